@@ -51,7 +51,7 @@ axes[1, 0].set(
 
 # a chain of ten links, released level
 chain = kinemorph.library.chain(10)
-run = kinemorph.simulate(chain, 1.2, q=np.r_[np.pi / 2, np.zeros(9)], sample=0.06)
+run = kinemorph.simulate(chain, 1.2, q=np.r_[np.pi / 2, np.zeros(9)], output_step=0.06)
 poses = kinemorph.derive(chain).forward_kinematics(run.q)[..., :3, 3]
 for k, points in enumerate(poses):
     axes[1, 1].plot(points[:, 0], points[:, 2], color=INK, alpha=0.15 + 0.85 * k / len(poses), linewidth=1.0)

@@ -31,7 +31,7 @@ poles = kinemorph.poles(damped, rest.q)
 kinemorph.pole_map(poles, title="a hanging chain with a damper at every joint", path=folder / "09_pole_map.png")
 print("wrote", folder / "09_pole_map.png")
 shape, pole = 1e-4 * poles.shapes[1], poles.values[1]
-run = kinemorph.simulate(damped, 6.0, q=rest.q + shape.real, v=(pole * shape).real, sample=0.002)
+run = kinemorph.simulate(damped, 6.0, q=rest.q + shape.real, v=(pole * shape).real, output_step=0.002)
 swing = run.q @ shape.real
 tops = np.flatnonzero((swing[1:-1] > swing[:-2]) & (swing[1:-1] > swing[2:])) + 1
 decay = np.polyfit(run.t[tops], np.log(swing[tops]), 1)[0]

@@ -13,7 +13,7 @@ import numpy as np
 
 import kinemorph
 from kinemorph.codegen.building.compile import build
-from kinemorph.codegen.derivatives.iterations import newton
+from kinemorph.codegen.derivatives.newton import newton
 from kinemorph.display.canvas import save
 from kinemorph.display.charts.figures import draw_topology
 
@@ -55,8 +55,8 @@ picture = kinemorph.draw(
     ghosts=poses[30:180:30],
     frames=["pen"],
     ground=False,
-    camera=(5, -90),
+    camera="right",
     title="Hoecken's linkage, once round",
 )
-picture.axes[0].plot(*path.T, color="#b3261e", linewidth=1.5)
+picture.axes[0].plot(path[:, 0], path[:, 2], color="#b3261e", linewidth=1.5)  # seen from the right: x and z
 print("wrote", save(picture, folder / "11_linkage.png"))

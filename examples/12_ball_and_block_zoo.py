@@ -29,7 +29,7 @@ ball, fall = free(kinemorph.Body.sphere("ball", 1.0, radius)), np.sqrt(2 * g)
 for k, share in enumerate((0.9, 0.75, 0.6, 0.3)):
     contact = Contact("ground", "ball", HuntCrossley.bouncing(2e7, share, fall), radius=radius)
     start = [0, 0, 1.0 + radius, 1, 0, 0, 0]
-    run = kinemorph.simulate(kinemorph.System(ball, (contact,)), 2.5, q=start, sample=0.004, rtol=1e-9)
+    run = kinemorph.simulate(kinemorph.System(ball, (contact,)), 2.5, q=start, output_step=0.004, rtol=1e-9)
     heights = run["q.free.z"] - radius
     first = heights[run.t > 0.55].max()
     print(f"ball with restitution {share}: rises to {first:.4f} m, Newton's law says {share**2:.4f} m")
@@ -55,7 +55,7 @@ cases = {
 for k, (name, (friction, speed)) in enumerate(cases.items()):
     contact = Contact("foot", "block", hard, friction, plane)
     system = kinemorph.System(block, (contact,))
-    run = kinemorph.simulate(system, 0.8, q=rest, v=speed * down, method="rodas", sample=0.005)
+    run = kinemorph.simulate(system, 0.8, q=rest, v=speed * down, method="rodas", output_step=0.005)
     axes[0, 1].plot(run.t, (run.q - rest) @ down, color=PALETTE[k], label=name)
     print(f"block, {name}: at {run.v[-1] @ down:+.4f} m/s after 0.8 s, {len(run.events)} switches")
 print(f"creep in closed form: {0.05 * np.tan(slope) / 0.8:.4f} m/s")
@@ -65,7 +65,7 @@ axes[0, 1].legend(frameon=False, fontsize=8)
 # a ball that slides at 3 m/s is slowed and spun up by friction until it rolls
 contact = Contact("ground", "ball", hard, Regularized(0.3, 1e-3), radius=radius)
 start = {"q": [0, 0, radius - g / 1e5, 1, 0, 0, 0], "v": [3.0, 0, 0, 0, 0, 0]}
-run = kinemorph.simulate(kinemorph.System(ball, (contact,)), 0.5, method="rodas", sample=0.002, **start)
+run = kinemorph.simulate(kinemorph.System(ball, (contact,)), 0.5, method="rodas", output_step=0.002, **start)
 speed, spin = np.hypot(run["v.free.vx"], run["v.free.vz"]), radius * run["v.free.wy"]
 rolls = 2 / 7 * 3.0 / (0.3 * g)
 print(f"ball rolls at {speed[-1]:.5f} m/s; closed form 5/7 of 3 m/s: {15 / 7:.5f} m/s, from {rolls:.4f} s on")
@@ -84,7 +84,7 @@ capsule = free(kinemorph.Body.cylinder("capsule", 0.5, thick, 2 * half, axis="x"
 ends = {"point": (-half, 0.0, 0.0), "end": (half, 0.0, 0.0), "radius": thick, "samples": 4}
 contact = Contact("skin", "capsule", HuntCrossley(2e5, 0.25), Regularized(0.5, 0.01), ground, **ends)
 start = {"q": [-0.6, 0, 1.3, np.cos(0.4), 0, np.sin(0.4), 0], "v": [1.3, 0, 1.0, 0, 9.0, 0]}
-run = kinemorph.simulate(kinemorph.System(capsule, (contact,)), 4.0, sample=0.1, **start)
+run = kinemorph.simulate(kinemorph.System(capsule, (contact,)), 4.0, output_step=0.1, **start)
 poses = kinemorph.derive(capsule).forward_kinematics(run.q)[:, 0]
 turn = np.linspace(-np.pi / 2, np.pi / 2, 20)
 cap = np.transpose([half + thick * np.cos(turn), 0 * turn, thick * np.sin(turn)])

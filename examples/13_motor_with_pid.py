@@ -58,7 +58,7 @@ def control(anti_windup: str) -> elements.PID:
 runs = {}
 for name in ("none", "clamp", "back_calculation"):
     system = System(arm, (goal, encoder, control(name), motor))
-    runs[name] = run = kinemorph.simulate(system, 1.5, sample=0.002)
+    runs[name] = run = kinemorph.simulate(system, 1.5, output_step=0.002)
     late = run.t[abs(run["q.elbow"] - math.pi / 2) > math.radians(2.0)][-1]
     over = math.degrees(run["q.elbow"].max()) - 90.0
     print(f"anti-windup {name:16}: {over:5.1f} deg too far, within 2 deg after {late:.2f} s")

@@ -30,7 +30,7 @@ system = kinemorph.System(robot, (*feet, hold, push))
 # ── dropped from 5 cm, pushed for 0.2 s: steps of 1 ms, with the stiff ground at the end of each ─────────────────────
 
 start = np.array([0.0, 0.0, 0.21, 1.0, 0.0, 0.0, 0.0, *crouch])
-run = kinemorph.simulate(system, 3.0, q=start, sample=0.005)
+run = kinemorph.simulate(system, 3.0, q=start, output_step=0.005)
 weight = 9.81 * sum(body.mass for body in robot.bodies)
 forces = np.array([run[f"foot {k}.normal"] for k in range(1, 7)])
 print(f"{run.statistics.method}: {run.statistics.accepted} steps in {1e3 * run.statistics.seconds:.0f} ms")

@@ -21,12 +21,12 @@ pages = {"16_arm.html": kinemorph.replay(arm, q=[0.5, 0.6, 0.9, 0.4], camera="is
 # a linkage that swings, with the way of its coupler
 four_bar = kinemorph.library.four_bar()
 closed = [0.6, 0.02989836, 1.6066907]
-swing = kinemorph.simulate(four_bar, 3.0, q=closed, sample=0.005)
+swing = kinemorph.simulate(four_bar, 3.0, q=closed, output_step=0.005)
 pages["16_four_bar.html"] = kinemorph.replay(swing, trace="coupler", columns=["q", "energy"])
 
 # two double pendulums that start a thousandth of a radian apart, in one place
 pendulum = kinemorph.library.double_pendulum()
-runs = {f"q2 = {q2}": kinemorph.simulate(pendulum, 8.0, q=[2.2, q2], sample=0.005) for q2 in (0.6, 0.601)}
+runs = {f"q2 = {q2}": kinemorph.simulate(pendulum, 8.0, q=[2.2, q2], output_step=0.005) for q2 in (0.6, 0.601)}
 pages["16_chaos.html"] = kinemorph.replay(runs, spread=0.0, trace="tip", title="a thousandth of a radian apart")
 
 for name, page in pages.items():

@@ -54,10 +54,10 @@ def torque(t, q, v):
 
 best = modes[0].q
 runs = {
-    name: kinemorph.simulate(robot, 2.0, q=best, forces=torque, loops=name, rtol=1e-9, sample=0.005)
+    name: kinemorph.simulate(robot, 2.0, q=best, forces=torque, loops=name, rtol=1e-9, output_step=0.005)
     for name in LOOP_METHODS
 }
-exact = kinemorph.simulate(robot, 2.0, q=best, forces=torque, rtol=1e-13, atol=1e-13, sample=0.005)
+exact = kinemorph.simulate(robot, 2.0, q=best, forces=torque, rtol=1e-13, atol=1e-13, output_step=0.005)
 print(f"{'loops=':14}{'open by [m]':>12}{'crank [rad]':>15}{'off by':>10}{'steps':>7}{'ms':>7}")
 for name, run in runs.items():
     off = abs(run.q[-1, 0] - exact.q[-1, 0])

@@ -69,7 +69,7 @@ rows = figure.subplots(2, 2, sharex=True, height_ratios=(2, 1))
 times = np.linspace(0.0, 10.0, 501)
 for (name, (robot, sums, start, rates, labels)), (above, below) in zip(cases.items(), rows.T, strict=True):
     dynamics = kinemorph.derive(robot, "closed_form")
-    run = kinemorph.simulate(dynamics, 10.0, q=np.linalg.solve(sums, start), sample=0.02, rtol=1e-13, atol=1e-13)
+    run = kinemorph.simulate(dynamics, 10.0, q=np.linalg.solve(sums, start), output_step=0.02, rtol=1e-13, atol=1e-13)
     by_poe = np.hstack([run.q @ sums.T, run.v @ sums.T])
     by_hand = solve_ivp(rates, (0.0, 10.0), [*start, 0.0, 0.0], "DOP853", t_eval=times, rtol=1e-13, atol=1e-13).y.T
     off = np.abs(by_poe - by_hand).max(axis=1)

@@ -11,7 +11,7 @@ import numpy as np
 import kinemorph
 from kinemorph.display.canvas import save
 from kinemorph.display.charts.crawl_pictures import center_of_mass_path, draw_crawl
-from kinemorph.display.painting.stills import write_still
+from kinemorph.display.painting.draw import write_still
 from kinemorph.model.elements import CoupledMaps, Rhythmic
 from kinemorph.model.modules import ground_contacts, hinge_drives, hinges, put_down
 
@@ -56,7 +56,7 @@ for name, gait in (("rhythm", rhythm), ("maps", maps)):
     system = organism.system([gait, *hinge_drives(organism, gait), *floor])  # springs and dampers, 7 N m at most
     ways = {}
     for step in (1e-3, 5e-4):
-        run = kinemorph.simulate(system, 60.0, step=step, sample=0.02)
+        run = kinemorph.simulate(system, 60.0, step=step, output_step=0.02)
         path = center_of_mass_path(system.robot, run.q)
         ways[step] = path[-1, :2] - path[0, :2]
         if step == 1e-3:

@@ -17,7 +17,7 @@ import kinemorph
 from kinemorph import Dock, Undock, elements, modules
 from kinemorph.algebra.groups import exp_se3
 from kinemorph.display.canvas import LINES, blank, plain_axes, save
-from kinemorph.display.painting.stills import write_still
+from kinemorph.display.painting.draw import write_still
 
 folder = Path(sys.argv[1] if len(sys.argv) > 1 else "out")
 
@@ -38,7 +38,7 @@ print(pair)
 
 approach = {"m5_root.vx": -0.12, "m5_root.wz": -0.03, "m0_root.wz": 1.0}
 events = [Dock("m1", 3, "m5", 4, distance=0.015), Undock("m0", 3, at=3.0)]
-run = kinemorph.simulate(system, 5.0, v=approach, events=events, sample=0.02)
+run = kinemorph.simulate(system, 5.0, v=approach, events=events, output_step=0.02)
 print(run)
 for event in run.events:
     print(f"{event.t:.3f} s: {event.told}")

@@ -41,6 +41,7 @@ FULL = (
     # compared with child processes, or with what users see
     "test_docs.py",
     "test_examples.py",
+    "test_plant_recipes.py",
     "test_public_names.py",
     "test_storage.py",
     # laws within a few roundings of their bounds

@@ -14,7 +14,7 @@ import pytest
 from kinemorph import __version__
 from kinemorph.analysis.verification.verdict import Verification, judged
 from kinemorph.cli.emitted_forms import FORMS
-from kinemorph.cli.verbs.derived import Emit
+from kinemorph.cli.verbs.derive import Emit
 from kinemorph.codegen.building.compile import runnable_backends
 from kinemorph.deriving.function_names import FUNCTIONS
 from kinemorph.model.library.choosing import CHOICE, choose
@@ -229,6 +229,18 @@ def test_doctor_finds_this_installation() -> None:
     assert {row["backend"] for row in data["self_test"]} == set(runnable_backends())
     text = run("doctor").stdout
     assert "SIMD" in text and "self-test" in text
+
+
+def test_doctor_names_packages_that_are_too_old(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert parsed("doctor")["outdated"] == []
+    monkeypatch.setattr("kinemorph.cli.installation._version", lambda name: "1.9.7" if name == "numpy" else "999")
+    monkeypatch.setattr("platform.python_version", lambda: "3.9.2")
+    result = run("doctor")
+    assert result.exit_code == 1
+    assert result.stderr.splitlines() == [
+        "problem: Python 3.9.2 is installed; expected 3.11 or later. Install a newer version.",
+        "problem: numpy 1.9.7 is installed; expected 2.0 or later. Install a newer version.",
+    ]
 
 
 def test_doctor_shows_and_clears_the_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from kinemorph.formats.rules import RULES
+from kinemorph.formats.findings import RULES
 from kinemorph.formats.toml.templates import TEMPLATES
 from support.tools.command_line import parsed, run
 from support.tools.each_case import each_case
@@ -29,7 +29,7 @@ def arm(*links: str, xyz: str = "0 0 1") -> str:
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The working folder, with a good, a doubtful and a bad file."""
+    """The working folder, with a good, a questionable and a bad file."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "good.urdf").write_text(arm(link("a"), link("b")))
     (tmp_path / "doubtful.urdf").write_text(arm(link("a"), link("b", ixx="1")))
@@ -95,8 +95,8 @@ def test_a_file_beside_is_preferred_to_no_robot_of_that_name(folder: Path) -> No
         (["info", "missing.urdf"], "missing.urdf: the file does not exist"),
         (["info", "."], ".: the file is a folder"),
         (["info", "good.urdf", "--base", "loose"], "loose"),
-        (["info", "good.urdf", "--package-dir", "nowhere"], "--package-dir 'nowhere' is no folder"),
-        (["info", "good.urdf", "--sidecar", "nowhere"], "--sidecar 'nowhere' is no file"),
+        (["info", "good.urdf", "--package-dir", "nowhere"], "--package-dir 'nowhere' is not a folder"),
+        (["info", "good.urdf", "--sidecar", "nowhere"], "--sidecar 'nowhere' is not a file"),
         (["info", "puma", "--sidecar", "good.urdf"], "--sidecar is for model files"),
         (["check"], "FILE"),
         (["check", ""], "FILE is empty"),
@@ -138,7 +138,12 @@ def test_check_goes_on_through_all_files(folder: Path) -> None:
 
 @pytest.mark.parametrize(
     ("arguments", "code"),
-    [(["good.urdf"], 0), (["doubtful.urdf"], 0), (["doubtful.urdf", "--strict"], 1), (["good.urdf", "--strict"], 0)],
+    [
+        (["good.urdf"], 0),
+        (["doubtful.urdf"], 0),
+        (["doubtful.urdf", "--strict"], 1),
+        (["good.urdf", "--strict"], 0),
+    ],
 )
 def test_exit_codes_of_check(folder: Path, arguments: list[str], code: int) -> None:
     assert run("check", *arguments).exit_code == code
@@ -193,7 +198,7 @@ def test_the_rules_are_listed(folder: Path) -> None:
 def test_fix_writes_a_copy_and_checks_it(folder: Path) -> None:
     before = (folder / "bad.urdf").read_text()
     result = run("check", "bad.urdf", "--fix")
-    assert result.exit_code == 1  # 'abc' can be mended by nobody
+    assert result.exit_code == 1  # 'abc' cannot be repaired
     assert "wrote bad.fixed.urdf: 1 repaired" in result.stderr
     assert "bad.fixed.urdf:3: error: link 'b': <mass> value is 'abc'" in result.stdout
     assert 'value="1.5"' in (folder / "bad.fixed.urdf").read_text()
@@ -211,7 +216,7 @@ def test_fix_of_all_that_is_wrong_gives_a_file_that_loads(folder: Path) -> None:
 
 def test_fix_says_when_there_is_nothing_to_repair(folder: Path) -> None:
     result = run("check", "doubtful.urdf", "--fix")
-    assert result.exit_code == 0 and "nothing that can be repaired safely" in result.stderr
+    assert result.exit_code == 0 and "nothing can be repaired safely" in result.stderr
     assert not (folder / "doubtful.fixed.urdf").exists()
 
 
@@ -263,7 +268,7 @@ def test_settings_of_a_file_are_the_defaults_of_a_run(folder: Path) -> None:
     assert json.loads(result.stdout)["end"] == 6.0
     first = {row["name"]: row["first"] for row in parsed("show", "run.npz")["columns"]}
     assert first["q.shoulder"] == pytest.approx(math.radians(100.0))
-    other = parsed("simulate", "mine.toml", "--time", "1", "--q", "elbow=0.1", "--sample", "0.5")
+    other = parsed("simulate", "mine.toml", "--time", "1", "--q", "elbow=0.1", "--output-step", "0.5")
     assert other["end"] == 1.0 and other["samples"] == 3
 
 
@@ -311,7 +316,7 @@ def test_several_files_are_written_beside(folder: Path) -> None:
     assert "wrote models/bar.urdf" in result.stderr and "wrote models/bar.sidecar.toml" in result.stderr
     assert len(parsed("info", "models/bar.urdf")["loops"]) == 1
     again = run("export", "models/linkage.toml", "--to", "urdf")
-    assert again.exit_code == 2 and "'models/bar.urdf' is there already" in again.stderr
+    assert again.exit_code == 2 and "'models/bar.urdf' exists already" in again.stderr
 
 
 def test_a_model_that_a_format_cannot_hold_is_refused_without_a_path_of_ours(folder: Path) -> None:

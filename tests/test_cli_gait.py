@@ -23,7 +23,7 @@ def test_gait_maps_counts_clusters() -> None:
 
 def test_a_robot_follows_a_gait(tmp_path: Path) -> None:
     saved, plot = tmp_path / "run.npz", tmp_path / "run.png"
-    common = ("--time", "1", "--method", "heun", "--step", "0.01", "--sample", "0.05")
+    common = ("--time", "1", "--method", "heun", "--step", "0.01", "--output-step", "0.05")
     asked = ("gait", "double_pendulum", "--kind", "maps", "--every", "0.2", "--amplitude", "20deg", *common)
     data = parsed(*asked, "--save", str(saved), "--plot", str(plot), "--degrees", "--gains", "40,4")
     gait = data["gait"]
@@ -62,7 +62,7 @@ def test_stiff_gains_of_long_chains_take_a_method_for_stiff_equations() -> None:
         (("puma", "--kind", "maps", "--epsilon", "2"), "epsilon is 2; expected a number from 0, no coupling, to 1"),
         (("puma", "--joints", "joint7"), "has no joint 'joint7'. Did you mean 'joint6'?"),
         (("puma", "--gains=-3"), "--gains is '-3'; expected kp, or kp and kd"),
-        (("puma", "--amplitude", "wide"), "--amplitude: 'wide' is no finite number"),
+        (("puma", "--amplitude", "wide"), "--amplitude: 'wide' is not a finite number"),
         (("puma", "--ramp=-1"), "--ramp is -1; expected a finite number of at least 0"),
         (("puma", "--frequency", "0"), "--frequency is 0 Hz; expected a finite number above 0"),
         (("maps", "--map", "logstic"), "map is 'logstic'; expected one of logistic, tent, sine, cubic."),

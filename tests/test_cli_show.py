@@ -1,4 +1,4 @@
-"""The verb show: models and saved runs as figures, replays, moving pictures, in a browser and in the live viewer."""
+"""The verb show: models and saved runs as numbers, replays, films, in a browser and in the live viewer."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from kinemorph import derive
-from kinemorph.cli.options import option_values
+from kinemorph.cli.options import option_values, state_options
 from kinemorph.errors import KinemorphError
 from kinemorph.model.library import LIBRARY
 from kinemorph.model.library.choosing import choose
@@ -22,7 +22,7 @@ from support.tools.each_case import each_case
 
 
 def test_simulate_tells_how_the_run_went() -> None:
-    data = parsed("simulate", "pendulum", "--time", "2", "--q", "q1=90deg", "--sample", "0.5")
+    data = parsed("simulate", "pendulum", "--time", "2", "--q", "q1=90deg", "--output-step", "0.5")
     assert data["outcome"] == {"kind": "finished", "t": 2.0, "message": "", "ok": True}
     assert (data["samples"], data["method"]) == (5, "dop853") and data["steps"] > 5
     assert data["energy"]["relative"] < 1e-6
@@ -37,7 +37,7 @@ def test_simulate_tells_how_the_run_went() -> None:
 def test_without_a_start_one_is_chosen_that_moves_and_told(name: str) -> None:
     result = run("simulate", name, "--time", "0.05", "--json")
     assert result.exit_code == 0
-    assert f"note: {name}" in result.stderr and "--q and --v choose another start" in result.stderr
+    assert f"note: {name}" in result.stderr and "--q and --v choose another initial state" in result.stderr
     assert max(abs(row["value"]) for row in json.loads(result.stdout)["final"]["v"]) > 1e-3
 
 
@@ -46,17 +46,17 @@ CLOSED_AT_ZERO = {"five_bar", "pantograph_leg", "klann", "jansen"}  # and not ba
 
 def test_every_robot_has_a_start_of_its_own_and_it_is_told() -> None:
     for name, make in LIBRARY.items():
-        q, note = option_values.start(System(make()), None, None)
+        q, note = state_options.initial_configuration(System(make()), None, None)
         at = " = " if name not in CLOSED_AT_ZERO else "at rest at the neutral configuration"
         assert isinstance(q, list) and any(q) == (name not in CLOSED_AT_ZERO) and at in note, name
     other = choose("slider_crank:lengths=1;3")  # closed elsewhere than with the default data
-    q, _ = option_values.start(other, None, None)
+    q, _ = state_options.initial_configuration(other, None, None)
     d = derive(other, backend="interpreter")
     assert q is not None and max(abs(d.constraint_error(q))) < 1e-10
     pendulum = LIBRARY["pendulum"]()
-    assert option_values.start(System(pendulum), [0.1], None) == ([0.1], "")
-    assert option_values.start(System(pendulum), None, [0.1]) == (None, "")
-    assert option_values.start(System(pendulum, settings=Settings(q=(0.2,))), None, None) == (None, "")
+    assert state_options.initial_configuration(System(pendulum), [0.1], None) == ([0.1], "")
+    assert state_options.initial_configuration(System(pendulum), None, [0.1]) == (None, "")
+    assert state_options.initial_configuration(System(pendulum, settings=Settings(q=(0.2,))), None, None) == (None, "")
 
 
 def test_what_nothing_holds_is_watched_for_a_second() -> None:
@@ -109,7 +109,7 @@ def test_an_interrupted_run_gives_130(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_loop_that_is_open_and_a_start_that_stays_are_told() -> None:
     open_start = run("simulate", "four_bar", "--q", "1,1,1", "--time", "0.05")
-    assert open_start.exit_code == 2 and "open at the start: 'closure' by" in open_start.stderr
+    assert open_start.exit_code == 2 and "open in the initial state: 'closure' by" in open_start.stderr
     closed = run("simulate", "four_bar", "--q", "q1=1", "--loops", "partitioning", "--time", "0.05", "--json")
     assert json.loads(closed.stdout)["loop_error"] < 1e-11
     assert "nothing moved" in run("simulate", "pendulum", "--q", "0", "--time", "0.1").stderr
@@ -165,7 +165,7 @@ def test_analyze_draws_and_animates_modes(tmp_path: Path) -> None:
 
 
 def test_poles_without_a_state_are_about_an_equilibrium() -> None:
-    assert "note: about the equilibrium at" in run("analyze", "pendulum", "poles").stderr
+    assert "note: linearized about the equilibrium at" in run("analyze", "pendulum", "poles").stderr
     inverted = run("analyze", "pendulum", "poles", "--q", "180deg", "--json")
     assert inverted.stderr == "" and json.loads(inverted.stdout)["poles"][0]["alpha"] > 3.0
 
@@ -193,11 +193,11 @@ BAD = [
     ("simulate pendulum --lock elbow", "'elbow'"),
     ("simulate pendulum --time -1", "--time is -1 s"),
     ("simulate pendulum --time nan", "--time is nan"),
-    ("simulate pendulum --sample 0", "--sample is 0 s"),
+    ("simulate pendulum --sample 0", "--output-step is 0 s"),
     ("simulate pendulum --step 0.1 --rtol 1e-3", "one or the other"),
     ("simulate pendulum --q 1,2", "expected (1,)"),
     ("simulate pendulum --q elbow=1", "no q 'elbow'"),
-    ("simulate pendulum --q q1=x", "'x' is no finite number"),
+    ("simulate pendulum --q q1=x", "'x' is not a finite number"),
     ("simulate pendulum --q q1=1,2", "'2' has no name"),
     ("simulate pendulum --q q1=1,q1=2", "given twice"),
     ("simulate pendulum --q ,", "--q is empty"),

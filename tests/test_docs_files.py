@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from kinemorph.formats import limits
-from kinemorph.formats.rules import RULES
+from kinemorph.formats.findings import RULES
 from support.tools.command_line import run
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "files.md"

@@ -26,9 +26,9 @@ def test_they_compute_what_numpy_computes(trial):
         (la.matvec(P, p), A @ a), (la.matvec_transposed(P, p), A.T @ a), (la.matmul(P, Q), A @ B),
         (la.transpose(P), A.T), (la.outer(p, q), np.outer(a, b)), (la.identity(3), np.eye(3)),
         (la.diagonal(p), np.diag(a)), (la.mat_add(P, Q), A + B), (la.mat_sub(P, Q), A - B), (la.mat_neg(P), -A),
-        (la.mat_scale(2.0, P), 2.0 * A), (la.trace(P), np.trace(A)), (la.symmetric_part(P), (A + A.T) / 2),
-        (la.skew_part(P), (A - A.T) / 2), (la.block([[P, Q], [Q, P]]), np.block([[A, B], [B, A]])),
-        (la.det3(P), np.linalg.det(A)), (la.inverse3(P), np.linalg.inv(A)),
+        (la.mat_scale(2.0, P), 2.0 * A), (la.trace(P), np.trace(A)),
+        (la.block([[P, Q], [Q, P]]), np.block([[A, B], [B, A]])),
+        (la.det3(P), np.linalg.det(A)),
     ]  # fmt: skip
     for ours, theirs in pairs:
         np.testing.assert_allclose(ours, theirs, rtol=1e-12, atol=1e-13)

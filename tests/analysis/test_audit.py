@@ -76,7 +76,7 @@ def test_broken_runs_fail(swing: Trajectory) -> None:
 def test_a_floating_robot_keeps_its_momenta(gravity: tuple[float, float, float]) -> None:
     v = np.random.default_rng(1).normal(size=9)
     run = simulate(
-        acrobat(gravity), 2.0, v=v, sample=0.1, inputs=[*[0.0] * 6, 0.3, -0.2, 0.1]
+        acrobat(gravity), 2.0, v=v, output_step=0.1, inputs=[*[0.0] * 6, 0.3, -0.2, 0.1]
     )  # forces of the hip are inner
     found = audit(run)
     assert found, str(found)
@@ -94,7 +94,7 @@ def test_a_floating_robot_keeps_its_momenta(gravity: tuple[float, float, float])
 
 
 def test_a_push_from_outside_is_no_law_broken() -> None:
-    found = audit(simulate(acrobat((0.0, 0.0, 0.0)), 1.0, sample=0.1, inputs=[1.0, *[0.0] * 8]))
+    found = audit(simulate(acrobat((0.0, 0.0, 0.0)), 1.0, output_step=0.1, inputs=[1.0, *[0.0] * 8]))
     assert found["momentum"].status == "skipped"
     assert "from outside along 'base.vx'" in found["momentum"].note
     assert found["energy balance"].passed  # simulate adds up what inputs supply
@@ -121,7 +121,7 @@ def test_damping_and_forces_are_accounted_for() -> None:
 def test_impacts_part_a_run() -> None:
     robot = RobotBuilder("ball").add(Body.point("ball", 1.0)).joint("z", "prismatic", "world", "ball").build()
     ground = Guard("ground", lambda q: q[0], "falling", reset=lambda v: {"v": [-0.5 * v[0]]})
-    run = simulate(robot, 1.0, q=[1.0], events=[ground], sample=0.05)
+    run = simulate(robot, 1.0, q=[1.0], events=[ground], output_step=0.05)
     assert len(run.segments) > 1
     assert audit(run)["energy balance"].passed
 

@@ -163,7 +163,7 @@ def test_a_branch_that_is_not_there_is_told() -> None:
         close_loops(dynamics, [0.6, 0.0, 0.0], held="q1", branch="++")
     with pytest.raises(ShapeError, match="expected 0 to 1"):
         close_loops(dynamics, [0.6, 0.0, 0.0], held="q1", branch=2)
-    with pytest.raises(ShapeError, match="no signs"):
+    with pytest.raises(ShapeError, match="not made of signs"):
         close_loops(dynamics, [0.6, 0.0, 0.0], branch="left")
     beyond = close_loops(dynamics, [0.0, 0.0, 0.3], held="q3", branch="+")
     assert not beyond and "q3 = 0.3" in beyond.message

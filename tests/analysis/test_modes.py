@@ -178,7 +178,7 @@ def test_numpy_is_enough(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_what_is_no_equilibrium_is_noted_and_bad_input_told() -> None:
-    assert "no equilibrium" in poles(library.pendulum(), q=[1.0]).note
+    assert "not an equilibrium" in poles(library.pendulum(), q=[1.0]).note
     with pytest.raises(UnsupportedError, match="expected the lower frequency first"):
         poles(library.pendulum(), window=(2.0, 1.0))
     with pytest.raises(UnsupportedError, match="expected two frequencies"):

@@ -7,7 +7,7 @@ import pytest
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.analysis.loops.inverse_kinematics import inverse_kinematics
-from kinemorph.analysis.loops.levenberg import Problem, descend
+from kinemorph.analysis.loops.levenberg import LeastSquares, descend
 from kinemorph.analysis.loops.ranges import Ranges
 from kinemorph.model.body import Body
 from kinemorph.model.building.builder import RobotBuilder
@@ -73,7 +73,7 @@ def test_the_descent_slides_along_a_limit() -> None:
     def step(q: Array, dv: Array) -> Array:
         return np.minimum(q + dv, [0.0, np.inf])
 
-    problem = Problem(lambda q: (b - A @ q, A), step, lambda q, push: (q >= [0.0, np.inf]) & (push > 0.0))
+    problem = LeastSquares(lambda q: (b - A @ q, A), step, lambda q, push: (q >= [0.0, np.inf]) & (push > 0.0))
     found = descend(problem, np.zeros(2), reached=lambda e: False, iterations=100)
     assert found.q == pytest.approx([0.0, 0.9 / (0.81 + 0.25)], abs=1e-8)
     assert found.iterations < 30  # it saw the minimum and stopped

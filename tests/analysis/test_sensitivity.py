@@ -42,7 +42,7 @@ def ended(stepper: Stepper, t: float, q: Any, v: Any) -> Array:
 
 def test_pendulum_swings_in_a_time_that_goes_with_the_root_of_its_length() -> None:
     """q(t; l) = f(t / sqrt(l)) at any amplitude, so dq/dl = -t v / (2 l) and the period T has dT/dl = T / (2 l)."""
-    found = sensitivities(library.pendulum(length=1.3), 4.0, ["l1", "m1", "g"], q=[2.5], sample=0.25)
+    found = sensitivities(library.pendulum(length=1.3), 4.0, ["l1", "m1", "g"], q=[2.5], output_step=0.25)
     (run,) = found.trajectory.segments
     t, v, a = found.t, run.v[:, 0], -9.81 / 1.3 * np.sin(run.q[:, 0])
     np.testing.assert_allclose(found["q.q1", "l1"], -t * v / 2.6, atol=2e-8)
@@ -64,7 +64,7 @@ def test_oscillator_of_ones_own() -> None:
         inputs={"f": "N"},
         start=[0.5],
     )
-    found = sensitivities(system, 3.0, ["k", "u.f"], initial="all", sample=0.5)
+    found = sensitivities(system, 3.0, ["k", "u.f"], initial="all", output_step=0.5)
     t, w = found.t, 2.0
     np.testing.assert_allclose(found["q.x", "k"], -0.5 * t * np.sin(w * t) / (2.0 * w), atol=1e-8)
     np.testing.assert_allclose(found["q.x", "u.f"], (1.0 - np.cos(w * t)) / 4.0, atol=1e-8)
@@ -77,7 +77,7 @@ def test_oscillator_of_ones_own() -> None:
 @pytest.mark.parametrize("method", ["rk4", "rodas", "newmark"])
 def test_first_order_equations_by_any_method(method: str) -> None:
     decay = first_order(lambda x, p: [-p[0] * x[0]], {"n": "mol"}, parameters={"rate": 0.7}, start=[2.0])
-    found = sensitivities(decay, 2.0, "all", initial=["n"], sample=0.5, method=method, step=0.001)
+    found = sensitivities(decay, 2.0, "all", initial=["n"], output_step=0.5, method=method, step=0.001)
     limit = 1e-6 if method == "newmark" else 1e-10  # of order 2
     np.testing.assert_allclose(found["n", "rate"], -2.0 * found.t * np.exp(-0.7 * found.t), atol=limit)
     np.testing.assert_allclose(found["n", "n"], np.exp(-0.7 * found.t), atol=limit)
@@ -85,7 +85,7 @@ def test_first_order_equations_by_any_method(method: str) -> None:
 
 def test_double_pendulum_against_differences_of_runs() -> None:
     system = plant(library.double_pendulum(), parameters=["l1", "m2"], forces=lambda q, v: [-0.1 * v[0], -0.2 * q[1]])
-    found = sensitivities(system, 1.5, ["l1", "m2", "u.q2"], initial=["q.q2", "v.q1"], q=[0.4, 1.0], sample=1.5)
+    found = sensitivities(system, 1.5, ["l1", "m2", "u.q2"], initial=["q.q2", "v.q1"], q=[0.4, 1.0], output_step=1.5)
 
     stepper = Stepper(system, rtol=1e-12, atol=1e-13)
 
@@ -115,7 +115,7 @@ def test_every_joint_manifold_against_differences_of_runs(floating: Robot) -> No
     q = np.array([0.1, 0.2, 0.3, 0.5, 0.5, 0.5, 0.5, 0.8, 0.0, 0.6, 0.0, 0.1, 0.2, 0.3])
     v = np.random.default_rng(0).normal(size=12)
     initial = ["q.f.wx", "q.s.wy", "v.s.wz", "q.p.wz"]
-    found = sensitivities(floating, 0.5, ["m", "c"], initial=initial, q=q, v=v, sample=0.5)
+    found = sensitivities(floating, 0.5, ["m", "c"], initial=initial, q=q, v=v, output_step=0.5)
     system = plant(floating, parameters=["m", "c"])
     names = [column.name for column in system.v]
     middle, stepper = found.trajectory.segments[0].q[-1], Stepper(system, rtol=1e-12, atol=1e-13)
@@ -141,7 +141,7 @@ def test_every_joint_manifold_against_differences_of_runs(floating: Robot) -> No
 def test_masses_of_a_linkage(loops: str) -> None:
     robot = library.four_bar(closure="spherical")
     system = plant(robot, parameters=["m2"], loops=loops)
-    found = sensitivities(system, 0.3, "m2", q={"q1": 0.6}, sample=0.3)
+    found = sensitivities(system, 0.3, "m2", q={"q1": 0.6}, output_step=0.3)
     assert found.trajectory.loop_error.max() < 1e-13
     start = found.trajectory.q[0]  # closed: what closes a start that is not goes by the masses
 
@@ -233,7 +233,7 @@ def test_bad_input_is_told_in_a_sentence() -> None:
         sensitivities(system, 1.0, initial="q.q3")
     with pytest.raises(ShapeError, match="is nan; expected a finite number"):
         sensitivities(system, 1.0, "l1", q=[math.nan, 0.0])
-    found = sensitivities(system, 0.1, "l1", sample=0.1)
+    found = sensitivities(system, 0.1, "l1", output_step=0.1)
     with pytest.raises(ShapeError, match=r"no column 'q.q3'.*Did you mean"):
         found["q.q3", "l1"]
     with pytest.raises(ShapeError, match="by 'm1' were not asked for"):

@@ -8,20 +8,19 @@ from typing import Any
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 from kinemorph.bench import report
 from kinemorph.bench.peers import robots
 from kinemorph.bench.peers.pinocchio_cpp import JOINTS
 from kinemorph.bench.peers.pinocchio_python import PythonPeer
 from kinemorph.bench.peers.pinocchio_twin import JOINTS_THERE, twin_of_robot
-from kinemorph.bench.speed import speed
+from kinemorph.bench.speed import evaluation_times
 from kinemorph.bench.speed.contest import ALGORITHMS, Contest, contests, farthest_body, random_states
-from kinemorph.bench.speed.speed import MODES, compare, disagreement
+from kinemorph.bench.speed.evaluation_times import MODES, compare, disagreement
 from kinemorph.bench.targets import judge
 from kinemorph.bench.timing import Pace, peak_flops, scalar_loop, take_turns
-from kinemorph.cli import app
 from support.robots.random_robots import random_robot
+from support.tools.command_line import run
 
 BRIEF = Pace(rounds=1, seconds=1e-5)
 KEYS = {"robot", "algorithm", "mode", "ours_us", "peer_us", "ratio"}
@@ -31,14 +30,14 @@ KEYS = {"robot", "algorithm", "mode", "ours_us", "peer_us", "ratio"}
 def brief(monkeypatch: pytest.MonkeyPatch) -> None:
     """Short samples, and Pinocchio from Python: nothing is built."""
     monkeypatch.setattr("kinemorph.bench.timing.QUICK", BRIEF)
-    monkeypatch.setattr("kinemorph.bench.speed.speed.LARGE", 128)
-    monkeypatch.setattr("kinemorph.bench.speed.speed.BATCH", 128)
+    monkeypatch.setattr("kinemorph.bench.speed.evaluation_times.LARGE", 128)
+    monkeypatch.setattr("kinemorph.bench.speed.evaluation_times.BATCH", 128)
     monkeypatch.setenv("PATH", "")
     monkeypatch.delenv("CXX", raising=False)
 
 
 def command(*arguments: str) -> Any:
-    return CliRunner().invoke(app, ["bench", *arguments])
+    return run("bench", *arguments)
 
 
 def test_every_algorithm_in_every_mode_gives_a_row(brief: None) -> None:
@@ -62,7 +61,7 @@ def test_tables_for_a_terminal_and_for_a_page(brief: None) -> None:
 
 
 def test_times_of_building_and_growth_have_their_own_rows(brief: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("kinemorph.bench.speed.building.QUICK_LENGTHS", (2, 3))
+    monkeypatch.setattr("kinemorph.bench.speed.compile_times.QUICK_LENGTHS", (2, 3))
     (row,) = json.loads(command("--compile", "--robot", "pendulum", "--algorithm", "ABA", "--json").stdout)
     assert {"trace_ms", "cold_ms", "warm_ms", "verdict"} <= set(row)
     grown = json.loads(command("--growth", "--quick", "--json").stdout)
@@ -147,7 +146,7 @@ class Silent(PythonPeer):
 
 @pytest.mark.parametrize("peer", [Wrong, Silent])
 def test_where_the_answers_differ_no_time_is_taken(peer: type, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(speed, "PythonPeer", peer)
+    monkeypatch.setattr(evaluation_times, "PythonPeer", peer)
     rows = list(compare(["pendulum"], ["RNEA"], ["scalar"], BRIEF, cpp=False))
     assert [row["ours_us"] for row in rows] == [None]
     assert rows[0]["verdict"].startswith("differs")

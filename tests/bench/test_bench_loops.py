@@ -12,22 +12,20 @@ from typing import Any
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
-from kinemorph.bench.loops import four_bar_motion, models, peers, simulators
-from kinemorph.bench.loops import runs as loop_runs
+from kinemorph.bench.loops import entries, four_bar_motion, four_bar_runs, models, simulator_entries
 from kinemorph.bench.loops.four_bar_motion import START, TIMES, acceleration, assembled
 from kinemorph.bench.loops.models import LOOPED, LoopContest, side_by_side
-from kinemorph.bench.loops.pinocchio import settled, twin_with_loops
+from kinemorph.bench.loops.pinocchio_loops import settled, twin_with_loops
 from kinemorph.bench.peers.pinocchio_python import PythonPeer
 from kinemorph.bench.speed.contest import AGREE
-from kinemorph.bench.speed.speed import disagreement
+from kinemorph.bench.speed.evaluation_times import disagreement
 from kinemorph.bench.targets import judge_loops
 from kinemorph.bench.timing import Pace
-from kinemorph.cli import app
 from kinemorph.deriving.dynamics import derive
 from kinemorph.errors import MissingExtraError, UnsupportedError
 from kinemorph.model.library.linkages import four_bar
+from support.tools.command_line import run
 
 
 def python_peer(contest: Any) -> PythonPeer:
@@ -38,14 +36,14 @@ def python_peer(contest: Any) -> PythonPeer:
 def brief(monkeypatch: pytest.MonkeyPatch) -> None:
     """Short samples, one small robot, small batches, half a second of motion, and nothing is built."""
     monkeypatch.setattr("kinemorph.bench.timing.QUICK", Pace(rounds=1, seconds=1e-5))
-    monkeypatch.setattr("kinemorph.bench.speed.speed.BATCH", 64)
-    monkeypatch.setattr("kinemorph.bench.loops.speed.QUICK_LOOPED", ("four_bar",))
+    monkeypatch.setattr("kinemorph.bench.speed.evaluation_times.BATCH", 64)
+    monkeypatch.setattr("kinemorph.bench.loops.forward_dynamics.QUICK_LOOPED", ("four_bar",))
     monkeypatch.setenv("PATH", "")
     monkeypatch.delenv("CXX", raising=False)
 
 
 def command(*arguments: str) -> Any:
-    return CliRunner().invoke(app, ["bench", "loops", "--quick", *arguments])
+    return run("bench", "loops", "--quick", *arguments)
 
 
 # ── the same robots ───────────────────────────────────────────────────────────────────────────────────────────────────
@@ -62,7 +60,7 @@ def test_both_sides_give_the_same_accelerations(name: str) -> None:
 
 def test_a_loop_that_is_not_there_is_noticed() -> None:
     contest = LoopContest("four_bar")
-    contest.twin.held = ()
+    contest.twin.closures = ()
     settled(contest, python_peer)
     assert disagreement(contest, python_peer(contest)) > 1e-3
 
@@ -78,7 +76,7 @@ def test_states_are_closed_keep_closed_and_differ() -> None:
 
 def test_copies_are_as_many_loops_that_know_nothing_of_each_other() -> None:
     pair = side_by_side(four_bar(), 2)
-    assert (pair.nv, len(pair.loops), len(twin_with_loops(pair).held)) == (6, 2, 2)
+    assert (pair.nv, len(pair.loops), len(twin_with_loops(pair).closures)) == (6, 2, 2)
     states = models.closed_states(derive(four_bar(), backend="interpreter"), np.array(models.ASSEMBLED), 2)
     single, both = (derive(robot, backend="interpreter").forward_dynamics for robot in (four_bar(), pair))
     wanted = [single(*(states[key][k] for key in ("q", "v", "tau"))) for k in range(2)]
@@ -89,7 +87,7 @@ def test_copies_are_as_many_loops_that_know_nothing_of_each_other() -> None:
 def test_a_hinge_out_of_plane_is_two_points_and_others_are_refused() -> None:
     robot = four_bar()
     crank = replace(robot.joints[0], axis=(0.0, math.sin(0.1), math.cos(0.1)))
-    assert len(twin_with_loops(replace(robot, joints=(crank, *robot.joints[1:]))).held) == 2
+    assert len(twin_with_loops(replace(robot, joints=(crank, *robot.joints[1:]))).closures) == 2
     slider = replace(robot.loops[0], kind="cylindrical", damping=(0.0,) * 2, armature=(0.0,) * 2)
     with pytest.raises(UnsupportedError, match="closed by a cylindrical joint"):
         twin_with_loops(replace(robot, loops=(slider,)))
@@ -122,21 +120,21 @@ def test_the_reference_is_that_of_the_literature_and_of_our_equations() -> None:
 def test_everybody_comes_to_the_same_motion(monkeypatch: pytest.MonkeyPatch) -> None:
     """Half a second with the tightest setting of each: errors are those of the methods, and none is another motion."""
     short = TIMES[:5]
-    for module in (simulators, peers):
+    for module in (entries, simulator_entries):
         monkeypatch.setattr(module, "TIMES", short)
-        monkeypatch.setattr(module, "DURATION", 0.5)
-    monkeypatch.setattr(peers, "SAMPLES", 5)
+    monkeypatch.setattr(simulator_entries, "DURATION", 0.5)
+    monkeypatch.setattr(simulator_entries, "SAMPLES", 5)
     wanted = four_bar_motion.reference()[:5]
-    ways = simulators.kinemorph_ways() + simulators.pinocchio_ways(None)
-    for make in loop_runs.PEERS.values():
+    listed = entries.kinemorph_entries() + entries.pinocchio_entries(None)
+    for make in four_bar_runs.PEERS.values():
         with suppress(MissingExtraError):  # Drake and Exudyn are for those who ask for all peers
-            ways += make()
+            listed += make()
     limits = {"Kinemorph": 1e-9, "Pinocchio": 1e-9, "MuJoCo": 2e-2, "Drake": 2e-2, "Exudyn": 1e-4}
-    for way in ways:
-        row = loop_runs.run_row(way, way.settings[-1], wanted)
-        assert row["angle_error"] < limits[way.contestant], row
-        assert row["loop_error"] < (1e-3 if way.contestant in ("MuJoCo", "Drake") else 1e-5), row
-    assert {"Kinemorph", "Pinocchio", "MuJoCo"} <= {way.contestant for way in ways} <= set(limits)
+    for entry in listed:
+        row = four_bar_runs.run_row(entry, entry.settings[-1], wanted)
+        assert row["angle_error"] < limits[entry.contestant], row
+        assert row["loop_error"] < (1e-3 if entry.contestant in ("MuJoCo", "Drake") else 1e-5), row
+    assert {"Kinemorph", "Pinocchio", "MuJoCo"} <= {entry.contestant for entry in listed} <= set(limits)
 
 
 def test_a_peer_is_held_against_our_fastest_run_that_is_no_worse() -> None:
@@ -151,7 +149,7 @@ def test_a_peer_is_held_against_our_fastest_run_that_is_no_worse() -> None:
         row("C", 1.0, 1e-10, 1.0),
         row("D", None, 1.0, 3.0),
     ]
-    found = loop_runs.judged([*ours, *theirs])
+    found = four_bar_runs.judged([*ours, *theirs])
     assert [one["ours_ms"] for one in found] == [None, None, None, 1.0, 4.0, None, 1.0]
     assert [one["ratio"] for one in found[3:]] == [10.0, 2.5, None, 3.0]
 
@@ -162,17 +160,17 @@ def test_a_peer_is_held_against_our_fastest_run_that_is_no_worse() -> None:
 @pytest.fixture
 def few(brief: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """The cheapest contestants only, with one setting."""
-    monkeypatch.setattr(simulators, "LOOP_METHODS", ("projection",))
-    for make in ("kinemorph_ways", "pinocchio_ways"):
-        ways = getattr(simulators, make)
+    monkeypatch.setattr(entries, "LOOP_METHODS", ("projection",))
+    for name in ("kinemorph_entries", "pinocchio_entries"):
+        make = getattr(entries, name)
         monkeypatch.setattr(
-            simulators, make, lambda *a, ways=ways: [replace(way, settings=(1e-6,)) for way in ways(*a)[:1]]
+            entries, name, lambda *a, make=make: [replace(entry, settings=(1e-6,)) for entry in make(*a)[:1]]
         )
 
 
 @pytest.mark.slow
 def test_rows_tables_and_picture(few: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(loop_runs, "PEERS", {"MuJoCo": lambda: peers.mujoco_ways()[:1]})
+    monkeypatch.setattr(four_bar_runs, "PEERS", {"MuJoCo": lambda: simulator_entries.mujoco_entries()[:1]})
     picture = tmp_path / "loops.png"
     result = command("--json", "--picture", str(picture))
     assert result.exit_code == 0, result.stderr

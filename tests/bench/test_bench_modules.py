@@ -10,23 +10,22 @@ from functools import partial
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
-from kinemorph.bench.modules import contest, redocking
+from kinemorph.bench.modules import redocking, redocking_rows
+from kinemorph.bench.modules.forward_dynamics import off
 from kinemorph.bench.modules.models import GRIDS, grown, organism, tree_grid
 from kinemorph.bench.modules.scale import STAGES, exponents
-from kinemorph.bench.modules.speed import off
-from kinemorph.bench.modules.tables import modules_grids
 from kinemorph.bench.peers.robots import general_chain
+from kinemorph.bench.report import Report
 from kinemorph.bench.targets import judge_redocking
 from kinemorph.bench.timing import Pace
-from kinemorph.cli import app
 from kinemorph.deriving.dynamics import derive
 from kinemorph.errors import KinemorphError
 from kinemorph.formats.assemble import assemble
 from kinemorph.mechanics.trees.limbs import like_limbs
 from kinemorph.mechanics.trees.resolve import resolve
 from kinemorph.model.modules import Assembly, assembly_incidence, traverse
+from support.tools.command_line import run
 
 
 def calls(work: Callable[[], Any]) -> int:
@@ -115,11 +114,11 @@ def test_a_process_that_fails_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_all_tables_of_modules(monkeypatch: pytest.MonkeyPatch) -> None:
     """Tiny sizes, Pinocchio from Python: nothing is built."""
     monkeypatch.setattr("kinemorph.bench.timing.QUICK", Pace(rounds=1, seconds=1e-5))
-    monkeypatch.setattr(contest, "QUICK_SIZES", (3, 6))
-    monkeypatch.setattr(contest, "ROBOTS", (("organism", 9), ("tree", 6)))
+    monkeypatch.setattr(redocking_rows, "QUICK_SIZES", (3, 6))
+    monkeypatch.setattr(redocking_rows, "ROBOTS", (("organism", 9), ("tree", 6)))
     monkeypatch.setenv("PATH", "")
     monkeypatch.delenv("CXX", raising=False)
-    result = CliRunner().invoke(app, ["bench", "modules", "--quick", "--json"])
+    result = run("bench", "modules", "--quick", "--json")
     assert result.exit_code == 0, result.stderr
     rows = json.loads(result.stdout)
     kinds = {kind: [row for row in rows if row["kind"] == kind] for kind in ("scale", "growth", "forward", "redock")}
@@ -138,10 +137,10 @@ def test_all_tables_of_modules(monkeypatch: pytest.MonkeyPatch) -> None:
     peers = [row for row in kinds["redock"] if row["contestant"] != "Kinemorph"]
     assert {row["contestant"] for row in peers} == {"MuJoCo", "Pinocchio"}
     assert all(row["difference"] < 1e-12 for row in peers)
-    page = "".join(grid.markdown() for grid in modules_grids(rows))
+    page = "".join(grid.markdown() for grid in Report("modules", rows, {"peak_gflops": 1.0})._grids(page=True))
     assert "| chain, exponent | 3 to 6 |" in page and "| organism | 15 |" in page and "| Pinocchio |" in page
 
 
 def test_modules_have_their_own_robots() -> None:
-    result = CliRunner().invoke(app, ["bench", "modules", "--robot", "panda"])
+    result = run("bench", "modules", "--robot", "panda")
     assert result.exit_code == 2 and "`bench modules` has its own robots" in result.stderr

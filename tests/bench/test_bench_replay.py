@@ -6,23 +6,22 @@ import json
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
-from kinemorph.bench.replays import replays
+from kinemorph.bench.replays import page_times
 from kinemorph.bench.tables import replaying_grid
 from kinemorph.bench.targets import judge_replay
-from kinemorph.cli import app
 from kinemorph.model import library
 from kinemorph.simulation.simulate import simulate
+from support.tools.command_line import run
 
 
 def command(*arguments: str) -> Any:
-    return CliRunner().invoke(app, ["bench", "replay", *arguments])
+    return run("bench", "replay", *arguments)
 
 
 def test_pages_are_made_where_there_is_no_browser(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(replays, "SCENES", {"pendulum": lambda: simulate(library.pendulum(), 0.5, q=[1.0])})
-    monkeypatch.setattr(replays, "find_chromium", lambda: None)
+    monkeypatch.setattr(page_times, "SCENES", {"pendulum": lambda: simulate(library.pendulum(), 0.5, q=[1.0])})
+    monkeypatch.setattr(page_times, "find_chromium", lambda: None)
     monkeypatch.setattr("kinemorph.bench.machine.machine", lambda pace: {"peak_gflops": 1.0})
     result = command("--quick", "--json")
     assert result.exit_code == 0, result.stderr

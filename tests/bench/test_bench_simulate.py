@@ -8,27 +8,27 @@ from typing import Any
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
-from kinemorph.bench.runs import simulate, simulators
-from kinemorph.bench.standing import contest
+from kinemorph.bench.contestants import STEP, Entry
+from kinemorph.bench.runs import entries, equal_accuracy
+from kinemorph.bench.standing import equal_error
 from kinemorph.bench.timing import Pace
-from kinemorph.cli import app
 from kinemorph.errors import KinemorphError
 from support.robots.reference_robots import reference
+from support.tools.command_line import run
 
 
 def command(*arguments: str) -> Any:
-    return CliRunner().invoke(app, ["bench", *arguments])
+    return run("bench", *arguments)
 
 
 @pytest.fixture
 def brief(monkeypatch: pytest.MonkeyPatch) -> None:
     """Short samples, one problem, a small batch, nothing on the ground."""
     monkeypatch.setattr("kinemorph.bench.timing.QUICK", Pace(rounds=1, seconds=1e-5))
-    monkeypatch.setattr(simulate, "STATES", 32)
-    monkeypatch.setattr(simulate, "PROBLEMS", simulate.PROBLEMS[:1])
-    monkeypatch.setattr(contest, "problems", lambda quick: [])
+    monkeypatch.setattr(equal_accuracy, "STATES", 32)
+    monkeypatch.setattr(equal_accuracy, "PROBLEMS", equal_accuracy.PROBLEMS[:1])
+    monkeypatch.setattr(equal_error, "problems", lambda quick: [])
 
 
 @pytest.mark.slow
@@ -57,8 +57,8 @@ def test_tables_for_a_page_and_peers_that_are_missing(brief: None, monkeypatch: 
 
 
 def test_the_reference_is_that_of_the_literature() -> None:
-    problem = simulate.double_pendulum()
-    found = simulate.reference(problem)
+    problem = equal_accuracy.double_pendulum()
+    found = equal_accuracy.reference(problem)
     for t, wanted in reference("double_pendulum")["reference"]["a"].items():
         if float(t) in problem.times:
             row = found[problem.times.tolist().index(float(t))]
@@ -66,17 +66,17 @@ def test_the_reference_is_that_of_the_literature() -> None:
 
 
 def test_peers_confirm_the_reference_of_the_hexapod() -> None:
-    problem = simulate.hexapod()
-    wanted = simulate.reference(problem)
-    (_, by_ode), (rk4,) = simulators.pinocchio_ways(problem), simulators.mujoco_ways(problem)
-    assert np.abs(by_ode.run(1e-12) - wanted).max() < 1e-8
-    assert np.abs(rk4.run(0.002) - wanted).max() < 1e-8
+    problem = equal_accuracy.hexapod()
+    wanted = equal_accuracy.reference(problem)
+    (_, by_ode), (rk4,) = entries.pinocchio_entries(problem), entries.mujoco_entries(problem)
+    for entry, setting in ((by_ode, 1e-12), (rk4, 0.002)):
+        assert np.abs(entry.read(entry.run(setting)) - wanted).max() < 1e-8
 
 
-def test_a_way_that_does_not_get_there_says_how_far_it_got() -> None:
+def test_an_entry_that_is_never_accurate_enough_gets_its_best_setting() -> None:
     errors = {1.0: 1e-3, 0.5: 1e-5, 0.25: 4e-5}
-    way = simulators.Way("somebody", "some method", tuple(errors), lambda h: np.array([[errors[h]]]), "step {:g} s")
-    tuned = simulate.tune(way, np.zeros((1, 1)), 10.0)
+    entry = Entry("somebody", "some method", tuple(errors), STEP, lambda h: [[errors[h]]], np.array)
+    tuned = equal_accuracy.tune(entry, np.zeros((1, 1)), 10.0)
     assert (tuned.setting, tuned.error, tuned.reached) == (0.5, 1e-5, False)
 
 

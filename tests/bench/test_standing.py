@@ -10,23 +10,21 @@ from typing import Any
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 from kinemorph.bench.peers.mujoco_twin import MujocoTwin
-from kinemorph.bench.runs import simulate
-from kinemorph.bench.standing import contest
-from kinemorph.bench.standing import ours as standing_ours
-from kinemorph.bench.standing.contest import Curve, comparisons, step_with
-from kinemorph.bench.standing.mujoco import MujocoStanding, fitted
-from kinemorph.bench.standing.ours import OursStanding
+from kinemorph.bench.runs import equal_accuracy
+from kinemorph.bench.standing import equal_error, kinemorph_hexapod
+from kinemorph.bench.standing.equal_error import Curve, comparisons, step_with
+from kinemorph.bench.standing.kinemorph_hexapod import OursStanding
+from kinemorph.bench.standing.mujoco_hexapod import MujocoStanding, fitted
 from kinemorph.bench.standing.problem import BASE, STEPS, Push, Standing, rms_errors, standing
 from kinemorph.bench.tables import curves_grid, standing_grid
 from kinemorph.bench.timing import Pace
-from kinemorph.cli import app
 from kinemorph.codegen.building.compile import build
 from kinemorph.deriving.dynamics import derive
 from kinemorph.mechanics.recursions.kinematics import forward_kinematics
 from kinemorph.mechanics.trees.resolve import resolve
+from support.tools.command_line import run
 
 
 def depths(problem: Standing, q: np.ndarray) -> np.ndarray:
@@ -65,7 +63,7 @@ def by_hand(problem: Standing, height: float, velocity: Any) -> np.ndarray:
 def test_elements_are_the_ground_springs_and_push_of_the_page(t: float) -> None:
     """Accelerations of a state with feet in the ground, above it, sliding and creeping; with Jacobians and by hand."""
     problem = standing("hexapod24", "pushed")
-    robot, plant, model = problem.robot, standing_ours.standing_plant(problem), derive(problem.robot)
+    robot, plant, model = problem.robot, kinemorph_hexapod.standing_plant(problem), derive(problem.robot)
     rng = np.random.default_rng(1)
     q, v = problem.q + 0.0, 0.05 * rng.normal(size=robot.nv)
     q[BASE:] += 0.01 * rng.normal(size=robot.nq - BASE)
@@ -108,7 +106,7 @@ def test_feet_and_drives_in_mujoco_weigh_nothing() -> None:
 def test_an_explicit_step_that_is_too_large_is_wrong_without_a_sign() -> None:
     problem = replace(standing("hexapod24", "pushed"), push=None, duration=1.6)
     ours = OursStanding(problem, "semi_implicit_euler")
-    errors = contest.errors_by_step(ours.run, STEPS[5:7])
+    errors = equal_error.errors_by_step(ours.run, STEPS[5:7])
     chattering, right = (errors[h] for h in STEPS[5:7])
     assert all(math.isfinite(chattering[name]) and chattering[name] > 100.0 * right[name] for name in right)
 
@@ -165,15 +163,15 @@ def test_times_are_compared_at_equal_error() -> None:
 @pytest.mark.slow
 def test_rows_table_and_picture(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr("kinemorph.bench.timing.QUICK", Pace(rounds=1, seconds=1e-5))
-    monkeypatch.setattr(simulate, "PROBLEMS", ())
-    monkeypatch.setattr(simulate, "batches", lambda pace, quick: iter(()))
-    monkeypatch.setattr(standing_ours, "BATCH_STEPS", 8)
+    monkeypatch.setattr(equal_accuracy, "PROBLEMS", ())
+    monkeypatch.setattr(equal_accuracy, "batches", lambda pace, quick: iter(()))
+    monkeypatch.setattr(kinemorph_hexapod, "BATCH_STEPS", 8)
     methods = {"semi_implicit_euler": STEPS[7:8], "centered_contact": STEPS[3:5]}
-    monkeypatch.setattr(contest, "METHODS", methods)
+    monkeypatch.setattr(equal_error, "METHODS", methods)
     short = replace(standing("hexapod24", "pushed"), duration=0.24, push=Push(0.08, 0.16))
-    monkeypatch.setattr(contest, "standing", lambda name, scenario: short)
+    monkeypatch.setattr(equal_error, "standing", lambda name, scenario: short)
     picture = tmp_path / "ground.png"
-    found: Any = CliRunner().invoke(app, ["bench", "simulate", "--quick", "--json", "--picture", str(picture)])
+    found: Any = run("bench", "simulate", "--quick", "--json", "--picture", str(picture))
     assert found.exit_code == 0, found.output
     rows = json.loads(found.stdout)
     assert [row["kind"] for row in rows] == ["point"] * 7 + ["ground"] * 12
@@ -184,7 +182,7 @@ def test_rows_table_and_picture(monkeypatch: pytest.MonkeyPatch, tmp_path: Path)
 
 
 def test_a_picture_of_another_table_is_refused() -> None:
-    result = CliRunner().invoke(app, ["bench", "speed", "--picture", "x.png"])
+    result = run("bench", "speed", "--picture", "x.png")
     assert result.exit_code != 0 and "--picture draws the tables 'simulate' and 'loops'" in result.output + str(
         result.exception
     )

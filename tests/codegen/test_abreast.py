@@ -18,9 +18,9 @@ from kinemorph.codegen.backends.llvm.strides import Runs
 from kinemorph.codegen.building.compile import build
 from kinemorph.codegen.graphs.program import with_loops_for_one
 from kinemorph.codegen.graphs.tracing import trace
-from kinemorph.codegen.loops.loop_program import LoopBuilder, LoopProgram, View
+from kinemorph.codegen.loops.loop_builder import LoopBuilder
+from kinemorph.codegen.loops.loop_program import LoopProgram, View
 from kinemorph.codegen.loops.printing import format_loops
-from kinemorph.codegen.storing.keys import program_key
 from kinemorph.errors import CompileError
 from support.tools.each_case import each_case
 from support.tools.program_runs import WAYS, all_ways, assert_agrees
@@ -143,7 +143,7 @@ def test_only_one_state_has_passes_for_lanes() -> None:
         loop = LoopBuilder("sums", {"x": (4,)}, {"y": (4,)})
         with loop.repeat(4, apart=one) as k:
             loop.let(loop["y"][k], lambda x: x + 1.0, loop["x"][k])
-        texts.append((format_loops(loop.program()), program_key(loop.program())))
+        texts.append((format_loops(loop.program()), loop.program().key))
     assert "apart" not in texts[0][0] and "passes apart" in texts[1][0]
     assert texts[0][1] != texts[1][1]
 
@@ -180,7 +180,7 @@ def test_a_program_may_have_loops_for_one_state() -> None:
     for one in (both, outer.program()):
         found = {way: run(one, x)[0][0, 0] for way, run in WAYS.items() if way != "c"}
         assert found == {"llvm scalar": 3.0, "llvm lanes": 2.0, "python": 2.0, "matlab": 2.0}
-    assert program_key(both) != program_key(program)
+    assert both.key != program.key
     assert build(program)(x[0][0])[0] == 2.0
     with pytest.raises(CompileError, match="same ports"):
         with_loops_for_one(trace(lambda x: x, {"x": ()}), loop.program())

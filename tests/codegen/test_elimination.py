@@ -6,7 +6,8 @@ import numpy as np
 
 from kinemorph.codegen.building.compile import build
 from kinemorph.codegen.loops.elimination import factored, substituted
-from kinemorph.codegen.loops.loop_program import LoopBuilder, LoopProgram
+from kinemorph.codegen.loops.loop_builder import LoopBuilder
+from kinemorph.codegen.loops.loop_program import LoopProgram
 from support.tools.each_case import each_case
 from support.tools.program_runs import all_ways, assert_agrees
 

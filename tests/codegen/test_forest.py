@@ -8,7 +8,8 @@ import pytest
 from kinemorph.codegen.building.compile import build
 from kinemorph.codegen.loops.branch_matrix import Forest, factor
 from kinemorph.codegen.loops.branch_matrix_rows import solve_rows
-from kinemorph.codegen.loops.loop_program import LoopBuilder, LoopProgram
+from kinemorph.codegen.loops.loop_builder import LoopBuilder
+from kinemorph.codegen.loops.loop_program import LoopProgram
 
 FORESTS = {
     "chain": (-1, 0, 1, 2, 3),

@@ -20,7 +20,7 @@ from kinemorph.codegen.building.compile import build
 from kinemorph.codegen.graphs import schedule
 from kinemorph.codegen.graphs.graph import Expr, Graph
 from kinemorph.codegen.graphs.program import Port, Program
-from kinemorph.codegen.loops.loop_program import LoopBuilder
+from kinemorph.codegen.loops.loop_builder import LoopBuilder
 from kinemorph.errors import KinemorphError, ShapeError
 from kinemorph.vocabulary.blocks import Solve
 from kinemorph.vocabulary.ops import OPS

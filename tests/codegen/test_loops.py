@@ -10,17 +10,10 @@ import pytest
 from scipy.integrate import solve_ivp
 
 from kinemorph.codegen.building.compile import build
-from kinemorph.codegen.derivatives.iterations import (
-    DORMAND_PRINCE,
-    EULER,
-    HEUN,
-    RK4,
-    adaptive_steps,
-    fixed_steps,
-    newton,
-)
+from kinemorph.codegen.derivatives.newton import newton
 from kinemorph.codegen.graphs.tracing import trace
-from kinemorph.codegen.loops.loop_program import Affine, LoopBuilder, LoopProgram, View
+from kinemorph.codegen.loops.loop_builder import LoopBuilder
+from kinemorph.codegen.loops.loop_program import Affine, LoopProgram, View
 from kinemorph.codegen.loops.printing import format_loops
 from kinemorph.errors import CompileError
 from support.tools.program_runs import all_ways, assert_agrees
@@ -152,8 +145,27 @@ def test_an_empty_view_moves_nothing(way: str) -> None:
 # ── steps ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def pendulum_rate() -> Any:
-    return trace(lambda t, y, g: [y[1], -g * y[0].sin() + 0.3 * t.cos()], {"t": (), "y": (2,), "g": ()}, name="swing")
+def swinging() -> LoopProgram:
+    """Steps of the classical Runge-Kutta method for a driven pendulum: as many as each state says."""
+    rate = trace(lambda t, y, g: [y[1], -g * y[0].sin() + 0.3 * t.cos()], {"t": (), "y": (2,), "g": ()}, name="swing")
+    loop = LoopBuilder("steps", {"y": (2,), "g": (), "dt": (), "steps": ()}, {"end": (2,), "t": ()})
+    end, t, dt = loop["end"], loop["t"], loop["dt"]
+    start, stage, k = (loop.buffer(name, (2,)) for name in ("start", "stage", "k"))
+    moment, taken = loop.buffer("moment"), loop.buffer("taken")
+    loop.copy(end, loop["y"])
+    loop.let(t, lambda: 0.0)
+    with loop.repeat(loop["steps"]):
+        loop.copy(start, end)
+        for share, weight in ((0.0, 1 / 6), (0.5, 1 / 3), (0.5, 1 / 3), (1.0, 1 / 6)):
+            ahead = (lambda y, k, h, c=share: [y[0] + c * h * k[0], y[1] + c * h * k[1]], start, k, dt)
+            added = (lambda y, k, h, b=weight: [y[0] + b * h * k[0], y[1] + b * h * k[1]], end, k, dt)
+            loop.let(stage, *ahead)
+            loop.let(moment, lambda t, h, c=share: t + c * h, t, dt)
+            loop.call(rate, [k], [moment, stage, loop["g"]])
+            loop.let(end, *added)
+        loop.let(taken, lambda n: n + 1.0, taken)
+        loop.let(t, lambda n, h: n * h, taken, dt)
+    return loop.program()
 
 
 def exact(y: np.ndarray, g: float, end: float) -> np.ndarray:
@@ -163,67 +175,30 @@ def exact(y: np.ndarray, g: float, end: float) -> np.ndarray:
     return solve_ivp(rate, (0.0, end), y, method="DOP853", rtol=1e-13, atol=1e-13).y[:, -1]
 
 
-def swing_inputs() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    rng = np.random.default_rng(4)
-    return np.zeros(STATES), rng.normal(size=(STATES, 2)), rng.uniform(5.0, 15.0, size=STATES)
-
-
 @all_ways
-def test_fixed_steps(way: str) -> None:
-    t, y, g = swing_inputs()
+def test_steps_that_each_state_counts(way: str) -> None:
+    rng = np.random.default_rng(4)
+    y, g = rng.normal(size=(STATES, 2)), rng.uniform(5.0, 15.0, size=STATES)
     steps = np.resize([100.0, 40.0, 0.0], STATES)
-    end, time = assert_agrees(way, fixed_steps(pendulum_rate()), [t, y, g, np.full(STATES, 0.01), steps], 1e-12)
+    end, time = assert_agrees(way, swinging(), [y, g, np.full(STATES, 0.01), steps], 1e-12)
     assert np.allclose(time, 0.01 * steps, rtol=1e-15)
     assert np.abs(end[0] - exact(y[0], g[0], 1.0)).max() < 1e-7
     assert np.array_equal(end[2], y[2])
 
 
-@pytest.mark.parametrize(("tableau", "order"), [(EULER, 1), (HEUN, 2), (RK4, 4), (DORMAND_PRINCE, 5)])
-def test_methods_have_their_order(tableau: Any, order: int) -> None:
-    run = build(fixed_steps(pendulum_rate(), tableau), "interpreter")
-    y, g = np.array([0.5, -1.0]), 9.81
-    right = exact(y, g, 1.0)
-    errors = [np.abs(run(0.0, y, g, 1.0 / n, float(n))[0] - right).max() for n in (20, 40)]
-    assert np.log2(errors[0] / errors[1]) == pytest.approx(order, abs=0.35)
-    assert tableau.order == order
-    for row, moment in zip(tableau.a, tableau.c, strict=True):
-        assert sum(row) == pytest.approx(moment, abs=1e-15)
-    assert sum(tableau.b) == pytest.approx(1.0, abs=1e-15) and sum(tableau.error) == pytest.approx(0.0, abs=1e-15)
-
-
-@all_ways
-def test_adaptive_steps(way: str) -> None:
-    t, y, g = swing_inputs()
-    given = {"until": np.resize([1.0, 2.5, 0.0], STATES), "dt": 0.1, "rtol": 1e-9, "atol": 1e-9, "limit": 500.0}
-    settings = [np.broadcast_to(value, STATES).astype(float) for value in given.values()]
-    end, reached, _, accepted, rejected = assert_agrees(
-        way, adaptive_steps(pendulum_rate()), [t, y, g, *settings], 1e-8
+def circle() -> Any:
+    return trace(
+        lambda x, c: [x[0] * x[0] + x[1] * x[1] - c, x[0] - x[1] * x[1] * x[1]], {"x": (2,), "c": ()}, name="circle"
     )
-    assert np.array_equal(reached, given["until"])
-    assert np.abs(end[0] - exact(y[0], g[0], 1.0)).max() < 1e-7
-    assert np.abs(end[1] - exact(y[1], g[1], 2.5)).max() < 1e-7
-    assert accepted[2] == 0 and accepted.max() > 10 and rejected.max() < 20
-
-
-def test_adaptive_steps_stop_at_their_limit_and_at_a_wall() -> None:
-    run = build(adaptive_steps(pendulum_rate()), "interpreter")
-    _, reached, _, accepted, rejected = run(0.0, [1.0, 0.0], 9.81, 10.0, 0.1, 1e-9, 1e-9, 7.0)
-    assert reached < 10.0 and accepted + rejected == 7.0
-    blow_up = trace(lambda y: [y[0] * y[0]], {"y": (1,)}, name="blow_up")  # y = 1 / (1 - t)
-    _, reached, *_ = build(adaptive_steps(blow_up), "interpreter")([1.0], 0.0, 2.0, 0.1, 1e-8, 1e-8, 1e4)
-    assert reached == pytest.approx(1.0, abs=1e-6)
 
 
 @all_ways
 def test_newton(way: str) -> None:
-    residual = trace(
-        lambda x, c: [x[0] * x[0] + x[1] * x[1] - c, x[0] - x[1] * x[1] * x[1]], {"x": (2,), "c": ()}, name="circle"
-    )
     rng = np.random.default_rng(6)
     x, c = rng.uniform(0.5, 2.0, size=(STATES, 2)), rng.uniform(1.0, 4.0, size=STATES)
     tolerance, limit = np.full(STATES, 1e-13), np.full(STATES, 60.0)
     limit[4] = 1.0
-    found, error, passes = assert_agrees(way, newton(residual), [x, c, tolerance, limit], 1e-11)
+    found, error, passes = assert_agrees(way, newton(circle()), [x, c, tolerance, limit], 1e-11)
     done = np.arange(STATES) != 4
     assert (error[done] <= 1e-13).all() and error[4] > 1e-13 and passes[4] == 1.0
     assert np.abs(found[done, 0] ** 2 + found[done, 1] ** 2 - c[done]).max() < 1e-12
@@ -245,20 +220,16 @@ def test_newton_with_repeated_rows_and_more_unknowns_than_equations() -> None:
     assert error < 1e-14 and np.allclose(found / np.linalg.norm(found), np.array([0.3, -0.4, 1.2]) / 1.3, atol=1e-12)
 
 
-@pytest.mark.parametrize(
-    ("around", "sought", "name"),
-    [(fixed_steps, "y", "dt"), (fixed_steps, "y", "y_end"), (adaptive_steps, "y", "limit"), (newton, "x", "tolerance")],
-)
-def test_numbers_of_the_loop_are_not_taken_for_those_of_the_program(around: Any, sought: str, name: str) -> None:
-    program = trace(lambda x, p: [p * x[0]], {sought: (1,), name: ()}, name="held")
-    with pytest.raises(CompileError, match=f"program 'held' has an input '{name}'"):
-        around(program)
+def test_numbers_of_the_loop_are_not_taken_for_those_of_the_program() -> None:
+    program = trace(lambda x, p: [p * x[0]], {"x": (1,), "tolerance": ()}, name="held")
+    with pytest.raises(CompileError, match="program 'held' has an input 'tolerance'"):
+        newton(program)
 
 
 def test_a_thousand_steps_are_one_foreign_call() -> None:
-    run = build(fixed_steps(pendulum_rate()), "llvm")
+    run = build(swinging(), "llvm")
     y, t = np.empty(2), np.empty(())
-    given = (np.array(0.0), np.array([0.3, 0.0]), np.array(9.81), np.array(1e-3), np.array(1000.0))
+    given = (np.array([0.3, 0.0]), np.array(9.81), np.array(1e-3), np.array(1000.0))
     run.raw((y, t), *given)  # so that nothing is left to be made
     calls: list[str] = []
 
@@ -270,16 +241,18 @@ def test_a_thousand_steps_are_one_foreign_call() -> None:
     run.raw((y, t), *given)
     sys.setprofile(None)
     assert calls[:-1] == ["raw"] and calls[-1] == "setprofile"
-    assert t == pytest.approx(1.0, abs=1e-12) and np.abs(y - exact(given[1], 9.81, 1.0)).max() < 1e-10
+    assert t == pytest.approx(1.0, abs=1e-12) and np.abs(y - exact(given[0], 9.81, 1.0)).max() < 1e-10
 
 
 def test_a_state_does_not_depend_on_its_batch() -> None:
-    run = build(adaptive_steps(pendulum_rate()), "llvm")
-    t, y, g = swing_inputs()
-    settings = [np.full(STATES, value) for value in (1.0, 0.1, 1e-9, 1e-9, 500.0)]
-    together = run(t, y, g, *settings)
+    run = build(newton(circle()), "llvm")
+    rng = np.random.default_rng(6)
+    given = (rng.uniform(0.5, 2.0, size=(STATES, 2)), rng.uniform(1.0, 4.0, size=STATES))
+    settings = [np.full(STATES, value) for value in (1e-13, 60.0)]
+    together = run(*given, *settings)
+    assert len({*together[2]}) > 1  # each takes its own number of passes
     for k in (0, 7, 8, 20):
-        alone = run(*(x[k : k + 1] for x in (t, y, g, *settings)))
+        alone = run(*(x[k : k + 1] for x in (*given, *settings)))
         assert all(np.array_equal(one[0], all_[k]) for one, all_ in zip(alone, together, strict=True))
 
 
@@ -317,8 +290,4 @@ def test_mistakes_in_writing_are_named() -> None:
         _ = loop["x"][3]
     with pytest.raises(CompileError, match="follow an `if_`"), loop.otherwise():
         pass
-    with pytest.raises(CompileError, match="expected an input 'y'"):
-        fixed_steps(trace(lambda y: y[0], {"y": (2,)}))
-    with pytest.raises(CompileError, match="error weights"):
-        adaptive_steps(pendulum_rate(), RK4)
     assert View("x", (2, 3), Affine(0))[1].offset == Affine(3)

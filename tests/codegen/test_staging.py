@@ -11,7 +11,8 @@ from kinemorph.algebra.linear import solve
 from kinemorph.algebra.scalar import sin
 from kinemorph.codegen.building.compile import build, runnable_backends
 from kinemorph.codegen.graphs.tracing import trace
-from kinemorph.codegen.loops.loop_program import LoopBuilder, LoopProgram
+from kinemorph.codegen.loops.loop_builder import LoopBuilder
+from kinemorph.codegen.loops.loop_program import LoopProgram
 from kinemorph.codegen.loops.splitting import EARLY, LATE, SUM, SUMMAND, Spot, Staged, Sums, staged
 from kinemorph.errors import CompileError
 

@@ -20,10 +20,10 @@ from kinemorph.codegen.backends.text.sympy_matrices import to_sympy
 from kinemorph.codegen.backends.text.sympy_source import export_sympy
 from kinemorph.codegen.building.compile import build
 from kinemorph.codegen.derivatives.differentiate import forward, hessian, jacobian, pattern, reverse, sparse_jacobian
-from kinemorph.codegen.derivatives.iterations import HEUN, Tableau, adaptive_steps, fixed_steps, newton
+from kinemorph.codegen.derivatives.newton import newton
 from kinemorph.codegen.graphs.program import Port, Program
 from kinemorph.codegen.graphs.tracing import trace
-from kinemorph.codegen.loops.loop_program import LoopBuilder
+from kinemorph.codegen.loops.loop_builder import LoopBuilder
 from kinemorph.codegen.loops.printing import format_program
 from kinemorph.codegen.reading.equations import equations
 from kinemorph.errors import CompileError, KinemorphError, ShapeError, TracingError, UnsupportedError
@@ -32,9 +32,8 @@ from support.tools.each_case import each_case
 Attempt = Callable[[], Any]
 
 P = trace(lambda q, v: [q[0] * v[0], q[1] + v[1]], {"q": (2,), "v": (2,)}, name="pair")
-RATE = trace(lambda y: [y[1], -y[0]], {"y": (2,)}, name="swing")
 ROOT = trace(lambda x: [x[0] * x[0] - 2.0], {"x": (1,)}, name="root")
-STEPS = fixed_steps(RATE, HEUN)
+NEWTON = newton(ROOT)
 F = build(P, "interpreter")
 CURVE = through([0.0, 1.0, 2.0], [0.0, 1.0, 4.0])
 
@@ -127,8 +126,6 @@ PROGRAMS: dict[str, Callable[[Any], Any]] = {
     "export_sympy": lambda p: export_sympy([p], "m"),
     "to_sympy": to_sympy,
     "newton": newton,
-    "fixed_steps": fixed_steps,
-    "adaptive_steps": adaptive_steps,
 }
 STRAIGHT = ("jacobian", "hessian", "forward", "pattern", "equations", "export_sympy", "to_sympy", "newton")
 
@@ -160,18 +157,10 @@ USES: dict[str, tuple[Attempt, type[Exception], str]] = {
     "a bound that is a text": (looped(lambda loop: inside(loop, "n")), CompileError, "'n' is given as the bound"),
     "a negative bound": (looped(lambda loop: inside(loop, -1)), CompileError, "from 0 to -1"),
     "a bound of two numbers": (looped(lambda loop: inside(loop, loop["x"])), CompileError, "holds 2 numbers"),
-    "a method by name": (lambda: fixed_steps(RATE, "rk4"), CompileError, "Tableau"),
-    "an uneven tableau": (lambda: Tableau(a=((),), b=(0.5, 0.5), c=(0.0, 1.0), order=2), CompileError, "each stage"),
-    "an implicit tableau": (lambda: Tableau(a=((1.0,),), b=(1.0,), c=(1.0,), order=1), CompileError, "row 0"),
-    "a rate with a dt": (
-        lambda: fixed_steps(trace(lambda y, dt: y, {"y": (2,), "dt": ()})),
-        CompileError,
-        "has an input 'dt', and the loop around it has a number of its own",
-    ),
     "a residual with a limit": (
         lambda: newton(trace(lambda x, limit: x, {"x": (1,), "limit": ()})),
         CompileError,
-        "an input 'limit'",
+        "has an input 'limit', and the loop program around it has a number of its own",
     ),
 }
 
@@ -196,8 +185,8 @@ def test_a_compiled_function_in_place_of_its_program_says_what_to_pass(name: str
 
 @pytest.mark.parametrize("name", STRAIGHT)
 def test_a_loop_program_where_a_straight_line_is_needed_is_refused(name: str) -> None:
-    with pytest.raises(UnsupportedError, match=f"{name}: 'steps of swing' runs in loops"):
-        PROGRAMS[name](STEPS)
+    with pytest.raises(UnsupportedError, match=f"{name}: 'newton of root' runs in loops"):
+        PROGRAMS[name](NEWTON)
 
 
 def test_truth_in_a_trace_is_a_type_error_too() -> None:
@@ -226,39 +215,20 @@ def test_an_empty_matrix_has_the_shape_that_is_declared() -> None:
 
 # ── settings of loops ─────────────────────────────────────────────────────────────────────────────────────────────────
 
-FIXED, ADAPTIVE, NEWTON = STEPS, adaptive_steps(RATE), newton(ROOT)
-GOOD = {"y": [0.3, 0.0], "t": 0.0, "until": 1.0, "dt": 0.1, "rtol": 1e-6, "atol": 1e-9, "limit": 1000.0}
-SETTINGS = [
-    *((FIXED, {"y": [0.3, 0.0], "dt": 0.1, "steps": steps}) for steps in (-5.0, 2.5, np.nan, np.inf)),
-    *((ADAPTIVE, GOOD | {"dt": dt}) for dt in (0.0, -0.1, np.inf, np.nan)),
-    *((ADAPTIVE, GOOD | {"until": until}) for until in (-1.0, np.inf, np.nan)),
-    *((ADAPTIVE, GOOD | {name: value}) for name in ("rtol", "atol", "limit") for value in (-1.0, np.nan, np.inf)),
-    (ADAPTIVE, GOOD | {"rtol": 0.0, "atol": 0.0}),
-    *((NEWTON, {"x": [1.0], "tolerance": tol, "limit": 50.0}) for tol in (-1.0, np.nan, np.inf)),
-    *((NEWTON, {"x": [1.0], "tolerance": 1e-9, "limit": limit}) for limit in (-1.0, np.nan, np.inf)),
-]
+BAD = (-1.0, np.nan, np.inf)
+SETTINGS = [*((tolerance, 50.0) for tolerance in BAD), *((1e-9, limit) for limit in BAD)]
 
 
 @pytest.mark.parametrize("backend", ["interpreter", "llvm"])
 def test_settings_that_mean_nothing_are_refused_and_give_nan(backend: str) -> None:
-    functions = {id(program): build(program, backend) for program in (FIXED, ADAPTIVE, NEWTON)}
-    for program, settings in SETTINGS:
-        function = functions[id(program)]
+    function = build(NEWTON, backend)
+    for settings in SETTINGS:
         with pytest.raises(KinemorphError):
-            function(**settings)
-        outs = tuple(np.zeros(port.shape) for port in program.outputs)
-        function.raw(outs, *(np.asarray(settings[port.name], dtype=float) for port in program.inputs))
-        assert np.isnan(outs[0]).all() and np.isnan(outs[1]).all(), (program.name, settings)
-
-
-@pytest.mark.parametrize("backend", ["interpreter", "llvm"])
-def test_good_settings_still_run(backend: str) -> None:
-    y, t = build(FIXED, backend)([0.3, 0.0], 0.01, 100)
-    assert np.allclose(y, [0.3 * math.cos(1.0), -0.3 * math.sin(1.0)], atol=1e-4) and math.isclose(t, 1.0)
-    assert build(FIXED, backend)([0.3, 0.0], 0.01, 0)[0].tolist() == [0.3, 0.0]
-    y, t, *_ = build(ADAPTIVE, backend)(**GOOD)
-    assert np.allclose(y, [0.3 * math.cos(1.0), -0.3 * math.sin(1.0)], atol=1e-6) and t == 1.0
-    assert build(NEWTON, backend)([1.0], 1e-12, 50)[0] == pytest.approx(math.sqrt(2.0))
+            function([1.0], *settings)
+        outs = tuple(np.zeros(port.shape) for port in NEWTON.outputs)
+        function.raw(outs, np.array([1.0]), *map(np.asarray, settings))
+        assert np.isnan(outs[0]).all() and np.isnan(outs[1]).all(), settings
+    assert function([1.0], 1e-12, 50)[0] == pytest.approx(math.sqrt(2.0))
 
 
 @pytest.mark.parametrize("backend", ["interpreter", "llvm"])

@@ -15,16 +15,16 @@ from scipy.spatial import Delaunay
 
 import kinemorph
 from kinemorph.analysis.small_motions.poles import poles
-from kinemorph.display.looks.robot_surface import Lens, Poses, Puppet, fitting_lens, lit
-from kinemorph.display.looks.solids import normals
+from kinemorph.display.cameras import Lens
+from kinemorph.display.looks.poses import Poses
 from kinemorph.display.painting import videos
 from kinemorph.display.painting.animate import animate, animate_mode
-from kinemorph.display.painting.draw import poses_at
 from kinemorph.display.painting.film_files import REELS, frame_time
 from kinemorph.display.painting.lighting import DARKEST
-from kinemorph.display.painting.painter import Easel, scene_for
+from kinemorph.display.painting.painter import Painting, scene_for
 from kinemorph.display.painting.rasters import covered, lay_over, nearest
-from kinemorph.display.painting.triangles import MovingMarks, is_closed
+from kinemorph.display.painting.triangles import Cast, MovingMarks, is_closed
+from kinemorph.display.painting.view_window import camera_lens
 from kinemorph.display.scenes.building import scene_of, staged
 from kinemorph.display.scenes.figures import figure_of
 from kinemorph.display.scenes.scene import Attachment, Mark, Part, Scene, Surface
@@ -51,7 +51,7 @@ def frames(path: Path) -> tuple[int, list[int]]:
     return len(durations), durations
 
 
-# ── puppets ───────────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── poses ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 @pytest.mark.parametrize("name", ["puma", "hexapod24", "four_bar"])
@@ -61,17 +61,16 @@ def test_poses_of_many_states_are_those_of_each(name: str) -> None:
     q = np.stack([kinemorph.random_configuration(robot, rng) for _ in range(4)])
     poses = Poses(robot, q)
     for k in range(4):
-        for body, pose in poses_at(robot, q[k]).items():
+        for body, pose in Poses(robot, q[k]).at(0).items():
             assert poses.R[body][k] == pytest.approx(np.array(pose.R, dtype=float), abs=1e-14)
             assert poses.p[body][k] == pytest.approx(np.array(pose.p, dtype=float), abs=1e-14)
 
 
 def test_bodies_are_carried_and_the_ground_stays() -> None:
     robot = LIBRARY["crane"]()
-    puppet = Puppet(robot, 1.0)
-    poses = Poses(robot, [[0.0, 0.0], [0.7, 0.4]])
-    before, after = puppet.posed(poses, 0), puppet.posed(poses, 1)
-    cart, ground = puppet.owner == 0, puppet.owner == len(robot.bodies)
+    cast = Cast(staged([figure_of(robot, [[0.0, 0.0], [0.7, 0.4]])], np.array([0.0, 1.0])))
+    before, after = cast.at(0).points, cast.at(1).points
+    cart, ground = cast.owner == 1, cast.owner == 1 + len(robot.bodies)  # 0 is the world
     assert (after - before)[cart] == pytest.approx(np.broadcast_to([0.7, 0.0, 0.0], before[cart].shape), abs=1e-12)
     assert ground.any() and (after[ground] == before[ground]).all()
 
@@ -92,28 +91,16 @@ def test_a_lens_keeps_lengths_across_its_line_of_sight() -> None:
 
 
 def test_plane_motion_is_seen_straight_and_other_motion_is_not(swing: Trajectory) -> None:
-    flat = fitting_lens(Poses(LIBRARY["double_pendulum"](), swing.q), None)
+    scene = scene_of(swing)
+    flat, _ = camera_lens(scene, None)
     assert (
         flat.flat and flat.axes[0] == pytest.approx([1.0, 0.0, 0.0]) and flat.axes[1] == pytest.approx([0.0, 0.0, 1.0])
     )
     robot = LIBRARY["puma"]()
     rng = np.random.default_rng(0)
-    spatial = Poses(robot, np.stack([kinemorph.random_configuration(robot, rng) for _ in range(5)]))
-    assert not fitting_lens(spatial, None).flat
-    assert not fitting_lens(Poses(LIBRARY["double_pendulum"](), swing.q), (20.0, 30.0)).flat
-
-
-def test_what_faces_away_is_not_painted_and_the_far_comes_first() -> None:
-    robot = LIBRARY["puma"]()
-    puppet = Puppet(robot, 1.0)
-    surface = puppet.posed(Poses(robot, kinemorph.neutral(robot)), 0)
-    lens = Lens.toward(20.0, -50.0)
-    outlines, colors = lens.painted(surface, lit(surface, puppet.colors))
-    facing = (normals(surface) @ lens.axes[2] > 0.0) | (puppet.colors[:, 3] < 1.0)
-    assert len(outlines) == len(colors) == facing.sum() < len(surface)
-    depth = lens.seen(surface[facing])[:, :, 2].mean(axis=1)
-    first = lens.seen(surface[facing])[np.argmin(depth), :, :2]
-    assert outlines[0] == pytest.approx(first)
+    q = np.stack([kinemorph.random_configuration(robot, rng) for _ in range(5)])
+    assert not camera_lens(staged([figure_of(robot, q)], np.arange(5.0)), None)[0].flat
+    assert not camera_lens(scene, (20.0, 30.0))[0].flat
 
 
 # ── files ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -151,10 +138,10 @@ def test_a_video_is_read_back(swing: Trajectory, tmp_path: Path) -> None:
     pictures = [np.frombuffer(frame, np.uint8).reshape(*facts["size"][::-1], 3) for frame in reader]
     assert facts["codec"] == "h264" and facts["pix_fmt"].startswith("yuv420p") and facts["fps"] == 60
     assert max(facts["size"]) in (300, 302) and not any(side % 2 for side in facts["size"])
-    easel = Easel(scene_of(swing, times=[0.0, 0.4]), size=3.0)
+    painting = Painting(scene_of(swing, times=[0.0, 0.4]), size=3.0)
     for k in (0, 1):  # the first frame and the last are what was painted
-        painted = np.asarray(easel.frame(k), dtype=float)[30:]
-        assert np.abs(pictures[-k] - np.asarray(easel.frame(k), dtype=float))[30:].mean() < 1.5
+        painted = np.asarray(painting.frame(k), dtype=float)[30:]
+        assert np.abs(pictures[-k] - np.asarray(painting.frame(k), dtype=float))[30:].mean() < 1.5
         assert np.abs(pictures[12][30:] - painted).mean() > 2.0
 
 
@@ -209,9 +196,9 @@ def test_wrong_wishes_are_sentences(swing: Trajectory, tmp_path: Path) -> None:
             animate(swing, tmp_path / "x.gif", **options)  # type: ignore[arg-type]
     with pytest.raises(UnsupportedError, match=r"ends in \.gif or \.mp4"):
         animate(swing, tmp_path / "x.avi")
-    with pytest.raises(UnsupportedError, match="no robot to draw"):
+    with pytest.raises(UnsupportedError, match="has no robot: it is a run of equations"):
         animate(simulate(first_order(lambda x: [-x[0]], {"x": "m"}, start=[1.0]), 1.0), tmp_path / "x.gif")
-    with pytest.raises(UnsupportedError, match="nothing moves"):
+    with pytest.raises(UnsupportedError, match="no run to animate"):
         animate([LIBRARY["pendulum"]()], tmp_path / "x.gif")
     (tmp_path / "taken").write_text("a file")
     with pytest.raises(KinemorphError, match="taken"):
@@ -232,9 +219,9 @@ def test_a_mode_swings_once_in_its_frames(tmp_path: Path) -> None:
 # ── what is seen ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def inner(easel: Easel, k: int) -> Any:
+def inner(painting: Painting, k: int) -> Any:
     """The pixels (h, w, 3) that the window shows at time k."""
-    return easel.paper.inner(np.asarray(easel.frame(k))).astype(int)
+    return painting.page.inner(np.asarray(painting.frame(k))).astype(int)
 
 
 def tinted(pixels: Any, color: tuple[float, ...], within: float = 0.06) -> Any:
@@ -246,12 +233,12 @@ def tinted(pixels: Any, color: tuple[float, ...], within: float = 0.06) -> Any:
 
 
 def test_the_robot_moves_and_the_paper_stays(swing: Trajectory) -> None:
-    easel = Easel(scene_of(swing, times=[0.0, 0.4]), size=3.0)
-    pictures = [np.asarray(easel.frame(k), dtype=int) for k in (0, 1)]
+    painting = Painting(scene_of(swing, times=[0.0, 0.4]), size=3.0)
+    pictures = [np.asarray(painting.frame(k), dtype=int) for k in (0, 1)]
     differing = (np.abs(pictures[0] - pictures[1]).sum(axis=2) > 60).mean()
     assert 0.002 < differing < 0.2
     assert (pictures[0][-2, 2] == 255).all()  # white paper
-    assert (pictures[0] == np.asarray(easel.frame(0))).all()  # and nothing stays from other frames
+    assert (pictures[0] == np.asarray(painting.frame(0))).all()  # and nothing stays from other frames
 
 
 def thrown(*ways: float) -> Scene:
@@ -265,37 +252,37 @@ def thrown(*ways: float) -> Scene:
 @pytest.mark.parametrize("camera", [None, "left", "top"])
 def test_what_is_followed_stays_in_the_middle(camera: Any) -> None:
     scene = thrown(0.0, 1.0, 4.0)
-    easel = Easel(scene, camera=camera, follow="trunk", size=2.4)
-    still = Easel(scene, camera=camera, size=2.4)
+    painting = Painting(scene, camera=camera, follow="trunk", size=2.4)
+    still = Painting(scene, camera=camera, size=2.4)
     slate = scene.figures[0].parts[0].color
-    middles = [tinted(inner(easel, k), slate).mean(axis=0) for k in range(3)]
-    wanted = [easel.paper.height / 2.0, easel.paper.width / 2.0]
+    middles = [tinted(inner(painting, k), slate).mean(axis=0) for k in range(3)]
+    wanted = [painting.window.size[1] / 2.0, painting.window.size[0] / 2.0]
     assert np.abs(np.array(middles) - wanted).max() < 4.0
     moved = [tinted(inner(still, k), slate).mean(axis=0) for k in (0, 2)]
     assert np.abs(moved[0] - moved[1]).max() > 40.0
-    assert easel.paper.scale > 1.5 * still.paper.scale  # and it is large
+    assert painting.window.scale > 1.5 * still.window.scale  # and it is large
 
 
 def test_the_ground_moves_under_what_is_followed() -> None:
     scene = replace(thrown(0.0, 0.03), floor=-0.3)
-    easel = Easel(scene, follow="trunk", size=2.4)
-    grids = [easel.floor.laid(k)[2] for k in (0, 1)]
+    painting = Painting(scene, follow="trunk", size=2.4)
+    grids = [painting.painter.floor.laid(k)[2] for k in (0, 1)]
     assert np.abs(grids[0] - grids[1]).max() > 0.4 and min(grid.max() for grid in grids) > 0.5
 
 
 def test_a_point_is_where_the_lens_sees_it() -> None:
     robot = LIBRARY["pendulum"]()
     scene = scene_of(robot, q=[0.0])
-    easel = Easel(scene, camera=(20.0, -70.0), size=3.0)
+    painting = Painting(scene, camera=(20.0, -70.0), size=3.0)
     center = np.array([0.1, 0.05, -0.3])
     ball = Mark(
         "ball", "ball", (1.0, 0.0, 1.0, 1.0), 0.02, Attachment(-1, (0.0, 0.0, 0.0)), Attachment(-1, tuple(center))
     )
     marked = replace(scene, figures=(replace(scene.figures[0], marks=(ball,), parts=()),))
-    found = Easel(marked, camera=(20.0, -70.0), size=3.0)
-    column, row, _ = found.paper.pixels(center, 0)
+    found = Painting(marked, camera=(20.0, -70.0), size=3.0)
+    column, row, _ = found.window.pixels(center, 0)
     assert tinted(inner(found, 0), ball.color, 0.4).mean(axis=0) + 0.5 == pytest.approx([row, column], abs=1.0)
-    assert not len(tinted(inner(easel, 0), ball.color))
+    assert not len(tinted(inner(painting, 0), ball.color))
 
 
 def test_marks_are_seen_stretch_and_vanish(swing: Trajectory) -> None:
@@ -311,11 +298,11 @@ def test_marks_are_seen_stretch_and_vanish(swing: Trajectory) -> None:
         vectors=np.array([[0.0, 0.0, 0.6], [0.0, 0.0, 0.0]]),
     )
     figure = replace(scene.figures[0], marks=(spring, pull))
-    easel = Easel(replace(scene, figures=(figure,)), size=3.0)
-    pictures = [inner(easel, k) for k in (0, 1)]
+    painting = Painting(replace(scene, figures=(figure,)), size=3.0)
+    pictures = [inner(painting, k) for k in (0, 1)]
     assert all(len(tinted(picture, blue)) > 60 for picture in pictures)
     arrow = tinted(pictures[0], red, 0.4)
-    assert np.ptp(arrow[:, 0]) + 1 == pytest.approx(0.6 * easel.paper.scale, abs=3.0)  # to scale
+    assert np.ptp(arrow[:, 0]) + 1 == pytest.approx(0.6 * painting.window.scale, abs=3.0)  # to scale
     assert not len(tinted(pictures[1], red, 0.2))
 
 
@@ -324,7 +311,7 @@ def test_a_slope_is_seen_with_the_shadow_on_it() -> None:
     corners = np.array([[-1.0, -1.0, -0.6], [1.0, -1.0, -0.4], [1.0, 1.0, -0.4], [-1.0, 1.0, -0.6]])
     gray = (0.7, 0.7, 0.7, 1.0)
     slope = Part("ground", -1, surface_of(corners[None]), gray)
-    with_slope = Easel(replace(scene, grounds=(slope,)), size=3.0)
+    with_slope = Painting(replace(scene, grounds=(slope,)), size=3.0)
     pixels = inner(with_slope, 0)
     found = pixels[tuple(tinted(pixels, gray, 0.01).T)][:, 0]
     found = found[found < 255]
@@ -332,16 +319,16 @@ def test_a_slope_is_seen_with_the_shadow_on_it() -> None:
     dark = found < (1.0 - 0.8 * DARKEST) * lit
     assert len(found) > 0.2 * pixels[..., 0].size and 60 < dark.sum() < 0.5 * len(found)
     assert found.min() > (1.0 - 2.0 * DARKEST) * lit
-    side = Easel(replace(scene, grounds=(slope,)), camera="right", size=3.0)
-    lines = [one.get_segments() for one in side.paper.axes.collections if len(one.get_segments())]
+    side = Painting(replace(scene, grounds=(slope,)), camera="right", size=3.0)
+    lines = [one.get_segments() for one in side.page.axes.collections if len(one.get_segments())]
     assert any(np.abs(np.array(one)[..., 1] + 0.5 - 0.1 * np.array(one)[..., 0]).max() < 1e-9 for one in lines)
 
 
 def test_what_is_fixed_to_the_ground_is_left_behind() -> None:
     robot = LIBRARY["crane"]()
     scene = staged([figure_of(robot, [[0.0, 0.0], [50.0, 0.0]])], np.array([0.0, 1.0]))
-    size = np.ptp(np.stack([Easel(scene, size=3.0).window.low, Easel(scene, size=3.0).window.high]), axis=0)
-    near = Easel(scene, follow="cart", size=3.0).window
+    size = np.ptp(np.stack([Painting(scene, size=3.0).window.low, Painting(scene, size=3.0).window.high]), axis=0)
+    near = Painting(scene, follow="cart", size=3.0).window
     assert size[0] > 50.0 and (near.high - near.low).max() < 4.0
 
 
@@ -356,11 +343,13 @@ def test_the_near_hides_the_far_and_glass_does_not() -> None:
 
     green, red = plate("far", 0.3, (0.0, 1.0, 0.0, 1.0)), plate("near", -0.3, (1.0, 0.0, 0.0, 1.0))
     for parts in ((green, red), (red, green)):  # whatever comes first
-        easel = Easel(replace(scene, figures=(replace(scene.figures[0], parts=parts),)), camera="right", size=2.4)
-        assert not len(tinted(inner(easel, 0), green.color)) and len(tinted(inner(easel, 0), red.color))
+        painting = Painting(replace(scene, figures=(replace(scene.figures[0], parts=parts),)), camera="right", size=2.4)
+        assert not len(tinted(inner(painting, 0), green.color)) and len(tinted(inner(painting, 0), red.color))
     glass = replace(red, color=(1.0, 0.0, 0.0, 0.5))
-    easel = Easel(replace(scene, figures=(replace(scene.figures[0], parts=(glass, green)),)), camera="right", size=2.4)
-    r, g, b = inner(easel, 0)[easel.paper.height // 2, easel.paper.width // 2]
+    painting = Painting(
+        replace(scene, figures=(replace(scene.figures[0], parts=(glass, green)),)), camera="right", size=2.4
+    )
+    r, g, b = inner(painting, 0)[painting.window.size[1] // 2, painting.window.size[0] // 2]
     assert r == pytest.approx(g, rel=0.1) and r > 80 and b < 60
 
 
@@ -434,17 +423,17 @@ def test_runs_stand_beside_each_other_in_every_view(swing: Trajectory, tmp_path:
     path = animate({"one": swing, "two": later}, tmp_path / "two.gif", fps=10, size=4.0)
     assert frames(path)[0] == 7
     for camera in (None, "iso", "left"):
-        easel = Easel(scene_for([swing, later], camera, times=[0.0, 0.6]), camera=camera, size=3.0)
-        amber = next(part.color for part in easel.scene.figures[0].parts if part.name == "link2")
-        found = np.zeros((easel.paper.height, easel.paper.width), dtype=bool)
-        found[tuple(tinted(inner(easel, 0), amber, 0.15).T)] = True
+        painting = Painting(scene_for([swing, later], camera, times=[0.0, 0.6]), camera=camera, size=3.0)
+        amber = next(part.color for part in painting.scene.figures[0].parts if part.name == "link2")
+        found = np.zeros((painting.window.size[1], painting.window.size[0]), dtype=bool)
+        found[tuple(tinted(inner(painting, 0), amber, 0.15).T)] = True
         assert label(binary_dilation(found, iterations=2))[1] == 2  # apart from each other
 
 
 def test_axes_have_figures_of_the_right_sign(swing: Trajectory) -> None:
     for camera, name, sign in (("right", "x [m]", 1.0), ("left", "x [m]", -1.0), ("front", "y [m]", 1.0)):
-        easel = Easel(scene_of(swing, times=[0.0]), camera=camera, size=3.0)  # type: ignore[arg-type]
-        axes = easel.paper.axes
+        painting = Painting(scene_of(swing, times=[0.0]), camera=camera, size=3.0)  # type: ignore[arg-type]
+        axes = painting.page.axes
         assert axes.get_xlabel() == name and axes.get_ylabel() == "z [m]"
         tick = axes.xaxis.get_major_formatter()(0.5).replace("\N{MINUS SIGN}", "-")
         assert float(tick) == 0.5 * sign

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kinemorph.display.cameras import PLACES, VIEW, Camera, camera_of
-from kinemorph.display.looks.robot_surface import Lens
+from kinemorph.display.cameras import PLACES, VIEW, Camera, Lens, camera_of
 from kinemorph.errors import UnsupportedError
 from kinemorph.model.library import LIBRARY
 

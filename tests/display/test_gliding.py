@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from kinemorph.display.looks.poses import Poses
 from kinemorph.display.looks.quaternions import quaternions_of
-from kinemorph.display.looks.robot_surface import Poses
 from kinemorph.display.scenes.figures import Figure, figure_of
 from kinemorph.display.scenes.pose_interpolation import QUICK, Glide
 from kinemorph.model.joint import JOINT_KINDS

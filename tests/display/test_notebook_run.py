@@ -89,7 +89,7 @@ def test_every_cell_shows_what_it_is_there_for(executed: Any) -> None:
 @pytest.fixture(scope="module")
 def spinning() -> Replay:
     """Of a rod that turns by more than a quarter of a turn from one picture to the next."""
-    run = kinemorph.simulate(kinemorph.library.build("pendulum"), 1.0, q=[0.0], v=[100.0], sample=0.02)
+    run = kinemorph.simulate(kinemorph.library.build("pendulum"), 1.0, q=[0.0], v=[100.0], output_step=0.02)
     return replay(run, fps=60.0, title="</iframe><script>alert(1)</script>")
 
 

@@ -236,7 +236,7 @@ def test_wrong_comparisons_are_sentences(swing: Trajectory) -> None:
         plot(swing, "q", difference=True)
     with pytest.raises(UnsupportedError, match="expected a Trajectory"):
         plot(swing, "q", compare=[swing.q])  # type: ignore[list-item]
-    other = simulate(LIBRARY["double_pendulum"](), 2.995, q=[1.0, 0.5], sample=0.03171, start=0.005)
+    other = simulate(LIBRARY["double_pendulum"](), 2.995, q=[1.0, 0.5], output_step=0.03171, start=0.005)
     with pytest.raises(UnsupportedError, match="share no sample times"):
         plot(swing, "q", compare=[other], difference=True)
 

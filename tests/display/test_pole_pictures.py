@@ -10,8 +10,10 @@ import pytest
 from kinemorph.analysis.small_motions.poles import Poles, poles
 from kinemorph.display.canvas import FAILURE
 from kinemorph.display.charts.pole_map import RATIOS, pole_map
-from kinemorph.display.looks.robot_surface import Poses, Puppet, extent_of
 from kinemorph.display.painting.mode_shapes import LARGEST_ANGLE, SWAY, bent, mode_caption, mode_shapes
+from kinemorph.display.painting.triangles import Cast
+from kinemorph.display.scenes.building import staged
+from kinemorph.display.scenes.figures import figure_of
 from kinemorph.errors import UnsupportedError
 from kinemorph.model.library import LIBRARY
 from kinemorph.plants.own_equations import first_order
@@ -98,10 +100,9 @@ def test_a_bend_goes_along_the_shape_both_ways(chain: Poles) -> None:
 def test_a_bend_is_to_be_seen_and_not_too_large(chain: Poles, number: int) -> None:
     robot = LIBRARY["chain"](4)
     rows = np.vstack([chain.q, bent(chain, number, (0.0,))])
-    poses = Poses(robot, rows)
-    size = extent_of(robot, poses)
-    puppet = Puppet(robot, size, mounts=False)
-    way = np.linalg.norm(puppet.posed(poses, 1) - puppet.posed(poses, 0), axis=2).max()
+    figure = figure_of(robot, rows)
+    cast, size = Cast(staged([figure], np.arange(2.0))), figure.size
+    way = np.linalg.norm(cast.at(1).points - cast.at(0).points, axis=1).max()
     assert np.abs(rows[1]).max() <= LARGEST_ANGLE * 1.001
     assert way < 1.1 * SWAY * size and (way > 0.8 * SWAY * size or np.abs(rows[1]).max() > 0.99 * LARGEST_ANGLE)
 
@@ -109,7 +110,10 @@ def test_a_bend_is_to_be_seen_and_not_too_large(chain: Poles, number: int) -> No
 def test_each_mode_is_drawn_at_rest_and_both_ways(chain: Poles) -> None:
     figure = mode_shapes(chain, 3)
     assert [axes.get_title() for axes in figure.axes] == [mode_caption(chain, k) for k in (1, 2, 3)]
-    assert all(len(axes.collections) == 3 for axes in figure.axes)
+    for axes in figure.axes:  # of three shades
+        shades: Any = np.asarray(axes.images[0].get_array())
+        darkest = shades[shades[..., 3] > 250][:, :3].min(axis=1)
+        assert all(((darkest >= low) & (darkest < high)).any() for low, high in ((0, 100), (140, 215), (215, 250)))
     assert [axes.get_title()[0] for axes in mode_shapes(chain, [4, 2]).axes] == ["4", "2"]
     limits = {(axes.get_xlim(), axes.get_ylim()) for axes in figure.axes}
     assert len(limits) == 1  # all to one scale

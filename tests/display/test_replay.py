@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from kinemorph.display.looks.poses import Poses
 from kinemorph.display.looks.quaternions import quaternions_of
-from kinemorph.display.looks.robot_surface import Poses
 from kinemorph.display.replays.joint_rows import TOLERANCE
 from kinemorph.display.replays.replay import Replay, replay, size_text
 from kinemorph.errors import StorageError, UnsupportedError
@@ -30,7 +30,7 @@ HOSTILE = (
 
 @pytest.fixture(scope="module")
 def run() -> Trajectory:
-    return simulate(library.double_pendulum(), 1.0, q=[2.0, -0.5], sample=0.01)
+    return simulate(library.double_pendulum(), 1.0, q=[2.0, -0.5], output_step=0.01)
 
 
 def opened(page: Any, path: Path) -> Any:

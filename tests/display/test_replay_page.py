@@ -47,7 +47,7 @@ CUT_OFF = """() => [...document.querySelectorAll("#bar > :not([hidden])")].filte
 def swings() -> dict[str, Trajectory]:
     lowest = Guard("lowest", lambda q: q[0])
     robot = library.double_pendulum()
-    return {f"from {q} rad": simulate(robot, 2.0, q=[q, 0.3], sample=0.02, events=[lowest]) for q in (1.0, 1.4)}
+    return {f"from {q} rad": simulate(robot, 2.0, q=[q, 0.3], output_step=0.02, events=[lowest]) for q in (1.0, 1.4)}
 
 
 @pytest.fixture(scope="module")
@@ -259,7 +259,7 @@ def test_a_linkage_posed_at_random_is_closed_and_stays_above_the_floor(page: Any
 
 def test_a_blink_plays_slowly_and_large_energies_are_short(page: Any, tmp_path: Path) -> None:
     robot = library.pendulum(mass=1e9, length=1e3)
-    opened(page, replay(simulate(robot, 0.002, q=[1.0], sample=1e-4)).save(tmp_path / "blink.html"))
+    opened(page, replay(simulate(robot, 0.002, q=[1.0], output_step=1e-4)).save(tmp_path / "blink.html"))
     assert page.evaluate("kinemorph.speed") == pytest.approx(1e-3)
     assert page.input_value("#speed") == "0.001"
     assert page.evaluate("kinemorph.scene.times.length") == 21

@@ -15,10 +15,10 @@ import pytest
 
 from kinemorph.algebra.groups import compose, inverse
 from kinemorph.display.cameras import Camera
+from kinemorph.display.looks.poses import Poses, extent_of
+from kinemorph.display.looks.postures import stance
 from kinemorph.display.looks.quaternions import quaternions_of, rotated
-from kinemorph.display.looks.robot_surface import Poses, extent_of
 from kinemorph.display.looks.solids import z_toward
-from kinemorph.display.looks.stances import stance
 from kinemorph.display.replays.joint_rows import TOLERANCE
 from kinemorph.display.replays.packing import pack
 from kinemorph.display.scenes.building import scene_of

@@ -295,7 +295,7 @@ def test_audits_judge_every_system_and_the_change(run: Trajectory) -> None:
 
 def test_runs_without_a_robot_are_refused_in_a_sentence(run: Trajectory, tmp_path: Path) -> None:
     back = kinemorph.load_trajectory(run.save(tmp_path / "docked.npz"))
-    with pytest.raises(UnsupportedError, match=r"no robot to draw.*model=\[\.\.\.\], with a model for each system"):
+    with pytest.raises(UnsupportedError, match=r"has no robot: .*model=\[\.\.\.\], with a model for each system"):
         back.replay()
-    assert "No picture" in back._repr_html_() or "no robot to draw" in back._repr_html_()
+    assert "No picture" in back._repr_html_() or "has no robot" in back._repr_html_()
     assert audit(back).passed

@@ -11,9 +11,9 @@ import kinemorph
 from kinemorph import Body, Robot, RobotBuilder, System, elements, library
 from kinemorph.algebra.groups import Pose
 from kinemorph.algebra.scalar import sin
-from kinemorph.display.scenes.attachments import fixed, positions_of
 from kinemorph.display.scenes.building import scene_of
 from kinemorph.display.scenes.driven_joints import driven_joints, efforts_of
+from kinemorph.display.scenes.figures import fixed, positions_of
 from kinemorph.display.scenes.grounds import GRID, Standing, grounds_of
 from kinemorph.display.scenes.loads import LONGEST, round_number
 from kinemorph.display.scenes.sampled_columns import between_samples, held, nearest_sample
@@ -67,7 +67,7 @@ def of_layer(scene: Scene, layer: str) -> list[Part]:
 @pytest.fixture(scope="module")
 def waving() -> Trajectory:
     """An arm that swings freely."""
-    return kinemorph.simulate(System(arm()), 0.4, q=np.array([0.3, 0.2, 0.0]), sample=0.01)
+    return kinemorph.simulate(System(arm()), 0.4, q=np.array([0.3, 0.2, 0.0]), output_step=0.01)
 
 
 def acted_on(run: Trajectory, *acting) -> Trajectory:
@@ -112,7 +112,7 @@ def test_a_spring_with_damping_has_a_damper_inside() -> None:
 def test_a_spring_leg_stands_where_it_landed_and_points_ahead_in_flight() -> None:
     leg = elements.SpringLeg("leg", "ball", 4e3, 0.5, direction=(0.2, 0.0, -1.0))
     q = np.array([0.0, 0.0, 0.6, 1.0, 0.0, 0.0, 0.0])
-    run = kinemorph.simulate(System(ball(), (leg,)), 0.8, q=q, v=np.array([1.0, 0, 0, 0, 0, 0]), sample=0.005)
+    run = kinemorph.simulate(System(ball(), (leg,)), 0.8, q=q, v=np.array([1.0, 0, 0, 0, 0, 0]), output_step=0.005)
     scene = scene_of(run, fps=200.0)
     hip, foot = ends(scene.figures[0], mark_of(scene, "leg"))
     stands = held(run, "m.leg.stance", scene.times) > 0.5
@@ -161,7 +161,7 @@ def test_a_coil_on_a_slide_lies_along_it_behind_all_it_does() -> None:
     builder = RobotBuilder("lift").add(Body.box("cart", 1.0, (0.1, 0.1, 0.1)))
     builder.joint("slide", "prismatic", "world", "cart", axis=(1.0, 0.0, 0.0), placement=Pose(upright, (1.0, 2.0, 3.0)))
     system = System(builder.build(), (elements.TorsionSpring("coil", "slide", 50.0),))
-    scene = scene_of(kinemorph.simulate(system, 0.4, q=[0.1], sample=0.05))
+    scene = scene_of(kinemorph.simulate(system, 0.4, q=[0.1], output_step=0.05))
     start, end = ends(scene.figures[0], mark_of(scene, "coil"))
     height = scene.figures[0].q[:, 0]
     assert height.min() < -0.1
@@ -187,7 +187,7 @@ def dropped() -> Trajectory:
     slope = elements.Plane((0.0, 0.0, 0.0), (-0.2, 0.0, 1.0))
     contact = elements.Contact("skin of ball", "ball", SOFT, RUBBER, slope, radius=0.1)
     q = np.array([0.0, 0.0, 0.3, 1.0, 0.0, 0.0, 0.0])
-    return kinemorph.simulate(System(ball(), (contact,)), 0.8, q=q, sample=0.004)
+    return kinemorph.simulate(System(ball(), (contact,)), 0.8, q=q, output_step=0.004)
 
 
 def test_forces_of_contacts_start_where_they_touch_and_are_to_scale(dropped: Trajectory) -> None:
@@ -226,7 +226,7 @@ def test_a_capsule_is_pushed_where_it_touches_and_a_pair_on_both_sides() -> None
     pair = elements.PairContact("pair", "left", "right", SOFT, 0.1, 0.2)
     tilt = np.radians(10.0)
     q = np.array([0.0, 0.0, 0.09, np.cos(tilt / 2), 0.0, np.sin(tilt / 2), 0.0, 0.0, 0.25, 0.1, 1.0, 0.0, 0.0, 0.0])
-    run = kinemorph.simulate(System(robot, (stick, pair)), 0.004, q=q, sample=0.001)
+    run = kinemorph.simulate(System(robot, (stick, pair)), 0.004, q=q, output_step=0.001)
     scene = scene_of(run, fps=1000.0)
     figure = scene.figures[0]
     start, end = ends(figure, mark_of(scene, "stick"))
@@ -246,7 +246,7 @@ def test_a_tire_is_pushed_at_its_lowest_point() -> None:
     tire = elements.Tire("tire", "rim", 0.3, 1e5, 200.0, 2e3, 2e3)
     q = np.array([0.0, 0.0, 0.299, 1.0, 0.0, 0.0, 0.0])
     v = np.array([1.0, 0.0, 0.0, 0.0, 1.0, 0.0])
-    run = kinemorph.simulate(System(wheel, (tire,)), 0.02, q=q, v=v, sample=0.002)
+    run = kinemorph.simulate(System(wheel, (tire,)), 0.02, q=q, v=v, output_step=0.002)
     scene = scene_of(run, fps=500.0)
     start, end = ends(scene.figures[0], mark_of(scene, "tire"))
     assert np.allclose(start, scene.figures[0].positions[:, 0] - (0.0, 0.0, 0.3), atol=1e-9)
@@ -265,7 +265,7 @@ def test_arrows_and_weight_make_the_body_move_as_it_does(element) -> None:
     body = RobotBuilder("body").add(Body.sphere("body", 20.0, 0.2)).root("body", "free").build()
     q = np.array([0.0, 0.0, 0.299, 1.0, 0.0, 0.0, 0.0])
     v = np.array([1.0, 2.0, 0.0, 0.0, 1.0, 0.5])  # it slides forward and aside
-    run = kinemorph.simulate(System(body, (element,)), 0.03, q=q, v=v, sample=1e-3)
+    run = kinemorph.simulate(System(body, (element,)), 0.03, q=q, v=v, output_step=1e-3)
     scene = scene_of(run, times=run.t)
     start, end = ends(scene.figures[0], mark_of(scene, element.name))
     pushed = (end - start) / unit(scene, "force")
@@ -324,7 +324,7 @@ def test_drives_of_joints_add_up_and_lie_along_their_axes() -> None:
         ),
     )
     assert driven_joints(robot, system.elements) == ("shoulder", "elbow", "slide")
-    run = kinemorph.simulate(system, 0.5, sample=0.01)
+    run = kinemorph.simulate(system, 0.5, output_step=0.01)
     found = efforts_of(robot, system.elements, run, run.t)
     assert np.allclose(found["shoulder"], run["hold.shoulder"])
     assert np.allclose(found["elbow"], run["hold.elbow"] + 0.75)
@@ -347,7 +347,7 @@ def test_an_actuator_called_like_its_joint_is_what_a_controller_drives(waving: T
 
 def test_inputs_of_a_plain_robot_are_its_drives_and_zeros_are_not_shown() -> None:
     robot = library.double_pendulum()
-    quiet = kinemorph.simulate(robot, 0.1, sample=0.01)
+    quiet = kinemorph.simulate(robot, 0.1, output_step=0.01)
     assert scene_of(quiet).figures[0].marks == () and scene_of(quiet).notes == ()
 
 

@@ -12,15 +12,16 @@ from scipy.spatial.transform import Rotation
 import kinemorph
 from kinemorph import Body, RobotBuilder, System, elements, library
 from kinemorph.algebra.groups import Pose
+from kinemorph.display.looks.poses import Poses
+from kinemorph.display.looks.postures import stance
 from kinemorph.display.looks.quaternions import quaternions_of, rotated, without_jumps
-from kinemorph.display.looks.robot_surface import Poses
-from kinemorph.display.looks.stances import stance
+from kinemorph.display.looks.solids import Grain
 from kinemorph.display.replays.replay import replay
 from kinemorph.display.scenes.building import MOST_FRAMES, scene_of
 from kinemorph.display.scenes.figures import CENTER_COLOR, INERTIA_COLOR, figure_of, mesh_faces
 from kinemorph.display.scenes.scene import LAYERS, Figure, Part, Scene, Surface
 from kinemorph.display.scenes.surfaces import COILS, LOOKS, SLENDER, look_surface, shape_surface
-from kinemorph.display.scenes.travelers import wanderer
+from kinemorph.display.scenes.usual_view import followed_body
 from kinemorph.errors import ModelError, ShapeError, UnsupportedError
 from kinemorph.model.modules.cube_shapes import BODY, PIPS, PLATE, SIDES, module_cube
 from kinemorph.model.parameter import Parameter
@@ -75,7 +76,7 @@ def assert_normals(surface: Surface) -> None:
 
 @pytest.fixture(scope="module")
 def swing() -> Trajectory:
-    return kinemorph.simulate(library.double_pendulum(), 1.0, q=np.array([0.4, 0.2]), sample=0.02)
+    return kinemorph.simulate(library.double_pendulum(), 1.0, q=np.array([0.4, 0.2]), output_step=0.02)
 
 
 def parts(scene_or_figure: Scene | Figure, layer: str) -> list[Part]:
@@ -124,7 +125,7 @@ CLOSED: list[tuple[Shape, float, float]] = [  # shape, volume, area
 
 @pytest.mark.parametrize(("shape", "content", "size"), CLOSED, ids=lambda value: type(value).__name__)
 def test_surfaces_of_shapes_hold_their_volume_and_area(shape: Shape, content: float, size: float) -> None:
-    surface = shape_surface(shape, 0.01)
+    surface = shape_surface(shape, Grain(0.01))
     exact = isinstance(shape, (Box, Mesh))
     tolerance = 1e-12 if exact else 0.06 if isinstance(shape, Line) else 0.025
     assert volume(surface) == pytest.approx(content, rel=tolerance)
@@ -134,14 +135,16 @@ def test_surfaces_of_shapes_hold_their_volume_and_area(shape: Shape, content: fl
 
 
 def test_a_triangle_has_two_sides() -> None:
-    surface = shape_surface(Triangle((0.0, 0.0, 0.0), (1.0, 0.0, 0.0), (0.0, 1.0, 0.0)), 0.01)
+    surface = shape_surface(Triangle((0.0, 0.0, 0.0), (1.0, 0.0, 0.0), (0.0, 1.0, 0.0)), Grain(0.01))
     assert area(surface) == pytest.approx(1.0) and len(surface.faces) == 2
     assert_normals(surface)
 
 
 def test_shapes_with_parameters_are_shown_at_their_nominal_values() -> None:
     shape = Cylinder(Parameter("r", 0.1), 2.0 * Parameter("half", 0.2))
-    assert volume(shape_surface(shape, 0.01)) == pytest.approx(volume(shape_surface(Cylinder(0.1, 0.4), 0.01)))
+    assert volume(shape_surface(shape, Grain(0.01))) == pytest.approx(
+        volume(shape_surface(Cylinder(0.1, 0.4), Grain(0.01)))
+    )
 
 
 @pytest.mark.parametrize("look", LOOKS)
@@ -241,7 +244,7 @@ def test_what_a_joint_shows_goes_with_its_frame_on_the_child() -> None:
     builder.joint("q", "revolute", "world", "bar", axis=(1.0, 0.0, 0.0), child_placement=Pose(quarter, (0.3, 0.5, 0.0)))
     robot = builder.build()
     push = elements.AppliedEffort("push", "q", 2.0)
-    run = kinemorph.simulate(System(robot, (push,)), 0.1, q=[0.4], sample=0.05)
+    run = kinemorph.simulate(System(robot, (push,)), 0.1, q=[0.4], output_step=0.05)
     figure = scene_of(run).figures[0]
     (drive,) = [mark for mark in figure.marks if mark.name == "q drive"]
     assert drive.vectors is not None and drive.start.point == (0.3, 0.5, 0.0)
@@ -305,7 +308,7 @@ def test_series_are_energies_with_their_sum_or_what_is_asked_for(swing: Trajecto
 
 
 def test_runs_share_one_clock_and_wait_at_their_ends(swing: Trajectory) -> None:
-    longer = kinemorph.simulate(library.double_pendulum(), 2.0, q=np.array([0.4, 0.2]), sample=0.02)
+    longer = kinemorph.simulate(library.double_pendulum(), 2.0, q=np.array([0.4, 0.2]), output_step=0.02)
     scene = scene_of({"short": swing, "long": longer}, fps=20.0)
     assert scene.times[-1] == pytest.approx(2.0)
     short = scene.figures[0]
@@ -316,8 +319,8 @@ def test_runs_share_one_clock_and_wait_at_their_ends(swing: Trajectory) -> None:
 
 def test_a_run_that_begins_later_has_its_own_times() -> None:
     system = System(library.pendulum(), (elements.AppliedEffort("push", "q1", lambda t: 1.0 + 10.0 * t),))
-    early = kinemorph.simulate(system, 0.1, q=[0.4], sample=0.01)
-    late = kinemorph.simulate(system, 0.15, q=[0.4], sample=0.01, start=0.05)
+    early = kinemorph.simulate(system, 0.1, q=[0.4], output_step=0.01)
+    late = kinemorph.simulate(system, 0.15, q=[0.4], output_step=0.01, start=0.05)
     scene = scene_of({"early": early, "late": late}, times=[0.0, 0.05, 0.1, 0.15])
     lengths = [np.linalg.norm(figure.marks[-1].vectors, axis=1) for figure in scene.figures]
     unit = lengths[0][0]  # of 1 N m
@@ -353,8 +356,8 @@ def test_cameras_go_along_with_a_robot_that_goes_very_far(swing: Trajectory) -> 
     crate = RobotBuilder("crate").add(Body.box("crate", 1.0, (0.1, 0.1, 0.1))).joint("free", "free", "world", "crate")
     start = {"q": [0, 0, 0, 1, 0, 0, 0], "v": [40.0, 0, 0, 0, 0, 0]}
     flight = kinemorph.simulate(crate.build(), 1.0, **start)
-    assert wanderer(scene_of(flight)) == "crate" and replay(flight).camera.follow == "crate"
-    assert wanderer(scene_of([flight, flight])) is None and wanderer(scene_of(swing)) is None
+    assert followed_body(scene_of(flight)) == "crate" and replay(flight).camera.follow == "crate"
+    assert followed_body(scene_of([flight, flight])) is None and followed_body(scene_of(swing)) is None
 
 
 def test_figures_in_one_place_differ_in_color(swing: Trajectory) -> None:
@@ -414,7 +417,7 @@ def test_a_module_cube_is_a_die_with_four_ports() -> None:
     bodies = [shape for shape in shapes if isinstance(shape, Box)]
     disks = [shape for shape in shapes if isinstance(shape, Cylinder)]
     assert len(bodies) == 1 and len(disks) == 4 + 21
-    everything = np.concatenate([shape_surface(shape, 0.0).points for shape in shapes])
+    everything = np.concatenate([shape_surface(shape).points for shape in shapes])
     assert np.allclose(np.abs(everything).max(axis=0)[:2], 0.05)  # docked modules touch
     normals = {3: (1, 0, 0), 4: (-1, 0, 0), 5: (0, 1, 0), 2: (0, -1, 0), 1: (0, 0, 1), 6: (0, 0, -1)}
     for side, normal in normals.items():

@@ -19,7 +19,7 @@ import pytest
 
 import kinemorph as km
 from kinemorph.algebra.groups import translation
-from kinemorph.display.looks.robot_surface import Poses
+from kinemorph.display.looks.poses import Poses
 from kinemorph.display.scenes.building import scene_of
 from kinemorph.display.scenes.figures import stacked_poses
 from kinemorph.display.scenes.scene import Happening
@@ -233,7 +233,7 @@ def test_a_large_robot_on_pinned_feet_closes_quickly(kept: list[Viewer]) -> None
 
 
 def view_stance(robot: km.Robot) -> np.ndarray:
-    from kinemorph.display.looks.stances import stance
+    from kinemorph.display.looks.postures import stance
 
     return stance(robot)
 

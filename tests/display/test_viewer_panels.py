@@ -29,7 +29,7 @@ def test_sliders_have_the_limits_of_their_joints() -> None:
 
 
 def test_values_are_those_of_the_present_time() -> None:
-    run = km.simulate(km.library.pendulum(), 1.0, q=[0.7], sample=0.01)
+    run = km.simulate(km.library.pendulum(), 1.0, q=[0.7], output_step=0.01)
     scene = scene_of(run)
     clock = Clock(0.0, 1.0, lambda: None, lambda: None, lambda error: None)
     player = Player(scene, clock, lambda: None)

@@ -161,7 +161,7 @@ BAD = {
     '[assembly]\ngrid = "B>0"\nbase = "m3"': [(3, "base is 'm3'")],
     '[assembly]\ngrid = "B>0"\ndocked = []': [(4, "grid and docked are given together")],
     "[assembly]\ndocked = [\n[0, 1, 3, 4],\n[0, 2, 3, 4]]": [(5, "side 3 of module 'm0' is docked to module 'm1'")],
-    "[assembly]\ndocked = [\n[0, 1, 3, 4],\n[1, 2]]": [(5, "row 2 is [1, 2]")],
+    "[assembly]\ndocked = [\n[0, 1, 3, 4],\n[1, 2]]": [(5, "row 2: it is [1, 2]")],
     "[assembly]\ntype = 3\ndocked = [[0, 1, 3, 4]]": [(4, "modules is 3; expected a letter")],
     "[assembly]": [(2, "it says nothing of what is docked")],
     '[assembly]\ngrid = "B>0"\n[bodies.a]\nmass = 1': [(4, "[bodies] stands beside an assembly")],
@@ -236,7 +236,7 @@ def test_the_verb(tmp_path: Path) -> None:
     for arguments, words in (
         (["puma"], "'puma' has no assembly of modules"),
         ([str(ring), "--planar"], "modules are docked in a ring"),
-        (["organism9", "--base", "m77"], "has no module 'm77'"),
+        (["organism9", "--base", "m77"], "there is no module 'm77'"),
         (["organism9", "--dyads", "both"], "dyads is 'both'"),
         (["organism9", "--picture", "plan.doc"], "--picture"),
     ):

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from kinemorph.formats.rules import RULES
+from kinemorph.formats.findings import RULES
 from support.cases.bad_input import BYTES, FOLDER, SECONDS, STORED, answers, large
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "files.md"

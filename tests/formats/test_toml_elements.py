@@ -293,7 +293,7 @@ def test_a_table_may_stand_in_a_csv_beside_the_model(tmp_path: Path) -> None:
     [
         ({"file": "../push.csv"}, "path", "expected one beside the model"),
         ({"file": "/etc/hostname"}, "path", "expected one beside the model"),
-        ({"file": "pull.csv"}, "path", "which is not there"),
+        ({"file": "pull.csv"}, "path", "which does not exist"),
         ({"columns": '["t", "gx"]'}, "data", "has no column 'gx', expected one of t, fx, fy, fz"),
         ({"text": CSV + "1, 2, x, 4\n"}, "data", "line 4 is"),
         ({"columns": '["t", "fx"]'}, "element", "row 0 of force has 1 numbers; expected 3"),
@@ -355,7 +355,7 @@ FOOT = '[elements.e]\nkind = "contact"\nbody = "rod"\n'
         ),
         (HELD + "reference = [1, 2]", 18, "reference has 2 numbers; expected 1"),
         (HELD + "feedforward = [1, 2]", 18, "feedforward has 2 numbers; expected 1"),
-        (MOTOR + PID.format("one") + PID.format("two"), 27, "element 'two': drives 'motor', and so does 'one'"),
+        (MOTOR + PID.format("one") + PID.format("two"), 27, "element 'two': it drives 'motor', and so does 'one'"),
         (
             '[elements.e]\nkind = "encoder"\njoint = "hinge"\ncounts = 100\nevery = 1\nnoise = -0.1',
             19,

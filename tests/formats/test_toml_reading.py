@@ -355,7 +355,7 @@ CHANGES = {
     body("shapes = {}"): ("structure", 5, "shapes is {}, expected a list"),
     body('shapes = [\n{ kind = "sphere" }]'): ("structure", 6, "shapes[0]: the key 'radius' is missing"),
     body('shapes = [{ kind = "mesh" }]'): ("structure", 5, "shapes[0]: the key 'file' is missing"),
-    body('shapes = [{ kind = "sphere", radius = -1 }]'): ("data", 3, "radius is -1.0, expected above 0"),
+    body('shapes = [{ kind = "sphere", radius = -1 }]'): ("data", 5, "radius is -1.0, expected above 0"),
     body('shapes = [{ kind = "line", start = [0, 0, 0], end = [0, 0, 1], color = [1, 1] }]'): (
         *("structure", 5, "shapes[0] color has 2 items, expected 3 or 4 items"),
     ),
@@ -383,7 +383,7 @@ CHANGES = {
     joint("normalize = 1"): ("structure", 10, "normalize is 1, expected true or false"),
     # elsewhere
     before("[frames.f]"): ("structure", 3, "the key 'body' is missing"),
-    before('[couplings.hinge]\nleader = "x"'): ("data", 3, "there is no tree joint 'x'"),
+    before('[couplings.hinge]\nleader = "x"'): ("data", 4, "there is no tree joint 'x'"),
     before("[elements.e]"): ("structure", 3, "the key 'kind' is missing"),
     before('[elements.e]\nkind = "motor"'): ("structure", 3, "the kind is 'motor', expected one of"),
     before('[elements.e]\nkind = "actuator"\njoint = "x"'): ("name", 5, "there is no joint 'x'"),

@@ -151,7 +151,7 @@ def test_an_axis_of_another_length_is_scaled_and_can_be_mended():
     root = urdf.parse(Source("r.urdf", text.encode()), findings)
     reading = urdf.Reading(Source("r.urdf", b""), Options(), findings, urdf.Blueprint(findings, "r"))
     urdf.read_joint(root.find("joint"), reading)
-    reading.settle()
+    reading.tally.report()
     findings.found[0].repair()
     again = Findings("r.urdf")
     reading = urdf.Reading(Source("r.urdf", b""), Options(), again, urdf.Blueprint(again, "r"))

@@ -11,12 +11,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from kinemorph.algebra.groups import Ad, Pose, compose, inverse, turn
 from kinemorph.deriving.dynamics import derive
 from kinemorph.display.equations.equations_of_motion import equations_of_motion, symbolic_dynamics, write_equations
 from kinemorph.mechanics.formulations import closed_form, lagrange
 from kinemorph.mechanics.recursions import articulated_bodies, composite_bodies, newton_euler
 from kinemorph.mechanics.recursions.kinematics import configuration_rate, link_poses
-from kinemorph.mechanics.trees.resolve import resolve
+from kinemorph.mechanics.trees.resolve import joint_turn, resolve
 from kinemorph.mechanics.trees.tree import Tree
 from kinemorph.model import library
 from kinemorph.model.robot import Robot
@@ -67,7 +68,7 @@ def test_both_coriolis_matrices_and_the_forces_at_rest(seed: int) -> None:
     tree = resolve(robot)
     (q, v, _, _), W = state(robot, seed), pushes(tree)
     C, skew = numbers(closed_form.coriolis_matrix(tree, q, v)), numbers(closed_form.skew_coriolis_matrix(tree, q, v))
-    N, h = numbers(closed_form.resting_forces(tree, q, W)), newton_euler.bias_forces(tree, q, v, W)
+    N, h = (numbers(newton_euler.bias_forces(tree, q, speed, W)) for speed in (0.0 * np.array(v), v))
     assert differ(C @ v + N, h) < TOLERANCE
     assert differ(skew @ v + N, h) < TOLERANCE
     Mdot = rate_along(lambda x: closed_form.mass_matrix(tree, x), (q, configuration_rate(tree, q, v)))
@@ -182,3 +183,20 @@ def test_stacked_matrices_can_be_read() -> None:
     assert entries["M8_12"] == "m2*l1" and entries["ad_V9_1"] == "0"
     for name in (r"T_{H_0} &=", r"\mathrm{ad}_{S\dot{q}} &=", r"\mathrm{ad}^{*}_{V} &="):
         assert name in written.latex
+
+
+@pytest.mark.parametrize("seed", [2, 7, 16])
+def test_each_block_is_in_the_joint_frame_on_the_child_with_the_axis_as_z(seed: int) -> None:
+    robot = random_robot(seed, most=14)
+    dynamics = derive(robot, backend="interpreter")
+    q, v, *_ = state(robot, seed)
+    T_H0 = dynamics.stacked_matrices(q, v)[2]
+    carried = {joint.child: joint for joint in robot.joints}
+    for i, name in enumerate(dynamics.link_names):
+        if name not in carried:  # between the steps of a joint
+            continue
+        body, joint = dynamics.pose(q, name), carried[name]
+        frame = compose(
+            Pose(body[:3, :3].tolist(), body[:3, 3].tolist()), joint.child_placement, turn(joint_turn(joint))
+        )
+        assert np.abs(T_H0[6 * i : 6 * i + 6] - numbers(Ad(inverse(frame)))).max() < 1e-12

@@ -5,10 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-import kinemorph.deriving.dynamics as deriving
 from kinemorph.bench.peers.robots import stored_robot
+from kinemorph.codegen.building.function import CompiledFunction
 from kinemorph.codegen.graphs.program import Program
 from kinemorph.codegen.loops.loop_program import LoopProgram
+from kinemorph.deriving import making
+from kinemorph.deriving.dynamics import derive
 from kinemorph.mechanics.derivatives.axis_arrays import axis_parents
 from kinemorph.mechanics.trees.resolve import resolve
 from kinemorph.model.library.choosing import choose
@@ -26,14 +28,14 @@ SEEDS = [seed for seed in range(60) if ordered(seed)][:10]
 
 def both_ways(
     monkeypatch: pytest.MonkeyPatch, robot: Robot, backend: str, wrenches: tuple[str, ...] = ()
-) -> list[deriving.CompiledFunction]:
+) -> list[CompiledFunction]:
     """The function written out, and in loops."""
     made = []
-    monkeypatch.setattr(deriving, "MOST_PAIRS", 10**9)
-    monkeypatch.setattr(deriving, "MOST_FACTORS", 10**9)
+    monkeypatch.setattr(making, "MOST_PAIRS", 10**9)
+    monkeypatch.setattr(making, "MOST_FACTORS", 10**9)
     for most, kind in ((10**9, Program), (-1, LoopProgram)):
-        monkeypatch.setattr(deriving, "MOST_COLUMNS", most)
-        function = deriving.derive(robot, backend=backend, wrenches=wrenches).forward_dynamics_derivatives
+        monkeypatch.setattr(making, "MOST_COLUMNS", most)
+        function = derive(robot, backend=backend, wrenches=wrenches).forward_dynamics_derivatives
         assert isinstance(function.program, kind)
         made.append(function)
     return made
@@ -44,7 +46,7 @@ def test_loops_give_what_is_written_out(monkeypatch: pytest.MonkeyPatch, robot: 
     model = choose(robot).robot if isinstance(robot, str) else random_robot(robot, most=14)
     q, v, tau, _ = random_states(model, 1, 2)
     written, looped = (function(q, v, tau) for function in both_ways(monkeypatch, model, "interpreter"))
-    condition = np.linalg.cond(deriving.derive(model, backend="interpreter").mass_matrix(q)).max()
+    condition = np.linalg.cond(derive(model, backend="interpreter").mass_matrix(q)).max()
     for ours, exact in zip(looped, written, strict=True):
         assert np.abs(ours - exact).max() <= 1e-14 * condition * max(1.0, np.abs(exact).max())
 
@@ -68,5 +70,5 @@ def test_one_state_and_a_batch_agree(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_large_hexapods_run_in_loops_by_themselves() -> None:
     robots = ((choose("puma").robot, False), (stored_robot("hexapod24"), True), (stored_robot("hexapod36"), True))
     for robot, loops in robots:
-        program = deriving.derive(robot, backend="interpreter").forward_dynamics_derivatives.program
+        program = derive(robot, backend="interpreter").forward_dynamics_derivatives.program
         assert isinstance(program, LoopProgram if loops else Program)

@@ -18,6 +18,7 @@ from kinemorph.mechanics.derivatives.branch_factor import ways_to_root
 from kinemorph.model.configuration import integrate
 from kinemorph.model.library import four_bar
 from kinemorph.plants.constraints import Conditions
+from kinemorph.plants.instant import LocalInstant
 from support.cases.mechanism_cases import EXACT, Case, Ours, apart, askew, case, check, ours, ready
 from support.references.maximal_coordinates import Mechanism, solve
 from support.robots.loop_robots import closed_state
@@ -157,7 +158,7 @@ def test_light_links_do_not_make_rows_alike(masses: tuple[float, float, float]) 
     M = np.array(dynamics.masses(tree, q.tolist()))
     h = np.array(dynamics.inverse(tree, q.tolist(), v.tolist(), [0.0] * 3))
     expected = forced + free * (free @ (-h - M @ forced)) / (free @ M @ free)  # along the one way it can go
-    found = plant(robot).laws.rate(0.0, q.tolist(), [0.0] * 3 + v.tolist(), [], [0.0] * 3, [])[3:6]
+    found = plant(robot).laws.rate(LocalInstant(0.0, q.tolist(), [0.0] * 3 + v.tolist(), [], [0.0] * 3, []))[3:6]
     assert apart(found, expected) < 1e-4  # digits are lost, a condition is not
 
 

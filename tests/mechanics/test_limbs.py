@@ -8,11 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-import kinemorph.deriving.dynamics as deriving
 from kinemorph.algebra.groups import IDENTITY, Pose, exp_so3
 from kinemorph.bench.peers.robots import stored_robot
+from kinemorph.codegen.building.function import CompiledFunction
 from kinemorph.codegen.graphs.program import Program
 from kinemorph.codegen.loops.loop_program import LoopProgram
+from kinemorph.deriving import making
+from kinemorph.deriving.dynamics import derive
 from kinemorph.mechanics.trees.limbs import like_limbs
 from kinemorph.mechanics.trees.reframing import reframe, regroup
 from kinemorph.mechanics.trees.resolve import resolve
@@ -66,21 +68,19 @@ def limbs_of(robot: Robot) -> list[tuple[int, int, int]]:
     return [(one.first, len(one.links[0]), one.count) for one in like_limbs(links_of(robot))]
 
 
-def written_and_looped(
-    monkeypatch: pytest.MonkeyPatch, robot: Robot, **options: Any
-) -> list[deriving.CompiledFunction]:
+def written_and_looped(monkeypatch: pytest.MonkeyPatch, robot: Robot, **options: Any) -> list[CompiledFunction]:
     """Derivatives of forward dynamics, written out and in loops."""
     made = []
-    monkeypatch.setattr(deriving, "MOST_PAIRS", 10**9)
-    monkeypatch.setattr(deriving, "MOST_FACTORS", 10**9)
+    monkeypatch.setattr(making, "MOST_PAIRS", 10**9)
+    monkeypatch.setattr(making, "MOST_FACTORS", 10**9)
     for most in (10**9, -1):
-        monkeypatch.setattr(deriving, "MOST_COLUMNS", most)
-        made.append(deriving.derive(robot, **options).forward_dynamics_derivatives)
+        monkeypatch.setattr(making, "MOST_COLUMNS", most)
+        made.append(derive(robot, **options).forward_dynamics_derivatives)
     assert isinstance(made[0].program, Program) and isinstance(made[1].program, LoopProgram)
     return made
 
 
-def shared_programs(function: deriving.CompiledFunction) -> int:
+def shared_programs(function: CompiledFunction) -> int:
     """How many of the called programs are for copies of limbs: one for each kind and stage."""
     return sum(", copies " in program.name for program in function.program.programs)
 
@@ -142,7 +142,7 @@ def test_one_for_all_gives_what_is_written_out(
     q, v, tau, _ = random_states(robot, 1, 3)
     written, looped = written_and_looped(monkeypatch, robot, backend="interpreter")
     assert shared_programs(looped) == (0 if base == "fixed" else 2)
-    condition = np.linalg.cond(deriving.derive(robot, backend="interpreter").mass_matrix(q)).max()
+    condition = np.linalg.cond(derive(robot, backend="interpreter").mass_matrix(q)).max()
     for ours, exact in zip(looped(q, v, tau), written(q, v, tau), strict=True):
         assert np.abs(ours - exact).max() <= 1e-13 * condition * max(1.0, np.abs(exact).max())
 

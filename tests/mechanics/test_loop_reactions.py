@@ -187,7 +187,7 @@ def test_pinocchio_has_the_same_force_in_the_closure(kind: str) -> None:
 def test_a_run_of_a_closed_robot_knows_its_reactions() -> None:
     robot = library.four_bar()
     system = System(robot, (ForceTorqueSensor("pin", "closure"),))
-    run = simulate(system, 0.3, q=CLOSED, forces=lambda t: [2.0, 0.0, 0.0], sample=0.1, rtol=1e-9, atol=1e-10)
+    run = simulate(system, 0.3, q=CLOSED, forces=lambda t: [2.0, 0.0, 0.0], output_step=0.1, rtol=1e-9, atol=1e-10)
     found = np.stack([run.reactions(name) for name in ("q1", "q2", "q3", "closure")], axis=1)
     d = derive(robot, backend="interpreter")
     tau = np.tile([2.0, 0.0, 0.0], (len(run), 1))

@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-import kinemorph.deriving.dynamics as deriving
 from kinemorph.codegen.graphs.program import Program
 from kinemorph.codegen.loops.branch_matrix import Forest
 from kinemorph.codegen.loops.loop_program import LoopProgram
+from kinemorph.deriving import making
+from kinemorph.deriving.dynamics import derive
 from kinemorph.mechanics.derivatives.axis_arrays import axis_parents
 from kinemorph.mechanics.trees.resolve import resolve
 from kinemorph.model.library import build
@@ -29,10 +30,10 @@ SEEDS = [seed for seed in range(40) if ordered(seed)][:8]
 def both_ways(monkeypatch: pytest.MonkeyPatch, robot, name: str, states: tuple) -> tuple:
     """A function written out and in loops, at states."""
     results = []
-    monkeypatch.setattr(deriving, "MOST_COLUMNS", 10**9)
+    monkeypatch.setattr(making, "MOST_COLUMNS", 10**9)
     for most, kind in ((10**9, Program), (-1, LoopProgram)):
-        monkeypatch.setattr(deriving, "MOST_PAIRS", most)
-        function = getattr(deriving.derive(robot, backend="interpreter"), name)
+        monkeypatch.setattr(making, "MOST_PAIRS", most)
+        function = getattr(derive(robot, backend="interpreter"), name)
         assert isinstance(function.program, kind)
         found = function(*states[: len(function.program.inputs)])
         results.append(found if isinstance(found, tuple) else (found,))
@@ -45,7 +46,7 @@ def test_loops_give_what_is_written_out(monkeypatch: pytest.MonkeyPatch, name: s
     model = choose(robot).robot if isinstance(robot, str) else random_robot(robot, most=14)
     q, v, a, _ = random_states(model, 1, 2)
     written, looped = both_ways(monkeypatch, model, name, (q, v, a))
-    condition = np.linalg.cond(deriving.derive(model, backend="interpreter").mass_matrix(q)).max()
+    condition = np.linalg.cond(derive(model, backend="interpreter").mass_matrix(q)).max()
     for ours, exact in zip(looped, written, strict=True):
         assert np.abs(ours - exact).max() <= 1e-14 * condition * max(1.0, np.abs(exact).max())
 
@@ -53,7 +54,7 @@ def test_loops_give_what_is_written_out(monkeypatch: pytest.MonkeyPatch, name: s
 @pytest.mark.slow
 def test_long_chains_run_in_loops_by_themselves() -> None:
     robot = choose("chain:60").robot
-    d = deriving.derive(robot)
+    d = derive(robot)
     q, v, a, tau = random_states(robot, 0, 3)
     assert isinstance(d.mass_matrix.program, LoopProgram)
     assert Forest(axis_parents(resolve(robot))).pairs == 60 * 59 // 2
@@ -75,16 +76,16 @@ def test_outside_wrenches_enter_the_loops(monkeypatch: pytest.MonkeyPatch, name:
     w = np.random.default_rng(5).normal(size=(3, 1, 6))
     found = []
     for most in (10**9, -1):
-        monkeypatch.setattr(deriving, "MOST_PAIRS", most)
-        function = getattr(deriving.derive(robot, wrenches=[robot.body_names[-1]]), name)
+        monkeypatch.setattr(making, "MOST_PAIRS", most)
+        function = getattr(derive(robot, wrenches=[robot.body_names[-1]]), name)
         found.append([function(q, v, a, w), function(q[0], v[0], a[0], w[0])])
     for written, looped in zip(*found, strict=True):
         for ours, exact in zip(looped, written, strict=True):
             assert np.abs(ours - exact).max() <= 1e-11 * np.abs(exact).max()
-    monkeypatch.setattr(deriving, "MOST_PAIRS", -1)
-    free = getattr(deriving.derive(robot), name)(q, v, a)
+    monkeypatch.setattr(making, "MOST_PAIRS", -1)
+    free = getattr(derive(robot), name)(q, v, a)
     assert np.abs(free[0] - found[1][0][0]).max() > 1e-3  # the wrenches do enter
 
 
 def test_small_robots_are_written_out() -> None:
-    assert isinstance(deriving.derive(build("hexapod36"), backend="interpreter").mass_matrix.program, Program)
+    assert isinstance(derive(build("hexapod36"), backend="interpreter").mass_matrix.program, Program)

@@ -13,7 +13,7 @@ import pytest
 
 from kinemorph.algebra.groups import matrix_of
 from kinemorph.deriving.dynamics import derive
-from kinemorph.errors import UnsupportedError
+from kinemorph.errors import KinemorphError, ShapeError, UnsupportedError
 from kinemorph.mechanics.recursions.kinematics import (
     REFERENCES,
     configuration_rate,
@@ -21,15 +21,14 @@ from kinemorph.mechanics.recursions.kinematics import (
     jacobian,
     jacobian_rate,
     link_poses,
-    link_poses_spatial,
     link_twists,
-    pendant_links,
 )
 from kinemorph.mechanics.trees.reframing import reframe
 from kinemorph.mechanics.trees.resolve import resolve
 from kinemorph.mechanics.trees.tree import Tree
+from kinemorph.model import library
 from kinemorph.model.changes.reroot import body_motion
-from kinemorph.model.configuration import integrate, neutral
+from kinemorph.model.configuration import integrate
 from kinemorph.model.robot import Robot
 from support.peers.pinocchio_peer import PinocchioPeer
 from support.references.exact_rates import numbers, rate_along
@@ -51,14 +50,6 @@ def state(robot: Robot) -> tuple[Any, ...]:
 
 def pose(tree: Tree, q: Any, frame: str = "tool") -> Any:
     return matrix_of(forward_kinematics(tree, q, [frame])[0])
-
-
-def test_local_and_spatial_products_of_exponentials_agree(robot: Robot) -> None:
-    tree = resolve(robot)
-    q, *_ = state(robot)
-    start = neutral(robot).tolist()
-    for one, other in zip(link_poses(tree, q), link_poses_spatial(tree, q, start), strict=True):
-        np.testing.assert_allclose(numbers(matrix_of(one)), numbers(matrix_of(other)), rtol=0, atol=1e-13)
 
 
 def test_poses_and_twists_equal_those_of_the_model(robot: Robot) -> None:
@@ -149,12 +140,6 @@ def test_twists_down_the_tree_equal_jacobian_times_velocity(seed: int) -> None:
         np.testing.assert_allclose(V, [*(u + np.cross(w, arm)), *w], rtol=0, atol=1e-11 * max(1.0, np.abs(V).max()))
 
 
-def test_pendant_links_are_those_that_carry_nothing() -> None:
-    tree = resolve(random_robot(3, most=40))
-    carried = {link.parent for link in tree.links}
-    assert pendant_links(tree) == [index for index in range(len(tree.links)) if index not in carried]
-
-
 def test_an_unknown_reference_is_named() -> None:
     robot = robot_of_kind("revolute", chained=False)
     with pytest.raises(UnsupportedError, match="sideways"):
@@ -165,3 +150,30 @@ def vee(X: np.ndarray) -> np.ndarray:
     """The twist of a matrix of se(3); its rotational part must be skew."""
     np.testing.assert_allclose(X[:3, :3], -X[:3, :3].T, rtol=0, atol=1e-10)
     return np.array([*X[:3, 3], X[2, 1], X[0, 2], X[1, 0]])
+
+
+def test_functions_of_a_frame_are_called_at_once_or_asked_for() -> None:
+    dynamics = derive(library.puma(), backend="interpreter")
+    rng = np.random.default_rng(1)
+    q, v = rng.normal(size=(2, 5, dynamics.robot.nv))
+    frame = dynamics.robot.body_names[-1]
+    for reference in ("local", "local_world_aligned", "world"):
+        assert np.array_equal(dynamics.jacobian(q, frame, reference), dynamics.jacobian(frame, reference)(q))
+        asked = dynamics.jacobian_rate(frame, reference=reference)
+        assert np.array_equal(dynamics.jacobian_rate(q, v, frame, reference), asked(q, v))
+        assert np.array_equal(dynamics.jacobian_rate(q, v=v, frame=frame, reference=reference), asked(q, v))
+    assert np.array_equal(dynamics.pose(q.tolist(), frame), dynamics.pose(frame)(q))
+    assert dynamics.pose(frame) is dynamics.pose(frame=frame)
+    with pytest.raises(ShapeError, match=r"jacobian: no frame is named.*dynamics.jacobian\(q, 'tool'\)"):
+        dynamics.jacobian(q)
+    with pytest.raises(ShapeError, match="takes 1 inputs"):
+        dynamics.jacobian(q, v, frame)
+    with pytest.raises(KinemorphError, match="no frame 'tool'"):
+        dynamics.pose(q[0], "tool")
+
+
+def test_functions_of_a_frame_take_parameters_too() -> None:
+    dynamics = derive(library.pendulum(), parameters="all", backend="interpreter")
+    frame, q, p = dynamics.robot.body_names[-1], np.full(dynamics.robot.nq, 0.3), dynamics.nominal_parameters
+    there = dynamics.pose(frame)(q, p)
+    assert np.array_equal(dynamics.pose(q, p, frame), there) and np.array_equal(dynamics.pose(q, frame, p=p), there)

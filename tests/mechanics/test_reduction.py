@@ -11,7 +11,8 @@ from kinemorph.algebra.linear import solve_regular
 from kinemorph.analysis.loops.close_loops import close_loops
 from kinemorph.codegen.backends.text.python import export_python
 from kinemorph.deriving.dynamics import derive
-from kinemorph.deriving.reduction import REDUCED_FUNCTIONS, Reduction
+from kinemorph.deriving.function_names import REDUCED_FUNCTIONS
+from kinemorph.deriving.reduction import Reduction
 from kinemorph.errors import ModelError, UnsupportedError
 from kinemorph.model import library
 from kinemorph.model.configuration import integrate

@@ -117,7 +117,7 @@ def test_modules_of_several_cells() -> None:
         ("B>0 B", "has nothing after its letter"),
         ("B>0 B>a.b", "the module's name is 'a.b'"),
         ("B>0 B>1\nB>1", "line 2: module 'm1' stands in line 1 already"),
-        ("B>0 . B>2 B>3", "module 'm0' is not docked to 'm2' and what hangs on it; expected one organism"),
+        ("B>0 . B>2 B>3", "module 'm0' is not docked to 'm2' or the 1 module docked to it; expected one organism"),
         ("B>0 K>1", "'m1' (small cube) has a pitch of 0.05 m; expected that of the grid, 0.105 m"),
         ("W>0 B>1", "fills 3 rows and 1 columns here, but there is nothing 1 below its token, expected '#'"),
         ("B>0 #", "'#' in cell 2 belongs to no module"),
@@ -137,7 +137,7 @@ def test_mistakes_of_grids(text: str, words: str) -> None:
 def test_all_mistakes_are_told_and_the_base_is_known() -> None:
     assert len(told("B>0 X>1 B?2\nB>0")) == 3
     assert "base is 'm7', which is none of its modules: m0, m1" in told("B>0 B>1", base="m7")[0]
-    assert "planar=True takes trees" in told("B>0 B>1\nB>2 B>3", planar=True)[0]
+    assert "planar takes trees" in told("B>0 B>1\nB>2 B>3", planar=True)[0]
     assert len(assemble("B>0 . B>1", several=True).organisms) == 2
 
 
@@ -163,15 +163,15 @@ def test_lists_of_sides() -> None:
         ([(0, 1, 1, 2)], {}, "module 'm0' (Backbone) has no port on side 1; its ports are 2, 3, 4, 5"),
         ([(0, 1, 3, 5), (1, 2, 3, 5), (2, 3, 3, 5), (3, 4, 3, 5)], {}, "modules 'm0' and 'm4' overlap, 0 m"),
         ([(0, 1, 3, 4), (2, 3, 3, 4)], {}, "modules 'm2', 'm3' are not docked to 'm0'"),
-        ([(0, 1, 3)], {}, "row 1 is (0, 1, 3); expected (i, j, side of i, side of j)"),
+        ([(0, 1, 3)], {}, "row 1: it is (0, 1, 3); expected (i, j, side of i, side of j)"),
         ([(0, 1, 3, 2)], {"modules": "BX"}, "module 'm1': the kind 'X' is unknown"),
         ([(0, 1, 3, 2)], {"modules": ["B"] * 3}, "module 'm2' is not docked"),
         ([(0, 9, 3, 2)], {"modules": "BBB"}, "modules has 3 kinds for 2 modules: m0, m9"),
-        ([(0, 1, 3, 2)], {"modules": {0: "B"}}, "module 'm1' has no kind"),
+        ([(0, 1, 3, 2)], {"modules": {0: "B"}}, "module 'm1': it has no kind"),
         ([(0, 1, 3, 2)], {"at": {5: None}}, "at: there is no module 'm5'"),
         ([{"a": 0, "b": 1, "side_a": 3}], {}, "side_b is missing"),
         ([{"a": 0, "b": 1, "side_a": 3, "side": 3}], {}, "key 'side' is unknown"),
-        ([{"a": 0, "b": 1, "side_a": 3, "side_b": 4, "joint": "hinge"}], {}, "joint module 'hinge' is unknown"),
+        ([{"a": 0, "b": 1, "side_a": 3, "side_b": 4, "joint": "hinge"}], {}, "joint module 'hinge': it is unknown"),
         ([(0, 1, 1, 6)], {"modules": "L", "planar": True}, "is not in the plane"),
         ([(0, 1, 3, 4, 2)], {"planar": True}, "has 2 quarter turns"),
         (3, {}, "3 is given to assemble; expected a grid in text"),
@@ -180,7 +180,7 @@ def test_lists_of_sides() -> None:
         ([(-1, 0, 3, 4)], {}, "a module is called -1"),
         ([(True, 0, 3, 4)], {}, "a module is called True"),
         ([(0, 1, 3, 4)], {"modules": "X"}, "modules: the kind 'X' is unknown"),
-        ([(0, 1, 3, 4)], {"base": 7}, "has no module 'm7'"),
+        ([(0, 1, 3, 4)], {"base": 7}, "there is no module 'm7'"),
         ([(0, 1, 3, 4)], {"at": {0: (0, 0, 0), 1: (0.2, 0, 0)}}, "0.095 m and 0 rad from there"),
         ([(0, 1, 3, 4)], {"at": "here"}, "at is 'here'; expected places"),
         ([(0, 1, 3, 4)], {"at": {0: np.full((4, 4), np.nan)}}, "the place of module 'm0' has a value that is not"),

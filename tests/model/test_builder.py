@@ -115,7 +115,10 @@ MISTAKES: dict[str, tuple[Callable[[RobotBuilder], object], list[str]]] = {
         ),
         ["'c', 'd'", "ring", "root"],
     ),
-    "loop that holds nothing": (lambda b: b.joint("j", "free", "base", "arm"), ["joint 'j'", "cycle", "holds nothing"]),
+    "loop that holds nothing": (
+        lambda b: b.joint("j", "free", "base", "arm"),
+        ["joint 'j'", "cycle", "constrains nothing"],
+    ),
     "coupled to nothing": (lambda b: b.couple("hinge", "hing"), ["'hinge'", "'hing'", "Did you mean 'hinge'?"]),
     "coupled to itself": (lambda b: b.couple("hinge", "hinge"), ["'hinge'", "itself"]),
     "coupled to a weld": (lambda b: b.couple("hinge", "base_root"), ["'base_root'", "0 coordinates", "expected 1"]),

@@ -119,7 +119,9 @@ def two(*, root: bool = True) -> RobotBuilder:
 
 def test_a_cut_that_closes_no_cycle_is_named() -> None:
     told = sentence(two().joint("ab", "revolute", "a", "b", cut=True))
-    assert told.startswith("joint 'ab' is to be cut, but it closes no cycle: without it body 'b' would hang nowhere")
+    assert told.startswith(
+        "joint 'ab': it is to be cut, but it closes no cycle: without it body 'b' would hang nowhere"
+    )
 
 
 def test_too_many_cuts_of_one_cycle_are_named() -> None:
@@ -135,19 +137,19 @@ def test_a_cut_that_is_neither_true_nor_false_is_named() -> None:
 def test_a_joint_that_cannot_be_turned_round_says_so() -> None:
     builder = two().joint("ba", "spherical", "b", "a", damping=(0.1, 0.2, 0.3))
     builder.joint("wb", "revolute", "world", "b", cut=True)
-    assert sentence(builder).startswith("to carry 'b', it is turned round: joint 'ba' (spherical): its damping")
+    assert sentence(builder).startswith("joint 'ba': it is reversed to carry 'b': damping")
 
 
 def test_a_body_that_is_only_a_parent_hears_of_both_remedies() -> None:
     told = sentence(two().joint("ba", "revolute", "b", "a"))
-    assert "body 'b' has no parent joint" in told and "root('b', 'free')" in told
+    assert "body 'b': it has no parent joint" in told and "root('b', 'free')" in told
     assert "to hang it on 'a', swap parent and child of joint 'ba'" in told
 
 
 @pytest.mark.parametrize("cut", [False, True])
 def test_a_free_joint_closes_nothing(cut: bool) -> None:
     builder = two().joint("ab", "revolute", "a", "b").joint("wb", "free", "a", "b", cut=cut)
-    assert "'wb' closes a cycle but is free, so it holds nothing" in sentence(builder)
+    assert "'wb': it closes a cycle but is free: it constrains nothing" in sentence(builder)
 
 
 def test_a_loop_on_itself_and_on_nobody() -> None:
@@ -158,11 +160,13 @@ def test_a_loop_on_itself_and_on_nobody() -> None:
 
 def test_what_a_loop_says_in_vain_is_a_warning() -> None:
     builder = two().joint("wb", "revolute", "world", "b").joint("ab", "revolute", "a", "b", damping=0.1, upper=1.0)
-    with pytest.warns(ModelWarning, match="'ab' closes a loop and has no coordinate for its limits, damping to act on"):
+    with pytest.warns(
+        ModelWarning, match="'ab': it closes a loop and has no coordinate for its limits, damping to act on"
+    ):
         builder.build()
     again = two().joint("ab", "revolute", "a", "b", translation=(1.0, 0.0, 0.0))
     again.connect("a", "b", name="same", translation=(1.0, 0.0, 0.0), axis=(0.0, 0.0, -1.0))
-    with pytest.warns(ModelWarning, match="'same' closes a loop between the same bodies, .* as joint 'ab'"):
+    with pytest.warns(ModelWarning, match="'same': it closes a loop between the same bodies, .* as joint 'ab'"):
         again.build()
 
 
@@ -256,7 +260,7 @@ def test_a_file_has_gears_and_racks(text: str, multiplier: float) -> None:
         (
             'child = "c" }',
             'child = "c", cut = true }',
-            "joint 'wc': is to be cut, but it closes no cycle: without it body 'c'",
+            "joint 'wc': it is to be cut, but it closes no cycle: without it body 'c'",
         ),
         ("", '\n[couplings.bw]\nleader = "wa"\n', "joint 'bw' closes a loop and has no coordinate"),
         ("", '\n[couplings.ab]\nleader = "wa"\nratio = 2\nmultiplier = 2\n', "multiplier and ratio are given"),

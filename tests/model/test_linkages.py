@@ -53,7 +53,7 @@ def test_they_stand_closed_at_zero_with_their_mobility(name: str) -> None:
 
 def opened(model: Robot | System, until: float, **options: object) -> tuple[float, float, np.ndarray]:
     """(the largest opening [m or rad], its largest rate, q at the end) of a run from the model's own start."""
-    found = simulate(model, until, sample=until / 20, **options)
+    found = simulate(model, until, output_step=until / 20, **options)
     assert found.outcome.ok, found.outcome.message
     (segment,) = found.segments
     d = derive(as_robot(model), backend="interpreter")

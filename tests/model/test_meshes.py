@@ -7,7 +7,7 @@ import sys
 import numpy as np
 import pytest
 
-from kinemorph.display.looks.mesh_surfaces import read_mesh
+from kinemorph.display.looks.outlines import read_mesh
 from kinemorph.display.painting.draw import draw
 from kinemorph.errors import MissingExtraError, ModelError, ModelWarning
 from kinemorph.model import meshes

@@ -37,7 +37,7 @@ def drift(robot: Robot, until: float, seed: int = 0, **options) -> tuple[float, 
     The last number is the largest angle of a joint [rad].
     """
     q, v, _, _ = random_states(robot, seed, 1)
-    found = simulate(robot, until, q=q[0], v=v[0], sample=until / 50, **options)
+    found = simulate(robot, until, q=q[0], v=v[0], output_step=until / 50, **options)
     assert found.outcome.ok, found.outcome.message
     (segment,) = found.segments
     q, v = segment.q.copy(), segment.v
@@ -102,7 +102,7 @@ def test_three_links_drift_no_more_than_in_mujoco():
     robot, starts, times = library.chain(3, 1.0, 1.0), 1e-8 * np.arange(3), 0.05 * np.arange(2001)
     q = np.zeros((len(starts), 3))
     q[:, 0] = np.pi / 2 - starts
-    found = simulate_batch(robot, 100.0, q=q, method="rk4", step=1e-3, sample=times)
+    found = simulate_batch(robot, 100.0, q=q, method="rk4", step=1e-3, output_step=times)
     energies = sum(derive(robot).energy(found.q, found.v))
     ours = np.abs(energies - energies[:, :1])
     theirs = np.abs([mujoco_drift(start, times) for start in starts])

@@ -70,7 +70,7 @@ def test_currents_follow_in_steps_far_longer_than_their_time_constant() -> None:
     motor = elements.DCMotor("drive", "x", 2.3, 0.05, inductance=0.24e-3, lead=0.02)
     system = System(particle(), (motor, elements.AppliedEffort("lift", "z", G)))
     runs = {
-        method: simulate(system, 0.05, inputs=[12.0], method=method, step=step, sample=1e-3)
+        method: simulate(system, 0.05, inputs=[12.0], method=method, step=step, output_step=1e-3)
         for method, step in (("implicit_contact", 1e-3), ("radau", None))
     }
     late, exact = (runs[name]["drive.current"] for name in ("implicit_contact", "radau"))

@@ -16,6 +16,7 @@ from kinemorph.model.elements.contact.contacts import Contact
 from kinemorph.model.elements.contact.grounds import Plane
 from kinemorph.model.parameter import Parameter
 from kinemorph.model.system import System
+from kinemorph.plants.instant import LocalInstant
 from kinemorph.plants.plant import Plant
 from support.cases.contact_cases import ANCHOR, COULOMB, EASYDYN, SLOPE, G, ball, particle, runner, slope
 from support.robots.reference_robots import reference
@@ -74,7 +75,7 @@ def test_spring_mass_runner_has_its_fixed_points() -> None:
 
     def hop(height):
         speed = np.sqrt(2.0 * (given["E"] / given["m"] - given["g"] * height))
-        run = simulate(p, 3.0, q=[0, height], v=[speed, 0], events=[apex], sample=3.0, rtol=1e-13, atol=1e-13)
+        run = simulate(p, 3.0, q=[0, height], v=[speed, 0], events=[apex], output_step=3.0, rtol=1e-13, atol=1e-13)
         assert [event.name for event in run.events] == ["leg.touchdown", "leg.liftoff", "apex"]
         return run
 
@@ -149,7 +150,7 @@ def test_bounces_of_a_ball_and_newtons_law() -> None:
 
 def test_anchored_block_stays_for_1000_s_to_the_last_bit() -> None:
     for options in ({"method": "rodas"}, {"method": "linearly_implicit_euler", "step": 0.1}):
-        run = simulate(sticking(), 1000.0, q=SUNK, sample=1.0, **options)
+        run = simulate(sticking(), 1000.0, q=SUNK, output_step=1.0, **options)
         (segment,) = run.segments
         assert run.outcome.ok and not run.events
         assert segment.m[0, 0] == 1.0
@@ -171,7 +172,7 @@ def test_anchored_block_comes_to_rest_by_default() -> None:
 
 
 def test_regularized_block_creeps_by_its_closed_form() -> None:
-    run = simulate(sliding(), 1000.0, q=SUNK, sample=1.0, method="rodas")
+    run = simulate(sliding(), 1000.0, q=SUNK, output_step=1.0, method="rodas")
     creep = V_LIM * np.tan(SLOPE) / 0.8
     assert np.abs(run.v[1:] @ DOWN - creep).max() < 1e-12
     assert abs((run.q[-1] - run.q[1]) @ DOWN - 999.0 * creep) < 1e-12
@@ -293,7 +294,7 @@ def test_normal_acceleration_of_painleves_rod(row) -> None:
     tip = []
     for depth in (0.0, 1e-3):
         q = [0.0, np.sin(theta) - depth, -theta]
-        (_, z, turn) = p.laws.rate(0.0, q, [0.0] * 3 + [-1.0, 0.0, 0.0], [], [0.0] * 3, [])[3:6]
+        (_, z, turn) = p.laws.rate(LocalInstant(0.0, q, [0.0] * 3 + [-1.0, 0.0, 0.0], [], [0.0] * 3, []))[3:6]
         tip.append(z + turn * np.cos(theta))
     assert abs((tip[1] - tip[0]) / (1e5 * 1e-3) - row["p"]) < 1e-9
 
@@ -306,7 +307,7 @@ def test_painleves_rod_jams_and_jumps() -> None:
     theta = 1.1
     for mu, jams in ((1.0, False), (2.0, True)):
         start = {"q": [0.0, np.sin(theta) - 1e-5, -theta], "v": [-1.0, 0.0, 0.0]}
-        run = simulate(rod(mu, 1e6), 0.06, method="rodas", rtol=1e-8, sample=1e-4, **start)
+        run = simulate(rod(mu, 1e6), 0.06, method="rodas", rtol=1e-8, output_step=1e-4, **start)
         assert run.outcome.ok, run.outcome.message
         assert np.isfinite(run.q).all() and np.isfinite(run["tip.normal"]).all()
         assert bool(run["tip.normal"].max() > 20.0 * G) == jams

@@ -10,9 +10,9 @@ import numpy.typing as npt
 import pytest
 
 import kinemorph
-from kinemorph.cli.demo.crawl_demo import crawl_figures, crawl_showcase
+from kinemorph.cli.demo.crawl_demo import crawl_demo, crawl_numbers
 from kinemorph.display.charts.crawl_pictures import center_of_mass_path, draw_crawl
-from kinemorph.display.painting.stills import write_still
+from kinemorph.display.painting.draw import write_still
 from kinemorph.errors import ModelError, UnsupportedError
 from kinemorph.model.elements import PD, Contact, MinimumJerk, Profile, Rhythmic
 from kinemorph.model.library.crawlers import LENGTH, crawler
@@ -62,7 +62,7 @@ def pair() -> System:
 
 @pytest.fixture(scope="module")
 def run(pair: System) -> Trajectory:
-    return kinemorph.simulate(pair, 1.0, step=2e-4, sample=2e-4)
+    return kinemorph.simulate(pair, 1.0, step=2e-4, output_step=2e-4)
 
 
 def test_two_modules_rest_bend_and_rest_again(pair: System, run: Trajectory) -> None:
@@ -133,9 +133,9 @@ def test_the_organism_crawls_more_than_its_length_and_the_same_way_at_half_the_s
     system = crawler(gait)  # type: ignore[arg-type]
     ways = []
     for h in (1e-3, 5e-4, 2.5e-4):
-        run = kinemorph.simulate(system, 60.0, step=h, sample=0.02)
+        run = kinemorph.simulate(system, 60.0, step=h, output_step=0.02)
         assert run.outcome.ok
-        figures = crawl_figures(system, run)
+        figures = crawl_numbers(system, run)
         assert figures["displacement"] > least > LENGTH
         assert figures["peak_torque"] <= LIMIT and figures["peak_speed"] < 3.0
         path = center_of_mass_path(system.robot, run.q)
@@ -155,7 +155,7 @@ def test_a_snake_moves_by_a_wave(other: ModuleType) -> None:
     run = kinemorph.simulate(system, 10.0)
     path = center_of_mass_path(system.robot, run.q)
     assert path[-1, 0] - path[0, 0] > 0.35 and abs(path[-1, 1] - path[0, 1]) < 1e-6
-    assert crawl_figures(system, run)["peak_torque"] <= LIMIT
+    assert crawl_numbers(system, run)["peak_torque"] <= LIMIT
 
 
 @pytest.mark.slow
@@ -183,7 +183,7 @@ def test_an_arm_of_modules_follows_by_computed_torque() -> None:
 @pytest.mark.slow
 def test_the_demo_assembles_verifies_crawls_and_draws(tmp_path: Path) -> None:
     told: list[str] = []
-    data = crawl_showcase(tmp_path / "out", told.append)
+    data = crawl_demo(tmp_path / "out", told.append)
     assert data["passed"] and data["crawl"]["lengths"] > 3.0 and data["modules"] == 9
     assert any(message.startswith("crawling: ") for message in told)
     for file in data["files"]:

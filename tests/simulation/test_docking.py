@@ -16,7 +16,7 @@ from kinemorph.model.configuration import integrate, random_configuration
 from kinemorph.model.elements import PID, DistanceConstraint
 from kinemorph.model.modules import Assembly, Docking, Module, active_wheel, backbone, cube, scout
 from kinemorph.simulation.docking.changes import approaching, nearness
-from kinemorph.simulation.docking.topologies import shape_of
+from kinemorph.simulation.docking.topologies import docked_in
 from kinemorph.simulation.simulate import Held
 from support.references.flying_modules import bodies_of, inertias_of, loss_of_locking, momentum
 from support.tools.each_case import each_case
@@ -61,7 +61,7 @@ def flight(pair):
         Undock("m0", 3, at=0.2),
         Dock("m2", 3, "m0", 4, at=0.25),
     ]
-    return simulate(pair, 0.4, v=MOVING, events=events, sample=0.05, rtol=1e-11, atol=1e-12)
+    return simulate(pair, 0.4, v=MOVING, events=events, output_step=0.05, rtol=1e-11, atol=1e-12)
 
 
 def jumps(run, k):
@@ -77,7 +77,7 @@ def test_ports_that_come_within_tolerance_lock_as_they_are(pair, flight):
     assert dock["distance"] == pytest.approx(0.01, abs=1e-9) and 0.0 < dock.t < 0.2
     before, after = flight.segments[:2]
     assert before.t[-1] == after.t[0] == dock.t
-    offset = next(d for d in shape_of(after).assembly.dockings if d.name == dock.name).offset
+    offset = next(d for d in docked_in(after).assembly.dockings if d.name == dock.name).offset
     assert np.linalg.norm(offset.p) == pytest.approx(0.01, abs=1e-9)
 
 
@@ -139,7 +139,7 @@ def test_what_is_too_far_off_is_refused_with_the_gap_and_the_run_goes_on(flight)
 
 
 def test_a_run_goes_on_as_it_was_docked(pair, flight):
-    more = simulate(pair, 0.5, start=flight, events=[Undock("m1", 3, at=0.45)], sample=0.05)
+    more = simulate(pair, 0.5, start=flight, events=[Undock("m1", 3, at=0.45)], output_step=0.05)
     assert [c.name for c in more.segments[0].plant.q] == [c.name for c in flight.segments[-1].plant.q]
     assert np.allclose(more.segments[0].q[0], flight.segments[-1].q[-1], atol=1e-14)
     assert [e.kind for e in more.events] == ["undock"] and len(more.segments[-1].robot.path_to_root("m2_rear")) == 2
@@ -159,7 +159,7 @@ def test_a_ring_closes_and_opens_again():
     system = ring_of_four().system(**WEIGHTLESS)
     v = {"m0_hinge": 1.3, "m1_hinge": -1.2, "m3_hinge": 1.1, "m0_root.wz": 0.5}
     events = [Dock("m3", 3, "m0", 5, at=0.005), Undock("m3", 3, at=0.05)]
-    run = simulate(system, 0.06, v=v, events=events, sample=0.02, rtol=1e-10, atol=1e-12)
+    run = simulate(system, 0.06, v=v, events=events, output_step=0.02, rtol=1e-10, atol=1e-12)
     assert [e.kind for e in run.events] == ["dock", "undock"], run.events[0].note
     open_, closed, again = run.segments
     assert len(closed.robot.loops) == 1 and not again.robot.loops
@@ -183,7 +183,7 @@ def test_rings_and_rods_that_are_there_already_hold_through_an_impact():
     rod = DistanceConstraint("rod", "m0_cube", "m5_cube", 0.4)
     system = cubes.system([rod], **WEIGHTLESS)
     v = {"m0_3_m1_4": 0.1, "m4_root.vy": 0.3, "m4_root.wx": 2.0, "m0_root.wz": 0.0, "m0_root.vx": 0.0}
-    run = simulate(system, 0.02, v=v, events=[Dock("m0", 2, "m4", 5, at=0.01)], sample=0.01, rtol=1e-10)
+    run = simulate(system, 0.02, v=v, events=[Dock("m0", 2, "m4", 5, at=0.01)], output_step=0.01, rtol=1e-10)
     (dock,) = run.events
     before, after = run.segments
     assert dock.kind == "dock" and len(before.robot.loops) == 1
@@ -222,8 +222,8 @@ def test_elements_inputs_and_callbacks_go_on_as_if_others_had_not_docked():
 
         inputs = Held(push, every=0.03)
         return simulate(
-            system, 0.1, v={"m0_root.wy": 0.5}, events=events, method="rk4", step=0.001, sample=0.01, inputs=inputs,
-            callback=note, every=0.02,
+            system, 0.1, v={"m0_root.wy": 0.5}, events=events, method="rk4", step=0.001, output_step=0.01,
+            inputs=inputs, callback=note, every=0.02,
         )  # fmt: skip
 
     alone, docked = flown(), flown(Undock("m0", 3, at=0.033), Dock("m0", 3, "m1", 4, at=0.066, distance=0.1))
@@ -244,7 +244,7 @@ def test_guards_read_by_name_and_sleep_where_a_root_is_not(duo):
         Guard("apart", lambda q: q["m1_root.y"] - q["m0_root.y"] - 0.0015, direction="rising"),
         Guard("kick", lambda t: t - 0.08, reset=lambda v: {"v": {"m1_hinge": 0.7 + v["m1_hinge"]}}),
     ]
-    run = simulate(duo, 0.1, v={"m0_hinge": -0.2, "m1_hinge": 0.4, "m0_root.wz": 0.4}, events=events, sample=0.05)
+    run = simulate(duo, 0.1, v={"m0_hinge": -0.2, "m1_hinge": 0.4, "m0_root.wz": 0.4}, events=events, output_step=0.05)
     undock, apart, kick = run.events
     assert (undock.kind, apart.name, kick.kind) == ("undock", "apart", "reset")
     assert undock.name == "m0_3_m1_4" and run["q.m1_hinge"][run.t == undock.t] == pytest.approx(0.003, abs=1e-9)
@@ -258,7 +258,7 @@ def test_a_fixed_base_takes_the_momentum_and_keeps_its_place():
     modules = (Module("m0", backbone(), at(0.3, 0.1)), Module("m1", backbone(), at(0.3 + PITCH + 0.005, 0.1)))
     system = Assembly("wall", modules).system(root="fixed", **WEIGHTLESS)
     events = [Dock("m0", 3, "m1", 4, at=0.01), Undock("m0", 3, at=0.02)]
-    run = simulate(system, 0.03, v={"m1_root.vx": -0.1, "m1_root.wy": 0.5}, events=events, sample=0.01)
+    run = simulate(system, 0.03, v={"m1_root.vx": -0.1, "m1_root.wy": 0.5}, events=events, output_step=0.01)
     loss, _ = loss_of_locking(run.segments[0], system.assembly, [(("m0", 3), ("m1", 4))], fixed="m0_rear")
     assert run.events[0]["energy_loss"] == pytest.approx(loss, rel=1e-12)
     for k in range(2):
@@ -272,7 +272,7 @@ def test_joint_modules_between_cubes_stay_joints():
     system = Assembly("cubes", modules).dock("m0", 3, "m1", 4, joint="prismatic").system(**WEIGHTLESS)
     events = [Dock("m2", 4, "m1", 3, at=0.02, distance=0.02), Undock("m0", 3, at=0.04)]
     v = {"m0_3_m1_4": 0.02, "m2_root.vx": -0.1, "m0_root.wx": 0.2}
-    run = simulate(system, 0.05, v=v, events=events, sample=0.01, rtol=1e-10)
+    run = simulate(system, 0.05, v=v, events=events, output_step=0.01, rtol=1e-10)
     assert [event.kind for event in run.events] == ["dock", "undock"]
     for k in range(2):
         assert jumps(run, k)[0] < 1e-12
@@ -295,14 +295,14 @@ def wide(gap, turned=0.0):
 def test_ports_meet_that_pass_each_other_within_a_step(distance, angle):
     """In free flight a step is as long as the run: who looks at four places of it sees nothing."""
     events = [Dock("m0", 3, "m1", 4, distance=distance, angle=angle)]
-    run = simulate(wide(0.395), 2.0, v={"m1_root.vx": -0.4}, events=events, sample=1.0)
+    run = simulate(wide(0.395), 2.0, v={"m1_root.vx": -0.4}, events=events, output_step=1.0)
     (dock,) = run.events
     assert dock.kind == "dock" and dock.t == pytest.approx((0.4 - distance) / 0.4, abs=1e-9)
 
 
 def test_ports_meet_that_turn_past_each_other():
     events = [Dock("m0", 3, "m1", 4, distance=0.2, angle=1e-5)]
-    run = simulate(wide(0.05, 0.3), 1.0, v={"m1_root.wz": -0.5}, events=events, sample=0.5)
+    run = simulate(wide(0.05, 0.3), 1.0, v={"m1_root.wz": -0.5}, events=events, output_step=0.5)
     (dock,) = run.events
     assert dock.kind == "dock" and dock.t == pytest.approx((0.3 - 1e-5) / 0.5, abs=1e-9)
 
@@ -333,11 +333,11 @@ def test_every_system_starts_where_it_stands():
     """Plants are kept by what is docked to what; where modules stand is no part of that."""
     events = [Dock("m0", 3, "m1", 4, at=0.01)]
     for gap in (0.001, 0.004):
-        run = simulate(wide(gap), 0.02, events=events, sample=0.01)
+        run = simulate(wide(gap), 0.02, events=events, output_step=0.01)
         assert run.events[0]["distance"] == pytest.approx(gap + 0.005, abs=1e-12)
     docked = Assembly("wide", (Module("m0", cube(), at(0.0)), Module("m1", cube())), (Docking("m0", 3, "m1", 4),))
-    simulate(docked.system(**WEIGHTLESS), 0.02, events=[Undock("m0", 3, at=0.01)], sample=0.01)
-    assert simulate(wide(0.003), 0.02, events=events, sample=0.01).events[0]["distance"] == pytest.approx(0.008)
+    simulate(docked.system(**WEIGHTLESS), 0.02, events=[Undock("m0", 3, at=0.01)], output_step=0.01)
+    assert simulate(wide(0.003), 0.02, events=events, output_step=0.01).events[0]["distance"] == pytest.approx(0.008)
 
 
 # ── what is refused ───────────────────────────────────────────────────────────────────────────────────────────────────
@@ -346,7 +346,7 @@ def test_every_system_starts_where_it_stands():
 @each_case(
     ("event", "words"),
     [
-        (Dock("m9", 3, "m2", 4, at=0.1), "has no module 'm9'"),
+        (Dock("m9", 3, "m2", 4, at=0.1), "there is no module 'm9'"),
         (Dock("m1", 7, "m2", 4, at=0.1), "no port on side 7"),
         (Dock("m1", 3, "m1", 5, at=0.1), "cannot dock on itself"),
         (Dock("m1", 3, "m2", 4, at=9.0), "expected a time within the run, 0 to 0.1 s"),
@@ -356,7 +356,7 @@ def test_every_system_starts_where_it_stands():
         (Dock("m0", 3, "m2", 4, at=0.05), "is docked to module 'm1', and nothing undocks it"),
         (Undock("m1", 5, at=0.05), "nothing is docked to it"),
         (Undock("m0", 3), "neither at nor when"),
-        (Guard("place", lambda q: q[3]), "places change. Read by name"),
+        (Guard("place", lambda q: q[3]), "indices change. Read by name"),
         (Guard("typo", lambda q: q["m2_hing"]), "Did you mean 'm2_hinge'"),
     ],
 )
@@ -372,7 +372,7 @@ def test_an_element_whose_joint_is_gone_ends_the_run_with_a_sentence():
         "m0", 3, "m1", 4, joint="revolute"
     )
     motor = PID("motor", joints="m0_3_m1_4", kp=1.0)
-    run = simulate(cubes.system([motor], **WEIGHTLESS), 0.02, events=[Undock("m0", 3, at=0.01)], sample=0.01)
+    run = simulate(cubes.system([motor], **WEIGHTLESS), 0.02, events=[Undock("m0", 3, at=0.01)], output_step=0.01)
     assert run.outcome.kind == "failed" and run.t[-1] == 0.01
     assert "after the undocking of 'm0' side 3: element 'motor': a joint is 'm0_3_m1_4'" in run.outcome.message
 
@@ -385,7 +385,7 @@ def test_a_robot_that_is_not_as_its_modules_are_does_not_dock(duo):
         (replace(duo.robot, bodies=bodies), "body 'm1_rear'"),
         (replace(duo.robot, joints=joints), "joint 'm0_hinge'"),
     ):
-        with pytest.raises(ModelError, match=f"{words} of 'duo' is not as its module has it"):
+        with pytest.raises(ModelError, match=f"{words} of 'duo' differs from its module"):
             simulate(replace(duo, robot=robot), 0.1, events=Undock("m0", 3, at=0.05))
 
 
@@ -423,7 +423,7 @@ def test_twenty_random_events_in_a_row(seed, count):
         docked.append(shape.dock(*a, *b))
     system = heap.system(**WEIGHTLESS)
     v = 0.5 * rng.normal(size=system.robot.nv)
-    run = simulate(system, 1.05, v=v, events=events, rtol=1e-12, atol=1e-13, sample=0.05)
+    run = simulate(system, 1.05, v=v, events=events, rtol=1e-12, atol=1e-13, output_step=0.05)
     assert run.outcome.kind == "finished" and len(run.segments) == 21
     first = momentum(run.segments[0], 0)
     for k, (event, shape) in enumerate(zip(run.events, docked, strict=False)):

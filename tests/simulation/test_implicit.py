@@ -61,9 +61,9 @@ def test_order_where_time_enters(name, steps):
 @pytest.mark.parametrize("name", ONE_STEP)
 def test_samples_between_steps_are_as_good(name):
     steps = [0.1, 0.05]
-    exact = simulate(driven, 2.0, sample=0.017, rtol=1e-12, atol=1e-13).segments[0].x
+    exact = simulate(driven, 2.0, output_step=0.017, rtol=1e-12, atol=1e-13).segments[0].x
     errors = [
-        np.abs(simulate(driven, 2.0, sample=0.017, method=name, step=h).segments[0].x - exact).max() for h in steps
+        np.abs(simulate(driven, 2.0, output_step=0.017, method=name, step=h).segments[0].x - exact).max() for h in steps
     ]
     assert math.log2(errors[0] / errors[1]) > min(METHODS[name].order, 3) - 0.3
 
@@ -181,7 +181,9 @@ def test_held_inputs_and_events_begin_anew(name):
     """What is carried from step to step is dropped where the right side jumps."""
     mass = second_order(lambda a, u: [a[0] - u[0]], {"x": "m"}, inputs={"force": "N"})
     pushes = iter([1.0, -3.0, 2.0, 0.0, 0.0])
-    run = simulate(mass, 1.0, method=name, inputs=lambda t, q, v, x: [next(pushes)], sample=0.25, rtol=1e-6, atol=1e-6)
+    run = simulate(
+        mass, 1.0, method=name, inputs=lambda t, q, v, x: [next(pushes)], output_step=0.25, rtol=1e-6, atol=1e-6
+    )
     assert run.segments[0].v[:, 0] == pytest.approx([0.0, 0.25, -0.5, 0.0, 0.0], abs=1e-9)
 
 

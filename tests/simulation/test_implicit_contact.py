@@ -193,10 +193,10 @@ def test_a_run_that_chatters_warns_and_names_the_contact() -> None:
     stiff, _, q = hexapod()
     system = as_elements(stiff)
     with pytest.warns(ChatterWarning, match=r"'ground of foot\d' at t = .* s is too stiff.*'semi_implicit_euler'"):
-        kinemorph.simulate(system, 0.06, q=q, v=PUSHED, method="semi_implicit_euler", step=1e-3, sample=0.01)
+        kinemorph.simulate(system, 0.06, q=q, v=PUSHED, method="semi_implicit_euler", step=1e-3, output_step=0.01)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        kinemorph.simulate(system, 0.02, q=q, v=PUSHED, method="implicit_contact", step=1e-3, sample=0.01)
+        kinemorph.simulate(system, 0.02, q=q, v=PUSHED, method="implicit_contact", step=1e-3, output_step=0.01)
 
 
 @pytest.mark.parametrize("method", ["semi_implicit_euler", "rk4"])

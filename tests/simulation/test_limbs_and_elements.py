@@ -29,8 +29,8 @@ class Drag:
 
 
 class DragLaw(ElementLaw[Drag]):
-    def effort(self, element: Drag, scene: Any) -> Effort:
-        v = scene.world.v
+    def effort(self, element: Drag, view: Any) -> Effort:
+        v = view.instant.v
         return Effort(torques={k: -0.1 * len(v) * rate for k, rate in enumerate(v)})
 
 

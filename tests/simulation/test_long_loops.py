@@ -76,7 +76,7 @@ def test_a_thousand_seconds(name: str, record_property: Callable[[str, object], 
     model, speed, rtol = CASES[name]
     robot = as_robot(model)
     start = {"q": {"q1": 0.6}} if name == "four_bar" else {}
-    run = simulate(plant(model), DURATION, v=speed, rtol=rtol, atol=1e-2 * rtol, sample=1.0, **start)
+    run = simulate(plant(model), DURATION, v=speed, rtol=rtol, atol=1e-2 * rtol, output_step=1.0, **start)
     assert run.outcome.ok
     measured("loop error [m]", run.loop_error.max())
     measured("its rate [m/s]", run.loop_rate.max())
@@ -91,5 +91,5 @@ def test_the_energy_integral_is_the_motion() -> None:
     """The reference against a short run: neither knows of the other."""
     system = spatial_slider_crank()
     exact = Turning(system.robot, neutral(system.robot), 6.0, 256)
-    run = simulate(system, 1.0, rtol=1e-11, atol=1e-13, sample=0.5)
+    run = simulate(system, 1.0, rtol=1e-11, atol=1e-13, output_step=0.5)
     assert abs(run.q[1, 0] - exact.angle(0.5)) < 1e-8 and abs(run.q[2, 0] - exact.angle(1.0)) < 1e-8

@@ -22,7 +22,7 @@ def pecking() -> System:
 
 @pytest.fixture(scope="module")
 def exact() -> Any:
-    return simulate(pecking(), 1.0, method="dop853", rtol=1e-9, atol=1e-11, sample=0.1)
+    return simulate(pecking(), 1.0, method="dop853", rtol=1e-9, atol=1e-11, output_step=0.1)
 
 
 @pytest.mark.parametrize(("method", "order"), [("implicit_contact", 1), ("extrapolated_contact", 2)])
@@ -30,7 +30,7 @@ def test_contact_at_the_end_of_steps_converges_under_constraints(exact: Any, met
     system = plant(pecking(), account=True)
     errors = []
     for step in (1e-3, 2.5e-4):
-        found = simulate(system, 1.0, method=method, step=step, sample=0.1)
+        found = simulate(system, 1.0, method=method, step=step, output_step=0.1)
         assert found.loop_error.max() < 1e-12 and found.loop_rate.max() < 1e-10
         errors.append(np.abs(found.q - exact.q).max())
     assert errors[0] < (2e-2, 2e-3)[order - 1]
@@ -38,7 +38,7 @@ def test_contact_at_the_end_of_steps_converges_under_constraints(exact: Any, met
 
 
 def test_contact_is_the_default_with_loops_too(exact: Any) -> None:
-    found = simulate(pecking(), 1.0, sample=0.1)
+    found = simulate(pecking(), 1.0, output_step=0.1)
     assert found.statistics.method == "extrapolated_contact"
     assert np.abs(found.q - exact.q).max() < 2e-3
     assert exact.q[:, 0].min() < -0.5  # it has come down

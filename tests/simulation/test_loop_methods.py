@@ -30,6 +30,7 @@ from kinemorph.codegen.building.compile import build
 from kinemorph.codegen.loops.pivoting import chosen_columns
 from kinemorph.errors import ModelError, ShapeError, UnsupportedError
 from kinemorph.model.library import four_bar, n_four_bar
+from kinemorph.plants.instant import LocalInstant
 from kinemorph.plants.loop_methods import LOOP_METHODS
 from kinemorph.plants.plant import Plant
 from support.robots.loop_robots import FIVE_BAR_START, five_bar
@@ -50,7 +51,7 @@ def made(loops: Any = "projection", *, driven: bool = False) -> Plant:
 
 
 def run(loops: Any = "projection", until: float = 2.0, **options: Any) -> Any:
-    options = {"rtol": 1e-11, "atol": 1e-13, "sample": 0.05, **options}
+    options = {"rtol": 1e-11, "atol": 1e-13, "output_step": 0.05, **options}
     options.setdefault("q", START)
     return simulate(made(loops, driven=True), until, **options)
 
@@ -70,15 +71,15 @@ def test_every_method_ends_where_the_reference_does() -> None:
 
 def test_dense_samples_are_closed_too() -> None:
     # between the ends of steps the interpolant is off by as much as the tolerance; what is read off is not
-    found = run(rtol=1e-6, atol=1e-8, sample=1e-3)
+    found = run(rtol=1e-6, atol=1e-8, output_step=1e-3)
     assert found.loop_error.max() < 1e-12 and found.loop_rate.max() < 1e-10
-    assert run("multipliers", rtol=1e-6, atol=1e-8, sample=1e-3).loop_error.max() > 1e-8
+    assert run("multipliers", rtol=1e-6, atol=1e-8, output_step=1e-3).loop_error.max() > 1e-8
 
 
 @pytest.mark.parametrize("epsilon", [pytest.param(0.1, marks=pytest.mark.slow), 0.02])
 def test_errors_of_the_start_fall_exponentially_by_singular_perturbation(epsilon: float) -> None:
     q = np.array([0.6, 0.02989836 + 0.05, 1.6066907 - 0.03])
-    found = run(SingularPerturbation(epsilon), until=0.3, q=q, sample=0.02)
+    found = run(SingularPerturbation(epsilon), until=0.3, q=q, output_step=0.02)
     expected = found.loop_error[0] * np.exp(-found.t / epsilon)
     assert found.loop_error[0] > 0.02
     assert np.abs(found.loop_error - expected).max() < 1e-9 * found.loop_error[0]
@@ -90,13 +91,15 @@ def test_dependent_velocities_are_no_state_of_the_fast_motion() -> None:
     """What they are follows from the independent ones; what was integrated of them moves nothing."""
     laws = made(SingularPerturbation(0.01, ("q1",))).laws
     q = [0.6, 0.0299 + 0.05, 1.6067 - 0.03]  # open
-    rates = [laws.rate(0.0, q, [0.0] * 3 + v, [], [0.0] * 3, []) for v in ([2.0, 0.0, 0.0], [2.0, 1.0, -3.0])]
+    rates = [
+        laws.rate(LocalInstant(0.0, q, [0.0] * 3 + v, [], [0.0] * 3, [])) for v in ([2.0, 0.0, 0.0], [2.0, 1.0, -3.0])
+    ]
     np.testing.assert_allclose(rates[0], rates[1], rtol=1e-12)
 
 
 def test_baumgarte_brings_errors_back_critically_damped() -> None:
     q = np.array([0.6, 0.02989836 + 0.01, 1.6066907])
-    found = run(Baumgarte(30.0, 30.0), until=0.4, q=q, v=np.zeros(3), sample=0.02)
+    found = run(Baumgarte(30.0, 30.0), until=0.4, q=q, v=np.zeros(3), output_step=0.02)
     # phi'' + 2 a phi' + a^2 phi = 0 from rest, to first order in phi
     expected = found.loop_error[0] * (1.0 + 30.0 * found.t) * np.exp(-30.0 * found.t)
     assert np.abs(found.loop_error - expected).max() < 0.02 * found.loop_error[0]
@@ -104,8 +107,8 @@ def test_baumgarte_brings_errors_back_critically_damped() -> None:
 
 def test_dependent_velocities_are_chosen_anew_at_a_dead_point() -> None:
     # driven by its rocker, the four-bar has dead points: the crank must take over and hand back
-    found = simulate(made("partitioning"), 2.0, q=START, v={"q1": 9.0}, sample=0.01)
-    exact = simulate(made(), 2.0, q=START, v={"q1": 9.0}, sample=0.01)
+    found = simulate(made("partitioning"), 2.0, q=START, v={"q1": 9.0}, output_step=0.01)
+    exact = simulate(made(), 2.0, q=START, v={"q1": 9.0}, output_step=0.01)
     chosen = found.m[1:]
     assert found.outcome.ok and (chosen.sum(axis=1) == 2.0).all()
     assert np.abs(found.q - exact.q).max() < 1e-5
@@ -135,18 +138,18 @@ def test_masks_of_columns_are_chosen_by_rank() -> None:
 def test_a_batch_is_the_same_as_runs_one_by_one(name: str) -> None:
     system = made(name)
     starts = np.array([simulate(system, 0.01, q={"q1": angle}).q[0] for angle in (0.2, 0.6, 1.4, 2.5)])
-    many = simulate_batch(system, 0.7, q=starts, rtol=1e-9, atol=1e-11, sample=0.1)
+    many = simulate_batch(system, 0.7, q=starts, rtol=1e-9, atol=1e-11, output_step=0.1)
     assert many.ok.all()
     for k, start in enumerate(starts):
-        one = simulate(system, 0.7, q=start, rtol=1e-9, atol=1e-11, sample=0.1)
+        one = simulate(system, 0.7, q=start, rtol=1e-9, atol=1e-11, output_step=0.1)
         assert np.abs(many.q[k] - one.q).max() < 1e-9
 
 
 @pytest.mark.parametrize("method", ["rk4", "radau", pytest.param("newmark", marks=pytest.mark.slow)])
 def test_other_integrators_are_held_as_well(method: str) -> None:
     options = {"step": 2e-3} if method == "rk4" else {"rtol": 1e-7, "atol": 1e-9}
-    found = simulate(made(), 0.5, q=START, method=method, sample=0.1, **options)
-    exact = simulate(made(), 0.5, q=START, rtol=1e-11, atol=1e-13, sample=0.1)
+    found = simulate(made(), 0.5, q=START, method=method, output_step=0.1, **options)
+    exact = simulate(made(), 0.5, q=START, rtol=1e-11, atol=1e-13, output_step=0.1)
     assert found.loop_error.max() < 1e-12
     assert np.abs(found.q - exact.q).max() < 1e-4
 
@@ -157,7 +160,9 @@ def test_singular_configurations_are_passed_on_the_branch(n: int, rtol: float) -
     # twice a turn all cranks lie flat, and each four-bar could fold on its own
     system = n_four_bar(n)
     for speed in (0.7, 1.0, 1.3):
-        found = simulate(system, 8.0, v=speed * np.array(system.settings.v), rtol=rtol, atol=1e-2 * rtol, sample=1.0)
+        found = simulate(
+            system, 8.0, v=speed * np.array(system.settings.v), rtol=rtol, atol=1e-2 * rtol, output_step=1.0
+        )
         assert found.outcome.ok, found.outcome.message
         assert np.abs(found.q[:, : n + 1] - found.q[:, :1]).max() < 1e-9
         assert np.ptp(found.energy.kinetic + found.energy.potential) < 1e4 * rtol
@@ -176,9 +181,9 @@ def test_perturbation_stops_where_it_would_lose_its_way(rtol: float) -> None:
 
 
 def test_samples_of_the_fast_motion_are_ends_of_steps() -> None:
-    found = run("perturbation", rtol=1e-6, atol=1e-8, sample=0.013)
+    found = run("perturbation", rtol=1e-6, atol=1e-8, output_step=0.013)
     assert found.loop_error.max() < 1e-6
-    assert np.abs(found.q - run(sample=0.013).q).max() < 1e-5
+    assert np.abs(found.q - run(output_step=0.013).q).max() < 1e-5
 
 
 @pytest.mark.slow
@@ -186,7 +191,7 @@ def test_stages_on_the_constraints_save_steps_at_singular_configurations() -> No
     system = n_four_bar(2)
     steps = {}
     for stages in (False, True):
-        found = simulate(system, 6.0, rtol=1e-12, atol=1e-14, sample=6.0, loops=Projection(stages=stages))
+        found = simulate(system, 6.0, rtol=1e-12, atol=1e-14, output_step=6.0, loops=Projection(stages=stages))
         assert found.outcome.ok and np.ptp(found.q[-1, :3]) < 1e-9
         steps[stages] = found.statistics.accepted
     assert steps[True] <= steps[False]
@@ -194,7 +199,7 @@ def test_stages_on_the_constraints_save_steps_at_singular_configurations() -> No
 
 def test_events_stop_on_the_constraints() -> None:
     guard = Guard("lower", lambda q: q[0] - 0.3, stop=True)
-    found = simulate(made(), 2.0, q=START, events=guard, sample=0.1)
+    found = simulate(made(), 2.0, q=START, events=guard, output_step=0.1)
     assert abs(found.q[-1, 0] - 0.3) < 1e-10 and found.loop_error.max() < 1e-12
 
 
@@ -224,7 +229,7 @@ def test_what_is_named_is_kept_and_the_rest_follows() -> None:
     ("options", "words"),
     [
         ({}, ("loops of", "neutral configuration", "no q is given", "'closure' by", " m;", "q={'q1'", "close_loops")),
-        ({"q": [0.0, 0.0, 0.0]}, ("open at the start", "'closure' by", " m;")),
+        ({"q": [0.0, 0.0, 0.0]}, ("open in the initial state", "'closure' by", " m;")),
         ({"q": {"q1": 0.6, "q2": 0.5}}, ("named coordinates kept", "'closure'")),
         ({"q": START, "v": [1.0, 0.0, 0.0]}, ("velocities", "loops", "'closure' by", " m/s", "v={...}")),
         ({"q": START, "v": {"q1": 1.0, "q3": 1.0}}, ("named velocities", "Name fewer")),
@@ -288,7 +293,7 @@ def test_named_joints_that_stop_deciding_end_the_run() -> None:
 def test_a_drive_beyond_the_reach_ends_the_run() -> None:
     """The rocker is told to go where no crank can follow: no step from there on is a result."""
     drive = elements.PrescribedMotion("drive", "q3", "1.6066907 + 2 * t")
-    found = simulate(System(ROBOT, (drive,)), 1.0, q=[0.6, 0.02989836, 1.6066907], v={}, sample=0.05)
+    found = simulate(System(ROBOT, (drive,)), 1.0, q=[0.6, 0.02989836, 1.6066907], v={}, output_step=0.05)
     assert not found.outcome.ok and "constraints" in found.outcome.message
     assert found.loop_error.max() < 1e-10 and 0.05 < found.t[-1] < 0.9
 

@@ -32,7 +32,7 @@ TIGHT = {"rtol": 1e-12, "atol": 1e-12}
 
 def run(model: Robot | System, times: Sequence[float], **options: Any) -> tuple[np.ndarray, np.ndarray]:
     """(q, v) at `times`, from the model's own start."""
-    found = simulate(model, times[-1], sample=times, **{**TIGHT, **options})
+    found = simulate(model, times[-1], output_step=times, **{**TIGHT, **options})
     assert found.outcome.ok, found.outcome.message
     (segment,) = found.segments
     assert segment.t[1:].tolist() == list(times)

@@ -23,7 +23,7 @@ oscillator = first_order(lambda x: [x[1], -x[0]], {"place": "m", "speed": "m/s"}
 
 
 def test_dense_samples_are_as_accurate_as_steps():
-    run = simulate(oscillator, 20.0, sample=0.0137, rtol=1e-10, atol=1e-12)
+    run = simulate(oscillator, 20.0, output_step=0.0137, rtol=1e-10, atol=1e-12)
     segment = run.segments[0]
     assert run.statistics.accepted < len(segment.t) / 4  # so that most samples lie within steps
     assert np.abs(segment.x[:, 0] - np.cos(segment.t)).max() < 3e-9
@@ -31,7 +31,7 @@ def test_dense_samples_are_as_accurate_as_steps():
 
 
 def test_times_do_not_drift_over_a_million_fixed_steps():
-    run = simulate(first_order(lambda x: [1.0], {"x": ""}), 100.0, method="euler", step=1e-4, sample=100.0)
+    run = simulate(first_order(lambda x: [1.0], {"x": ""}), 100.0, method="euler", step=1e-4, output_step=100.0)
     assert run.statistics.accepted == 1_000_000
     assert run.segments[0].t[-1] == 100.0
     assert run.segments[0].x[-1, 0] == pytest.approx(100.0, abs=1e-8)
@@ -42,9 +42,9 @@ def test_times_do_not_drift_over_a_million_fixed_steps():
 
 
 def test_sample_times_are_exact_and_include_both_ends():
-    run = simulate(oscillator, 1.0, sample=0.3)
+    run = simulate(oscillator, 1.0, output_step=0.3)
     assert np.array_equal(run.segments[0].t, [0.0, 0.3, 0.6, 0.9, 1.0])  # as they are written, not 3 * 0.3
-    run = simulate(oscillator, 1.0, sample=[0.2, 0.9], start=0.1)
+    run = simulate(oscillator, 1.0, output_step=[0.2, 0.9], start=0.1)
     assert np.array_equal(run.segments[0].t, [0.1, 0.2, 0.9, 1.0])
     assert run.outcome.t == 1.0
 
@@ -52,18 +52,18 @@ def test_sample_times_are_exact_and_include_both_ends():
 @pytest.mark.parametrize("method", ["dop853", "scipy:DOP853"])
 def test_more_samples_within_a_step_than_fit_a_call_are_all_there(method):
     falling = second_order(lambda a: [a[0] + 9.81], {"height": "m"}, start=[10.0])
-    run = simulate(falling, 10.0, sample=0.001, method=method)
+    run = simulate(falling, 10.0, output_step=0.001, method=method)
     assert run.statistics.accepted < 40 and len(run.t) == 10_001
     assert np.abs(run.q[:, 0] - (10.0 - 0.5 * 9.81 * run.t**2)).max() < 1e-9
     until = Guard("ground", lambda q: q[0], "falling", stop=True)
-    run = simulate(falling, 10.0, sample=0.001, method=method, events=[until])
+    run = simulate(falling, 10.0, output_step=0.001, method=method, events=[until])
     assert np.array_equal(run.t[:-1], np.arange(1428) / 1000) and run.t[-1] == run.outcome.t
 
 
 @pytest.mark.parametrize("number", [int, np.int64, np.float32])
 def test_times_may_be_any_kind_of_number(number):
-    wanted = simulate(oscillator, 3.0, start=1.0, sample=1.0)
-    run = simulate(oscillator, number(3), start=number(1), sample=number(1))
+    wanted = simulate(oscillator, 3.0, start=1.0, output_step=1.0)
+    run = simulate(oscillator, number(3), start=number(1), output_step=number(1))
     assert np.array_equal(run.t, [1.0, 2.0, 3.0])
     assert np.array_equal(run.x, wanted.x)
     assert Stepper(oscillator, t=number(1)).advance(number(3)).t == 3.0
@@ -84,7 +84,7 @@ def test_one_step_and_interval_calls_agree_with_a_run():
     other = Stepper(oscillator, method="rk4", step=0.01)
     other.advance(1.0)
     assert np.allclose(stepper.state.x, other.state.x, atol=1e-14)
-    run = simulate(oscillator, 1.0, method="rk4", step=0.01, sample=1.0)
+    run = simulate(oscillator, 1.0, method="rk4", step=0.01, output_step=1.0)
     assert np.array_equal(run.segments[0].x[-1], other.state.x)
 
 
@@ -160,7 +160,7 @@ def test_held_inputs_are_held():
         return [10.0 * len(seen)]
 
     mass = second_order(lambda a, u: [a[0] - u[0]], {"x": "m"}, inputs={"force": "N"})
-    run = simulate(mass, 1.0, inputs=Held(law, every=0.25), sample=0.125)
+    run = simulate(mass, 1.0, inputs=Held(law, every=0.25), output_step=0.125)
     assert seen == [0.0, 0.25, 0.5, 0.75, 1.0]
     segment = run.segments[0]
     assert segment.u[:, 0].tolist() == [10.0, 10.0, 20.0, 20.0, 30.0, 30.0, 40.0, 40.0, 50.0]
@@ -256,15 +256,15 @@ def test_a_restart_begins_where_a_new_stepper_would():
         ({"rtol": 0.0}, UnsupportedError, "rtol is 0.0"),
         ({"until": -1.0}, UnsupportedError, "later end"),
         ({"until": math.inf}, UnsupportedError, "until is inf"),
-        ({"sample": 0.0}, UnsupportedError, "sample is 0.0"),
+        ({"output_step": 0.0}, UnsupportedError, "output_step is 0.0"),
         ({"locked": "elbow"}, ModelError, "no such joint"),
         ({"forces": lambda torque: [0.0, 0.0]}, ModelError, "argument 'torque'"),
         ({"forces": lambda t: [0.0]}, ShapeError, "expected a list of 2"),
         ({"inputs": [1.0]}, ShapeError, r"u has shape \(1,\)"),
         ({"until": "10"}, UnsupportedError, "until is '10'"),
         ({"start": math.nan}, UnsupportedError, "start is nan"),
-        ({"sample": 1e-15}, UnsupportedError, "which gives 1e.15 samples"),
-        ({"sample": "often"}, UnsupportedError, "sample is 'often'"),
+        ({"output_step": 1e-15}, UnsupportedError, "which gives 1e.15 samples"),
+        ({"output_step": "often"}, UnsupportedError, "output_step is 'often'"),
         ({"method": 3}, UnsupportedError, "method is 3"),
         ({"locked": 0}, ModelError, "locked is 0; expected names of joints: q1, q2"),
         ({"callback": 3}, UnsupportedError, "callback is 3"),
@@ -279,7 +279,7 @@ def test_bad_options_are_one_sentence(options, kind, said):
 
 
 def test_a_step_far_too_large_is_a_value_that_keeps_what_was_done():
-    run = simulate(kinemorph.library.double_pendulum(), 100.0, q=[1.0, 0.5], method="rk4", step=1.0, sample=1.0)
+    run = simulate(kinemorph.library.double_pendulum(), 100.0, q=[1.0, 0.5], method="rk4", step=1.0, output_step=1.0)
     assert run.outcome.kind == "failed" and not run.outcome.ok
     assert "step of 1 s is too large" in run.outcome.message and "q2" in run.outcome.message
     assert np.isfinite(run.segments[0].v).all() and 0.0 < run.segments[0].t[-1] == run.outcome.t < 100.0
@@ -288,7 +288,7 @@ def test_a_step_far_too_large_is_a_value_that_keeps_what_was_done():
 def test_a_motion_that_runs_away_is_a_value():
     run = simulate(first_order(lambda x: [x[0] * x[0]], {"a": ""}, start=[1.0]), 2.0)
     assert run.outcome.kind == "failed" and run.outcome.t == pytest.approx(1.0, abs=1e-6)
-    assert "'a' has grown to" in run.outcome.message and "runs away" in run.outcome.message
+    assert "'a' has grown to" in run.outcome.message and "infinite in finite time" in run.outcome.message
     assert run.segments[0].t[-1] == pytest.approx(0.99, abs=0.011)
 
 
@@ -324,14 +324,14 @@ def test_laws_read_quaternions_of_length_one_within_a_step():
 @pytest.mark.parametrize("method", ["dop853", "newmark", "radau", "scipy:DOP853"])
 def test_steps_longer_than_the_samples_of_one_call_lose_none_of_them(method):
     drop = first_order(lambda t: [2.0 * t], {"y": ""})  # steps grow as they please: any of them is exact
-    run = simulate(drop, 3.0, sample=1e-3, method=method)
+    run = simulate(drop, 3.0, output_step=1e-3, method=method)
     assert len(run.t) == 3001 and run.t[-1] == 3.0
     assert np.abs(run.x[:, 0] - run.t**2).max() < 1e-9
     held = simulate(
         first_order(lambda u: [u[0]], {"y": ""}, inputs={"u": ""}),
         3.0,
         inputs=Held(lambda t, q, v, x: [round(t)], every=1.0),
-        sample=1e-3,
+        output_step=1e-3,
         method=method,
     )
     assert len(held.t) == 3001
@@ -343,7 +343,7 @@ def test_samples_before_an_event_stay_before_it(method):
     top = 1.99957
     drop = first_order(lambda x: [0.0 * x[0] - 1.0], {"y": ""}, start=[top])
     again = Guard("floor", lambda x: x[0], "falling", reset=lambda: {"x": [top]})
-    run = simulate(drop, 5.0, sample=1e-3, events=[again], method=method)
+    run = simulate(drop, 5.0, output_step=1e-3, events=[again], method=method)
     assert [len(segment.t) for segment in run.segments] == [2001, 2002, 1002]
     for segment, begun in zip(run.segments, (0.0, top, 2.0 * top), strict=True):
         assert (np.diff(segment.t) > 0.0).all()
@@ -367,8 +367,8 @@ def test_a_failure_names_a_coordinate_and_not_the_account_of_energy():
 def test_a_stiff_motion_is_spoken_of_while_it_grinds_on():
     stiff = first_order(lambda t, x: [-1e7 * (x[0] - t)], {"a": ""}, name="decay")
     with pytest.warns(SlowRunWarning, match="'decay': 1,.* steps of 'dop853' for .* method='radau'") as seen:
-        run = simulate(stiff, 1.0, sample=0.5)
+        run = simulate(stiff, 1.0, output_step=0.5)
     assert run.outcome.ok and len(seen) == 1 and seen[0].filename == __file__
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert simulate(stiff, 1.0, sample=0.5, method="radau").statistics.accepted < 1000
+        assert simulate(stiff, 1.0, output_step=0.5, method="radau").statistics.accepted < 1000

@@ -55,7 +55,7 @@ ACCURATE = np.array([0.2426203647, 0.1655897690, 1.5295166145, -5.2962537299])
 
 def test_easydyn_double_pendulum():
     arm = kinemorph.library.double_pendulum()
-    stepper = Stepper(arm, method="newmark", rtol=1e-6, atol=1e-6, smallest=1e-8, largest=0.005, q=[0.0, 1.0])
+    stepper = Stepper(arm, method="newmark", rtol=1e-6, atol=1e-6, min_step=1e-8, max_step=0.005, q=[0.0, 1.0])
     for k in range(1, 501):  # its results are saved every 0.01 s, and steps end there
         stepper.advance(0.01 * k)
     found = np.concatenate([stepper.state.q, stepper.state.v])
@@ -93,7 +93,7 @@ def test_steps_are_halved_and_doubled():
 
 def test_the_last_step_reaches_a_little_further():
     still = second_order(lambda a: [a[0] - 1.0], {"x": "m"})
-    stepper = Stepper(still, method="newmark", largest=0.1)
+    stepper = Stepper(still, method="newmark", max_step=0.1)
     stepper.advance(1.03)
     accepted, before = stepper.counts[0], stepper.state.t
     stepper.advance(before + 0.13)  # within 1.4 of the largest step

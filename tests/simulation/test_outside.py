@@ -8,7 +8,7 @@ import pytest
 import kinemorph
 from kinemorph.errors import MissingExtraError, UnsupportedError
 from kinemorph.plants.own_equations import first_order, second_order
-from kinemorph.simulation.foreign.stepper import LIBRARIES, OutsideStepper, stepper_for
+from kinemorph.simulation.foreign.stepper import LIBRARIES, ForeignStepper, stepper_for
 from kinemorph.simulation.integrators import methods
 from kinemorph.simulation.march.guards import Guard
 from kinemorph.simulation.simulate import Held, simulate
@@ -36,9 +36,9 @@ def spinning_top():
 def test_the_same_run_and_the_same_events(method):
     top, v = spinning_top(), [2.0, 0.8, 3.0, 1.0]
     guards = [Guard("slow", lambda v: v[2] - 2.0), Guard("turned", lambda q: q[1] - 0.2, "rising")]
-    ours = simulate(top, 1.0, v=v, events=guards, sample=0.05, rtol=1e-12, atol=1e-13)
+    ours = simulate(top, 1.0, v=v, events=guards, output_step=0.05, rtol=1e-12, atol=1e-13)
     tolerance = 1e-7 if method == "scipy:RK23" else 1e-10  # of order 3: a tight one would take its time
-    run = simulate(top, 1.0, v=v, events=guards, sample=0.05, method=method, rtol=tolerance, atol=0.01 * tolerance)
+    run = simulate(top, 1.0, v=v, events=guards, output_step=0.05, method=method, rtol=tolerance, atol=0.01 * tolerance)
     assert run.outcome.kind == "finished" and run.statistics.method == method and run.statistics.accepted > 5
     assert np.array_equal(run.t, ours.t) and len(ours.events) >= 2
     assert np.abs(run.q - ours.q).max() < 200.0 * tolerance and np.abs(run.v - ours.v).max() < 1000.0 * tolerance
@@ -97,7 +97,7 @@ def test_a_failure_is_a_value_with_a_sentence(method):
 
 def test_one_step_and_interval_calls():
     swing = kinemorph.library.double_pendulum()
-    ours, other = (Stepper(swing, q=[1.0, 0.5], **TIGHT), OutsideStepper(swing, method="scipy:DOP853", q=[1.0, 0.5]))
+    ours, other = (Stepper(swing, q=[1.0, 0.5], **TIGHT), ForeignStepper(swing, method="scipy:DOP853", q=[1.0, 0.5]))
     assert 0.0 < other.step().t < 0.1
     assert other.advance(1.0).q == pytest.approx(ours.advance(1.0).q, abs=1e-6)
     other.place(0.0, [1.0, 0.5], [0.0, 0.0])
@@ -136,7 +136,7 @@ def test_every_method_has_a_line_and_a_way_to_run():
     assert set(rows) == {*methods.METHODS, *methods.OUTSIDE}
     for name, row in rows.items():
         assert row.text and row.order, name
-        assert stepper_for(name) is (OutsideStepper if ":" in name else Stepper)
+        assert stepper_for(name) is (ForeignStepper if ":" in name else Stepper)
     assert {name.split(":")[0] for name in methods.OUTSIDE} == set(LIBRARIES)
 
 

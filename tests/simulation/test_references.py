@@ -22,7 +22,7 @@ TIGHT = {"rtol": 1e-13, "atol": 1e-13}
 
 def run(model, times, **options) -> Segment:
     """The samples at `times`, 0 left out."""
-    found = simulate(model, times[-1], sample=times, **{**TIGHT, **options})
+    found = simulate(model, times[-1], output_step=times, **{**TIGHT, **options})
     assert found.outcome.ok, found.outcome.message
     (segment,) = found.segments
     assert segment.t[1:].tolist() == list(times)
@@ -135,7 +135,7 @@ def test_bouncing_ball_comes_to_rest():
     builder = RobotBuilder("ball", gravity=(0.0, 0.0, -given["g"])).add(Body.point("ball", 1.0))
     robot = builder.joint("z", "prismatic", "world", "ball", axis=(0.0, 0.0, 1.0)).build()
     bounce = Guard("bounce", lambda q: q[0], "falling", reset=lambda v: {"v": [-given["restitution"] * v[0]]})
-    found = simulate(robot, 20.0, q=[given["h0"]], sample=0.01, events=[bounce], **TIGHT)
+    found = simulate(robot, 20.0, q=[given["h0"]], output_step=0.01, events=[bounce], **TIGHT)
     assert found.outcome.kind == "rest" and abs(found.outcome.t - wanted["zeno_time"]) < case["tolerance_suggestion"]
     bounces = [event for event in found.events if event.kind == "reset"]
     impacts = [event.t for event in bounces]

@@ -9,7 +9,7 @@ import kinemorph
 from kinemorph import Guard, Held, Stepper, System, load_trajectory, simulate, simulate_batch
 from kinemorph.algebra.scalar import where
 from kinemorph.model.elements import PID, Actuator, Continuous, PythonController, Sampled
-from kinemorph.plants.instants import instants
+from kinemorph.plants.sample_instants import instants
 
 pytest.importorskip("scipy")
 
@@ -89,7 +89,9 @@ def test_numbers_of_instants():
 def test_every_method_samples_at_the_same_instants(options):
     seen = []
     looks = PythonController("looks", lambda t, x, v: seen.append((t, x, v)) or 0.0, ("q.x", "v.x"), "x", every=0.07)
-    run = simulate(cart(notes("n1", 0.1), looks, notes("n2", 0.03, phase=0.02)), 1.0, v=[1.0], sample=0.01, **options)
+    run = simulate(
+        cart(notes("n1", 0.1), looks, notes("n2", 0.03, phase=0.02)), 1.0, v=[1.0], output_step=0.01, **options
+    )
     assert run.outcome.ok
     assert [t for t, *_ in seen] == [instants(0.07).time(k) for k in range(15)]
     for name, grid in (("n1", instants(0.1)), ("n2", instants(0.03, 0.02))):
@@ -104,8 +106,8 @@ def test_every_method_samples_at_the_same_instants(options):
 
 def test_lanes_and_a_loop_of_ones_own_sample_at_the_same_instants():
     system = cart(notes("n1", 0.1), notes("n2", 0.03, phase=0.02))
-    run = simulate(system, 1.0, v=[1.0], sample=0.01, **QUICK)
-    batch = simulate_batch(system, 1.0, v=np.full((9, 1), 1.0), sample=0.01, **QUICK)
+    run = simulate(system, 1.0, v=[1.0], output_step=0.01, **QUICK)
+    batch = simulate_batch(system, 1.0, v=np.full((9, 1), 1.0), output_step=0.01, **QUICK)
     for k in range(9):
         assert np.array_equal(batch.m[k], run.segments[0].m)
     for options in ({}, QUICK):
@@ -123,9 +125,9 @@ def test_lanes_and_a_loop_of_ones_own_sample_at_the_same_instants():
 
 
 def test_an_outside_method_in_a_loop_of_ones_own():
-    from kinemorph.simulation.foreign.stepper import OutsideStepper
+    from kinemorph.simulation.foreign.stepper import ForeignStepper
 
-    stepper = OutsideStepper(cart(notes("n1", 0.1)), method="scipy:RK45", v=[1.0])
+    stepper = ForeignStepper(cart(notes("n1", 0.1)), method="scipy:RK45", v=[1.0])
     for t in (0.05, 0.1, 0.33, 0.7):
         stepper.advance(t)
         assert stepper.m[1] == math.floor(t * 10.0 + 1e-9) + 1 and stepper.state.t == t
@@ -141,7 +143,7 @@ def test_a_period_like_no_other_and_a_start_elsewhere():
         kind = PythonController if python else Sampled
         law = (lambda t, seen=seen: seen.append(t) or t) if python else (lambda t: t)
         system = cart(kind("n1", law, (), outputs="time", every=odd, phase=0.1), notes("n2", 0.05))
-        run = simulate(system, 2.0, start=0.35, v=[1.0], sample=0.05, **QUICK)
+        run = simulate(system, 2.0, start=0.35, v=[1.0], output_step=0.05, **QUICK)
         k = math.ceil((0.35 - 0.1) / odd)
         last = math.floor((2.0 - 0.1) / odd)
         assert run["n1.time"][-1] == 0.1 + last * odd
@@ -159,7 +161,7 @@ def test_two_rates_interleave_in_the_order_of_elements(python):
     kind = PythonController if python else Sampled
     fast = kind("fast", lambda t, n, m: (n, [m[0] + 1.0]), ("slow.count",), outputs="heard", memory="n", every=0.02)
     for elements, late in (((slow, fast), 0), ((fast, slow), 1)):
-        run = simulate(cart(*elements), 1.0, sample=0.02, **QUICK)
+        run = simulate(cart(*elements), 1.0, output_step=0.02, **QUICK)
         k = np.arange(51)
         assert np.array_equal(run["slow.count"], k // 5 + 1)
         assert np.array_equal(run["fast.heard"], k // 5 + 1 - (late * (k % 5 == 0)))
@@ -169,9 +171,9 @@ def test_two_rates_interleave_in_the_order_of_elements(python):
 def test_elements_of_one_clock_see_each_other_in_order():
     one = Sampled("one", lambda t: t, (), outputs="y", every=0.1)
     other = Sampled("other", lambda t, y: y, ("one.y",), outputs="y", every=0.1)
-    together = simulate(cart(one, other), 0.5, sample=0.1, **QUICK)
+    together = simulate(cart(one, other), 0.5, output_step=0.1, **QUICK)
     assert np.array_equal(together["other.y"], together["one.y"])
-    behind = simulate(cart(other, one), 0.5, sample=0.1, **QUICK)
+    behind = simulate(cart(other, one), 0.5, output_step=0.1, **QUICK)
     assert np.array_equal(behind["other.y"][1:], behind["one.y"][:-1])
 
 
@@ -181,7 +183,13 @@ def test_functions_of_the_run_come_after_ticks():
     system = cart(element, Continuous("push", lambda t, y: y, ("tick.y",), "x"), Actuator("motor", "x"))
     inputs = Held(lambda t: order.append(("inputs", t)) or [0.0], every=0.1)
     run = simulate(
-        system, 0.3, sample=0.1, inputs=inputs, callback=lambda t: order.append(("callback", t)), every=0.1, **QUICK
+        system,
+        0.3,
+        output_step=0.1,
+        inputs=inputs,
+        callback=lambda t: order.append(("callback", t)),
+        every=0.1,
+        **QUICK,
     )
     times = [0.0, 0.1, 0.2, 0.3]
     assert order == [(what, t) for t in times for what in ("tick", "inputs", "callback")] and run.t.tolist() == times
@@ -193,16 +201,16 @@ def test_events_between_ticks_and_at_them():
     """
     for options in (QUICK, {"method": "scipy:DOP853"}):
         wall = Guard("wall", lambda t: t - 0.5, "rising", reset=lambda v: {"v": [-v[0]]})
-        run = simulate(cart(notes("n1", 0.1)), 1.0, v=[1.0], events=[wall], sample=0.05, **options)
+        run = simulate(cart(notes("n1", 0.1)), 1.0, v=[1.0], events=[wall], output_step=0.05, **options)
         assert run.outcome.ok and run.events[0].t == pytest.approx(0.5, abs=1e-12)
         assert run["n1.count"][-1] == 11
     middle = Guard("middle", lambda q: q[0] - 0.437, "rising", reset=lambda v: {"v": [2.0 * v[0]]})
-    run = simulate(cart(notes("n1", 0.1)), 1.0, v=[1.0], events=[middle], sample=0.05, **QUICK)
+    run = simulate(cart(notes("n1", 0.1)), 1.0, v=[1.0], events=[middle], output_step=0.05, **QUICK)
     assert run["n1.count"][-1] == 11
     assert run["n1.x"][-1] == pytest.approx(0.437 + 2.0 * (1.0 - 0.437), abs=1e-9)
     stop = Guard("stop", lambda t: t - 0.3, "rising", stop=True)
-    ended = simulate(cart(notes("n1", 0.1)), 1.0, v=[1.0], events=[stop], sample=0.05, **QUICK)
-    gone_on = simulate(cart(notes("n1", 0.1)), 1.0, start=ended, sample=0.05, **QUICK)
+    ended = simulate(cart(notes("n1", 0.1)), 1.0, v=[1.0], events=[stop], output_step=0.05, **QUICK)
+    gone_on = simulate(cart(notes("n1", 0.1)), 1.0, start=ended, output_step=0.05, **QUICK)
     assert gone_on["n1.count"][-1] == 11
 
 
@@ -213,7 +221,7 @@ def test_a_guard_that_reads_memory_fires_at_the_tick():
         element = kind(
             "n1", lambda t, m: ([t, m[0] + 1.0], [m[0] + 1.0]), (), outputs=("time", "count"), memory="n", every=0.1
         )
-        run = simulate(cart(element), 1.0, events=[rising], sample=0.05, **QUICK)
+        run = simulate(cart(element), 1.0, events=[rising], output_step=0.05, **QUICK)
         assert [event.t for event in run.events] == [pytest.approx(0.2, abs=1e-9)]
 
 
@@ -228,13 +236,13 @@ def test_a_run_that_goes_on_neither_repeats_nor_skips_a_tick(options, tmp_path):
     looks = PythonController("looks", lambda t, n: (t, [n[0] + 1.0]), (), outputs="n", memory="n", every=0.15)
     spy = PythonController("spy", lambda t: seen.append(t) or 0.0, (), outputs="y", every=0.1, memory=())
     system = kinemorph.plant(cart(notes("n1", 0.1), looks, spy, notes("n2", 0.03, phase=0.02)))
-    whole = simulate(system, 1.0, v=[1.0], sample=0.05, **options)
+    whole = simulate(system, 1.0, v=[1.0], output_step=0.05, **options)
     all_seen = seen.copy()
     for cut in (0.3, 0.35, 0.1 + 0.2, 0.6):
         seen.clear()
-        first = simulate(system, cut, v=[1.0], sample=0.05, **options)
+        first = simulate(system, cut, v=[1.0], output_step=0.05, **options)
         first.save(tmp_path / "first.npz")
-        rest = simulate(system, 1.0, start=load_trajectory(tmp_path / "first.npz"), sample=0.05, **options)
+        rest = simulate(system, 1.0, start=load_trajectory(tmp_path / "first.npz"), output_step=0.05, **options)
         assert seen == all_seen
         assert np.allclose(rest.segments[0].m[-1], whole.segments[0].m[-1], rtol=0.0, atol=1e-12)
         for column in ("n1.count", "n2.count", "looks.n"):
@@ -242,8 +250,8 @@ def test_a_run_that_goes_on_neither_repeats_nor_skips_a_tick(options, tmp_path):
 
 
 def test_an_element_that_is_new_in_a_run_samples_at_its_start():
-    first = simulate(cart(notes("n1", 0.1)), 0.5, v=[1.0], sample=0.1, **QUICK)
-    both = simulate(cart(notes("n1", 0.1), notes("n2", 0.25)), 1.0, start=first, sample=0.1, **QUICK)
+    first = simulate(cart(notes("n1", 0.1)), 0.5, v=[1.0], output_step=0.1, **QUICK)
+    both = simulate(cart(notes("n1", 0.1), notes("n2", 0.25)), 1.0, start=first, output_step=0.1, **QUICK)
     assert both["n1.count"].tolist() == [6, 7, 8, 9, 10, 11] and both["n2.count"].tolist() == [1, 1, 1, 2, 2, 3]
 
 
@@ -251,7 +259,7 @@ def test_an_element_that_is_new_in_a_run_samples_at_its_start():
 def test_memory_is_kept_in_files(file, tmp_path):
     if file.endswith("h5"):
         pytest.importorskip("h5py")
-    run = simulate(cart(notes("n1", 0.1)), 0.5, v=[1.0], sample=0.05, **QUICK)
+    run = simulate(cart(notes("n1", 0.1)), 0.5, v=[1.0], output_step=0.05, **QUICK)
     run.save(tmp_path / file)
     back = load_trajectory(tmp_path / file)
     assert np.array_equal(back.segments[0].m, run.segments[0].m)
@@ -266,7 +274,7 @@ def test_memory_is_kept_in_files(file, tmp_path):
 def test_many_samples_within_one_step_show_memory_before_the_tick(python):
     kind = PythonController if python else Sampled
     element = kind("n1", lambda t, m: (t, [m[0] + 1.0]), (), outputs="time", memory="n", every=1.0)
-    run = simulate(cart(element), 3.0, v=[1.0], sample=0.001)
+    run = simulate(cart(element), 3.0, v=[1.0], output_step=0.001)
     assert np.array_equal(run["n1.time"], np.floor(run.t))
 
 
@@ -279,7 +287,7 @@ def test_a_delayed_sampled_gain_on_an_integrator(delay, options):
     """dv/dt = u, u = -K v sampled every T and delayed by n T + f: an exact recursion."""
     T, K = 0.1, 2.0
     control = PID("p", reads="v.x", drives="x", kp=K, every=T, delay=delay)
-    run = simulate(cart(control), 3.0, v=[1.0], sample=T, **options)
+    run = simulate(cart(control), 3.0, v=[1.0], output_step=T, **options)
     n, f = divmod(round(delay / T * 1e6), 10**6)
     f = f * 1e-6 * T
     v, u = [1.0], []
@@ -294,7 +302,7 @@ def test_a_delayed_sampled_gain_on_an_integrator(delay, options):
 
 def test_the_phase_and_the_delay_are_seen_between_samples():
     control = PID("p", reads="t", drives="x", kp=-1.0, every=0.1, phase=0.05, delay=0.12)
-    run = simulate(cart(control), 1.0, sample=0.01, **QUICK)
+    run = simulate(cart(control), 1.0, output_step=0.01, **QUICK)
     # what was sampled at 0.05 + k 0.1 comes out 0.12 later
     k = np.floor((run.t - 0.17) / 0.1 + 1e-9)
     assert np.abs(run["p"] - np.where(k >= 0, 0.05 + 0.1 * k, 0.0)).max() < 1e-12
@@ -310,12 +318,12 @@ def test_a_delay_of_many_periods_has_no_rounding_in_its_rest():
 
 def test_outputs_are_rounded_to_quanta_and_stay_within_limits():
     control = PID("p", reads="t", drives="x", kp=-1.0, every=0.01, quantum=0.3, upper=1.0)
-    run = simulate(cart(control), 2.0, sample=0.01, **QUICK)
+    run = simulate(cart(control), 2.0, output_step=0.01, **QUICK)
     assert np.abs(run["p"] - np.minimum(0.3 * np.floor(run.t / 0.3 + 0.5), 1.0)).max() < 1e-12
     assert set(np.round(run["p"], 9)) == {0.0, 0.3, 0.6, 0.9, 1.0}
 
 
 def test_where_in_a_compiled_law():
     bang = Sampled("bang", lambda t, x: where(x < 0.5, 1.0, -1.0), "q.x", "x", every=0.01)
-    run = simulate(cart(bang), 3.0, sample=0.01, **QUICK)
+    run = simulate(cart(bang), 3.0, output_step=0.01, **QUICK)
     assert np.array_equal(run["bang"], np.where(run["q.x"] < 0.5, 1.0, -1.0))

@@ -71,7 +71,7 @@ def energy_and_momentum(robot, run):
 
 def test_a_free_tree_keeps_its_momentum_to_rounding(record_property):
     robot = floating()
-    run = simulate(robot, 200.0, v=SPIN, method="variational", step=0.02, sample=1.0)
+    run = simulate(robot, 200.0, v=SPIN, method="variational", step=0.02, output_step=1.0)
     assert run.statistics.accepted >= 10_000
     energy, momentum = energy_and_momentum(robot, run)
     off = np.abs(momentum - momentum[0]).max()
@@ -79,7 +79,7 @@ def test_a_free_tree_keeps_its_momentum_to_rounding(record_property):
     assert off < 2e-12
     first, last = np.abs(energy - energy[0])[:100].max(), np.abs(energy - energy[0])[100:].max()
     assert last < 1.2 * first < 1e-3 * energy[0]
-    other = simulate(robot, 200.0, v=SPIN, method="rk4", step=0.02, sample=1.0)
+    other = simulate(robot, 200.0, v=SPIN, method="rk4", step=0.02, output_step=1.0)
     assert np.abs(energy_and_momentum(robot, other)[1] - momentum[0]).max() > 1e3 * off
 
 
@@ -87,7 +87,7 @@ def test_a_free_tree_keeps_its_momentum_to_rounding(record_property):
 def test_a_hexapod_floats_on_with_its_momentum(record_property):
     robot = undamped_hexapod()
     v = 0.3 * np.random.default_rng(1).normal(size=robot.nv)
-    run = simulate(robot, 40.0, v=v, method="variational", step=0.02, sample=0.5)
+    run = simulate(robot, 40.0, v=v, method="variational", step=0.02, output_step=0.5)
     energy, momentum = energy_and_momentum(robot, run)
     record_property("figure", ("variational, hexapod", "momentum", float(np.abs(momentum - momentum[0]).max())))
     assert np.abs(momentum - momentum[0]).max() < 1e-12
@@ -96,8 +96,8 @@ def test_a_hexapod_floats_on_with_its_momentum(record_property):
 
 def test_no_frame_of_reference_is_special():
     still, falling = tumbling(), tumbling((0.0, 0.0, -9.81))
-    seen = simulate(still, 10.0, v=SPIN[:7], method="variational", step=0.02, sample=1.0)
-    from_a_lift = simulate(falling, 10.0, v=SPIN[:7], method="variational", step=0.02, sample=1.0)
+    seen = simulate(still, 10.0, v=SPIN[:7], method="variational", step=0.02, output_step=1.0)
+    from_a_lift = simulate(falling, 10.0, v=SPIN[:7], method="variational", step=0.02, output_step=1.0)
     joints = slice(7, None)  # of q, after the base
     assert np.allclose(seen.segments[0].q[:, joints], from_a_lift.segments[0].q[:, joints], atol=1e-9)
     rise = from_a_lift.segments[0].q[-1, 2] - seen.segments[0].q[-1, 2]
@@ -113,7 +113,7 @@ def test_an_outer_push_is_an_exact_change_of_momentum():
         axis = [2 * (x * z - w * y) / length, 2 * (y * z + w * x) / length, (w * w - x * x - y * y + z * z) / length]
         return [*axis, *[0.0] * (robot.nv - 3)]
 
-    run = simulate(robot, 5.0, v=SPIN[:7], forces=push, method="variational", step=0.02, sample=0.5)
+    run = simulate(robot, 5.0, v=SPIN[:7], forces=push, method="variational", step=0.02, output_step=0.5)
     _, momentum = energy_and_momentum(robot, run)
     gained = momentum[-1, :3] - momentum[0, :3]
     assert gained == pytest.approx([0.0, 0.0, 5.0], abs=1e-11)
@@ -127,7 +127,7 @@ def test_energy_of_three_links_does_not_drift_where_that_of_rk4_does(record_prop
     robot = three_links()
     means = {}
     for method in ("variational", "rk4"):
-        run = simulate(robot, 1000.0, q=[0.5, 0.1, 0.1], method=method, step=0.05, sample=0.25)
+        run = simulate(robot, 1000.0, q=[0.5, 0.1, 0.1], method=method, step=0.05, output_step=0.25)
         assert run.outcome.kind == "finished" and run.statistics.accepted >= 20_000
         energy, _ = energy_and_momentum(robot, run)
         means[method] = np.array([part.mean() for part in np.array_split(energy - energy[0], 4)])
@@ -141,7 +141,7 @@ def test_energy_of_three_links_does_not_drift_where_that_of_rk4_does(record_prop
 def test_energy_of_wild_motion_stays_near():
     """Three links released at the horizontal: chaotic, so that only bounds are the same everywhere."""
     robot = three_links()
-    run = simulate(robot, 100.0, q=[pi / 2, 0.0, 0.0], method="variational", step=0.005, sample=0.05)
+    run = simulate(robot, 100.0, q=[pi / 2, 0.0, 0.0], method="variational", step=0.005, output_step=0.05)
     energy, _ = energy_and_momentum(robot, run)
     assert run.statistics.accepted >= 20_000
     assert abs((energy - energy[0])[-500:].mean()) < 0.05  # of 14.7 J; single samples are off by up to 0.5
@@ -150,7 +150,7 @@ def test_energy_of_wild_motion_stays_near():
 @pytest.mark.parametrize("method", ["leapfrog", "yoshida4", "variational"])
 def test_energy_of_gentle_motion_stays_for_ever(method):
     robot = three_links()
-    run = simulate(robot, 1000.0, q=[0.5, 0.1, 0.1], method=method, step=0.02, sample=0.5)
+    run = simulate(robot, 1000.0, q=[0.5, 0.1, 0.1], method=method, step=0.02, output_step=0.5)
     energy, _ = energy_and_momentum(robot, run)
     first, last = energy[: len(energy) // 2] - energy[0], energy[len(energy) // 2 :] - energy[0]
     assert np.abs(last).max() < 1.1 * np.abs(first).max() < 0.02
@@ -197,7 +197,7 @@ def test_the_variational_step_is_a_symplectic_map():
 @pytest.mark.parametrize("method", OURS)
 def test_forces_and_damping_come_in_and_the_books_balance(method):
     robot = kinemorph.library.double_pendulum()
-    laws = {"forces": lambda t, q, v: [2.0 * t - 0.5 * v[0], -q[1] - 0.2 * v[1]], "q": [0.5, 0.2], "sample": 0.05}
+    laws = {"forces": lambda t, q, v: [2.0 * t - 0.5 * v[0], -q[1] - 0.2 * v[1]], "q": [0.5, 0.2], "output_step": 0.05}
     run = simulate(robot, 1.0, method=method, step=1e-3, **laws)
     best = simulate(robot, 1.0, rtol=1e-11, atol=1e-12, **laws)
     tolerance = 5e-3 if METHODS[method].order == 1 else 1e-5
@@ -215,11 +215,11 @@ def test_further_states_go_with_the_motion():
             state_rates=lambda t, x, v: [5.0 * (t - x[0]) - v[0]],
         )
 
-    best = simulate(motor(), 1.0, rtol=1e-12, atol=1e-13, sample=0.5)
+    best = simulate(motor(), 1.0, rtol=1e-12, atol=1e-13, output_step=0.5)
     for method in ("leapfrog", "variational"):
         errors = []
         for h in (0.01, 0.005):
-            run = simulate(motor(), 1.0, method=method, step=h, sample=0.5)
+            run = simulate(motor(), 1.0, method=method, step=h, output_step=0.5)
             errors.append(np.abs(np.concatenate([run.x[-1] - best.x[-1], run.q[-1] - best.q[-1]])).max())
         assert np.log2(errors[0] / errors[1]) == pytest.approx(2.0, abs=0.1)
 
@@ -261,7 +261,7 @@ def test_leapfrog_is_verlet_where_forces_depend_on_places_only():
     """x' = 2 x - x_before + h^2 a: against the formula itself."""
     swing = second_order(lambda q, a: [a[0] + 4.0 * q[0] ** 3], {"x": "m"}, start=[1.0])
     h, n = 0.1, 50
-    run = simulate(swing, n * h, method="leapfrog", step=h, sample=h)
+    run = simulate(swing, n * h, method="leapfrog", step=h, output_step=h)
     x = [1.0, 1.0 - 0.5 * h * h * 4.0]
     for _ in range(n - 1):
         x.append(2.0 * x[-1] - x[-2] - h * h * 4.0 * x[-1] ** 3)
@@ -303,10 +303,10 @@ def test_variational_steps_with_one_axis_of_a_joint_locked_are_of_second_order(k
     builder.add(kinemorph.Body.box("arm", 0.7, (0.1, 0.4, 0.2)))
     sled = builder.joint("base", kind, "world", "sled").joint("turn", "revolute", "sled", "arm", axis=(0, 1, 0)).build()
     v = np.linspace(0.9, -0.7, sled.nv)
-    exact = simulate(sled, 1.0, v=v, locked=locked, rtol=1e-12, atol=1e-13, sample=1.0)
+    exact = simulate(sled, 1.0, v=v, locked=locked, rtol=1e-12, atol=1e-13, output_step=1.0)
     errors = []
     for n in (50, 100, 200):
-        run = simulate(sled, 1.0, v=v, locked=locked, method="variational", step=1.0 / n, sample=1.0)
+        run = simulate(sled, 1.0, v=v, locked=locked, method="variational", step=1.0 / n, output_step=1.0)
         errors.append(max(np.abs(run.q[-1] - exact.q[-1]).max(), np.abs(run.v[-1] - exact.v[-1]).max()))
     assert np.log2(np.array(errors[:-1]) / errors[1:]) == pytest.approx([2.0, 2.0], abs=0.1)
 
@@ -316,8 +316,8 @@ def test_velocities_that_are_nothing_but_rounding_do_not_stop_a_step(name):
     robot = kinemorph.library.hexapod36()
     q = {joint: 0.1 for joint in robot.q_names[7:]}
     run = simulate(
-        robot, 0.25, q=q, v={"trunk_root.wx": 0.3, "trunk_root.wy": 0.2}, method=name, step=1e-3, sample=0.25
+        robot, 0.25, q=q, v={"trunk_root.wx": 0.3, "trunk_root.wy": 0.2}, method=name, step=1e-3, output_step=0.25
     )
     assert run.outcome.ok, run.outcome.message
-    wanted = simulate(robot, 0.25, q=q, v={"trunk_root.wx": 0.3, "trunk_root.wy": 0.2}, sample=0.25)
+    wanted = simulate(robot, 0.25, q=q, v={"trunk_root.wx": 0.3, "trunk_root.wy": 0.2}, output_step=0.25)
     assert np.abs(run.q[-1] - wanted.q[-1]).max() < 1e-5

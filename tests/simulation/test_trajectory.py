@@ -39,7 +39,7 @@ def driven() -> Trajectory:
     made = plant(
         builder.build(), forces=push, outputs={"sum": lambda q: q[0] + q[1]}, output_units={"sum": "rad"}, account=True
     )
-    return simulate(made, 3.0, q=[0.5, 1.0], sample=0.05, rtol=1e-11, atol=1e-12)
+    return simulate(made, 3.0, q=[0.5, 1.0], output_step=0.05, rtol=1e-11, atol=1e-12)
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +47,7 @@ def bouncing() -> Trajectory:
     builder = kinemorph.RobotBuilder("ball").add(kinemorph.Body.sphere("ball", 1.0, 0.1))
     robot = builder.joint("fall", "prismatic", "world", "ball", axis=(0, 0, 1)).build()
     ground = Guard("ground", lambda q: q[0], "falling", reset=lambda v: {"v": [-0.8 * v[0]]})
-    return simulate(robot, 3.0, q=[1.0], events=[ground], sample=0.1, rtol=1e-12, atol=1e-13)
+    return simulate(robot, 3.0, q=[1.0], events=[ground], output_step=0.1, rtol=1e-12, atol=1e-13)
 
 
 # ── columns ───────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -90,16 +90,16 @@ def test_states_of_equations_keep_their_own_names() -> None:
         inputs={"pump": "V"},
         outputs={"double": lambda x: 2.0 * x[0]},
     )
-    run = simulate(made, 1.0, inputs={"pump": 2.0}, sample=0.25)
+    run = simulate(made, 1.0, inputs={"pump": 2.0}, output_step=0.25)
     assert list(run.columns) == ["t", "pressure", "x.t", "u.pump", "double"]
     assert np.array_equal(run["double"], 2.0 * run["pressure"]) and np.array_equal(run["x.t"], run.x[:, 1])
     assert run.q.shape == run.a.shape == run.tau.shape == (5, 0) and run.y.shape == (5, 1)
-    with pytest.raises(UnsupportedError, match="'equations' is no robot: it has no energies"):
+    with pytest.raises(UnsupportedError, match="'equations' is not a robot, so it has no energies"):
         _ = run.energy
 
 
 def test_accelerations_of_equations_have_their_units() -> None:
-    run = simulate(second_order(lambda q, a: [2.0 * a[0] + 8.0 * q[0]], {"y": "m"}, start=[1.0]), 1.0, sample=0.1)
+    run = simulate(second_order(lambda q, a: [2.0 * a[0] + 8.0 * q[0]], {"y": "m"}, start=[1.0]), 1.0, output_step=0.1)
     assert (run.columns["v.y"].unit, run.columns["a.y"].unit) == ("m/s", "m/s^2")
     np.testing.assert_allclose(run["a.y"], -4.0 * np.cos(2.0 * run.t), atol=1e-6)
 
@@ -144,13 +144,13 @@ def test_accelerations_and_forces_obey_the_equations_of_motion(driven: Trajector
 
 
 def test_inputs_show_what_acts_from_a_sample_on() -> None:
-    run = simulate(library.pendulum(), 0.4, sample=0.1, inputs=Held(lambda t, q, v, x: [t], every=0.2))
+    run = simulate(library.pendulum(), 0.4, output_step=0.1, inputs=Held(lambda t, q, v, x: [t], every=0.2))
     np.testing.assert_allclose(run["u.q1"], [0.0, 0.0, 0.2, 0.2, 0.4], atol=1e-14)
     np.testing.assert_allclose(run.tau, run.u, atol=0)
 
 
 def test_a_locked_joint_does_not_accelerate() -> None:
-    run = simulate(library.double_pendulum(), 1.0, q=[0.3, 0.4], locked="q2", sample=0.1)
+    run = simulate(library.double_pendulum(), 1.0, q=[0.3, 0.4], locked="q2", output_step=0.1)
     assert np.all(run["a.q2"] == 0.0) and np.all(run["q.q2"] == 0.4) and np.all(run.tau == 0.0)
 
 
@@ -191,7 +191,7 @@ def test_an_impact_shows_in_the_balance(bouncing: Trajectory) -> None:
 
 def test_loop_errors_are_the_largest_of_all_constraints() -> None:
     robot = library.four_bar()
-    run = simulate(robot, 0.5, q=CLOSED, loops="multipliers", sample=0.1)
+    run = simulate(robot, 0.5, q=CLOSED, loops="multipliers", output_step=0.1)
     errors = np.abs([derive(robot).constraint_error(q) for q in run.q]).max(axis=1)
     np.testing.assert_allclose(run["loop_error"], errors, rtol=1e-12, atol=1e-15)
     assert 1e-12 < run.loop_error[-1] < 1e-6  # nothing is done against it
@@ -209,7 +209,7 @@ def test_parameters_as_inputs() -> None:
 
 def test_numbers_that_do_not_exist_are_nan_and_the_rest_stays() -> None:
     sinking = first_order(lambda x: [(1.0 - x[0]) ** -0.5], {"x": ""}, start=[0.0], outputs={"y": lambda x: x[0]})
-    run = simulate(sinking, 2.0, sample=0.01)
+    run = simulate(sinking, 2.0, output_step=0.01)
     assert run.outcome.kind == "failed" and np.isfinite(run.x).all() and np.isfinite(run.y).all()
 
 
@@ -219,7 +219,7 @@ def test_numbers_that_do_not_exist_are_nan_and_the_rest_stays() -> None:
 def test_reactions_carry_the_weight_and_the_pull() -> None:
     """A point pendulum, mass 2 kg, length 0.5 m: along the rod m (g cos + l w^2), and nothing across it."""
     robot = library.pendulum(2.0, 0.5)
-    run = simulate(robot, 1.0, q=[0.7], sample=0.05, rtol=1e-11, atol=1e-12)
+    run = simulate(robot, 1.0, q=[0.7], output_step=0.05, rtol=1e-11, atol=1e-12)
     wrench = run.reactions("q1")
     pull = 2.0 * (9.81 * np.cos(run["q.q1"]) + 0.5 * run["v.q1"] ** 2)
     np.testing.assert_allclose(np.linalg.norm(wrench[:, :3], axis=1), pull, rtol=1e-12)
@@ -241,10 +241,10 @@ def test_reactions_refuse_what_they_cannot_know(driven: Trajectory) -> None:
 def test_states_between_samples_converge_at_fourth_order_and_stay_on_the_manifold(kind: str) -> None:
     robot = robot_of_kind(kind, chained=True)
     options: dict[str, Any] = {"v": np.linspace(0.5, 1.0, robot.nv), "rtol": 1e-12, "atol": 1e-13}
-    fine = simulate(robot, 0.8, sample=0.0025, **options)
+    fine = simulate(robot, 0.8, output_step=0.0025, **options)
     errors = []
     for sample in (0.02, 0.01):
-        coarse = simulate(robot, 0.8, sample=sample, **options)
+        coarse = simulate(robot, 0.8, output_step=sample, **options)
         states = coarse.at(fine.t)
         errors.append([np.abs(states.q - fine.q).max(), np.abs(states.v - fine.v).max()])
         again = coarse.at(coarse.t)
@@ -271,7 +271,7 @@ def test_times_of_any_shape_within_the_run(driven: Trajectory) -> None:
     assert one.t.shape == () and one.q.shape == (2,) and one.x.shape == (2,)
     many = driven.at([[0.333, 1.0], [2.0, 3.0]])
     assert many.q.shape == (2, 2, 2) and np.array_equal(many.q[0, 0], one.q)
-    with pytest.raises(ShapeError, match=r"covers 0 to 3 s; times from 1 to 3.5 s are asked for"):
+    with pytest.raises(ShapeError, match=r"covers 0 to 3 s; times from 1 to 3.5 s are given"):
         driven.at([1.0, 3.5])
 
 
@@ -280,14 +280,14 @@ def test_times_of_any_shape_within_the_run(driven: Trajectory) -> None:
 
 def test_a_run_goes_on_from_another() -> None:
     robot = library.double_pendulum()
-    options: dict[str, Any] = {"forces": push, "sample": 0.1, "rtol": 1e-11, "atol": 1e-12}
+    options: dict[str, Any] = {"forces": push, "output_step": 0.1, "rtol": 1e-11, "atol": 1e-12}
     whole = simulate(robot, 2.0, q=[0.4, 0.1], **options)
     first = simulate(robot, 1.0, q=[0.4, 0.1], **options)
     second = simulate(robot, 2.0, start=first, **options)
     assert second.t[0] == 1.0 and np.array_equal(second.q[0], first.q[-1])
     assert second.energy.supplied[0] == first.energy.supplied[-1] != 0.0
     np.testing.assert_allclose(second.q[-1], whole.q[-1], atol=1e-9)
-    other = simulate(robot, 2.0, start=first, q=[0.0, 0.0], sample=0.1)  # what is given counts; nothing acts now
+    other = simulate(robot, 2.0, start=first, q=[0.0, 0.0], output_step=0.1)  # what is given counts; nothing acts now
     assert np.array_equal(other.q[0], [0.0, 0.0]) and np.array_equal(other.v[0], first.v[-1]) and other.x.shape[1] == 0
     with pytest.raises(ModelError, match="no coordinate of 'double_pendulum'"):
         simulate(robot_of_kind("free", chained=False), 3.0, start=first)
@@ -295,7 +295,7 @@ def test_a_run_goes_on_from_another() -> None:
 
 def test_runs_with_equal_steps_go_on_bit_for_bit() -> None:
     robot = library.double_pendulum()
-    options: dict[str, Any] = {"method": "rk4", "step": 1.0 / 128.0, "sample": 0.25}
+    options: dict[str, Any] = {"method": "rk4", "step": 1.0 / 128.0, "output_step": 0.25}
     whole = simulate(robot, 2.0, q=[0.4, 0.1], **options)
     second = simulate(robot, 2.0, start=simulate(robot, 1.0, q=[0.4, 0.1], **options), **options)
     assert np.array_equal(second.q, whole.q[4:]) and np.array_equal(second.v, whole.v[4:])
@@ -316,7 +316,7 @@ def test_states_between_samples_go_with_the_inputs_that_were_held(tmp_path: Any)
     cart = kinemorph.RobotBuilder("cart").add(kinemorph.Body.sphere("cart", 2.0, 0.1))
     robot = cart.joint("x", "prismatic", "world", "cart", axis=(1, 0, 0)).build()
     pushes = Held(lambda t, q, v, x: [2.0 * (-1.0) ** round(t / 0.5)], every=0.5)
-    run = simulate(robot, 2.0, inputs=pushes, sample=0.25)
+    run = simulate(robot, 2.0, inputs=pushes, output_step=0.25)
     times = np.linspace(0.0, 2.0, 201)
     v = 0.5 - np.abs(times % 1.0 - 0.5)  # up for half a second, then down
     assert np.abs(run.at(times).v[:, 0] - v).max() < 1e-12

@@ -1,6 +1,6 @@
 """The alphabet: scalars, dual numbers, small vectors and matrices, SO(3) and SE(3), spatial inertia.
 
-Rooms of the alphabet::
+Its files::
 
     scalar       sin, sqrt, where, ...: one function over floats, batches, graph nodes and dual numbers
     dual         forward derivatives, nested for higher order

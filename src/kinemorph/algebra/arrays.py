@@ -1,4 +1,4 @@
-"""The array of numbers that the whole package speaks of: float64, of any shape."""
+"""The array type of the whole package: float64, of any shape."""
 
 from __future__ import annotations
 

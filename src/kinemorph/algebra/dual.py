@@ -177,7 +177,7 @@ def _tangent(x: S, level: int) -> S:
 
 
 def _select(condition: S, chosen: S, otherwise: S) -> S:
-    """`where`: value and tangent are chosen, so nothing of the other branch comes through, not even 0 * inf."""
+    """`where`: value and tangent are selected, so nothing of the other branch enters, not even 0 * inf."""
     while type(condition) is Dual:
         condition = condition.value
     level = max(_level(chosen), _level(otherwise))
@@ -210,7 +210,7 @@ def gradient(function: Callable[..., S], x: Sequence[S]) -> tuple[Any, ...]:
 
 
 def _seeded(x: Any, dx: Any, level: int) -> Any:
-    """x with tangent dx; what has a structurally zero tangent stays plain."""
+    """x with tangent dx; parts with a structurally zero tangent stay plain numbers."""
     if isinstance(x, tuple):
         return _rebuilt(x, [_seeded(part, tangent, level) for part, tangent in zip(x, dx, strict=True)])
     return x if is_zero(dx) else Dual(x, dx, level)

@@ -8,8 +8,8 @@ in every frame:
     V_a = Ad(T_ab) V_b         F_a = coAd(T_ab) F_b,  coAd(T) = Ad(T^-1)^T         F_a . V_a = F_b . V_b
     bracket(V, W) = ad(V) W    cobracket(V, F) = coad(V) F,  coad(V) = -ad(V)^T
 
-Murray, Li & Sastry (1994), chapter 2, with the order [linear; angular]. The rotations alone are in `rotations` and
-`quaternions`; their main names are offered here too.
+Murray, Li & Sastry (1994), chapter 2, with the order [linear; angular]. Rotations are in `rotations` and `quaternions`;
+their main functions can be imported from here too.
 """
 
 from __future__ import annotations
@@ -120,11 +120,6 @@ def screw(axis: Sequence[S], point: Sequence[S] = (0.0, 0.0, 0.0), pitch: S = 0.
     return (*add(cross(point, axis), scale(pitch, axis)), *axis)
 
 
-def prismatic_screw(axis: Sequence[S]) -> Vec:
-    """The twist [axis; 0], shape (6,), of a unit shift along a unit axis."""
-    return (*axis, 0.0, 0.0, 0.0)
-
-
 def hat_se3(V: Sequence[S]) -> Mat:
     """The twist as a matrix of se(3), shape (4, 4): Tdot_ab = T_ab hat_se3(V_b)."""
     return (*((*row, x) for row, x in zip(hat(V[3:]), V[:3], strict=True)), zeros(4))
@@ -149,7 +144,7 @@ def log_se3(T: Pose) -> Vec:
 def exp_screw(V: Sequence[S], q: S) -> Pose:
     """exp(V q) of a constant screw V: a unit turn by q [rad] (|w| = 1), or a pure shift by q [m] (w structurally zero).
 
-    The angular part is a literal of the robot, so the choice between the two is made here, before anything is computed.
+    The angular part is a constant of the robot, so the choice between the two is made before anything is computed.
     """
     v, w = V[:3], V[3:]
     if all(is_zero(x) for x in w):
@@ -198,12 +193,6 @@ def move_wrench(T_ab: Pose, F_b: Sequence[S]) -> Vec:
     """F_a = coAd(T_ab) F_b = Ad(T_ab^-1)^T F_b, shape (6,)."""
     f = matvec(T_ab.R, F_b[:3])
     return (*f, *add(matvec(T_ab.R, F_b[3:]), cross(T_ab.p, f)))
-
-
-def move_wrench_back(T_ab: Pose, F_a: Sequence[S]) -> Vec:
-    """F_b = Ad(T_ab)^T F_a, shape (6,)."""
-    m = sub(F_a[3:], cross(T_ab.p, F_a[:3]))
-    return (*matvec_transposed(T_ab.R, F_a[:3]), *matvec_transposed(T_ab.R, m))
 
 
 def bracket(V: Sequence[S], W: Sequence[S]) -> Vec:

@@ -1,12 +1,13 @@
 """Spatial inertia: mass, center of mass and moments of a rigid body, over any scalar.
 
 A body is kept as mass [kg], center of mass c [m] and moment [kg m^2] about the center of mass, all in the axes of one
-frame. Equivalent forms, each linear in the mass distribution and so additive for bodies that are welded together:
+frame. There are equivalent forms, each linear in the mass distribution and so additive for bodies that are welded
+together:
 
     first moment    h = m c
     second moment   Sigma = integral of r r^T dm
     about origin    I_o = tr(Sigma) 1 - Sigma = moment + m (c.c 1 - c c^T)
-    pseudo-inertia  [[Sigma, h], [h^T, m]], shape (4, 4): positive (semi)definite exactly for what can be built of mass
+    pseudo-inertia  [[Sigma, h], [h^T, m]], shape (4, 4): positive (semi)definite exactly for mass distributions
     spatial         [[m 1, -hat(h)], [hat(h), I_o]], shape (6, 6): momentum [p; L] = spatial [v; w]
 """
 
@@ -44,7 +45,7 @@ from kinemorph.algebra.vectors import (
 from kinemorph.frozen import dataclass
 
 SYMMETRY_TOLERANCE = 1e-9  # of the largest entry
-NANOMETER = 1e-9  # [m] mass this near to an axis lies on it: smaller moments are rounding of the file's numbers
+NANOMETER = 1e-9  # [m] mass this near to an axis counts as on it: smaller moments are rounding in the file
 CONSISTENCY_TOLERANCE = 1e-6  # of the largest principal moment: files round their numbers
 
 
@@ -92,7 +93,7 @@ def kinetic_energy(inertia: Inertia, V: Sequence[S]) -> S:
 
 
 def transformed(inertia: Inertia, T_ab: Pose) -> Inertia:
-    """The same body in frame a, given in frame b. Spatially: M_a = Ad(T_ba)^T M_b Ad(T_ba)."""
+    """A body given in frame b, expressed in frame a. Spatially: M_a = Ad(T_ba)^T M_b Ad(T_ba)."""
     R = T_ab.R
     return Inertia(inertia.mass, act(T_ab, inertia.com), matmul(matmul(R, inertia.moment), transpose(R)))
 
@@ -180,8 +181,8 @@ def inertia_problems(mass: float, com: Sequence[float], moment: Sequence[Sequenc
 def triangle_doubts(moment: Sequence[Sequence[float]], mass: float = 0.0) -> list[str]:
     """One sentence where symmetric moments [kg m^2], shape (3, 3), of a body of `mass` [kg] fit no distribution of it.
 
-    Equations of motion exist all the same, and many published models have such numbers. Moments about the axes that
-    are negative are `inertia_problems`; here they are at least 0, but products may be too large for them.
+    Equations of motion exist nevertheless, and many published models have such numbers. Negative moments about the axes
+    are `inertia_problems`; here they are at least 0, but the products of inertia may be too large.
     """
     (xx, xy, xz), (_, yy, yz), (_, _, zz) = moment
     half = 0.5 * (xx + yy + zz)  # the triangle inequality holds where this, less the moments, is not negative
@@ -204,9 +205,10 @@ def triangle_doubts(moment: Sequence[Sequence[float]], mass: float = 0.0) -> lis
 
 
 def _positive(moment: Sequence[Sequence[float]]) -> bool:
-    """Whether all leading minors of a symmetric matrix, shape (3, 3), are above 0: quick, and enough to be sure of it.
+    """Whether all leading minors of a symmetric matrix, shape (3, 3), are above 0: a quick and sufficient test.
 
-    Rounding may pass what is negative by 1e-8 of the largest moment, less than files round their numbers.
+    Because of rounding, a matrix that is negative by 1e-8 of the largest moment may pass; files round their numbers by
+    more.
     """
     (xx, xy, xz), (_, yy, yz), (_, _, zz) = moment
     minor = xx * yy - xy * xy
@@ -215,6 +217,6 @@ def _positive(moment: Sequence[Sequence[float]]) -> bool:
 
 def _principal_moments(moment: Sequence[Sequence[float]]) -> tuple[float, float, float]:
     matrix = np.asarray(moment, dtype=float)
-    size = float(np.abs(matrix).max()) or 1.0  # of the largest moment, as huge and tiny ones overflow within
+    size = float(np.abs(matrix).max()) or 1.0  # scaled by the largest entry, against overflow
     a, b, c = (size * np.linalg.eigvalsh(matrix / size)).tolist()
     return a, b, c

@@ -1,7 +1,7 @@
-"""Spatial inertias as blocks: what rigid and articulated bodies put up against acceleration.
+"""Spatial inertias of rigid and articulated bodies as blocks.
 
-An inertia is held as blocks (A, B, J) in the order [linear; angular]: force = A a + B al, moment = B^T a + J al. A and
-J are symmetric 6-tuples, B a 9-tuple by rows. Structural zeros stay zeros, and a shift is made axis by axis.
+An inertia is stored as blocks (A, B, J) in the order [linear; angular]: force = A a + B al, moment = B^T a + J al. A
+and J are symmetric 6-tuples, B a 9-tuple by rows. Structural zeros stay zeros, and a shift is made axis by axis.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def along(axis: Axis, U: Six) -> S:
 def deflated(blocks: Blocks, U: Six, G: Six, freed: Axis | None, pivot: S = 0.0) -> Blocks:
     """I - U G^T with G = U / (S . U + pivot).
 
-    Along a `freed` coordinate axis only what the pivot holds is left: G pivot in its row and column, structural zeros
+    Along a `freed` coordinate axis only the part of the pivot is left: G pivot in its row and column, structural zeros
     where there is no pivot.
     """
     gone = freed[0][0] if freed is not None and len(freed) == 1 else -1

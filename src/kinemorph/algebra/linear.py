@@ -47,7 +47,7 @@ def _are_rows(matrix: Matrix) -> bool:
 
 
 def _shape(matrix: Matrix, what: str, name: str) -> tuple[int, int]:
-    """(rows, columns) of a matrix, each at least 1; raises ShapeError for what is not a list of equal rows."""
+    """(rows, columns) of a matrix, each at least 1; raises ShapeError for anything but a list of equal rows."""
     widths = {len(row) for row in matrix} if _are_rows(matrix) else set()
     if len(widths) != 1 or 0 in widths:
         found = f"has rows of {sorted(widths)} entries" if widths else "is not a list of rows"
@@ -99,9 +99,9 @@ def solve_definite(A: Sequence[Sequence[S]], b: Sequence[S]) -> list[S]:
 def solve_regular(A: Sequence[Sequence[S]], B: Matrix) -> list[list[S]]:
     """X, shape (n, k), with A X = B for a regular A, shape (n, n), which need not be symmetric.
 
-    Where zeros of A let some unknowns be found before others, they are (its block triangular form); blocks of up to
-    three are solved by cofactors, larger ones by `least_squares`. Where A is singular the result is not finite, or not
-    to be trusted.
+    Where zeros of A allow it, some unknowns are found before others (block triangular form); blocks of up to three are
+    solved by cofactors, larger ones by `least_squares`. Where A is singular, the result is not finite or cannot be
+    trusted.
     """
     n, k = _shape(B, "solve_regular", "B")
     X: list[list[S]] = [[0.0] * k for _ in range(n)]
@@ -145,7 +145,9 @@ def _dot(a: Sequence[S], b: Sequence[S]) -> S:
 
 
 def _blocks(A: Sequence[Sequence[S]]) -> list[tuple[list[int], list[int]]]:
-    """Rows and columns of the blocks of A, in an order in which each needs the columns of those before it only."""
+    """Rows and columns of the blocks of A, in an order in which each block depends only on the columns of earlier
+    blocks.
+    """
     n = len(A)
     filled = [[j for j in range(n) if not is_zero(A[i][j])] for i in range(n)]
     owner: dict[int, int] = {}  # column -> the row that is matched with it
@@ -162,7 +164,7 @@ def _blocks(A: Sequence[Sequence[S]]) -> list[tuple[list[int], list[int]]]:
     if not all(matched(row, set()) for row in range(n)):
         return [(list(range(n)), list(range(n)))]  # singular by its zeros
     needs = {row: {owner[j] for j in filled[row]} for row in range(n)}
-    for _ in range(n):  # whatever those need as well
+    for _ in range(n):  # and the rows that these depend on
         needs = {row: set().union(*(needs[other] for other in others)) for row, others in needs.items()}
     column = {row: j for j, row in owner.items()}
     blocks, placed = [], set[int]()

@@ -32,11 +32,6 @@ def quat_normalize(q: Sequence[S]) -> Vec:
     return normalize(q)
 
 
-def quat_rotate(q: Sequence[S], v: Sequence[S]) -> Vec:
-    """The vector v turned by the unit quaternion q, shape (3,)."""
-    return quat_multiply(quat_multiply(q, (0.0, *v)), quat_conjugate(q))[1:]
-
-
 def quat_rate(q: Sequence[S], w: Sequence[S]) -> Vec:
     """qdot [1/s], shape (4,), at body rate w [rad/s], shape (3,)."""
     return scale(0.5, quat_multiply(q, (0.0, *w)))
@@ -75,8 +70,8 @@ def direction_to_rotation(q: Sequence[S]) -> Mat3:
 def rotation_to_quat(R: Sequence[Sequence[S]]) -> Vec:
     """The unit quaternion of a rotation matrix, shape (4,), with its largest component positive.
 
-    The entries of R give the matrix 4 q q^T; its row with the largest diagonal is q times a number >= 2, so that
-    one square root of a number >= 1 finishes the work at every angle, half a turn included.
+    The entries of R give the matrix 4 q q^T; its row with the largest diagonal is q times a number >= 2, so that one
+    square root of a number >= 1 is enough at every angle, half a turn included.
     """
     (a, b, c), (d, e, g), (h, i, k) = R
     rows = (

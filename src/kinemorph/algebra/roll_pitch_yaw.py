@@ -19,9 +19,9 @@ def rotation_of_angles(roll: float, pitch: float, yaw: float) -> Mat:
 
 
 def exact_turn(angle: float) -> Turn:
-    """(cosine, sine) of a finite angle [rad], where the double of a multiple of 90 degrees stands for the multiple.
+    """(cosine, sine) of a finite angle [rad]; the float nearest to a multiple of 90 degrees counts as that multiple.
 
-    The double nearest to pi/2 has the cosine 6e-17; a right angle has 0.
+    The float nearest to pi/2 has the cosine 6e-17; a right angle has 0.
     """
     usual = _QUARTERS.get(angle)
     if usual is not None:
@@ -55,6 +55,6 @@ def angles_of_rotation(R: Sequence[Sequence[float]]) -> Angles:
     yaw = math.atan2(R[1][0], R[0][0])
     if level > 0.1:
         return (math.atan2(R[2][1], R[2][2]), pitch, yaw)
-    # near a right angle the yaw is known badly, but with the roll that belongs to it the rotation is met all the same
+    # near a right angle the yaw is inaccurate, but together with its roll it still gives the right rotation
     cy, sy = math.cos(yaw), math.sin(yaw)
     return (math.atan2(sy * R[0][2] - cy * R[1][2], cy * R[1][1] - sy * R[0][1]), pitch, yaw)

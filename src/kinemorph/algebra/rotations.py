@@ -1,9 +1,8 @@
 """Rotations: the group SO(3) as matrices, with its exponential and logarithm, over any scalar.
 
-R_ab maps coordinates of frame b to frame a; its columns are the axes of b seen from a. A rotation vector w [rad]
-points along the axis, and its length is the angle. The exponential is Rodrigues' formula, with coefficients that are
-smooth through zero; the logarithm goes through the quaternion, which is well conditioned from no turn at all to half a
-turn.
+R_ab maps coordinates of frame b to frame a; its columns are the axes of b seen from a. A rotation vector w [rad] points
+along the axis, and its length is the angle. The exponential is Rodrigues' formula, with coefficients that are smooth
+through zero; the logarithm goes through the quaternion, which is well conditioned from the identity to half a turn.
 """
 
 from __future__ import annotations

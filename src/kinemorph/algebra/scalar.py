@@ -1,4 +1,4 @@
-"""Scalars: the functions of the op vocabulary, over anything that can stand for a number.
+"""Scalars: the functions of the op vocabulary, for every type that can be used as a number.
 
 A scalar is a `float`, a NumPy array (a batch of numbers, broadcast as usual), an expression of the graph, or a dual
 number. Each function looks at the type of its argument and nothing else:
@@ -8,8 +8,8 @@ number. Each function looks at the type of its argument and nothing else:
     others   -> the method of that name (`x.sin()`, `x.atan2(y)`, `abs(x)`, ...)
 
 An `int` or a NumPy number counts as a float. Comparisons give 1.0 or 0.0, never a bool. The float 0.0 is a *structural
-zero*: `times` and `plus` keep it, whatever the other argument is, so that what a robot lacks is absent from its
-equations too. Angles are in radians.
+zero*: `times` and `plus` keep it, whatever the other argument is, so that terms a robot does not have are absent from
+its equations too. Angles are in radians.
 """
 
 from __future__ import annotations
@@ -25,14 +25,16 @@ import numpy as np
 from kinemorph.vocabulary.blocks import Block
 from kinemorph.vocabulary.ops import OPS
 
-S: TypeAlias = Any  # float | NDArray[float64] | Expr | Dual: whatever has the operators and the methods below
+S: TypeAlias = Any  # float | NDArray[float64] | Expr | Dual: any type with the operators and the methods below
 
 NUMBERS = (int, float, np.number, np.bool_)  # what counts as one plain number
-EXCEPTIONAL = (ValueError, OverflowError, ZeroDivisionError)  # where `math` gives up and NumPy answers as IEEE does
+EXCEPTIONAL = (ValueError, OverflowError, ZeroDivisionError)  # where `math` raises and NumPy returns the IEEE value
 
 
 class Lifted:
-    """Base of scalars that are made of other scalars (dual numbers). They answer before the scalars inside them do."""
+    """Base of scalars that are made of other scalars (dual numbers). Their methods take precedence over those of the
+    scalars inside them.
+    """
 
     __slots__ = ()
 
@@ -125,7 +127,7 @@ floor = _unary("floor", lambda x: float(math.floor(x)), "floor", "Largest whole 
 # ── functions of two arguments ────────────────────────────────────────────────────────────────────────────────────────
 
 div = _binary("div", operator.truediv, operator.truediv, "a / b; inf or nan where b is zero.")
-power = _binary("pow", math.pow, operator.pow, "a to the power b; nan for a broken power of a negative number.")
+power = _binary("pow", math.pow, operator.pow, "a to the power b; nan for a non-integer power of a negative number.")
 atan2 = _binary("atan2", math.atan2, _either("atan2", "ratan2"), "Angle [rad] of the point (x, y): atan2(y, x).")
 minimum = _binary("min", lambda a, b: a if a <= b or a != a else b, _either("minimum", "minimum"), "The smaller one.")
 maximum = _binary("max", lambda a, b: a if a >= b or a != a else b, _either("maximum", "maximum"), "The larger one.")
@@ -139,8 +141,8 @@ _select = _quiet("where")
 def where(condition: S, chosen: S, otherwise: S) -> S:
     """`chosen` where the condition is not zero, else `otherwise`.
 
-    Both are computed, one is selected. A dual number has its tangent selected too, not multiplied by 0, so what is not
-    finite in the branch not taken never shows.
+    Both are computed, one is selected. A dual number has its tangent selected too, not multiplied by 0, so infinities
+    and NaN of the other branch never show.
     """
     if type(condition) is float:
         return chosen if condition != 0.0 else otherwise

@@ -1,10 +1,10 @@
 """Functions of a squared angle that stay smooth through zero.
 
-The exponential and logarithm of rotations need sin(t)/t, (1 - cos t)/t^2 and their kin. As functions of x = t^2 they
-are analytic everywhere, but their closed forms are 0/0 at zero and lose digits near it, in the derivatives even more
-than in the values. Below x = 1 a power series is used, above it the closed form; `where` chooses, and either form is
-fed x = 1 where it is not chosen. With a series this wide the value, the first and the second derivative are good to
-rounding on both sides, over any scalar.
+The exponential and logarithm of rotations need sin(t)/t, (1 - cos t)/t^2 and similar functions. As functions of x = t^2
+they are analytic everywhere, but their closed forms are 0/0 at zero and lose digits near it, in the derivatives even
+more than in the values. Below x = 1 a power series is used, above it the closed form; `where` chooses, and each form is
+evaluated at x = 1 where it is not chosen. With this many terms the value and the first and second derivative are
+accurate to rounding on both sides, over any scalar.
 """
 
 from __future__ import annotations

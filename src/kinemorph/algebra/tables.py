@@ -1,4 +1,4 @@
-"""Curves through given points, as piecewise polynomials that any scalar can be looked up in.
+"""Curves through given points, as piecewise polynomials that can be evaluated at any scalar.
 
     curve = through([0.0, 0.5, 2.0], [1.0, 3.0, 2.0], kind="cubic", outside="hold")
     y = lookup(curve, x)            x a float, a batch, a dual number or an expression
@@ -36,7 +36,7 @@ def through(x: Sequence[float], y: Sequence[float], *, kind: Kind = "linear", ou
 
     `kind`     "linear": straight between the points; "cubic": a spline with continuous curvature (not-a-knot);
                "monotone": piecewise cubic that never overshoots the points (Fritsch and Carlson)
-    `outside`  "extend": the end pieces go on; "hold": the end values are held
+    `outside`  "extend": the end pieces continue; "hold": the end values are kept
     """
     knots, values = _numbers("x", x), _numbers("y", y)
     _check(knots, values, kind, outside)

@@ -23,7 +23,7 @@ Mat3 = tuple[S, ...]
 def _block(c: S, s: S, a: S, b: S, d: S) -> tuple[S, S, S]:
     """The symmetric block [[a, b], [b, d]] turned by the angle with cosine c and sine s."""
     if c.__class__ is float and c == 0.0:
-        return d, -b, a  # a right angle, either way round
+        return d, -b, a  # a right angle in either direction
     e = s * (a - d) + (2.0 * c) * b
     se = s * e
     return a - se, c * e - b, d + se

@@ -169,16 +169,6 @@ def trace(A: Sequence[Sequence[S]]) -> S:
     return total(row[i] for i, row in enumerate(A))
 
 
-def symmetric_part(A: Sequence[Sequence[S]]) -> Mat:
-    """(A + A^T) / 2."""
-    return mat_scale(0.5, mat_add(A, transpose(A)))
-
-
-def skew_part(A: Sequence[Sequence[S]]) -> Mat:
-    """(A - A^T) / 2."""
-    return mat_scale(0.5, mat_sub(A, transpose(A)))
-
-
 def block(rows: Sequence[Sequence[Sequence[Sequence[S]]]]) -> Mat:
     """One matrix from a grid of matrices: block([[A, B], [C, D]])."""
     return tuple(tuple(x for part in parts for x in part) for row in rows for parts in zip(*row, strict=True))
@@ -187,12 +177,6 @@ def block(rows: Sequence[Sequence[Sequence[Sequence[S]]]]) -> Mat:
 def det3(A: Sequence[Sequence[S]]) -> S:
     """Determinant of a 3x3 matrix."""
     return dot(A[0], cross(A[1], A[2]))
-
-
-def inverse3(A: Sequence[Sequence[S]]) -> Mat:
-    """Inverse of a regular 3x3 matrix, by cofactors."""
-    columns = (cross(A[1], A[2]), cross(A[2], A[0]), cross(A[0], A[1]))
-    return transpose(mat_scale(div(1.0, dot(A[0], columns[0])), columns))
 
 
 # ── so(3) as matrices ─────────────────────────────────────────────────────────────────────────────────────────────────

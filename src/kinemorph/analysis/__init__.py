@@ -1,9 +1,9 @@
-"""What it means: finished results in, a verdict out.
+"""Analyses of models and runs: verification, closed chains, small motions, audits.
 
-verification/     `verify`: the laws that a derived model must obey
+verification/     `verify`: checks of a derived model against the laws of mechanics
 loops/            closed chains and inverse kinematics
 small_motions/    equilibrium, linearization, poles, sensitivities
-audit             `audit`: whether a run keeps the laws that its motion must keep
+audit             `audit`: whether a run conserves what its motion has to conserve
 conserved_momenta which momenta a run has to conserve, and how well it did
 gait_clusters     `gait_clusters`: which coupled maps keep step with each other
 with_gait         `with_gait`: a robot that follows a gait

@@ -1,15 +1,15 @@
-"""An audit of a run: do its samples keep the laws that the motion has to keep?
+"""An audit of a run: whether its samples obey the conservation laws of the motion.
 
-    energy balance          kinetic + potential - supplied + dissipated stays what it was
-    momentum                of a robot that floats: linear momentum grows by m g t, angular momentum about the center of
-                            mass stays, and so does that about the world's origin, along gravity
+    energy balance          kinetic + potential - supplied + dissipated energy is constant
+    momentum                of a floating robot: linear momentum grows by m g t; angular momentum about the center of
+                            mass is constant, and so is that about the world's origin, along gravity
     momentum of a joint     of the first joint of a tree, where neither gravity nor a force acts along it
-    changes of the system   robots that dock, or part, in the air keep linear and angular momentum together
-    quaternions, loops      stay of length 1, stay closed
+    changes of the system   robots that dock or undock in the air keep their total linear and angular momentum
+    quaternions, loops      quaternions keep length 1, loops stay closed
 
-Each figure is relative to what was exchanged in the run; a law that does not apply is skipped with the reason. Samples
-between two resets are judged by themselves: an impact may change energy and momentum. Where the system changes on the
-way, each one is judged by the laws that hold for it, and the worst of them counts.
+Each error is relative to the amount exchanged in the run; a check that does not apply is skipped with the reason.
+Samples between two resets are checked separately: an impact may change energy and momentum. Where the system changes
+during a run, each system is checked by the laws that apply to it, and the worst error counts.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from kinemorph.analysis.verification.verdict import Check, Judged, judged, table
 from kinemorph.errors import ShapeError, UnsupportedError
 from kinemorph.simulation.results.trajectory import Segment, Trajectory
 
-UNIT_LENGTH = 1e-12  # of quaternions
-CLOSED = 1e-6  # [m or rad] of loops
+UNIT_LENGTH = 1e-12  # tolerance of the length of quaternions
+CLOSED = 1e-6  # [m or rad], tolerance of open loops
 
 
 @dataclass(frozen=True)
@@ -43,13 +43,13 @@ class Audit(Judged):
         return {"run": self.name, "passed": self.passed, "checks": [check.as_dict() for check in self.checks]}
 
     def __str__(self) -> str:
-        """One line per check: verdict, name, figure against tolerance, what it says."""
+        """One line per check: verdict, name, error and tolerance, what it checks."""
         word = "all laws hold" if self.passed else f"{len(self.failures)} of {len(self.checks)} checks failed"
         return "\n".join([f"Audit of '{self.name}': {word}", *table(self.checks)])
 
 
 def audit(trajectory: Trajectory, *, tolerance: float = 1e-6) -> Audit:
-    """Checks a run against the laws of motion; `tolerance` is that of energy and momentum, relative."""
+    """Checks a run against the conservation laws; `tolerance` is the relative tolerance of energy and momentum."""
     if not isinstance(trajectory, Trajectory):
         raise ShapeError(f"audit: a {type(trajectory).__name__} is given; expected a Trajectory, as simulate gives.")
     if not 0.0 < tolerance < np.inf:
@@ -116,9 +116,9 @@ def _energy(segments: list[Segment], tolerance: float, step: Any) -> Check:
 
 
 def _momenta(segments: list[Segment], tolerance: float) -> list[Check]:
-    """The momenta that are conserved, of each name the worst segment."""
+    """The checks of conserved momenta; for each name the worst segment counts."""
     if not all(segment.plant.dynamics is not None and segment.has("tau") for segment in segments):
-        note = "the robot that was run is not at hand" if segments[0].has("energy") else "these are equations, no robot"
+        note = "the robot of the run is not known" if segments[0].has("energy") else "these are equations, no robot"
         return [Check("momentum", "momentum is conserved", "skipped", note=note)]
     ledgers = [Ledger.of(segment) for segment in segments]
     systems: dict[int, list[Ledger]] = {}
@@ -137,19 +137,25 @@ def _momenta(segments: list[Segment], tolerance: float) -> list[Check]:
 
 
 def _worst_drift(name: str, pairs: Sequence[tuple[Conserved, Ledger]], count: int, tolerance: float) -> Check:
-    """The check of one momentum, over all segments whose system has to keep it."""
+    """The check of one momentum, over all segments whose system has to conserve it."""
     worst, note = 0.0, ""
     for law, ledger in pairs:
         drift, scale, unit = law.drift(ledger)
         relative = drift / scale if scale > 0.0 else drift
         if relative >= worst:
             worst, note = relative, f"off by {drift:.2e} {unit} where it is up to {scale:.3g} {unit}"
-    some = f". It is kept in {len(pairs)} of {count} segments; others have another system" if len(pairs) < count else ""
+    some = (
+        f". It is checked in {len(pairs)} of {count} segments; the others have another system"
+        if len(pairs) < count
+        else ""
+    )
     return judged(name, pairs[0][0].says, worst, tolerance, note + some)
 
 
 def _changes(segments: list[Segment], tolerance: float) -> list[Check]:
-    """Momentum about the world's origin just before and just after the system changes; nothing where it never does."""
+    """Checks of momentum about the world's origin just before and after each change of the system; none where it never
+    changes.
+    """
     name, says = "changes of the system", "linear and angular momentum are the same just before and after"
     meetings = [(a, b) for a, b in pairwise(segments) if a.plant is not b.plant]
     if not meetings:

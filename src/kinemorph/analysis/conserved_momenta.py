@@ -1,8 +1,9 @@
-"""Which momenta a run has to keep, and how well it kept them.
+"""Which momenta a run has to conserve, and how well it did.
 
-A robot that floats exchanges momentum with gravity alone: linear momentum grows by m g t, angular momentum about the
-center of mass stays. A tree on the ground keeps what its first joint lets through: with an axis along which neither
-gravity nor a force acts, (M v)_k of that joint; on a ball joint, angular momentum about its center, along gravity.
+A floating robot exchanges momentum with gravity alone: linear momentum grows by m g t, angular momentum about the
+center of mass is constant. A tree on the ground conserves the momentum along free axes of its first joint: with an axis
+along which neither gravity nor a force acts, (M v)_k of that joint; on a ball joint, angular momentum about its center,
+along gravity.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from kinemorph.simulation.results.trajectory import Segment
 
 CYCLIC = {"revolute": (0,), "prismatic": (0,), "helical": (0,), "cylindrical": (0, 1), "universal": (0,)}
 CYCLIC |= {"point_on_line": (0,), "point_on_plane": (0, 1)}
-NO_FORCE = 1e-12  # gravity along an axis, against the largest there is
+NO_FORCE = 1e-12  # gravity along an axis below this, relative to the largest, is none
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +38,7 @@ class Ledger:
 
     @classmethod
     def of(cls, segment: Segment) -> Ledger:
-        """Of a segment of a robot's run."""
+        """The ledger of a segment of a robot's run."""
         assert segment.plant.dynamics is not None
         return cls(segment, segment.plant.dynamics)
 
@@ -106,7 +107,7 @@ class Ledger:
 
 
 class Drift(NamedTuple):
-    """How far a momentum went astray, how large it is, and its unit."""
+    """The error of a momentum, its size, and its unit."""
 
     drift: float
     scale: float
@@ -115,14 +116,14 @@ class Drift(NamedTuple):
 
 @dataclass(frozen=True)
 class Conserved:
-    """A momentum that has to stay: what the law says, and the drift of a ledger."""
+    """A momentum that has to be constant: what is checked, and the drift in a ledger."""
 
     says: str
     drift: Callable[[Ledger], Drift]
 
 
 def conserved(ledgers: Sequence[Ledger]) -> tuple[Mapping[str, Conserved], str]:
-    """The momenta that have to stay through all of a run, by name; where there are none, why."""
+    """The momenta that have to be constant through all of a run, by name; the reason where there are none."""
     robot, columns = ledgers[0].robot, ledgers[0].segment.plant.v
     roots = [joint for joint in robot.joints if _hangs_on_ground(robot, joint)]
     pushed = [k for k in range(robot.nv) if any(_is_pushed(ledger, k) for ledger in ledgers)]
@@ -156,7 +157,9 @@ def floats(robot: Robot) -> bool:
 
 
 def momentum_leap(before: Segment, after: Segment) -> tuple[Drift, Drift]:
-    """How far linear momentum, and angular momentum about the origin, leap from the end of a segment to another."""
+    """The jumps of linear momentum, and of angular momentum about the origin, from the end of one segment to
+    the next.
+    """
     ends = []
     for segment, k in ((before, slice(-1, None)), (after, slice(0, 1))):
         t, q, v, x, m, u = (getattr(segment, group)[k] for group in ("t", "q", "v", "x", "m", "u"))
@@ -173,7 +176,7 @@ def momentum_leap(before: Segment, after: Segment) -> tuple[Drift, Drift]:
 
 
 def _hangs_on_ground(robot: Robot, joint: Joint) -> bool:
-    """Whether nothing moves between a joint that moves and the world."""
+    """Whether no joint moves between a moving joint and the world."""
     if not joint.nv:
         return False
     parent = joint.parent

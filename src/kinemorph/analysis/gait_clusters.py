@@ -1,10 +1,10 @@
-"""What becomes of coupled maps: which of them keep step, and after how many steps all of it comes again.
+"""The long-term behavior of coupled maps: which of them move in step, and the period of the whole.
 
     found = gait_clusters("logistic", r=3.9, coupling="global", epsilon=0.3)
     found.frequencies           {"2 clusters, period 2": 100}
 
-One start proves nothing, as several gaits may be stable side by side; so many seeds run at once, in machine code made
-of the very function that steps maps in a gait. Seed k starts as `elements.CoupledMaps(seed=k)` does.
+One start is not enough, as several gaits may be stable at the same parameters; so many seeds run at once, in machine
+code made from the function that steps the maps of a gait. Seed k starts as `elements.CoupledMaps(seed=k)` does.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 
 import numpy as np
 import numpy.typing as npt
@@ -20,22 +20,29 @@ import numpy.typing as npt
 from kinemorph.algebra.arrays import Array
 from kinemorph.codegen.building.compile import build
 from kinemorph.codegen.building.function import CompiledFunction
-from kinemorph.codegen.loops.loop_program import LoopBuilder
-from kinemorph.errors import KinemorphError, ModelError, did_you_mean
+from kinemorph.codegen.loops.loop_builder import LoopBuilder
+from kinemorph.errors import KinemorphError, ModelError, Problem
 from kinemorph.mechanics.elements.gaits.map_steps import COUPLINGS, MAPS, coupled_step, map_problems, random_start
+from kinemorph.words import did_you_mean
 
-LONGEST = 64  # period that is looked for
-TOLERANCE = 1e-6  # of x, by which two maps or two times may differ and be the same
-MOST = {"count": 256, "seeds": 100_000, "steps": 10_000_000, "longest": 1024, "values": 4096}  # of what may be asked
+LONGEST = 64  # the longest period that is searched for
+TOLERANCE = 1e-6  # two values of x that differ by less are the same
+MOST = {
+    "count": 256,
+    "seeds": 100_000,
+    "steps": 10_000_000,
+    "longest": 1024,
+    "values": 4096,
+}  # upper limits of the arguments
 AT_REST, IN_STEP, ALONE = "at rest", "synchronous chaos", "asynchronous"
 
 
 @dataclass(frozen=True)
 class Orbit:
-    """Where one start has led.
+    """The orbit that one start ends in.
 
-    `period`   in steps; 0 where there is none up to the longest looked for
-    `groups`   maps that keep step, by number; the first map is in the first group
+    `period`   in steps; 0 where there is none up to the longest one searched for
+    `groups`   maps that move in step, by number; the first map is in the first group
     `shifts`   for each group, how many steps it is behind the first one; none without a period
     """
 
@@ -85,7 +92,7 @@ class GaitClusters:
         return dict(Counter(orbit.kind for orbit in self.orbits).most_common())
 
     def of(self, kind: str) -> tuple[int, ...]:
-        """The seeds that lead to a kind."""
+        """The seeds that end in a kind of orbit."""
         return tuple(seed for seed, orbit in zip(self.seeds, self.orbits, strict=True) if orbit.kind == kind)
 
     @property
@@ -127,10 +134,10 @@ def gait_clusters(
     longest: int = LONGEST,
     tolerance: float = TOLERANCE,
 ) -> GaitClusters:
-    """What `count` coupled maps do after `steps` steps, for each of many random starts.
+    """The orbits of `count` coupled maps after `steps` steps, for each of many random starts.
 
-    `seeds` is how many (0, 1, 2, ...), or which. A period is looked for up to `longest` steps, and within `tolerance`
-    maps count as being in step. Kinds of maps and couplings are those of `elements.CoupledMaps`.
+    `seeds` is their number (0, 1, 2, ...), or a list of them. A period is searched for up to `longest` steps, and
+    within `tolerance` maps count as being in step. Kinds of maps and couplings are those of `elements.CoupledMaps`.
     """
     chosen = tuple(range(seeds)) if isinstance(seeds, int) else tuple(seeds)
     checked_maps(map, coupling, r, epsilon, count=count, seeds=len(chosen), steps=steps, longest=longest)
@@ -141,14 +148,14 @@ def gait_clusters(
 
 
 def checked_maps(map: str, coupling: str, r: float, epsilon: float, **numbers: int) -> None:
-    """Raises a sentence about a word that is not known, or a number that means nothing."""
+    """Raises for an unknown name or a number out of range."""
     for what, word, known in (("map", map, tuple(MAPS)), ("coupling", coupling, COUPLINGS)):
         if word not in known:
             raise KinemorphError(f"{what} is {word!r}; expected one of {', '.join(known)}.{did_you_mean(word, known)}")
     for name, number in numbers.items():
         if not 1 <= number <= MOST[name] or number != int(number):
             raise KinemorphError(f"{name} is {number}; expected a whole number from 1 to {MOST[name]}. Mend it.")
-    problems = map_problems("coupled maps", map, (r,), (epsilon,))
+    problems = map_problems(partial(Problem, "coupled maps", ""), map, (r,), (epsilon,))
     if problems:
         raise ModelError(problems)
 
@@ -168,7 +175,7 @@ def map_orbits(
 ) -> Array:
     """The states after `steps` steps and the following ones, shape (b, keep, n), of b starts, shape (b, n).
 
-    r and epsilon are one for all, one for each start, (b, 1), or one for each map of each start, (b, n).
+    r and epsilon are one number for all, one for each start, (b, 1), or one for each map of each start, (b, n).
     """
     begun = np.asarray(start, dtype=float)
     rates, shares = (np.ascontiguousarray(np.broadcast_to(x, begun.shape), dtype=float) for x in (r, epsilon))
@@ -179,7 +186,7 @@ def map_orbits(
 
 @lru_cache(maxsize=32)
 def _march(map: str, coupling: str, count: int, keep: int) -> CompiledFunction:
-    """Steps without number, then those that are kept, as one call of machine code."""
+    """Any number of steps, then the steps that are kept, as one call of machine code."""
     each = (count,)
     loop = LoopBuilder(
         f"{map}_maps_{coupling}", {"start": each, "r": each, "epsilon": each, "steps": ()}, {"path": (keep, count)}
@@ -201,7 +208,7 @@ def _march(map: str, coupling: str, count: int, keep: int) -> CompiledFunction:
 
 
 def classified(path: Array, longest: int = LONGEST, tolerance: float = TOLERANCE) -> tuple[Orbit, ...]:
-    """The orbit of each start, of states (b, k, n); k is to be twice the longest period, or more."""
+    """The orbit of each start, from states (b, k, n); k has to be at least twice the longest period."""
     leaders, after = leaders_of(path, tolerance), periods_of(path, longest, tolerance)
     found = []
     for states, lead, period in zip(path, leaders, after, strict=True):
@@ -226,7 +233,7 @@ def periods_of(path: Array, longest: int, tolerance: float) -> npt.NDArray[np.in
 
 
 def leaders_of(path: Array, tolerance: float) -> npt.NDArray[np.int64]:
-    """For each start and map the first map that it keeps step with, shape (b, n)."""
+    """For each start and map the first map that it moves in step with, shape (b, n)."""
     count = path.shape[2]
     found = np.tile(np.arange(count), (len(path), 1))
     for i in range(count):
@@ -237,7 +244,9 @@ def leaders_of(path: Array, tolerance: float) -> npt.NDArray[np.int64]:
 
 
 def _shifts(states: Array, period: int) -> tuple[int, ...]:
-    """How many steps each column is behind the first: where its swing about its mean fits that of the first best."""
+    """How many steps each column is behind the first: the shift with which its motion about its mean fits that of the
+    first best.
+    """
     if not period:
         return ()
     swings = states[:period] - states[:period].mean(axis=0)

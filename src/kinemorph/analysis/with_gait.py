@@ -1,11 +1,12 @@
-"""A robot that follows a gait: the joints that it moves, and a PD controller with gains that suit their inertia.
+"""A robot that follows a gait: the joints that it moves, and a PD controller with gains chosen for their inertia.
 
     system = with_gait(robot, elements.Rhythmic("gait", gait_joints(robot)))
     run = simulate(system, 10.0)
 
-Without gains, every joint is critically damped at the pulse w = 25 rad/s for the inertia that it moves where the system
-begins: kp = w^2 J_i, kd = 2 w J_i, where J_i = sum over j of |M_ij|, what all joints together may ask of joint i. The
-last joints of a long chain need that, which the others shake. What it gives stays within the effort of the joint.
+Without gains, every joint is critically damped at the pulse w = 25 rad/s for the inertia that it moves in the initial
+state: kp = w^2 J_i, kd = 2 w J_i, where J_i = sum over j of |M_ij| bounds the effort that all joints together may
+require of joint i. The last joints of a long chain, which the others shake, need that. The output stays within the
+effort limit of the joint.
 """
 
 from __future__ import annotations
@@ -27,11 +28,13 @@ from kinemorph.model.robot import Robot
 from kinemorph.model.system import System, as_robot
 
 PULSE = 25.0  # [rad/s]
-VIRTUAL = "virtual_"  # joints that let an assembly move in space; nothing drives them
+VIRTUAL = "virtual_"  # undriven joints that let an assembly move in space
 
 
 def gait_joints(model: Robot | System) -> tuple[str, ...]:
-    """The joints that a gait may move: those with one axis that no coupling moves; of loops, those that lead."""
+    """The joints that a gait may move: those with one axis that are not coupled to another; of loops, the independent
+    ones.
+    """
     robot = as_robot(model)
     led = followers(robot.couplings)
     joints = [joint.name for joint in robot.joints if len(joint.v_names) == 1 and joint.name not in led]
@@ -53,7 +56,7 @@ def with_gait(
 ) -> System:
     """The system with a gait, an element with `joints`, and a PD controller that follows it.
 
-    kp [N m/rad or N/m] and kd [N m s/rad or N s/m] are one for all joints or one each.
+    kp [N m/rad or N/m] and kd [N m s/rad or N s/m] are one number for all joints or one each.
     """
     system = model if isinstance(model, System) else System(as_robot(model))
     robot, joints = system.robot, tuple(getattr(gait, "joints", ()))
@@ -76,14 +79,16 @@ def with_gait(
 
 
 def settling_rate(system: System, pd: Any) -> float:
-    """How fast the fastest motion dies out that damping by `pd` makes [1/s]: explicit steps must be as short."""
+    """The decay rate of the fastest motion that damping by `pd` causes [1/s]: explicit steps must be short
+    against it.
+    """
     M = _mass(system, pd.joints)
     damping = np.broadcast_to(np.asarray(pd.kd, dtype=float), len(M))
     return float(np.abs(np.linalg.eigvals(np.linalg.solve(M, np.diag(damping)))).max(initial=0.0))
 
 
 def _mass(system: System, joints: Sequence[str]) -> npt.NDArray[np.float64]:
-    """M of joints where a system begins, shape (n, n)."""
+    """M of joints in the initial state of a system, shape (n, n)."""
     robot = system.robot
     q = list(system.settings.q) or neutral(robot)
     places = [robot.v_slice(joint).start for joint in joints]

@@ -1,15 +1,16 @@
 """The side-by-side tables of `kinemorph bench`: this library and its peers, the same robots and states, in one run.
 
-report      what was asked, checked; what was measured, ready to be shown
-tables      the rows of all tables as text; `targets` are the figures they are held against
-timing      alternating rounds and medians; `machine` is what the times belong to
-peers/      other libraries on the same robots, and the maps between conventions
-speed/      time per evaluation, to compile, to load
-runs/       runs in time, by several simulators
-loops/      closed chains
-modules/    assemblies of modules
-standing/   hexapods on the ground
-replays/    pages: making, opening and playing them
+report        checks what was asked for, measures it, and reports the rows
+tables        the rows of all tables as text; `targets` are the values that times have to reach
+contestants   methods and settings of contestants, and the runs that several tables share
+timing        alternating rounds and medians; `machine` describes the machine and the versions
+peers/        other libraries on the same robots, and the maps between conventions
+speed/        time per evaluation, time to compile, time to load
+runs/         runs of robots without contact, at equal accuracy
+loops/        closed chains
+modules/      assemblies of modules
+standing/     hexapods on the ground, at equal error
+replays/      pages: times to make, open and play them
 
-Nothing in the library needs this room; it needs the `bench` extra.
+No other part of the library imports this package; it needs the extra `bench`.
 """

@@ -1,4 +1,4 @@
-"""What the times belong to: the CPU and its peak, the cores, and the versions of everything that was compared."""
+"""The machine on which times are measured: CPU, its peak, cores, and the versions of everything that is compared."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def machine(pace: Pace) -> dict[str, Any]:
 
 
 def _cpu_name() -> str:
-    """The CPU's own name where the system tells it."""
+    """The name of the CPU, if the system knows it."""
     info = Path("/proc/cpuinfo")
     if info.is_file():
         for line in info.read_text(encoding="utf-8", errors="replace").splitlines():

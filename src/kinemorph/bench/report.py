@@ -1,26 +1,53 @@
-"""`kinemorph bench` as data in, report out: what was asked, checked; what was measured, ready to be shown."""
+"""`kinemorph bench`: checks what was asked for, measures it, and reports the rows."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
+from kinemorph.bench import tables
+from kinemorph.bench.modules import tables as module_tables
 from kinemorph.bench.peers import robots as bench_models
-from kinemorph.errors import KinemorphError, did_you_mean
+from kinemorph.bench.timing import Row, Say
+from kinemorph.errors import KinemorphError
+from kinemorph.words import did_you_mean
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from kinemorph.bench.peers.pinocchio_cpp import Say
-    from kinemorph.bench.tables import Row
     from kinemorph.display.tables.grid import Grid
 
 TableName = Literal["speed", "compile", "growth", "simulate", "loops", "load", "replay", "modules"]
 TABLES: tuple[TableName, ...] = get_args(TableName)
 DRAWN: tuple[TableName, ...] = ("simulate", "loops")
-COMPILED = "hexapod36"  # the robot whose compile times are promised
+COMPILED = "hexapod36"  # the robot whose compile times have targets
+# tables with their own robots, and the module of each, which has a function `compare`
+OWN_ROBOTS = {
+    "simulate": "runs.equal_accuracy",
+    "loops": "loops.four_bar_runs",
+    "modules": "modules.redocking_rows",
+    "replay": "replays.page_times",
+}
+GRIDS: dict[str, tuple[Callable[[Sequence[Row]], Grid], ...]] = {
+    "compile": (tables.building_grid,),
+    "growth": (tables.growth_grid,),
+    "load": (tables.loading_grid,),
+    "replay": (tables.replaying_grid,),
+    "modules": (module_tables.scale_grid, module_tables.forward_grid, module_tables.redocking_grid),
+    "loops": (tables.looped_grid, tables.loop_runs_grid),
+    "simulate": (tables.simulating_grid, tables.batches_grid, tables.standing_grid, tables.curves_grid),
+}
+# whether a row is one without errors
+AGREED: dict[str, Callable[[Row], bool]] = {
+    "simulate": lambda row: row["reached"] or not row["contestant"].startswith("Kinemorph"),
+    "load": lambda row: row["agreed"],
+    "modules": lambda row: row.get("agreed", True),
+    "loops": lambda row: row["kind"] != "speed" or row["ours_us"] is not None,
+    "speed": lambda row: row["ours_us"] is not None,
+}
 
 
 @dataclass(frozen=True)
@@ -37,7 +64,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class Report:
-    """What was measured: the rows, and what they belong to."""
+    """The rows that were measured, and the machine."""
 
     table: TableName
     rows: list[Row]
@@ -45,31 +72,25 @@ class Report:
 
     @property
     def agreed(self) -> bool:
-        """Whether both sides gave the same answers in every row; of runs, whether ours are as accurate as asked."""
-        if self.table == "simulate":
-            return all(row["reached"] for row in self.rows if row["contestant"].startswith("Kinemorph"))
-        if self.table in ("load", "modules"):
-            return all(row.get("agreed", True) for row in self.rows)
-        if self.table == "loops":
-            return all(row["ours_us"] is not None for row in self.rows if row["kind"] == "speed")
-        return self.table != "speed" or all(row["ours_us"] is not None for row in self.rows)
+        """Whether both sides gave the same answers in every row; for runs, whether ours are as accurate as asked."""
+        return all(map(AGREED.get(self.table, lambda row: True), self.rows))
 
     def for_terminal(self) -> list[RenderableType]:
-        """The machine and the whole table."""
+        """The machine and the complete tables."""
         return [grid.for_terminal() for grid in self._grids(page=False)]
 
     def as_page(self) -> str:
-        """The machine and the table as Markdown, shorter."""
+        """The machine and the tables as Markdown; the table of speeds is shorter."""
         return "\n".join(grid.markdown() for grid in self._grids(page=True))
 
     def draw(self, path: Path) -> None:
-        """Work and precision of the hexapods on the ground, or of the four-bar with errors over time, as a picture."""
+        """Draws errors over times: of hexapods on the ground, or of the four-bar."""
         if self.table == "loops":
             from kinemorph.bench.loops.picture import draw_loops
 
             draw_loops(self.rows, path)
             return
-        from kinemorph.bench.standing.contest import as_works
+        from kinemorph.bench.standing.equal_error import as_works
         from kinemorph.display.charts.work_precision import work_precision
 
         works = as_works(self.rows)
@@ -78,26 +99,10 @@ class Report:
         work_precision(works, title="hexapods on the ground: RMS error over 10 s and time on one core", path=path)
 
     def _grids(self, *, page: bool) -> list[Grid]:
-        from kinemorph.bench import tables
-
         head = tables.machine_grid(self.machine)
-        if self.table == "compile":
-            return [head, tables.building_grid(self.rows)]
-        if self.table == "growth":
-            return [head, tables.growth_grid(self.rows)]
-        if self.table == "load":
-            return [head, tables.loading_grid(self.rows)]
-        if self.table == "replay":
-            return [head, tables.replaying_grid(self.rows)]
-        if self.table == "modules":
-            from kinemorph.bench.modules.tables import modules_grids
-
-            return [head, *modules_grids(self.rows)]
-        if self.table == "loops":
-            return [head, tables.looped_grid(self.rows), tables.loop_runs_grid(self.rows)]
-        if self.table == "simulate":
-            runs = [tables.simulating_grid, tables.batches_grid, tables.standing_grid, tables.curves_grid]
-            return [head, *(grid for make in runs if (grid := make(self.rows)).rows)]
+        if self.table != "speed":
+            made = [make(self.rows) for make in GRIDS[self.table]]
+            return [head, *(grid for grid in made if grid.rows or self.table != "simulate")]
         if page:
             return [head, *tables.speed_pages(self.rows)]
         return [head, tables.speed_grid(self.rows, self.machine["peak_gflops"])]
@@ -112,16 +117,15 @@ def chosen(
     quick: bool = False,
     file: Path | None = None,
 ) -> Choice:
-    """What was asked, with names checked; None stands for all, or for the few of a quick run."""
-    if table in ("simulate", "loops", "replay", "modules"):
+    """What was asked for, with names checked; None stands for all, or for the few of a quick run."""
+    if table not in ("simulate", "replay"):
+        bench_models.pinocchio()
+    if table in OWN_ROBOTS:
         if robots or algorithms or modes or file:
             raise KinemorphError(
                 f"`bench {table}` has its own robots. Leave --robot, --robots, --algorithm and --mode out."
             )
-        if table in ("loops", "modules"):
-            bench_models.pinocchio()
         return Choice(table, (), (), (), quick, None)
-    bench_models.pinocchio()
     if table == "load":
         if algorithms or modes or file:
             raise KinemorphError("`bench load` reads robot files. Leave --robots, --algorithm and --mode out.")
@@ -129,7 +133,7 @@ def chosen(
 
         return Choice(table, chosen_files(robots, quick=quick), (), (), quick, None)
     from kinemorph.bench.speed.contest import ALGORITHMS
-    from kinemorph.bench.speed.speed import MODES
+    from kinemorph.bench.speed.evaluation_times import MODES
 
     if table == "growth" and (robots or algorithms or modes or file):
         raise KinemorphError("--growth measures its own chains. Leave --robot, --robots, --algorithm and --mode out.")
@@ -137,14 +141,8 @@ def chosen(
         raise KinemorphError(f"--mode '{modes[0]}' says how to call; --compile calls nothing. Leave one of them out.")
     if not robots:
         robots = (COMPILED,) if table == "compile" else bench_models.QUICK_SET if quick else bench_models.BENCH_SET
-    return Choice(
-        table,
-        tuple(robots),
-        _known("algorithm", algorithms, tuple(ALGORITHMS)),
-        _known("mode", modes, MODES),
-        quick,
-        file,
-    )
+    known = _known("algorithm", algorithms, tuple(ALGORITHMS)), _known("mode", modes, MODES)
+    return Choice(table, tuple(robots), *known, quick, file)
 
 
 def table_of(name: str | None, compile_times: bool, growth: bool) -> TableName:
@@ -170,32 +168,23 @@ def _known(what: str, given: Sequence[str] | None, known: tuple[str, ...]) -> tu
 
 
 def measured(choice: Choice, *, say: Say, note: Say) -> Report:
-    """Measures what was chosen. `say` hears of the progress, `note` what the reader should know."""
+    """Measures what was chosen. `say` gets the progress, `note` what the reader of the table should know."""
     from kinemorph.bench import machine, timing
-    from kinemorph.bench.loops import runs as loop_runs
-    from kinemorph.bench.replays import replays
-    from kinemorph.bench.runs import simulate
-    from kinemorph.bench.speed import building, loading_times, speed
+    from kinemorph.bench.speed import compile_times, evaluation_times, loading_times
 
     pace = timing.QUICK if choice.quick else timing.THOROUGH
-    if choice.table == "compile":
-        made = building.building(choice.robots, choice.algorithms, file=choice.file)
+    if choice.table in OWN_ROBOTS:
+        module = import_module(f"kinemorph.bench.{OWN_ROBOTS[choice.table]}")
+        made = module.compare(pace, quick=choice.quick, say=say, note=note)
+    elif choice.table == "compile":
+        made = compile_times.building(choice.robots, choice.algorithms, file=choice.file)
     elif choice.table == "growth":
-        made = building.growth(building.QUICK_LENGTHS if choice.quick else building.LENGTHS, pace)
+        made = compile_times.growth(compile_times.QUICK_LENGTHS if choice.quick else compile_times.LENGTHS, pace)
     elif choice.table == "load":
         made = loading_times.loading(choice.robots, pace, quick=choice.quick)
-    elif choice.table == "replay":
-        made = replays.replaying(quick=choice.quick, say=say, note=note)
-    elif choice.table == "modules":
-        from kinemorph.bench.modules import contest
-
-        made = contest.compare(pace, quick=choice.quick, say=say, note=note)
-    elif choice.table == "loops":
-        made = loop_runs.compare(pace, quick=choice.quick, say=say, note=note)
-    elif choice.table == "simulate":
-        made = simulate.compare(pace, quick=choice.quick, say=say, note=note)
     else:
-        made = speed.compare(choice.robots, choice.algorithms, choice.modes, pace, file=choice.file, say=say, note=note)
+        asked = choice.robots, choice.algorithms, choice.modes
+        made = evaluation_times.compare(*asked, pace, file=choice.file, say=say, note=note)
     rows = []
     for row in made:
         rows.append(row)

@@ -1,43 +1,87 @@
-"""The rows of the tables as text: one grid for a terminal, and shorter ones for a page."""
+"""The tables as text: for each one, its columns, and how a row of measured data fills them.
+
+A column is a header and a function that makes a cell of a row; `number` aligns it to the right. Tables are complete for
+a terminal; `speed_pages` is shorter, for a page.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
 
 from kinemorph.bench.targets import STANDING
+from kinemorph.bench.timing import Row
 from kinemorph.display.tables.grid import Grid
 
-Row = dict[str, Any]
+
+class Column(NamedTuple):
+    """A column of a table: its header, the cell of a row, and whether cells are numbers."""
+
+    header: str
+    cell: Callable[[Row], str]
+    number: bool = True
+
+
+def text(header: str, key: str | None = None) -> Column:
+    """A column of texts; empty where a row has no such key, or None."""
+    return Column(header, lambda row: str(row.get(key or header) or ""), number=False)
+
+
+def number(header: str, key: str | None = None, form: str | Callable[[Any], str] = "{}", missing: str = "") -> Column:
+    """A column of numbers, each written by `form`; `missing` stands for None."""
+    written = form.format if isinstance(form, str) else form
+    return Column(header, lambda row: missing if row[key or header] is None else written(row[key or header]))
+
+
+def grid(title: str, columns: Iterable[Column], rows: Iterable[Row], kind: str | None = None) -> Grid:
+    """The table of the rows of a kind, or of all rows."""
+    columns = tuple(columns)
+    lines = [[column.cell(row) for column in columns] for row in rows if kind is None or row["kind"] == kind]
+    headers = tuple(column.header for column in columns)
+    return Grid(title, headers, lines, tuple(column.header for column in columns if column.number))
+
+
+def three_digits(value: float) -> str:
+    """A time with three significant digits."""
+    return f"{value:.3g}" if value < 100 else f"{value:.0f}"
+
+
+def ratio(value: float) -> str:
+    """A ratio of times."""
+    return f"{value:.1f}x" if value < 100 else f"{value:.0f}x"
+
+
+def targets(rows: Iterable[Row]) -> str:
+    """All targets of the rows, each once."""
+    return ", ".join(dict.fromkeys(row["target"] for row in rows if row["target"]))
 
 
 def machine_grid(data: Row) -> Grid:
-    """What the times belong to."""
+    """The machine on which the times were measured."""
     shown = {**data, "peak_gflops": f"{data['peak_gflops']:.1f} GFLOP/s on one core, double precision"}
     return Grid("machine", ("what", "value"), [[key.replace("_", " "), str(value)] for key, value in shown.items()])
 
 
 # ── speed ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
+ROBOT, DOF = text("robot"), number("dof", "nv")
+TIMES = (number("ours µs", "ours_us", three_digits), number("peer µs", "peer_us", three_digits))
+RATIO, VERDICT = number("ratio", "ratio", ratio), text("verdict")
+
 
 def speed_grid(rows: Sequence[Row], peak_gflops: float) -> Grid:
     """Every row: times, ratio, share of the core's peak, target and verdict."""
-    numbers = ("dof", "ours µs", "peer µs", "ratio", "of peak")
-    columns = ("robot", "dof", "algorithm", "mode", *numbers[1:], "peer", "target", "verdict")
-    lines = []
-    for row in rows:
-        figures = ["", "", "", ""]
-        if row["ours_us"] is not None:
-            figures = [_time(row["ours_us"]), _time(row["peer_us"]), _ratio(row["ratio"])]
-            computing = row["gflops"] is not None and row["mode"] in ("scalar", "batched")
-            figures.append(f"{row['gflops'] / peak_gflops:.0%}" if computing else "")
-        names = [row["robot"], str(row["nv"]), row["algorithm"], row["mode"]]
-        lines.append([*names, *figures, row.get("peer", ""), row["target"], row["verdict"]])
-    return Grid("time per evaluation, peer / ours", columns, lines, numbers)
+
+    def of_peak(row: Row) -> str:
+        computing = row.get("gflops") is not None and row["mode"] in ("scalar", "batched")
+        return f"{row['gflops'] / peak_gflops:.0%}" if computing else ""
+
+    shown = (ROBOT, DOF, text("algorithm"), text("mode"), *TIMES, RATIO, Column("of peak", of_peak))
+    return grid("time per evaluation, peer / ours", (*shown, text("peer"), text("target"), VERDICT), rows)
 
 
 def speed_pages(rows: Sequence[Row]) -> list[Grid]:
-    """One grid for each mode: robots down, algorithms across; `ours µs (ratio)`, a star where a target is missed."""
+    """One grid per mode: robots down, algorithms across; `ours µs (ratio)`, a star where a target is missed."""
     robots, algorithms, modes = (
         list(dict.fromkeys(row[key] for row in rows)) for key in ("robot", "algorithm", "mode")
     )
@@ -60,7 +104,7 @@ def _cell(row: Row | None) -> str:
     if row["ours_us"] is None:
         return "differs"
     star = "*" if row["verdict"].startswith("missed") else ""
-    return f"{_time(row['ours_us'])} ({_ratio(row['ratio'])}){star}"
+    return f"{three_digits(row['ours_us'])} ({ratio(row['ratio'])}){star}"
 
 
 # ── building ──────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -68,133 +112,106 @@ def _cell(row: Row | None) -> str:
 
 def building_grid(rows: Sequence[Row]) -> Grid:
     """Times from a robot to compiled code."""
-    numbers = ("dof", "ops", "trace ms", "cold ms", "lanes ms", "warm ms", "warm lanes ms")
     keys = ("trace_ms", "cold_ms", "cold_lanes_ms", "warm_ms", "warm_lanes_ms")
-    lines = [
-        [
-            *(row["robot"], str(row["nv"]), row["algorithm"], f"{row['ops']:,}"),
-            *(f"{row[key]:.1f}" for key in keys),
-            row["verdict"],
-        ]
-        for row in rows
-    ]
-    columns = ("robot", "dof", "algorithm", *numbers[1:], "verdict")
-    asked = ", ".join(dict.fromkeys(row["target"] for row in rows if row["target"])) or "none"
-    return Grid(f"from a robot to machine code; targets [ms]: {asked}", columns, lines, numbers)
+    headers = ("trace ms", "cold ms", "lanes ms", "warm ms", "warm lanes ms")
+    times = [number(header, key, "{:.1f}") for header, key in zip(headers, keys, strict=True)]
+    title = f"from a robot to machine code; targets [ms]: {targets(rows) or 'none'}"
+    return grid(title, (ROBOT, DOF, text("algorithm"), number("ops", form="{:,}"), *times, VERDICT), rows)
 
 
 def growth_grid(rows: Sequence[Row]) -> Grid:
     """Building and evaluating chains of growing length."""
-    sizes, times = ("links", "algorithm", "ops"), ("trace ms", "compile ms", "lanes ms", "scalar µs", "batched µs")
-    columns = (*sizes, *times, "ns per link", "peak MB")
-    lines = []
-    for row in rows:
-        taken = [f"{row[key]:.0f}" for key in ("trace_ms", "compile_ms", "lanes_ms")]
-        taken += [_time(row[key]) for key in ("scalar_us", "batched_us")]
-        memory = "" if row["memory_mb"] is None else f"{row['memory_mb']:.0f}"
-        lines.append(
-            [str(row["links"]), row["algorithm"], f"{row['ops']:,}", *taken, f"{row['ns_per_link']:.0f}", memory]
-        )
-    return Grid("growth with the number of links", columns, lines, ("links", *columns[2:]))
+    built = [number(f"{stage} ms", f"{stage}_ms", "{:.0f}") for stage in ("trace", "compile", "lanes")]
+    evaluated = [number(f"{mode} µs", f"{mode}_us", three_digits) for mode in ("scalar", "batched")]
+    ends = (number("ns per link", "ns_per_link", "{:.0f}"), number("peak MB", "memory_mb", "{:.0f}"))
+    sizes = (number("links"), text("algorithm"), number("ops", form="{:,}"))
+    return grid("growth with the number of links", (*sizes, *built, *evaluated, *ends), rows)
 
 
 def loading_grid(rows: Sequence[Row]) -> Grid:
     """From a URDF to a model and to a function that runs: medians, with minima in brackets."""
-    numbers = ("links", "dof", "kB", "Pinocchio ms", "read ms", "ratio", "load ms", "cold ms", "warm ms")
-    lines = []
-    for row in rows:
-        keys = ("peer", "read", "load", "cold", "warm")
-        cells = {key: f"{_time(row[f'{key}_ms'])} ({_time(row[f'{key}_min_ms'])})" for key in keys}
-        sizes = [row["robot"], str(row["links"]), str(row["nv"]), f"{row['kilobytes']:.0f}"]
-        ahead = [cells["peer"], cells["read"], f"{row['ratio']:.2f}x ({row['ratio_min']:.2f}x)"]
-        lines.append([*sizes, *ahead, cells["load"], cells["cold"], cells["warm"], row["verdict"]])
-    return Grid("loading a URDF: median (minimum) of repeats", ("robot", *numbers, "verdict"), lines, numbers)
+
+    def time(header: str, key: str) -> Column:
+        return Column(header, lambda row: " ".join((form(row[f"{key}_ms"]), f"({form(row[f'{key}_min_ms'])})")))
+
+    form = three_digits
+    ahead = Column("ratio", lambda row: f"{row['ratio']:.2f}x ({row['ratio_min']:.2f}x)")
+    sizes = (ROBOT, number("links"), DOF, number("kB", "kilobytes", "{:.0f}"))
+    times = (time("Pinocchio ms", "peer"), time("read ms", "read"), ahead)
+    ready = [time(f"{key} ms", key) for key in ("load", "cold", "warm")]
+    return grid("loading a URDF: median (minimum) of repeats", (*sizes, *times, *ready, VERDICT), rows)
 
 
 def replaying_grid(rows: Sequence[Row]) -> Grid:
     """Replays: size, and times to make, to open and to play."""
-    numbers = ("bodies", "frames", "kB", "export s", "first s", "load s", "frame ms", "95 % ms")
-    keys = ("export_s", "first_export_s", "load_s", "frame_ms", "frame_ms_95")
-    lines = [
-        [
-            *(row["scene"], str(row["bodies"]), str(row["frames"]), f"{row['kilobytes']:.0f}"),
-            *("" if row[key] is None else f"{row[key]:.2f}" for key in keys),
-            row["verdict"],
-        ]
-        for row in rows
-    ]
-    asked = ", ".join(dict.fromkeys(row["target"] for row in rows))
-    return Grid(f"replays of 10 s; targets: {asked}", ("scene", *numbers, "verdict"), lines, numbers)
+    keys = {"export s": "export_s", "first s": "first_export_s", "load s": "load_s", "frame ms": "frame_ms"}
+    times = [number(header, key, "{:.2f}") for header, key in {**keys, "95 % ms": "frame_ms_95"}.items()]
+    sizes = (text("scene"), number("bodies"), number("frames"), number("kB", "kilobytes", "{:.0f}"))
+    return grid(f"replays of 10 s; targets: {targets(rows)}", (*sizes, *times, VERDICT), rows)
+
+
+# ── runs ──────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+ENTRY = (text("contestant"), text("method"), text("setting"))
+TIME = number("ms", "ms", three_digits)
 
 
 def simulating_grid(rows: Sequence[Row]) -> Grid:
     """Runs of ten seconds, at the accuracy asked for or the one reached."""
-    numbers = ("dof", "error rad", "ms", "ratio")
-    lines = [
-        [
-            *(row["problem"], str(row["dof"]), row["contestant"], row["method"], row["setting"]),
-            f"{row['error']:.1e}" + ("" if row["reached"] else " (too much)"),
-            f"{row['ms']:.3g}" if row["ms"] < 100 else f"{row['ms']:.0f}",
-            _ratio(row["ratio"]),
-        ]
-        for row in rows
-        if row["kind"] == "run"
-    ]
+    error = Column("error rad", lambda row: f"{row['error']:.1e}" + ("" if row["reached"] else " (too much)"))
     title = "10 s of motion, angles to 1e-8 rad: time, and how many times ours"
-    return Grid(title, ("problem", "dof", "contestant", "method", "setting", *numbers[1:]), lines, numbers)
+    return grid(title, (text("problem"), number("dof"), *ENTRY, error, TIME, RATIO), rows, "run")
 
 
 def batches_grid(rows: Sequence[Row]) -> Grid:
     """Batches: steps per second, all states together."""
-    numbers = ("ms", "M states x steps/s")
-    lines = [
-        [
-            *(row["problem"], row["contestant"], row["method"], row["setting"], f"{row['ms']:.0f}"),
-            f"{row['states_steps_per_second'] / 1e6:.1f}",
-        ]
-        for row in rows
-        if row["kind"] == "batch"
-    ]
-    return Grid("batches in one call", ("problem", "on", "method", "setting", *numbers), lines, numbers)
+    speed = Column("M states x steps/s", lambda row: f"{row['states_steps_per_second'] / 1e6:.1f}")
+    shown = (text("problem"), text("on", "contestant"), *ENTRY[1:], number("ms", form="{:.0f}"), speed)
+    return grid("batches in one call", shown, rows, "batch")
 
 
 def standing_grid(rows: Sequence[Row]) -> Grid:
-    """Hexapods on the ground at equal error: the step that we need for it, and both times."""
-    sizes = ("MuJoCo ms", "error", "its run ms", "our step ms", "ours ms", "ratio", "batched")
-    pairs: dict[tuple[str, str, float], dict[str, Row]] = {}
-    for row in rows:
-        if row["kind"] == "ground":
-            mode = row["contestant"].rpartition(", ")[2]
-            pairs.setdefault((row["problem"], row["component"], row["peer_step"]), {})[mode] = row
-    lines = []
-    for (problem, component, step), pair in pairs.items():
-        one, many = pair["one robot"], pair["batched"]
-        figures = [f"{1e3 * step:g}", f"{one['error']:.1e} {one['unit']}", _time(one["peer_ms"])]
-        if one["reached"]:
-            ratios = [_ratio(row["ratio"]) + "*" * (row["verdict"] != "met") for row in (one, many)]
-            figures += [f"{1e3 * one['step']:.3g}", _time(one["ms"]), *ratios]
-        else:
-            figures += ["not reached", "", "", ""]
-        lines.append([problem, component, *figures, one["method"] or ""])
-    asked = f"{_ratio(STANDING['one robot'])} and {_ratio(STANDING['batched'])}"
+    """Hexapods on the ground at equal error: the step size that we need for it, and both times."""
+    many = {_comparison(row): row for row in rows if row["kind"] == "ground" and "batched" in row["contestant"]}
+
+    def reached(header: str, cell: Callable[[Row], str], missing: str = "") -> Column:
+        return Column(header, lambda row: cell(row) if row["reached"] else missing)
+
+    def judged(row: Row) -> str:
+        return f"{ratio(row['ratio'])}{'' if row['verdict'] == 'met' else '*'}"
+
+    shown = (
+        *(text("problem"), text("component")),
+        Column("MuJoCo ms", lambda row: f"{1e3 * row['peer_step']:g}"),
+        Column("error", lambda row: f"{row['error']:.1e} {row['unit']}"),
+        number("its run ms", "peer_ms", three_digits),
+        reached("our step ms", lambda row: f"{1e3 * row['step']:.3g}", "not reached"),
+        reached("ours ms", lambda row: three_digits(row["ms"])),
+        reached("ratio", judged),
+        reached("batched", lambda row: judged(many[_comparison(row)])),
+        text("method"),
+    )
+    asked = f"{ratio(STANDING['one robot'])} and {ratio(STANDING['batched'])}"
     title = f"hexapods on the ground for 10 s, at MuJoCo's error; * misses its target ({asked})"
-    return Grid(title, ("problem", "component", *sizes, "method"), lines, sizes)
+    return grid(title, shown, [row for row in rows if row not in many.values()], "ground")
+
+
+def _comparison(row: Row) -> tuple[Any, ...]:
+    return row["problem"], row["component"], row["peer_step"]
 
 
 def curves_grid(rows: Sequence[Row]) -> Grid:
-    """Errors and times of all steps that were tried on the ground."""
-    numbers = ("step ms", "position m", "orientation rad", "joints rad", "ms", "batched ms")
-    lines = [
-        [
-            *(row["problem"], row["contestant"], row["method"], f"{1e3 * row['step']:.3g}"),
-            *("fails" if error is None else f"{error:.1e}" for error in row["errors"].values()),
-            *(_time(row["ms"]), _time(row["batched_ms"])),
-        ]
-        for row in rows
-        if row["kind"] == "point"
-    ]
+    """Errors and times of all step sizes that were tried on the ground."""
+
+    def error(header: str, name: str) -> Column:
+        return Column(header, lambda row: _error(row["errors"][name]))
+
+    components = {"position m": "base position", "orientation rad": "base orientation", "joints rad": "joint angles"}
+    step = Column("step ms", lambda row: f"{1e3 * row['step']:.3g}")
+    errors = [error(header, name) for header, name in components.items()]
     title = "hexapods on the ground: RMS error against a sixteenth of the step, and time for 10 s"
-    return Grid(title, ("problem", "contestant", "method", *numbers), lines, numbers)
+    times = (TIME, number("batched ms", "batched_ms", three_digits))
+    return grid(title, (text("problem"), *ENTRY[:2], step, *errors, *times), rows, "point")
 
 
 # ── loops ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -202,51 +219,33 @@ def curves_grid(rows: Sequence[Row]) -> Grid:
 
 def looped_grid(rows: Sequence[Row]) -> Grid:
     """Forward dynamics of robots with loops."""
-    ways = {"constraintDynamics µs": "constrained", "lcaba µs": "lcaba"}
-    numbers = ("dof", "loops", "ours µs", *ways, "ratio", "growth", "differs by")
-    lines = []
-    for row in rows:
-        if row["kind"] != "speed":
-            continue
-        figures = [""] * 5
-        if row["ours_us"] is not None:
-            taken = [row["peer_ways_us"].get(way) for way in ways.values()]
-            figures = [_time(row["ours_us"]), *("" if x is None else _time(x) for x in taken), _ratio(row["ratio"])]
-            figures.append("" if row["growth"] is None else f"{row['growth']:.2f}")
-        names = [row["robot"], str(row["nv"]), str(row["loops"]), row["mode"]]
-        lines.append([*names, *figures, f"{row['difference']:.0e}", row.get("peer", ""), row["target"], row["verdict"]])
-    columns = ("robot", "dof", "loops", "mode", *numbers[2:], "peer", "target", "verdict")
-    return Grid("forward dynamics with closed loops: time per evaluation, faster peer / ours", columns, lines, numbers)
+
+    def peer(header: str, algorithm: str) -> Column:
+        times: Callable[[Row], Any] = lambda row: row.get("peer_ways_us", {}).get(algorithm)  # noqa: E731
+        return Column(header, lambda row: "" if times(row) is None else three_digits(times(row)))
+
+    peers = (peer("constraintDynamics µs", "constrained"), peer("lcaba µs", "lcaba"))
+    names = (ROBOT, DOF, number("loops"), text("mode"))
+    ends = (number("growth", form="{:.2f}"), number("differs by", "difference", "{:.0e}"), text("peer"))
+    title = "forward dynamics with closed loops: time per evaluation, faster peer / ours"
+    return grid(title, (*names, TIMES[0], *peers, RATIO, *ends, text("target"), VERDICT), rows, "speed")
 
 
 def loop_runs_grid(rows: Sequence[Row]) -> Grid:
-    """Ten seconds of a four-bar: how far its loop opens, how wrong its crank is, how long it takes; and what we take
-    to be at least as good in both.
+    """Ten seconds of a four-bar: how far its loop opens, the error of its crank, the time it takes, and our time for
+    errors no larger than these.
     """
-    numbers = ("loop error m", "angle error rad", "ms", "ours ms", "ratio")
-    lines = []
-    for row in rows:
-        if row["kind"] != "run":
-            continue
-        figures = [_error(row["loop_error"]), _error(row["angle_error"]), _time(row["ms"])]
-        if row["peer"]:
-            beaten = row["ours_ms"] is not None
-            figures += [_time(row["ours_ms"]), _ratio(row["ratio"])] if beaten else ["not reached", ""]
-        else:
-            figures += ["", ""]
-        lines.append([row["contestant"], row["method"], row["setting"], *figures])
+    ours = Column(
+        "ours ms",
+        lambda row: "" if not row["peer"] else three_digits(row["ours_ms"]) if row["ours_ms"] else "not reached",
+    )
+    errors = (
+        number("loop error m", "loop_error", _error, "fails"),
+        number("angle error rad", "angle_error", _error, "fails"),
+    )
     title = "a four-bar for 10 s: errors, time, and our time for errors no larger than these"
-    return Grid(title, ("contestant", "method", "setting", *numbers), lines, numbers)
+    return grid(title, (*ENTRY, *errors, TIME, ours, RATIO), rows, "run")
 
 
 def _error(error: float | None) -> str:
     return "fails" if error is None else f"{error:.1e}"
-
-
-def _time(us: float) -> str:
-    """A time with three figures."""
-    return f"{us:.3g}" if us < 100 else f"{us:.0f}"
-
-
-def _ratio(ratio: float) -> str:
-    return f"{ratio:.1f}x" if ratio < 100 else f"{ratio:.0f}x"

@@ -1,6 +1,7 @@
-"""What the figures are held against. A target is a promise for some rows of the table; the others have none.
+"""The targets of the tables, and verdicts on rows. Rows without a target have an empty verdict.
 
-Ratios are over Pinocchio: its C++ on one core for `scalar` and `batched`, its Python package for calls from Python.
+Ratios are times of Pinocchio over ours: of its C++ on one core for `scalar` and `batched`, of its Python package for
+calls from Python.
 """
 
 from __future__ import annotations
@@ -20,11 +21,11 @@ DERIVATIVES = ("dRNEA", "dABA")
 BATCHED = {"RNEA": 30.0, "ABA": 30.0, "dRNEA": 20.0, "dABA": 20.0}
 SCALAR_DERIVATIVES = 5.0
 FROM_PYTHON = 3.0
-OVER_KERNEL_US = {"python-raw": 0.25, "python-call": 1.0}  # what a call may cost besides its kernel
-SCALING = 0.9  # share of the cores that a large batch must make use of to count as linear
+OVER_KERNEL_US = {"python-raw": 0.25, "python-call": 1.0}  # largest cost of a call besides its kernel
+SCALING = 0.9  # share of the cores that a large batch has to use to count as linear
 TRACE_MS, COLD_MS, WARM_MS = 100.0, 1000.0, 50.0  # to build a function of a robot with up to 36 degrees of freedom
 
-READING = 1.0  # how many times Pinocchio's own time it takes to read a URDF
+READING = 1.0  # Pinocchio's time to read a URDF over ours
 READY_COLD_MS, READY_WARM_MS = 1500.0, 200.0  # from a URDF to a compiled function, in a fresh process
 
 EXPORT_S, OPEN_S, FRAME_MS = 5.0, 2.0, 5.0  # of a replay: 50 bodies, 10 s at 60 pictures per second
@@ -33,13 +34,13 @@ EXPORT_S, OPEN_S, FRAME_MS = 5.0, 2.0, 5.0  # of a replay: 50 bodies, 10 s at 60
 STANDING = {"one robot": 10.0, "batched": 30.0}  # hexapods on the ground, over MuJoCo at equal error
 
 LOOPS = {"scalar": 5.0, "batched": 20.0}  # forward dynamics with loops, over Pinocchio's C++
-GROWTH = 1.25  # how many times the time of all copies alone a robot of many loops may take to count as linear
+GROWTH = 1.25  # largest time of a robot of copies over the time of separate copies to count as linear
 
 NEW_COLD_MS, NEW_SEEN_MS = 1000.0, 50.0  # from a docking to the first step of the new topology, nine modules
 
 
 class Verdict(NamedTuple):
-    """A target in words, and whether it is met; both empty where there is none."""
+    """A target in words, and whether it is met; both are empty if there is no target."""
 
     target: str = ""
     verdict: str = ""
@@ -54,7 +55,7 @@ def judge(
     over_kernel_us: float | None = None,
     scaling: float | None = None,
 ) -> Verdict:
-    """How a row does. `over_kernel_us`: time beyond the scalar kernel [µs]; `scaling`: share of the cores in use."""
+    """The verdict on a row of speeds. `over_kernel_us`: time beyond the kernel [µs]; `scaling`: share of cores used."""
     asked: list[tuple[str, bool]] = []
     if robot not in BENCH_SET:
         return Verdict()
@@ -75,7 +76,7 @@ def judge(
 
 
 def judge_building(nv: int, trace_ms: float, cold_ms: float, warm_ms: float) -> Verdict:
-    """How the times of building do [ms]; only robots with up to 36 degrees of freedom have a target."""
+    """The verdict on compile times [ms]; only robots with up to 36 degrees of freedom have a target."""
     if nv > 36:
         return Verdict()
     limits = (("trace", trace_ms, TRACE_MS), ("cold", cold_ms, COLD_MS), ("warm", warm_ms, WARM_MS))
@@ -83,7 +84,7 @@ def judge_building(nv: int, trace_ms: float, cold_ms: float, warm_ms: float) -> 
 
 
 def judge_loading(robot: str, ratio: float, cold_ms: float, warm_ms: float) -> Verdict:
-    """How loading does: reading against Pinocchio's, and Panda's way to a compiled function [ms]."""
+    """The verdict on loading: the ratio to Pinocchio's reader, and for Panda the times to a compiled function [ms]."""
     asked = [(f"read {READING:g}x", ratio >= READING)]
     if robot == "panda":
         asked += [
@@ -94,7 +95,7 @@ def judge_loading(robot: str, ratio: float, cold_ms: float, warm_ms: float) -> V
 
 
 def judge_replay(export_s: float, load_s: float | None, frame_ms: float | None) -> Verdict:
-    """How a replay does: making it, opening it [s], and its script for one picture [ms]; None where it is unknown."""
+    """The verdict on a replay: times to make and open it [s], and of its script per picture [ms]; None if unknown."""
     asked = [(f"export {EXPORT_S:g} s", export_s <= EXPORT_S)]
     asked += [] if load_s is None else [(f"load {OPEN_S:g} s", load_s <= OPEN_S)]
     asked += [] if frame_ms is None else [(f"frame {FRAME_MS:g} ms", frame_ms <= FRAME_MS)]
@@ -102,13 +103,13 @@ def judge_replay(export_s: float, load_s: float | None, frame_ms: float | None) 
 
 
 def judge_standing(mode: str, ratio: float | None) -> Verdict:
-    """How a hexapod on the ground does; the ratio is None where MuJoCo's error was not reached."""
+    """The verdict on a hexapod on the ground; the ratio is None if MuJoCo's error was not reached."""
     wanted = STANDING[mode]
     return _all_of([(f"{wanted:g}x", ratio is not None and ratio >= wanted)])
 
 
 def judge_loops(mode: str, ratio: float, growth: float | None) -> Verdict:
-    """How a robot with loops does. `growth`: its time over that of its copies alone, where it is made of some."""
+    """The verdict on a robot with loops. `growth`: its time over that of separate copies, if it is made of copies."""
     wanted = LOOPS.get(mode, FROM_PYTHON)
     asked = [(f"{wanted:g}x", ratio >= wanted)]
     if growth is not None and mode in LOOPS:
@@ -117,7 +118,7 @@ def judge_loops(mode: str, ratio: float, growth: float | None) -> Verdict:
 
 
 def judge_redocking(cold_ms: float, seen_ms: float) -> Verdict:
-    """How the time to a new topology does [ms]: with nothing known, and where it was seen before."""
+    """The verdict on times to a new topology [ms]: with an empty cache, and if the process has had it before."""
     limits = (("cold", cold_ms, NEW_COLD_MS), ("seen", seen_ms, NEW_SEEN_MS))
     return _all_of([(f"{what} {limit:g}", taken <= limit) for what, taken, limit in limits])
 

@@ -1,33 +1,41 @@
-"""How times are taken: contestants take turns in one run, and medians are compared.
+"""How times are measured: contestants take turns in one run, and medians are compared.
 
-A machine is never quiet. What two runs say about two programs is worth little; what one run says about both, turn by
-turn, is worth more. Work on one core is measured in time of the core, so that others on the machine count less; work
-on all cores by the clock on the wall. Every sample is long enough that clock and foreign call around it do not matter.
+A machine is never quiet. Times of two programs from two runs can hardly be compared; times from one run, in which both
+take turns, can. Work on one core is measured in CPU time, so that other processes matter less; work on all cores in
+wall time. Every sample is long enough that the clock and the foreign call around it do not matter.
 """
 
 from __future__ import annotations
 
 import ctypes
+import os
 import statistics
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from pathlib import Path
+from typing import Any, TypeVar
 
 import numpy as np
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.codegen.backends.llvm.engine import Engine, load_module, vector_bits
 from kinemorph.codegen.building.function import CompiledFunction
+from kinemorph.errors import KinemorphError
 
+T = TypeVar("T")
+Row = dict[str, Any]  # a row of a table, by column
+Say = Callable[[str], Any]  # receives a message
 Work = Callable[[], Any]  # one sweep over all states
 Clock = Callable[[], float]  # [s]
 
 
 @dataclass(frozen=True)
 class Pace:
-    """How long to measure: `rounds` turns of each contestant, each at least `seconds` long."""
+    """How long to measure: each contestant has `rounds` turns of at least `seconds`."""
 
     rounds: int
     seconds: float
@@ -45,7 +53,7 @@ def take_turns(contestants: Sequence[Work], pace: Pace, clock: Clock = time.proc
 def samples_in_turns(
     contestants: Sequence[Work], pace: Pace, clock: Clock = time.process_time, *, tidy: Work = lambda: None
 ) -> list[list[float]]:
-    """The times of one sweep of each contestant [s], one for every round. `tidy` runs before each, off the clock."""
+    """The times of one sweep of each contestant [s], one per round. `tidy` runs before each sample and is not timed."""
     counts = [_sweeps(work, pace.seconds, clock) for work in contestants]
     samples: list[list[float]] = [[] for _ in contestants]
     for _ in range(pace.rounds):
@@ -58,8 +66,26 @@ def samples_in_turns(
     return samples
 
 
+def timed(work: Callable[[], T], clock: Clock = time.process_time) -> tuple[float, T]:
+    """(time of a single call [s], its result)."""
+    start = clock()
+    result = work()
+    return clock() - start, result
+
+
+def in_process(script: str, argument: str, cache: Path, doing: str) -> str:
+    """What a script prints in a fresh Python process with this cache of compiled code."""
+    cache.mkdir(mode=0o700, exist_ok=True)
+    environment = {**os.environ, "KINEMORPH_CACHE": str(cache)}
+    command = [sys.executable, "-c", script, argument]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise KinemorphError(f"{doing} in a process of its own failed: {done.stderr.strip()[-300:]}")
+    return done.stdout
+
+
 def _sweeps(work: Work, seconds: float, clock: Clock) -> int:
-    """How many sweeps fill a sample; warms up on the way."""
+    """How many sweeps fill a sample; counting them warms up the code, too."""
     count = 1
     while True:
         start = clock()
@@ -77,7 +103,8 @@ def _sweeps(work: Work, seconds: float, clock: Clock) -> int:
 def scalar_loop(function: CompiledFunction, outs: Sequence[Array], ins: Sequence[Array], *, keep: bool) -> Work:
     """Runs a function's kernel for one state over all states of `ins`, in machine code.
 
-    `keep`: every state's result has its own place in `outs`; else all are written to the first, as a control loop does.
+    `keep`: every state has its own place in `outs` for its result; else all results are written to the first place, as
+    in a control loop.
     """
     n = len(ins[0])
     ports = [*function.program.outputs, *function.program.inputs]
@@ -115,12 +142,12 @@ def _loop(count: int) -> Engine:
     return load_module(text, "repeat", lambda: text)
 
 
-CHAINS = 16  # independent sums, enough to hide the time that one fused multiply-add takes
+CHAINS = 16  # independent sums, enough to hide the latency of a fused multiply-add
 STEPS = 20_000
 
 
 def peak_flops(pace: Pace) -> float:
-    """What one core can do [flop/s]: fused multiply-adds in full SIMD registers, nothing else."""
+    """The peak of one core [flop/s]: fused multiply-adds in full SIMD registers, nothing else."""
     lanes = vector_bits() // 64
     real = f"<{lanes} x double>"
     name = f"@llvm.fma.v{lanes}f64"

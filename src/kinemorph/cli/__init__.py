@@ -1,14 +1,19 @@
-"""The command `kinemorph`: one function per verb; each parses, calls and prints.
+"""The command `kinemorph`: one file per verb, which parses, calls and prints.
 
-application     the command with its exit codes, and how verbs print
+application     the command with its exit codes, how verbs are registered and how they print
 verbs/          the verbs
-options/        options that several verbs share
-emitted_forms   what `derive` writes, in any of its forms
-doctor          what `doctor` finds out about the installation
-demo/           what `demo` makes
+options/        groups of options that several verbs share
+output_files    files that verbs write
+emitted_forms   the forms in which `derive` writes functions
+installation    the facts that `doctor` reports
+demo/           the contents of the folder that `demo` writes
 """
 
-from kinemorph.cli import verbs
-from kinemorph.cli.application import app, main
+from importlib import import_module
 
-__all__ = ["app", "main", "verbs"]
+from kinemorph.cli.application import VERBS, app, main
+
+for _verb in VERBS:
+    import_module(f"kinemorph.cli.verbs.{_verb}")
+
+__all__ = ["app", "main"]

@@ -1,53 +1,58 @@
-"""The command itself: its verbs as one Typer application, exit codes, and how verbs print.
+"""The command `kinemorph`: a Typer application of verbs, its exit codes, and how verbs print.
 
-Data go to stdout, messages to stderr. Exit codes: 0 well, 1 a check or a run failed, 2 bad input; besides, 130
-interrupted, 141 the reader of a pipe has gone, 70 a mistake of ours. Errors are sentences; KINEMORPH_TRACEBACK=1 shows
-where they arose.
+Data go to stdout, messages to stderr. Exit codes: 0 success, 1 a check or a run failed, 2 bad input, 70 an error inside
+kinemorph, 130 interrupted, 141 the reader of a pipe has closed it. Errors are sentences; KINEMORPH_TRACEBACK=1 shows
+where they were raised.
 """
 
 from __future__ import annotations
 
 import contextlib
+import functools
+import inspect
 import json
 import os
 import sys
 import warnings
 from collections.abc import Callable, Iterator
-from typing import Annotated, Any
+from dataclasses import is_dataclass
+from typing import Annotated, Any, get_args, get_type_hints
 
 import typer
 from typer.core import TyperGroup
 
 from kinemorph import __version__
-from kinemorph.errors import KinemorphError, ModelError, did_you_mean
+from kinemorph.errors import KinemorphError, ModelError
 from kinemorph.model.library.choosing import CHOICE
+from kinemorph.words import did_you_mean
 
-WELL, FAILED, BAD_INPUT, OUR_MISTAKE, INTERRUPTED, PIPE_GONE = 0, 1, 2, 70, 130, 141
+WELL, FAILED, BAD_INPUT, INTERNAL_ERROR, INTERRUPTED, PIPE_GONE = 0, 1, 2, 70, 130, 141
+# every verb is a file of `verbs`; the help lists them in this order
 VERBS = (
     *("new", "check", "info", "assemble", "derive", "verify", "simulate", "gait", "analyze", "show"),
     *("export", "doctor", "demo", "bench"),
 )
-LONGEST = 1000  # characters of what Python says about an unexpected error
+LONGEST = 1000  # characters that are shown of the text of an unexpected error
 UNEXPECTED = (
     *(ArithmeticError, AssertionError, AttributeError, ImportError, LookupError),
     *(MemoryError, OSError, RuntimeError, TypeError, ValueError),
 )
-# what the parser raises for wrong usage; it has no public name in all versions of Typer
+# the exception that the parser raises for wrong usage; not all versions of Typer give it a public name
 USAGE_ERROR: type[Exception] = next(kind for kind in typer.BadParameter.mro() if kind.__name__ == "ClickException")
 
 
 class Verbs(TyperGroup):
-    """The verbs, with every error turned into a sentence and an exit code."""
+    """The group of all verbs. It turns every error into a sentence and an exit code."""
 
     def main(self, *args: Any, **options: Any) -> Any:
-        """Parse and run; the parser's own errors become sentences like all others."""
+        """Parses and runs a command line; errors of the parser are printed like all other errors."""
         try:
             code = super().main(*args, **{**options, "standalone_mode": False})
         except USAGE_ERROR as error:
             message: Any = error
             context = getattr(error, "ctx", None)
             path = context.command_path if context else "kinemorph"
-            # enums are checked by more than one parser; some put their own words before the sentence
+            # some of the parsers that check enumerations put their own words before the sentence
             text = " ".join(message.format_message().split()).replace("Value error, ", "").rstrip(".")
             print(f"error: {text}. See `{path} --help`.", file=sys.stderr)
             sys.exit(BAD_INPUT)
@@ -56,17 +61,15 @@ class Verbs(TyperGroup):
         sys.exit(code if isinstance(code, int) else WELL)
 
     def list_commands(self, ctx: Any) -> list[str]:
-        """The verbs in the order in which one meets them."""
-        known = super().list_commands(ctx)
-        return [*(verb for verb in VERBS if verb in known), *(verb for verb in known if verb not in VERBS)]
+        """The verbs in the order of VERBS: from a new model to its runs."""
+        return list(VERBS)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """The command of a verb; an unknown one is answered with the nearest that exists."""
+        """The command of a verb; the error for an unknown verb suggests the most similar one."""
         found = super().get_command(ctx, cmd_name)
         if found is None:
-            verbs = self.list_commands(ctx)
-            hint = did_you_mean(cmd_name, verbs)
-            raise KinemorphError(f"there is no verb '{cmd_name}'.{hint} Verbs: {', '.join(verbs)}.")
+            hint = did_you_mean(cmd_name, VERBS)
+            raise KinemorphError(f"there is no verb '{cmd_name}'.{hint} Verbs: {', '.join(VERBS)}.")
         return found
 
     def invoke(self, ctx: Any) -> Any:
@@ -80,16 +83,16 @@ class Verbs(TyperGroup):
             print("interrupted", file=sys.stderr)
             raise typer.Exit(INTERRUPTED) from None
         except BrokenPipeError:
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # so that the last flush is quiet, too
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # so that the last flush raises nothing
             raise typer.Exit(PIPE_GONE) from None
-        except (typer.Exit, typer.Abort):  # the parser's own, though it makes them RuntimeErrors
+        except (typer.Exit, typer.Abort):  # raised by the parser; they are RuntimeErrors, too
             raise
         except UNEXPECTED as error:
             if os.environ.get("KINEMORPH_TRACEBACK"):
                 raise
             print(f"error: unexpected {type(error).__name__}: {str(error)[:LONGEST]}", file=sys.stderr)
-            print("This is a mistake in kinemorph; KINEMORPH_TRACEBACK=1 shows where it happened.", file=sys.stderr)
-            raise typer.Exit(OUR_MISTAKE) from None
+            print("This is a bug in kinemorph; KINEMORPH_TRACEBACK=1 shows where it happened.", file=sys.stderr)
+            raise typer.Exit(INTERNAL_ERROR) from None
 
 
 app = typer.Typer(
@@ -100,14 +103,58 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     help="Derives a robot's equations of motion, checks them, and compiles them for that one robot.",
     epilog="ROBOT is a model file (URDF, xacro, SDF, MJCF, TOML, DH) or a built-in robot: "
-    f"{', '.join(CHOICE)}. The data of a built-in robot follow a colon: chain:20, pendulum:mass=2.",
+    f"{', '.join(CHOICE)}. Data of a built-in robot follow a colon: chain:20, pendulum:mass=2.",
 )
 
-Json = Annotated[bool, typer.Option("--json", metavar="", help="Print data as JSON.")]
+
+def option(
+    help: str, metavar: str | None = None, *, default: str | bool = True, names: tuple[str, ...] = (), **more: Any
+) -> Any:
+    """An option of a verb; `default` is shown as its default value."""
+    return typer.Option(*names, metavar=metavar, help=help, show_default=default, **more)
+
+
+def flag(name: str, help: str, **more: Any) -> Any:
+    """An option without a value."""
+    return typer.Option(name, metavar="", help=help, **more)
+
+
+Json = Annotated[bool, flag("--json", "Print the results as JSON.")]
+
+
+def verb(function: Callable[..., None]) -> Callable[..., None]:
+    """Registers a function as a verb. A parameter that is a dataclass of options becomes one option per field.
+
+    `scenes: Annotated[SceneOptions, "gif", "mp4"]` offers these two fields only; the others keep their defaults.
+    """
+    listed: list[inspect.Parameter] = []
+    groups: dict[str, tuple[Any, tuple[str, ...]]] = {}
+    for parameter in inspect.signature(function, eval_str=True).parameters.values():
+        record, *chosen = get_args(parameter.annotation) or (parameter.annotation,)
+        if not is_dataclass(record):
+            listed.append(parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY))
+            continue
+        types = get_type_hints(record, include_extras=True)
+        groups[parameter.name] = record, tuple(chosen or types)
+        for name in groups[parameter.name][1]:
+            kind, default = inspect.Parameter.KEYWORD_ONLY, getattr(record, name)
+            listed.append(inspect.Parameter(name, kind, default=default, annotation=types[name]))
+
+    @functools.wraps(function)
+    def with_groups(**given: Any) -> None:
+        for group, (record, names) in groups.items():
+            given[group] = record(**{name: given.pop(name) for name in names})
+        function(**given)
+
+    del with_groups.__wrapped__  # the parser shall see the new signature only
+    with_groups.__signature__ = inspect.Signature(listed)  # type: ignore[attr-defined]
+    with_groups.__annotations__ = {parameter.name: parameter.annotation for parameter in listed}
+    paragraphs = (inspect.getdoc(function) or "").split("\n\n")
+    return app.command(help="\n\n".join(" ".join(text.split()) for text in paragraphs))(with_groups)
 
 
 def main() -> None:
-    """Run the command line."""
+    """Runs the command line."""
     try:
         app()
     except KeyboardInterrupt:
@@ -123,11 +170,9 @@ def _print_version(wanted: bool) -> None:
 @app.callback()
 def _options(
     ctx: typer.Context,
-    version: Annotated[
-        bool, typer.Option("--version", metavar="", callback=_print_version, is_eager=True, help="Print the version.")
-    ] = False,
+    version: Annotated[bool, flag("--version", "Print the version.", callback=_print_version, is_eager=True)] = False,
 ) -> None:
-    """Options of the command itself; alone, it prints its help."""
+    """Handles options that stand before any verb. Without a verb, the help is printed."""
     if ctx.invoked_subcommand is None:
         out(ctx.get_help().rstrip() + "\n")
 
@@ -136,7 +181,7 @@ def _options(
 
 
 def put(data: Any, as_json: bool, tables: Callable[[Any], list[Any]]) -> None:
-    """Data on stdout: as JSON, or as tables."""
+    """Prints data to stdout: as JSON, or as the tables that `tables` makes of them."""
     from kinemorph.display.tables.terminal import rendered
 
     text = json.dumps(data, indent=2, allow_nan=False) + "\n" if as_json else rendered(tables(data), sys.stdout)
@@ -144,19 +189,19 @@ def put(data: Any, as_json: bool, tables: Callable[[Any], list[Any]]) -> None:
 
 
 def out(text: str) -> None:
-    """Text on stdout, at once."""
+    """Writes text to stdout and flushes it."""
     sys.stdout.write(text)
     sys.stdout.flush()
 
 
 def say(message: str) -> None:
-    """A message on stderr."""
+    """Prints a message to stderr."""
     print(message, file=sys.stderr, flush=True)
 
 
 @contextlib.contextmanager
-def told() -> Iterator[None]:
-    """Warnings as messages on stderr, also where an error ends the work."""
+def reported_warnings() -> Iterator[None]:
+    """Prints the warnings raised inside as messages to stderr, even if an error ends the work."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
@@ -168,7 +213,7 @@ def told() -> Iterator[None]:
 
 @contextlib.contextmanager
 def working(message: str) -> Iterator[Callable[[str], None]]:
-    """A spinner on stderr while work goes on, where stderr is a terminal. Gives a function that changes its message."""
+    """Shows a spinner while the work inside runs, if stderr is a terminal. Yields a function that sets its message."""
     if not sys.stderr.isatty():
         yield lambda message: None
         return

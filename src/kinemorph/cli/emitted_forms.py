@@ -1,7 +1,7 @@
-"""What `kinemorph derive` gives: functions of a robot in one of many forms, each a row of one table.
+"""The forms of `kinemorph derive --emit`: functions of a robot as source code, formulas or a graph. FORMS lists them.
 
-A form turns functions into files, by name: source text of a language, formulas, the graph. Where the text speaks of
-its own file (C includes its header, MATLAB finds a function by its file), files are named after the place they go to.
+A form turns functions into texts by file name. If the text of a file contains its name (C includes its header, MATLAB
+finds a function by its file), files are named after the path given with --output.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from kinemorph.cli.output_files import write_text
 from kinemorph.codegen.backends.identifiers import comment, identifier
 from kinemorph.codegen.backends.text.languages import function_name
 from kinemorph.codegen.building.function import CompiledFunction
@@ -32,7 +33,7 @@ Files = dict[str, str]
 
 
 class Work(NamedTuple):
-    """What is to be written: functions of one robot, under a name that files are called after."""
+    """The functions of one robot that are written, and the name that files get."""
 
     dynamics: Dynamics
     functions: Sequence[CompiledFunction]
@@ -52,7 +53,7 @@ def _latex(work: Work) -> Files:
 
 
 def _formulas(work: Work, mark: str, kind: str) -> list[str]:
-    """Comment lines that say what the symbols stand for, then the formulas; function after function."""
+    """One text per function: comment lines that explain the symbols, then the formulas."""
     texts = []
     for function in work.functions:
         equations = write_equations(work.dynamics, [function.program])
@@ -68,7 +69,7 @@ def _graph(work: Work) -> Files:
 
 
 def _llvm(work: Work) -> Files:
-    """A module of its own for every function."""
+    """One LLVM module per function."""
     return {
         f"{identifier(f'{work.name}_{function_name(function.program)}')}.ll": str(function.source)
         for function in work.functions
@@ -83,7 +84,7 @@ def _sympy(work: Work) -> Files:
 
 
 def _source(module: str, export: str) -> Callable[[Work], Files]:
-    """A backend's own exporter, loaded when it is first used."""
+    """The exporter of a backend, which is imported when it is first used."""
 
     def write(work: Work) -> Files:
         exporter = getattr(import_module(f"kinemorph.codegen.backends.{module}"), export)
@@ -95,14 +96,14 @@ def _source(module: str, export: str) -> Callable[[Work], Files]:
 
 @dataclass(frozen=True)
 class Form:
-    """One way to give functions.
+    """A form in which functions are written.
 
-    `write`      makes the files; None for the table of counts
-    `mark`       begins a comment, to part several files on stdout
+    `write`      makes the texts; None for the table of operation counts
+    `mark`       begins a comment; comments separate several files on stdout
     `symbolic`   parameters and gravity are symbols unless numbers are asked for
-    `compiled`   shows what the compiler gives, so functions are compiled
-    `precise`    comes in float32 too
-    `bound`      the text speaks of its own file's name
+    `compiled`   shows results of the compiler, so functions are compiled
+    `precise`    is available in float32, too
+    `bound`      the text contains the name of its own file
     """
 
     write: Callable[[Work], Files] | None
@@ -143,20 +144,20 @@ def emitted(
     name: str | None = None,
     split: Split | None = None,
 ) -> Data:
-    """Functions of a robot in a form of FORMS, as data; `files` holds what was written, by file name.
+    """Functions of a robot in a form of FORMS, as data; `files` holds the texts by file name.
 
-    Without names, a summary takes the main functions and the other forms take the inverse dynamics. Files are called
-    after `name`, or after the robot. `split` is for functions of robots with loops.
+    If no function is named, a summary lists the main functions, and other forms contain the inverse dynamics. Files are
+    named after `name`, or after the robot. `split` is for functions of robots with loops.
     """
     row = FORMS[form]
     if precision != "float64" and not row.precise:
         known = ", ".join(name for name, other in FORMS.items() if other.precise)
         raise UnsupportedError(f"precision '{precision}' means nothing for '{form}'; it is for: {known}. Leave it out.")
-    way: Any = formulation  # derive refuses an unknown one
+    by: Any = formulation  # derive refuses an unknown one
     if row.symbolic:
-        dynamics = symbolic_dynamics(robot, way, parameters)
+        dynamics = symbolic_dynamics(robot, by, parameters)
     else:
-        dynamics = derive(robot, way, parameters=parameters, backend="llvm" if row.compiled else "interpreter")
+        dynamics = derive(robot, by, parameters=parameters, backend="llvm" if row.compiled else "interpreter")
     wanted = list(functions) or (MAIN_FUNCTIONS if row.write is None else ["inverse_dynamics"])
     made = [
         timed(lambda one=one: function_of(dynamics, one, frame, reference, split))  # type: ignore[misc]
@@ -175,15 +176,15 @@ def emitted(
 
 
 def default_parameters(form: str) -> ParameterChoice:
-    """Which parameters stay symbols in a form, where nobody says."""
+    """The parameters that stay symbols in a form unless the user names others."""
     return "all" if FORMS[form].symbolic else None
 
 
 def notes(robot: Robot, data: Data) -> list[str]:
-    """What one should know about functions of a robot with loops or couplings."""
+    """Notes on functions of a robot with loops or couplings."""
     shown = {row["function"] for row in data["functions"]}
-    held = [(len(robot.loops), "loop"), (len(robot.couplings), "coupling")]
-    count = " and ".join(f"{number} {kind}{'s' if number > 1 else ''}" for number, kind in held if number)
+    parts = [(len(robot.loops), "loop"), (len(robot.couplings), "coupling")]
+    count = " and ".join(f"{number} {kind}{'s' if number > 1 else ''}" for number, kind in parts if number)
     if not count or not shown & set(MAIN_FUNCTIONS):
         return []
     tree = "the tree cut open" if robot.loops else "the tree without them"
@@ -191,7 +192,7 @@ def notes(robot: Robot, data: Data) -> list[str]:
 
 
 def as_text(data: Data) -> str:
-    """What was written, files parted by a comment; for a summary one line of counts for each function."""
+    """The texts as one, separated by comments; for a summary, one line of operation counts per function."""
     if data["emit"] == "summary":
         return "".join(f"{row['function']}: {row['ops']} ops, {row['flops']} flops\n" for row in data["functions"])
     files: Files = data["files"]
@@ -205,19 +206,19 @@ def as_text(data: Data) -> str:
 
 
 class Target(NamedTuple):
-    """Where files go: into a folder under their own names, or to one path that gives them its name."""
+    """Where files are written: into a folder under their own names, or under the name of a path."""
 
     folder: Path
     path: Path | None
 
     @property
     def name(self) -> str | None:
-        """What files are called after; None: the robot."""
+        """The name that files get; None: that of the robot."""
         return None if self.path is None else self.path.stem
 
 
 def target(output: str) -> Target:
-    """The place that `--output` means: a folder that is there, or a file or stem in one."""
+    """The target that `--output` names: an existing folder, or a file or stem in one."""
     if not output:
         raise KinemorphError("--output is empty; expected a file, a stem or a folder. Leave it out to print to stdout.")
     path = Path(output)
@@ -232,7 +233,7 @@ def target(output: str) -> Target:
 
 
 def write_files(place: Target, data: Data) -> list[Path]:
-    """Writes what was emitted and gives the paths. A single file takes the path as given, unless its text is bound."""
+    """Writes the files and returns their paths. A single file gets the given path, unless its text is bound."""
     form = data["emit"]
     files: Mapping[str, str] = data["files"] or {f"{identifier(data['robot'])}_summary.txt": as_text(data)}
     written = []
@@ -241,11 +242,3 @@ def write_files(place: Target, data: Data) -> list[Path]:
         written.append(place.folder / file if own or place.path is None else place.path)
         write_text(written[-1], text)
     return written
-
-
-def write_text(path: Path, text: str) -> None:
-    """Writes a file, or says why not."""
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise KinemorphError(f"cannot write '{path}': {error.strerror}. Choose another file with --output.") from error

@@ -1,9 +1,10 @@
 """Where mechanics joins codegen: from a robot to compiled functions.
 
 dynamics                `derive`, and the `Dynamics` that it returns
-making                  how a law of mechanics becomes a compiled function
-constraint_functions    the functions of robots with closed chains or coupled joints
+making                  `Maker`: how a law of mechanics becomes a compiled function
+frame_functions         functions of one frame or body, asked for by name or called at once
 reduction               closed chains in independent velocities
+actuation               inverse dynamics with actuators at some joints only
 independent_velocities  which velocities may be chosen freely, and which follow
 pair_loops              mass matrix and derivatives of large robots: loops over pairs of joint axes
 column_loops            derivatives of forward dynamics of large robots: loops over columns

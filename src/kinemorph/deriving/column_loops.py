@@ -1,14 +1,14 @@
 """Derivatives of forward dynamics of robots with many joints: straight-line code up to the columns, loops to solve.
 
-Dense matrices come out, n^2 entries each, from sparse ones: M couples what hangs on each other and nothing else.
-Written out, the solution is two thirds of all operations at 24 joints and more beyond; as loops along rows it is short
-to compile, and goes through SIMD registers on one state too. Between M and the columns stands the acceleration, which
-is solved for by the same factor:
+The results are dense matrices, n^2 entries each, and M is sparse: it couples only axes that hang on each other. Written
+out, the solution is two thirds of all operations at 24 joints and more beyond. As loops along rows it is short to
+compile, and uses SIMD registers on one state too. Between M and the columns stands the acceleration, which is found
+with the same factor of M:
 
     first ──► M, tau - h ──► factor, a ──► second ──► columns B ──► M X = B
 
-Limbs that are alike share their code: what belongs to one of them runs in a loop (`codegen.loops.splitting`), with the
-numbers in which they differ in an array.
+Limbs that are alike share their code: the operations of one limb run in a loop (`codegen.loops.splitting`), with the
+numbers in which the limbs differ in an array.
 """
 
 from __future__ import annotations
@@ -19,18 +19,19 @@ from typing import Any
 from kinemorph.codegen.graphs.program import Program
 from kinemorph.codegen.loops.branch_matrix import Forest, factor
 from kinemorph.codegen.loops.branch_matrix_rows import solve_rows
-from kinemorph.codegen.loops.loop_program import LoopBuilder, LoopProgram, View
+from kinemorph.codegen.loops.loop_builder import LoopBuilder
+from kinemorph.codegen.loops.loop_program import LoopProgram, View
 from kinemorph.codegen.loops.splitting import COMMON, EARLY, LATE, SUM, SUMMAND, Spot, Sums, staged
 from kinemorph.deriving.limb_lanes import TABLE, as_q, as_v, each
 from kinemorph.mechanics.derivatives.forward_derivatives import answering_bases, forward_system
 from kinemorph.mechanics.trees.limbs import SUMS, Limbs, kept_places, one_of_each
 from kinemorph.mechanics.trees.tree import Tree
 
-MATRICES = {"by_q": "dq", "by_v": "dv", "by_tau": "dtau"}  # of the system and of the result
+MATRICES = {"by_q": "dq", "by_v": "dv", "by_tau": "dtau"}  # output of the system -> output of the loop program
 
 
 def system_inputs(tree: Tree, limbs: Sequence[Limbs]) -> dict[str, tuple[int, ...]]:
-    """The shapes of what `system_of` takes."""
+    """The shapes of the inputs of `system_of`, by name."""
     _, q, v = kept_places(tree, limbs)
     shapes: dict[str, tuple[int, ...]] = {"q": (len(q),), **dict.fromkeys(("v", "tau", "a"), (len(v),))}
     shapes |= {TABLE.format(k): (len(kind.own),) for k, kind in enumerate(limbs)}
@@ -94,13 +95,13 @@ def _spots(tree: Tree, limbs: Sequence[Limbs]) -> dict[str, Sequence[Spot]]:
 
 
 def _pair(row: Spot, column: Spot, n: int) -> Spot:
-    """A spot in a matrix of n columns; limbs of different kinds have nothing to do with each other."""
+    """A spot in a matrix of n columns; limbs of different kinds share no entry."""
     repeat = max(row.repeat, column.repeat, COMMON)
     return Spot(row.place * n + column.place, repeat, row.stride * n + column.stride)
 
 
 def _take_answered(loop: LoopBuilder, X: Sequence[View], answered: View, bases: Sequence[int]) -> None:
-    """Takes from the translations of every base what they answer alone: six columns by q, six by v."""
+    """Subtracts `answered` from the rows of the translations of every base: six columns by q, six by v."""
     for number, base in enumerate(bases):
         for part in range(2):
             with loop.repeat(3) as k, loop.repeat(6) as c:

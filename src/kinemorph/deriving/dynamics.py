@@ -1,81 +1,63 @@
-"""From a robot to functions: this file, `making` and `constraint_functions` join mechanics to codegen.
+"""`derive(robot)`: the equations of motion of one robot, as functions of arrays.
 
-`derive(robot)` offers the equations of motion of one robot. Each function is mechanics run on graph nodes (`trace`),
-and compiled when it is first used:
+    M(q) a + h(q, v) = tau                                              of an open tree
+    M(q) a + h(q, v) = tau + J(q)^T lambda,   J(q) a = gamma(q, v)      of a robot with closed chains or coupled joints
 
-    M(q) a + h(q, v) = tau                                              where the robot is an open tree
-    M(q) a + h(q, v) = tau + J(q)^T lambda,   J(q) a = gamma(q, v)      where loops close or joints follow others
-
-Numbers are folded in by default, the fastest form; parameters that are named become a last input `p`. Recursions run on
-reframed, regrouped links (mechanics.trees.reframing); kinematics and energies on the links as the user wrote them. Both
-are the same robot, in the user's own q and v. What only tracing needs is imported there: functions made before start
-fast.
+Each function is a law of mechanics, compiled by a `Maker` when it is first used. Numbers are folded in by default, the
+fastest form; parameters that are named become a last input `p`. Recursions run on reframed, regrouped links
+(mechanics.trees.reframing); kinematics and energies on the links as the user wrote them. Both are the same robot, in
+the user's own q and v. M and h are those of the formulation, so every formulation covers closed chains;
+mechanics.constraints.constrained solves for a and lambda.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import numpy.typing as npt
 
 from kinemorph.algebra.groups import matrix_of
 from kinemorph.codegen.backends import Precision
-from kinemorph.codegen.building.compile import BACKENDS
+from kinemorph.codegen.building.compile import check_target
 from kinemorph.codegen.building.function import CompiledFunction
-from kinemorph.codegen.graphs.program import Port, Program
+from kinemorph.codegen.graphs.program import Port
 from kinemorph.codegen.graphs.tracing import Shape
-from kinemorph.codegen.loops.loop_program import LoopProgram
-from kinemorph.deriving.constraint_functions import ConstraintFunctions
-from kinemorph.errors import ModelError, UnsupportedError, did_you_mean
+from kinemorph.deriving.frame_functions import of_frame
+from kinemorph.deriving.function_names import BODY_FUNCTIONS, CONSTRAINT_FUNCTIONS, STATE_FUNCTIONS
+from kinemorph.deriving.making import Maker, chosen_parameters
+from kinemorph.errors import UnsupportedError
 from kinemorph.frozen import dataclass
 from kinemorph.mechanics.constraints import closures
-from kinemorph.mechanics.derivatives import axis_arrays
+from kinemorph.mechanics.constraints.constrained import (
+    MOST_ELIMINATED,
+    Constrained,
+    Rows,
+    constrained_dynamics,
+    eliminated_out,
+    held_rows,
+    shared_out,
+)
+from kinemorph.mechanics.derivatives.branch_factor import branch_factor, ways_to_root
 from kinemorph.mechanics.elements.drives.rotors import with_rotors
 from kinemorph.mechanics.formulations.table import FORMULATIONS, FormulationName
 from kinemorph.mechanics.recursions import kinematics, momentum, newton_euler
 from kinemorph.mechanics.recursions.kinematics import Reference
 from kinemorph.mechanics.trees.tree import Tree
+from kinemorph.model.configuration import neutral
 from kinemorph.model.parameter import Parameter
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System, as_robot
 from kinemorph.shown import ShownEquations
+from kinemorph.words import did_you_mean
 
 if TYPE_CHECKING:
-    from kinemorph.codegen.loops.branch_matrix import Forest
+    from kinemorph.deriving.reduction import Reduction
 
 BackendName = Literal["llvm", "interpreter", "c"]
-
-# the functions of a Dynamics: those of the state alone, their derivatives, those asked for by frame, those that show
-# every body or link, those of loops and coupled joints
-STATE_FUNCTIONS = (
-    "mass_matrix",
-    "inverse_dynamics",
-    "forward_dynamics",
-    "bias_forces",
-    "coriolis_matrix",
-    "gravity_forces",
-    "energy",
-    "forward_kinematics",
-    "center_of_mass",
-    "centroidal_matrix",
-    "momentum",
-    "configuration_rate",
-)
-DERIVATIVE_FUNCTIONS = ("inverse_dynamics_derivatives", "forward_dynamics_derivatives")
-FRAME_FUNCTIONS = ("pose", "jacobian", "jacobian_rate")
-BODY_FUNCTIONS = ("joint_wrenches", "stacked_matrices")
-CONSTRAINT_FUNCTIONS = (
-    "constraint_error",
-    "constraint_jacobian",
-    "constraint_bias",
-    "constraint_forces",
-    "multiplier_wrenches",
-)
-
-MOST_PAIRS = 1000  # pairs of axes up to which their products are written out
-MOST_COLUMNS = 20  # velocities up to which M X = B is written out for the columns of dABA,
-MOST_FACTORS = 300  # and different factors from which it is written out again
 
 
 def derive(
@@ -89,7 +71,7 @@ def derive(
 ) -> Dynamics:
     """The equations of motion of a robot, as functions of arrays.
 
-    Those of a System have the inertia that its motors add to joints (`with_rotors`), and no other elements.
+    The equations of a System include the inertia that its motors add to joints (`with_rotors`), and no other elements.
 
     `formulation`   "newton_euler" (recursive, fast), "lagrange" (from the energies, by dual numbers; a check) or
                     "closed_form" (the stacked matrices of the MODUROB paper; a check, see `stacked_matrices`)
@@ -98,16 +80,13 @@ def derive(
                     then take an input `wrenches` (k, 6), [force; moment] in each frame's own axes about its origin
     `backend`       "llvm" (machine code), "interpreter" (NumPy; slow, nothing to compile) or "c" (the C that
                     `export_c` writes, by this computer's C compiler; a check on it)
-    `precision`     "float64" or "float32", of the arithmetic and of the arrays that functions give
+    `precision`     "float64" or "float32", of the arithmetic and of the arrays that functions return
     """
     robot = with_rotors(robot) if isinstance(robot, System) else as_robot(robot)
     row = FORMULATIONS.get(formulation)
     if row is None:
         raise UnsupportedError(f"formulation '{formulation}' is unknown. Choose one of {', '.join(FORMULATIONS)}.")
-    if backend not in BACKENDS:
-        raise UnsupportedError(f"backend '{backend}' is unknown. Choose one of {', '.join(BACKENDS)}.")
-    if precision not in get_args(Precision):
-        raise UnsupportedError(f"precision '{precision}' is unknown. Choose 'float64' or 'float32'.")
+    check_target(backend, precision)
     wrenches = (wrenches,) if isinstance(wrenches, str) else wrenches
     if wrenches and not row.wrenches:
         raise UnsupportedError(
@@ -115,41 +94,27 @@ def derive(
         )
     for name in wrenches:
         robot.frame(name)
-    return Dynamics(robot, formulation, _chosen_parameters(robot, parameters), tuple(wrenches), backend, precision)
-
-
-def _chosen_parameters(robot: Robot, wanted: str | Sequence[str] | None) -> tuple[Parameter, ...]:
-    if wanted is None:
-        return ()
-    known = {parameter.name: parameter for parameter in robot.parameters}
-    if wanted == "all":
-        return tuple(known.values())
-    if isinstance(wanted, str):
-        wanted = (wanted,)
-    missing = [name for name in wanted if name not in known]
-    if missing and not known:
-        raise ModelError(f"parameters {', '.join(missing)}: robot '{robot.name}' has no parameters. Leave them out.")
-    if missing:
-        listed = ", ".join(f"'{name}'" for name in known)
-        raise ModelError(
-            [
-                f"parameter '{name}': robot '{robot.name}' has none of that name; expected one of: {listed}."
-                for name in missing
-            ]
-        )
-    return tuple(known[name] for name in wanted)
+    return Dynamics(robot, formulation, chosen_parameters(robot, parameters), tuple(wrenches), backend, precision)
 
 
 # ── the functions of one robot ────────────────────────────────────────────────────────────────────────────────────────
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Dynamics(ConstraintFunctions, ShownEquations):
+class Dynamics(ShownEquations):
     """The equations of motion of one robot. Made by `derive`.
 
     Every function is a `CompiledFunction`: batch-first arrays in, `.raw(out, ...)` without checks, `.program` for the
     graph, `.source` for what was emitted. Where parameters were named, each takes `p` as its last input.
     """
+
+    robot: Robot
+    formulation: str
+    parameters: tuple[Parameter, ...] = ()
+    wrenches: tuple[str, ...] = ()
+    backend: str = "llvm"
+    precision: Precision = "float64"
+    _made: dict[str, CompiledFunction] = field(default_factory=dict)  # functions of frames, and derivatives
 
     def __repr__(self) -> str:
         inputs = f", parameters {', '.join(p.name for p in self.parameters)}" if self.parameters else ""
@@ -157,55 +122,53 @@ class Dynamics(ConstraintFunctions, ShownEquations):
         return f"<Dynamics of '{self.robot.name}': {self.robot.nv} dof, {way}{inputs}>"
 
     @cached_property
+    def _maker(self) -> Maker:
+        return Maker(self.robot, self.formulation, self.parameters, self.wrenches, self.backend, self.precision)
+
+    @cached_property
+    def nominal_parameters(self) -> npt.NDArray[np.float64]:
+        """Nominal values of the named parameters, the input `p`, shape (np,)."""
+        return np.array([parameter.value for parameter in self.parameters], dtype=float)
+
+    @property
+    def link_names(self) -> tuple[str, ...]:
+        """Links, parent first: each a body with all that is fixed to it; a joint of several axes has links between."""
+        return tuple(link.name for link in self._maker.tree.links)
+
+    # ── dynamics ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+    @cached_property
     def mass_matrix(self) -> CompiledFunction:
         """M(q), shape (nv, nv)."""
-        if self._pairs_in_loops:
-            return self._by_pairs("mass_matrix", ("q",), axis_arrays.momentum_arrays)
-        return self._function("mass_matrix", ("q",), self._recursion.mass_matrix, shapes={"out": self._square})
+        return self._maker.mass_matrix()
 
     @cached_property
     def inverse_dynamics(self) -> CompiledFunction:
         """tau = ID(q, v, a), shape (nv,): the generalized forces that give the acceleration a."""
-        return self._by_limbs("inverse_dynamics", ("q", "v", "a", "wrenches"), self._recursion.inverse_dynamics)
+        return self._maker.by_limbs("inverse_dynamics", ("q", "v", "a", "wrenches"), self.inverse)
 
     @cached_property
     def bias_forces(self) -> CompiledFunction:
         """h(q, v), shape (nv,): Coriolis, centrifugal and gravity forces."""
-        return self._by_limbs("bias_forces", ("q", "v", "wrenches"), self._recursion.bias_forces)
+        maker = self._maker
+        return maker.by_limbs("bias_forces", ("q", "v", "wrenches"), maker.recursion.bias_forces)
 
     @cached_property
     def forward_dynamics(self) -> CompiledFunction:
-        """a = FD(q, v, tau), shape (nv,). Constraints of loops and coupled joints are kept at this acceleration."""
-        return self._by_limbs("forward_dynamics", ("q", "v", "tau", "wrenches"), self.accelerations)
-
-    def accelerations(
-        self, tree: Tree, q: Any, v: Any, tau: Any, *loads: Any, locked: Collection[int] = ()
-    ) -> Sequence[Any]:
-        """FD(q, v, tau) over any scalar, on a tree that this formulation has prepared; see `forward_dynamics`.
-
-        `locked` are velocity indices whose acceleration is 0, by whatever force that takes.
-        """
-        if not self.robot.is_open:
-            return self._constrained(tree, q, v, tau, *loads, locked=locked).a
-        found: Sequence[Any] = self._recursion.forward_dynamics(tree, q, v, tau, *loads, locked=locked)
-        return found
-
-    def inverse(self, tree: Tree, q: Any, v: Any, a: Any, *loads: Any) -> Sequence[Any]:
-        """ID(q, v, a) over any scalar, on a tree that this formulation has prepared; see `inverse_dynamics`."""
-        found: Sequence[Any] = self._recursion.inverse_dynamics(tree, q, v, a, *loads)
-        return found
+        """a = FD(q, v, tau), shape (nv,). It satisfies the constraints of closed chains and coupled joints."""
+        return self._maker.by_limbs("forward_dynamics", ("q", "v", "tau", "wrenches"), self.accelerations)
 
     @cached_property
     def coriolis_matrix(self) -> CompiledFunction:
         """C(q, v), shape (nv, nv), with Mdot - 2 C skew-symmetric."""
-        from kinemorph.mechanics.recursions import coriolis
+        from kinemorph.mechanics.recursions.coriolis import coriolis_matrix
 
-        return self._function("coriolis_matrix", ("q", "v"), coriolis.coriolis_matrix, shapes={"out": self._square})
+        return self._maker.function("coriolis_matrix", ("q", "v"), coriolis_matrix, {"out": self._square})
 
     @cached_property
     def gravity_forces(self) -> CompiledFunction:
-        """g(q), shape (nv,): the generalized forces that hold the robot still."""
-        return self._function("gravity_forces", ("q",), newton_euler.gravity_forces)
+        """g(q), shape (nv,): the generalized forces that balance gravity at rest."""
+        return self._maker.function("gravity_forces", ("q",), newton_euler.gravity_forces)
 
     @cached_property
     def energy(self) -> CompiledFunction:
@@ -214,13 +177,16 @@ class Dynamics(ConstraintFunctions, ShownEquations):
         def both(tree: Tree, q: Any, v: Any) -> dict[str, Any]:
             return {"kinetic": momentum.kinetic_energy(tree, q, v), "potential": momentum.potential_energy(tree, q)}
 
-        return self._function("energy", ("q", "v"), both, written=True)
+        return self._maker.function("energy", ("q", "v"), both, written=True)
 
     @cached_property
     def stacked_matrices(self) -> CompiledFunction:
         """(S (6n, nv), T (6n, 6n), T_H0 (6n, 6), M, ad_Sqd, ad_V (6n, 6n each)) of the closed form at (q, v).
 
-        For the n links in the order of `link_names`, as the user wrote them; see mechanics.formulations.closed_form.
+        There is a block of six rows, [linear; angular], for each of the n links in the order of `link_names`. It is in
+        the frame of that link: the joint frame on the child, turned so that z is the joint axis; this is not the frame
+        of the body. A block (i, j) of T takes twists from the frame of link j to that of link i, a block of T_H0 from
+        the world's frame. The inertias M are about the origins of these frames. See mechanics.formulations.closed_form.
         """
         from kinemorph.mechanics.formulations import closed_form
 
@@ -231,24 +197,19 @@ class Dynamics(ConstraintFunctions, ShownEquations):
         def whole(tree: Tree, q: Any, v: Any) -> dict[str, Any]:
             return closed_form.dense_matrices(tree, closed_form.stacked(tree, q, v))
 
-        return self._function("stacked_matrices", ("q", "v"), whole, written=True, shapes=shapes)
-
-    @property
-    def link_names(self) -> tuple[str, ...]:
-        """Links, parent first: each a body with all that is fixed to it; a joint of several steps has some between."""
-        return tuple(link.name for link in self._cut_tree.links)
+        return self._maker.function("stacked_matrices", ("q", "v"), whole, shapes, written=True)
 
     @cached_property
     def joint_wrenches(self) -> CompiledFunction:
         """[force; moment] through all joints, fixed ones too, at (q, v, a), shape (joints + loops, 6) [N, N m].
 
-        What the parent exerts on the child, in the order of `robot.joints`, then of `robot.loops`; each in the axes of
-        the joint frame on the child, about its origin. See mechanics.constraints.reactions.
+        Each is the wrench that the parent exerts on the child, in the axes of the joint frame on the child, about its
+        origin. The order is that of `robot.joints`, then of `robot.loops`. See mechanics.constraints.reactions.
 
-        Loops and coupled joints bear what forces leave to them, so such a robot's function takes tau as well:
+        With closed chains or coupled joints the wrenches depend on tau too, so the function of such a robot takes
         (q, v, a, tau) of a motion, as  a = FD(q, v, tau).  Where constraints repeat each other (`constraint_forces`:
-        rank < nc) the motion does not decide who bears how much; these are the wrenches of least multipliers, and
-        `multiplier_wrenches` tells which are decided.
+        rank < nc) the motion does not decide how they share the load; these are the wrenches of least multipliers, and
+        `multiplier_wrenches` shows which are decided.
         """
         from kinemorph.mechanics.constraints import reactions
 
@@ -263,27 +224,30 @@ class Dynamics(ConstraintFunctions, ShownEquations):
 
         shape = (len(robot.joints) + len(robot.loops), 6)
         inputs = ("q", "v", "a", "wrenches") if robot.is_open else ("q", "v", "a", "tau", "wrenches")
-        return self._built(self._program("joint_wrenches", inputs, through, True, {"out": shape}, merged=False))
+        return self._of_joints("joint_wrenches", inputs, through, shape)
+
+    def _of_joints(self, name: str, inputs: tuple[str, ...], law: Callable[..., Any], shape: Shape) -> CompiledFunction:
+        """A function of all joints, fixed ones too: each body is a link of its own."""
+        maker = self._maker
+        return maker.built(maker.program(name, inputs, law, {"out": shape}, written=True, merged=False))
 
     # ── derivatives ───────────────────────────────────────────────────────────────────────────────────────────────
 
     @cached_property
     def inverse_dynamics_derivatives(self) -> CompiledFunction:
         """(dq, dv, da) of ID(q, v, a), each (nv, nv); column k of dq is the derivative along the unit velocity v_k."""
-        return self._derivatives("inverse_dynamics_derivatives", ("q", "v", "a", "wrenches"), ("dq", "dv", "da"))
+        return self._maker.derivatives("inverse_dynamics_derivatives", ("q", "v", "a", "wrenches"), ("dq", "dv", "da"))
 
     @cached_property
     def forward_dynamics_derivatives(self) -> CompiledFunction:
         """(dq, dv, dtau) of FD(q, v, tau), each (nv, nv); column k of dq is the derivative along unit velocity v_k."""
         name, outputs = "forward_dynamics_derivatives", ("dq", "dv", "dtau")
         if self.robot.is_open:
-            return self._derivatives(name, ("q", "v", "tau", "wrenches"), outputs)
-        # through the solves that keep the constraints, at constant rank
-        from kinemorph.codegen.derivatives.differentiate import jacobian
-
-        slopes = jacobian(self.forward_dynamics.program, "out", ("q", "v", "tau"), seeds=self._tangents)
+            return self._maker.derivatives(name, ("q", "v", "tau", "wrenches"), outputs)
+        # through the solves that satisfy the constraints, at constant rank
+        slopes = self._maker.slopes(self.forward_dynamics.program, ("q", "v", "tau"))
         ports = tuple(Port(port, self._square) for port in outputs)
-        return self._built(replace(slopes, name=f"{self.robot.name}.{name}", outputs=ports))
+        return self._maker.built(replace(slopes, name=f"{self.robot.name}.{name}", outputs=ports))
 
     def derivative(self, of: str | CompiledFunction, by: str) -> CompiledFunction:
         """The exact derivative of any function by one of its inputs, found on its graph.
@@ -294,214 +258,237 @@ class Dynamics(ConstraintFunctions, ShownEquations):
         An output of shape (m, n) gives one of shape (m, n, *by). Derivatives of ID and FD by q and v are cheaper by
         `inverse_dynamics_derivatives` and `forward_dynamics_derivatives`.
         """
-        function = self._named(of) if isinstance(of, str) else of
-        if not isinstance(function, CompiledFunction):
-            frame = getattr(of, "__name__", "") if callable(of) else ""
-            remedy = (
-                f"Call it with a frame first: dynamics.{frame}('tool')."
-                if frame in FRAME_FUNCTIONS
-                else "Programs are differentiated by kinemorph.codegen.derivatives.differentiate.jacobian."
-            )
-            raise UnsupportedError(
-                f"derivative: a {type(of).__name__} is given; expected the name of a function, or a function of these "
-                f"dynamics. {remedy}"
-            )
-        program = function.program
-        inputs = [port.name for port in program.inputs]
-        if by not in inputs:
-            hint = " Derive the robot with parameters=... to have p." if by == "p" else ""
-            raise UnsupportedError(f"derivative of '{function.name}': it has the inputs {inputs}, not '{by}'.{hint}")
-        if not isinstance(program, Program):
-            raise UnsupportedError(
-                f"derivative of '{function.name}': it runs in loops, since the robot has so many joints, and only "
-                "straight-line programs are differentiated. Use inverse_dynamics_derivatives."
-            )
         if not isinstance(of, str):
-            return self._slope(program, by)
+            return self._maker.derivative(of, by)
+        known = (*STATE_FUNCTIONS, *BODY_FUNCTIONS, *CONSTRAINT_FUNCTIONS)
+        if of not in known:
+            listed = ", ".join(known)
+            raise UnsupportedError(f"there is no function '{of}'.{did_you_mean(of, known)} Known: {listed}.")
         key = f"{of} by {by}"
         if key not in self._made:
-            self._made[key] = self._slope(program, by)
+            self._made[key] = self._maker.derivative(getattr(self, of), by)
         return self._made[key]
-
-    def _slope(self, program: Program, by: str) -> CompiledFunction:
-        from kinemorph.codegen.derivatives.differentiate import jacobian
-
-        outputs = tuple(port.name for port in program.outputs)
-        return self._built(jacobian(program, outputs, by, seeds=self._tangents if by == "q" else None))
-
-    def _named(self, name: str) -> CompiledFunction:
-        known = (*STATE_FUNCTIONS, *BODY_FUNCTIONS, *CONSTRAINT_FUNCTIONS)
-        if name not in known:
-            listed = ", ".join(known)
-            raise UnsupportedError(f"there is no function '{name}'.{did_you_mean(name, known)} Known: {listed}.")
-        function: CompiledFunction = getattr(self, name)
-        return function
-
-    @cached_property
-    def _tangents(self) -> dict[str, Callable[[Any], Any]]:
-        """The directions in which a configuration moves: its rate at every unit velocity."""
-        tree = self._cut_tree
-
-        def rates(q: Any) -> list[Any]:
-            units = ([float(i == k) for i in range(tree.nv)] for k in range(tree.nv))
-            return [kinematics.configuration_rate(tree, q, unit) for unit in units]
-
-        return {"q": rates}
-
-    def _derivatives(self, name: str, inputs: tuple[str, ...], outputs: tuple[str, ...]) -> CompiledFunction:
-        if self._pairs_in_loops:
-            forward = name == "forward_dynamics_derivatives"
-            return self._by_pairs(
-                name, inputs, axis_arrays.forward_derivative_arrays if forward else axis_arrays.derivative_arrays
-            )
-        if name == "forward_dynamics_derivatives" and self._columns_in_loops:
-            return self._by_columns(name, inputs)
-        function = getattr(self._recursion, name)
-
-        def named(*state: Any) -> dict[str, Any]:
-            return dict(zip(outputs, function(*state), strict=True))
-
-        return self._function(name, inputs, named, shapes=dict.fromkeys(outputs, self._square))
 
     # ── kinematics ────────────────────────────────────────────────────────────────────────────────────────────────
 
     @cached_property
     def forward_kinematics(self) -> CompiledFunction:
         """Poses of all bodies in the world, shape (bodies, 4, 4), in the order of `robot.body_names`."""
+        bodies = self.robot.body_names
+        return self._maker.function("forward_kinematics", ("q",), lambda *at: _poses(*at, *bodies), written=True)
 
-        def all_poses(tree: Tree, q: Any) -> list[Any]:
-            return [matrix_of(pose) for pose in kinematics.forward_kinematics(tree, q, self.robot.body_names)]
-
-        return self._function("forward_kinematics", ("q",), all_poses, written=True)
-
+    @of_frame
     def pose(self, frame: str) -> CompiledFunction:
-        """The pose T_WF(q) of a body or frame, shape (4, 4)."""
-        self.robot.frame(frame)
+        """The pose T_WF(q) of a body or frame, shape (4, 4); its value at once by pose(q, frame)."""
+        return self._of_frame("pose", ("q",), lambda *at: _poses(*at)[0], frame)
 
-        def one_pose(tree: Tree, q: Any) -> Any:
-            return matrix_of(kinematics.forward_kinematics(tree, q, [frame])[0])
-
-        return self._of_frame(f"pose[{frame}]", ("q",), one_pose)
-
+    @of_frame
     def jacobian(self, frame: str, reference: Reference = "local") -> CompiledFunction:
-        """J(q), shape (6, nv): the twist [linear; angular] of a body or frame is J v; see `kinematics`."""
-        self.robot.frame(frame)
+        """J(q), shape (6, nv): the twist [linear; angular] of a body or frame is J v; see `kinematics`.
 
-        def of_frame(tree: Tree, q: Any) -> Any:
-            return kinematics.jacobian(tree, q, frame, reference)
+        Its value at once: jacobian(q, frame, reference). The reference is "local", "local_world_aligned" or "world".
+        """
+        return self._of_frame("jacobian", ("q",), kinematics.jacobian, frame, reference)
 
-        return self._of_frame(f"jacobian[{frame}, {reference}]", ("q",), of_frame)
-
+    @of_frame
     def jacobian_rate(self, frame: str, reference: Reference = "local") -> CompiledFunction:
-        """dJ/dt at (q, v), shape (6, nv)."""
-        self.robot.frame(frame)
+        """dJ/dt at (q, v), shape (6, nv); its value at once by jacobian_rate(q, v, frame, reference)."""
+        return self._of_frame("jacobian_rate", ("q", "v"), kinematics.jacobian_rate, frame, reference)
 
-        def of_frame(tree: Tree, q: Any, v: Any) -> Any:
-            return kinematics.jacobian_rate(tree, q, v, frame, reference)
-
-        return self._of_frame(f"jacobian_rate[{frame}, {reference}]", ("q", "v"), of_frame)
+    def _of_frame(self, name: str, inputs: tuple[str, ...], law: Callable[..., Any], *how: str) -> CompiledFunction:
+        """A function of one frame, made when it is first asked for."""
+        key = f"{name}[{', '.join(how)}]"
+        if key not in self._made:
+            self.robot.frame(how[0])
+            function = self._maker.function(key, inputs, lambda *state: law(*state, *how), written=True)
+            self._made[key] = function
+        return self._made[key]
 
     @cached_property
     def center_of_mass(self) -> CompiledFunction:
         """Center of mass of all bodies in the world [m], shape (3,)."""
-        return self._function("center_of_mass", ("q",), momentum.center_of_mass, written=True)
+        return self._maker.function("center_of_mass", ("q",), momentum.center_of_mass, written=True)
 
     @cached_property
     def centroidal_matrix(self) -> CompiledFunction:
         """A_G(q), shape (6, nv): the momentum about the center of mass is A_G v, [linear; angular], world axes."""
-        return self._function("centroidal_matrix", ("q",), momentum.centroidal_matrix, written=True)
+        return self._maker.function("centroidal_matrix", ("q",), momentum.centroidal_matrix, written=True)
 
     @cached_property
     def momentum(self) -> CompiledFunction:
         """[linear; angular about the center of mass] momentum at (q, v), world axes, shape (6,)."""
-        return self._function("momentum", ("q", "v"), momentum.total_momentum, written=True)
+        return self._maker.function("momentum", ("q", "v"), momentum.total_momentum, written=True)
 
     @cached_property
     def configuration_rate(self) -> CompiledFunction:
         """qdot at (q, v), shape (nq,)."""
-        return self._function("configuration_rate", ("q", "v"), kinematics.configuration_rate, written=True)
+        return self._maker.function("configuration_rate", ("q", "v"), kinematics.configuration_rate, written=True)
 
-    # ── making them ───────────────────────────────────────────────────────────────────────────────────────────────
+    # ── closed chains and coupled joints ──────────────────────────────────────────────────────────────────────────
+
+    @cached_property
+    def constraint_error(self) -> CompiledFunction:
+        """phi(q), shape (nc,) [m or rad]: how far closed chains are open and coupled joints off; see `closures`."""
+        return self._of_constraints("constraint_error", ("q",), closures.constraint_error)
+
+    @cached_property
+    def constraint_jacobian(self) -> CompiledFunction:
+        """J(q), shape (nc, nv): d phi/dt = J v."""
+        return self._of_constraints("constraint_jacobian", ("q",), closures.constraint_jacobian)
+
+    @cached_property
+    def constraint_bias(self) -> CompiledFunction:
+        """gamma(q, v) = -(dJ/dt) v, shape (nc,): accelerations with J a = gamma keep the constraints."""
+        return self._of_constraints("constraint_bias", ("q", "v"), closures.constraint_bias)
+
+    @cached_property
+    def constraint_forces(self) -> CompiledFunction:
+        """(multipliers (nc,) [N or N m], rank ()) at (q, v, tau): J^T multipliers are the forces on the tree.
+
+        Where constraints repeat each other (rank < nc) the multipliers are those of least norm.
+        """
+
+        def forces(*state: Any) -> dict[str, Any]:
+            solved = self._constrained(*state, shared=True)
+            return {"multipliers": solved.multipliers, "rank": solved.rank}
+
+        return self._of_constraints("constraint_forces", ("q", "v", "tau", "wrenches"), forces)
+
+    @cached_property
+    def multiplier_wrenches(self) -> CompiledFunction:
+        """The wrench through each joint for a unit of each multiplier, shape (joints + loops, 6, nc), at q.
+
+        Order and axes are those of `joint_wrenches`. Multipliers N with J^T N = 0 do not change the motion: the motion
+        decides an entry of a wrench where `multiplier_wrenches(q) @ N` is 0.
+        """
+        from kinemorph.mechanics.constraints import reactions
+
+        self._check_closed("multiplier_wrenches")
+        robot = self.robot
+        rows = len(closures.constraint_error(self._maker.tree, neutral(robot).tolist()))
+        shape = (len(robot.joints) + len(robot.loops), 6, rows)
+
+        def shares(tree: Tree, q: Any) -> list[Any]:
+            return reactions.multiplier_wrenches(robot, tree, q)
+
+        return self._of_joints("multiplier_wrenches", ("q",), shares, shape)
+
+    def _of_constraints(self, name: str, inputs: tuple[str, ...], law: Callable[..., Any]) -> CompiledFunction:
+        self._check_closed(name)
+        return self._maker.function(name, inputs, law)
+
+    def _check_closed(self, name: str) -> None:
+        if self.robot.is_open:
+            raise UnsupportedError(
+                f"{name}: robot '{self.robot.name}' is an open tree; it has no closed chains and no coupled joints."
+            )
+
+    def reduced(
+        self,
+        independent: str | Sequence[str] | None = None,
+        *,
+        actuated: str | Sequence[str] | None = None,
+        at: npt.ArrayLike | None = None,
+        epsilon: float = 0.01,
+    ) -> Reduction:
+        """A robot with closed chains in independent velocities: reduced and fast dynamics. See `Reduction`.
+
+        `independent`   independent joints or velocities; by default a choice that decides the others well
+        `actuated`      joints or velocities at which tau acts; all by default
+        `at`            a configuration (nq,) near which the choice is made, closed first; by default the neutral one
+        `epsilon`       [s], how fast the fast dynamics close loops that are open: as exp(-t / epsilon)
+        """
+        from kinemorph.deriving.reduction import reduced
+
+        self._check_closed("reduced")
+        return reduced(self._maker, independent, actuated, at, epsilon)
+
+    def actuation(
+        self,
+        joints: str | Sequence[str],
+        weights: npt.ArrayLike | None = None,
+        *,
+        at: npt.ArrayLike | None = None,
+    ) -> CompiledFunction:
+        """Inverse dynamics with actuators: (tau (k,), residual (nv,), rank ()) at (q, v, a).
+
+        tau are the forces at the named joints that, with the forces of the constraints, give the acceleration a. Among
+        several solutions tau has the least sum of weight tau^2; where there is none, tau comes nearest. The residual is
+        a - FD(q, v, tau); rank is how many motions the actuators drive at q.
+
+        `joints`     joints (all their velocities) or velocities that have an actuator
+        `weights`    one number above 0 for each of tau; 1 by default
+        `at`         a configuration (nq,) at which they have to drive every motion; by default one near the neutral
+        """
+        from kinemorph.deriving.actuation import actuation
+
+        return actuation(self._maker, joints, weights, at)
+
+    # ── laws over any scalar ──────────────────────────────────────────────────────────────────────────────────────
+
+    @property
+    def takes_wrenches(self) -> bool:
+        """Whether the recursions of its formulation take outside wrenches on links."""
+        return self._maker.recursion.wrenches
+
+    def prepared(self, tree: Tree, points: Mapping[int, Any] | None = None) -> Tree:
+        """The tree as this formulation's recursions take it; `points` by link are where forces act."""
+        return self._maker.recursion.prepare(tree, points)
+
+    def accelerations(
+        self, tree: Tree, q: Any, v: Any, tau: Any, *loads: Any, locked: Collection[int] = ()
+    ) -> Sequence[Any]:
+        """FD(q, v, tau) over any scalar, on a tree that this formulation has prepared; see `forward_dynamics`.
+
+        `locked` are velocity indices with acceleration 0, whatever force that takes.
+        """
+        if not self.robot.is_open:
+            return self._constrained(tree, q, v, tau, *loads, locked=locked).a
+        found: Sequence[Any] = self._maker.recursion.forward_dynamics(tree, q, v, tau, *loads, locked=locked)
+        return found
+
+    def inverse(self, tree: Tree, q: Any, v: Any, a: Any, *loads: Any) -> Sequence[Any]:
+        """ID(q, v, a) over any scalar, on a tree that this formulation has prepared; see `inverse_dynamics`."""
+        found: Sequence[Any] = self._maker.recursion.inverse_dynamics(tree, q, v, a, *loads)
+        return found
+
+    def rest(self, tree: Tree, q: Any, v: Any, tau: Any, *loads: Any) -> list[Any]:
+        """tau - h(q, v) over any scalar, shape (nv,)."""
+        bias = self._maker.recursion.bias_forces(tree, q, v, *loads)
+        return [force - other for force, other in zip(tau, bias, strict=True)]
+
+    def masses(self, tree: Tree, q: Any) -> Sequence[Sequence[Any]]:
+        """M(q) over any scalar, on a tree that this formulation has prepared."""
+        M: Sequence[Sequence[Any]] = self._maker.recursion.mass_matrix(tree, q)
+        return M
+
+    def under(self, tree: Tree, q: Any, rest: Any, rows: Rows, *, shared: bool = False) -> Constrained:
+        """Solves  M(q) a - J^T lambda = rest,  J a = wanted  over any scalar; see mechanics.constraints.constrained."""
+        M = self.masses(tree, q)
+        if shared or eliminated_out(ways_to_root(tree), rows.J) > MOST_ELIMINATED:
+            return shared_out(M, rest, rows)
+        return constrained_dynamics(branch_factor(tree, M), rest, rows)
+
+    def _constrained(
+        self, tree: Tree, q: Any, v: Any, tau: Any, *loads: Any, locked: Collection[int] = (), shared: bool = False
+    ) -> Constrained:
+        """The accelerations and multipliers of a robot with constraints, by this formulation's M and h.
+
+        `locked` are velocities with acceleration 0: each adds a row after the rows of the robot. `shared` asks for
+        multipliers of least norm.
+        """
+        if self.precision == "float32":
+            raise UnsupportedError(
+                f"robot '{self.robot.name}' has closed chains or coupled joints, and float32 cannot decide which "
+                "of their constraints repeat others. Use float64."
+            )
+        rest = self.rest(tree, q, v, tau, *loads)
+        return self.under(tree, q, rest, held_rows(closures.rows_of(tree, q, v), locked), shared=shared)
 
     @property
     def _square(self) -> Shape:
         return (self.robot.nv, self.robot.nv)
 
-    def _recipe(self, name: str) -> tuple[Any, ...] | None:
-        if self.backend != "llvm" or type(self) is not Dynamics:  # others read the program itself, or have their own
-            return None
-        limits = (MOST_PAIRS, MOST_COLUMNS, MOST_FACTORS)
-        return (name, self.robot, self.formulation, self.parameters, self.wrenches, limits)
 
-    def _by_limbs(self, name: str, inputs: tuple[str, ...], function: Callable[..., Any]) -> CompiledFunction:
-        """A recursion along the links; on one state, limbs that are alike are computed side by side."""
-
-        def make() -> Program:
-            program = self._program(name, inputs, function, written=False, outputs=None)
-            if self.formulation != "newton_euler" or self.parameters or not self.robot.is_open:
-                return program
-            from kinemorph.deriving import limb_lanes
-
-            return limb_lanes.with_limbs_abreast(program, self.prepared(self._cut_tree), function, self.wrenches)
-
-        return self._recalled(name, make)
-
-    @cached_property
-    def _forest(self) -> Forest | None:
-        """Which axis hangs on which, for loops. They want every axis after the one it hangs on; robots that declare a
-        child first, and formulations that have no use for loops, are written out.
-        """
-        from kinemorph.codegen.loops.branch_matrix import Forest
-
-        parents = axis_arrays.axis_parents(self._cut_tree)
-        ordered = all(parent < k for k, parent in enumerate(parents))
-        return Forest(parents) if ordered and self.formulation == "newton_euler" else None
-
-    @cached_property
-    def _pairs_in_loops(self) -> bool:
-        """Whether products of pairs of axes are loops: where written out they would be too many operations."""
-        return self._forest is not None and self._forest.pairs > MOST_PAIRS
-
-    @cached_property
-    def _columns_in_loops(self) -> bool:
-        """Whether the columns of M X = B are solved in loops: where they are many, and limbs so much alike that few
-        loops serve all.
-        """
-        forest = self._forest
-        return forest is not None and forest.size > MOST_COLUMNS and forest.factors <= MOST_FACTORS
-
-    def _by_pairs(self, name: str, inputs: tuple[str, ...], arrays: Callable[..., Any]) -> CompiledFunction:
-        """A matrix function of many joints: arrays by straight-line code, then the kernel of that name in loops."""
-
-        def make() -> LoopProgram:
-            from kinemorph.deriving import pair_loops
-
-            stage = self._program(name, inputs, arrays, written=False, outputs=None)
-            inside = axis_arrays.inside_places(self._cut_tree)
-            program: LoopProgram = getattr(pair_loops, name)(stage, self._forest, inside, f"{self.robot.name}.{name}")
-            return program
-
-        return self._recalled(name, make)
-
-    def _by_columns(self, name: str, inputs: tuple[str, ...]) -> CompiledFunction:
-        """A solution for many columns: the system by straight-line code, then the kernel of that name in loops."""
-
-        def make() -> LoopProgram:
-            from kinemorph.deriving import column_loops
-            from kinemorph.mechanics.derivatives.forward_derivatives import answering_bases
-            from kinemorph.mechanics.trees.limbs import like_limbs
-
-            tree = self.prepared(self._cut_tree)
-            loaded = {tree.attachments[frame].link for frame in self.wrenches}
-            limbs = [] if self.parameters else like_limbs(tree, loaded)
-            shapes = column_loops.system_inputs(tree, limbs)
-            answered = {"answered": (6 * len(answering_bases(tree)), 6)}
-            system = self._program(
-                name, (*shapes, *inputs[3:]), column_loops.system_of(limbs), False, answered, more=shapes
-            )
-            program: LoopProgram = getattr(column_loops, name)(
-                system, self._forest, tree, limbs, f"{self.robot.name}.{name}"
-            )
-            return program
-
-        return self._recalled(name, make)
+def _poses(tree: Tree, q: Any, *frames: str) -> list[Any]:
+    return [matrix_of(pose) for pose in kinematics.forward_kinematics(tree, q, frames)]

@@ -1,16 +1,46 @@
-"""The functions that a derived robot offers, by name, as `kinemorph derive` lists them."""
+"""The names of the functions that a derived robot offers, as `kinemorph derive` lists them."""
 
 from __future__ import annotations
 
-from kinemorph.deriving.dynamics import (
-    BODY_FUNCTIONS,
-    CONSTRAINT_FUNCTIONS,
-    DERIVATIVE_FUNCTIONS,
-    FRAME_FUNCTIONS,
-    STATE_FUNCTIONS,
+STATE_FUNCTIONS = (
+    "mass_matrix",
+    "inverse_dynamics",
+    "forward_dynamics",
+    "bias_forces",
+    "coriolis_matrix",
+    "gravity_forces",
+    "energy",
+    "forward_kinematics",
+    "center_of_mass",
+    "centroidal_matrix",
+    "momentum",
+    "configuration_rate",
 )
-from kinemorph.deriving.reduction import REDUCED_FUNCTIONS
-
+DERIVATIVE_FUNCTIONS = ("inverse_dynamics_derivatives", "forward_dynamics_derivatives")
+FRAME_FUNCTIONS = ("pose", "jacobian", "jacobian_rate")  # of one frame or body each
+BODY_FUNCTIONS = ("joint_wrenches", "stacked_matrices")  # of all joints, of all links
+CONSTRAINT_FUNCTIONS = (  # of robots with closed chains or coupled joints
+    "constraint_error",
+    "constraint_jacobian",
+    "constraint_bias",
+    "constraint_forces",
+    "multiplier_wrenches",
+)
+REDUCED_FUNCTIONS = (  # of `Reduction`
+    "fast_dynamics",
+    "reduced_dynamics",
+    "perturbed_dynamics",
+    "reduced_mass_matrix",
+    "reduced_coriolis_matrix",
+    "reduced_gravity_forces",
+    "input_map",
+    "velocity_map",
+    "velocity_map_rate",
+    "closure_error",
+    "independent_jacobian",
+    "dependent_jacobian",
+    "stacked_jacobian",
+)
 FUNCTIONS = (
     *STATE_FUNCTIONS,
     *DERIVATIVE_FUNCTIONS,

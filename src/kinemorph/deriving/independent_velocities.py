@@ -1,7 +1,7 @@
-"""Which velocities of a robot with loops may be told freely, and which follow: choices made at one configuration.
+"""Which velocities of a robot with closed chains can be chosen freely, and which follow: decided at one configuration.
 
-Everything here is decided once, by NumPy on plain numbers; what comes out are places in v and rows of phi. A choice
-that cannot be made is an exception which names the joints.
+Everything here is decided once, by NumPy on plain numbers; the results are places in v and rows of phi. A choice that
+cannot be made is an exception that names the joints.
 """
 
 from __future__ import annotations
@@ -12,22 +12,24 @@ import numpy as np
 import numpy.typing as npt
 
 from kinemorph.algebra.arrays import Array
-from kinemorph.errors import ModelError, UnsupportedError, did_you_mean
+from kinemorph.errors import ModelError, UnsupportedError
 from kinemorph.mechanics.constraints import closures
+from kinemorph.mechanics.constraints.independent_columns import independent_columns
 from kinemorph.mechanics.constraints.newton_closing import closed_by_newton, float_look
 from kinemorph.mechanics.constraints.reduced_dynamics import Partition
 from kinemorph.mechanics.trees.tree import Tree
 from kinemorph.model.configuration import integrate, neutral
 from kinemorph.model.robot import Robot
+from kinemorph.words import did_you_mean
 
-REPEATED = 1e-9  # what is left of a row or column, against the longest, where it repeats others
+REPEATED = 1e-9  # relative to the longest row or column: a remainder below it repeats others
 SINGULAR = 1e10  # cond(J_z) from which dependent velocities count as undecided
-CLOSED = 1e-9  # of the size of a loop
-TRIES, AROUND = 4, 0.2  # configurations to look at where none is given; the next is farther away by so much [rad or m]
+CLOSED = 1e-9  # opening of a closed loop, relative to its size
+TRIES, AROUND = 4, 0.2  # configurations to try where none is given, and how much farther away each is [rad or m]
 
 
 def velocity_places(robot: Robot, names: str | Sequence[str], what: str) -> tuple[int, ...]:
-    """Places in v of joints (all their velocities) or of single velocities, by name; raises for what is not there."""
+    """Places in v of joints (all their velocities) or of single velocities, by name; raises for unknown names."""
     joints = [joint.name for joint in robot.joints if joint.nv]
     known = list(dict.fromkeys([*joints, *robot.v_names]))
     places: list[int] = []
@@ -49,8 +51,8 @@ def velocity_places(robot: Robot, names: str | Sequence[str], what: str) -> tupl
 
 
 def assembled(robot: Robot, tree: Tree, start: npt.ArrayLike | None, what: str) -> Array:
-    """The closed configuration (nq,) near a start, or one near the neutral; raises where none is found."""
-    for q in _closed_ones(robot, tree, start, what):
+    """A closed configuration (nq,) near `start`, or near the neutral one; raises where none is found."""
+    for q in closed_configurations(robot, tree, start, what):
         return q
     near = "near the neutral configuration" if start is None else "near the configuration given"
     raise UnsupportedError(
@@ -59,8 +61,8 @@ def assembled(robot: Robot, tree: Tree, start: npt.ArrayLike | None, what: str) 
     )
 
 
-def _closed_ones(robot: Robot, tree: Tree, start: npt.ArrayLike | None, what: str) -> Iterator[Array]:
-    """Closed configurations near a start; where none is given, near the neutral one and some about it."""
+def closed_configurations(robot: Robot, tree: Tree, start: npt.ArrayLike | None, what: str) -> Iterator[Array]:
+    """Closed configurations near `start`; where none is given, near the neutral one and others around it."""
     q = neutral(robot) if start is None else np.array(start, dtype=float)
     if q.shape != (robot.nq,) or not np.isfinite(q).all():
         raise UnsupportedError(f"{what}: `at` has shape {q.shape}; expected ({robot.nq},) finite numbers, as q_names.")
@@ -76,40 +78,43 @@ def _closed_ones(robot: Robot, tree: Tree, start: npt.ArrayLike | None, what: st
 def chosen_partition(
     robot: Robot, tree: Tree, q: Array, independent: str | Sequence[str] | None, actuated: Sequence[int]
 ) -> Partition:
-    """The velocities to go by at a configuration: those named, or such that J_z is well conditioned.
+    """The independent velocities at a configuration: the ones named, or a choice for which J_z is well conditioned.
 
-    By itself it takes velocities that nobody drives as dependent first. Raises where J_z cannot be solved.
+    The automatic choice makes undriven velocities dependent first. Raises where J_z is singular.
     """
     J = scaled_jacobian(tree, q)
     every = range(robot.nv)
-    rank = len(_pivots(J, every))
+    longest = float(np.linalg.norm(J, axis=0).max(initial=0.0))
+    rank = len(independent_columns(J, least=REPEATED * longest))
     if independent is None:
         free = [k for k in every if k not in actuated] if len(actuated) < robot.nv else []
-        dependent = sorted(_pivots(J, every, first=free))
+        undriven = independent_columns(J, free, least=0.1 * longest)
+        dependent = sorted(independent_columns(J, least=REPEATED * longest, taken=undriven))
     else:
         named = velocity_places(robot, independent, "reduced: independent")
         if robot.nv - len(named) != rank:
             raise UnsupportedError(
-                f"reduced: {len(named)} independent velocities are named ({_listed(robot, named)}), and robot "
+                f"reduced: {len(named)} independent velocities are named ({listed(robot, named)}), and robot "
                 f"'{robot.name}' has {robot.nv - rank} here: {robot.nv} velocities and {rank} constraints that do not "
-                f"repeat each other. Name {robot.nv - rank} of: {_listed(robot, every)}."
+                f"repeat each other. Name {robot.nv - rank} of: {listed(robot, every)}."
             )
         dependent = [k for k in every if k not in named]
     J_z = J[:, dependent]
-    rows = sorted(_pivots(J_z.T, range(len(J_z))))[:rank]
+    least = REPEATED * float(np.linalg.norm(J_z, axis=1).max(initial=0.0))
+    rows = sorted(independent_columns(J_z.T, least=least))[:rank]
     size = np.inf if len(rows) < rank else float(np.linalg.cond(J_z[rows])) if rank else 1.0
     if not size < SINGULAR:
         others = [k for k in every if k not in dependent]
         raise UnsupportedError(
-            f"reduced: with {_listed(robot, others)} independent, the loops of robot '{robot.name}' do not decide "
-            f"{_listed(robot, dependent)} at this configuration: cond(J_z) is {size:.2g}, expected less than "
+            f"reduced: with {listed(robot, others)} independent, the loops of robot '{robot.name}' do not decide "
+            f"{listed(robot, dependent)} at this configuration: cond(J_z) is {size:.2g}, expected less than "
             f"{SINGULAR:.0e}. Name others, or another configuration as `at`."
         )
     return Partition(tuple(k for k in every if k not in dependent), tuple(dependent), tuple(rows))
 
 
 def scaled_jacobian(tree: Tree, q: Array) -> Array:
-    """J at q, shape (nc, nv), rows of length 1; those that are rounding only are 0."""
+    """J at q, shape (nc, nv), rows of length 1; rows of nothing but rounding are 0."""
     J = np.array(closures.constraint_jacobian(tree, q.tolist()), dtype=float).reshape(-1, tree.nv)
     sizes = closures.constraint_sizes(tree, q.tolist())
     weights = np.array(closures.constraint_weights(tree, J.tolist(), sizes), dtype=float)
@@ -117,58 +122,6 @@ def scaled_jacobian(tree: Tree, q: Array) -> Array:
     return np.where((weights * lengths > 0.0)[:, None], J / np.maximum(lengths, 1e-300)[:, None], 0.0)
 
 
-def check_driven(robot: Robot, tree: Tree, places: Sequence[int], at: npt.ArrayLike | None) -> None:
-    """Raises where forces at some velocities cannot drive every motion of the robot; says which they leave alone.
-
-    At a configuration, or at several about the neutral one: there one that can be driven is enough.
-    """
-    left: Array | None = None
-    if at is not None:
-        assembled(robot, tree, at, "actuation")
-    for q in _closed_ones(robot, tree, at, "actuation"):
-        left = _undriven(scaled_jacobian(tree, q), places)
-        if left is None:
-            return
-    if left is None:
-        return  # nothing is known: the residual tells
-    share = np.abs(left) / np.abs(left).max()
-    moving = ", ".join(f"{robot.v_names[k]} {left[k]:+.3g}" for k in np.argsort(-share)[:6] if share[k] > 1e-6)
-    raise UnsupportedError(
-        f"actuation: forces at {_listed(robot, places)} cannot drive robot '{robot.name}': none of them acts on the "
-        f"motion {moving}. Name more joints, or such as move with it."
-    )
-
-
-def _undriven(J: Array, places: Sequence[int]) -> Array | None:
-    """A motion (nv,) that constraints leave free and that moves none of the places, or None."""
-    _, sizes, rows = np.linalg.svd(J) if len(J) else (None, np.zeros(0), np.eye(J.shape[1]))
-    free = rows[int((sizes > REPEATED * max(1.0, sizes.max(initial=0.0))).sum()) :].T
-    _, sizes, rows = np.linalg.svd(free[list(places)])
-    rank = int((sizes > REPEATED).sum())
-    if rank == free.shape[1]:
-        return None
-    left: Array = free @ rows[-1]
-    left = left / left[np.argmax(np.abs(left))]
-    return left
-
-
-def _pivots(A: Array, columns: Sequence[int], first: Sequence[int] = ()) -> list[int]:
-    """Columns of A that do not repeat each other, the longest rest first; those of `first` where they will do."""
-    rest = A.copy()
-    chosen: list[int] = []
-    longest = float(np.linalg.norm(A, axis=0).max(initial=0.0))
-    for candidates, least in ((first, 0.1), (columns, REPEATED)):
-        while len(chosen) < min(A.shape):
-            sizes = {k: float(np.linalg.norm(rest[:, k])) for k in candidates if k not in chosen}
-            best = max(sizes, key=lambda k: sizes[k], default=None)
-            if best is None or sizes[best] <= least * longest:
-                break
-            chosen.append(best)
-            unit = rest[:, best] / sizes[best]
-            for _ in range(2):  # twice is enough to be orthogonal to rounding
-                rest = rest - np.outer(unit, unit @ rest)
-    return chosen
-
-
-def _listed(robot: Robot, places: Sequence[int]) -> str:
+def listed(robot: Robot, places: Sequence[int]) -> str:
+    """The names of velocities, as messages list them."""
     return ", ".join(robot.v_names[k] for k in places) or "none"

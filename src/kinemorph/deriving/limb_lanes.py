@@ -1,14 +1,14 @@
 """Functions of a robot with limbs that are alike, traced with one limb of each kind.
 
-A function over any scalar runs on a tree with one limb of each kind (`mechanics.trees.limbs`). What it does to the limb
-is then one program, in a loop over all limbs with the numbers of each in a table, and on one state the limbs are lanes
-of SIMD registers; what it does to the body they hang on is done once (`codegen.loops.splitting`). Limbs meet in sums
-only:
+A function over any scalar runs on a tree with one limb of each kind (`mechanics.trees.limbs`). Its operations on the
+limb become one program, in a loop over all limbs with the numbers of each in a table, and on one state the limbs are
+lanes of SIMD registers; its operations on the body that carries the limbs are done once (`codegen.loops.splitting`).
+Limbs meet in sums only:
 
     common ──► limbs ──► sums ──► common ──► limbs ...
 
-In ABA that is: how the body moves, each limb's articulated inertia and wrench, their sums, the acceleration of the
-body, the accelerations of the limbs.
+In ABA these are: the motion of the body, each limb's articulated inertia and wrench, their sums, the acceleration of
+the body, the accelerations of the limbs.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ from typing import Any
 
 from kinemorph.codegen.graphs.program import Program, with_loops_for_one
 from kinemorph.codegen.graphs.tracing import entries_of, trace
-from kinemorph.codegen.loops.loop_program import LoopBuilder, LoopProgram
+from kinemorph.codegen.loops.loop_builder import LoopBuilder
+from kinemorph.codegen.loops.loop_program import LoopProgram
 from kinemorph.codegen.loops.splitting import COMMON, LATE, SUM, SUMMAND, Spot, Sums, staged
 from kinemorph.mechanics.recursions.newton_euler import loads_on_links
 from kinemorph.mechanics.trees.limbs import Limbs, kept_places, like_limbs, one_of_each
@@ -28,18 +29,18 @@ from kinemorph.mechanics.trees.tree import Tree
 
 TABLE = "limbs {}"  # port: the numbers in which limbs of a kind differ
 MOST_SUMS = 400  # over limbs of a kind; ABA takes 27
-SPARED, MOST = 100, 0.8  # operations that loops have to spare, and the share that may be left
+SPARED, MOST = 100, 0.8  # operations that loops have to save, and the share of them that may remain
 
 
 @dataclass(frozen=True)
 class Spread:
-    """An array with numbers of all limbs, as a function of one limb of each kind sees it: `spots` of `size` numbers."""
+    """An array of `size` numbers of all limbs; `spots` are the places that a function of one limb of each kind uses."""
 
     size: int
     spots: tuple[Spot, ...]
 
     def __add__(self, other: Spread) -> Spread:
-        """Two arrays one after the other as one."""
+        """The array that holds this one and then the other."""
         behind = tuple(spot._replace(place=spot.place + self.size) for spot in other.spots)
         return Spread(self.size + other.size, self.spots + behind)
 
@@ -84,9 +85,9 @@ def limb_program(
     """A function of a tree and arrays, for all limbs.
 
     `function(one, *inputs, *numbers)` gives a dict of the outputs. `one` is the tree with one limb of each kind; arrays
-    come and go as such a tree has them. `numbers` are arrays of fixed numbers, as dampings or where feet are: those
-    that are the same for all limbs come as plain numbers. What limbs add up to is to be taken by `one.of_all(first link
-    of the limb, value)`. The program's ports are flat, shape (size,).
+    have the layout of that tree. `numbers` are arrays of fixed numbers, as dampings or positions of feet: numbers that
+    are the same for all limbs come as plain numbers. A sum over limbs is taken by `one.of_all(first link of the limb,
+    value)`. The program's ports are flat, shape (size,).
     """
     tables = [_Table(TABLE.format(k), each(limbs, k, len(kind.own)), _flat(kind.table)) for k, kind in enumerate(limbs)]
     tables += [_Table(TABLE.format(f"of {given}"), *fixed) for given, fixed in (numbers or {}).items()]
@@ -130,12 +131,12 @@ def limb_program(
 
 def with_limbs_abreast(program: Program, tree: Tree, function: Callable[..., Any], frames: Sequence[str]) -> Program:
     """The program of a function of a tree, its q, arrays laid out as v, and `wrenches` at frames; limbs that are alike
-    are lanes of one state, where that pays.
+    are lanes of one state where that pays.
 
-    It pays where it spares operations: measured, ABA of 6 legs becomes 2.2 to 2.5 times as fast and of two legs of
+    It pays where it saves operations: measured, ABA of 6 legs becomes 2.2 to 2.5 times as fast and of two legs of
     three joints 1.3 times, inverse dynamics 2.4 to 3.0 and 1.3 times. Loops and lanes cost as much as some tens of
-    operations, so two wheels on a cart stay as they are. Batches have their lanes filled with states; written out, with
-    the zeros of each limb, they are 3 to 25 % faster, and that is what they keep.
+    operations, so two wheels on a cart stay as they are. In a batch the lanes are filled with states: there the program
+    that is written out, with the zeros of each limb, is 3 to 25 % faster, and it is kept.
     """
     limbs = like_limbs(tree, {tree.attachments[frame].link for frame in frames})
     if not limbs:
@@ -153,14 +154,14 @@ def with_limbs_abreast(program: Program, tree: Tree, function: Callable[..., Any
 
 
 def faster_of(program: Program, loops: LoopProgram) -> Program:
-    """The program, with loops over limbs for one state where they spare enough operations."""
+    """The program, with loops over limbs for one state where they save enough operations."""
     pays = loops.ops <= program.ops - SPARED and loops.ops <= MOST * program.ops
     return with_loops_for_one(program, loops) if pays else program
 
 
 @dataclass(frozen=True)
 class _Table:
-    """Fixed numbers, a port for those in which limbs differ."""
+    """Fixed numbers, and the port of the numbers in which limbs differ."""
 
     port: str
     spread: Spread
@@ -171,7 +172,7 @@ class _Table:
         return [spot for spot in self.spread.spots if len({*self._column(spot, counts)}) > 1]
 
     def filled(self, counts: Sequence[int], given: Sequence[Any]) -> list[Any]:
-        """The numbers of one limb of each kind: what is given in the spots of its own, plain numbers in the others."""
+        """The numbers of one limb of each kind: `given` where limbs differ, plain numbers where they do not."""
         left = iter(given)
         own = {*self.own(counts)}
         return [next(left) if spot in own else self.values[spot.place] for spot in self.spread.spots]

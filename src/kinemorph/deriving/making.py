@@ -1,39 +1,78 @@
-"""What the functions of a robot are made of: the robot, how it is derived, and the way from a law to a function.
+"""How a law of mechanics becomes a compiled function of one robot.
 
-A law is mechanics: a function of a tree of links and of the state, over any scalar. Here it is run on graph nodes, with
-parameters as inputs or folded in, on links as the user wrote them or as the formulation's recursions want them, and
-compiled. `deriving.Dynamics` says which functions there are.
+A law is a function of a tree of links and of the state, over any scalar. A `Maker` runs it on graph nodes, with
+parameters as inputs or folded in, on links as the user wrote them or as the formulation's recursions take them, and
+compiles the program:
+
+    law ──► program (straight-line, or with loops where the robot is large) ──► CompiledFunction
+
+A program that was made before is recalled from disk and not traced again (`codegen.storing.recipes`). `Dynamics` says
+which functions there are. What only tracing needs is imported where it is used: functions made before start fast.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import field
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import Any
-
-import numpy as np
-import numpy.typing as npt
+from typing import TYPE_CHECKING, Any
 
 from kinemorph.codegen.backends import Precision
 from kinemorph.codegen.building.compile import build
 from kinemorph.codegen.building.function import CompiledFunction
-from kinemorph.codegen.graphs.program import Program
+from kinemorph.codegen.graphs.program import Program, Runnable
 from kinemorph.codegen.graphs.tracing import Shape, trace
 from kinemorph.codegen.loops.loop_program import LoopProgram
-from kinemorph.codegen.storing.recipes import AnyProgram, recalled
+from kinemorph.codegen.storing.recipes import recalled
+from kinemorph.deriving.function_names import FRAME_FUNCTIONS
+from kinemorph.errors import ModelError, UnsupportedError
 from kinemorph.frozen import dataclass
+from kinemorph.mechanics.derivatives import axis_arrays
 from kinemorph.mechanics.formulations.table import FORMULATIONS, Formulation
+from kinemorph.mechanics.recursions.kinematics import configuration_rate
 from kinemorph.mechanics.recursions.newton_euler import loads_on_links
 from kinemorph.mechanics.trees.resolve import resolve
 from kinemorph.mechanics.trees.tree import Tree
 from kinemorph.model.parameter import Parameter
 from kinemorph.model.robot import Robot
 
+if TYPE_CHECKING:
+    from kinemorph.codegen.loops.branch_matrix import Forest
+
+Inputs = tuple[str, ...]
+Outputs = Mapping[str, Shape] | None  # shapes by name; None: as the law returns them
+Law = Callable[..., Any]
+
+MOST_PAIRS = 1000  # pairs of axes up to which their products are written out
+MOST_COLUMNS = 20  # velocities up to which M X = B is written out for the columns of dABA,
+MOST_FACTORS = 300  # and different factors from which it is written out again
+
+
+def chosen_parameters(robot: Robot, wanted: str | Sequence[str] | None) -> tuple[Parameter, ...]:
+    """The parameters of a robot that are named, or "all" of them."""
+    if wanted is None:
+        return ()
+    known = {parameter.name: parameter for parameter in robot.parameters}
+    if wanted == "all":
+        return tuple(known.values())
+    if isinstance(wanted, str):
+        wanted = (wanted,)
+    missing = [name for name in wanted if name not in known]
+    if missing and not known:
+        raise ModelError(f"parameters {', '.join(missing)}: robot '{robot.name}' has no parameters. Leave them out.")
+    if missing:
+        listed = ", ".join(f"'{name}'" for name in known)
+        raise ModelError(
+            [
+                f"parameter '{name}': robot '{robot.name}' has no parameter of that name; expected one of: {listed}."
+                for name in missing
+            ]
+        )
+    return tuple(known[name] for name in wanted)
+
 
 @dataclass(frozen=True, eq=False, repr=False)
-class RobotFunctions:
-    """A robot, how it is derived, and how a law of mechanics becomes a function of arrays."""
+class Maker:
+    """Makes the functions of one robot: everything that its programs depend on."""
 
     robot: Robot
     formulation: str
@@ -41,75 +80,86 @@ class RobotFunctions:
     wrenches: tuple[str, ...] = ()
     backend: str = "llvm"
     precision: Precision = "float64"
-    _made: dict[str, CompiledFunction] = field(default_factory=dict)
 
     @cached_property
-    def nominal_parameters(self) -> npt.NDArray[np.float64]:
-        """Nominal values of the named parameters, the input `p`, shape (np,)."""
-        return np.array([parameter.value for parameter in self.parameters], dtype=float)
-
-    @property
-    def takes_wrenches(self) -> bool:
-        """Whether its recursions take outside wrenches on links."""
-        return self._recursion.wrenches
-
-    def prepared(self, tree: Tree, points: Mapping[int, Any] | None = None) -> Tree:
-        """The tree as this formulation's recursions want it; `points` by link are where forces act."""
-        return self._recursion.prepare(tree, points)
-
-    @cached_property
-    def _recursion(self) -> Formulation:
+    def recursion(self) -> Formulation:
+        """The laws of its formulation."""
         return FORMULATIONS[self.formulation]
 
     @cached_property
-    def _cut_tree(self) -> Tree:
-        """The links at nominal parameters: who hangs on whom, and how configurations move."""
+    def tree(self) -> Tree:
+        """The links at nominal parameters, as the user wrote them; closed chains are cut open."""
         return resolve(self.robot)
 
-    def _function(
-        self,
-        name: str,
-        inputs: tuple[str, ...],
-        function: Callable[..., Any],
-        *,
-        written: bool = False,
-        shapes: Mapping[str, Shape] | None = None,
-    ) -> CompiledFunction:
-        """A function, traced and compiled. `written`: on the links as the user wrote them."""
-        return self._recalled(name, lambda: self._program(name, inputs, function, written, shapes))
+    @cached_property
+    def prepared_tree(self) -> Tree:
+        """The links at nominal parameters, as the formulation's recursions take them."""
+        return self.recursion.prepare(self.tree)
 
-    def _built(self, program: AnyProgram) -> CompiledFunction:
+    # ── from laws to functions ────────────────────────────────────────────────────────────────────────────────────
+
+    def function(
+        self, name: str, inputs: Inputs, law: Law, outputs: Outputs = None, *, written: bool = False
+    ) -> CompiledFunction:
+        """A law as straight-line code. `written`: on the links as the user wrote them."""
+        return self._recalled(name, lambda: self.program(name, inputs, law, outputs, written=written))
+
+    def by_limbs(self, name: str, inputs: Inputs, law: Law) -> CompiledFunction:
+        """A recursion along the links; on one state, limbs that are alike are computed side by side."""
+
+        def make() -> Program:
+            program = self.program(name, inputs, law)
+            if self.formulation != "newton_euler" or self.parameters or not self.robot.is_open:
+                return program
+            from kinemorph.deriving.limb_lanes import with_limbs_abreast
+
+            return with_limbs_abreast(program, self.prepared_tree, law, self.wrenches)
+
+        return self._recalled(name, make)
+
+    def mass_matrix(self) -> CompiledFunction:
+        """The mass matrix M(q), shape (nv, nv)."""
+        if self._pairs_in_loops:
+            return self._by_pairs("mass_matrix", ("q",), axis_arrays.momentum_arrays)
+        square = (self.robot.nv, self.robot.nv)
+        return self.function("mass_matrix", ("q",), self.recursion.mass_matrix, {"out": square})
+
+    def derivatives(self, name: str, inputs: Inputs, outputs: tuple[str, ...]) -> CompiledFunction:
+        """The derivatives of inverse or forward dynamics of an open tree, one matrix (nv, nv) for each output."""
+        forward = name == "forward_dynamics_derivatives"
+        if self._pairs_in_loops:
+            arrays = axis_arrays.forward_derivative_arrays if forward else axis_arrays.derivative_arrays
+            return self._by_pairs(name, inputs, arrays)
+        if forward and self._columns_in_loops:
+            return self._by_columns(name, inputs)
+        law = getattr(self.recursion, name)
+
+        def named(*state: Any) -> dict[str, Any]:
+            return dict(zip(outputs, law(*state), strict=True))
+
+        return self.function(name, inputs, named, dict.fromkeys(outputs, (self.robot.nv, self.robot.nv)))
+
+    def built(self, program: Runnable) -> CompiledFunction:
+        """A program, compiled."""
         return build(program, self.backend, precision=self.precision)
 
-    def _recalled(self, name: str, make: Callable[[], Program | LoopProgram]) -> CompiledFunction:
-        """A function whose program need not be traced where it has been before."""
-        recipe = self._recipe(name)
-        return self._built(make() if recipe is None else recalled(recipe, make))
-
-    def _recipe(self, name: str) -> tuple[Any, ...] | None:
-        """All that a function's program depends on; None where it is to be traced each time."""
-        return None
-
-    def _of_frame(self, name: str, inputs: tuple[str, ...], function: Callable[..., Any]) -> CompiledFunction:
-        """A function of one frame, made when it is first asked for."""
-        made = self._made.get(name)
-        if made is None:
-            made = self._made[name] = self._function(name, inputs, function, written=True)
-        return made
-
-    def _program(
+    def program(
         self,
         name: str,
-        inputs: tuple[str, ...],
-        function: Callable[..., Any],
-        written: bool,
-        outputs: Mapping[str, Shape] | None,
+        inputs: Inputs,
+        law: Law,
+        outputs: Outputs = None,
+        *,
+        written: bool = False,
         merged: bool = True,
-        more: Mapping[str, Shape] | None = None,
+        sizes: Mapping[str, Shape] | None = None,
     ) -> Program:
-        """The program of a function of a tree and the named inputs; `more` gives shapes of inputs that are no state."""
+        """The program of a law of a tree and the named inputs; `sizes` gives shapes of inputs that are not of nv.
+
+        `merged`: bodies that are fixed to each other are one link.
+        """
         robot = self.robot
-        shapes = {"q": (robot.nq,), "wrenches": (len(self.wrenches), 6), "p": (len(self.parameters),), **(more or {})}
+        shapes = {"q": (robot.nq,), "wrenches": (len(self.wrenches), 6), "p": (len(self.parameters),), **(sizes or {})}
         names = [group for group in inputs if group != "wrenches" or self.wrenches]
         if self.parameters:
             names.append("p")
@@ -120,11 +170,119 @@ class RobotFunctions:
             lookup = {parameter.name: x for parameter, x in zip(self.parameters, values, strict=True)}
             tree = resolve(robot, lookup, merged=merged)
             if not written:
-                tree = self.prepared(tree)
+                tree = self.recursion.prepare(tree)
             pushed = given.pop("wrenches", None)
             if pushed is not None:
-                return function(tree, *given.values(), loads_on_links(tree, self.wrenches, pushed))
-            return function(tree, *given.values())
+                return law(tree, *given.values(), loads_on_links(tree, self.wrenches, pushed))
+            return law(tree, *given.values())
 
         groups = {group: shapes.get(group, (robot.nv,)) for group in names}
         return trace(run, groups, name=f"{robot.name}.{name}", outputs=outputs)
+
+    def _recalled(self, name: str, make: Callable[[], Program | LoopProgram]) -> CompiledFunction:
+        """A function whose program is not traced where it has been traced before; other backends read its graph."""
+        if self.backend != "llvm":
+            return self.built(make())
+        limits = (MOST_PAIRS, MOST_COLUMNS, MOST_FACTORS)
+        recipe = (name, self.robot, self.formulation, self.parameters, self.wrenches, limits)
+        return self.built(recalled(recipe, make))
+
+    # ── exact derivatives, found on graphs ────────────────────────────────────────────────────────────────────────
+
+    def derivative(self, function: object, by: str) -> CompiledFunction:
+        """The exact derivative of a function of the robot by one of its inputs; see `Dynamics.derivative`."""
+        if not isinstance(function, CompiledFunction):
+            name = getattr(function, "__name__", "")
+            remedy = (
+                f"Call it with a frame first: dynamics.{name}('tool')."
+                if name in FRAME_FUNCTIONS
+                else "Programs are differentiated by kinemorph.codegen.derivatives.differentiate.jacobian."
+            )
+            raise UnsupportedError(
+                f"derivative: a {type(function).__name__} is given; expected the name of a function, or a function of "
+                f"these dynamics. {remedy}"
+            )
+        inputs = [port.name for port in function.inputs]
+        if by not in inputs:
+            hint = " Derive the robot with parameters=... to have p." if by == "p" else ""
+            raise UnsupportedError(f"derivative of '{function.name}': it has the inputs {inputs}, not '{by}'.{hint}")
+        program = function.program
+        if not isinstance(program, Program):
+            raise UnsupportedError(
+                f"derivative of '{function.name}': it runs in loops, since the robot has so many joints, and only "
+                "straight-line programs are differentiated. Use inverse_dynamics_derivatives."
+            )
+        return self.built(self.slopes(program, (by,)))
+
+    def slopes(self, program: Program, by: tuple[str, ...]) -> Program:
+        """The derivatives of all outputs of a program by some inputs; by q along the unit velocities, nv columns."""
+        from kinemorph.codegen.derivatives.differentiate import jacobian
+
+        tree = self.tree
+
+        def rates(q: Any) -> list[Any]:
+            units = ([float(i == k) for i in range(tree.nv)] for k in range(tree.nv))
+            return [configuration_rate(tree, q, unit) for unit in units]
+
+        outputs = tuple(port.name for port in program.outputs)
+        return jacobian(program, outputs, by, seeds={"q": rates} if "q" in by else None)
+
+    # ── large robots ──────────────────────────────────────────────────────────────────────────────────────────────
+
+    @cached_property
+    def _forest(self) -> Forest | None:
+        """Which axis hangs on which, for loops; None for formulations that use no loops. Loops need every axis after
+        the axis it hangs on: for robots that declare a child first it is None as well, and everything is written out.
+        """
+        from kinemorph.codegen.loops.branch_matrix import Forest
+
+        parents = axis_arrays.axis_parents(self.tree)
+        ordered = all(parent < k for k, parent in enumerate(parents))
+        return Forest(parents) if ordered and self.formulation == "newton_euler" else None
+
+    @property
+    def _pairs_in_loops(self) -> bool:
+        """Whether products of pairs of axes are loops: where they would be too many operations if written out."""
+        if self.robot.nv**2 <= MOST_PAIRS:
+            return False
+        return self._forest is not None and self._forest.pairs > MOST_PAIRS
+
+    @property
+    def _columns_in_loops(self) -> bool:
+        """Whether the columns of M X = B are solved in loops: where there are many, and limbs are so much alike that
+        few loops serve all.
+        """
+        if self.robot.nv <= MOST_COLUMNS:
+            return False
+        return self._forest is not None and self._forest.factors <= MOST_FACTORS
+
+    def _by_pairs(self, name: str, inputs: Inputs, arrays: Law) -> CompiledFunction:
+        """A matrix function of many joints: arrays by straight-line code, then the function of `pair_loops`."""
+
+        def make() -> Any:
+            from kinemorph.deriving import pair_loops
+
+            stage = self.program(name, inputs, arrays)
+            inside = axis_arrays.inside_places(self.tree)
+            return getattr(pair_loops, name)(stage, self._forest, inside, f"{self.robot.name}.{name}")
+
+        return self._recalled(name, make)
+
+    def _by_columns(self, name: str, inputs: Inputs) -> CompiledFunction:
+        """A solution for many columns: the system by straight-line code, then the function of `column_loops`."""
+
+        def make() -> Any:
+            from kinemorph.deriving import column_loops
+            from kinemorph.mechanics.derivatives.forward_derivatives import answering_bases
+            from kinemorph.mechanics.trees.limbs import like_limbs
+
+            tree = self.prepared_tree
+            loaded = {tree.attachments[frame].link for frame in self.wrenches}
+            limbs = [] if self.parameters else like_limbs(tree, loaded)
+            sizes = column_loops.system_inputs(tree, limbs)
+            answered = {"answered": (6 * len(answering_bases(tree)), 6)}
+            law = column_loops.system_of(limbs)
+            system = self.program(name, (*sizes, *inputs[3:]), law, answered, sizes=sizes)
+            return getattr(column_loops, name)(system, self._forest, tree, limbs, f"{self.robot.name}.{name}")
+
+        return self._recalled(name, make)

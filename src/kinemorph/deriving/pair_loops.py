@@ -1,8 +1,8 @@
-"""Mass matrix and derivatives of robots with many joints: what is linear in the links is straight-line code, the
-products of all pairs of axes are loops.
+"""Mass matrix and derivatives of robots with many joints: arrays over all axes are straight-line code, the products of
+all pairs of axes are loops.
 
 Written out, the pairs of a chain of 200 links are hundreds of thousands of operations, slow to compile and too long for
-any cache of instructions. As loops over arrays they are short, and their innermost loop goes along memory.
+any cache of instructions. As loops over arrays they are short, and the innermost loop runs along memory.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from typing import Any
 from kinemorph.codegen.graphs.program import Program
 from kinemorph.codegen.loops.branch_matrix import Forest, factor
 from kinemorph.codegen.loops.branch_matrix_rows import solve_rows
-from kinemorph.codegen.loops.loop_program import Affine, LoopBuilder, LoopProgram, View
+from kinemorph.codegen.loops.loop_builder import LoopBuilder
+from kinemorph.codegen.loops.loop_program import Affine, LoopProgram, View
 
 Places = Sequence[tuple[int, int]]
 # (rows nearer to the root, rows farther out) of arrays whose products make an entry
@@ -66,7 +67,7 @@ def forward_dynamics_derivatives(arrays: Program, forest: Forest, inside: Places
 
 
 def _around(arrays: Program, outputs: dict[str, tuple[int, ...]], name: str) -> LoopBuilder:
-    """A loop program with the inputs of `arrays`, whose outputs are at hand as buffers."""
+    """A builder of a loop program that has the inputs of `arrays` and calls it: its outputs are buffers."""
     loop = LoopBuilder(name, {port.name: port.shape for port in arrays.inputs}, outputs)
     buffers = [loop.buffer(port.name, port.shape) for port in arrays.outputs]
     loop.call(arrays, buffers, [loop[port.name] for port in arrays.inputs])
@@ -109,7 +110,7 @@ def _components(loop: LoopBuilder, name: str) -> list[View]:
 
 
 def _set_inside(loop: LoopBuilder, matrix: View, places: Places, entries: View) -> None:
-    """Entries of pairs of axes of one link; those on the diagonal alone by one loop where all are."""
+    """Writes the entries of pairs of axes of one link; places that follow each other down the diagonal by one loop."""
     flat = View(entries.array, (len(places),), entries.offset)
     for first, count in _diagonal_runs(places):
         if count > 1:

@@ -1,16 +1,16 @@
 """A closed chain in independent velocities: `reduced_dynamics` of mechanics, chosen, compiled and exported.
 
-    reduction = dynamics.reduced("crank")          # or by itself, where J_z is best conditioned
+    reduction = dynamics.reduced("crank")          # or chosen automatically, for J_z to be well conditioned
     reduction.independent, reduction.dependent     # ('crank',), ('coupler', 'rocker')
     reduction.reduced_dynamics(q, v_q, tau)        # a_q
     reduction.fast_dynamics(q, v_q)                # v_z, which closes loops that are open
 
-Made by `Dynamics.reduced`. Rows that repeat others, and rows that say nothing, are left out where the choice is made.
+Made by `Dynamics.reduced`. Constraint rows that repeat others, and rows that are zero, are left out of the choice.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
@@ -20,30 +20,15 @@ import numpy.typing as npt
 from kinemorph.algebra.arrays import Array
 from kinemorph.codegen.building.function import CompiledFunction
 from kinemorph.codegen.graphs.tracing import Shape
+from kinemorph.deriving.independent_velocities import assembled, chosen_partition, velocity_places
+from kinemorph.deriving.making import Law, Maker
+from kinemorph.errors import UnsupportedError
 from kinemorph.frozen import dataclass
 from kinemorph.mechanics.constraints import reduced_dynamics as perturbation
+from kinemorph.mechanics.constraints.closures import constraint_names
 from kinemorph.mechanics.constraints.reduced_dynamics import Partition
-from kinemorph.mechanics.formulations.table import Formulation
 from kinemorph.mechanics.trees.tree import Tree
 from kinemorph.model.robot import Robot
-
-Make = Callable[[str, tuple[str, ...], Callable[..., Any], Mapping[str, Shape], Mapping[str, Shape]], CompiledFunction]
-
-REDUCED_FUNCTIONS = (
-    "fast_dynamics",
-    "reduced_dynamics",
-    "perturbed_dynamics",
-    "reduced_mass_matrix",
-    "reduced_coriolis_matrix",
-    "reduced_gravity_forces",
-    "input_map",
-    "velocity_map",
-    "velocity_map_rate",
-    "closure_error",
-    "independent_jacobian",
-    "dependent_jacobian",
-    "stacked_jacobian",
-)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -56,18 +41,17 @@ class Reduction:
     `epsilon`                    [s], of the fast dynamics
     `at`                         the closed configuration (nq,) at which the choice was made
 
-    Every function is a `CompiledFunction` of q (nq,), v_q (n,) and tau (k,), batched as those of Dynamics are. All want
-    J_z regular: `condition(q)` tells how near a dead point is.
+    Every function is a `CompiledFunction` of q (nq,), v_q (n,) and tau (k,), batched as the functions of Dynamics are.
+    All need a regular J_z: `condition(q)` shows how near a dead point is.
     """
 
     robot: Robot
     parts: Partition
-    names: tuple[str, ...]  # of all rows
+    names: tuple[str, ...]  # of all constraint rows
     actuated: tuple[str, ...]
     epsilon: float
     at: Array
-    way: Formulation
-    make: Make
+    maker: Maker
 
     def __repr__(self) -> str:
         split = f"{', '.join(self.independent)} independent, {', '.join(self.dependent)} dependent"
@@ -131,20 +115,15 @@ class Reduction:
     @cached_property
     def reduced_mass_matrix(self) -> CompiledFunction:
         """H(q) = rho^T M rho, shape (n, n), equation 7."""
-
-        def law(tree: Tree, q: Any, parts: Partition) -> Any:
-            return perturbation.reduced_mass_matrix(tree, q, parts, self.way)
-
-        return self._made("reduced_mass_matrix", ("q",), law, self._square)
+        law: Law = perturbation.reduced_mass_matrix
+        return self._made("reduced_mass_matrix", ("q",), lambda *at: law(*at, self.maker.recursion), self._square)
 
     @cached_property
     def reduced_coriolis_matrix(self) -> CompiledFunction:
         """C(q, v_q) = rho^T (M d rho/dt + C' rho), shape (n, n), equation 7; dH/dt - 2 C is skew-symmetric."""
-
-        def law(tree: Tree, q: Any, v_q: Any, parts: Partition) -> Any:
-            return perturbation.reduced_coriolis_matrix(tree, q, v_q, parts, self.way)
-
-        return self._made("reduced_coriolis_matrix", ("q", "v_q"), law, self._square)
+        law: Law = perturbation.reduced_coriolis_matrix
+        inputs = ("q", "v_q")
+        return self._made("reduced_coriolis_matrix", inputs, lambda *at: law(*at, self.maker.recursion), self._square)
 
     @cached_property
     def reduced_gravity_forces(self) -> CompiledFunction:
@@ -153,7 +132,7 @@ class Reduction:
 
     @cached_property
     def input_map(self) -> CompiledFunction:
-        """rho^T B at q, shape (n, k): what forces at the actuated joints do along v_q."""
+        """rho^T B at q, shape (n, k): the generalized forces along v_q of unit forces at the actuated joints."""
 
         def law(tree: Tree, q: Any, parts: Partition) -> Any:
             rho = perturbation.velocity_map(tree, q, parts)
@@ -164,11 +143,8 @@ class Reduction:
     @cached_property
     def fast_dynamics(self) -> CompiledFunction:
         """v_z = -J_z^-1 (phi / epsilon + J_q v_q) at (q, v_q), shape (nz,), equation 4: closes loops that are open."""
-
-        def law(tree: Tree, q: Any, v_q: Any, parts: Partition) -> Any:
-            return perturbation.fast_dynamics(tree, q, v_q, parts, self.epsilon)
-
-        return self._made("fast_dynamics", ("q", "v_q"), law)
+        law: Law = perturbation.fast_dynamics
+        return self._made("fast_dynamics", ("q", "v_q"), lambda *at: law(*at, self.epsilon))
 
     @cached_property
     def reduced_dynamics(self) -> CompiledFunction:
@@ -177,7 +153,7 @@ class Reduction:
 
     @cached_property
     def perturbed_dynamics(self) -> CompiledFunction:
-        """(v (nv,), a_q (n,)) at (q, v_q, tau): all rates of the state (q, v_q), v with v_z of the fast dynamics.
+        """(v (nv,), a_q (n,)) at (q, v_q, tau): all rates of the state (q, v_q), with v_z of the fast dynamics in v.
 
         An ordinary differential equation: integrated as it is, it follows the mechanism and closes its loops.
         """
@@ -197,7 +173,7 @@ class Reduction:
         forces: list[Any] = [0.0] * tree.nv
         for k, force in zip(self._driven, tau, strict=True):
             forces[k] = force
-        return perturbation.reduced_dynamics(tree, q, v_q, forces, parts, self.way, *loads)
+        return perturbation.reduced_dynamics(tree, q, v_q, forces, parts, self.maker.recursion, *loads)
 
     # ── making them ───────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -213,10 +189,29 @@ class Reduction:
     def _tall(self) -> Shape:
         return (self.robot.nv, len(self.independent))
 
-    def _made(
-        self, name: str, inputs: tuple[str, ...], law: Callable[..., Any], shape: Shape | None = None
-    ) -> CompiledFunction:
+    def _made(self, name: str, inputs: tuple[str, ...], law: Law, shape: Shape | None = None) -> CompiledFunction:
         """A law of (tree, inputs, loads, partition), compiled."""
         sizes = {"v_q": (len(self.independent),), "tau": (len(self.actuated),)}
-        outputs = {"out": shape} if shape else {}
-        return self.make(name, inputs, lambda *given: law(*given, self.parts), outputs, sizes)
+        outputs = {"out": shape} if shape else None
+        maker = self.maker
+        return maker.built(maker.program(name, inputs, lambda *given: law(*given, self.parts), outputs, sizes=sizes))
+
+
+def reduced(
+    maker: Maker,
+    independent: str | Sequence[str] | None,
+    actuated: str | Sequence[str] | None,
+    at: npt.ArrayLike | None,
+    epsilon: float,
+) -> Reduction:
+    """A robot with closed chains in independent velocities; see `Dynamics.reduced`."""
+    if not (np.isfinite(epsilon) and epsilon > 0.0):
+        raise UnsupportedError(f"reduced: epsilon is {epsilon} s; expected a finite number above 0.")
+    robot, tree = maker.robot, maker.tree
+    places = velocity_places(robot, robot.v_names if actuated is None else actuated, "reduced: actuated")
+    if independent is not None:
+        velocity_places(robot, independent, "reduced: independent")
+    closed = assembled(robot, tree, at, "reduced")
+    parts = chosen_partition(robot, tree, closed, independent, places)
+    names = tuple(robot.v_names[k] for k in places)
+    return Reduction(robot, parts, constraint_names(robot), names, float(epsilon), closed, maker)

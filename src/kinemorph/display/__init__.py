@@ -1,7 +1,7 @@
 """What we see: pictures, pages, equations and tables of finished results. Nothing here computes physics.
 
 looks/       what robots look like: surfaces, good configurations
-scenes/      what is to be seen in 3-D, as plain data; every face below shows the same scene
+scenes/      scenes in 3-D, as plain data; every face below shows the same scene
 painting/    pictures and films, painted without a window
 charts/      plots and diagrams in two dimensions
 equations/   equations as text, LaTeX and pictures

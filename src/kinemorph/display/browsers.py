@@ -2,7 +2,7 @@
 
 Where there is none, Python's `webbrowser` falls back on browsers for terminals, which would take over the one that the
 user is typing in. So a browser is asked for first, text browsers do not count, and what is started has neither our
-input nor our terminal: nothing can wait for a key, and nobody waits for it.
+input nor our terminal: nothing can wait for a key.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def graphical_browser() -> str | None:
 
 
 def open_page(address: str) -> bool:
-    """Has the browser open a page, `file:///...` or `http://...`, and comes back at once.
+    """Opens a page in the browser, `file:///...` or `http://...`, and returns at once.
 
     False where there is no browser with windows, or where none can be started.
     """

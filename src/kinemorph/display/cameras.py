@@ -11,9 +11,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-from kinemorph.errors import UnsupportedError, did_you_mean
+import numpy as np
+
+from kinemorph.algebra.arrays import Array
+from kinemorph.errors import UnsupportedError
 from kinemorph.model.robot import Robot
 from kinemorph.model.topology import WORLD
+from kinemorph.words import did_you_mean
 
 CameraWord = Literal["front", "back", "left", "right", "top", "iso"]
 CameraChoice: TypeAlias = CameraWord | tuple[float, float] | Sequence[float] | None
@@ -36,6 +40,27 @@ class Camera:
     elevation: float = VIEW[0]
     azimuth: float = VIEW[1]
     follow: str | None = None
+
+
+@dataclass(frozen=True)
+class Lens:
+    """A view from far away: rows of `axes` point right, up, and toward the viewer."""
+
+    axes: Array
+    flat: bool = False  # looks straight at a plane, whose axes have numbers
+
+    @classmethod
+    def toward(cls, elevation: float, azimuth: float, *, flat: bool = False) -> Lens:
+        """The view from an elevation and azimuth [deg]."""
+        e, a = np.radians([elevation, azimuth])
+        right = np.array([-np.sin(a), np.cos(a), 0.0])
+        front = np.array([np.cos(e) * np.cos(a), np.cos(e) * np.sin(a), np.sin(e)])
+        return cls(np.stack([right, np.cross(front, right), front]), flat)
+
+    def seen(self, points: Array) -> Array:
+        """Points (..., 3) as (right, up, nearness) [m]."""
+        found: Array = points @ self.axes.T
+        return found
 
 
 def camera_of(camera: CameraChoice = None, follow: str | None = None, *robots: Robot) -> Camera:

@@ -64,7 +64,7 @@ def png_of(figure: Figure) -> bytes:
 
 
 def save(figure: Figure, path: Path | str) -> Path:
-    """Writes a figure to a file; the folder is made if need be. The ending of the name says the format."""
+    """Writes a figure to a file; a missing folder is made. The ending of the name gives the format."""
     path = Path(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -78,7 +78,7 @@ def save(figure: Figure, path: Path | str) -> Path:
 
 
 def plain_axes(axes: Any) -> None:
-    """Axes as all plots have them: two sides, a faint grid, small figures."""
+    """Axes as all plots have them: two sides, a faint grid, small numbers."""
     from matplotlib.ticker import MaxNLocator
 
     axes.spines[["top", "right"]].set_visible(False)
@@ -90,7 +90,7 @@ def plain_axes(axes: Any) -> None:
 
 
 def factor_out(axes: Any) -> None:
-    """Moves a power of ten of very small or large figures into the name of a y axis: energy [10⁻⁸ J]."""
+    """Moves a power of ten of very small or large numbers into the name of a y axis: energy [10⁻⁸ J]."""
     from matplotlib.ticker import FuncFormatter
 
     largest = max(map(abs, axes.get_ylim()))
@@ -121,7 +121,7 @@ def depth_colors(robot: Robot) -> dict[str, RGB]:
 
 
 def own_color(shape: Shape, depth_color: RGB) -> RGB:
-    """The color of a shape, or where it has none that of its body's depth; a mesh has a tint of it on light gray."""
+    """The color of a shape, or the color of its body's depth where it has none, which only tints the gray of a mesh."""
     if shape.color[:3] != STEEL:
         red, green, blue = shape.color[:3]
         return red, green, blue

@@ -15,9 +15,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from kinemorph.algebra.arrays import Array
-from kinemorph.errors import UnsupportedError, did_you_mean
+from kinemorph.errors import UnsupportedError
 from kinemorph.plants.user_laws import Column
 from kinemorph.simulation.results.trajectory import Trajectory
+from kinemorph.words import did_you_mean
 
 GROUPS = ("q", "v", "a", "u", "tau", "x", "y", "m", "energy")  # before the dot, or found by their members
 CLEAR = 8  # lines that share an axis and are told apart by color
@@ -53,7 +54,7 @@ class Block:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """All columns."""
+        """The names of all columns."""
         return tuple(name for family in self.families for name in family.names)
 
 

@@ -3,7 +3,7 @@
     reader.read(source, options, findings) -> System | None
     writer.write(system, path, findings)   -> tuple[Path, ...]
 
-A reader reports what it finds wrong, each with file, line, element, reason and remedy (`findings`), and goes on. It
+A reader reports everything that is wrong, with file, line, element, reason and remedy (`findings`), and continues. It
 declares the parts of a `Blueprint`, which makes the robot. A writer reports what its format cannot say. `FORMATS` is
 the table; `recognize` picks a row by the name and the beginning of a file.
 """
@@ -17,8 +17,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from kinemorph.errors import ModelError, did_you_mean
+from kinemorph.errors import ModelError
 from kinemorph.formats.sources import Source
+from kinemorph.words import did_you_mean
 
 
 class Format(NamedTuple):

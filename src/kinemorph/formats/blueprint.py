@@ -1,32 +1,31 @@
-"""A robot as a file says it: its parts, each with the line where it stands; in the end, a checked System.
+"""A robot as a file describes it: its parts, each with its line; in the end, a checked System.
 
-Formats declare parts here instead of at a builder, so that every sentence of the builder comes out as a finding with
-file and line, and with the policy for files: what is doubtful about a body's mass is a warning, not an error.
+Formats declare parts here instead of at a builder, so that every problem of the builder becomes a finding with
+file and line, and with the policy for files: a questionable mass gives a warning, not an error.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from kinemorph.errors import ModelError
+from kinemorph.errors import ModelError, Problem
 from kinemorph.formats import limits
 from kinemorph.formats.findings import Findings, Severity
 from kinemorph.model.body import NO_INERTIA, ORIGIN
 from kinemorph.model.building.builder import RobotBuilder
 from kinemorph.model.building.part_readers import Draft
-from kinemorph.model.input_reader import Problem, short
+from kinemorph.model.input_reader import short
 from kinemorph.model.robot import Robot
 from kinemorph.model.shapes import Shape
 from kinemorph.model.system import Element, Settings, System
 
-SETTINGS = Settings()  # where a file says nothing
+SETTINGS = Settings()  # for a file without settings
 
 
 class Blueprint:
-    """Collects parts with their lines. `words` is what the format calls things: {"body": "link"}.
+    """Collects parts with their lines. `words` are the words of the format: {"body": "link"}.
 
     `findings` may be exchanged for a view of another file while parts of that file are declared. What needs the whole
     robot, such as a state by the names of coordinates, waits in `afterwards` and may write `settings`.
@@ -53,7 +52,7 @@ class Blueprint:
         self.ends: dict[str, tuple[str, str]] = {}  # of every joint: its parent and its child
         self.kinds: dict[str, str] = {}  # of every joint
         self._main = findings
-        self.files: dict[tuple[str, str], Findings] = {}  # where a part is told of, if not in the model file
+        self.files: dict[tuple[str, str], Findings] = {}  # findings of parts that are not in the model file
         self.keys: dict[tuple[str, str], Callable[[str], int]] = {}  # of a part: the lines of its keys, 0 for none
         findings.tell, findings.native = self.tell, self.keys
         self.afterwards: list[Callable[[Robot], None]] = []
@@ -107,7 +106,7 @@ class Blueprint:
             self.builder.joint_of(draft)
 
     def withdraw(self, joint: str) -> None:
-        """Takes a joint back."""
+        """Removes a declared joint."""
         del self.ends[joint], self.lines["joint", joint]
         self.files.pop(("joint", joint), None)
         self.builder.without(joint)
@@ -128,16 +127,16 @@ class Blueprint:
         self.builder.couple_of({"joint": joint, "leader": leader, "offset": offset, **times, **mesh})
 
     def element(self, line: int, element: Element) -> None:
-        """Anything that acts on the robot."""
+        """Declares an element."""
         if self._named("element", element.name, line):
             self.elements.append(element)
 
     def start_at(self, line: int, names: Collection[str]) -> None:
-        """Notes which coordinates of the start are named; the others may follow from loops."""
+        """Notes which coordinates of the initial state are named; the others may follow from loops."""
         self._main.start, self.lines["settings", ""] = names, line
 
     def _named(self, kind: str, name: str, line: int) -> bool:
-        """Keeps the line of a name; False, with a finding, where the name cannot be used."""
+        """Keeps the line of a name; False, with a finding, for a name that cannot be used."""
         part = (kind, name)
         if part not in self.lines and len(name) <= limits.NAME_LENGTH:
             self.lines[part] = line
@@ -145,39 +144,25 @@ class Blueprint:
                 self.files[part] = self.findings
             return True
         if len(name) > limits.NAME_LENGTH:
-            self.findings.error(
-                "name",
-                line,
-                f"{self.word(kind)} {short(name)}",
-                f"the name has {len(name)} characters, expected at most {limits.NAME_LENGTH}",
-                "Shorten it.",
-            )
+            problem = f"the name has {len(name)} characters, expected at most {limits.NAME_LENGTH}"
+            self.findings.error("name", line, f"{self.word(kind)} {short(name)}", problem, "Shorten it.")
         else:
-            self.findings.error(
-                "name",
-                line,
-                f"{self.word(kind)} '{name}'",
-                f"the name is used already on line {self.lines[part]}, expected a name of its own",
-                "Rename one of the two.",
-            )
+            problem = f"the name is used already on line {self.lines[part]}, expected a name of its own"
+            self.findings.error("name", line, f"{self.word(kind)} '{name}'", problem, "Rename one of the two.")
         return False
 
     def word(self, kind: str) -> str:
-        """What the format calls a kind of part."""
+        """The word of the format for a kind of part."""
         return self.words.get(kind, kind)
 
     # ── the model ─────────────────────────────────────────────────────────────────────────────────────────────────
 
     def system(self) -> System | None:
-        """The checked system; None, with findings, where there is none."""
+        """The checked system; None, with findings, where it cannot be made."""
         if self._count > limits.BODIES:
-            self.findings.error(
-                "file",
-                0,
-                "",
-                f"the model has {self._count} bodies, expected at most {limits.BODIES}",
-                "Split it, or merge bodies that do not move against each other.",
-            )
+            problem = f"the model has {self._count} bodies, expected at most {limits.BODIES}"
+            remedy = "Split it, or merge bodies that do not move against each other."
+            self.findings.error("file", 0, "", problem, remedy)
         if self.findings.failed:
             return None
         robot = self._judged() if self.made is None else self.made.robot
@@ -191,29 +176,21 @@ class Blueprint:
             assembly, ground = (None, ()) if self.made is None else (self.made.assembly, self.made.elements)
             return System(robot, (*self.elements, *ground), replace(self.settings), assembly)
         except ModelError as error:
-            for sentence in error.problems:
-                self.findings.problem("error", 0, "settings", Problem("settings", "", sentence, "data"))
+            for message in error.problems:
+                self.tell("error", Problem.of(message))
             return None
 
     def _judged(self) -> Robot | None:
-        robot, problems, doubts, remarks = self.builder.judged()
+        robot, problems, questionable, remarks = self.builder.judged()
         for problem in problems:
             self.tell("error", problem)
-        for doubt in (*doubts, *remarks):
-            self.tell("warning", doubt)
+        for problem in (*questionable, *remarks):
+            self.tell("warning", problem)
         return robot
 
     def tell(self, severity: Severity, problem: Problem) -> None:
-        """Writes down a sentence, of the file that declares the part."""
-        told = self.files.get((problem.kind, problem.name), self._main)
-        told.problem(severity, *self._place(problem), problem)
-
-    def _place(self, problem: Problem) -> tuple[int, str]:
-        """(line, element) of the part that a sentence is about."""
-        element = f"{self.word(problem.kind)} '{problem.name}'" if problem.name else self.word(problem.kind)
+        """Records a problem in the file that declares the part, on the line of the key where that is known."""
         part = (problem.kind, problem.name)
-        line = self.lines.get(part, 0)
-        if part in self.keys:  # a sentence begins with what it is about: "joint 'knee': lower limit 2 is above ..."
-            words = re.findall(r"\w+", problem.removeprefix(f"{problem.kind} '{problem.name}'"))[:3]
-            line = next(filter(None, map(self.keys[part], words)), line)
-        return line, element
+        element = f"{self.word(problem.kind)} '{problem.name}'" if problem.name else self.word(problem.kind)
+        line = (part in self.keys and self.keys[part](str(problem.key))) or self.lines.get(part, 0)
+        self.files.get(part, self._main).problem(severity, line, element, problem)

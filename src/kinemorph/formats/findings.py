@@ -1,32 +1,67 @@
-"""What a reader finds in a model file: one finding each, with file, line, element, reason and remedy.
+"""Messages about a model file: one finding each, with file, line, element, reason and remedy.
 
-An error keeps the model from being loaded; a warning names what is doubtful or what was left out. Nothing else leaves
-a reader: no exception, no print.
+An error keeps the model from being loaded; a warning names questionable values or data that are left out. Nothing else
+leaves a reader: no exception, no print.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Container
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeAlias
 
+from kinemorph.errors import Problem
 from kinemorph.formats import limits
-from kinemorph.formats.rules import RULES
-from kinemorph.model.input_reader import Problem
+
+# the rules that model files are held to; every finding names the one it comes from
+RULES: dict[str, str] = {
+    # the file
+    "file": "the file can be read, has a known format, and keeps the limits of size, nesting and count",
+    "syntax": "the text is well-formed XML, TOML or CSV",
+    "entities": "no document type declaration, no entities",
+    "structure": "elements and attributes that the format requires exist, once, with known values",
+    "unknown": "elements and attributes are ones that the format has, or that are known to be without effect",
+    # names and topology
+    "name": "names are unique, printable and not too long; names that are referred to exist",
+    "root": "the bodies form trees with known roots",
+    "loop": "a body with two parents states how its loop closes",
+    "start": "the initial configuration closes all loops",
+    "assembly": "modules fit: their kinds are known, sides dock once, nothing overlaps, all hang together",
+    # numbers
+    "number": "numbers are numbers, and finite",
+    "axis": "an axis is a direction of length 1",
+    "limit": "lower limits lie below upper ones, and limits of speed and effort above 0",
+    "rotation": "rotations are rotations",
+    "unit": "a quantity has a unit of its kind",
+    # mass
+    "mass": "masses and moments of inertia are not negative",
+    "triangle": "moments of inertia fulfill the triangle inequality",
+    "massless": "a body without mass has no inertia, and hangs on one that has mass",
+    "singular": "every motion meets some inertia",
+    "roundtrip": "forward dynamics undoes inverse dynamics at a random state",
+    "assumed": "numbers that matter are in the file, not filled in from the defaults of its format",
+    # what is left out
+    "mesh": "surfaces named in the file exist, within the folders that may be read",
+    "path": "files that a model names lie within the folders that may be read",
+    "dropped": "all data of the file can be expressed",
+    "data": "parts of a robot hold the data that the builder requires",
+    "element": "elements name parts that the robot has, and hold numbers that their laws can use",
+}
 
 Severity = Literal["error", "warning"]
+Repair: TypeAlias = Callable[[], None]
 
 
 class Finding(NamedTuple):
-    """One thing that is wrong or doubtful. `repair` mends the parsed document in place, where that is safe."""
+    """One thing that is wrong or questionable. `repair` mends the parsed document in place, where that is safe."""
 
     severity: Severity
     rule: str  # a key of RULES
     file: str
-    line: int  # counted from 1; 0 where no line can be told
+    line: int  # counted from 1; 0 where no line is known
     element: str  # "link 'arm'"; empty for the file as a whole
     problem: str  # the value found and what was expected
     remedy: str
-    repair: Callable[[], None] | None = None
+    repair: Repair | None = None
 
     def __str__(self) -> str:
         place = f"{self.file}:{self.line}" if self.line else self.file
@@ -40,7 +75,7 @@ class Finding(NamedTuple):
 
 
 class _Tally:
-    """What all views of the same findings share."""
+    """Counts that all views of the same findings share."""
 
     failed = False
     untold = 0
@@ -51,7 +86,7 @@ class Findings:
 
     Readers leave two more things here: `document`, the parsed file that repairs act on (an lxml element or a tomlkit
     document; None where none is kept), and `lines`, where each part of the robot stands, by kind and name. `tell` may
-    be exchanged by one that knows in which file and on which line a sentence belongs. `native` are the parts that a
+    be replaced by a function that knows the file and the line of a problem. `native` are the parts that a
     TOML file of ours declares.
     """
 
@@ -70,14 +105,14 @@ class Findings:
         self.problem(severity, 0, f"{problem.kind} '{problem.name}'" if problem.name else problem.kind, problem)
 
     def within(self, file: str) -> Findings:
-        """The same findings, seen from another file: what is written down here is told of that file."""
+        """The same findings, seen from another file: findings added to this view belong to that file."""
         view = Findings(file, strict=self.strict)
         view.found, view._tally = self.found, self._tally
         return view
 
     @property
     def count(self) -> int:
-        """How many findings there are, told or not."""
+        """How many findings there are, listed or not."""
         return len(self.found) + self.untold
 
     @property
@@ -91,24 +126,19 @@ class Findings:
         return self._tally.untold
 
     def error(
-        self, rule: str, line: int, element: str, problem: str, remedy: str, repair: Callable[[], None] | None = None
+        self, rule: str, line: int, element: str, problem: str, remedy: str, repair: Repair | None = None
     ) -> None:
-        """Writes down what keeps the model from being loaded. `problem` and `remedy` have no and one full stop."""
+        """Records what keeps the model from being loaded. `problem` and `remedy` have no and one full stop."""
         self._add("error", rule, line, element, problem, remedy, repair)
 
-    def warn(
-        self, rule: str, line: int, element: str, problem: str, remedy: str, repair: Callable[[], None] | None = None
-    ) -> None:
-        """Writes down what is doubtful, or what is left out."""
+    def warn(self, rule: str, line: int, element: str, problem: str, remedy: str, repair: Repair | None = None) -> None:
+        """Records a questionable value, or data that are left out."""
         self._add("error" if self.strict else "warning", rule, line, element, problem, remedy, repair)
 
     def problem(self, severity: Severity, line: int, element: str, problem: Problem) -> None:
-        """Writes down a sentence of the robot builder."""
-        text = problem.removeprefix(f"{problem.kind} '{problem.name}'")
-        text = text.removeprefix(f"{problem.kind} of joint '{problem.name}'").removeprefix(":").strip()
-        what, _, remedy = text.partition(". ")
+        """Records a problem of a robot, its elements or its settings."""
         report = self.error if severity == "error" else self.warn
-        report(problem.rule, line, element, what.rstrip("."), remedy or "Correct it.")
+        report(problem.rule, line, element, problem.what, problem.remedy)
 
     def _add(
         self,
@@ -118,7 +148,7 @@ class Findings:
         element: str,
         problem: str,
         remedy: str,
-        repair: Callable[[], None] | None,
+        repair: Repair | None,
     ) -> None:
         if rule not in RULES:
             raise KeyError(rule)
@@ -130,7 +160,7 @@ class Findings:
             self.found.append(finding)
             return
         tally.untold += 1
-        if first:  # what keeps the model from being loaded is told, however many doubts came before
+        if first:  # the first error is listed, however many warnings came before
             self.found[-1] = finding
 
     @property
@@ -143,7 +173,7 @@ class Findings:
 
 
 def _cut(text: str) -> str:
-    """A text that fits a message: a name in a file can be as long as the file, and hold what a terminal would obey."""
+    """A text that fits a message: a name in a file can be as long as the file, and hold control characters."""
     if not text.isprintable():
         joined = " ".join(text[: limits.TEXT_LENGTH + 1].split())
         text = "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in joined)

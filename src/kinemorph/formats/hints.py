@@ -1,4 +1,4 @@
-"""What a file probably meant: numbers that are legal, but that look like a slip of a kind people make.
+"""Hints at probable mistakes: numbers that are legal, but look like a common slip.
 
     a decimal point is missing       one moment of inertia, or a mass, is a power of ten off
     millimeters, grams, kg mm^2      lengths, masses or inertias are a thousand or a million times too large
@@ -6,7 +6,7 @@
     degrees                          a hinge has limits of many turns
     a sign                           gravity points up; a run starts outside the limits
 
-Hints are sentences with a question, never errors. A moment of inertia is held against the room that its body takes:
+Hints are sentences with a question, never errors. A moment of inertia is compared with the room that its body takes:
 mass within a box [lower, upper] has, about its center c, a second moment of at most m (upper - c)(c - lower) along
 each axis (Bhatia & Davis 2000). The box is that of the body's shapes; where it has none, that of the points where other
 bodies are jointed to it.
@@ -14,6 +14,7 @@ bodies are jointed to it.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
@@ -26,6 +27,7 @@ from kinemorph.model.parameter import evaluate, evaluate_all
 from kinemorph.model.robot import Robot
 from kinemorph.model.shapes import Box, Capsule, Cylinder, Frustum, Line, Mesh, Shape, Sphere, Triangle
 
+TURN = 2.0 * math.pi * (1.0 + 1e-3)  # [rad]
 WIDE = 30.0  # [rad]; nearly five turns
 ENDLESS = 1e4  # [rad]; stands for no limit
 SLACK = 1e-6  # [rad or m] that a start may be off by rounding
@@ -37,7 +39,7 @@ TOO_WIDE = 30.0  # a second moment this many times the greatest possible one spe
 
 
 class Hint(NamedTuple):
-    """A sentence on one part of a robot."""
+    """A hint about one part of a robot."""
 
     kind: str  # "body", "joint"
     name: str
@@ -114,8 +116,19 @@ def angle_hints(robot: Robot) -> list[Hint]:
     return [Hint("joint", wide[0][0], sentence)]
 
 
+def maybe_degrees(angles: Iterable[float]) -> tuple[str, str] | None:
+    """(problem, remedy) where one of finite angles [rad] is more than a turn, as degrees would be; None otherwise."""
+    if max(angles) <= TURN and min(angles) >= -TURN:  # the usual case
+        return None
+    angle = next(angle for angle in angles if abs(angle) > TURN)
+    return (
+        f"{angle:g} rad is more than a turn, expected radians: it is taken as it is",
+        f"Write {math.radians(angle):.9g} if {angle:g} degrees are meant.",
+    )
+
+
 def start_hints(robot: Robot, start: Sequence[float]) -> list[Hint]:
-    """A start outside the limits of joints."""
+    """Hints at initial coordinates outside the limits of joints."""
     if not len(start):
         return []
     found = []
@@ -129,7 +142,7 @@ def start_hints(robot: Robot, start: Sequence[float]) -> list[Hint]:
 
 
 def gravity_hints(robot: Robot) -> list[Hint]:
-    """Gravity that points up."""
+    """A hint at gravity that points up."""
     up = evaluate(robot.gravity[2])
     if up <= 0.0:
         return []
@@ -217,7 +230,7 @@ def _greatest(mass: float, com: Array, room: tuple[Array, Array]) -> Array:
 
 
 def _rooms(robot: Robot, surface: Callable[[Any], Mesh | None]) -> dict[str, tuple[Array, Array]]:
-    """The boxes (lower, upper) [m] that bodies take in their own axes; only of those about which something is known."""
+    """The boxes (lower, upper) [m] that bodies take in their own axes; bodies of unknown size are left out."""
     ends: dict[str, list[Array]] = {body.name: [np.zeros(3)] for body in robot.bodies}
     for joint in (*robot.joints, *robot.loops):
         for end, pose in ((joint.parent, joint.placement), (joint.child, joint.child_placement)):

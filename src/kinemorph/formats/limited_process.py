@@ -1,7 +1,7 @@
-"""A process of its own for what cannot be trusted with ours: a compiler that may abort, macros that are evaluated.
+"""A separate process for code that is not trusted in this one: a compiler that may abort, macros that are evaluated.
 
-It runs isolated Python on one of our scripts, in an empty folder and with next to no environment, takes bytes and gives
-bytes. The script sets its own limits of memory and processor time; here the clock on the wall stops it.
+It runs isolated Python on a script of the package, in an empty folder and with almost no environment, takes bytes and
+gives bytes. The script sets its own limits of memory and processor time; here a limit of wall-clock time stops it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ SAID = 4096  # bytes of what it says on stderr that are kept
 
 
 class Answer(NamedTuple):
-    """What came of it. `code` is None where the clock stopped it."""
+    """The result of a process. `code` is None where it ran out of time."""
 
     code: int | None
     output: bytes
@@ -26,7 +26,7 @@ class Answer(NamedTuple):
 
 
 def inherited(*names: str) -> dict[str, str]:
-    """These variables of our own environment, as far as they are set."""
+    """These variables of the environment, as far as they are set."""
     return {name: os.environ[name] for name in names if name in os.environ}
 
 

@@ -1,4 +1,4 @@
-"""How large a model file may be. What is beyond is refused with a sentence, before it can cost time or memory."""
+"""Limits of model files. Larger ones are refused with a message, before they can cost time or memory."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ TOML_PARTS = 4_000_000  # parts of the paths of all keys: a.b = 1 below [c] has 
 BODIES = 10_000
 INCLUDES = 1_000  # files that a model names, or that they name in turn
 NAME_LENGTH = 1_000  # characters
-FINDINGS = 200  # told one by one; the rest is counted
-NAMED_BYTES = 1_000_000_000  # of all of them together
+FINDINGS = 200  # listed one by one; the rest is counted
+NAMED_BYTES = 1_000_000_000  # of all files that a model names together
 COMPILE_SECONDS = 3.0  # processor time of MuJoCo's compiler, and one second more for every COMPILE_RATE bytes it reads
 COMPILE_RATE = 4_000_000  # bytes
 COMPILE_MEMORY = 2 * 1024**3  # bytes, where the platform can limit them

@@ -2,13 +2,16 @@
 
 A file is read by its format; then the robot is put to a test on plain floats, without compiling anything: at a random
 state, forward dynamics must undo inverse dynamics. That takes a time linear in the number of bodies. `verify` has the
-full set of checks. Nothing that is wrong with a file is silent: errors are raised together, doubts are warnings.
+full set of checks. Nothing that is wrong with a file is silent: errors are raised together, questionable values give
+warnings.
 """
 
 from __future__ import annotations
 
+import gc
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
@@ -16,10 +19,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kinemorph.errors import ModelError, ModelWarning, ParseError, users_level
+from kinemorph.errors import ModelError, ModelWarning, ParseError, Problem, users_level
 from kinemorph.formats import Format, by_ending, by_name, recognize
 from kinemorph.formats.findings import Finding, Findings
-from kinemorph.formats.pausing import uncollected
 from kinemorph.formats.sources import Base, Options, Source, read_file
 from kinemorph.mechanics.constraints.newton_closing import assembled, loop_gaps
 from kinemorph.mechanics.elements.ensemble import RESERVED, ensemble
@@ -29,7 +31,6 @@ from kinemorph.mechanics.recursions.newton_euler import inverse_dynamics
 from kinemorph.mechanics.trees.resolve import resolve
 from kinemorph.model.changes.merge_fixed import merge_fixed as merge
 from kinemorph.model.configuration import Dice, random_configuration
-from kinemorph.model.input_reader import Problem
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System
 
@@ -40,7 +41,7 @@ CLOSE = 1e-9  # of the largest generalized force: how near inverse dynamics must
 
 
 class Examination(NamedTuple):
-    """What was read, and everything that was found; `system` is None where an error keeps it from being loaded.
+    """The system of a file and all findings; `system` is None where an error keeps it from being loaded.
 
     `document` is the parsed file on which the repairs of findings act; `lines` says where parts of the robot stand.
     """
@@ -72,13 +73,13 @@ def load(
 ) -> System:
     """The system that a model file describes: URDF, xacro, SDF, MJCF, TOML or a table of DH parameters.
 
-    `base` fixes or frees the root where the format leaves it open (a URDF is fixed unless it is told otherwise).
+    `base` fixes or frees the root where the format leaves it open (a URDF is fixed by default).
     `merge_fixed` welds bodies that do not move against each other into one and keeps their frames. `package_dirs` are
     folders in which `package://` names are looked for. `sidecar` is a TOML file with what the format cannot say, such
     as the joints that close loops; without it, `<name>.sidecar.toml` beside a URDF, xacro or SDF is used.
     `strict` makes errors of warnings.
 
-    Raises ParseError with every mistake found, each with file, line and remedy. What is doubtful is a ModelWarning.
+    Raises ParseError with every mistake, each with file, line and remedy. Questionable values give a ModelWarning.
     """
     options = _options(base, merge_fixed, package_dirs, sidecar)
     return settled(examine(path, options=options, strict=strict), str(path))
@@ -102,7 +103,7 @@ def load_text(
 
 
 def examine(path: str | Path, *, options: Options | None = None, strict: bool = False) -> Examination:
-    """Reads a model file and tells everything that is wrong or doubtful about it. Raises nothing for a bad file.
+    """Reads a model file and reports everything that is wrong or questionable in it. Raises nothing for a bad file.
 
     The document that repairs act on is kept unless `options` say otherwise.
     """
@@ -123,7 +124,7 @@ def examine(path: str | Path, *, options: Options | None = None, strict: bool = 
 def save(model: System | Robot, path: str | Path, *, format: str | None = None) -> tuple[Path, ...]:
     """Writes a model to a file, in the format of its ending or in the one named. Gives the files written.
 
-    What the format cannot say is named in a ModelWarning; nothing is left out in silence.
+    Data that the format cannot express are named in a ModelWarning.
     """
     system = model if isinstance(model, System) else System(model)
     row = by_ending(path) if format is None else by_name(format)
@@ -158,6 +159,20 @@ def settled(examination: Examination, name: str) -> System:
 # ── the cheap checks ──────────────────────────────────────────────────────────────────────────────────────────────────
 
 
+@contextmanager
+def uncollected() -> Iterator[None]:
+    """Pauses the garbage collector. A model is many small tuples without cycles; to visit all of them again and again
+    while more are made takes a third of the time.
+    """
+    running = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if running:
+            gc.enable()
+
+
 def _read(reader: Format, source: Source, options: Options, findings: Findings) -> System | None:
     """The system of a source, with fixed bodies merged where that is asked for; None, with findings, where none is."""
     with uncollected():
@@ -165,7 +180,7 @@ def _read(reader: Format, source: Source, options: Options, findings: Findings) 
         if system is None or findings.failed:
             return None
         if options.merge_fixed:
-            # bodies of modules are no more, so that they dock no more
+            # bodies of modules are merged, so that they cannot dock
             system = replace(system, robot=merge(system.robot, keep=_joints_named(system)), assembly=None)
         acting = _acting(system, findings)
         return None if acting is None else _tested(acting, findings)
@@ -181,7 +196,7 @@ def _joints_named(system: System) -> list[str]:
 def _acting(system: System, findings: Findings) -> System | None:
     """The system, if all elements can act on the robot; what keeps them from it is a finding each.
 
-    In a file of ours that is an error. Other formats know drives that move nothing: these are left out.
+    In a TOML file that is an error. Other formats have drives that move nothing: these are left out.
     """
     system = _renamed(system, findings)
     lawless = []
@@ -189,8 +204,8 @@ def _acting(system: System, findings: Findings) -> System | None:
         try:
             law_of(element)
         except ModelError as error:
-            lawless.append(Problem("element", element.name, error.problems[0], "element"))
-    for problem in lawless:  # a model may be read where its laws are not at hand
+            lawless.append(Problem.of(error.problems[0]))
+    for problem in lawless:  # a model may be read where its laws are not registered
         findings.tell("warning", problem)
     if lawless:
         return system
@@ -198,8 +213,8 @@ def _acting(system: System, findings: Findings) -> System | None:
     foreign = {problem.name for problem in wrong if problem.name and ("element", problem.name) not in findings.native}
     for problem in wrong:
         if problem.name in foreign:
-            left_out = f"{problem.partition('. ')[0].rstrip('.')}; the element is left out. Correct the model."
-            findings.tell("warning", Problem("element", problem.name, left_out, "dropped"))
+            left_out = f"{problem.what}; the element is left out"
+            findings.tell("warning", Problem("element", problem.name, left_out, "Correct the model.", rule="dropped"))
     if foreign:
         system = replace(system, elements=tuple(e for e in system.elements if e.name not in foreign))
         wrong = _wrong(system)
@@ -209,7 +224,7 @@ def _acting(system: System, findings: Findings) -> System | None:
 
 
 def _renamed(system: System, findings: Findings) -> System:
-    """Elements of other formats get another name where theirs means something else in signals, such as "v"."""
+    """Elements of other formats are renamed where their name means something else in signals, such as "v"."""
     found: list[Any] = []
     taken = {element.name for element in system.elements}
     for element in system.elements:
@@ -218,25 +233,18 @@ def _renamed(system: System, findings: Findings) -> System:
             found.append(element)
             continue
         other = next(f"{name}~{k}" for k in range(2, len(taken) + 3) if f"{name}~{k}" not in taken)
-        what = f"element '{name}': the name means something else in signals: it is called '{other}' here. Rename it."
-        findings.tell("warning", Problem("element", name, what, "name"))
+        what = f"the name means something else in signals: it is called '{other}' here"
+        findings.tell("warning", Problem("element", name, what, "Rename it.", rule="name"))
         found.append(replace(element, name=other))  # type: ignore[type-var]
     return replace(system, elements=tuple(found))
 
 
 def _wrong(system: System) -> list[Problem]:
-    """What keeps elements from acting."""
+    """Problems that keep elements from acting."""
     try:
         ensemble(system.robot, system.elements)
     except ModelError as error:
-        about = [
-            next((e.name for e in system.elements if sentence.startswith(f"element '{e.name}'")), "")
-            for sentence in error.problems
-        ]
-        return [
-            Problem("element" if name else "elements", name, sentence, "element")
-            for name, sentence in zip(about, error.problems, strict=True)
-        ]
+        return [Problem.of(message) for message in error.problems]
     return []
 
 
@@ -244,15 +252,14 @@ def _tested(system: System, findings: Findings) -> System | None:
     """The system, if the equations of its robot hold together at a random state."""
     problem = roundtrip_problem(system.robot)
     if problem:
-        findings.error(
-            "roundtrip", 0, f"robot '{system.name}'", problem, "Look for extreme masses, lengths or inertias."
-        )
+        remedy = "Look for extreme masses, lengths or inertias."
+        findings.error("roundtrip", 0, f"robot '{system.name}'", problem, remedy)
         return None
     return _started(system, findings)
 
 
 def _started(system: System, findings: Findings) -> System:
-    """The system with its loops closed at the start where the file names only some coordinates; else a word on gaps."""
+    """The system with its loops closed where the file names only some initial coordinates; else warns of open loops."""
     robot, q = system.robot, system.settings.q
     if not q or robot.is_open or not (gaps := loop_gaps(robot, q)):
         return system
@@ -270,7 +277,7 @@ def _started(system: System, findings: Findings) -> System:
 
 
 def roundtrip_problem(robot: Robot) -> str:
-    """What is wrong where FD(ID(a)) = a does not hold at a random state; empty where it holds. O(n), on floats.
+    """The problem where FD(ID(a)) = a does not hold at a random state; empty where it holds. O(n), on floats.
 
     The two are compared as forces: ID(FD(tau)) against tau, which long chains leave well-conditioned.
     """

@@ -1,4 +1,4 @@
-"""Where the meshes of a model lie. Folders are looked into once, however many meshes they hold."""
+"""The search for the meshes of a model. Each folder is listed once, however many meshes it holds."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class MeshSearch:
         return path if path.startswith(f"{root}/") and os.path.isfile(path) else None
 
     def paths(self, uses: dict[str, MeshUse], findings: Findings) -> dict[str, str | None]:
-        """For every name: its path, "" where it is not there, None where it lies outside; with one warning per package.
+        """For every name: its path, "" where it is missing, None where it lies outside; with one warning per package.
 
         The motion of a robot does not depend on meshes, so a missing one is never an error.
         """
@@ -110,7 +110,7 @@ def _plain_files(folder: str) -> frozenset[str]:
 
 
 def warn_of_meshes(robot: Robot, path: Path, findings: Findings) -> None:
-    """Meshes that were found but will not be from where the file is written."""
+    """Warns of meshes that will not be found from the folder of the written file."""
     lost = []
     source = Source(str(path), b"", path.parent)
     for body in robot.bodies:
@@ -125,10 +125,5 @@ def warn_of_meshes(robot: Robot, path: Path, findings: Findings) -> None:
     if lost:
         many = f"{len(lost)} meshes such as {lost[0]!r} are" if len(lost) > 1 else f"the mesh {lost[0]!r} is"
         problem = f"{many} not found from the folder of this file"
-        findings.warn(
-            "mesh",
-            0,
-            "",
-            problem,
-            "Write the file beside the model it came from, or pass package_dirs (--package-dir).",
-        )
+        remedy = "Write the file beside the model it came from, or pass package_dirs (--package-dir)."
+        findings.warn("mesh", 0, "", problem, remedy)

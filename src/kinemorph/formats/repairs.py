@@ -1,15 +1,18 @@
 """Repaired copies of model files: the repairs that findings carry, done on the parsed document, and the new text.
 
-Only what can be read in one way is repaired by itself; the original is never touched.
+Only values that can be read in one way are repaired automatically; the original is never touched.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from kinemorph.formats.findings import Finding
+from kinemorph.formats.findings import Finding, Findings, Repair
+from kinemorph.formats.sources import Source
+
+LARGEST = 200_000  # bytes of a file that is repaired
 
 
 def mend(document: Any, findings: Iterable[Finding]) -> bytes:
@@ -25,7 +28,7 @@ def mend(document: Any, findings: Iterable[Finding]) -> bytes:
 
 
 def _written(root: Any) -> bytes:
-    """An XML document with the comments around it; the root begins on the line where it did."""
+    """An XML document with the comments around it; the root begins on its original line."""
     from lxml import etree
 
     def text(node: Any) -> str:
@@ -44,3 +47,38 @@ def _written(root: Any) -> bytes:
 def copy_name(path: Path) -> Path:
     """`arm.fixed.urdf` for `arm.urdf`."""
     return path.with_name(f"{path.stem}.fixed{path.suffix}")
+
+
+class TomlRepairs:
+    """Makes repairs of a TOML file, comments and layout kept. The document is parsed when the first one is wanted."""
+
+    def __init__(self, source: Source, findings: Findings) -> None:
+        self.source, self.findings = source, findings
+
+    def repair(self, values: Mapping[tuple[str | int, ...], Any]) -> Repair | None:
+        """A repair that writes these values, by path, into the document; None for a file that is too large."""
+        if self.findings.document is None and not self._parsed():
+            return None
+        document = self.findings.document
+
+        def write() -> None:
+            for path, value in values.items():
+                table: Any = document
+                for key in path[:-1]:
+                    table = table[key]
+                table[path[-1]] = value
+
+        return write
+
+    def _parsed(self) -> bool:
+        """Parses the document with its layout, which takes much longer than reading it."""
+        import tomlkit
+        from tomlkit.exceptions import TOMLKitError
+
+        if len(self.source.data) > LARGEST:
+            return False
+        try:
+            self.findings.document = tomlkit.parse(self.source.data.decode("utf-8-sig"))
+        except (TOMLKitError, RecursionError, ValueError):  # it is stricter than tomllib in places
+            return False
+        return True

@@ -1,6 +1,6 @@
 """Where models come from: the bytes of a file with its folder, the options of reading, and paths that stay inside.
 
-A model may name other files: meshes, includes. They are looked for in the model's own folder and in folders that the
+A model may name other files: meshes, includes. They are searched in the model's own folder and in folders that the
 caller names, and must lie inside one of these after all links are followed; anything else is refused.
 """
 
@@ -34,7 +34,7 @@ class Options:
     """How a file is read.
 
     `base` says how the root hangs on the world; None leaves it to the format (URDF: fixed). `package_dirs` are folders
-    in which `package://` and `model://` names are looked for and in which files that a model names may lie, besides its
+    in which `package://` and `model://` names are searched and in which files that a model names may lie, besides its
     own folder. `sidecar` is the TOML file that adds what the format cannot say; None looks beside the model. `mendable`
     keeps comments and white space of the parsed document, so that a mended copy can be written.
     """
@@ -47,7 +47,7 @@ class Options:
 
 
 def read_file(path: Path, findings: Findings) -> Source | None:
-    """The bytes of a model file; None, with a finding, where it cannot be had."""
+    """The bytes of a model file; None, with a finding, where it cannot be read."""
     try:
         status = os.stat(path)
         if not stat.S_ISREG(status.st_mode):  # a pipe would be waited for
@@ -59,13 +59,8 @@ def read_file(path: Path, findings: Findings) -> Source | None:
             data = _content(path, size)
             size = len(data)
         if size > limits.FILE_SIZE:
-            findings.error(
-                "file",
-                0,
-                "",
-                f"the file has {size} bytes, expected at most {limits.FILE_SIZE}",
-                "Split it, or leave out data that is not needed.",
-            )
+            problem = f"the file has {size} bytes, expected at most {limits.FILE_SIZE}"
+            findings.error("file", 0, "", problem, "Split it, or leave out data that is not needed.")
             return None
         return Source(str(path), data, path.parent)
     except (FileNotFoundError, NotADirectoryError, ValueError):  # no file has a zero byte in its name
@@ -82,7 +77,7 @@ READING = os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0
 
 
 def _content(path: Path, size: int) -> bytes:
-    """What is in a file of that size, up to one byte more than it may have; some files do not tell their size."""
+    """The content of a file of that size, up to one byte more than allowed; some files do not report their size."""
     handle = os.open(path, READING)
     try:
         data = os.read(handle, (size or limits.FILE_SIZE) + 1)
@@ -94,14 +89,14 @@ def _content(path: Path, size: int) -> bytes:
 
 
 def unused_sidecar(options: Options, what: str, findings: Findings) -> None:
-    """Says that a sidecar was named for a format that has none."""
+    """Warns of a sidecar that was named for a format that has none."""
     if options.sidecar is not None:
         problem = f"the sidecar '{options.sidecar}' is not read: {what} has none"
         findings.warn("dropped", 0, "", problem, "Save the model as TOML, and add to that.")
 
 
 def sidecar_name(model: str) -> str:
-    """How the TOML file beside a model file is called, which adds what its format cannot say."""
+    """The name of the TOML file beside a model file that adds data its format cannot express."""
     return f"{os.path.splitext(os.path.basename(model))[0].strip('<>')}.sidecar.toml"
 
 
@@ -110,11 +105,11 @@ class Outside(ValueError):
 
 
 def find_file(name: str, source: Source, options: Options) -> Path | None:
-    """Where a file that a model names lies; None where it is not found. Raises Outside for paths that lead elsewhere.
+    """The path of a file that a model names; None where it is not found. Raises Outside for paths that lead elsewhere.
 
-    `package://pkg/rest` and `model://pkg/rest` are looked for as pkg/rest in every folder that may be read and in
+    `package://pkg/rest` and `model://pkg/rest` are searched as pkg/rest in every folder that may be read and in
     ROS_PACKAGE_PATH; then among the folders above the model's own and their neighbors, where a folder called pkg counts
-    only if a package.xml or the like makes it a package: else a model could name any folder of the disk.
+    only if a package.xml or the like makes it a package: otherwise a model could name any folder of the disk.
     """
     scheme, mark, rest = name.partition("://")
     text = unquote(rest) if mark else name
@@ -123,7 +118,7 @@ def find_file(name: str, source: Source, options: Options) -> Path | None:
     own = () if source.folder is None else (source.folder,)
     if mark and scheme in ("package", "model"):
         package, _, inner = text.partition("/")
-        if package in ("", ".", "..") or "\\" in package:  # a package is a folder's name, not a way out
+        if package in ("", ".", "..") or "\\" in package:  # a package is a folder's name, never a path that leads out
             raise Outside(name)
         folders = [*options.package_dirs, *own, *_ros_folders()]
         roots = [folder / package for folder in folders]
@@ -148,7 +143,7 @@ def named_text(name: str, source: Source, options: Options) -> str:
 
 
 def is_package(folder: Path) -> bool:
-    """Whether a folder says that it is a package."""
+    """Whether a folder has a file that marks it as a package."""
     return any((folder / mark).is_file() for mark in PACKAGE_MARKS)
 
 

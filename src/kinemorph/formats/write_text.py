@@ -16,7 +16,7 @@ _memory: ContextVar[dict[Path, str] | None] = ContextVar("memory", default=None)
 
 @contextmanager
 def in_memory() -> Iterator[dict[Path, str]]:
-    """Texts that are written meanwhile, by the path they are meant for; no file is touched."""
+    """Collects the texts that are written inside the context, by path; no file is touched."""
     texts: dict[Path, str] = {}
     token = _memory.set(texts)
     try:
@@ -26,7 +26,7 @@ def in_memory() -> Iterator[dict[Path, str]]:
 
 
 def write_text(path: Path, text: str, findings: Findings) -> bool:
-    """Writes a text under a temporary name in the same folder, then renames it; False, with a finding, else."""
+    """Writes a text under a temporary name in the same folder, then renames it; False, with a finding, on failure."""
     temporary = ""
     try:
         data = text.encode()

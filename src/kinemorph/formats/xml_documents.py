@@ -75,9 +75,8 @@ def parse(source: Source, findings: Findings, *, bare: bool = False) -> Node | N
     # most files are too short to have too many
     count = int(_COUNT(root)) if len(source.data) > _SHORTEST * limits.ELEMENTS else 0
     if count > limits.ELEMENTS:
-        findings.error(
-            "file", 1, "", f"the file has {count} elements, expected at most {limits.ELEMENTS}", "Split the file."
-        )
+        problem = f"the file has {count} elements, expected at most {limits.ELEMENTS}"
+        findings.error("file", 1, "", problem, "Split the file.")
         return None
     if _may_be_crowded(source.data, about.encoding) and _CROWDED(root):
         problem = f"an element has more than {limits.ATTRIBUTES} attributes"

@@ -1,10 +1,10 @@
 """How physics is written: pure functions over any scalar, on a Tree of links.
 
-trees/          what the recursions run on: one link per elementary joint, frames on the joint axes
+trees/          the data of the recursions: one link per elementary joint, frames on the joint axes
 recursions/     kinematics, inverse dynamics (RNEA), mass matrix (CRBA), forward dynamics (ABA), energies
 derivatives/    derivatives of inverse and forward dynamics in closed form
-formulations/   independent ways to the same equations of motion, in one table
+formulations/   independent derivations of the same equations of motion, in one table
 constraints/    motion under constraints: closed chains, coupled joints
-steps/          what happens within one step: stiff forces, impacts
+steps/          mechanics within one time step: stiff forces, impacts
 elements/       the laws of elements: forces, contact, constraints, drives, control, sensing, gaits
 """

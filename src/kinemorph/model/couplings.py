@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.algebra.scalar import div
-from kinemorph.model.input_reader import Problem
+from kinemorph.errors import Problem
 from kinemorph.model.parameter import evaluate
 from kinemorph.model.robot import Coupling, Robot
 
@@ -67,16 +67,15 @@ def coupled_limits(robot: Robot) -> tuple[Array, Array]:
 
 
 def limit_problems(robot: Robot) -> list[Problem]:
-    """One sentence for every follower whose limits contradict its leader's. The robot must be sound otherwise."""
+    """One problem for every follower whose limits contradict its leader's. The robot has no other problems."""
     found = []
     for joint, (leader, multiplier, offset), lower, upper in _narrowed(robot)[2]:
         mine = robot.joint(joint)
-        sentence = (
-            f"coupling of joint '{joint}': its limits are [{mine.lower[0]:.6g}, {mine.upper[0]:.6g}] and it follows "
-            f"{multiplier:.6g} * '{leader}' + {offset:.6g}, but '{leader}' can only be in [{lower:.6g}, {upper:.6g}], "
-            f"expected a range for both. Widen the limits, or correct the multiplier or the offset."
+        what = (
+            f"its limits are [{mine.lower[0]:.6g}, {mine.upper[0]:.6g}] and it follows {multiplier:.6g} * '{leader}' + "
+            f"{offset:.6g}, but '{leader}' can only be in [{lower:.6g}, {upper:.6g}], expected a range for both"
         )
-        found.append(Problem("coupling", joint, sentence))
+        found.append(Problem("coupling", joint, what, "Widen the limits, or correct the multiplier or the offset."))
     return found
 
 

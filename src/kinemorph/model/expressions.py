@@ -18,9 +18,10 @@ from collections.abc import Mapping
 from itertools import pairwise
 from typing import NamedTuple, NoReturn
 
-from kinemorph.errors import did_you_mean
+from kinemorph.errors import Problem
 from kinemorph.model.parameter import Formula, Parameter, Value, applied
 from kinemorph.vocabulary.ops import OPS
+from kinemorph.words import did_you_mean
 
 LONGEST = 20_000  # characters of an expression
 DEEPEST = 60  # brackets and powers inside one another
@@ -45,7 +46,10 @@ class Token(NamedTuple):
 
 
 class ExpressionError(ValueError):
-    """An expression that cannot be read; the sentence names the column."""
+    """An expression that cannot be read: what is wrong, in which column, and the remedy where there is one."""
+
+    def __init__(self, what: str, remedy: str = "") -> None:
+        super().__init__(Problem("", "", what, remedy) if remedy else what)
 
 
 def parse_expression(text: str, names: Mapping[str, Value], *, hints: bool = True) -> Value:
@@ -103,7 +107,7 @@ class _Parser:
         return self.tokens[self.at]
 
     def take(self, *signs: str) -> str:
-        """The sign that stands here, if it is one of these, and goes on; else empty."""
+        """The sign at this place, if it is one of these, which is then passed; otherwise empty."""
         token = self.here
         if token.kind == "sign" and token.text in signs:
             self.at += 1
@@ -157,10 +161,8 @@ class _Parser:
             return self.names[token.text]
         if token.text == "pi" and token.kind == "name":
             return math.pi
-        raise ExpressionError(
-            f"column {token.column}: there is no parameter {token.text!r}, expected a declared one."
-            f"{did_you_mean(token.text, self.names if self.hints else ())}".removesuffix(".")
-        )
+        what = f"column {token.column}: there is no parameter {token.text!r}, expected a declared one"
+        raise ExpressionError(what, did_you_mean(token.text, self.names if self.hints else ()).strip())
 
     def bracket(self, *, several: bool = False) -> list[Value]:
         """What stands between an opening bracket, taken already, and its closing one."""
@@ -176,10 +178,9 @@ class _Parser:
     def function(self, token: Token) -> Value:
         op = OPS.get(token.text)
         if op is None:
-            hint = (did_you_mean(token.text, OPS) if self.hints else "") or f" Known are {', '.join(OPS)}."
-            raise ExpressionError(
-                f"column {token.column}: there is no function {token.text!r}.{hint}".removesuffix(".")
-            )
+            hint = did_you_mean(token.text, OPS).strip() if self.hints else ""
+            what = f"column {token.column}: there is no function {token.text!r}"
+            raise ExpressionError(what, hint or f"Known are {', '.join(OPS)}.")
         values = self.bracket(several=True)
         if len(values) != op.arity:
             raise ExpressionError(

@@ -1,7 +1,7 @@
-"""Raw input to checked data: every reader returns something usable and writes down each mistake it meets.
+"""Raw input to checked data: every method returns something usable and records each problem that it meets.
 
-A reader never stops at the first mistake. It notes one sentence (the thing, the value found, what was expected, the
-remedy) and hands back a harmless stand-in, so that the rest of the robot can be checked in the same go.
+Reading never stops at the first problem. It records the part, the value found, what was expected and the remedy, and
+returns a harmless stand-in, so that the rest of the robot is checked too.
 """
 
 from __future__ import annotations
@@ -13,68 +13,59 @@ import numpy as np
 
 from kinemorph.algebra.groups import IDENTITY, Pose
 from kinemorph.algebra.vectors import Mat, det3
+from kinemorph.errors import Problem
 from kinemorph.model.body import NO_INERTIA, Matrix, Vector, diagonal
 from kinemorph.model.joint import Axis
 from kinemorph.model.parameter import Formula, Parameter, Value, evaluate, evaluate_all
 
-UNIT_TOLERANCE = 1e-9  # how far an axis may be from length 1, and a rotation from orthonormal, without a word
-CLEAN = 8.0 * float(np.finfo(float).eps)  # what is this near is kept to the last bit: reading twice changes nothing
-LARGEST = 1e100  # of any number but a limit: what is beyond overflows in the equations of motion
+UNIT_TOLERANCE = 1e-9  # how far an axis may be from length 1, and a rotation from orthonormal, without a problem
+CLEAN = 8.0 * float(np.finfo(float).eps)  # values this near are kept to the last bit: reading twice changes nothing
+LARGEST = 1e100  # of any number but a limit: larger ones overflow in the equations of motion
 LONGEST = 60  # characters of a value in a sentence
 
 COORDINATE_AXES = (*IDENTITY.R, *((-x, -y, -z) for x, y, z in IDENTITY.R))
-NESTED = (tuple, list, np.ndarray)  # what counts as several numbers
-
-
-class Problem(str):
-    """A sentence that knows what it is about: a `kind` of part (body, joint, frame, ...), its `name`, a `rule`.
-
-    The rules have names in `kinemorph.formats.rules`.
-    """
-
-    kind: str
-    name: str
-    rule: str
-
-    def __new__(cls, kind: str, name: object, sentence: str, rule: str = "data") -> Problem:
-        problem = super().__new__(cls, sentence)
-        problem.kind, problem.name, problem.rule = kind, str(name), rule
-        return problem
+NESTED = (tuple, list, np.ndarray)  # types that count as several numbers
 
 
 class Reader:
-    """Collects what it finds wrong while it reads, one sentence each, in the order they were found.
+    """Collects what it finds wrong while it reads one part after another, in the order of reading.
 
-    `problems` forbid the robot. `doubts` are numbers that no real body has, though equations of motion exist: a
-    builder refuses them, a file may have them with a warning. `subject` is the part that is being read.
+    `problems` forbid the robot. `questionable` are numbers that no real body has although equations of motion exist: a
+    builder refuses them, a file may have them with a warning.
     """
 
     def __init__(self) -> None:
         self.problems: list[Problem] = []
-        self.doubts: list[Problem] = []
-        self.subject: tuple[str, object] = ("robot", "")
+        self.questionable: list[Problem] = []
+        self.subject = ("robot", "")  # kind and name of the part that is being read
+        self.key = ""  # the argument of the part that is being read
         self.symbolic = False  # whether a number was a parameter or a formula
 
-    def note(self, sentence: str, rule: str = "data") -> None:
-        """Writes down one mistake."""
-        self.problems.append(Problem(*self.subject, sentence, rule))
+    def part(self, kind: str, name: object) -> None:
+        """Says which part is read next."""
+        self.subject, self.key = (kind, name if isinstance(name, str) else short(name)), ""
 
-    def doubt(self, sentence: str, rule: str) -> None:
-        """Writes down one doubt."""
-        self.doubts.append(Problem(*self.subject, sentence, rule))
+    def at(self, key: str) -> str:
+        """Says which argument of the part is read next; messages call it by the name returned."""
+        self.key = key
+        return key
+
+    def note(self, what: str, remedy: str, rule: str = "data") -> None:
+        """Records a problem of the argument that is being read."""
+        self.problems.append(Problem(*self.subject, what, remedy, self.key, rule=rule))
 
     def reference(self, what: str, raw: Any) -> str:
-        """The name of something declared elsewhere: text. Whether it exists is checked when all is read."""
+        """The name of something declared elsewhere: text. Whether it exists is checked when all parts are read."""
         if not isinstance(raw, str):
-            self.note(f"{what}: the name is {short(raw)}, expected text. Give a name in quotes.")
+            self.note(f"{what} is {short(raw)}, expected text", "Give a name in quotes.")
             return short(raw)
         return raw
 
-    def name(self, what: str, raw: Any) -> str:
+    def name(self, raw: Any) -> str:
         """A new name: text, not empty, without white space around it, printable."""
-        text = self.reference(what, raw)
+        text = self.reference("the name", raw)
         if isinstance(raw, str) and (not raw or raw != raw.strip() or not raw.isprintable()):
-            self.note(f"{what}: the name is {short(raw)}, expected printable text without spaces around it. Rename it.")
+            self.note(f"the name is {short(raw)}, expected printable text without spaces around it", "Rename it.")
         return text
 
     # ── numbers ───────────────────────────────────────────────────────────────────────────────────────────────────
@@ -87,32 +78,27 @@ class Reader:
             try:
                 nominal = float(evaluate(raw))
             except (TypeError, ValueError, ArithmeticError, KeyError, AttributeError) as error:
-                self.note(
-                    f"{what} is the formula {short(raw)}, which cannot be evaluated ({_cut(str(error))}). Correct it."
-                )
+                self.note(f"{what} is the formula {short(raw)}, which fails: {_cut(str(error))}", "Correct it.")
                 return instead
         elif isinstance(raw, (bool, np.bool_)) or not isinstance(raw, (int, float, np.integer, np.floating)):
-            self.note(f"{what} is {short(raw)}, expected a number. Give a float, a Parameter or a formula of them.")
+            self.note(f"{what} is {short(raw)}, expected a number", "Give a float, a Parameter or a formula of them.")
             return instead
         else:
             value = nominal = float(raw)
         if math.isnan(nominal) or (math.isinf(nominal) and not infinite):
-            self.note(
-                f"{what} is {_shown(value)}, expected a finite number. Look for a missing value or a division by 0."
-            )
+            remedy = "Look for a missing value or a division by 0."
+            self.note(f"{what} is {_shown(value)}, expected a finite number", remedy)
             return instead
         if abs(nominal) > LARGEST and not infinite:
-            self.note(f"{what} is {_shown(value)}, expected at most {LARGEST:g}: its products overflow. Correct it.")
+            self.note(f"{what} is {_shown(value)}, expected at most {LARGEST:g}: its products overflow", "Correct it.")
             return instead
         return value
 
     def literal(self, what: str, raw: Any, *, instead: float = 0.0, infinite: bool = False) -> float:
         """A plain float: no parameter."""
         if isinstance(raw, (Parameter, Formula)):
-            self.note(
-                f"{what} is the parameter {short(raw)}, expected a plain number, since it shapes the equations. "
-                f"Give a float."
-            )
+            problem = f"{what} is the parameter {short(raw)}, expected a plain number, since it shapes the equations"
+            self.note(problem, "Give a float.")
             return instead
         return float(evaluate(self.number(what, raw, instead=instead, infinite=infinite)))
 
@@ -120,28 +106,28 @@ class Reader:
         """A finite Value that is nominally at least 0."""
         value = self.number(what, raw)
         if evaluate(value) < 0.0:
-            self.note(f"{what} is {_shown(value)}, expected at least 0. Change its sign or leave it out.")
+            self.note(f"{what} is {_shown(value)}, expected at least 0", "Change its sign or leave it out.")
             return 0.0
         return value
 
     # ── vectors and matrices ──────────────────────────────────────────────────────────────────────────────────────
 
     def sequence(self, what: str, raw: Any) -> tuple[Any, ...]:
-        """The raw items of a list, tuple or array; empty, with a note, where it is none of them."""
-        raw = _listed(raw)
+        """The raw items of a list, tuple or array; empty, with a problem, for anything else."""
+        raw = _nested(raw)
         if not isinstance(raw, (tuple, list)):
-            self.note(f"{what} is {short(raw)}, expected a list. Put it in brackets.")
+            self.note(f"{what} is {short(raw)}, expected a list", "Put it in brackets.")
             return ()
         return tuple(raw)
 
     def items(self, what: str, raw: Any, length: int) -> tuple[Any, ...] | None:
-        """The raw items of a sequence of this length; None, with a note, where it is not one."""
-        raw = _listed(raw)
+        """The raw items of a sequence of this length; None, with a problem, for anything else."""
+        raw = _nested(raw)
         if not isinstance(raw, (tuple, list)):
-            self.note(f"{what} is {short(raw)}, expected {length} numbers. Give a list or tuple of {length}.")
+            self.note(f"{what} is {short(raw)}, expected {length} numbers", f"Give a list or tuple of {length}.")
             return None
         if len(raw) != length:
-            self.note(f"{what} has {len(raw)} entries, expected {length}: {short(raw)}. Give exactly {length}.")
+            self.note(f"{what} has {len(raw)} entries, expected {length}: {short(raw)}", f"Give exactly {length}.")
             return None
         return tuple(raw)
 
@@ -156,7 +142,7 @@ class Reader:
         return (x, y, z)
 
     def matrix(self, what: str, raw: Any) -> Matrix | None:
-        """Three rows of three finite Values; None, with notes, where the shape is wrong."""
+        """Three rows of three finite Values; None, with problems, where the shape is wrong."""
         if type(raw) is tuple and len(raw) == 3 and all(map(is_plain, raw)):
             a, b, c = raw
             return (a, b, c)
@@ -170,17 +156,18 @@ class Reader:
 
     def inertia(self, what: str, raw: Any) -> Matrix:
         """A 3 x 3 matrix, or its three diagonal moments."""
-        raw = _listed(raw)
+        raw = _nested(raw)
         if isinstance(raw, (tuple, list)) and len(raw) == 3 and not any(isinstance(row, NESTED) for row in raw):
             return diagonal(*self.vector(what, raw))
         if not isinstance(raw, (tuple, list)) or len(raw) != 3:
-            self.note(f"{what} is {short(raw)}, expected three moments or a 3 x 3 matrix about the center of mass.")
+            problem = f"{what} is {short(raw)}, expected three moments or a 3 x 3 matrix"
+            self.note(problem, "Give those about the center of mass.")
             return NO_INERTIA
         matrix = self.matrix(what, raw)
         return NO_INERTIA if matrix is None else matrix
 
     def axis(self, what: str, raw: Any, *, normalize: bool) -> Axis:
-        """A unit vector of plain numbers; what is accepted is scaled to length 1 as well as doubles can."""
+        """A unit vector of plain numbers; an accepted one is scaled to length 1 as well as doubles can."""
         if is_plain(raw) and raw in COORDINATE_AXES:
             return raw
         items = self.items(what, raw, 3)
@@ -192,39 +179,40 @@ class Reader:
         if len(self.problems) > before:
             return (0.0, 0.0, 1.0)
         if length == 0.0 or not math.isfinite(length):
-            self.note(
-                f"{what} is {(x, y, z)}, expected a direction of length 1. Give a vector that is not zero or huge."
-            )
+            self.note(f"{what} is {(x, y, z)}, expected length 1", "Give a vector that is not zero or huge.")
             return (0.0, 0.0, 1.0)
         if abs(length - 1.0) <= CLEAN:
             return (x, y, z)
         if abs(length - 1.0) > UNIT_TOLERANCE and not normalize:
-            self.note(
-                f"{what} is {(x, y, z)} with length {length:.6g}, expected length 1. Pass normalize=True to scale it."
-            )
+            problem = f"{what} is {(x, y, z)} with length {length:.6g}, expected length 1"
+            self.note(problem, "Pass normalize=True to scale it.")
         return (x / length, y / length, z / length)
 
     def pose(self, what: str, raw: Any) -> Pose:
         """A Pose with an orthonormal, right-handed rotation. A 4 x 4 matrix is read too."""
-        raw = _listed(raw)
+        raw = _nested(raw)
         if isinstance(raw, (list, tuple)) and len(raw) == 4:
             rows = [self.items(f"{what} row {i}", row, 4) for i, row in enumerate(raw)]
             if any(row is None for row in rows):
                 return IDENTITY
             top = [row for row in rows[:3] if row is not None]
             if rows[3] != (0, 0, 0, 1):
-                self.note(f"{what} row 3 is {short(rows[3])}, expected (0, 0, 0, 1). Give a homogeneous transform.")
+                self.note(f"{what} row 3 is {short(rows[3])}, expected (0, 0, 0, 1)", "Give a homogeneous transform.")
             raw = (tuple(row[:3] for row in top), tuple(row[3] for row in top))
         if not isinstance(raw, (list, tuple)) or len(raw) != 2:
-            self.note(
-                f"{what} is {short(raw)}, expected a 4 x 4 matrix or the pair (R, p). For a shift use translation=."
-            )
+            remedy = "For a shift use translation=."
+            self.note(f"{what} is {short(raw)}, expected a 4 x 4 matrix or the pair (R, p)", remedy)
             return IDENTITY
-        parts = raw
-        return Pose(self.rotation(f"{what} rotation", parts[0]), self.vector(f"{what} translation", parts[1]))
+        whole, apart = self.key, self.key == "placement"  # a file may give the two parts of a placement apart
+        self.key = "rotation" if apart else whole
+        R = self.rotation(f"{what} rotation", raw[0])
+        self.key = "translation" if apart else whole
+        p = self.vector(f"{what} translation", raw[1])
+        self.key = whole
+        return Pose(R, p)
 
     def rotation(self, what: str, raw: Any) -> Mat:
-        """A 3 x 3 rotation matrix; of plain numbers, the rotation nearest to what is accepted."""
+        """A 3 x 3 rotation matrix; one of plain numbers becomes the rotation nearest to it."""
         before = len(self.problems)
         matrix = self.matrix(what, raw)
         if matrix is None or len(self.problems) > before:
@@ -234,10 +222,10 @@ class Reader:
         rows = evaluate_all(matrix)
         error = _departure(rows)
         if error > UNIT_TOLERANCE:
-            self.note(f"{what} is not orthonormal (R R^T differs from 1 by {error:.3g}). Give a rotation matrix.")
+            self.note(f"{what} is not orthonormal: R R^T differs from 1 by {error:.3g}", "Give a rotation matrix.")
             return IDENTITY.R
         if det3(rows) < 0.0:
-            self.note(f"{what} is a reflection (determinant -1), expected a right-handed rotation. Flip one axis.")
+            self.note(f"{what} is a reflection (determinant -1), expected a right-handed rotation", "Flip one axis.")
             return IDENTITY.R
         if error <= CLEAN or any(isinstance(entry, (Parameter, Formula)) for row in matrix for entry in row):
             return matrix
@@ -250,7 +238,7 @@ class Reader:
         """One Value per coordinate; a single number stands for all. Limits are plain floats and may be infinite."""
         if raw is None:
             return (default,) * count
-        raw = _listed(raw)
+        raw = _nested(raw)
         items = self.items(what, raw, count) if isinstance(raw, (tuple, list)) else (raw,) * count
         if items is None:
             return (default,) * count
@@ -264,7 +252,7 @@ class Reader:
 
 
 def is_plain(raw: Any) -> TypeGuard[tuple[float, float, float]]:
-    """Whether this is a tuple of three finite floats, as a file has them: nothing about it needs to be read."""
+    """Whether this is a tuple of three finite floats, as files give them, which needs no further reading."""
     if type(raw) is not tuple or len(raw) != 3:
         return False
     x, y, z = raw
@@ -280,7 +268,7 @@ def _departure(R: Mat) -> float:
     return worst
 
 
-def _listed(raw: Any) -> Any:
+def _nested(raw: Any) -> Any:
     """An array as nested lists of plain numbers; anything else as it is."""
     return raw.tolist() if isinstance(raw, np.ndarray) else raw
 

@@ -16,12 +16,13 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 import numpy as np
 
 from kinemorph.algebra.arrays import Array
-from kinemorph.errors import ModelError, did_you_mean
+from kinemorph.errors import ModelError, Problem
 from kinemorph.frozen import dataclass
 from kinemorph.model.configuration import neutral
 from kinemorph.model.input_reader import short
 from kinemorph.model.robot import Robot
 from kinemorph.shown import Shown
+from kinemorph.words import did_you_mean
 
 if TYPE_CHECKING:
     from kinemorph.model.modules.assembly import Assembly
@@ -63,23 +64,25 @@ class System(Shown):
         as_robot(self.robot)
         object.__setattr__(self, "elements", _tidied(self.elements))
         problems = [
-            f"element '{name}' is declared {count} times, expected once. Rename all but one."
+            Problem("element", name, f"it is declared {count} times, expected once", "Rename all but one.", rule="name")
             for name, count in Counter(str(element.name) for element in self.elements).items()
             if count > 1
         ]
         for what, values, length in (("q", self.settings.q, self.robot.nq), ("v", self.settings.v, self.robot.nv)):
             if values and len(values) != length:
-                problems.append(f"initial {what} has {len(values)} entries, expected {length}. Give one per name.")
+                found = f"initial {what} has {len(values)} entries, expected {length}"
+                problems.append(Problem("settings", "", found, "Give one per name.", what))
             if not np.all(np.isfinite(values)):
-                problems.append(f"initial {what} is {values}, expected finite numbers. Look for a missing value.")
+                found = f"initial {what} is {values}, expected finite numbers"
+                problems.append(Problem("settings", "", found, "Look for a missing value.", what))
         for what, value in (("duration", self.settings.duration), ("sample", self.settings.sample)):
             if not 0.0 < value < np.inf:
-                problems.append(f"{what} is {value} s, expected a finite time above 0. Enlarge it.")
+                found = f"{what} is {value} s, expected a finite time above 0"
+                problems.append(Problem("settings", "", found, "Enlarge it.", what))
         if self.settings.loops not in LOOP_METHOD_NAMES:
-            problems.append(
-                f"loops is {self.settings.loops!r}, expected one of {', '.join(LOOP_METHOD_NAMES)}."
-                f"{did_you_mean(str(self.settings.loops), LOOP_METHOD_NAMES) or ' Choose one of them.'}"
-            )
+            found = f"loops is {self.settings.loops!r}, expected one of {', '.join(LOOP_METHOD_NAMES)}"
+            hint = did_you_mean(str(self.settings.loops), LOOP_METHOD_NAMES).strip()
+            problems.append(Problem("settings", "", found, hint or "Choose one of them.", "loops"))
         if problems:
             raise ModelError(problems)
 

@@ -163,14 +163,6 @@ def cycles(tree: SpanningTree) -> dict[str, tuple[str, ...]]:
     return {chord.name: path_between(parents, chord.parent, chord.child) for chord in tree.chords}
 
 
-def subtree_sizes(tree: SpanningTree) -> dict[str, int]:
-    """How many vertices hang at each vertex, itself included."""
-    sizes = dict.fromkeys(tree.order, 1)
-    for step in reversed(tree.steps):
-        sizes[step.parent] += sizes[step.child]
-    return sizes
-
-
 def depths(tree: SpanningTree) -> dict[str, int]:
     """The number of edges from the root to each vertex."""
     depth = {tree.root: 0}

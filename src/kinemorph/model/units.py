@@ -13,7 +13,8 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import NamedTuple
 
-from kinemorph.errors import did_you_mean
+from kinemorph.errors import Problem
+from kinemorph.words import did_you_mean
 
 LONGEST = 60  # characters of a unit
 BASES = ("m", "kg", "s", "A", "K", "rad")
@@ -224,8 +225,9 @@ def _named(token: str, text: str) -> Unit:
         found = f"{token!r} where the name of a unit is expected" if token else "no name of a unit at its end"
         raise ValueError(f"the unit {text!r} has {found}")
     meant = WRITTEN_OUT.get(token.lower().removesuffix("s"))
-    hint = f" Did you mean '{meant}'?" if meant else did_you_mean(token, [*UNITS, "kg", "mm"])
-    raise ValueError(f"the unit {text!r} is not known: there is no unit {token!r}{'.' if hint else ''}{hint}")
+    hint = f"Did you mean '{meant}'?" if meant else did_you_mean(token, [*UNITS, "kg", "mm"]).strip()
+    problem = f"the unit {text!r} is not known: there is no unit {token!r}"
+    raise ValueError(Problem("", "", problem, hint) if hint else problem)
 
 
 def _times(a: Unit, b: Unit, power: int) -> Unit:

@@ -1,8 +1,8 @@
 """All constraints on the motion of a plant at one instant: of loops, of coupled joints, of elements.
 
 Rows stand in this order: closures, coupled joints, positions of elements, velocities of elements. All but the last have
-a position level, phi(t, q) = 0. What follows from a row along the motion is had by dual numbers in t, q and v, so that
-nobody writes a derivative.
+a position level, phi(t, q) = 0. Derivatives of a row along the motion come from dual numbers in t, q and v, so that no
+derivative is written by hand.
 """
 
 from __future__ import annotations
@@ -16,17 +16,18 @@ from kinemorph.algebra.vectors import dot
 from kinemorph.mechanics.constraints import closures
 from kinemorph.mechanics.constraints.closures import FIRST, SECOND
 from kinemorph.mechanics.constraints.constrained import PER_OPENING, Rows
-from kinemorph.mechanics.elements.instant import World
+from kinemorph.mechanics.elements.instant import SystemInstant
 from kinemorph.mechanics.recursions.kinematics import configuration_rate, tangent_of
 from kinemorph.mechanics.trees.tree import Tree
 
-Seen = Callable[[Any, Any, Any], World]  # the world at (t, q, v)
+Seen = Callable[[Any, Any, Any], SystemInstant]  # the system at (t, q, v)
 
 
 class Conditions(NamedTuple):
-    """Constraints at one instant: phi (nh,), the first nh of nc rows; `rate` (nc,), what J v and the time make of them;
-    J (nc, nv); `gamma` (nc,), what J a is to be; `sizes` (nc,), what a turn by 1 rad could do; `weights`, see Rows;
-    `driven` (nc,), what the time alone makes of the rate, J v = rate - driven; `opening`, see Rows.
+    """Constraints at one instant: phi (nh,), the first nh of nc rows; `rate` (nc,), their rates by J v and by time;
+    J (nc, nv); `gamma` (nc,), the value that J a has to have; `sizes` (nc,), the largest change by a turn of 1 rad;
+    `weights`, see Rows; `driven` (nc,), the part of the rate that time alone makes, J v = rate - driven; `opening`,
+    see Rows.
     """
 
     phi: list[S]
@@ -47,9 +48,11 @@ class Conditions(NamedTuple):
         return [*self.phi, *[0.0] * (len(self.rate) - len(self.phi))]
 
     def error(self, tolerance: float, counted: Sequence[S]) -> S:
-        """The largest error against the tolerance, good up to 1: of phi, and a tenth of that of its rate per second.
+        """The largest error against the tolerance, acceptable up to 1: that of phi, and a tenth of that of its rate per
+        second.
 
-        Of rows that are `counted` (nc,) alone: at a singular configuration others cannot be corrected, nor need they.
+        Only rows that are `counted` (nc,) take part: at a singular configuration the others cannot be corrected, and
+        need not be.
         """
         worst: S = 0.0
         limits = [(self.phi, tolerance), (self.rate, 10.0 * tolerance)]

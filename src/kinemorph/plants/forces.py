@@ -1,36 +1,25 @@
-"""What acts on a robot at one instant, over any scalar: the user's forces, elements, damping, states of their own.
+"""What acts on a robot at one instant, over any scalar: forces of the user, elements, damping, and extra states.
 
-Elements are evaluated once for each instant (mechanics.elements.instant.World), and their loads on links are handed to
-the recursions as outside wrenches.
+Elements are evaluated once for each instant (mechanics.elements.instant.SystemInstant), and their loads on links are
+handed to the recursions as outside wrenches.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, NamedTuple
 
 from kinemorph.algebra.scalar import plus
 from kinemorph.algebra.vectors import sub
-from kinemorph.deriving.dynamics import Dynamics
-from kinemorph.mechanics.elements.ensemble import Ensemble
-from kinemorph.mechanics.elements.instant import Gathered, World, generalized
+from kinemorph.mechanics.elements.instant import Gathered, generalized
 from kinemorph.mechanics.elements.law import Stiff
 from kinemorph.mechanics.elements.places import Motions
 from kinemorph.mechanics.recursions.newton_euler import Wrench
-from kinemorph.mechanics.trees import charts
-from kinemorph.mechanics.trees.resolve import resolve
 from kinemorph.mechanics.trees.tree import Tree
-from kinemorph.model.configuration import neutral
-from kinemorph.model.parameter import Parameter, evaluate
-from kinemorph.plants.loop_methods import (
-    LoopMethod,
-    Projection,
-)
-from kinemorph.plants.user_laws import Law, checked_length, of_groups, split
-
-PROJECTION = Projection()
+from kinemorph.model.parameter import evaluate
+from kinemorph.plants.instant import Instant, LocalInstant
+from kinemorph.plants.loaded_robot import LoadedRobot
+from kinemorph.plants.user_laws import checked_length, of_groups
 
 
 class Acting(NamedTuple):
@@ -43,138 +32,53 @@ class Acting(NamedTuple):
 
     @property
     def tau(self) -> list[Any]:
-        """All generalized forces but those of loads."""
+        """All generalized forces but those of loads on links."""
         return summed(summed(self.pushed, self.elements.torques), self.damped)
 
     @property
     def loads(self) -> tuple[Mapping[int, Wrench], ...]:
-        """As recursions take them: none, or one mapping."""
+        """The loads on links as recursions take them: none, or one mapping."""
         return (self.elements.loads,) if self.elements.loads else ()
 
 
-@dataclass(frozen=True, eq=False)
-class Loaded:
-    """A robot and what acts on it. Where x, u and p have several owners, they stand in this order:
+def acting(loaded: LoadedRobot, tree: Tree, at: Instant, *, stiff: bool = False) -> Acting:
+    """What acts, with loads on the links of `tree`; `stiff`: forces that a step may take at its end are kept apart."""
+    pushed: list[Any] = list(at.u[: loaded.nv]) if loaded.added.pushed else [0.0] * loaded.nv
+    if loaded.added.forces is not None:
+        law = of_groups(loaded.added.forces, loaded.user_groups(at), "forces")
+        pushed = summed(pushed, checked_length(law, loaded.nv, "the law of forces"))
+    damped = [-d * rate for d, rate in zip(damping(loaded, at.p), at.v, strict=True)]
+    world = loaded.seen(tree, at)
+    apart = world.stiff() if stiff else {}
+    return Acting(pushed, world.gathered(apart), damped, tuple(apart.values()))
 
-    x       states of the user, states of elements, two for the account of energy
-    u       inputs of the user (or one force per velocity), inputs of elements that nobody drives
-    p       parameters of the robot, parameters of elements
-    """
 
-    dynamics: Dynamics
-    elements: Ensemble
-    parameters: tuple[Parameter, ...]
-    forces: Law | None
-    extra: int  # how many states the user has added
-    state_rates: Law | None
-    given: int  # how many inputs the user has named
-    pushed: bool  # whether the first inputs are generalized forces
-    still: tuple[int, ...]
-    account: bool
-    loops: LoopMethod = PROJECTION
-    dependent: tuple[float, ...] | None = None  # 1 for velocities that follow from others; None where a run chooses
+def damping(loaded: LoadedRobot, p: Any) -> list[Any]:
+    """Viscous damping along each velocity, shape (nv,), [N m s/rad or N s/m]."""
+    lookup = loaded.lookup(p)
+    return [evaluate(d, lookup) for joint in loaded.dynamics.robot.joints for d in joint.damping]
 
-    @property
-    def nv(self) -> int:
-        return self.dynamics.robot.nv
 
-    @cached_property
-    def bare(self) -> Tree:
-        """The links at nominal parameters, which say how configurations move."""
-        return resolve(self.dynamics.robot)
+def all_forces(tree: Tree, at: Instant, found: Acting) -> list[Any]:
+    """All generalized forces, shape (nv,), those of loads on links included."""
+    if not found.elements.loads:
+        return found.tau
+    return summed(found.tau, generalized(Motions(tree, at.q, at.v), found.elements.loads))
 
-    def tree(self, p: Any) -> Tree:
-        """The links at parameters p."""
-        return resolve(self.dynamics.robot, self._lookup(p))
 
-    def prepared(self, tree: Tree) -> Tree:
-        """The tree as recursions want it, tips of limbs turned to where forces act on them."""
-        return self.dynamics.prepared(tree, self._tips)
-
-    @cached_property
-    def _tips(self) -> dict[int, Any]:
-        """Points at which stiff forces act, by link of the nominal tree; of several on a link the last."""
-        if not self.elements.members:
-            return {}
-        q, v = neutral(self.dynamics.robot).tolist(), [0.0] * self.nv
-        lookup = {parameter.name: parameter.value for parameter in self.parameters}
-        own = (self.elements.states, self.elements.memory, self.elements.open_inputs)
-        x, m, u = ([0.0] * len(names) for names in own)
-        world = World(self.elements, self.bare, 0.0, q, v, x, m, u, lookup)
-        return {force.link: force.point for stiff in world.stiff().values() for force in stiff.points}
-
-    def _lookup(self, p: Any) -> dict[str, Any]:
-        return {parameter.name: value for parameter, value in zip(self.parameters, p, strict=True)}
-
-    def _state(self, tree: Tree, base: Any, s: Any) -> tuple[Any, list[Any], Any]:
-        """(q, v, x); quaternions of any length, locked velocities zero."""
-        w, v, x = split(s, self.nv)
-        v = [0.0 if k in self.still else rate for k, rate in enumerate(v)]
-        return charts.place(tree, base, w, finished=False), v, x
-
-    def _of_user(self, t: Any, q: Any, v: Any, x: Any, m: Any, u: Any, p: Any) -> dict[str, Any]:
-        """What laws of the user may read; quaternions of length 1."""
-        q = charts.finished(self.bare, q)
-        return {"t": t, "q": q, "v": v, "x": x[: self.extra], "m": m, "u": u[: self.given], "p": p}
-
-    # ── forces ────────────────────────────────────────────────────────────────────────────────────────────────────
-
-    def _seen(self, tree: Tree, t: Any, q: Any, v: Any, x: Any, m: Any, u: Any, p: Any) -> World:
-        """The system as what acts in a step sees it."""
-        own = x[self.extra : self.extra + len(self.elements.states)]
-        return World(self.elements, tree, t, q, v, own, m, u[self.given :], self._lookup(p))
-
-    def _acting(
-        self, tree: Tree, t: Any, q: Any, v: Any, x: Any, m: Any, u: Any, p: Any, *, stiff: bool = False
-    ) -> Acting:
-        """What acts, with loads on the links of `tree`; `stiff`: forces that a step may take at its end apart."""
-        pushed: list[Any] = list(u[: self.nv]) if self.pushed else [0.0] * self.nv
-        lookup = self._lookup(p)
-        if self.forces is not None:
-            given = self._of_user(t, q, v, x, m, u, p)
-            law = checked_length(of_groups(self.forces, given, "forces"), self.nv, "the law of forces")
-            pushed = summed(pushed, law)
-        damping = [evaluate(d, lookup) for joint in self.dynamics.robot.joints for d in joint.damping]
-        world = self._seen(tree, t, q, v, x, m, u, p)
-        damped = [-d * rate for d, rate in zip(damping, v, strict=True)]
-        apart = world.stiff() if stiff else {}
-        return Acting(pushed, world.gathered(apart), damped, tuple(apart.values()))
-
-    def _tau(self, tree: Tree, q: Any, v: Any, acting: Acting) -> list[Any]:
-        """All generalized forces, those of loads included."""
-        if not acting.elements.loads:
-            return acting.tau
-        return summed(acting.tau, generalized(Motions(tree, q, v), acting.elements.loads))
-
-    def acting(self, t: Any, base: Any, s: Any, m: Any, u: Any, p: Any) -> dict[str, list[Any]]:
-        """The generalized forces, by name."""
-        tree = self.tree(p)
-        q, v, x = self._state(tree, base, s)
-        acting = self._acting(tree, t, q, v, x, m, u, p)
-        return {"supplied": list(sub(self._tau(tree, q, v, acting), acting.damped)), "damping": acting.damped}
-
-    def stored(self, t: Any, base: Any, s: Any, m: Any, u: Any, p: Any) -> Any:
-        """Energy that elements hold [J]."""
-        tree = self.tree(p)
-        q, v, x = self._state(tree, base, s)
-        return self._acting(tree, t, q, v, x, m, u, p).elements.stored
-
-    def _extra_rates(
-        self, t: Any, q: Any, v: Any, x: Any, m: Any, u: Any, p: Any, acting: Acting, driven: Any = 0.0
-    ) -> list[Any]:
-        """Rates of all but positions and velocities; `driven` [W] is what constraints that go with time supply."""
-        rates: list[Any] = []
-        if self.state_rates is not None:
-            given = self._of_user(t, q, v, x, m, u, p)
-            law = of_groups(self.state_rates, given, "state_rates")
-            rates = checked_length(law, self.extra, "the law of state rates")
-        rates = [*rates, *acting.elements.rates]
-        if self.account:
-            rates += [
-                plus(power(acting.pushed, v) + acting.elements.supplied, driven),
-                acting.elements.dissipated - power(acting.damped, v),
-            ]
-        return rates
+def extra_rates(loaded: LoadedRobot, at: Instant, found: Acting, driven: Any = 0.0) -> list[Any]:
+    """dx/dt, shape (nx,); `driven` [W] is the power that constraints supply which move with time."""
+    rates: list[Any] = []
+    if loaded.added.state_rates is not None:
+        law = of_groups(loaded.added.state_rates, loaded.user_groups(at), "state_rates")
+        rates = checked_length(law, loaded.added.states, "the law of state rates")
+    rates = [*rates, *found.elements.rates]
+    if loaded.account:
+        rates += [
+            plus(power(found.pushed, at.v) + found.elements.supplied, driven),
+            found.elements.dissipated - power(found.damped, at.v),
+        ]
+    return rates
 
 
 def summed(a: Sequence[Any], b: Sequence[Any]) -> list[Any]:
@@ -183,5 +87,22 @@ def summed(a: Sequence[Any], b: Sequence[Any]) -> list[Any]:
 
 
 def power(forces: Sequence[Any], v: Sequence[Any]) -> Any:
-    """Of forces at velocities [W]."""
+    """The power of generalized forces at velocities [W]."""
     return sum((force * rate for force, rate in zip(forces, v, strict=True)), 0.0)
+
+
+# ── laws ──────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def efforts(loaded: LoadedRobot, at: LocalInstant) -> dict[str, list[Any]]:
+    """The generalized forces by name: `supplied` and `damping`, (nv,) each."""
+    tree = loaded.tree(at.p)
+    now = loaded.instant(tree, at)
+    found = acting(loaded, tree, now)
+    return {"supplied": list(sub(all_forces(tree, now, found), found.damped)), "damping": found.damped}
+
+
+def stored(loaded: LoadedRobot, at: LocalInstant) -> list[Any]:
+    """The energy that elements store [J], shape (1,)."""
+    tree = loaded.tree(at.p)
+    return [acting(loaded, tree, loaded.instant(tree, at)).elements.stored]

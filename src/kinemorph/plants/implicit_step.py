@@ -46,7 +46,7 @@ class Damping:
         return -self.d * joint.velocity
 
     def linear(self, joint: Any, h: Any) -> tuple[Any, Any]:
-        """The same, and its pivot."""
+        """The torque or force, and its pivot."""
         return self.force(joint), h * self.d
 
 
@@ -62,10 +62,10 @@ def implicit_step(
     first: Sequence[Any] | None = None,
     under: Under | None = None,
 ) -> tuple[list[Any], Ends]:
-    """(s at the end of the step, what was found on the way), from s = [0, v, x] at the configuration `base`.
+    """(s at the end of the step, its accelerations and forces), from s = [0, v, x] at the configuration `base`.
 
-    `guess` are accelerations to begin with, those of the step before. A centered step has `base` at its middle, and
-    `first` is how it got there: see `half_moved`. `under` are constraints on the accelerations.
+    The iteration starts from the accelerations `guess`, those of the step before. A centered step has `base` at its
+    middle, and `first` is the displacement up to there: see `half_moved`. `under` are constraints on the accelerations.
     """
     _, v, x = split(s, tree.nv)
     v = [0.0 if k in locked else rate for k, rate in enumerate(v)]

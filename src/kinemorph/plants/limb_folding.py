@@ -1,8 +1,8 @@
-"""Plants of robots whose limbs are alike, elements included: the laws of motion on a tree with one limb of each kind.
+"""Plants of robots with alike limbs, elements included: the laws of motion on a tree with one limb of each kind.
 
 Six legs with the same joints, a motor on each and a foot on the ground are one leg six times. `folded` finds that out
-by names: elements of a limb speak of its bodies, frames and joints, and of each other; they are the same as those of
-the first limb but for names and numbers. The small system is then a robot with one limb of each kind and its elements,
+by names: elements of a limb name its bodies, frames and joints, and each other; but for names and numbers they are the
+same as those of the first limb. The small system is then a robot with one limb of each kind and its elements,
 and its laws are those of any plant, on the tree of `limb_lanes`, which has the numbers of each limb in tables.
 """
 
@@ -11,8 +11,9 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
-from functools import cached_property, reduce
+from functools import reduce
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from kinemorph.algebra.groups import Pose
 from kinemorph.codegen.graphs.program import Program
@@ -28,7 +29,8 @@ from kinemorph.mechanics.trees.tree import Attachment, Tree
 from kinemorph.model.joint import Joint
 from kinemorph.model.parameter import Parameter
 from kinemorph.model.robot import Robot
-from kinemorph.plants.robot_laws import Motion
+from kinemorph.plants.instant import at_instant
+from kinemorph.plants.loaded_robot import Additions, LoadedRobot
 from kinemorph.plants.user_laws import Law
 
 Owner = tuple[int, int]  # kind of limb, and which one of them
@@ -37,28 +39,7 @@ GEOMETRY = ("name", "parent", "child", "placement", "child_placement", "axis", "
 
 
 class _Unlike(Exception):
-    """Limbs turn out not to be alike."""
-
-
-@dataclass(frozen=True, eq=False)
-class SmallMotion(Motion):
-    """The laws of a robot with one limb of each kind, on the tree `one`."""
-
-    one: Tree | None = None
-
-    @cached_property
-    def bare(self) -> Tree:
-        """The same tree."""
-        assert self.one is not None
-        return self.one
-
-    def tree(self, p: Any) -> Tree:
-        """The same tree; p are the numbers of elements in which limbs differ."""
-        return self.bare
-
-    def prepared(self, tree: Tree) -> Tree:
-        """The same tree: it has been prepared with all limbs."""
-        return tree
+    """Raised where limbs turn out not to be alike."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +48,7 @@ class Folded:
 
     tree: Tree  # of the whole robot, prepared
     limbs: tuple[Limbs, ...]
-    motion: SmallMotion  # still without a tree
+    loaded: LoadedRobot  # still without a tree
     values: tuple[tuple[float, ...], ...]  # for each kind of limb, what its parameters are in one limb after the other
     attached: tuple[tuple[str, ...], ...]  # for each kind, names on the first limb that have one on each
     poses: tuple[tuple[float, ...], ...]  # and where they are: R and p of each, in one limb after the other
@@ -85,10 +66,11 @@ class Folded:
 
         def run(one: Tree, *arrays: Any) -> Any:
             given, rows = arrays[: len(inputs)], arrays[len(inputs) :]
-            small = replace(self.motion, one=self._attached(one, rows[1::2]))
-            state = dict(zip(inputs, given, strict=True))
+            small = replace(self.loaded, prepared_tree=self._attached(one, rows[1::2]))
+            arrays_of = zip(inputs, given, strict=True)
+            state = {group: array[0] if group in NUMBERS else array for group, array in arrays_of}
             state["p"] = [x for row in rows[::2] for x in row]
-            return law(small.laws, *(array[0] if group in NUMBERS else array for group, array in state.items()))
+            return at_instant(law(small), state)
 
         made = {out: reduce(operator.add, (self.spreads[group] for group in groups)) for out, groups in outputs.items()}
         spreads = {group: self.spreads[group] for group in inputs}
@@ -113,22 +95,31 @@ def with_limbs_abreast(
         return program
     try:
         return faster_of(program, found.program(program, law, outputs))
-    except CopiesMeet:  # an element of a limb takes hold of the body as well
+    except CopiesMeet:  # an element of a limb acts on the body as well
         return program
 
 
-def folded(motion: Motion) -> Folded | None:
-    """The same system with one limb of each kind; None where no limbs are alike, or laws speak of all of them."""
-    dynamics = motion.dynamics
-    laws = motion.forces is not None or motion.state_rates is not None or motion.account
-    if dynamics.formulation != "newton_euler" or motion.constrained or laws or motion.parameters or motion.still:
+_FOLDED: WeakKeyDictionary[LoadedRobot, Folded | None] = WeakKeyDictionary()
+
+
+def folded(loaded: LoadedRobot) -> Folded | None:
+    """The same system with one limb of each kind; None where no limbs are alike, or where a law reads all limbs."""
+    if loaded not in _FOLDED:
+        _FOLDED[loaded] = _found(loaded)
+    return _FOLDED[loaded]
+
+
+def _found(loaded: LoadedRobot) -> Folded | None:
+    dynamics, added = loaded.dynamics, loaded.added
+    laws = added.forces is not None or added.state_rates is not None or loaded.account
+    if dynamics.formulation != "newton_euler" or loaded.constrained or laws or loaded.parameters or loaded.locked:
         return None
-    tree = motion.prepared(resolve(dynamics.robot))
+    tree = loaded.prepared(resolve(dynamics.robot))
     limbs = tuple(like_limbs(tree))
     if not limbs:
         return None
     try:
-        return _Folding(motion, tree, limbs).result()
+        return _Folding(loaded, tree, limbs).result()
     except _Unlike:
         return None
 
@@ -137,11 +128,12 @@ def folded(motion: Motion) -> Folded | None:
 
 
 class _Folding:
-    """A system on its way to one limb of each kind; raises _Unlike where it is seen not to be possible."""
+    """Makes the system with one limb of each kind; raises _Unlike where limbs are not alike."""
 
-    def __init__(self, motion: Motion, tree: Tree, limbs: Sequence[Limbs]) -> None:
-        self.motion, self.tree, self.limbs = motion, tree, tuple(limbs)
-        self.robot, self.ensemble = motion.dynamics.robot, motion.elements
+    def __init__(self, loaded: LoadedRobot, tree: Tree, limbs: Sequence[Limbs]) -> None:
+        self.tree, self.limbs, self.pushed = tree, tuple(limbs), loaded.added.pushed
+        self.robot, self.formulation = loaded.dynamics.robot, loaded.dynamics.formulation
+        self.ensemble = loaded.elements
         self.first: dict[str, str] = {}  # name on a limb -> that on the first limb of its kind
         self.owner: dict[str, Owner] = {}  # name of a body, frame, joint or element -> the limb it belongs to
         self.parameters: list[list[Parameter]] = [[] for _ in limbs]
@@ -155,12 +147,11 @@ class _Folding:
         cast = ensemble(robot, small)
         spreads = self._spreads([[self.ensemble.members[k] for k in group] for group in groups])
         parameters = tuple(parameter for kind in self.parameters for parameter in kind)
-        given = robot.nv if self.motion.pushed else 0
-        dynamics = Dynamics(robot, self.motion.dynamics.formulation)
+        added = Additions(inputs=robot.nv if self.pushed else 0, pushed=self.pushed)
         return Folded(
             self.tree,
             self.limbs,
-            SmallMotion(dynamics, cast, parameters, None, 0, None, given, self.motion.pushed, (), False),
+            LoadedRobot(Dynamics(robot, self.formulation), cast, parameters, added),
             tuple(tuple(x for row in zip(*columns, strict=True) for x in row) for columns in self.values),
             tuple(tuple(names) for names in attached),
             tuple(tuple(self._poses(kind, names)) for kind, names in zip(self.limbs, attached, strict=True)),
@@ -170,7 +161,7 @@ class _Folding:
     # ── names ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _name_parts(self, number: int) -> list[str]:
-        """Learns what bodies, frames and joints of limbs of a kind are called; gives bodies and frames of the first."""
+        """Learns the names of bodies, frames and joints on limbs of a kind; gives bodies and frames of the first."""
         kind, attachments = self.limbs[number], self.tree.attachments
         size = len(kind.links[0])
         bodies = {*self.robot.body_names}
@@ -193,7 +184,7 @@ class _Folding:
         return [name for what, _, name in rows[0] if what in ("body", "frame")]
 
     def _learn(self, name: str, like: str, owner: Owner) -> None:
-        """A name on a limb, and that on the first limb; a body and a joint may have the same."""
+        """Notes a name on a limb with its counterpart on the first limb; a body and a joint may share a name."""
         if self.first.setdefault(name, like) != like or self.owner.setdefault(name, owner) != owner:
             raise _Unlike
 
@@ -207,18 +198,20 @@ class _Folding:
     # ── elements ──────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _groups(self) -> list[list[int]]:
-        """Elements of no limb alone, those of limbs with their likes, in the order of the small system."""
+        """Groups of indices of elements, in the order of the small system: one for each element outside limbs, and one
+        for each set of matching elements of limbs.
+        """
         elements = [member.element for member in self.ensemble.members]
         owners: dict[int, Owner] = {}
         known = -1
-        while known != len(owners):  # elements that speak of elements that speak of limbs ...
+        while known != len(owners):  # elements that name elements that name limbs ...
             known = len(owners)
             for index, element in enumerate(elements):
-                spoken = {owner for text in _texts(element) if (owner := self._owner(text)) is not None}
-                if len(spoken) > 1:
+                named = {owner for text in _texts(element) if (owner := self._owner(text)) is not None}
+                if len(named) > 1:
                     raise _Unlike
-                if spoken:
-                    (owners[index],) = spoken
+                if named:
+                    (owners[index],) = named
                     if self.owner.setdefault(element.name, owners[index]) != owners[index]:
                         raise _Unlike
         if any(self._spans(member) for index, member in enumerate(self.ensemble.members) if index not in owners):
@@ -238,8 +231,8 @@ class _Folding:
         return [groups[index] for index in sorted(groups)]
 
     def _spans(self, member: Member) -> bool:
-        """Whether an element that names no limb acts on limbs all the same, by numbers that the first limb has not for
-        all of them: masses, or what moves with a joint of the whole robot. Who does not say where it acts may do so.
+        """Whether an element that names no limb acts on limbs all the same, by numbers that differ from limb to limb:
+        masses, or what moves with a joint of the whole robot. An element that does not say where it acts may do so.
         """
         element, law, *_ = member
         if type(law).effort is ElementLaw.effort or law.limb_by_limb(element):
@@ -264,7 +257,7 @@ class _Folding:
         return self._merged(elements, self.owner[elements[0].name][0], elements[0].name, numeric=False)
 
     def _merged(self, values: Sequence[Any], kind: int, name: str, *, numeric: bool) -> Any:
-        """What is the same in all limbs but for names and, where they may be parameters, numbers."""
+        """The common value of all limbs, but for names and, where they may be parameters, numbers."""
         one = values[0]
         if any(type(value) is not type(one) for value in values):
             raise _Unlike
@@ -311,7 +304,7 @@ class _Folding:
         )
 
     def _merged_joint(self, joint: Joint) -> Joint:
-        """A joint of the first limb; dampings may differ from limb to limb, where it stands is in the tree."""
+        """A joint of the first limb; damping may differ from limb to limb, and its placement is in the tree."""
         if joint.name not in self.owner:
             return joint
         alike = [one for one in self.robot.joints if self.first.get(one.name) == joint.name]
@@ -330,7 +323,7 @@ class _Folding:
         x = self._along(groups, len(whole.states), lambda member: (member.x, len(member.law.states(member.element))))
         m = self._along(groups, len(whole.memory), lambda member: (member.m, len(member.law.memory(member.element))))
         u = along_v
-        if not self.motion.pushed:
+        if not self.pushed:
             numbers = {id(member.element): index for index, member in enumerate(whole.members)}
             open_ = [index for index, _ in whole.open_inputs]
             u = self._along(
@@ -383,7 +376,7 @@ def _texts(value: Any) -> Iterator[str]:
 
 
 def _readings(text: str) -> Iterator[str]:
-    """Names that a text may speak of: a part or an element itself, "q.hip", "element.signal", "q.base.x"."""
+    """Names that a text may contain: a part or an element itself, "q.hip", "element.signal", "q.base.x"."""
     rest = text[2:] if text[:2] in ("q.", "v.") else text
     for name in (text, rest):
         yield name

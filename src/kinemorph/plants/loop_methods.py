@@ -7,17 +7,18 @@
     multipliers     accelerations that keep the constraints and nothing else; errors grow
 
 Projection moves what is cheapest to move, as the mass matrix measures it; partitioning and perturbation move dependent
-coordinates only. Which these are is memory of the run: chosen where it starts, and again where they would get stuck.
-Constraints of elements are kept in the same way.
+coordinates only. Which coordinates are dependent is part of the run's memory: it is chosen at the start, and again
+where the choice would get stuck. The same method keeps the constraints of elements.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
 
-from kinemorph.errors import UnsupportedError, did_you_mean
+from kinemorph.errors import UnsupportedError
+from kinemorph.words import did_you_mean
 
-DEGRADED = 1e-3  # of a row's square, what dependent velocities have to make up: below, they are chosen anew
+DEGRADED = 1e-3  # of a row's square, what dependent velocities have to make up: below, they are chosen again
 LOST = 1e-5  # below, those that were named do not follow from the others
 
 
@@ -27,7 +28,7 @@ class Projection:
 
     `tolerance` is how far a row may be off, against the size of its loop; for velocities ten times that per second.
     With `stages` the motion is looked at on the constraints within steps, too: slower, but with fewer steps where the
-    tolerance is tight and the way goes through singular configurations.
+    tolerance is tight and the motion passes singular configurations.
     """
 
     tolerance: float = 1e-12
@@ -46,7 +47,7 @@ class Baumgarte:
 class Partitioning:
     """Independent velocities, by the names of their joints, are integrated; the others follow from the constraints.
 
-    Where none are named they are chosen, and chosen anew where the choice degrades. `tolerance` as for Projection.
+    Where none are named they are chosen, and chosen again where the choice degrades. `tolerance` as for Projection.
     """
 
     independent: tuple[str, ...] | None = None
@@ -74,7 +75,7 @@ class Multipliers:
 
 
 def names_independent(method: LoopMethod) -> tuple[str, ...] | None:
-    """The joints that a method was told to take as independent; None where it chooses, or needs none."""
+    """The joints that are named as independent; None where the method chooses, or needs none."""
     given = method.independent if isinstance(method, Partitioning | SingularPerturbation) else None
     return (given,) if isinstance(given, str) else given
 
@@ -91,7 +92,7 @@ LOOP_METHODS: dict[str, LoopMethod] = {
 
 
 def loop_method(given: str | LoopMethod | None) -> LoopMethod:
-    """The method of that name, or the one that is given; projection where none is."""
+    """The method of that name, or the given one; projection where it is None."""
     if given is None:
         return LOOP_METHODS["projection"]
     if isinstance(given, str) and given in LOOP_METHODS:

@@ -10,7 +10,9 @@ from kinemorph.algebra.linear import least_squares
 from kinemorph.algebra.scalar import less
 from kinemorph.errors import ModelError, ShapeError
 from kinemorph.mechanics.recursions.kinematics import tangent_of
-from kinemorph.plants.plant import Laws, Place, Plant
+from kinemorph.plants.instant import LocalInstant
+from kinemorph.plants.laws import Laws
+from kinemorph.plants.plant import Place, Plant
 from kinemorph.plants.user_laws import LEVEL, Column, Law, checked_length, columns, of_groups, split
 
 
@@ -28,12 +30,12 @@ def first_order(
     """The plant  dx/dt = rates(t, x, u, p). `states` and `inputs` map names to units, `parameters` names to values."""
     x = columns(states)
 
-    def rate(t: Any, base: Any, s: Any, m: Any, u: Any, p: Any) -> list[Any]:
-        value = of_groups(rates, {"t": t, "x": s, "u": u, "p": p}, "rates")
+    def rate(at: LocalInstant) -> list[Any]:
+        value = of_groups(rates, {"t": at.t, "x": at.s, "u": at.u, "p": at.p}, "rates")
         return checked_length(value, len(x), "the law of rates")
 
-    def residual(t: Any, base: Any, s: Any, z: Any, m: Any, u: Any, p: Any) -> list[Any]:
-        return [one - other for one, other in zip(z, rate(t, base, s, m, u, p), strict=True)]
+    def residual(at: LocalInstant, z: Any) -> list[Any]:
+        return [one - other for one, other in zip(z, rate(at), strict=True)]
 
     return _of_equations(name, (), x, start, inputs, parameters, outputs, output_units, rate, residual)
 
@@ -51,26 +53,26 @@ def second_order(
 ) -> Plant:
     """The plant  residual(t, q, v, a, u, p) = 0. `coordinates` maps the names of q to units, each a plain number.
 
-    Rows without accelerations (a pressure, a current) are welcome to implicit methods; explicit ones solve for a, which
-    must then enter linearly and with a regular matrix.
+    Implicit methods accept rows without accelerations (a pressure, a current); explicit methods solve for a, which has
+    to enter linearly and with a regular matrix.
     """
     q = columns(coordinates)
     n = len(q)
 
-    def left(t: Any, base: Any, s: Any, z: Any, m: Any, u: Any, p: Any) -> list[Any]:
-        at = [one + other for one, other in zip(base, s[:n], strict=True)]
-        value = of_groups(residual, {"t": t, "q": at, "v": s[n:], "a": z, "u": u, "p": p}, "residual")
-        return checked_length(value, n, "the residual")
+    def left(at: LocalInstant, z: Any) -> list[Any]:
+        place = [one + other for one, other in zip(at.base, at.s[:n], strict=True)]
+        given = {"t": at.t, "q": place, "v": at.s[n:], "a": z, "u": at.u, "p": at.p}
+        return checked_length(of_groups(residual, given, "residual"), n, "the residual")
 
-    def rate(t: Any, base: Any, s: Any, m: Any, u: Any, p: Any) -> list[Any]:
-        rest = left(t, base, s, [0.0] * n, m, u, p)
+    def rate(at: LocalInstant) -> list[Any]:
+        rest = left(at, [0.0] * n)
         slopes = []
         for k in range(n):
             z = [Dual(0.0, 1.0, level=LEVEL) if j == k else 0.0 for j in range(n)]
-            slopes.append([tangent_of(entry, LEVEL) for entry in left(t, base, s, z, m, u, p)])
+            slopes.append([tangent_of(entry, LEVEL) for entry in left(at, z)])
         found, rank = least_squares(list(zip(*slopes, strict=True)), [[-entry] for entry in rest])
         regular = less(n - 0.5, rank)  # accelerations that are not determined are not a number
-        return [*s[n:], *(row[0] / regular for row in found)]
+        return [*at.s[n:], *(row[0] / regular for row in found)]
 
     return _of_equations(name, q, (), start, inputs, parameters, outputs, output_units, rate, left)
 

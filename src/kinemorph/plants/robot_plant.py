@@ -1,5 +1,5 @@
-"""The plant of a robot with its elements, with whatever forces and states the user adds, joints that are locked, and an
-account of the energy exchanged. `robot_laws` holds its laws.
+"""The plant of a robot with its elements, with forces and states that the user adds, locked joints, and an account of
+the energy exchanged. Its laws are in `robot_laws`.
 """
 
 from __future__ import annotations
@@ -8,9 +8,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
 from typing import Any
+from weakref import WeakValueDictionary
 
+from kinemorph.codegen.storing.recipes import written
 from kinemorph.deriving.dynamics import Dynamics, derive
-from kinemorph.errors import ModelError, did_you_mean
+from kinemorph.errors import ModelError
 from kinemorph.mechanics.constraints.closures import constraint_names
 from kinemorph.mechanics.elements.drives.rotors import with_rotors
 from kinemorph.mechanics.elements.ensemble import FORCE_UNITS, Ensemble, ensemble
@@ -19,10 +21,15 @@ from kinemorph.model.configuration import neutral
 from kinemorph.model.parameter import Parameter
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System, as_robot
+from kinemorph.plants.constrained_motion import seen
+from kinemorph.plants.instant import Instant
+from kinemorph.plants.loaded_robot import Additions, LoadedRobot
 from kinemorph.plants.loop_methods import LoopMethod, loop_method, names_independent
 from kinemorph.plants.plant import Place, Plant, Stage, Tick
-from kinemorph.plants.robot_laws import Motion
+from kinemorph.plants.recipe import recipe_of
+from kinemorph.plants.robot_laws import robot_laws
 from kinemorph.plants.user_laws import Column, Law, columns
+from kinemorph.words import did_you_mean
 
 SUPPLIED, DISSIPATED = "supplied energy", "dissipated energy"
 
@@ -49,12 +56,12 @@ def plant(
     `outputs`       laws of one number each, by name: further columns of a run, the y of a linearization
     `parameters`    as for `derive`: names kept as the input p; those of elements come after those of the robot
     `locked`        joints, or single velocities by name, that do not move
-    `loops`         how constraints are kept, see `loop_methods`; as a system's settings say where nothing is given
+    `loops`         how constraints are kept, see `loop_methods`; by default as a system's settings say
     `account`       adds two states: the energy that inputs and forces supply, and that damping dissipates [J]
 
-    The elements of a system act, and viscous damping of joints does; limits and Coulomb friction of joints act through
-    the elements JointLimits and JointFriction. Inputs of elements that nothing drives are inputs of the plant: after
-    those that are named; where none are named and elements have some, these are the only ones.
+    The elements of a system act, and so does viscous damping of joints. Limits and Coulomb friction of joints act by
+    the elements JointLimits and JointFriction. Inputs of elements that no signal drives are inputs of the plant, after
+    those that are named. Where no inputs are named and elements have some, these are the only ones.
     """
     if isinstance(model, Plant):
         given = {"forces": forces, "states": states, "state_rates": state_rates, "inputs": inputs, "outputs": outputs}
@@ -83,18 +90,15 @@ def plant(
     still = _velocities(robot, (locked,) if isinstance(locked, str) else locked, "locked")
     kept = (*dynamics.parameters, *outer)
     kept_by = loop_method(model.settings.loops if loops is None and isinstance(model, System) else loops)
-    dependent = _dependent(robot, kept_by)
-    motion = Motion(
-        *(dynamics, cast, kept, forces, len(extra), state_rates, len(named), pushed, still, account),
-        *(kept_by, dependent),
-    )
-    chosen = tuple(Column(f"dependent.{column.name}") for column in velocities) if motion.chooses else ()
+    added = Additions(forces, state_rates, len(extra), len(named), pushed)
+    loaded = LoadedRobot(dynamics, cast, kept, added, still, account, kept_by, _dependent(robot, kept_by))
+    chosen = tuple(Column(f"dependent.{column.name}") for column in velocities) if loaded.chooses else ()
     x = (*extra, *(Column(*slot[:2]) for slot in cast.states))
     x += (Column(SUPPLIED, "J"), Column(DISSIPATED, "J")) if account else ()
     u = (*named, *(Column(*slot[:2]) for slot in cast.inputs))
     settings = model.settings if isinstance(model, System) else None
     begun = [slot.start for slot in cast.states]
-    return Plant(
+    made = Plant(
         name=robot.name,
         q=_columns(robot, "q"),
         v=velocities,
@@ -102,7 +106,7 @@ def plant(
         m=(*(Column(*slot[:2]) for slot in cast.memory), *chosen),
         u=u,
         p=tuple(Column(parameter.name) for parameter in kept),
-        laws=motion.laws,
+        laws=robot_laws(loaded),
         start={
             "q": settings.q if settings and settings.q else tuple(map(float, neutral(robot))),
             "v": settings.v if settings and settings.v else (0.0,) * robot.nv,
@@ -113,9 +117,9 @@ def plant(
         },
         dynamics=dynamics,
         locked=still,
-        outputs={**_signals(motion), **(outputs or {})},
+        outputs={**_signals(loaded), **(outputs or {})},
         output_units={**{name: slot.unit for name, (_, slot) in cast.signals.items()}, **(output_units or {})},
-        manifold=tuple(Place(link.kind, link.q, link.v) for link in motion.bare.links),
+        manifold=tuple(Place(link.kind, link.q, link.v) for link in loaded.bare.links),
         ticks=_ticks(cast),
         guards=tuple(name for *_, name in cast.guards),
         touches=any(member.law.contact for member in cast.members),
@@ -126,10 +130,22 @@ def plant(
         position_rows=len(constraint_names(robot)) + len(cast.position_rows),
         loops=kept_by,
     )
+    object.__setattr__(made, "recipe", recipe_of(loaded))
+    return made if outputs or output_units or isinstance(model, Dynamics) else _shared(made)
+
+
+_MADE: WeakValueDictionary[Any, Plant] = WeakValueDictionary()  # plants with a recipe that are still in use
+
+
+def _shared(made: Plant) -> Plant:
+    """The same plant as it was made before, with all that was traced and compiled for it, where it is still in use."""
+    if made.recipe is None:
+        return made
+    return _MADE.setdefault((written((made.recipe, tuple(made.start.items()))), id(made.assembly)), made)
 
 
 def _dependent(robot: Robot, method: LoopMethod) -> tuple[float, ...] | None:
-    """1 for each velocity that follows from those of the named joints, else 0, (nv,); None where none are named."""
+    """1 for each velocity that follows from those of the named joints, else 0, (nv,); None where no joint is named."""
     names = names_independent(method)
     if names is None:
         return None
@@ -151,24 +167,24 @@ def _shared_out(
     return [name for name in names if name not in own], tuple(own[name] for name in names if name in own)
 
 
-def _signals(motion: Motion) -> dict[str, Law]:
-    """The signals of elements as laws of outputs. All of them look at the same world, made once for each trace."""
+def _signals(loaded: LoadedRobot) -> dict[str, Law]:
+    """The signals of elements as laws of outputs. All of them read one view of the system, made once for each trace."""
     last: list[Any] = [None, None]
 
     def reading(name: str) -> Law:
         def law(t: Any, q: Any, v: Any, x: Any, m: Any, u: Any, p: Any) -> Any:
             if last[0] is not q:
-                last[:] = [q, motion.world(motion.tree(p), t, q, v, x, m, u, p)]
+                last[:] = [q, seen(loaded, loaded.tree(p), Instant(t, q, v, x, m, u, p))]
             return last[1].signal(name)
 
         return law
 
-    states = {slot.name for slot in motion.elements.states}  # these are shown as such
-    return {name: reading(name) for name in motion.elements.signals if name not in states}
+    states = {slot.name for slot in loaded.elements.states}  # these are shown as such
+    return {name: reading(name) for name in loaded.elements.signals if name not in states}
 
 
 def _ticks(cast: Ensemble) -> tuple[Tick, ...]:
-    """The clocks with what is done at each: stretches of compiled laws, and Python functions between them."""
+    """The clocks and what is done at their ticks: compiled laws, and Python functions between them."""
 
     def python(sampler: tuple[int, int]) -> bool:
         return cast.members[sampler[0]].law.python
@@ -194,7 +210,7 @@ def _columns(robot: Robot, group: str) -> tuple[Column, ...]:
 def _refuse(model: Plant, options: Mapping[str, Any]) -> None:
     for name, value in options.items():
         if value is not None and value != ():
-            raise ModelError(f"{name}: '{model.name}' is a plant already. Give {name} where it is made.")
+            raise ModelError(f"{name}: '{model.name}' is a plant already. Give {name} to `plant` where it is made.")
 
 
 def _velocities(robot: Robot, names: Sequence[str], what: str) -> tuple[int, ...]:

@@ -1,4 +1,4 @@
-"""Laws: functions over any scalar whose arguments are named after what they read, `lambda t, q: [...]`."""
+"""User laws: functions over any scalar, with arguments that are named after what they read, `lambda t, q: [...]`."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 
 from kinemorph.errors import ModelError, ShapeError
+from kinemorph.plants.instant import Instant
 
 Law = Callable[..., Any]
 
-GROUPS = ("t", "q", "v", "x", "m", "u", "p")  # what a law may read, by the name of its argument
-LEVEL = 7  # of the dual numbers in this room, above those that laws may use
+GROUPS = Instant._fields  # what a law may read, by the name of its argument
+LEVEL = 7  # the level of dual numbers in plants, above those that laws may use
 
 
 @dataclass(frozen=True)
@@ -26,7 +27,7 @@ class Column:
 
 
 def columns(units: Mapping[str, str] | None) -> tuple[Column, ...]:
-    """Columns from units by name."""
+    """Columns from a dict of units by name."""
     if units is not None and not isinstance(units, Mapping):
         raise ModelError(f"names are given as {units!r}; expected a dict of units by name, as {{'place': 'm'}}.")
     return tuple(Column(*item) for item in (units or {}).items())
@@ -38,7 +39,7 @@ def split(s: Sequence[Any], nv: int) -> tuple[Any, Any, Any]:
 
 
 def of_groups(law: Law, given: Mapping[str, Any], what: str) -> Any:
-    """A law's value, its arguments chosen by their names."""
+    """The value of a law, with its arguments chosen by their names."""
     try:
         names = list(inspect.signature(law).parameters)
     except (TypeError, ValueError):
@@ -53,14 +54,14 @@ def of_groups(law: Law, given: Mapping[str, Any], what: str) -> Any:
 
 
 def one_number(value: Any, key: str) -> Any:
-    """A law's value where it is one number."""
+    """The value of a law that has to give one number."""
     if isinstance(value, (list, tuple, np.ndarray)):
         raise ShapeError(f"'{key}' gives {len(value)} numbers; expected one. Name a law for each.")
     return value
 
 
 def checked_length(values: Any, length: int, what: str) -> list[Any]:
-    """A law's value where it is a list of so many numbers."""
+    """The value of a law that has to give a list of that many numbers."""
     if not isinstance(values, (list, tuple, np.ndarray)) or len(values) != length:
         found = f"{len(values)} numbers" if isinstance(values, (list, tuple, np.ndarray)) else f"{values!r}"
         hint = (

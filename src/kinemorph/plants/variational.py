@@ -7,36 +7,31 @@ Momentum is dL/dv = M(q) v, shape (nv,), along the axes of the velocities.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
+from kinemorph.algebra.dual import Dual
+from kinemorph.algebra.vectors import add, sub
 from kinemorph.codegen.derivatives.differentiate import jacobian
 from kinemorph.codegen.graphs.evaluation import inlined
 from kinemorph.codegen.graphs.program import Program
 from kinemorph.codegen.graphs.tracing import Shape, trace
-from kinemorph.plants.user_laws import Law
-
-
-@dataclass(frozen=True)
-class DiscreteLaws:
-    """What the programs are made of, over any scalar.
-
-    action      (base, moved, w, h, p) -> the action of a step whose start is at `moved` about `base`
-    balance     (t, base, s, z, momentum, h, m, u, p, slopes of the action by the start, by w) -> left, after
-    momentum    (base, s, p) -> momentum
-    velocity    (base, s, momentum, p) -> v
-    """
-
-    action: Law
-    balance: Law
-    momentum: Law
-    velocity: Law
+from kinemorph.mechanics.recursions.kinematics import tangent_of
+from kinemorph.mechanics.steps.discrete_action import discrete_action
+from kinemorph.mechanics.trees import charts
+from kinemorph.mechanics.trees.tree import Tree
+from kinemorph.plants.forces import acting, all_forces, extra_rates
+from kinemorph.plants.instant import Instant, LocalInstant, at_instant
+from kinemorph.plants.laws import DiscreteLaws
+from kinemorph.plants.loaded_robot import LoadedRobot
+from kinemorph.plants.user_laws import LEVEL
 
 
 @dataclass(frozen=True, eq=False)
 class Discrete:
-    """The programs.
+    """The programs of a whole step.
 
     balance     (t, base, s, z, momentum, h, m, u, p) -> left (nv + nx,), after (nv,): z = [w, x at the end]; `left` is
                 zero at the right z, where the momentum at the start is `momentum`; `after` is that at the end
@@ -61,15 +56,87 @@ def discrete_programs(name: str, laws: DiscreteLaws, ports: Mapping[str, Shape],
     )
     slopes = jacobian(action, "out", ("moved", "w"), mode="reverse")
 
-    def balance(t: Any, base: Any, s: Any, z: Any, momentum: Any, h: Any, m: Any, u: Any, p: Any) -> Any:
-        by = inlined(slopes, (base, [0.0] * nv, z[:nv], h, p))
-        return laws.balance(t, base, s, z, momentum, h, m, u, p, by[:nv], by[nv:])
+    def balance(at: LocalInstant, z: Any, momentum: Any, h: Any) -> Any:
+        by = inlined(slopes, (at.base, [0.0] * nv, z[:nv], h, at.p))
+        return laws.balance(at, z, momentum, h, by[:nv], by[nv:])
 
     inputs = {"t": (), "base": ports["base"], "s": ports["s"], "z": (nz,), **momentum, "h": ()}
     inputs |= {group: ports[group] for group in ("m", "u", "p")}
     state = {group: ports[group] for group in ("base", "s")}
     return Discrete(
-        trace(balance, inputs, name=f"{name}.balance", outputs={"left": (nz,), "after": (nv,)}),
+        trace(
+            lambda *given: at_instant(balance, dict(zip(inputs, given, strict=True))),
+            inputs,
+            name=f"{name}.balance",
+            outputs={"left": (nz,), "after": (nv,)},
+        ),
         trace(laws.momentum, {**state, "p": ports["p"]}, name=f"{name}.momentum", outputs={"out": (nv,)}),
         trace(laws.velocity, {**state, **momentum, "p": ports["p"]}, name=f"{name}.velocity"),
     )
+
+
+# ── laws of a robot ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def discrete_laws(loaded: LoadedRobot) -> DiscreteLaws:
+    """The laws of a whole step of a robot."""
+    return DiscreteLaws(*(partial(law, loaded) for law in (_action, _balance, _momentum, _velocity)))
+
+
+def _action(loaded: LoadedRobot, base: Any, moved: Any, w: Any, h: Any, p: Any) -> Any:
+    """The action of a step; `moved` are local coordinates of its start, for derivatives by it."""
+    tree = loaded.tree(p)
+    return discrete_action(tree, charts.place(tree, base, moved, finished=False), w, h)
+
+
+def _balance(
+    loaded: LoadedRobot, at: LocalInstant, z: Any, momentum: Any, h: Any, by_start: Any, by_end: Any
+) -> dict[str, Any]:
+    """The discrete Euler-Lagrange equations with forces half-way, and the momentum at the end."""
+    tree, nv = loaded.tree(at.p), loaded.nv
+    w, ends, x = z[:nv], z[nv:], at.s[2 * nv :]
+    half, way = charts.halfway(tree, w)
+    v = [0.0 if k in loaded.locked else entry / h for k, entry in enumerate(way)]
+    x_half = [0.5 * (one + other) for one, other in zip(x, ends, strict=True)]
+    q_half = charts.place(tree, at.base, half, finished=False)
+    there = Instant(at.t + 0.5 * h, q_half, v, x_half, at.m, at.u, at.p)
+    found = acting(loaded, tree, there)
+    impulse = [h * force for force in all_forces(tree, there, found)]
+
+    def half_moved(rates: Any) -> Any:
+        """The velocity half-way as w changes at these rates."""
+        dual = [Dual(one, rate, level=LEVEL) for one, rate in zip(w, rates, strict=True)]
+        return charts.velocity(tree, half, [tangent_of(entry, LEVEL) for entry in charts.halfway(tree, dual)[0]])
+
+    # start and end move the middle of the step; the work of the impulse there adds to the slopes of the action
+    by_end = add(by_end, charts.pulled_back(tree, half_moved, impulse))
+    by_start = add(by_start, charts.pulled_back(tree, lambda rates: charts.carried(tree, half, rates), impulse))
+    after = charts.pulled_back(tree, lambda rates: charts.local_rate(tree, w, rates), by_end)
+    # the end stays where it is while the start moves: w makes up for it
+    before = sub(charts.pulled_back(tree, lambda rates: charts.carried(tree, w, rates), after), by_start)
+    left = [way[k] if k in loaded.locked else one - momentum[k] for k, one in enumerate(before)]
+    rates = extra_rates(loaded, there, found)
+    grown = [end - (one + h * rate) for end, one, rate in zip(ends, x, rates, strict=True)]
+    return {"left": [*left, *grown], "after": after}
+
+
+def _weightless(loaded: LoadedRobot, p: Any) -> Tree:
+    """The prepared tree without gravity."""
+    return loaded.prepared(replace(loaded.tree(p), gravity=(0.0, 0.0, 0.0)))
+
+
+def _instant(loaded: LoadedRobot, base: Any, s: Any, p: Any) -> Instant:
+    """The instant at s about `base`, as far as the momentum depends on it."""
+    return loaded.instant(loaded.tree(p), LocalInstant(0.0, base, s, [], [], p))
+
+
+def _momentum(loaded: LoadedRobot, base: Any, s: Any, p: Any) -> Sequence[Any]:
+    """M(q) v, shape (nv,)."""
+    now = _instant(loaded, base, s, p)
+    return loaded.dynamics.inverse(_weightless(loaded, p), now.q, [0.0] * loaded.nv, now.v)
+
+
+def _velocity(loaded: LoadedRobot, base: Any, s: Any, momentum: Any, p: Any) -> Sequence[Any]:
+    """v with M(q) v equal to a given momentum, shape (nv,)."""
+    q, still = _instant(loaded, base, s, p).q, [0.0] * loaded.nv
+    return loaded.dynamics.accelerations(_weightless(loaded, p), q, still, momentum, locked=loaded.locked)

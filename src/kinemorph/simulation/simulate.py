@@ -1,14 +1,13 @@
-"""A run: from a system and its options to a Trajectory.
+"""One run: from a system and its options to a Trajectory.
 
-`simulate` reads what is asked for, makes a stepper and lets the run be carried out (`execution`); where modules dock on
-the way, in pieces (`docked_run`).
+`simulate` resolves the options, makes a stepper and carries out the run (`running.execution`); a run in which modules
+dock or undock is carried out in pieces (`running.docked_run`).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,30 +18,31 @@ from kinemorph.deriving.dynamics import Dynamics
 from kinemorph.errors import ModelError, UnsupportedError
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import Settings, System
-from kinemorph.plants.instants import instants
 from kinemorph.plants.loop_methods import LoopMethod
 from kinemorph.plants.plant import Plant
 from kinemorph.plants.robot_plant import plant as as_plant
+from kinemorph.plants.sample_instants import instants
 from kinemorph.plants.user_laws import Law
-from kinemorph.simulation.docking.changes import Dock, Undock, sorted_events
+from kinemorph.simulation.docking.changes import Change, Dock, Undock, sorted_events
 from kinemorph.simulation.files.storage import Checkpoints
-from kinemorph.simulation.foreign.stepper import stepper_for
+from kinemorph.simulation.foreign.stepper import stepper_at
 from kinemorph.simulation.integrators.method import Method
-from kinemorph.simulation.integrators.methods import usual
 from kinemorph.simulation.march.guards import Guard
 from kinemorph.simulation.results.trajectory import Trajectory
 from kinemorph.simulation.running.chatter import warn_of_chatter
 from kinemorph.simulation.running.execution import Held as Held
-from kinemorph.simulation.running.execution import Ledger, Progress, Regular, Run, begun
+from kinemorph.simulation.running.execution import Ledger, Progress, Regular, Run
 from kinemorph.simulation.stepping.sample_clocks import Clockwork
-from kinemorph.simulation.stepping.stepper import Stepper, check_numbers
+from kinemorph.simulation.stepping.step_options import check_positive, step_options, takes_old_names
 
 if TYPE_CHECKING:
-    from kinemorph.simulation.running.docked_run import Reconfiguring
+    from kinemorph.simulation.running.docked_run import DockedRun
 
-MOST_SAMPLES = 100_000_000  # of one run; more than that is a mistake
+MOST_SAMPLES = 100_000_000  # samples of one run; a larger number is a mistake
+NUMBER = (int, float, np.number)
 
 
+@takes_old_names
 def simulate(
     model: Plant | Dynamics | System | Robot,
     until: float | None = None,
@@ -56,8 +56,8 @@ def simulate(
     step: float | None = None,
     rtol: float | None = None,
     atol: float | None = None,
-    largest: float = math.inf,
-    sample: float | Sequence[float] | None = None,
+    max_step: float = math.inf,
+    output_step: float | Sequence[float] | None = None,
     forces: Law | None = None,
     inputs: Any = None,
     locked: str | Sequence[str] = (),
@@ -69,111 +69,108 @@ def simulate(
     start: float | Trajectory = 0.0,
     save: str | Path | None = None,
 ) -> Trajectory:
-    """Runs a system from `start` to `until` [s].
+    """Simulates a robot, a system or a plant from the time `start` to the time `until` [s].
 
-    `q`, `v`, `x`       the state at the start, as a sequence or by name; where nothing is given, that of the system
-    `p`                 values of the parameters that the plant keeps as inputs
-    `m`                 what elements remember, by name or in order, as it is after what they sample at the start
-    `method`            by name (`methods.method_rows` lists them); a `step` [s] makes its steps equally long, else
-                        `rtol` (1e-8) and `atol` (1e-10) decide. Where none is named it is "dop853"; where contacts
-                        touch and no tolerance is given, "extrapolated_contact" with steps of 1 ms
-    `sample`            time between stored states [s], or the times themselves
-    `forces`            a law of generalized forces that is compiled into the step: `lambda t, q, v: [...]`
-    `inputs`            u: numbers, numbers by name, or a Python function u(t, q, v, x) that is held from sample to
-                        sample (`Held(function, every=0.01)` for a rate of its own); of t, q, v, x it may leave out
-                        what it does not need
-    `locked`            joints that do not move
-    `loops`             how loops and other constraints are kept: "projection" (nothing drifts; the default),
-                        "partitioning", "perturbation", "baumgarte", "multipliers", or their data; see `loop_methods`.
-                        Where nothing is said, as the settings of the system say
-    `events`            guards, see `Guard`; and for a system of modules what docks and undocks, see `Dock`, `Undock`
-    `callback`          called as callback(t, q, v, x), or with some of them, at regular times (`every` [s]); ends the
-                        run by returning True
-    `progress`          called now and then as progress(t, h, events)
-    `start`             a time [s]; or a run that is gone on with, from the state at its end, for what is not given here
-                        (an adaptive method finds its step size anew, so the last digits may differ from one long run);
-                        modules are docked as they were at its end
-    `save`              a file (.npz, .h5, .csv, .res) that is written at once, every few seconds and at the end, so
-                        that a run that is killed leaves what it had done. A problem with it shows before the run; a
-                        later one is a warning
+        run = simulate(robot, 5.0, q={"elbow": 0.5}, output_step=0.01)
+        run.t, run.q, run["v.elbow"], run.energy, run.events, run.outcome
 
-    A run that fails is a Trajectory as well: its `outcome` says when, where and why. So does one in which a function of
-    yours (a controller, `inputs`, `callback`, a reset) raises. A model or options that are wrong are exceptions.
+    `until` is a time, not a duration. Without it, the run lasts as long as the settings of the system say.
+
+    Initial state. Each group is a sequence in the order of the plant, or a dict of some values by name. A value that is
+    not given is the system's own. Where there are constraints, named values of q and v are kept and the others follow.
+
+    `q`, `v`        configuration [rad or m] and velocity [rad/s or m/s]
+    `x`             further continuous states, such as currents
+    `m`             memory of elements, as it is after they have sampled at the start
+    `p`             values of the parameters that the plant keeps as inputs
+    `start`         the initial time [s]; or a finished run to continue: what is not given here starts from its last
+                    state, and modules are docked as they are there. An adaptive method chooses its first step again,
+                    so that the last digits may differ from those of one long run
+
+    Steps. Without a method, "dop853" is used with `rtol` and `atol`; for a system with contacts and no given tolerance
+    it is "extrapolated_contact" with steps of 1 ms.
+
+    `method`        the name of a method; `kinemorph simulate --methods` lists all of them
+    `step`          makes all steps this long [s]
+    `rtol`, `atol`  the relative and absolute tolerance of steps that the method chooses; 1e-8 and 1e-10
+    `max_step`      the longest step that the method may choose [s]
+
+    What acts on the system.
+
+    `inputs`        the inputs u: numbers in order or by name, constant for the whole run; or a Python function of some
+                    of t, q, v and x, which is called at every stored sample and held in between. For another rate,
+                    give `Held(function, every=0.01)`
+    `forces`        a law of generalized forces [N m or N], `lambda t, q, v: [...]`, which is compiled into the step
+    `locked`        names of joints that do not move
+    `loops`         how closed chains and other constraints are kept: "projection" (nothing drifts), "partitioning",
+                    "perturbation", "baumgarte" or "multipliers", or an object of `loop_methods`. By default the
+                    settings of the system decide, else "projection"
+    `events`        guards whose change of sign is an event (see `Guard`), and for a system of modules what docks and
+                    undocks (see `Dock` and `Undock`)
+
+    Results.
+
+    `output_step`   the time between stored samples [s], or a sequence of all sample times. By default the settings of
+                    the system decide, else 0.01 s
+    `callback`      a function of some of t, q, v and x that is called every `every` seconds (by default at every
+                    stored sample); the run stops when it returns True
+    `progress`      a function progress(t, h, events) that is called now and then, with the simulated time, the size of
+                    the next step [s] and the number of events so far
+    `save`          a file (.npz, .h5, .csv or .res) that is written at the start, every few seconds and at the end, so
+                    that a run that is killed leaves its results. A file that cannot be written is an error at the
+                    start, and a warning later
+
+    A wrong model or a wrong option raises an exception. A run that fails returns a Trajectory of everything computed
+    before the failure; its `outcome` says when, where and why it failed. This includes failures of your functions
+    (`inputs`, `callback`, a controller, the reset of a guard) that raise or return a value that cannot be used.
     """
-    powered = forces is not None or inputs is not None or _has_elements(model) or _has_damping(model)
     changes, guards = sorted_events(events)
+    before = start if isinstance(start, Trajectory) else None
+    powered = forces is not None or inputs is not None or _has_elements_or_damping(model)
     asked: dict[str, Any] = {"forces": forces, "locked": locked, "loops": loops, "account": powered}
-    pieces: Reconfiguring | None = None
-    if changes or (isinstance(start, Trajectory) and _docked_otherwise(model, start)):
-        from kinemorph.simulation.running.docked_run import Reconfiguring
-
-        pieces = Reconfiguring(model, asked, changes, guards, start if isinstance(start, Trajectory) else None)
-    system = pieces.plant if pieces else as_plant(model, **asked)
-    method, step = usual(system, method, step, rtol is not None or atol is not None)
-    rtol, atol = 1e-8 if rtol is None else rtol, 1e-10 if atol is None else atol
-    settings = model.settings if isinstance(model, System) else Settings()
+    docked = _docked_run(model, asked, changes, guards, before)
+    plant = docked.plant if docked else as_plant(model, **asked)
+    options = step_options(plant, method, step, rtol, atol, max_step)
     checkpoints = Checkpoints(save) if save is not None else None
-    if isinstance(start, Trajectory):
-        end = final_state(start, system, placed=q is not None)
-        q, v, x, p, m = (
-            end[group] if given is None else given for group, given in zip("qvxpm", (q, v, x, p, m), strict=True)
-        )
-        start = float(start.t[-1])
-    start = seconds("start", start)
-    until = start + settings.duration if until is None else seconds("until", until)
-    sample = settings.sample if sample is None else sample
-    times = Clockwork(system).snapped(sample_times(start, until, sample))
-    spacing = float(sample) if isinstance(sample, (int, float, np.number)) else float(times[1] - times[0])
-    held = inputs if isinstance(inputs, Held) else Held(inputs) if callable(inputs) else None
-    check_numbers(every=every, **{"every of Held": held.every if held else None})
-    if callback is not None and not callable(callback):
-        raise UnsupportedError(f"callback is {callback!r}; expected a function callback(t, q, v, x).")
-    first = {"q": q, "v": v, "x": x, "p": p, "m": m, "u": None if held else inputs}
-    holding = Regular(held.law, "inputs", held.every or spacing, float(times[0])) if held else None
-    calling = Regular(callback, "callback", every or spacing, float(times[0])) if callback else None
-    options = {"step": step, "rtol": rtol, "atol": atol}
-    make = partial(stepper_for(method), method=method, largest=largest, begun=False, **options)
-    ledger = Ledger({**options, "until": float(times[-1])}, progress, checkpoints)
-    if pieces:
-        outcome = pieces.carry_out(ledger, make, first, (holding, calling), times)
+    first = {"q": q, "v": v, "x": x, "p": p, "m": m}
+    if before is not None:
+        end = final_state(before, plant, placed=q is not None)
+        first = {group: end[group] if given is None else given for group, given in first.items()}
+    times, spacing = run_times(model, plant, start if before is None else before.t[-1], until, output_step)
+    regular = _regular_functions(inputs, callback, every, spacing, float(times[0]))
+    first["u"] = None if regular[0] else inputs
+
+    settings = {"step": options.step, "rtol": options.rtol, "atol": options.atol, "until": float(times[-1])}
+    ledger = Ledger(settings, progress, checkpoints)
+    if docked:
+        outcome = docked.carry_out(ledger, options, first, regular, times)
     else:
-        stepper = ledger.timed(lambda: begun(make, system, guards, float(times[0]), first))
-        outcome = ledger.carry_out(Run(stepper, times, holding, calling))
+        stepper = ledger.timed(lambda: stepper_at(plant, options, guards, float(times[0]), first))
+        outcome = ledger.carry_out(Run(stepper, times, *regular))
     trajectory = ledger.finished(outcome)
     if checkpoints:
         checkpoints.finish(trajectory)
-    if step is not None and stepper_for(method) is Stepper:
-        warn_of_chatter(trajectory.segments, ledger.method, float(step))
+    if options.step is not None:
+        warn_of_chatter(trajectory.segments, ledger.method, float(options.step))
     return trajectory
 
 
-def final_state(run: Trajectory, plant: Plant, *, placed: bool = False) -> dict[str, Any]:
-    """The state at the end of a run, by name, for a plant that goes on with it: what both of them have.
+# ── what is run ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
-    That is the state of the last segment: a run may have changed its system on the way. A plant with coordinates that
-    went away with that is refused, where its configuration is not given otherwise (`placed`).
-    """
-    last, end = run.segments[-1], {}
-    for group in ("q", "v", "x", "m"):
-        known = {column.name for column in getattr(plant, group)}
-        pairs = zip(getattr(last.plant, group), getattr(last, group)[-1], strict=True)
-        end[group] = {column.name: value for column, value in pairs if column.name in known}
-    if plant.nq and not end["q"]:
-        raise ModelError(f"start: '{plant.name}' has no coordinate of '{last.plant.name}', which it is to go on with.")
-    passed = {column.name for segment in run.segments for column in segment.plant.q}
-    gone = [column.name for column in plant.q if column.name not in end["q"] and column.name in passed]
-    if gone and not placed:
-        raise ModelError(
-            f"start: coordinate '{gone[0]}' of '{plant.name}' is in the run, but not at its end, where the system is "
-            f"'{last.plant.name}' with other joints. Go on with that, as simulate(run.segments[-1].plant, start=run), "
-            "or give q."
-        )
-    same = [column.name for column in last.plant.p] == [column.name for column in plant.p]
-    return {**end, "p": last.p if same else None}
+
+def _docked_run(
+    model: Any, asked: Mapping[str, Any], changes: Sequence[Change], guards: Sequence[Guard], before: Trajectory | None
+) -> DockedRun | None:
+    """The run in pieces, where modules dock or undock, or have done so in the run that is continued; else None."""
+    if not changes and (before is None or not _docked_otherwise(model, before)):
+        return None
+    from kinemorph.simulation.running.docked_run import DockedRun
+
+    return DockedRun(model, asked, changes, guards, before)
 
 
 def _docked_otherwise(model: Any, run: Trajectory) -> bool:
-    """Whether modules are docked otherwise at the end of a run than in a model that goes on with it."""
+    """Whether modules are docked otherwise at the end of a run than in a model that continues it."""
     last = run.segments[-1].plant
     if not isinstance(model, System) or model.assembly is None or last.assembly is None:
         return False
@@ -181,45 +178,98 @@ def _docked_otherwise(model: Any, run: Trajectory) -> bool:
     return before != after or any(column.name.partition(".")[0] in after for column in last.p)
 
 
-def _has_elements(model: Any) -> bool:
-    return isinstance(model, System) and bool(model.elements)
-
-
-def _has_damping(model: Any) -> bool:
+def _has_elements_or_damping(model: Any) -> bool:
+    if isinstance(model, System) and model.elements:
+        return True
     robot = model.robot if isinstance(model, (System, Dynamics)) else model
     return isinstance(robot, Robot) and any(d != 0.0 for joint in robot.joints for d in joint.damping)
 
 
-def seconds(name: str, value: Any) -> float:
-    """A time [s] as a float, whatever number it was given as."""
-    if not isinstance(value, (int, float, np.number)) or not math.isfinite(value):
+def _regular_functions(
+    inputs: Any, callback: Any, every: float | None, spacing: float, start: float
+) -> tuple[Regular | None, Regular | None]:
+    """The user functions that are called at regular times: for held inputs, and the callback."""
+    held = inputs if isinstance(inputs, Held) else Held(inputs) if callable(inputs) else None
+    check_positive(every=every, **{"every of Held": held.every if held else None})
+    if callback is not None and not callable(callback):
+        raise UnsupportedError(f"callback is {callback!r}; expected a function callback(t, q, v, x).")
+    return (
+        Regular(held.law, "inputs", held.every or spacing, start) if held else None,
+        Regular(callback, "callback", every or spacing, start) if callback else None,
+    )
+
+
+def final_state(run: Trajectory, plant: Plant, *, placed: bool = False) -> dict[str, Any]:
+    """The state at the end of a run, by name, as the initial state of a plant: the values that both of them have.
+
+    The state is that of the last segment, because a run may change its system. A plant with coordinates that the run
+    has lost before its end is refused, unless its configuration is given otherwise (`placed`).
+    """
+    last, end = run.segments[-1], {}
+    for group in ("q", "v", "x", "m"):
+        known = {column.name for column in getattr(plant, group)}
+        pairs = zip(getattr(last.plant, group), getattr(last, group)[-1], strict=True)
+        end[group] = {column.name: value for column, value in pairs if column.name in known}
+    if plant.nq and not end["q"]:
+        raise ModelError(
+            f"start: '{plant.name}' has no coordinate of '{last.plant.name}', whose run it has to continue."
+        )
+    passed = {column.name for segment in run.segments for column in segment.plant.q}
+    gone = [column.name for column in plant.q if column.name not in end["q"] and column.name in passed]
+    if gone and not placed:
+        raise ModelError(
+            f"start: coordinate '{gone[0]}' of '{plant.name}' is in the run, but not at its end, where the system is "
+            f"'{last.plant.name}' with other joints. Continue with that system, as "
+            "simulate(run.segments[-1].plant, start=run), or give q."
+        )
+    same = [column.name for column in last.plant.p] == [column.name for column in plant.p]
+    return {**end, "p": last.p if same else None}
+
+
+# ── when it is sampled ────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def run_times(model: Any, plant: Plant, start: Any, until: Any, output_step: Any) -> tuple[Array, float]:
+    """The sample times of a run [s], shape (n,), and the time between samples [s]; None means what the system says."""
+    settings = model.settings if isinstance(model, System) else Settings()
+    start = _seconds("start", start)
+    until = start + settings.duration if until is None else _seconds("until", until)
+    spacing = settings.sample if output_step is None else output_step
+    times = Clockwork(plant).snapped(sample_times(start, until, spacing))
+    return times, float(spacing) if isinstance(spacing, NUMBER) else float(times[1] - times[0])
+
+
+def _seconds(name: str, value: Any) -> float:
+    """A time [s] as a float, whatever type of number it is."""
+    if not isinstance(value, NUMBER) or not math.isfinite(value):
         raise UnsupportedError(f"{name} is {value!r}; expected a finite time in seconds.")
     return float(value)
 
 
-def sample_times(start: float, until: float, sample: float | Sequence[float]) -> Array:
-    """Ascending times from start to until, both included."""
-    start, until = seconds("start", start), seconds("until", until)
+def sample_times(start: float, until: float, output_step: float | Sequence[float]) -> Array:
+    """Ascending times from start to until, both included [s], shape (n,)."""
     if until <= start:
         raise UnsupportedError(f"until is {until:g} s and start {start:g} s; expected a later end. Enlarge until.")
-    if isinstance(sample, (int, float, np.number)):
-        sample = float(sample)
-        if not 0.0 < sample < math.inf:
-            raise UnsupportedError(f"sample is {sample} s; expected a finite time above 0.")
-        count = math.floor((until - start) / sample * (1.0 + 1e-12) + 1e-9)
+    if isinstance(output_step, NUMBER):
+        spacing = float(output_step)
+        if not 0.0 < spacing < math.inf:
+            raise UnsupportedError(f"output_step is {spacing} s; expected a finite time above 0.")
+        count = math.floor((until - start) / spacing * (1.0 + 1e-12) + 1e-9)
         if count > MOST_SAMPLES:
             raise UnsupportedError(
-                f"sample is {sample:g} s, which gives {count:.2g} samples; expected at most {MOST_SAMPLES:.0e}. "
+                f"output_step is {spacing:g} s, which gives {count:.2g} samples; expected at most {MOST_SAMPLES:.0e}. "
                 "Enlarge it."
             )
-        times: Array = instants(sample, start).times(count + 1)
+        times: Array = instants(spacing, start).times(count + 1)
     else:
         try:
-            times = np.unique(np.asarray(sample, dtype=float))
+            times = np.unique(np.asarray(output_step, dtype=float))
         except (TypeError, ValueError):
-            raise UnsupportedError(f"sample is {sample!r}; expected a time in seconds, or a list of them.") from None
+            raise UnsupportedError(
+                f"output_step is {output_step!r}; expected a time in seconds, or a list of them."
+            ) from None
         if len(times) == 0 or times[0] < start or times[-1] > until or not np.isfinite(times).all():
-            raise UnsupportedError(f"sample times must lie between start {start} s and until {until} s.")
+            raise UnsupportedError(f"times in output_step must lie between start {start} s and until {until} s.")
         times = times if times[0] == start else np.concatenate([[start], times])
     if until - times[-1] > 1e-9 * (until - start):
         times = np.append(times, until)

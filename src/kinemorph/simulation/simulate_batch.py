@@ -1,8 +1,8 @@
 """Many runs of one plant at once, each from its own state, with its own parameters and inputs.
 
-All of them march in one call of machine code, several side by side in SIMD lanes and big batches on all CPUs. Every
-state chooses its own steps, so its result does not depend on which others are with it. One that fails keeps what was
-computed, says why, and leaves the others alone.
+All of them march in one call of machine code: several side by side in SIMD lanes, large batches on all CPUs. Every
+state chooses its own steps, so that its result does not depend on the others in the batch. A state that fails keeps its
+results, says why, and does not affect the others.
 """
 
 from __future__ import annotations
@@ -20,18 +20,17 @@ from kinemorph.algebra.arrays import Array
 from kinemorph.deriving.dynamics import Dynamics
 from kinemorph.errors import ControllerError, ShapeError, UnsupportedError
 from kinemorph.model.robot import Robot
-from kinemorph.model.system import Settings, System
+from kinemorph.model.system import System
 from kinemorph.plants.plant import Plant
 from kinemorph.plants.robot_plant import plant as as_plant
 from kinemorph.plants.user_laws import Column
 from kinemorph.simulation.integrators.method import Method
-from kinemorph.simulation.integrators.methods import usual
 from kinemorph.simulation.march.layout import Status
 from kinemorph.simulation.results.trajectory import Statistics
 from kinemorph.simulation.running.failures import explained
-from kinemorph.simulation.simulate import sample_times
+from kinemorph.simulation.simulate import run_times
 from kinemorph.simulation.stepping.initial_state import closed_already, closed_start
-from kinemorph.simulation.stepping.sample_clocks import Clockwork
+from kinemorph.simulation.stepping.step_options import step_options, takes_old_names
 from kinemorph.simulation.stepping.stepper import MOST_TRIES, Stepper
 
 Whole = npt.NDArray[np.int64]
@@ -41,12 +40,11 @@ ROWS = (4, 32, 256)  # samples in one call: the least of these that holds all, s
 
 @dataclass(frozen=True, eq=False)
 class BatchRun:
-    """What many runs give: t (n,), q (B, n, nq), v (B, n, nv), x (B, n, nx), m (B, n, nm),
-    p (B, np), u (B, nu).
+    """The results of many runs: t (n,), q (B, n, nq), v (B, n, nv), x (B, n, nx), m (B, n, nm), p (B, np), u (B, nu).
 
-    `done` (B,) says how many samples of a state were reached; the rows after them repeat the last one. `status` (B,) is
-    a Status, GOING where all went well; `failures` has a sentence for every other state, by its index. `accepted` and
-    `rejected` (B,) are its steps, `statistics` are those of all states together.
+    `done` (B,) is the number of samples that each state reached; the rows after them repeat the last one. `status` (B,)
+    is a Status, GOING for a state that reached the end; `failures` holds a message for every other state, by its index.
+    `accepted` and `rejected` (B,) count the steps of each state, `statistics` those of all states together.
     """
 
     plant: Plant
@@ -75,6 +73,7 @@ class BatchRun:
         return f"<BatchRun of '{self.plant.name}': {len(self.q)} states, {len(self.t)} samples{failed}>"
 
 
+@takes_old_names
 def simulate_batch(
     model: Plant | Dynamics | System | Robot,
     until: float | None = None,
@@ -89,44 +88,41 @@ def simulate_batch(
     step: float | None = None,
     rtol: float | None = None,
     atol: float | None = None,
-    largest: float = math.inf,
-    sample: float | Sequence[float] | None = None,
+    max_step: float = math.inf,
+    output_step: float | Sequence[float] | None = None,
     start: float = 0.0,
     most_steps: int | None = None,
     threads: int | None = None,
 ) -> BatchRun:
-    """Runs many states of a system from `start` to `until` [s].
+    """Simulates many states of a system from the time `start` to the time `until` [s].
 
-    `q`, `v`, `x`, `p`, `u`     an array of shape (B, n) with a row for each state, or (n,) for one that all share; or
-                                by name, {"q1": (B,) numbers or one}. What is left out is the plant's start.
-    `m`                         what elements remember, likewise, as it is after what they sample at the start
-    `most_steps`                that a state may try before it is given up
-    `threads`                   that share the work; as many as there are CPUs where nothing is said
+        runs = simulate_batch(robot, 5.0, q={"elbow": np.linspace(0.0, 1.0, 1000)})
+        runs.t, runs.q, runs.ok, runs.failures
 
-    Parameters that differ are those that the plant keeps: `plant(robot, parameters=["m1", "l1"])`. For the other
-    options see `simulate`; events and Python functions are for single runs.
+    `q`, `v`, `x`, `p`, `u`     an array of shape (B, n) with a row for each state, or (n,) for values that all states
+                                share; or a dict of (B,) numbers or of one number by name. A value that is not given is
+                                the system's own
+    `m`                         memory of elements, likewise, as it is after they have sampled at the start
+    `most_steps`                the number of steps that a state may try before it fails
+    `threads`                   the number of threads that share the work; by default as many as there are CPUs
+
+    Parameters can differ between states if the plant keeps them: `plant(robot, parameters=["m1", "l1"])`. For the other
+    options see `simulate`; events and Python functions are for single runs only.
     """
     plant = as_plant(model)
     if not all(tick.compiled for tick in plant.ticks):
         raise UnsupportedError(
-            f"'{plant.name}' has controllers that are Python functions, which many runs at once cannot call. Write "
-            "them over any scalar as Sampled, or run one by one."
+            f"'{plant.name}' has controllers that are Python functions, which a batch cannot call. Write them as "
+            "Sampled, over any scalar, or use simulate for each state."
         )
-    method, step = usual(plant, method, step, rtol is not None or atol is not None)
-    rtol, atol = 1e-8 if rtol is None else rtol, 1e-10 if atol is None else atol
-    settings = model.settings if isinstance(model, System) else Settings()
-    until = settings.duration if until is None else until
-    times = sample_times(start, until, settings.sample if sample is None else sample)
+    options = step_options(plant, method, step, rtol, atol, max_step)
+    times, _ = run_times(model, plant, start, until, output_step)
     began = time.perf_counter()
-    times = Clockwork(plant).snapped(times)
-    rows = next((rows for rows in ROWS if rows >= len(times)), ROWS[-1])
-    one = Stepper(
-        plant, method=method, step=step, rtol=rtol, atol=atol, largest=largest, rows=rows, t=times[0], begun=False
-    )
+    one = Stepper.made(plant, options, rows=next((rows for rows in ROWS if rows >= len(times)), ROWS[-1]))
+    one.begin(times[0], tick=False)
     given = _together(plant, {"q": q, "v": v, "x": x, "p": p, "u": u, "m": m})
     _close(plant, float(times[0]), given, q, v)
-    known = () if m is None else tuple(m) if isinstance(m, Mapping) else tuple(column.name for column in plant.m)
-    fleet = _Fleet(one, given, known, times, most_steps, threads)
+    fleet = _Fleet(one, given, plant.named("m", m), times, most_steps, threads)
     compiled = time.perf_counter()
     fleet.carry_out()
     took = time.perf_counter() - compiled
@@ -137,20 +133,8 @@ def simulate_batch(
     edges = np.cumsum([plant.nq, plant.nv, plant.nx])
     q_rows, v_rows, x_rows, m_rows = np.split(fleet.rows, edges, axis=-1)
     return BatchRun(
-        plant,
-        times,
-        q_rows,
-        v_rows,
-        x_rows,
-        m_rows,
-        given["p"],
-        given["u"],
-        fleet.done,
-        fleet.status,
-        fleet.sentences(),
-        accepted,
-        rejected,
-        statistics,
+        *(plant, times, q_rows, v_rows, x_rows, m_rows, given["p"], given["u"]),
+        *(fleet.done, fleet.status, fleet.sentences(), accepted, rejected, statistics),
     )
 
 
@@ -158,12 +142,14 @@ def simulate_batch(
 
 
 def _together(plant: Plant, given: Mapping[str, Any]) -> dict[str, Array]:
-    """The values of all groups, each of shape (B, n)."""
+    """The initial values of all groups, each of shape (B, n)."""
     read = {group: _values(plant, group, values) for group, values in given.items()}
     counts = {group: len(values) for group, values in read.items() if values.ndim == 2 and len(values) != 1}
     if len(set(counts.values())) > 1:
         listed = ", ".join(f"{group} {count}" for group, count in counts.items())
-        raise ShapeError(f"the batch has different numbers of states: {listed}. Give as many rows to each, or one.")
+        raise ShapeError(
+            f"the batch has different numbers of states: {listed}. Give each the same number of rows, or one."
+        )
     count = next(iter(counts.values()), 1)
     return {
         group: np.ascontiguousarray(np.broadcast_to(values, (count, values.shape[-1])))
@@ -181,7 +167,7 @@ def _values(plant: Plant, group: str, given: Any) -> Array:
         lengths = {name: np.shape(values) for name, values in given.items() if np.ndim(values)}
         if len(set(lengths.values())) > 1:
             listed = ", ".join(f"'{name}' {shape}" for name, shape in lengths.items())
-            raise ShapeError(f"{group}: {listed}; expected as many numbers for each name, or one.")
+            raise ShapeError(f"{group}: {listed}; expected the same number of values for each name, or one value.")
         count = np.broadcast_shapes(*(values.shape for values in named.values()), ())
         values = np.array(np.broadcast_to(plant.initial(group), (*count, len(columns))))
         for k, entries in named.items():
@@ -193,7 +179,7 @@ def _values(plant: Plant, group: str, given: Any) -> Array:
     if values.ndim > 2 or values.shape[-1] != len(columns):
         listed = ", ".join(column.name for column in columns) or "none"
         raise ShapeError(
-            f"{group} has shape {values.shape}; expected (B, {len(columns)}), a row for each state in this order: "
+            f"{group} has shape {values.shape}; expected (B, {len(columns)}), a row for each state, in this order: "
             f"{listed}."
         )
     bad = np.argwhere(~np.isfinite(values))
@@ -201,8 +187,8 @@ def _values(plant: Plant, group: str, given: Any) -> Array:
         *state, k = bad[0].tolist()
         whose = f" of state {state[0]}" if state else ""
         raise ShapeError(
-            f"{group} '{columns[k].name}'{whose} is {values[(*state, k)]}; expected a finite number. See where it is "
-            "from."
+            f"{group} '{columns[k].name}'{whose} is {values[(*state, k)]}; expected a finite number. Check where it "
+            "comes from."
         )
     return _finished(plant, values) if group == "q" and len(values) else values
 
@@ -215,13 +201,13 @@ def _finished(plant: Plant, q: Array) -> Array:
         entries = plant.laws.place(list(q.T), [0.0] * plant.ns)
     found: Array = np.stack([np.broadcast_to(np.asarray(entry, dtype=float), len(q)) for entry in entries], axis=-1)
     for k in np.flatnonzero(~np.isfinite(found).all(axis=1))[:1]:
-        plant.initial("q", q[k])  # says which quaternion is zero
+        plant.initial("q", q[k])  # raises an error that names the quaternion that is zero
     return found
 
 
 def _close(plant: Plant, t: float, given: dict[str, Array], q: Any, v: Any) -> None:
-    """Brings all states onto the constraints, as `simulate` does with one; names that are given are kept."""
-    if plant.constraints is None or not len(given["q"]):
+    """Brings all states onto the constraints, as `simulate` does with one; named values are kept."""
+    if plant.laws.constraints is None or not len(given["q"]):
         return
     given["q"], given["v"] = given["q"].copy(), given["v"].copy()
     for k in np.flatnonzero(~closed_already(plant, t, given)).tolist():
@@ -236,7 +222,7 @@ def _close(plant: Plant, t: float, given: dict[str, Array], q: Any, v: Any) -> N
 
 
 class _Fleet:
-    """All states on their way."""
+    """All states of a batch in progress."""
 
     def __init__(
         self,
@@ -248,7 +234,7 @@ class _Fleet:
         threads: int | None,
     ) -> None:
         self.one, self.plant, self.given, self.times = one, one.plant, given, times
-        self.known = known  # names of memory that is given
+        self.known = known  # names of memory that the user gave
         self.most = math.inf if most is None else float(most)
         n_row = self.plant.nq + self.plant.nv + self.plant.nx + len(self.plant.m)
         count = len(given["q"])
@@ -267,11 +253,11 @@ class _Fleet:
         self.threads = threads
 
     def at(self, name: str) -> Array:
-        """An array of the memory of all states, shape (B, ...), to be written to."""
+        """An array in the memory of all states, shape (B, ...), to be written to."""
         return self.one.plan.array(self.memory, name)
 
     def _sample_first(self) -> None:
-        """The ticks at the start, of every state."""
+        """Lets elements of every state sample at the start."""
         if not self.plant.ticks:
             return
         before = self.at("m_next").copy()
@@ -281,14 +267,14 @@ class _Fleet:
         self.at("m_next")[:] = self.one.clockwork.run(numbers, (*inputs, self.given["u"], self.given["p"]))
         self.at("clock")[:] = numbers
         bad = np.flatnonzero(~np.isfinite(self.at("m_next")).all(axis=1))
-        if len(bad):  # what they begin with is all that is known of them
+        if len(bad):  # such a state has its initial sample only
             self.at("m_next")[bad], self.at("clock")[bad] = before[bad], first
             self.status[bad], self.done[bad] = Status.TICK, 1
             nv = self.plant.nv
             self.rows[bad, 0] = np.concatenate([self.at("base"), self.at("s")[:, nv:], before], axis=1)[bad]
 
     def carry_out(self) -> None:
-        """Group after group of states, call after call until all of its states have ended."""
+        """Marches group after group of states, until all states have ended."""
         for first in range(0, len(self.memory), self.together):
             group = np.arange(first, min(first + self.together, len(self.memory)))
             group = group[self.status[group] == Status.GOING]
@@ -296,15 +282,15 @@ class _Fleet:
                 self._call(group)
                 open_ = (self.status[group] == Status.GOING) & (self.done[group] < len(self.times))
                 group = group[open_]
-        # rows that were not reached repeat the last one that was; the first always is
+        # rows that were not reached repeat the last one that was; the first row always is reached
         for k in np.flatnonzero(self.done < len(self.times)):
             self.rows[k, self.done[k] :] = self.rows[k, max(self.done[k] - 1, 0)]
 
     def _call(self, group: Whole) -> None:
-        """One call of machine code for the states of a group, from where each of them stands."""
+        """One call of machine code for the states of a group, each from its present state."""
         n, samples, done = len(group), self.one.rows, self.done[group]
         whole = slice(group[0], group[-1] + 1) if n == group[-1] + 1 - group[0] else group
-        if (done == done[0]).all():  # the usual case: all ask for the same times
+        if (done == done[0]).all():  # the usual case: all need the same times
             wanted = self.times[done[0] : done[0] + samples]
             times, counts = np.zeros(samples), np.array(float(len(wanted)))
             times[: len(wanted)] = wanted
@@ -314,7 +300,7 @@ class _Fleet:
             counts = np.minimum(float(samples), len(self.times) - done).astype(float)
         limits = self.one.limits.copy()
         limits[4] = min(MOST_TRIES, self.most)
-        outs = tuple(np.empty((n, *port.shape)) for port in self.one.run.program.outputs)
+        outs = tuple(np.empty((n, *port.shape)) for port in self.one.run.outputs)
         ins = [self.memory[whole], times, counts, np.array(self.times[-1]), limits]
         self.one.run.shared(outs, *ins, self.given["u"][whole], self.given["p"][whole], threads=self.threads)
         self.calls += 1
@@ -328,7 +314,7 @@ class _Fleet:
         self.status[group] = status
 
     def sentences(self) -> dict[int, str]:
-        """Why each state that failed did."""
+        """The message of each failed state, by its index."""
         found = {}
         for k in np.flatnonzero(self.status).tolist():
             status = Status(int(self.status[k]))
@@ -337,20 +323,20 @@ class _Fleet:
             if status is Status.BUDGET:
                 t = self.one.state.t
                 found[k] = (
-                    f"At t = {t:.9g} s as many steps were tried as allowed, {self.most:g}. Enlarge most_steps, or "
+                    f"At t = {t:.9g} s the allowed number of steps, {self.most:g}, was used up. Enlarge most_steps, or "
                     "loosen the tolerances."
                 )
             elif status is Status.TICK:
-                found[k] = f"At t = {self.one.state.t:.9g} s {_untold(self.one)}"
+                found[k] = f"At t = {self.one.state.t:.9g} s {_tick_failure(self.one)}"
             else:
                 found[k] = explained(self.one, status)
         return found
 
 
-def _untold(one: Stepper) -> str:
-    """Why elements could not sample."""
+def _tick_failure(one: Stepper) -> str:
+    """A message that says why elements could not sample."""
     try:
         one.tick()
     except ControllerError as error:
         return str(error)
-    raise AssertionError("a march came back at a tick that can be done")
+    raise AssertionError("a march returned at a tick that does not fail")

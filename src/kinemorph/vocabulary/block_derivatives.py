@@ -25,11 +25,11 @@ Evaluate = Callable[[Block, Sequence[S]], Sequence[S]]
 
 
 class Rule(NamedTuple):
-    """Both ways through a block.
+    """Derivatives of a block, forward and reverse.
 
     `forward(block, evaluate, args, values, tangents)`: for each list of tangents of the arguments, those of the values.
     `reverse(block, evaluate, args, values, adjoints, moving)`: for each list of adjoints of the values, those of the
-    arguments; only what belongs to an argument that is `moving` needs to be right.
+    arguments; only the adjoints of arguments that are `moving` need to be right.
     """
 
     forward: Callable[..., list[list[S]]]
@@ -152,7 +152,7 @@ RULES: dict[type[Block], Rule] = {
 
 
 def _in_one(evaluate: Callable[[list[S], int], Sequence[S]], right: Sequence[Matrix], n: int) -> list[Matrix]:
-    """Runs a block once on the columns of many matrices side by side; columns of known zeros stay at home."""
+    """Runs a block once on the columns of many matrices side by side; columns of known zeros are left out."""
     columns = [column for matrix in right for column in _transposed(matrix)]
     sent = [k for k, column in enumerate(columns) if any(map(_is_there, column))]
     results: Matrix = [[0.0] * n for _ in columns]

@@ -1,4 +1,4 @@
-"""The block vocabulary: operations on whole arrays, which scalar ops cannot say without growing long.
+"""The block vocabulary: operations on whole arrays, which would take too many scalar ops.
 
 A block is an op with fixed data (sizes, knots, a tolerance). It takes `n_in` numbers and gives `n_out` numbers:
 
@@ -6,7 +6,7 @@ A block is an op with fixed data (sizes, knots, a tolerance). It takes `n_in` nu
     LeastSquares    X = pinv(A) B, the least-squares solution of least norm, and the rank of A
     Table           a piecewise polynomial of one number: splines, terrain, measured curves
 
-`meaning` is its definition over a batch of NumPy arrays, without warnings and without exceptions: what is singular
+`meaning` is its definition over a batch of NumPy arrays, without warnings and without exceptions: a singular matrix
 gives infinities or NaN as IEEE arithmetic does. Blocks compare and hash by `key`, a text of all their data.
 """
 
@@ -33,7 +33,7 @@ class Item:
 
     @property
     def label(self) -> str:
-        """The word that stands for it in printed programs."""
+        """Its name in printed programs."""
         return f"item {self.index}"
 
 
@@ -81,8 +81,8 @@ class Block:
 class Solve(Block):
     """X, shape (n, k), with A X = B for a symmetric positive definite A, shape (n, n).
 
-    Takes the lower triangle of A row by row, then B row by row; gives X row by row. By elimination without pivoting,
-    which is safe for such matrices; where A is not positive definite the result is not to be trusted.
+    Takes the lower triangle of A row by row, then B row by row; gives X row by row. It is computed by elimination
+    without pivoting, which is safe for such matrices; where A is not positive definite, do not trust the result.
     """
 
     n: int
@@ -129,9 +129,9 @@ RANK_TOLERANCE = 1e-10
 class LeastSquares(Block):
     """X = pinv(A) B, shape (n, k), for any A, shape (m, n), and the rank of A.
 
-    Takes A row by row, then B row by row; gives X row by row, then the rank as a number. By a complete orthogonal
-    decomposition A = Q T Z: columns of A are chosen by size and made orthonormal (Q), then the rows of what remains
-    (Z). A column counts while its rest is longer than `tolerance` times the longest column of A.
+    Takes A row by row, then B row by row; gives X row by row, then the rank as a number. It is computed by a complete
+    orthogonal decomposition A = Q T Z: columns of A are chosen by size and made orthonormal (Q), then the rows of the
+    remaining triangle (Z). A column counts while its rest is longer than `tolerance` times the longest column of A.
     """
 
     m: int
@@ -198,13 +198,13 @@ class LeastSquares(Block):
                 Y[:, j] *= scale[:, None]
             X = np.einsum("sjn,sjk->snk", R, Y)
             size = np.sum(entries[:, : m * n] ** 2, axis=1)
-            X += 0.0 * size[:, None, None]  # what is not finite in A, or too big to be squared, stays seen
+            X += 0.0 * size[:, None, None]  # NaN, infinities and numbers too large to be squared in A show in X
         return (*X.reshape(states, n * k).T, rank)
 
 
 @dataclass(frozen=True, eq=False)
 class Table(Block):
-    """A piecewise polynomial of x: piece i reigns where i of the `breaks` are not above x.
+    """A piecewise polynomial of x: piece i applies where i of the `breaks` are not above x.
 
     `breaks`, shape (pieces - 1,), rise; `origins`, shape (pieces,); `coefficients`, shape (pieces, degree + 1), lowest
     power first: the value is  sum over p of  coefficients[i][p] (x - origins[i])^p.  Outer pieces reach to infinity.

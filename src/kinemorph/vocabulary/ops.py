@@ -1,4 +1,4 @@
-"""The op vocabulary: every operation a number can go through, one row each.
+"""The op vocabulary: every operation on numbers, one row each.
 
 A row states the name, how many arguments, what it means (on floats and NumPy arrays), its partial derivatives and its
 cost in the op count. Dual numbers, the expression graph and every backend read this table; none of them knows an

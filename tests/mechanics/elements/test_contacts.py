@@ -26,6 +26,7 @@ from kinemorph.model.elements.contact.grounds import HeightMap, Plane
 from kinemorph.model.elements.contact.pair_contacts import PairContact
 from kinemorph.model.parameter import Parameter
 from kinemorph.model.system import System
+from kinemorph.plants.instant import LocalInstant
 from support.cases.contact_cases import (
     ANCHOR,
     COULOMB,
@@ -100,7 +101,7 @@ def test_exact_slopes_are_those_of_differences(name: str) -> None:
         way = RNG.normal(size=len(s))
 
         def rate(s, q=q):
-            return p.laws.rate(0.0, q, list(s), m, [0.0] * p.nu, [])
+            return p.laws.rate(LocalInstant(0.0, q, list(s), m, [0.0] * p.nu, []))
 
         exact = np.array([tangent_of(x, 9) for x in rate(map(lambda x, d: Dual(x, d, 9), s.tolist(), way.tolist()))])
         fine, coarse = (
@@ -124,7 +125,7 @@ def test_compiled_slopes_are_those_of_dual_numbers(name: str) -> None:
     slope = build(jacobian(p.rate, "out", "s"))(0.0, q, s, m, np.zeros(p.nu), ())
     for k, unit in enumerate(np.eye(len(s)).tolist()):
         dual = [Dual(x, d, 9) for x, d in zip(s.tolist(), unit, strict=True)]
-        rates = p.laws.rate(0.0, q.tolist(), dual, m.tolist(), [0.0] * p.nu, [])
+        rates = p.laws.rate(LocalInstant(0.0, q.tolist(), dual, m.tolist(), [0.0] * p.nu, []))
         assert np.allclose(slope[:, k], [tangent_of(x, 9) for x in rates], rtol=1e-9, atol=1e-9 * np.abs(slope).max())
 
 
@@ -147,7 +148,7 @@ def test_slopes_are_finite_on_kinks(friction, ground) -> None:
                 for k in (0, 2, 6, 8, 10):
                     s = [speed if i == 6 else 0.0 for i in range(p.ns)]
                     s[k] = Dual(s[k], 1.0, 9)
-                    found = p.laws.rate(0.0, q, s, m, [0.0] * p.nu, [])
+                    found = p.laws.rate(LocalInstant(0.0, q, s, m, [0.0] * p.nu, []))
                     assert np.isfinite([tangent_of(x, 9) for x in found]).all()
 
 
@@ -190,8 +191,8 @@ def test_laws_at_the_end_of_a_step() -> None:
     scene_of = _scenes(p)
     for friction in (None, COULOMB, ANCHOR):
         element = Contact("c", "ball", EASYDYN, friction, TILTED)
-        scene = scene_of(element, [0.0, 0.0, -0.01, 1, 0, 0, 0], memory=[1.0, 0.01, 0.0, 0.0, 0, 0, 0])
-        (place,) = ContactLaw().places(element, scene)
+        view = scene_of(element, [0.0, 0.0, -0.01, 1, 0, 0, 0], memory=[1.0, 0.01, 0.0, 0.0, 0, 0, 0])
+        (place,) = ContactLaw().touching_points(element, view)
         n, start, h = np.array(surface(TILTED)((0.0, 0.0, 0.0)).normal), np.array([0.0, 0.0, -0.01]), 1e-3
         u = 0.01 * np.cross(n, [0.0, 1.0, 0.0]) - 0.1 * n
         force, D = place.law.linear(End(start, u, h), h)
@@ -213,15 +214,15 @@ def test_laws_at_the_end_of_a_step() -> None:
 
 def _scenes(p):
     from kinemorph.mechanics.elements.ensemble import ensemble
-    from kinemorph.mechanics.elements.instant import World
+    from kinemorph.mechanics.elements.instant import SystemInstant
     from kinemorph.mechanics.trees.resolve import resolve
 
-    def scene(element, q, memory):
+    def view(element, q, memory):
         cast = ensemble(p.robot, (element,))
         m = memory[: len(cast.memory)]
-        return World(cast, resolve(p.robot), 0.0, q, [0.0] * 6, [0.0] * len(cast.states), m, (), {}).scenes[0]
+        return SystemInstant(cast, resolve(p.robot), 0.0, q, [0.0] * 6, [0.0] * len(cast.states), m, (), {}).views[0]
 
-    return scene
+    return view
 
 
 # ── geometry ──────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -277,7 +278,9 @@ def test_pairs_push_each_other() -> None:
     q, v = p.initial("q", JACK_Q).tolist(), JACK_V.tolist()
     assert world(0.0, q, v, [], [], [0.0] * p.nu, []) > 10.0
     free = plant(jack())
-    change = np.subtract(*(one.laws.rate(0.0, q, [*[0.0] * 8, *v], [], [0.0] * one.nu, [])[8:] for one in (p, free)))
+    change = np.subtract(
+        *(one.laws.rate(LocalInstant(0.0, q, [*[0.0] * 8, *v], [], [0.0] * one.nu, []))[8:] for one in (p, free))
+    )
     forces = derive(jack()).mass_matrix(np.array(q)) @ change  # J^T F of what limbs do to each other
     assert np.abs(forces).max() > 1.0
     assert np.abs(forces[:6]).max() < 1e-12 * np.abs(forces).max() * 10

@@ -76,7 +76,7 @@ def test_the_reference_loop_of_a_motor(options):
         upper=24.0,
     )
     rows = REFERENCE["reference"]["sampled_loop"]
-    run = simulate(System(robot, (control, motor)), 2.0, sample=digital["Ts"], **options)
+    run = simulate(System(robot, (control, motor)), 2.0, output_step=digital["Ts"], **options)
     for row in rows:
         assert run["v.shaft"][row["k"]] == pytest.approx(row["speed"], abs=1e-8)
         assert run["motor.current"][row["k"]] == pytest.approx(row["current"], abs=1e-8)
@@ -91,7 +91,7 @@ def test_the_continuous_pid_is_equation_22_of_easydyn():
     kp, ki, kd, N = 3.0, 2.0, 0.4, 8.0
     drive = Continuous("drive", lambda t: sin(2.0 * t), (), outputs="e")
     system = cart(PID("c", reads="drive.e", drives="x", kp=-kp, ki=-ki, kd=-kd, filter=kd / N), drive)
-    run = simulate(system, 3.0, sample=0.01, rtol=1e-11, atol=1e-12)
+    run = simulate(system, 3.0, output_step=0.01, rtol=1e-11, atol=1e-12)
     t, w, Tf = run.t, 2.0, kd / N
     # the derivative's filter starts at rest: kd s / (1 + Tf s) on sin w t
     swing = (w * np.cos(w * t) + w * w * Tf * np.sin(w * t) - w * np.exp(-t / Tf)) / (1.0 + (w * Tf) ** 2)
@@ -116,7 +116,7 @@ def test_a_bandwidth_is_equation_23_of_easydyn():
         return u, [rate, change, slope]
 
     paper = Continuous("paper", as_written, "drive.e", states=("q", "rate", "u"), outputs="u")
-    run = simulate(cart(fast, drive, paper), 2.0, sample=0.01, rtol=1e-11, atol=1e-12)
+    run = simulate(cart(fast, drive, paper), 2.0, output_step=0.01, rtol=1e-11, atol=1e-12)
     assert np.abs(run["c"] - run["paper.u"]).max() < 1e-8
 
 
@@ -143,7 +143,7 @@ def test_the_sampled_pid_is_its_recursion(windup):
     control = PID(
         "c", reads="drive.y", drives="x", every=0.05, filter=0.02, lower=-1.5, upper=2.0, anti_windup=windup, **numbers
     )
-    run = simulate(cart(control, drive), 6.0, sample=0.05, **QUICK)
+    run = simulate(cart(control, drive), 6.0, output_step=0.05, **QUICK)
     e = np.cos(run.t)
     expected = pid_by_hand(e, 0.05, *numbers.values(), 0.02, -1.5, 2.0, windup, 2.0 / 3.0)
     assert np.abs(run["c"] - expected).max() < 1e-11
@@ -166,7 +166,7 @@ def test_anti_windup_shortens_the_overshoot():
                 anti_windup=windup,
                 every=every,
             )
-            run = simulate(cart(control, damping=1.0), 12.0, sample=0.02, **QUICK)
+            run = simulate(cart(control, damping=1.0), 12.0, output_step=0.02, **QUICK)
             peaks[windup, every] = run["q.x"].max() - 2.0
     assert peaks["clamp", 0.01] < 0.1 * peaks["none", 0.01]
     assert peaks["back_calculation", 0.01] < 0.3 * peaks["none", 0.01]
@@ -177,7 +177,7 @@ def test_the_derivative_may_leave_out_the_reference():
     kick = Sampled("step", lambda t: (t >= 0.25) * 1.0, (), outputs="r", every=0.05)
     for of, peak in (("error", 5.0 / 0.05), ("measurement", 0.0)):
         control = PID("c", reads="q.x", drives="x", reference="step.r", kd=5.0, derivative=of, every=0.05)
-        run = simulate(cart(kick, control), 1.0, sample=0.05, **QUICK)
+        run = simulate(cart(kick, control), 1.0, output_step=0.05, **QUICK)
         assert run["c"][5] == pytest.approx(peak)
 
 
@@ -222,7 +222,7 @@ SLOW = ("pd with limits", "pid back", "gravity", "actuators")
 @pytest.mark.parametrize("name", [pytest.param(n, marks=pytest.mark.slow) if n in SLOW else n for n in CONTINUOUS])
 def test_power_is_accounted_for_and_slopes_are_differences(name):
     system = arm(*CONTINUOUS[name])
-    run = simulate(system, 1.0, q=[0.4, -0.3], v=[0.5, -1.0], rtol=1e-12, atol=1e-12, sample=0.05)
+    run = simulate(system, 1.0, q=[0.4, -0.3], v=[0.5, -1.0], rtol=1e-12, atol=1e-12, output_step=0.05)
     assert run.outcome.ok and audit(run, tolerance=1e-9).passed, audit(run, tolerance=1e-9)
     made = plant(system, account=True)
     rate, slopes = build(made.rate), build(jacobian(made.rate, "out", "s"))
@@ -245,7 +245,7 @@ SAMPLED = {
 
 @pytest.mark.parametrize("name", ["pid", *(pytest.param(n, marks=pytest.mark.slow) for n in ("pd", "computed torque"))])
 def test_the_balance_of_energy_closes_with_sampled_ones(name):
-    run = simulate(arm(*SAMPLED[name]), 1.0, q=[0.4, -0.3], rtol=1e-12, atol=1e-12, sample=0.05)
+    run = simulate(arm(*SAMPLED[name]), 1.0, q=[0.4, -0.3], rtol=1e-12, atol=1e-12, output_step=0.05)
     assert audit(run, tolerance=1e-9).passed, audit(run, tolerance=1e-9)
 
 
@@ -275,9 +275,11 @@ def test_computed_torque_leaves_linear_errors():
 @pytest.mark.slow
 def test_gravity_compensation_holds_any_posture():
     held = GravityCompensation("g", JOINTS)
-    run = simulate(arm(held), 2.0, q=[0.9, -0.4], sample=0.1, **QUICK)
+    run = simulate(arm(held), 2.0, q=[0.9, -0.4], output_step=0.1, **QUICK)
     assert np.abs(run.q - [0.9, -0.4]).max() < 1e-9
-    with_pd = simulate(arm(held, PD("c", JOINTS, kp=10.0, kd=5.0, reference=(0.5, 0.2))), 20.0, sample=1.0, **QUICK)
+    with_pd = simulate(
+        arm(held, PD("c", JOINTS, kp=10.0, kd=5.0, reference=(0.5, 0.2))), 20.0, output_step=1.0, **QUICK
+    )
     assert np.abs(with_pd.q[-1] - [0.5, 0.2]).max() < 1e-4  # both drive the same joints: they add up
 
 
@@ -296,7 +298,7 @@ def test_a_stiff_pd_is_taken_at_the_end_of_a_step():
     system = cart(
         PD("c", "x", kp=1e6, kd=2e3, reference=0.3), Sampled("push", lambda t: 5.0 * t, (), "x", every=0.0375)
     )
-    run = simulate(system, 0.5, method="implicit_contact", step=1e-3, sample=0.05)
+    run = simulate(system, 0.5, method="implicit_contact", step=1e-3, output_step=0.05)
     assert run.outcome.ok and run["q.x"][-1] == pytest.approx(0.3, abs=1e-5)
     assert run["push"] == pytest.approx(5.0 * 0.0375 * np.floor(run.t / 0.0375 + 1e-9))
 
@@ -313,8 +315,8 @@ def test_parameters_of_gains_are_inputs():
 # ── references ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def along(reference, until=3.0, sample=0.01):
-    run = simulate(arm(reference), until, q=[0.0, 0.0], sample=sample, **QUICK)
+def along(reference, until=3.0, output_step=0.01):
+    run = simulate(arm(reference), until, q=[0.0, 0.0], output_step=output_step, **QUICK)
     return run
 
 
@@ -329,7 +331,7 @@ REFERENCES = {
 
 @pytest.mark.parametrize("name", REFERENCES)
 def test_velocities_and_accelerations_are_derivatives(name):
-    run = along(REFERENCES[name], sample=0.001)
+    run = along(REFERENCES[name], output_step=0.001)
     inner = slice(2, -2)
     for value, rate in (("r", "r.velocity"), ("r.velocity", "r.acceleration")):
         slopes = np.gradient(run[value], run.t)[inner]
@@ -355,7 +357,11 @@ def test_joint_angles_from_a_table(tmp_path):
     measured = SplinePath.from_csv("measured", file, method="linear")
     assert measured.joints == JOINTS and measured.times == (0.0, 0.5, 1.0)
     run = simulate(
-        arm(measured, ComputedTorque("c", JOINTS, 400.0, 40.0, "measured")), 1.0, q=[0.1, 0.2], sample=0.25, **QUICK
+        arm(measured, ComputedTorque("c", JOINTS, 400.0, 40.0, "measured")),
+        1.0,
+        q=[0.1, 0.2],
+        output_step=0.25,
+        **QUICK,
     )
     assert run["measured.q1"] == pytest.approx([0.1, 0.2, 0.3, 0.25, 0.2])
     assert run["measured.q2.velocity"][:2] == pytest.approx([-0.2, -0.2])
@@ -390,7 +396,7 @@ def test_a_cascade_at_two_rates_through_an_encoder():
     encoder = Encoder("encoder", joint="x", resolution=1e-4, every=0.001)
     outer = PID("outer", reads="encoder.position", reference=0.5, kp=3.0, lower=-0.4, upper=0.4, every=0.01)
     inner = PID("inner", reads="v.x", drives="x", reference="outer", kp=20.0, ki=5.0, every=0.001)
-    run = simulate(cart(encoder, outer, inner, damping=0.5), 4.0, sample=0.01, **QUICK)
+    run = simulate(cart(encoder, outer, inner, damping=0.5), 4.0, output_step=0.01, **QUICK)
     assert run["q.x"][-1] == pytest.approx(0.5, abs=2e-3) and np.abs(run["v.x"]).max() < 0.45
 
 
@@ -440,21 +446,21 @@ def test_functions_of_a_run_that_raise_end_it_with_a_sentence():
         return [0.0]
 
     for given in ({"inputs": bad}, {"callback": bad}):
-        run = simulate(cart().robot, 1.0, v=[1.0], sample=0.1, **QUICK, **given)
+        run = simulate(cart().robot, 1.0, v=[1.0], output_step=0.1, **QUICK, **given)
         assert run.outcome.kind == "failed" and run.outcome.t == 0.5 and run.t[-1] == 0.5
         assert "raised ValueError: no more fuel (test_controllers.py, line" in run.outcome.message
     wall = Guard("wall", lambda t: t - 0.5, "rising", reset=lambda v: {"v": [np.linalg.inv(np.zeros((2, 2)))]})
-    run = simulate(cart().robot, 1.0, v=[1.0], sample=0.1, events=[wall], **QUICK)
+    run = simulate(cart().robot, 1.0, v=[1.0], output_step=0.1, events=[wall], **QUICK)
     assert run.outcome.kind == "failed" and "the reset of guard 'wall' raised LinAlgError" in run.outcome.message
     assert "(test_controllers.py, line" in run.outcome.message
-    run = simulate(cart().robot, 1.0, inputs=lambda t: [math.nan] if t > 0.45 else [0.0], sample=0.1, **QUICK)
+    run = simulate(cart().robot, 1.0, inputs=lambda t: [math.nan] if t > 0.45 else [0.0], output_step=0.1, **QUICK)
     assert run.outcome.t == 0.5 and "'x' is nan; expected a finite number" in run.outcome.message
 
 
 BAD = [
-    (PID("c", reads="q.y", drives="x", kp=1.0), r"element 'c' reads 'q.y', and there is no such signal"),
-    (PID("c", reads="q.x", drives="y", kp=1.0), r"element 'c' drives 'y', which is neither"),
-    (PID("c", kp=1.0), r"element 'c' reads nothing; expected one or more signals"),
+    (PID("c", reads="q.y", drives="x", kp=1.0), r"element 'c': it reads 'q.y', and there is no such signal"),
+    (PID("c", reads="q.x", drives="y", kp=1.0), r"element 'c': it drives 'y', which is neither"),
+    (PID("c", kp=1.0), r"element 'c': it reads nothing; expected one or more signals"),
     (PID("c", "x", kp=(1.0, 2.0)), r"kp has 2 numbers; expected 1"),
     (PID("c", "x", kp=math.nan), r"kp is nan; expected a finite number"),
     (PID("c", "x", kp="fast"), r"kp is 'fast'; expected a number"),
@@ -463,13 +469,13 @@ BAD = [
     (PID("c", "x", kp=1.0, quantum=0.1), r"quantum is 0.1, and it is not sampled"),
     (PID("c", "x", kp=1.0, every=-0.1), r"every is -0.1; expected a finite time above 0"),
     (PID("c", "x", kp=1.0, lower=2.0, upper=1.0), r"lower is 2 and upper 1; expected lower below upper"),
-    (PID("c", "x", kp=1.0, reference="gait"), r"element 'c' reads 'gait', and there is no such signal"),
+    (PID("c", "x", kp=1.0, reference="gait"), r"element 'c': it reads 'gait', and there is no such signal"),
     (PID("c", "x", ki=1.0, anti_windup="back_calculation"), r"back_calculation follows in kp / ki.* Give `tracking`"),
     (PID("c", reads="t", drives="x", kd=1.0), r"kd without filter needs a rate, and 't' has none"),
     (PID("c", "x", kp=1.0, every=0.1, bandwidth=3.0), r"bandwidth is 3 and it is sampled"),
     (PD("c", "x", kp=-1.0), r"kp is -1; expected a finite number of at least 0"),
     (Sampled("c", 3.0, "q.x", "x"), r"law is 3.0; expected a function"),
-    (Sampled("c", lambda t: t, "q.x"), r"element 'c' drives nothing"),
+    (Sampled("c", lambda t: t, "q.x"), r"element 'c': it drives nothing"),
     (Sampled("c", lambda t: t, (), "x", every=0.0), r"every is 0; expected a finite time above 0"),
     (SplinePath("r", (0.0, 0.0), (1.0, 2.0)), r"element 'r': curve: x\[1\] = 0 is not above x\[0\]"),
     (SplinePath("r", (0.0, 1.0), (1.0,)), r"2 times and 1 points; expected as many"),
@@ -519,6 +525,6 @@ def test_computed_torque_makes_up_for_damping_in_joints():
     builder = kinemorph.RobotBuilder("arm").add(kinemorph.Body.rod("rod", 1.0, 1.0, (0.5, 0.0, 0.0), axis="x"))
     robot = builder.joint("hinge", "revolute", "world", "rod", axis=(0, 1, 0), damping=0.7).build()
     control = ComputedTorque("c", ("hinge",), kp=25.0, kd=10.0, reference=0.5)
-    run = simulate(System(robot, (control,)), 1.0, rtol=1e-11, atol=1e-11, sample=0.05)
+    run = simulate(System(robot, (control,)), 1.0, rtol=1e-11, atol=1e-11, output_step=0.05)
     exact = 0.5 * (1.0 - (1.0 + 5.0 * run.t) * np.exp(-5.0 * run.t))
     assert np.abs(run["q.hinge"] - exact).max() < 1e-9

@@ -13,7 +13,7 @@ import kinemorph
 from kinemorph import Effort, ElementLaw, Parameter, RobotBuilder, System, derive, library, plant, simulate
 from kinemorph.codegen.building.compile import build
 from kinemorph.errors import ModelError
-from kinemorph.mechanics.elements.instant import Scene, generalized
+from kinemorph.mechanics.elements.instant import ElementView, generalized
 from kinemorph.mechanics.elements.law import Change, Clock, Push, Slot, Wrench
 from kinemorph.mechanics.elements.places import Frame, Motions, point_of
 from kinemorph.mechanics.trees.resolve import resolve
@@ -25,6 +25,8 @@ from kinemorph.model.elements.drives.actuators import Actuator
 from kinemorph.model.elements.drives.motors import DCMotor
 from kinemorph.model.elements.forces.springs import Spring
 from kinemorph.model.elements.sensing.sensors import Encoder
+from kinemorph.plants import robot_laws
+from kinemorph.plants.instant import Instant
 
 POINT = (0.1, -0.2, 0.3)
 
@@ -89,15 +91,15 @@ class ThrusterLaw(ElementLaw[Thruster]):
     def signals(self, element: Thruster) -> tuple[Slot, ...]:
         return (Slot("thrust", "N"),)
 
-    def _thrust(self, element: Thruster, scene: Scene) -> Any:
-        return scene.value(element.strength) * scene.input("throttle")
+    def _thrust(self, element: Thruster, view: ElementView) -> Any:
+        return view.value(element.strength) * view.input("throttle")
 
-    def publish(self, element: Thruster, scene: Scene) -> Mapping[str, Any]:
-        return {"thrust": self._thrust(element, scene)}
+    def publish(self, element: Thruster, view: ElementView) -> Mapping[str, Any]:
+        return {"thrust": self._thrust(element, view)}
 
-    def effort(self, element: Thruster, scene: Scene) -> Effort:
-        frame = scene.frame(element.body)
-        force = [self._thrust(element, scene) * c for c in element.direction]
+    def effort(self, element: Thruster, view: ElementView) -> Effort:
+        frame = view.frame(element.body)
+        force = [self._thrust(element, view) * c for c in element.direction]
         moment = [0.1 * f for f in force]
         power = sum(f * v for f, v in zip(force, frame.velocity, strict=True))
         power = power + sum(n * w for n, w in zip(moment, frame.turning, strict=True))
@@ -139,13 +141,12 @@ def test_rate_and_residual_agree_and_loads_act_as_outside_wrenches() -> None:
 def test_a_formulation_without_wrenches_gets_generalized_forces() -> None:
     robot, q, v = moving("double_pendulum")
     rope = Spring("rope", robot.body_names[0], "world", 40.0, 0.1, 2.0, POINT, POINT)
-    motion = plant(System(robot, (rope,))).laws.rate.__self__  # type: ignore[attr-defined]
-    other = replace(motion, dynamics=derive(robot, "lagrange"))
-    state = (0.0, q.tolist(), [0.0, 0.0, *v], [], [0.0, 0.0], [])
-    rate = motion.rate(*state)
-    assert np.allclose(other.rate(*state), rate, rtol=1e-12, atol=1e-12)
-    t, base, s, *others = state
-    assert np.abs(other.residual(t, base, s, rate[robot.nv :], *others)).max() < 1e-12
+    loaded = plant(System(robot, (rope,))).laws.rate.args[0]  # type: ignore[attr-defined]
+    other = replace(loaded, dynamics=derive(robot, "lagrange"))
+    at = Instant(0.0, q.tolist(), v, [], [], [0.0, 0.0], []).local
+    rate = robot_laws.rate(loaded, at)
+    assert np.allclose(robot_laws.rate(other, at), rate, rtol=1e-12, atol=1e-12)
+    assert np.abs(robot_laws.residual(other, at, rate[robot.nv :])).max() < 1e-12
 
 
 def test_the_energy_of_an_own_kind_is_accounted_for() -> None:
@@ -160,7 +161,7 @@ def test_reactions_of_joints_feel_the_loads() -> None:
     robot = library.build("pendulum")
     body = robot.body_names[0]
     system = System(robot, (Spring("pull", body, "world", 100.0, 0.0, 0.0, (0.0, 0.0, 0.0), (0.0, 3.0, 0.0)),))
-    free, pulled = (simulate(model, 0.01, q=[0.0], sample=0.01) for model in (robot, system))
+    free, pulled = (simulate(model, 0.01, q=[0.0], output_step=0.01) for model in (robot, system))
     joint = robot.joints[0].name
     difference = pulled.reactions(joint)[0] - free.reactions(joint)[0]
     assert np.linalg.norm(difference[:3]) == pytest.approx(300.0, rel=0.2)
@@ -200,8 +201,8 @@ class GainLaw(ElementLaw[Gain]):
     def drives(self, element: Gain) -> Mapping[str, str]:
         return {element.drives: ""} if element.drives else {}
 
-    def publish(self, element: Gain, scene: Scene) -> Mapping[str, Any]:
-        return {"": element.factor * scene.signal(element.reads)}
+    def publish(self, element: Gain, view: ElementView) -> Mapping[str, Any]:
+        return {"": element.factor * view.signal(element.reads)}
 
 
 kinemorph.register(Gain, GainLaw())
@@ -225,11 +226,11 @@ def test_signals_drive_joints_and_inputs_of_elements() -> None:
 @pytest.mark.parametrize(
     ("elements", "says"),
     [
-        ((Gain("a", "q.nowhere"),), r"'a' reads 'q.nowhere', and there is no such signal.*Known: "),
-        ((Gain("a", "t", "drivee"), Actuator("drive", "q1")), r"'a' drives 'drivee'.*Did you mean 'drive'"),
+        ((Gain("a", "q.nowhere"),), r"'a': it reads 'q.nowhere', and there is no such signal.*Known: "),
+        ((Gain("a", "t", "drivee"), Actuator("drive", "q1")), r"'a': it drives 'drivee'.*Did you mean 'drive'"),
         (
             (Gain("a", "t", "drive"), Gain("b", "t", "drive"), Actuator("drive", "q1")),
-            r"element 'b': drives 'drive', and so does 'a'",
+            r"element 'b': it drives 'drive', and so does 'a'",
         ),
         ((Gain("t", "t"),), r"element 't': the name means something else"),
         ((Actuator("drive", "q9"),), r"element 'drive': joint is 'q9', and robot 'double_pendulum' has no such joint"),
@@ -279,9 +280,9 @@ class RatchetLaw(ElementLaw[Ratchet]):
     def memory(self, element: Ratchet) -> tuple[Slot, ...]:
         return (Slot("rest", "rad"),)
 
-    def effort(self, element: Ratchet, scene: Scene) -> Effort:
-        joint = scene.hinge(element.joint)
-        stretch = joint.q - scene.m[0]
+    def effort(self, element: Ratchet, view: ElementView) -> Effort:
+        joint = view.hinge(element.joint)
+        stretch = joint.q - view.m[0]
         return Effort(
             torques={joint.place: -element.stiffness * stretch}, stored=0.5 * element.stiffness * stretch * stretch
         )
@@ -289,24 +290,24 @@ class RatchetLaw(ElementLaw[Ratchet]):
     def settles(self, element: Ratchet) -> bool:
         return True
 
-    def _yielded(self, element: Ratchet, scene: Scene, beyond: Any) -> Change:
-        q = scene.hinge(element.joint).q
-        stretch = q - scene.m[0]
+    def _yielded(self, element: Ratchet, view: ElementView, beyond: Any) -> Change:
+        q = view.hinge(element.joint).q
+        stretch = q - view.m[0]
         lost = 0.5 * element.stiffness * stretch * stretch
-        return Change(((beyond > 0.0).where(q, scene.m[0]),), (beyond > 0.0).where(lost, 0.0))
+        return Change(((beyond > 0.0).where(q, view.m[0]),), (beyond > 0.0).where(lost, 0.0))
 
-    def settle(self, element: Ratchet, scene: Scene) -> Change:
-        return self._yielded(element, scene, abs(scene.hinge(element.joint).q - scene.m[0]) - element.limit)
+    def settle(self, element: Ratchet, view: ElementView) -> Change:
+        return self._yielded(element, view, abs(view.hinge(element.joint).q - view.m[0]) - element.limit)
 
     def guards(self, element: Ratchet) -> tuple[str, ...]:
         return ("slips",) if element.located else ()
 
-    def guard_values(self, element: Ratchet, scene: Scene) -> Sequence[Any]:
-        return (element.limit - abs(scene.hinge(element.joint).q - scene.m[0]),) if element.located else ()
+    def guard_values(self, element: Ratchet, view: ElementView) -> Sequence[Any]:
+        return (element.limit - abs(view.hinge(element.joint).q - view.m[0]),) if element.located else ()
 
-    def switch(self, element: Ratchet, scene: Scene, guard: int) -> Change:
-        q = scene.hinge(element.joint).q
-        stretch = q - scene.m[0]
+    def switch(self, element: Ratchet, view: ElementView, guard: int) -> Change:
+        q = view.hinge(element.joint).q
+        stretch = q - view.m[0]
         return Change((q,), 0.5 * element.stiffness * stretch * stretch)
 
 
@@ -369,8 +370,8 @@ class CounterLaw(ElementLaw[Counter]):
     def clocks(self, element: Counter) -> tuple[Clock, ...]:
         return (Clock(element.every, element.phase),)
 
-    def sample(self, element: Counter, scene: Scene, clock: int) -> Sequence[Any]:
-        return scene.m[0] + 1.0, scene.t
+    def sample(self, element: Counter, view: ElementView, clock: int) -> Sequence[Any]:
+        return view.m[0] + 1.0, view.t
 
 
 kinemorph.register(Counter, CounterLaw())
@@ -380,7 +381,7 @@ def test_clocks_tick_at_their_own_instants_whatever_the_steps_are() -> None:
     robot = library.build("pendulum")
     system = System(robot, (Counter("slow", 0.07), Counter("fast", 0.02, 0.005)))
     for options in ({}, {"method": "rk4", "step": 3e-3}, {"method": "radau"}, {"method": "scipy:RK45"}):
-        run = simulate(system, 1.0, q=[0.3], sample=0.01, **options)  # type: ignore[arg-type]
+        run = simulate(system, 1.0, q=[0.3], output_step=0.01, **options)  # type: ignore[arg-type]
         assert run.outcome.ok, run.outcome
         for name, every, phase in (("slow", 0.07, 0.0), ("fast", 0.02, 0.005)):
             expected = np.floor((run.t - phase) / every + 1e-9) + 1.0
@@ -431,7 +432,7 @@ class OddLaw(ElementLaw[Odd]):
     def signals(self, element: Odd) -> tuple[Slot, ...]:
         return (Slot("level"),)
 
-    def effort(self, element: Odd, scene: Scene) -> Any:
+    def effort(self, element: Odd, view: ElementView) -> Any:
         return element.given
 
 
@@ -440,8 +441,8 @@ class OddLaw(ElementLaw[Odd]):
     [
         (None, "element 'odd': `effort` of OddLaw gives None; expected an Effort"),
         (Effort(rates=(1.0,)), "gives 1 rates; expected 0, one for each of its `states`"),
-        (Effort(pushes=((0.0, 1.0),)), "has pushes that are none; expected Push"),  # type: ignore[arg-type]
-        (Effort(wrenches=((0.0, 1.0),)), "has wrenches that are none; expected Wrench"),  # type: ignore[arg-type]
+        (Effort(pushes=((0.0, 1.0),)), "has pushes of another type; expected Push"),  # type: ignore[arg-type]
+        (Effort(wrenches=((0.0, 1.0),)), "has wrenches of another type; expected Wrench"),  # type: ignore[arg-type]
         (Effort(), "`publish` of OddLaw gives no 'level'; expected a value for each of its `signals`"),
     ],
 )

@@ -110,7 +110,7 @@ def test_a_law_with_problems_is_asked_nothing_more_and_others_are() -> None:
         ensemble(ARM, (broken, follower, lost))
     first, second = error.value.problems
     assert "resistance is -1" in first
-    assert "element 'lost' reads 'q.q3'" in second
+    assert "element 'lost': it reads 'q.q3'" in second
 
 
 @dataclasses.dataclass(frozen=True)

@@ -241,7 +241,7 @@ def test_stops_settle_in_their_time_whatever_the_robot_weighs() -> None:
         builder.add(Body.rod("rod", mass, 1.0, (0.5, 0.0, 0.0), axis="x"))
         builder.joint("hinge", "revolute", "world", "rod", upper=0.5)
         stops = elements.JointLimits("stops", time=0.02, onset=1e-6)
-        run = simulate(System(builder.build(), (stops,)), 0.1, q=[0.5], v=[1.0], sample=1e-3)
+        run = simulate(System(builder.build(), (stops,)), 0.1, q=[0.5], v=[1.0], output_step=1e-3)
         depth = run.q[:, 0] - 0.5
         assert depth.max() == pytest.approx(0.02 / math.e, rel=2e-3)
         assert run.v[-1, 0] == pytest.approx(-math.exp(-2.0), rel=2e-3)
@@ -327,7 +327,7 @@ def test_pivots_are_slopes_that_hold_back(name: str) -> None:
     for t, q, v in states(model):
         world = instant.world(t, q, v)
         slopes = instant.slopes(t, q, v)
-        laws = law_of(FORCES[name]).stiff(FORCES[name], world.scenes[0]).joints
+        laws = law_of(FORCES[name]).stiff(FORCES[name], world.views[0]).joints
         assert laws
         for place, law in laws:
             joint = JointState(q[place], v[place])  # on this robot coordinates stand where velocities do

@@ -57,7 +57,7 @@ def signals(instant, t, world=None):
 def tick(instant, t):
     """What memory is after a tick."""
     world, (member, *_) = instant.world(t, [0.0] * 3, [0.0] * 3), instant.cast.members
-    instant.m = [float(x) for x in member.law.sample(member.element, world.scenes[0], 0)]
+    instant.m = [float(x) for x in member.law.sample(member.element, world.views[0], 0)]
 
 
 # ── rates ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -208,7 +208,7 @@ TOGETHER = System(
         PhaseOscillators("steady", ("q1", "q2"), frequency=(0.4, 0.6), phase_step=1.0, coupling=2.0),
     ),
 )  # one program for all that is seen in a run
-QUICK = {"method": "rk4", "step": 0.02, "sample": 0.05}
+QUICK = {"method": "rk4", "step": 0.02, "output_step": 0.05}
 
 
 @pytest.fixture(scope="module")
@@ -266,7 +266,7 @@ def test_a_batch_is_single_runs():
 def test_computed_torque_follows_oscillators_exactly():
     gait = OSCILLATORS["chain"]
     exact = ComputedTorque("exact", JOINTS, kp=100.0, kd=20.0, reference="g")
-    run = simulate(System(CHAIN, (gait, exact)), 1.0, method="rk4", step=0.005, sample=0.1)
+    run = simulate(System(CHAIN, (gait, exact)), 1.0, method="rk4", step=0.005, output_step=0.1)
     for joint in JOINTS:
         assert run[f"q.{joint}"] == pytest.approx(run[f"g.{joint}"], abs=1e-6)
 

@@ -20,6 +20,7 @@ from kinemorph.mechanics.steps.point_states import JointState, joint_slope
 from kinemorph.model.changes.rotor_body import with_rotor_body
 from kinemorph.model.elements.drives.motors import DCMotor
 from kinemorph.model.elements.forces.springs import Spring
+from kinemorph.plants.instant import Instant
 from support.references.exact_rates import rate_along
 from support.tools.each_case import each_case
 
@@ -66,7 +67,7 @@ def test_the_textbook_motor_within_1e_8() -> None:
     gain = -np.linalg.solve(A, near.B[1:, 0])
     assert gain == pytest.approx([expected["dc_gain_speed"], expected["steady_current"]], rel=1e-12)
     times = [0.0, *map(float, expected["open_loop"])]
-    run = simulate(system, times[-1], sample=times, inputs=[given["V"]], **TIGHT)
+    run = simulate(system, times[-1], output_step=times, inputs=[given["V"]], **TIGHT)
     for row, values in zip(range(1, len(times)), expected["open_loop"].values(), strict=True):
         assert run["v.shaft"][row] == pytest.approx(values["speed"], abs=1e-10)
         assert run["motor.current"][row] == pytest.approx(values["current"], abs=1e-10)
@@ -82,7 +83,7 @@ def test_nameplates() -> None:
         "motor", "shaft", voltage=24.0, no_load_speed=400.0, stall_torque=0.5, no_load_current=0.2, ratio=50.0
     )
     assert dragging.ratio == 50.0
-    run = simulate(System(flywheel(1e-4), (replace(dragging, ratio=1.0),)), 5.0, sample=1.0, inputs=[24.0])
+    run = simulate(System(flywheel(1e-4), (replace(dragging, ratio=1.0),)), 5.0, output_step=1.0, inputs=[24.0])
     assert run["v.shaft"][-1] == pytest.approx(400.0, rel=1e-6)
     assert run["motor.current"][-1] == pytest.approx(0.2, rel=1e-4)
     assert rate_of(System(flywheel(), (replace(dragging, ratio=1.0),)), 0.0, 24.0)[0] * 0.01 == pytest.approx(0.5)
@@ -124,12 +125,12 @@ def test_efficiency_forth_and_back() -> None:
 
 def test_a_self_locking_screw_holds_without_current_and_needs_torque_to_go_down() -> None:
     motor = DCMotor("motor", "slide", **SCREW, efficiency=0.35, stiffness=1e6, damping=2e3, slow=1.0)
-    settled = simulate(System(lift(), (motor,)), 1.0, sample=0.5, inputs=[0.0])
+    settled = simulate(System(lift(), (motor,)), 1.0, output_step=0.5, inputs=[0.0])
     n = 4e3 * math.pi
     # what it creeps is a part of `slow`; without friction it would fall with a quarter of g
     assert abs(settled["v.slide"][-1]) < 1.0 / n
     free = replace(motor, efficiency=0.99)
-    assert abs(simulate(System(lift(), (free,)), 1.0, sample=0.5, inputs=[0.0])["v.slide"][-1]) > 3.0 / n
+    assert abs(simulate(System(lift(), (free,)), 1.0, output_step=0.5, inputs=[0.0])["v.slide"][-1]) > 3.0 / n
     # steadily down: T = F (2 - 1/efficiency) / n, which is below 0
     force, w = 20.0 * 9.81, -200.0
     torque = force * (2.0 - 1.0 / 0.35) / n
@@ -145,7 +146,7 @@ def test_limits_of_voltage_and_current() -> None:
     assert rate_of(System(flywheel(), (limited,)), 90.0, 100.0)[0] * 0.01 == pytest.approx(-0.2)
     coiled = replace(limited, inductance=0.01, voltage_limit=30.0)
     system = System(flywheel(), (coiled,))
-    run = simulate(system, 0.3, sample=1e-3, inputs=lambda t: [30.0 if t < 0.15 else -30.0], **TIGHT)
+    run = simulate(system, 0.3, output_step=1e-3, inputs=lambda t: [30.0 if t < 0.15 else -30.0], **TIGHT)
     assert np.abs(run["motor.current"]).max() == pytest.approx(2.0, rel=1e-6)
     assert np.abs(run["motor.current"]).max() <= 2.0 + 1e-12
     assert np.abs(run["motor.voltage"]).max() <= 30.0
@@ -185,11 +186,11 @@ SWEEP = [pytest.param(kind, marks=() if kind in ALL_IN else pytest.mark.slow) fo
 def test_power_is_accounted_for_at_every_state(kind: str) -> None:
     """Power on the joint = supplied - dissipated - d(stored)/dt, with the exact rate of what is stored."""
     made = plant(driven(kind))
-    law = made.laws.rate.__self__  # type: ignore[attr-defined]
-    tree, rng = law.tree([]), np.random.default_rng(3)
+    loaded = made.laws.rate.args[0]  # type: ignore[attr-defined]
+    tree, rng = loaded.tree([]), np.random.default_rng(3)
 
     def effort(v: Any, x: Any, u: float) -> Effort:
-        found: Effort = law.world(tree, 0.0, [0.3], v, x, [], [u], []).efforts[0]
+        found: Effort = loaded.seen(tree, Instant(0.0, [0.3], v, x, [], [u], [])).efforts[0]
         return found
 
     for _ in range(40):
@@ -207,7 +208,7 @@ def test_power_is_accounted_for_at_every_state(kind: str) -> None:
 )
 def test_energy_balances(kind: str, others: tuple[Any, ...]) -> None:
     system = driven(kind, *others)
-    run = simulate(system, 0.6, sample=0.02, q=[1.0], inputs=lambda t: [6.0 if t < 0.3 else -2.0], **TIGHT)
+    run = simulate(system, 0.6, output_step=0.02, q=[1.0], inputs=lambda t: [6.0 if t < 0.3 else -2.0], **TIGHT)
     assert run.outcome.ok
     assert audit(run, tolerance=1e-9).passed, audit(run, tolerance=1e-9)
     assert np.ptp(run["energy.supplied"]) > 0.1
@@ -283,9 +284,10 @@ def test_backlash_lets_the_joint_go_between_its_teeth() -> None:
     """Between the teeth nothing passes; beyond them the joint is held by the stiffness, from the edge on."""
     motor = DCMotor("motor", "hinge", 1.0, 0.05, ratio=20.0, inertia=1e-3, stiffness=500.0, damping=2.0, backlash=0.02)
     made = plant(System(pendulum(), (motor,)))
-    law = made.laws.rate.__self__  # type: ignore[attr-defined]
+    loaded = made.laws.rate.args[0]  # type: ignore[attr-defined]
     for twist, slip, force in ((0.0099, 3.0, 0.0), (-0.01, 1.0, 0.0), (0.012, 0.0, 1.0), (-0.013, 0.5, -0.5)):
-        scene = law.world(law.tree([]), 0.0, [0.0], [0.1], [twist, 20.0 * (slip + 0.1)], [], [0.0], [])
+        at = Instant(0.0, [0.0], [0.1], [twist, 20.0 * (slip + 0.1)], [], [0.0], [])
+        scene = loaded.seen(loaded.tree([]), at)
         assert scene.efforts[0].torques[0] == pytest.approx(force, abs=1e-12)
 
 
@@ -293,8 +295,8 @@ def test_a_rotor_as_a_body_moves_the_joint_as_armature_does_where_its_carrier_re
     system = System(pendulum(), (DCMotor("motor", "hinge", 1.0, 0.05, ratio=20.0, inertia=1e-3, **LOSSY),))
     geared = with_rotor_body(system, "motor", mass=0.2)
     assert geared.robot.joint_names == ("hinge", "motor_shaft")
-    one = simulate(system, 0.5, sample=0.05, q=[0.7], inputs=[3.0], **TIGHT)
-    other = simulate(geared, 0.5, sample=0.05, q=[0.7, 14.0], inputs=[3.0], **TIGHT)
+    one = simulate(system, 0.5, output_step=0.05, q=[0.7], inputs=[3.0], **TIGHT)
+    other = simulate(geared, 0.5, output_step=0.05, q=[0.7, 14.0], inputs=[3.0], **TIGHT)
     assert other["q.hinge"] == pytest.approx(one["q.hinge"], abs=1e-9)
     assert audit(other, tolerance=1e-9).passed
 
@@ -305,7 +307,7 @@ def test_a_rotor_as_a_body_turns_what_carries_it() -> None:
     builder.body("wheel", 0.1, inertia=(0.01, 0.01, 0.02)).joint("axle", "revolute", "hull", "wheel")
     motor = DCMotor("motor", "axle", 1.0, 0.05, ratio=10.0, inertia=1e-3)
     geared = with_rotor_body(System(builder.build(), (motor,)), "motor")
-    run = simulate(geared, 0.5, sample=0.1, inputs=[3.0], **TIGHT)
+    run = simulate(geared, 0.5, output_step=0.1, inputs=[3.0], **TIGHT)
     hull, wheel, rotor = (run[f"v.{name}"] for name in ("hull_root.wz", "axle", "motor_shaft"))
     assert 0.1 * hull + 0.02 * (hull + wheel) + 1e-3 * (hull + rotor) == pytest.approx(np.zeros(6), abs=1e-10)
     assert rotor == pytest.approx(10.0 * wheel, abs=1e-9)
@@ -320,9 +322,9 @@ def test_a_rotor_as_a_body_turns_what_carries_it() -> None:
 def test_laws_for_the_end_of_a_step_are_those_of_the_state(kind: str) -> None:
     """Forces are the same; pivots are slopes where nothing rubs dry, and are never below 0."""
     made = plant(driven(kind))
-    law = made.laws.rate.__self__  # type: ignore[attr-defined]
+    loaded = made.laws.rate.args[0]  # type: ignore[attr-defined]
     for v, u in ((0.7, 2.0), (-0.7, 2.0), (0.0, 0.0), (0.02, -9.0), (30.0, 1.0)):
-        world = law.world(law.tree([]), 0.0, [0.3], [v], [0.4] * made.nx, [], [u], [])
+        world = loaded.seen(loaded.tree([]), Instant(0.0, [0.3], [v], [0.4] * made.nx, [], [u], []))
         stiff = world.stiff()
         assert bool(stiff) == ("stiffness" not in KINDS[kind])
         for one in stiff.values():
@@ -349,8 +351,8 @@ def test_a_step_at_whose_end_motors_act_does_not_mind_hard_braking(inductance: f
     motor = DCMotor("motor", "hinge", 1.0, 0.5, None, inductance, ratio=100.0, efficiency=0.7, coulomb=0.05, slow=0.01)
     system = System(pendulum(), (motor,))
     assert 100.0**2 * 0.25 / 0.5 * 5e-3 > 10.0  # the slope times the step
-    run = simulate(system, 2.0, sample=0.1, step=5e-3, method="implicit_contact_2", q=[0.5], v=[3.0], inputs=[5.0])
-    exact = simulate(system, 2.0, sample=0.1, q=[0.5], v=[3.0], inputs=[5.0], rtol=1e-10)
+    run = simulate(system, 2.0, output_step=0.1, step=5e-3, method="implicit_contact_2", q=[0.5], v=[3.0], inputs=[5.0])
+    exact = simulate(system, 2.0, output_step=0.1, q=[0.5], v=[3.0], inputs=[5.0], rtol=1e-10)
     assert run["v.hinge"][5:] == pytest.approx(exact["v.hinge"][5:], abs=2e-4)
 
 

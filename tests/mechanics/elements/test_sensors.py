@@ -17,7 +17,7 @@ from kinemorph.algebra.groups import Pose, exp_so3
 from kinemorph.codegen.building.compile import build
 from kinemorph.codegen.graphs.tracing import trace
 from kinemorph.errors import ModelError, UnsupportedError
-from kinemorph.mechanics.elements.instant import Scene
+from kinemorph.mechanics.elements.instant import ElementView
 from kinemorph.mechanics.elements.law import ElementLaw, Slot, register
 from kinemorph.mechanics.elements.sensing import random_numbers
 from kinemorph.model.elements.drives.motors import DCMotor
@@ -45,8 +45,8 @@ class _WireLaw(ElementLaw[_Wire]):
     def drives(self, element: _Wire) -> Mapping[str, str]:
         return {element.target: ""}
 
-    def publish(self, element: _Wire, scene: Scene) -> Mapping[str, Any]:
-        return {"": 0.01 * scene.signal(element.source)}
+    def publish(self, element: _Wire, view: ElementView) -> Mapping[str, Any]:
+        return {"": 0.01 * view.signal(element.source)}
 
 
 register(_Wire, _WireLaw())
@@ -76,7 +76,7 @@ def tumbling() -> tuple[Robot, np.ndarray]:
 
 def test_an_imu_at_rest_feels_gravity_upward() -> None:
     imu = IMU("imu", "tip", every=0.1, accelerometer_bias=(0.0, 0.1, 0.2), gyroscope_bias=(0.3, 0.0, 0.0))
-    run = simulate(System(pendulum(), (imu, replace(imu, name="ground", body="world"))), 0.2, sample=0.1)
+    run = simulate(System(pendulum(), (imu, replace(imu, name="ground", body="world"))), 0.2, output_step=0.1)
     assert [run[f"imu.{axis}"][-1] for axis in ("ax", "ay", "az")] == pytest.approx([-G, 0.1, 0.2], abs=1e-9)
     assert [run[f"imu.{axis}"][-1] for axis in ("wx", "wy", "wz")] == pytest.approx([0.3, 0.0, 0.0], abs=1e-9)
     assert [run[f"ground.{axis}"][-1] for axis in ("ax", "ay", "az")] == pytest.approx([0.0, 0.1, G + 0.2], abs=1e-12)
@@ -85,7 +85,7 @@ def test_an_imu_at_rest_feels_gravity_upward() -> None:
 def test_an_imu_on_a_swinging_arm() -> None:
     """At the bob of a free pendulum: along the rod g cos q + l w^2, across it nothing; it clips at its range."""
     imu = IMU("imu", "tip", every=0.05, accelerometer_range=12.0)
-    run = simulate(System(pendulum(), (imu, IMU("now", "tip"))), 1.0, sample=0.05, q=[1.2], rtol=1e-12, atol=1e-12)
+    run = simulate(System(pendulum(), (imu, IMU("now", "tip"))), 1.0, output_step=0.05, q=[1.2], rtol=1e-12, atol=1e-12)
     along = -(G * np.cos(run["q.hinge"]) + 0.5 * run["v.hinge"] ** 2)
     assert run["now.ax"] == pytest.approx(along, abs=1e-9)
     assert run["now.az"] == pytest.approx(np.zeros(21), abs=1e-9)
@@ -99,7 +99,7 @@ def test_an_imu_on_a_turntable_feels_the_centripetal_acceleration() -> None:
         RobotBuilder("table").body("table", 1.0, inertia=(1.0, 1.0, 1.0)).joint("axle", "revolute", "world", "table")
     )
     robot = builder.frame("rim", "table", translation=(0.4, 0.0, 0.0)).build()
-    run = simulate(System(robot, (IMU("imu", "rim", every=0.1),)), 0.3, sample=0.1, v=[3.0])
+    run = simulate(System(robot, (IMU("imu", "rim", every=0.1),)), 0.3, output_step=0.1, v=[3.0])
     readings = [run[f"imu.{name}"][-1] for name in ("ax", "ay", "az", "wx", "wy", "wz")]
     assert readings == pytest.approx([-0.4 * 9.0, 0.0, G, 0.0, 0.0, 3.0], abs=1e-9)
 
@@ -127,7 +127,9 @@ def test_probes_are_derivatives_of_each_other() -> None:
     at: dict[str, Any] = {"body": "arm", "point": (0.1, 0.2, -0.3)}
     probes = [Probe(name, quantity=name, **at) for name in ("position", "velocity", "acceleration")]
     turning = [Probe(name, "arm", quantity=name) for name in ("orientation", "rate")]
-    run = simulate(System(robot, (*probes, *turning, IMU("imu", "arm"))), 0.4, sample=1e-3, v=v, rtol=1e-12, atol=1e-12)
+    run = simulate(
+        System(robot, (*probes, *turning, IMU("imu", "arm"))), 0.4, output_step=1e-3, v=v, rtol=1e-12, atol=1e-12
+    )
     x, dx, ddx = (
         np.stack([run[f"{kind}.{letter}{axis}"] for axis in "xyz"], axis=-1)
         for kind, letter in (("position", ""), ("velocity", "v"), ("acceleration", "a"))
@@ -149,7 +151,7 @@ def test_a_force_sensor_holds_a_hanging_mass() -> None:
     robot = builder.joint("weld", "fixed", "hook", "load", translation=(0.0, 0.0, -0.3)).build()
     pull = Spring("pull", "load", "world", 3.0, 0.0, 0.0, (0.0, 0.0, 0.0), (0.0, 0.0, -1.3))
     sensor = ForceTorqueSensor("ft", "weld", every=0.1, force_bias=(0.0, 0.0, 0.5))
-    run = simulate(System(robot, (pull, sensor, ForceTorqueSensor("now", "weld"))), 0.1, sample=0.1)
+    run = simulate(System(robot, (pull, sensor, ForceTorqueSensor("now", "weld"))), 0.1, output_step=0.1)
     names = ("fx", "fy", "fz", "mx", "my", "mz")
     assert [run[f"now.{name}"][-1] for name in names] == pytest.approx([0, 0, G + 3.0, 0.2 * G, 0, 0], abs=1e-9)
     assert [run[f"ft.{name}"][-1] for name in names] == pytest.approx([0, 0, G + 3.5, 0.2 * G, 0, 0], abs=1e-9)
@@ -160,7 +162,7 @@ def test_an_encoder_counts_whole_steps() -> None:
     encoder = Encoder("e", "hinge", counts=500.0, offset=0.01, every=0.01)
     others = (replace(encoder, name="geared", ratio=7.0), replace(encoder, name="c", every=None))
     system = System(pendulum(), (encoder, *others, Encoder("exact", "hinge", every=0.01)))
-    run = simulate(system, 1.0, sample=0.01, q=[1.0], rtol=1e-12, atol=1e-12)
+    run = simulate(system, 1.0, output_step=0.01, q=[1.0], rtol=1e-12, atol=1e-12)
     for name in ("e", "geared"):
         counted = step[name] * np.floor((run["q.hinge"] + 0.01) / step[name])
         assert run[f"{name}.position"] == pytest.approx(counted, abs=1e-12)
@@ -173,7 +175,7 @@ def test_an_encoder_counts_whole_steps() -> None:
 def test_readings_are_held_between_samples_and_do_not_depend_on_the_step() -> None:
     encoder = Encoder("e", "hinge", resolution=1e-3, every=0.1, phase=0.03)
     runs = [
-        simulate(System(pendulum(), (encoder,)), 0.5, sample=0.01, q=[1.0], **options)
+        simulate(System(pendulum(), (encoder,)), 0.5, output_step=0.01, q=[1.0], **options)
         for options in ({"rtol": 1e-12, "atol": 1e-12}, {"method": "rk4", "step": 1e-3})
     ]
     for run in runs:
@@ -187,7 +189,7 @@ def test_delayed_readings_arrive_late_and_unchanged() -> None:
     prompt = Encoder("prompt", "hinge", resolution=1e-3, every=0.1)
     delays = (0.1, 0.2, 0.13)
     late = [replace(prompt, name=f"late{delay}", delay=delay) for delay in delays]
-    run = simulate(System(pendulum(), (prompt, *late)), 1.0, sample=[*np.arange(0.0, 1.0001, 0.01)], q=[1.0])
+    run = simulate(System(pendulum(), (prompt, *late)), 1.0, output_step=[*np.arange(0.0, 1.0001, 0.01)], q=[1.0])
     for delay in delays:
         n = round(delay / 0.01)
         for name in ("position", "velocity"):
@@ -203,7 +205,7 @@ def test_a_contact_switch_has_hysteresis() -> None:
         ContactSwitch("settled", "q.hinge", threshold=0.5, hysteresis=0.2),
         ContactSwitch("plain", "q.hinge", threshold=0.5),
     )
-    run = simulate(System(pendulum(), switches), 3.0, sample=0.01, q=[1.0], method="rk4", step=1e-3)
+    run = simulate(System(pendulum(), switches), 3.0, output_step=0.01, q=[1.0], method="rk4", step=1e-3)
     angle, on, state = run["q.hinge"], [], 0.0
     for value in angle:
         state = float(value > (0.3 if state else 0.5))
@@ -309,7 +311,7 @@ def noisy(seed: int = 0, name: str = "imu") -> IMU:
 
 def test_noise_is_reproducible_and_streams_are_apart() -> None:
     system = System(pendulum(damping=1.0), (noisy(), noisy(name="other"), noisy(seed=1, name="third")))
-    once, again = (simulate(system, 1.0, sample=0.001) for _ in range(2))
+    once, again = (simulate(system, 1.0, output_step=0.001) for _ in range(2))
     for name in ("imu.ax", "imu.wy", "other.ax", "third.ax"):
         assert np.array_equal(once[name], again[name])
     noise = {name: once[f"{name}.ax"] + G for name in ("imu", "other", "third")}
@@ -319,7 +321,7 @@ def test_noise_is_reproducible_and_streams_are_apart() -> None:
     for one, two in (("imu", "other"), ("imu", "third"), ("other", "third")):
         assert abs(np.corrcoef(noise[one], noise[two])[0, 1]) < 4.0 / math.sqrt(1001)
     # the seed alone changes the stream, and nothing else of the run
-    changed = simulate(System(pendulum(damping=1.0), (noisy(seed=5),)), 1.0, sample=0.001)
+    changed = simulate(System(pendulum(damping=1.0), (noisy(seed=5),)), 1.0, output_step=0.001)
     assert not np.array_equal(changed["imu.ax"], once["imu.ax"])
     assert np.array_equal(changed["q.hinge"], once["q.hinge"])
     # biases walk: increments of 0.1 sqrt(0.001)

@@ -10,7 +10,7 @@ import pytest
 
 from kinemorph import elements
 from kinemorph.mechanics.elements.contact.anchors import Now, settled, switched
-from kinemorph.mechanics.elements.contact.friction import FREE, SLIP, STICK, Held, anchored
+from kinemorph.mechanics.elements.contact.friction import FREE, SLIP, STICK, AnchorState, anchored
 from kinemorph.mechanics.elements.forces.joint_laws import Stops
 from kinemorph.mechanics.elements.law import law_of
 from kinemorph.mechanics.steps.point_states import JointState, joint_slope, point_slope
@@ -39,7 +39,7 @@ def test_the_pivot_of_a_motor_has_the_friction_of_its_gears() -> None:
     motor = elements.DCMotor("e", "hinge", 2.0, 0.05, inductance=1e-2, ratio=10.0, efficiency=0.7, slow=0.1)
     instant = Instant(arm(), [motor])
     instant.x = [3.0]
-    ((_, law),) = law_of(motor).stiff(motor, instant.world(0.0, [0.0] * 4, [0.0] * 4).scenes[0]).joints
+    ((_, law),) = law_of(motor).stiff(motor, instant.world(0.0, [0.0] * 4, [0.0] * 4).views[0]).joints
     force, pivot = law.linear(JointState(0.0, 0.0), H)
     T = 0.05 * (1e-2 * 3.0) / (1e-2 + H * 2.0)
     assert force == pytest.approx(10.0 * T)
@@ -86,7 +86,7 @@ def test_the_direction_of_sliding_turns_with_the_motion() -> None:
 
 @pytest.mark.parametrize("share", [-0.25, 0.0, 1.0, 1e3])
 def test_sliding_friction_is_kinetic_from_half_the_speed_on(share: float) -> None:
-    held = Held(SLIP, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), FORWARD)
+    held = AnchorState(SLIP, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), FORWARD)
     rubbed = anchored(NUMBERS, 100.0, (share * SPEED, 0.0, 0.0), held)
     assert rubbed.force == pytest.approx((-KINETIC * 100.0, 0.0, 0.0))
 
@@ -95,24 +95,24 @@ def test_sliding_friction_is_kinetic_from_half_the_speed_on(share: float) -> Non
 
 
 def rolling(height: float) -> tuple[Any, Any, Any]:
-    """(instant, element, scene) of a ball of 0.1 m that sticks, slipping along x."""
+    """(instant, element, view) of a ball of 0.1 m that sticks, slipping along x."""
     robot = RobotBuilder("ball").add(Body.sphere("ball", 1.0, 0.1)).joint("j", "free", "world", "ball").build()
     element = elements.Contact("e", "ball", EasyDynNormal(1e4), Anchor(*NUMBERS), radius=0.1)
     instant = Instant(robot, [element])
     instant.x, instant.m = [1e-3, 0.0, 0.0], [STICK, *[0.0] * 6]
     world = instant.world(0.0, [0.0, 0.0, height, 1.0, 0.0, 0.0, 0.0], [0.2, 0.0, 0.0, 0.0, 0.0, 0.0])
-    return instant, element, world.scenes[0]
+    return instant, element, world.views[0]
 
 
 def test_a_ball_slips_only_while_it_touches() -> None:
     for height, rate in ((0.099, 0.2), (0.101, 0.0)):
-        _, element, scene = rolling(height)
-        assert law_of(element).effort(element, scene).rates == pytest.approx([rate, 0.0, 0.0])
+        _, element, view = rolling(height)
+        assert law_of(element).effort(element, view).rates == pytest.approx([rate, 0.0, 0.0])
 
 
 def test_the_anchor_of_a_ball_pulls_by_the_way_at_the_end_of_the_step() -> None:
-    _, element, scene = rolling(0.099)
-    ((point, law, _),) = law_of(element).places(element, scene)
+    _, element, view = rolling(0.099)
+    ((point, law, _),) = law_of(element).touching_points(element, view)
     end = replace(point, step=H)
     force, D = law.linear(end, H)
     assert force[0] == pytest.approx(-(K * (1e-3 + H * 0.2) + C * 0.2))
@@ -122,8 +122,8 @@ def test_the_anchor_of_a_ball_pulls_by_the_way_at_the_end_of_the_step() -> None:
 
 def test_slopes_of_a_point_that_has_not_moved_yet() -> None:
     """A law is asked at the start of a step, and its place moves by h for a unit of velocity all the same."""
-    _, element, scene = rolling(0.099)
-    ((point, _, _),) = law_of(element).places(element, scene)
+    _, element, view = rolling(0.099)
+    ((point, _, _),) = law_of(element).touching_points(element, view)
 
     def spring(there: Any) -> Any:
         x, y, z = there.position
@@ -144,5 +144,5 @@ def test_a_leg_that_is_seen_stretched_leaves_with_the_loss_of_its_spring() -> No
     instant.m = [1.0, 0.0, 0.0, 0.0]
     for height, memory, lost in ((1.02, [0.0] * 4, 0.5 * 200.0 * 0.02**2), (0.98, instant.m, 0.0)):
         world = instant.world(0.0, [0.0, 0.0, height, 1.0, 0.0, 0.0, 0.0], [0.0] * 6)
-        change = law_of(leg).settle(leg, world.scenes[0])
+        change = law_of(leg).settle(leg, world.views[0])
         assert list(change.memory) == memory and change.lost == pytest.approx(lost)

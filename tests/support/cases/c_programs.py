@@ -14,7 +14,8 @@ from kinemorph.codegen.backends.c.library import compiler, has_compiler
 from kinemorph.codegen.graphs.graph import Graph
 from kinemorph.codegen.graphs.program import Port, Program
 from kinemorph.codegen.graphs.tracing import trace
-from kinemorph.codegen.loops.loop_program import LoopBuilder, LoopProgram
+from kinemorph.codegen.loops.loop_builder import LoopBuilder
+from kinemorph.codegen.loops.loop_program import LoopProgram
 from kinemorph.vocabulary.blocks import LeastSquares, Solve, Table
 from kinemorph.vocabulary.ops import OPS
 

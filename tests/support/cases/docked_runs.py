@@ -75,7 +75,7 @@ def docked_run() -> Trajectory:
     v = dict.fromkeys(first.v_names, 0.0)
     q |= {"b_root.x": 0.75, "b_root.z": 0.1, "a_hinge": 0.2, "b_hinge": -0.4}
     v |= {"b_root.vx": -0.3, "b_root.wy": 0.8, "a_hinge": -0.5, "a_root.wx": 0.4, "b_hinge": 1.0}
-    start = simulate(System(first, (TIE,)), DOCKED, q=list(q.values()), v=list(v.values()), sample=0.02, rtol=1e-9)
+    start = simulate(System(first, (TIE,)), DOCKED, q=list(q.values()), v=list(v.values()), output_step=0.02, rtol=1e-9)
     end = start.segments[-1]
     arm, base, other = frame_matrices(first, end.q[-1:], ["a_arm", "a", "b"])[0]
     second = together(np.linalg.inv(arm) @ other)
@@ -84,7 +84,7 @@ def docked_run() -> Trajectory:
     q_after = np.array([known[name] for name in second.q_names])
     v_after, lost = impact(first, end.q[-1], end.v[-1], second, q_after)
     system = System(second, (TIE, latch))
-    later = simulate(system, END, start=DOCKED, q=q_after, v=v_after, x=end.x[-1], sample=0.02, rtol=1e-9)
+    later = simulate(system, END, start=DOCKED, q=q_after, v=v_after, x=end.x[-1], output_step=0.02, rtol=1e-9)
     states = [{g: getattr(s, g)[k] for g in "qvxm"} for s, k in ((end, -1), (later.segments[0], 0))]
     numbers = (Quantity("energy_loss", lost, "J"), Quantity("gap", 0.0, "m"))
     event = Event(DOCKED, "b to a_arm", "dock", *states, note="The two are one.", numbers=numbers)

@@ -12,7 +12,7 @@ import numpy as np
 from kinemorph.algebra.dual import Dual
 from kinemorph.algebra.groups import translation
 from kinemorph.mechanics.elements.ensemble import ensemble
-from kinemorph.mechanics.elements.instant import World, generalized
+from kinemorph.mechanics.elements.instant import SystemInstant, generalized
 from kinemorph.mechanics.recursions.kinematics import tangent_of
 from kinemorph.mechanics.trees import charts
 from kinemorph.mechanics.trees.resolve import resolve
@@ -72,9 +72,9 @@ class Instant:
         self.x = [slot.start for slot in self.cast.states]
         self.m = [slot.start for slot in self.cast.memory]
 
-    def world(self, t: Any, q: Any, v: Any) -> World:
+    def world(self, t: Any, q: Any, v: Any) -> SystemInstant:
         u = [slot.start for slot in self.cast.inputs]
-        return World(self.cast, self.tree, t, list(q), list(v), self.x, self.m, u, {})
+        return SystemInstant(self.cast, self.tree, t, list(q), list(v), self.x, self.m, u, {})
 
     def forces(self, t: Any, q: Any, v: Any) -> list[Any]:
         """The generalized forces of all elements, (nv,)."""

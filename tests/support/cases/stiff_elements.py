@@ -25,12 +25,12 @@ class Held:
 
 
 class HeldLaw(ElementLaw[Held]):
-    def effort(self, element: Held, scene: Any) -> Effort:
-        hinge = scene.hinge(element.joint)
+    def effort(self, element: Held, view: Any) -> Effort:
+        hinge = view.hinge(element.joint)
         return Effort(torques={hinge.place: element.law.force(JointState(hinge.q, hinge.v))})
 
-    def stiff(self, element: Held, scene: Any) -> Stiff:
-        return Stiff(joints=(JointForce(scene.hinge(element.joint).place, element.law),))
+    def stiff(self, element: Held, view: Any) -> Stiff:
+        return Stiff(joints=(JointForce(view.hinge(element.joint).place, element.law),))
 
 
 kinemorph.register(Held, HeldLaw())

@@ -21,6 +21,7 @@ from kinemorph.mechanics.trees.resolve import resolve
 from kinemorph.mechanics.trees.tree import Tree
 from kinemorph.model.robot import Frame, Robot
 from kinemorph.plants.implicit_step import StepForces, half_moved, implicit_step
+from kinemorph.plants.instant import LocalInstant
 from kinemorph.plants.plant import Plant
 from kinemorph.plants.robot_plant import plant
 from kinemorph.plants.user_laws import split
@@ -71,16 +72,14 @@ class Stiff:
         base = plant(self.robot, inputs={f"u{k}": "" for k in range(inputs)}, forces=lambda q: [0.0] * self.robot.nv)
         return replace(base, laws=replace(base.laws, rate=self._rate, implicit=self._implicit, for_one=None))
 
-    def _rate(self, t: Any, base: Any, s: Any, m: Any, u: Any, p: Any) -> list[Any]:
-        w, v, _ = split(s, self.tree.nv)
-        q = charts.place(self.tree, base, w, finished=False)
-        tau, wrenches, _ = present_forces(self.tree, q, v, self.at_points(), self.at_joints(t, u))
+    def _rate(self, at: LocalInstant) -> list[Any]:
+        w, v, _ = split(at.s, self.tree.nv)
+        q = charts.place(self.tree, at.base, w, finished=False)
+        tau, wrenches, _ = present_forces(self.tree, q, v, self.at_points(), self.at_joints(at.t, at.u))
         return [*charts.local_rate(self.tree, w, v), *forward_dynamics(self.tree, q, v, tau, wrenches)]
 
-    def _implicit(
-        self, t: Any, base: Any, s: Any, h: Any, guess: Any, m: Any, u: Any, p: Any, passes: int, centered: bool
-    ) -> Any:
-        after, ends = self.step(t, base, s, h, u, passes, guess, centered=centered)
+    def _implicit(self, at: LocalInstant, h: Any, guess: Any, passes: int, centered: bool) -> Any:
+        after, ends = self.step(at.t, at.base, at.s, h, at.u, passes, guess, centered=centered)
         return after, ends.a
 
     def step(

@@ -22,7 +22,7 @@ import kinemorph
 from kinemorph import elements
 from kinemorph.analysis.loops.close_loops import close_loops
 from kinemorph.bench.peers.chromium import ADVICE, find_chromium, launch
-from kinemorph.display.looks.stances import stance
+from kinemorph.display.looks.postures import stance
 from kinemorph.display.replays.replay import replay
 from kinemorph.display.viewer.view import view
 from support.robots.robot_files import urdf_file
@@ -46,7 +46,7 @@ class Seen(NamedTuple):
 def double_pendulum() -> Seen:
     """A run, with the way of its tip."""
     robot = kinemorph.library.double_pendulum()
-    run = kinemorph.simulate(robot, 6.0, q=[2.2, 0.6], sample=0.005)
+    run = kinemorph.simulate(robot, 6.0, q=[2.2, 0.6], output_step=0.005)
     return Seen(run, {"trace": robot.frames[-1].name}, t=2.6)
 
 
@@ -59,7 +59,7 @@ def hexapod() -> Seen:
     soil = {"normal": elements.EasyDynNormal(5e4, 5e5), "friction": elements.Regularized(0.8, 2e-4)}
     feet = [elements.Contact(f"foot {k}", f"foot{k}", **soil) for k in range(1, 7)]
     hold = elements.PD("hold", joints, kp=200.0, kd=4.0, reference=tuple(start[7:]))
-    return Seen(kinemorph.simulate(kinemorph.System(robot, (*feet, hold)), 2.0, q=start, sample=0.005), {}, t=1.8)
+    return Seen(kinemorph.simulate(kinemorph.System(robot, (*feet, hold)), 2.0, q=start, output_step=0.005), {}, t=1.8)
 
 
 def arm() -> Seen:
@@ -76,7 +76,7 @@ def four_bar() -> Seen:
     text = (EXAMPLES / "11_toml_closed_loop.toml").read_text(encoding="utf-8")
     system = kinemorph.load_text(text.replace("2 mN m s/rad", "80 mN m s/rad"), format="toml")
     start = close_loops(system, system.settings.q)
-    run = kinemorph.simulate(system, 4.0, q=start.q, inputs={"drive": 0.02}, sample=0.005)
+    run = kinemorph.simulate(system, 4.0, q=start.q, inputs={"drive": 0.02}, output_step=0.005)
     return Seen(run, {"trace": "pen"}, t=2.75, layers=("joints",))
 
 

@@ -1,11 +1,11 @@
-"""All ways in which the loops of a robot close while some of its joints are held.
+"""All closed configurations of a robot with loops while some of its joints are held.
 
     modes = assembly_modes(robot, q, held="crank")
     modes.complete, len(modes), modes["+-"].q
 
-Planar loops of hinges and slides are solved completely: every dyad of two links has 2 ways, two loops that are no dyads
-up to 6 (see `dyads`), and the ways of loops that share no joint are combined. Loops of other kinds are looked for
-from many starts, and the result says that there may be more.
+Planar loops of hinges and slides are solved completely: every dyad of two links has 2 solutions, two loops without a
+dyad up to 6 (see `planar_solutions`), and the solutions of loops that share no joint are combined. Loops of other kinds
+are solved from many starts, and the result says that there may be more solutions.
 """
 
 from __future__ import annotations
@@ -17,20 +17,21 @@ from typing import Any
 import numpy as np
 
 from kinemorph.algebra.arrays import Array
-from kinemorph.analysis.loops.close_loops import Closer, Configuration, signature
-from kinemorph.analysis.loops.closure_sets import Listing, Part, products
+from kinemorph.analysis.loops.close_loops import Closer, signature
+from kinemorph.analysis.loops.closure_sets import Listing, LoopSet, products
+from kinemorph.analysis.loops.named_coordinates import Configuration
 from kinemorph.deriving.dynamics import Dynamics
 from kinemorph.errors import ShapeError, UnsupportedError
 from kinemorph.model.configuration import neutral
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System
 
-MOST_MODES = 4096  # sets of loops that know nothing of each other multiply their ways
+MOST_MODES = 4096  # the numbers of solutions of independent sets of loops multiply
 
 
 @dataclass(frozen=True)
 class AssemblyMode:
-    """One way to close all loops: `q` (nq,) and its `branch`, a sign for each block of planar loops, as "+-"."""
+    """One closed configuration: `q` (nq,) and its `branch`, a sign for each block of planar loops, as "+-"."""
 
     q: Array
     branch: str
@@ -80,11 +81,11 @@ def assembly_modes(
     """All closed configurations of a robot while joints are held.
 
     `model`       a robot, or its Dynamics: compiled functions are then used again from call to call
-    `q`           (nq,) has the coordinates of what is held and of what is in no loop; by default the neutral one.
+    `q`           (nq,) has the coordinates of held joints and of joints in no loop; by default the neutral one.
                   Coordinates by name are held where `held` is left out.
                   Angles are given within half a turn of it, where limits allow.
     `held`        as many joints as the loops have freedoms; for planar loops by default the first ones that suffice
-    `limits`      leave out what is beyond the limits of joints
+    `limits`      leave out configurations beyond the limits of joints
     `tolerance`   the largest opening that counts as closed [m or rad]
 
     Modes are sorted by branch, + before -; those of one branch by their coordinates. A branch does not name one mode
@@ -92,19 +93,19 @@ def assembly_modes(
     """
     closer = Closer(model, limits=limits, tolerance=tolerance)
     robot = closer.robot
-    at = neutral(robot) if q is None else closer.checked(q)
+    at = neutral(robot) if q is None else closer.names.configuration(q)
     if held is None and isinstance(q, Mapping) and q:
-        held = closer.owners(q)
-    named = closer.named(() if held is None else held)
+        held = closer.names.joints_of(q)
+    named = closer.names.leading(() if held is None else held)
     at = closer.ranges.inside(at)
-    rows = [_listed(closer, part, at, named, held is not None) for part in closer.assemblies.parts]
+    rows = [_listed(closer, part, at, named, held is not None) for part in closer.sets.all]
     leads = tuple(dict.fromkeys([*named, *(name for _, lead, _ in rows for name in lead)]))
     listings = [listing for _, _, listing in rows]
     count = float(np.prod([len(listing.ways) for listing in listings], initial=1.0))
     if count > MOST_MODES:
         raise UnsupportedError(
-            f"assembly_modes: the loops of robot '{robot.name}' close in {count:.3g} ways, more than {MOST_MODES}: "
-            "sets of loops that share no joint multiply theirs. List each set as a robot of its own."
+            f"assembly_modes: the loops of robot '{robot.name}' have {count:.3g} closed configurations, more than "
+            f"{MOST_MODES}: those of sets of loops that share no joint multiply. List each set as a robot of its own."
         )
     modes = []
     for way in products(listings, at, [part for part, _, _ in rows]):
@@ -116,11 +117,11 @@ def assembly_modes(
 
 
 def _listed(
-    closer: Closer, part: Part, q: Array, held: tuple[str, ...], chosen: bool
-) -> tuple[Part, tuple[str, ...], Listing]:
-    """One set of loops: who leads it, and its ways; an error where they are not finitely many."""
+    closer: Closer, part: LoopSet, q: Array, held: tuple[str, ...], chosen: bool
+) -> tuple[LoopSet, tuple[str, ...], Listing]:
+    """One set of loops with its leading joints and closed configurations; an error where they are not finitely many."""
     mine = tuple(name for name in part.joints if name in held)
-    lead = closer.assemblies.leading(part, held)
+    lead = closer.sets.leading(part, held)
     if lead is not None and chosen and set(lead) != set(mine):
         raise _too_free(part, mine, len(lead) - len(mine))
     if lead is None and part.planar is not None:
@@ -128,22 +129,22 @@ def _listed(
         if fault:
             raise UnsupportedError(f"assembly_modes: {fault[0].lower()}{fault[1:]}")
     lead = mine if lead is None else lead
-    listing = closer.assemblies.listing(part, q, lead)
-    inside = [way for way in listing.ways if closer.assemblies.within(part, way.q)]
+    listing = closer.sets.listing(part, q, lead)
+    inside = [way for way in listing.ways if closer.sets.within(part, way.q)]
     if not listing.complete and inside:
-        freedom = closer.assemblies.freedom(part, inside[0].q, lead)
+        freedom = closer.sets.freedom(part, inside[0].q, lead)
         if freedom:
             raise _too_free(part, lead, freedom)
     return part, lead, listing._replace(ways=inside)
 
 
-def _too_free(part: Part, held: tuple[str, ...], freedom: int) -> UnsupportedError:
+def _too_free(part: LoopSet, held: tuple[str, ...], freedom: int) -> UnsupportedError:
     loops = ", ".join(f"'{name}'" for name in part.loops)
     free = ", ".join(name for name in part.joints if name not in held)
     with_held = f" with {', '.join(held)} held" if held else ""
     return UnsupportedError(
-        f"assembly_modes: loop{'s' * (len(part.loops) > 1)} {loops} can still move{with_held}, so that closed "
-        f"configurations are no list. Hold {freedom} more of: {free}."
+        f"assembly_modes: loop{'s' * (len(part.loops) > 1)} {loops} can still move{with_held}, so that there are "
+        f"infinitely many closed configurations. Hold {freedom} more of: {free}."
     )
 
 

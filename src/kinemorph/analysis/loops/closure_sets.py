@@ -1,8 +1,8 @@
-"""In how many ways the loops of a robot can be closed: its sets of loops, and the ways of each.
+"""The sets of loops of a robot that are closed independently, and the closed configurations of each.
 
-Loops that share joints are one set, and sets do not know of each other. A planar one, with as many joints held as it
-has freedoms, is solved completely (`planar_equations`, `planar_solutions`); any other from many random starts by
-Newton's method, all at once, which may miss some.
+Loops that share joints are one set, and sets are independent of each other. A planar set with as many held joints as it
+has degrees of freedom is solved completely (`planar_equations`, `planar_solutions`); any other set is solved from many
+random starts by Newton's method, all at once, which may miss some configurations.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.analysis.loops import planar_solutions
-from kinemorph.analysis.loops.constraint_rows import Rows
+from kinemorph.analysis.loops.constraint_rows import FLAT, RobotRows
 from kinemorph.analysis.loops.planar_equations import Equations, PlanarLoops, components, planar_loops
 from kinemorph.analysis.loops.ranges import Ranges
 from kinemorph.mechanics.trees.resolve import resolve
@@ -26,14 +26,13 @@ from kinemorph.model.couplings import Follower, followers
 
 Mask = npt.NDArray[np.bool_]
 
-STARTS, ROUNDS = 96, 40  # of Newton's method where loops are not planar
+STARTS, ROUNDS = 96, 40  # starts and steps of Newton's method where loops are not planar
 FULL_TURN = 2.0 * np.pi
-SAME = 1e-6  # [rad or m], configurations nearer to each other are one
-FLAT = 1e-7  # a singular value of the scaled J below is none
+SAME = 1e-6  # [rad or m], configurations nearer to each other are the same
 
 
-class Part(NamedTuple):
-    """A set of loops that share joints: names of its loops, its joints, their places in q and v."""
+class LoopSet(NamedTuple):
+    """A set of loops that share joints: names of its loops and joints, and their indices in q and v."""
 
     loops: tuple[str, ...]
     joints: tuple[str, ...]
@@ -42,32 +41,36 @@ class Part(NamedTuple):
     planar: PlanarLoops | None
 
 
-class Way(NamedTuple):
-    """One way to close a part: the whole q (nq,), and the orientation of each block; () where it is not planar."""
+class ClosedSet(NamedTuple):
+    """A closed configuration of a set: the whole q (nq,), and the orientation of each block; () where it is not
+    planar.
+    """
 
     q: Array
     signs: tuple[int, ...]
 
 
 class Listing(NamedTuple):
-    """The ways found, whether these are all, how many there can be at most (0: not known), and why others end."""
+    """The closed configurations found, whether these are all, how many there can be at most (0: not known), and why
+    others do not exist.
+    """
 
-    ways: list[Way]
+    ways: list[ClosedSet]
     complete: bool
     most: int
     short: list[str]
 
 
-class Assemblies:
-    """The parts of one robot and their ways."""
+class ClosureSets:
+    """The sets of loops of one robot and their closed configurations."""
 
-    def __init__(self, rows: Rows, ranges: Ranges) -> None:
+    def __init__(self, rows: RobotRows, ranges: Ranges) -> None:
         self.rows = rows
         self.robot = rows.robot
         self.ranges = ranges
 
     @cached_property
-    def parts(self) -> list[Part]:
+    def all(self) -> list[LoopSet]:
         tree, robot = resolve(self.robot), self.robot
         joint_at = {place: joint for joint in robot.joints for place in range(*_bounds(robot.q_slice(joint.name)))}
         coupled = self._followers
@@ -79,16 +82,17 @@ class Assemblies:
             planar = planar_loops(tree, loops, links) if not led else None
             q = [place for name in joints for place in range(*_bounds(robot.q_slice(name)))]
             v = [place for name in joints for place in range(*_bounds(robot.v_slice(name)))]
-            found.append(Part(tuple(robot.loops[i].name for i in loops), tuple(joints), tuple(q), tuple(v), planar))
+            found.append(LoopSet(tuple(robot.loops[i].name for i in loops), tuple(joints), tuple(q), tuple(v), planar))
         return found
 
     # ── who leads ─────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def leading(self, part: Part, held: Collection[str]) -> tuple[str, ...] | None:
-        """The joints to hold so that a planar part can be listed: those held and the first ones that make it finite.
+    def leading(self, part: LoopSet, held: Collection[str]) -> tuple[str, ...] | None:
+        """The joints to hold so that a planar set has finitely many closed configurations: the held ones and the first
+        ones that suffice.
 
-        They depend on the robot alone, not on where it stands, so that the names of branches keep their meaning. None
-        where the part is not planar or too many joints are held.
+        They depend on the robot alone, not on its configuration, so that the names of branches keep their meaning. None
+        where the set is not planar or too many joints are held.
         """
         if part.planar is None:
             return None
@@ -103,13 +107,13 @@ class Assemblies:
                 return (*mine, *more)
         return None
 
-    def _known(self, part: Part, held: Collection[str], q: Array) -> dict[int, float]:
+    def _known(self, part: LoopSet, held: Collection[str], q: Array) -> dict[int, float]:
         return {self.robot.q_slice(name).start: float(q[self.robot.q_slice(name).start]) for name in held}
 
     def _decided(
-        self, part: Part, held: Collection[str], q: Array
+        self, part: LoopSet, held: Collection[str], q: Array
     ) -> tuple[Equations, list[planar_solutions.Block]] | None:
-        """The equations of a planar part in blocks, where they decide all unknowns."""
+        """The equations of a planar set in blocks, where they determine all unknowns."""
         assert part.planar is not None
         equations = part.planar.equations(self._known(part, held, q))
         if equations is None or equations.unknowns != 2 * len(equations.C):
@@ -119,10 +123,11 @@ class Assemblies:
 
     # ── listing ───────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def listing(self, part: Part, q: Array, held: Collection[str], *, starts: bool = True) -> Listing:
-        """The ways to close one part with joints held as in q (nq,), near to q where whole turns are left to choose.
+    def listing(self, part: LoopSet, q: Array, held: Collection[str], *, starts: bool = True) -> Listing:
+        """The closed configurations of one set with held joints as in q (nq,); of whole turns the ones near q are
+        chosen.
 
-        Where it is not planar, from many starts, if `starts` says so.
+        A set that is not planar is solved from many starts, if `starts` is true.
         """
         mine = [name for name in part.joints if name in held]
         decided = self._decided(part, mine, q) if part.planar is not None else None
@@ -139,8 +144,8 @@ class Assemblies:
                 return Listing(self._apart(ways, part.places), True, most, short)
         return self._from_many_starts(part, q, held) if starts else Listing([], False, 0, [])
 
-    def _way(self, equations: Equations, solution: planar_solutions.Solution, q: Array) -> Way:
-        """A solution in coordinates, with turns of 2 pi such that limits are kept and q is near."""
+    def _way(self, equations: Equations, solution: planar_solutions.Solution, q: Array) -> ClosedSet:
+        """A solution in coordinates, with turns of 2 pi chosen so that limits are kept and q is near."""
         at = q.copy()
         lower, upper = self.ranges.bounds
         for place, sign, mine, factor, parent, other in equations.angles:
@@ -154,16 +159,16 @@ class Assemblies:
             at[place] = angle
         for place, slide in equations.travels:
             at[place] = solution.travels[slide]
-        return Way(at, solution.signs)
+        return ClosedSet(at, solution.signs)
 
-    def within(self, part: Part, q: Array) -> bool:
-        """Whether the coordinates of a part keep their limits."""
+    def within(self, part: LoopSet, q: Array) -> bool:
+        """Whether the coordinates of a set are within their limits."""
         lower, upper = self.ranges.bounds
         places = list(part.places)
         return bool(((lower[places] - SAME <= q[places]) & (q[places] <= upper[places] + SAME)).all())
 
-    def signs(self, part: Part, q: Array, held: Collection[str]) -> tuple[int, ...]:
-        """The orientation of each block of a planar part at a closed configuration; () where it is not planar."""
+    def signs(self, part: LoopSet, q: Array, held: Collection[str]) -> tuple[int, ...]:
+        """The orientation of each block of a planar set at a closed configuration; () where it is not planar."""
         mine = [name for name in part.joints if name in held]
         decided = self._decided(part, mine, q) if part.planar is not None else None
         if decided is None or part.planar is None:
@@ -187,8 +192,8 @@ class Assemblies:
 
     # ── loops of any kind ─────────────────────────────────────────────────────────────────────────────────────────
 
-    def _from_many_starts(self, part: Part, q: Array, held: Collection[str]) -> Listing:
-        """Damped Newton steps from random configurations, all at once; what is closed in the end, each once."""
+    def _from_many_starts(self, part: LoopSet, q: Array, held: Collection[str]) -> Listing:
+        """The closed configurations that damped Newton steps from random starts find, each once."""
         free = self.free(part, held)
         rng = np.random.default_rng(0)
         moved = np.zeros(self.robot.nq, dtype=bool)
@@ -217,29 +222,29 @@ class Assemblies:
             for place in part.places:
                 if place in self._turning:
                     x[place] += FULL_TURN * round((q[place] - x[place]) / FULL_TURN)
-            ways.append(Way(self.ranges.inside(x) if not self.within(part, x) else x, ()))
+            ways.append(ClosedSet(self.ranges.inside(x) if not self.within(part, x) else x, ()))
         ways = [way for way in ways if np.abs(self.rows.error(way.q)[rows]).max() < 1e-9]
         ways.sort(key=lambda way: float(np.linalg.norm(difference(self.robot, q, way.q))))
         return Listing(self._apart(ways, part.places), False, 0, [])
 
-    def free(self, part: Part, held: Collection[str]) -> Mask:
-        """Which velocities (nv,) of a part may move: those of joints that are neither held nor follow another."""
+    def free(self, part: LoopSet, held: Collection[str]) -> Mask:
+        """Which velocities (nv,) of a set may move: those of joints that are neither held nor coupled to another."""
         free = np.zeros(self.robot.nv, dtype=bool)
         free[list(part.velocities)] = True
         for name in (*held, *self._followers):
             free[self.robot.v_slice(name)] = False
         return free
 
-    def freedom(self, part: Part, q: Array, held: Collection[str]) -> int:
-        """How many freedoms a part has at a closed configuration, with joints held."""
+    def freedom(self, part: LoopSet, q: Array, held: Collection[str]) -> int:
+        """The degrees of freedom of a set at a closed configuration, with joints held."""
         J = self.rows.jacobian(q)
         rows = [i for i, owner in enumerate(self.rows.owners) if owner in part.loops]
         J = self.rows.scaled(J, self.rows.lever(J))[rows] @ self.ranges.leading[:, self.free(part, held)]
         return int(J.shape[1] - (np.linalg.svd(J, compute_uv=False) > FLAT).sum())
 
-    def _apart(self, ways: Sequence[Way], places: Sequence[int]) -> list[Way]:
+    def _apart(self, ways: Sequence[ClosedSet], places: Sequence[int]) -> list[ClosedSet]:
         """Each configuration once; whole turns do not count."""
-        kept: list[Way] = []
+        kept: list[ClosedSet] = []
         turning = np.array([place in self._turning for place in places])
         for way in ways:
             off = [way.q[list(places)] - other.q[list(places)] for other in kept]
@@ -250,7 +255,7 @@ class Assemblies:
 
     @cached_property
     def _turning(self) -> set[int]:
-        """Places in q of angles that are the same after a whole turn; a screw's is not."""
+        """Indices in q of angles that are the same after a whole turn, which the angle of a screw is not."""
         robot, found = self.robot, set()
         for joint in robot.joints:
             start = robot.q_slice(joint.name).start
@@ -267,13 +272,13 @@ def _bounds(places: slice) -> tuple[int, int]:
     return places.start, places.stop
 
 
-def products(listings: Sequence[Listing], q: Array, parts: Sequence[Part]) -> Iterator[Way]:
-    """Every choice of one way for each part, the last part varying fastest."""
+def products(listings: Sequence[Listing], q: Array, parts: Sequence[LoopSet]) -> Iterator[ClosedSet]:
+    """Every combination of one closed configuration for each set, the last set varying fastest."""
     if not listings:
-        yield Way(q, ())
+        yield ClosedSet(q, ())
         return
     for way in listings[0].ways:
         at = q.copy()
         at[list(parts[0].places)] = way.q[list(parts[0].places)]
         for rest in products(listings[1:], at, parts[1:]):
-            yield Way(rest.q, (*way.signs, *rest.signs))
+            yield ClosedSet(rest.q, (*way.signs, *rest.signs))

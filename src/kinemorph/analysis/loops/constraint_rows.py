@@ -1,4 +1,4 @@
-"""The rows of phi(q) = 0 made ready for numbers: who owns them, in which unit, and scaled to one unit.
+"""The rows of phi(q) = 0 as numbers: the part that each row belongs to, its unit, and all rows scaled to one unit.
 
 Rows are in meters or radians, velocities in m/s or rad/s, and a rank or a condition number means nothing across units.
 With l the longest lever arm by which a turn moves a closure [m], `scaled` is
@@ -7,8 +7,8 @@ With l the longest lever arm by which a turn moves a closure [m], `scaled` is
 
 whose entries are plain numbers, 1 at most where joints only turn. Masses do not enter.
 
-`Rows` are those of loops and coupled joints; `PlantRows` also those of the elements of a system, at t = 0, with rows of
-velocities alone (wheels) last: these count in J, and there is nothing of them to close.
+`RobotRows` has the rows of loops and coupled joints; `PlantRows` also has those of the elements of a system, at t = 0.
+Rows on velocities alone (wheels) come last: they count in J, but there is nothing to close in them.
 """
 
 from __future__ import annotations
@@ -39,6 +39,7 @@ from kinemorph.model.system import System
 from kinemorph.plants.plant import Plant
 from kinemorph.plants.robot_plant import plant
 
+FLAT = 1e-7  # a singular value of the scaled J below this counts as zero
 Mask = npt.NDArray[np.bool_]
 
 
@@ -53,7 +54,7 @@ class Gap(NamedTuple):
         return " and ".join([*parts, *([f"{self.angle:.3g} rad"] if self.angle else [])])
 
 
-class Rows:
+class RobotRows:
     """phi, J and the names of their rows, for one robot."""
 
     def __init__(self, dynamics: Dynamics) -> None:
@@ -66,7 +67,7 @@ class Rows:
 
     @property
     def is_closed_by_itself(self) -> bool:
-        """Whether there is nothing to close: coupled joints stand on their leaders already."""
+        """Whether there is nothing to close: coupled joints follow their leaders already."""
         return not self.robot.loops
 
     def error(self, q: Array) -> Array:
@@ -76,7 +77,7 @@ class Rows:
         return np.asarray(self.dynamics.constraint_error(q, *self._parameters))
 
     def slopes(self, q: Array) -> Array:
-        """J, (nc, nv), with rows of velocities alone."""
+        """J, (nc, nv), including rows on velocities alone."""
         return self.jacobian(q)
 
     def jacobian(self, q: Array) -> Array:
@@ -86,7 +87,9 @@ class Rows:
         return np.asarray(self.dynamics.constraint_jacobian(q, *self._parameters))
 
     def rounding(self, q: Array) -> float:
-        """How far rounding alone may leave a row off near q [m or rad]: it goes by the way round the longest loop."""
+        """The error of a row near q that rounding alone may leave [m or rad]: it is proportional to the length of the
+        longest loop.
+        """
         sizes = constraint_sizes(self._tree, [float(x) for x in q])
         return 8.0 * float(np.finfo(float).eps) * max([1.0, *map(float, sizes)])
 
@@ -113,7 +116,7 @@ class Rows:
         return gaps
 
     def by_owner(self, rows: Sequence[int]) -> dict[str, tuple[str, ...]]:
-        """Places of rows -> their names without their owner's, by owner."""
+        """The names of rows, given by index, by owner and without the owner's name."""
         found: dict[str, tuple[str, ...]] = {}
         for row in rows:
             owner = self.owners[row]
@@ -129,8 +132,10 @@ class Rows:
         return [self.dynamics.nominal_parameters] if self.dynamics.parameters else []
 
 
-class PlantRows(Rows):
-    """Those of a system: its loops, coupled joints and constraints of elements; inputs and states as at the start."""
+class PlantRows(RobotRows):
+    """The rows of a system: its loops, coupled joints and constraints of elements; inputs and states are the initial
+    ones.
+    """
 
     def __init__(self, dynamics: Dynamics, plant: Plant) -> None:
         super().__init__(dynamics)
@@ -176,16 +181,16 @@ class PlantRows(Rows):
         return build(self.plant.constraints, backend=self.dynamics.backend)
 
 
-def rows_of(model: Robot | System | Dynamics, dynamics: Dynamics) -> Rows:
-    """All rows of a model: those of a system's elements too, where it has any."""
+def rows_of(model: Robot | System | Dynamics, dynamics: Dynamics) -> RobotRows:
+    """All rows of a model, including those of a system's elements."""
     if isinstance(model, System) and model.elements:
         whole = plant(model)
         if len(whole.constraint_names) > len(constraint_names(dynamics.robot)):
             return PlantRows(dynamics, whole)
-    return Rows(dynamics)
+    return RobotRows(dynamics)
 
 
 def open_loops(gaps: Mapping[str, Gap], tolerance: float) -> str:
-    """`loop 'closure' by 0.3 m, coupling of 'jaw' by 0.1 rad`: those above the tolerance, the largest first."""
+    """`loop 'closure' by 0.3 m, coupling of 'jaw' by 0.1 rad`: the openings above the tolerance, the largest first."""
     wide = sorted(gaps, key=lambda name: -max(gaps[name]))
     return ", ".join(f"'{name}' by {gaps[name]}" for name in wide if max(gaps[name]) > tolerance)

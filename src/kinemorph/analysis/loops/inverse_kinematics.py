@@ -5,12 +5,12 @@
 A target is a pose (4, 4) or a position (3,), for any number of frames at once; a free base is placed by giving its body
 a target. The residual is the position error [m] and the rotation vector [rad] from the frame to its target, both in
 world axes; analysis.loops.levenberg brings it to zero. Where it gets stuck, it starts again: two times out of three
-from the best configuration so far, with the limbs that miss their targets drawn anew, else from a random one. Joints
-that move no target stay as they are; coupled joints follow their leaders. A target out of reach is a result that says
-so.
+from the best configuration so far, with new random values for the limbs that miss their targets, else from a random
+configuration. Joints that move no target stay as they are; coupled joints follow their leaders. A target out of reach
+gives a result that says so.
 
-Where the robot has loops, they are closed first, and their rows phi(q) join the residual: targets are met with loops
-closed, or not at all. Where they are not met, the configuration that is given has its loops closed nevertheless.
+Where the robot has loops, they are closed first, and their rows phi(q) join the residual: targets are met only with
+closed loops. Where they are not met, the resulting configuration has closed loops nevertheless.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from kinemorph.algebra.groups import Pose, log_so3, matrix_of
 from kinemorph.algebra.rotations import is_rotation, left_jacobian_so3_inverse
 from kinemorph.analysis.loops.close_loops import Closer
 from kinemorph.analysis.loops.constraint_rows import Gap
-from kinemorph.analysis.loops.levenberg import Descent, Problem, descend
+from kinemorph.analysis.loops.levenberg import Descent, LeastSquares, descend
 from kinemorph.analysis.loops.ranges import Ranges
 from kinemorph.codegen.building.function import CompiledFunction
 from kinemorph.deriving.dynamics import Dynamics, derive
@@ -38,7 +38,7 @@ from kinemorph.model.system import System
 
 Target = npt.ArrayLike | Pose
 
-LOOPS, LOOPS_FIRST = 30.0, 1e3  # weights of a loop's gap against a target's, and where both cannot be closed
+LOOPS, LOOPS_FIRST = 30.0, 1e3  # weights of a loop's gap against a target's; the second where both cannot be met
 
 
 class Miss(NamedTuple):
@@ -50,7 +50,7 @@ class Miss(NamedTuple):
 
 @dataclass(frozen=True)
 class Reached:
-    """Where inverse kinematics ended. True where every target is met.
+    """The result of inverse kinematics. True where every target is met.
 
     `q` (nq,); `errors` by frame name; `iterations` of all attempts; `restarts` after the first; `message`, a sentence;
     `gaps`, how far loops and coupled joints are open, by name; empty where there are no loops.
@@ -103,7 +103,7 @@ def inverse_kinematics(
         raise ShapeError("inverse_kinematics: no target was given; expected at least one, as {frame: pose}.")
     goals = [_goal(dynamics, frame, target) for frame, target in targets.items()]
     closer = Closer(dynamics, limits=limits, tolerance=tolerance) if robot.loops else None
-    ranges = Ranges(robot, limits, tuple(targets), [part.joints for part in closer.assemblies.parts] if closer else ())
+    ranges = Ranges(robot, limits, tuple(targets), [part.joints for part in closer.sets.all] if closer else ())
     start = ranges.inside(_start(robot, q0))
     parameters = [dynamics.nominal_parameters] if dynamics.parameters else []
     rows = sum(3 if goal.rotation is None else 6 for goal in goals)
@@ -120,7 +120,7 @@ def inverse_kinematics(
         there = all(_largest(miss) <= tolerance for miss in _misses(goals, residual))
         return there and float(np.abs(residual[rows:]).max(initial=0.0)) <= LOOPS * tolerance
 
-    problem = Problem(linearize, ranges.moved, ranges.held)
+    problem = LeastSquares(linearize, ranges.moved, ranges.held)
     if closer is not None:
         begun = closer.close(start)
         if not begun:
@@ -139,7 +139,7 @@ def inverse_kinematics(
         count += found.iterations
         if found.reached or found.residual @ found.residual < best.residual @ best.residual:
             best = found
-    if closer is not None and not best.reached:  # between targets and loops, the loops go first
+    if closer is not None and not best.reached:  # where both cannot be met, loops are closed first
         strict = problem._replace(linearize=lambda q: linearize(q, LOOPS_FIRST))
         closed = closer.near(descend(strict, closer.near(best.q).q, reached=met, iterations=iterations).q).q
         best = best._replace(q=closed, residual=linearize(closed)[0])
@@ -153,7 +153,7 @@ def inverse_kinematics(
 
 
 class Goal(NamedTuple):
-    """A target made ready: where the frame shall be, and the functions that say where it is."""
+    """A checked target: the wanted pose of the frame, and the functions for its present pose."""
 
     frame: str
     position: Array
@@ -186,7 +186,7 @@ def _goal(dynamics: Dynamics, frame: str, target: Target) -> Goal:
             f"{label} has no rotation in its upper left (3, 3): R R^T is off the unit matrix by {off:.3g} and det R is "
             f"{np.linalg.det(R):.3g}; expected orthonormal axes, right-handed. Normalize the columns."
         )
-    U, _, Vt = np.linalg.svd(R)  # the nearest rotation: digits lost in typing would else stand in the way
+    U, _, Vt = np.linalg.svd(R)  # the nearest rotation, free of rounded digits
     return Goal(frame, given[:3, 3], U @ Vt, *functions)
 
 
@@ -205,7 +205,7 @@ def _linearized(goals: list[Goal], leading: Array, parameters: list[Array], q: A
 
 
 def _misses(goals: list[Goal], residual: Array) -> list[Miss]:
-    """How far each target is off, from the residual of all."""
+    """The error of each target, from the residual of all."""
     misses, at = [], 0
     for goal in goals:
         position = float(np.linalg.norm(residual[at : at + 3]))
@@ -216,7 +216,7 @@ def _misses(goals: list[Goal], residual: Array) -> list[Miss]:
 
 
 def _missed(goals: list[Goal], residual: Array) -> list[str]:
-    """The frames that are off by a good part of the largest error."""
+    """The frames whose error is a large part of the largest error."""
     sizes = [_largest(miss) for miss in _misses(goals, residual)]
     return [goal.frame for goal, size in zip(goals, sizes, strict=True) if size >= 0.3 * max(sizes)]
 
@@ -250,7 +250,7 @@ def _largest(miss: Miss) -> float:
 
 
 def _sentence(ranges: Ranges, found: Descent, errors: Mapping[str, Miss], attempts: int, tolerance: float) -> str:
-    """What happened, for a person."""
+    """The outcome as a sentence."""
     tries = "the first attempt" if attempts == 1 else f"{attempts} attempts"
     frame, miss = max(errors.items(), key=lambda item: _largest(item[1]))
     if found.reached:

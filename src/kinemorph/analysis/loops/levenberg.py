@@ -4,9 +4,10 @@ The residual e(q) is to become zero. With e(q + dv) = e - J dv to first order, e
 
     (J^T J + mu) dv = J^T e,    mu = kappa |e|^2
 
-on the velocities that are free to move: one that sits at a limit and is pushed against it is held for this step, and
-what still crosses a limit is put back onto it. kappa follows the gain, achieved over predicted decrease (Nielsen 1999);
-mu falling with the square of the residual keeps the last steps quadratic, also where J loses rank (Fan & Yuan 2005).
+on the velocities that are free to move: one that is at a limit and is pushed against it stays fixed for this step, and
+a coordinate that still crosses a limit is put back onto it. kappa follows the gain, achieved over predicted decrease
+(Nielsen 1999); mu falling with the square of the residual keeps the last steps quadratic, also where J loses rank (Fan
+& Yuan 2005).
 """
 
 from __future__ import annotations
@@ -19,14 +20,16 @@ import numpy.typing as npt
 
 from kinemorph.algebra.arrays import Array
 
-LONGEST = 1.0  # largest entry of one step [rad or m]: beyond, the linear model says nothing
-FLAT = 1e-10  # a slope below this, against |J| |e|, is a minimum
+LONGEST = 1.0  # largest entry of one step [rad or m]: beyond this, the linear model is not valid
+FLAT = 1e-10  # a slope below this, relative to |J| |e|, is a minimum
 SHORTEST = 1e-14  # a step below this changes nothing
 REGULAR = 1e-12  # least damping against the largest diagonal entry of J^T J: redundant robots leave it singular
 
 
-class Problem(NamedTuple):
-    """What is to be solved: residual (m,) and Jacobian (m, nv) at q, a step, and who must stay at a limit."""
+class LeastSquares(NamedTuple):
+    """The problem to solve: residual (m,) and Jacobian (m, nv) at q, a step, and the velocities that have to stay at a
+    limit.
+    """
 
     linearize: Callable[[Array], tuple[Array, Array]]
     step: Callable[[Array, Array], Array]  # (q, dv) -> q, within the limits
@@ -34,7 +37,7 @@ class Problem(NamedTuple):
 
 
 class Descent(NamedTuple):
-    """Where a descent ended: q, the residual there, how many steps were tried, and whether the goal was met."""
+    """The result of a descent: q, the residual there, how many steps were tried, and whether the goal was met."""
 
     q: Array
     residual: Array
@@ -42,8 +45,8 @@ class Descent(NamedTuple):
     reached: bool
 
 
-def descend(problem: Problem, q: Array, *, reached: Callable[[Array], bool], iterations: int) -> Descent:
-    """Goes downhill from q until `reached(residual)`, a minimum, or the last iteration."""
+def descend(problem: LeastSquares, q: Array, *, reached: Callable[[Array], bool], iterations: int) -> Descent:
+    """Descends from q until `reached(residual)`, a minimum, or the last iteration."""
     kappa, growth = 1e-2, 2.0
     e, J = problem.linearize(q)
     error = float(e @ e)

@@ -1,66 +1,65 @@
-"""How a robot with loops can move: degrees of freedom, rows that say nothing new, singular configurations.
+"""The mobility of a robot with loops: degrees of freedom, redundant rows, singular configurations.
 
     freedom = mobility(robot)
     freedom.dof, freedom.redundant, freedom.independent
 
 The rank of J at one configuration is not enough: a flat parallelogram has a freedom there that ends at once, and a
-triangle of bars with its corners in line has one that leads nowhere. So J is looked at nearby as well. From q it goes a
-short way along each motion that J allows there, the loops are closed again, and what comes out is counted:
+triangle of bars with its corners in line has one that leads nowhere. So J is examined nearby as well. From q a short
+step is taken along each motion that J allows, the loops are closed again, and the motions that remain are counted:
 
     instantaneous   nv - rank J(q), the motions that J allows at q
-    dof             the motions that remain at a regular configuration nearby: those along which it really went on
+    dof             the motions that remain at a regular configuration nearby: those that really continue
 
 Where the two differ, q is singular. Rows and velocities are scaled to one unit (`constraint_rows`); masses do not
-enter. Bricard's linkage has no freedom by counting rows, and has one: its rows depend on each other wherever it is
-closed, which is seen on closed configurations only.
+enter. Bricard's linkage has no degree of freedom by counting rows, and yet it has one: its rows depend on each other in
+every closed configuration, and only there.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from kinemorph.algebra.arrays import Array
-from kinemorph.analysis.loops.close_loops import Closed, Closer, Configuration
-from kinemorph.analysis.loops.constraint_rows import Rows, rows_of
+from kinemorph.analysis.loops.close_loops import Closed, Closer
+from kinemorph.analysis.loops.constraint_rows import FLAT, RobotRows, rows_of
+from kinemorph.analysis.loops.named_coordinates import Configuration
 from kinemorph.deriving.dynamics import Dynamics, derive
+from kinemorph.mechanics.constraints.independent_columns import independent_columns
 from kinemorph.model.configuration import difference, integrate, neutral
 from kinemorph.model.couplings import followers
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System
 
-FLAT = 1e-7  # a singular value of the scaled J below is none
-POOR = 1e-4  # below this times that of configurations nearby it is nearly none: singular within rounding
-FAR, NEAR = 0.25, 0.05  # [rad], steps away to a regular configuration, and steps along its motions
-KEPT = 0.5  # of a step that is left when loops are closed again, where the motion is real
+POOR = 1e-4  # a smallest singular value below this times the one nearby is zero within rounding
+FAR, NEAR = 0.25, 0.05  # [rad], steps to a regular configuration nearby, and steps along its motions
+KEPT = 0.5  # a motion is real where this share of a step is left when loops are closed again
 AROUND = 3  # configurations nearby
 TOLERANCE = 1e-11  # [m or rad], closed
-LEADING = 30.0  # by how much a coupled joint is rather dependent than its leader
-SAYS = 1e-6  # of a row, what is left of it beside the rows before
-FAIR = 0.5  # of the largest pivot
-TRIED = 4  # random motions that stand for all; one by one only where one of them fails
+LEADING = 30.0  # the weight of a coupled joint against its leader when dependent velocities are chosen
+SAYS = 1e-6  # a row counts where its remainder beside the rows before is above this
+FAIR = 0.5  # a pivot is good enough from this share of the largest
+TRIED = 4  # random motions tried for all; each motion is tried only where one of them fails
 
 
 @dataclass(frozen=True)
 class Mobility:
-    """The freedoms of a robot at one closed configuration.
+    """The degrees of freedom of a robot at one closed configuration.
 
-    `dof`            degrees of freedom: how many motions really go on from here
-    `instantaneous`  how many J allows at q; more than `dof` where q is singular
+    `dof`            degrees of freedom: the number of motions that really continue from q
+    `instantaneous`  the number of motions that J allows at q; more than `dof` where q is singular
     `rank`, `rows`   of J at q
     `constraints`    loop, coupled joint or element -> how many rows it has
     `redundant`      loop, coupled joint or element -> its rows that follow from those before, "point.z"
     `smallest`       the smallest singular value of the scaled J that is not always zero; None where there are no rows
-    `singular`       whether q is singular: freedoms appear there, or the loops jam
+    `singular`       whether q is singular: there are more motions than nearby, or the loops jam
     `motions`        (nv, instantaneous), a basis of the velocities with J v = 0, unit columns in rad/s and m/s
     `independent`    velocities from which all others follow, well chosen; `dependent`, the others
     `condition`      of the scaled columns of J of the dependent ones: near 1 is good
-    `q`              (nq,), where all this was found: q as given, closed, or one that was chosen
-    `closed`         whether the loops could be closed; if not, the figures are those of an open configuration
+    `q`              (nq,), the configuration examined: as given, closed, or chosen
+    `closed`         whether the loops could be closed; if not, the numbers are those of an open configuration
     `message`        all this in sentences
     """
 
@@ -94,37 +93,10 @@ def mobility(model: Robot | System | Dynamics, q: Configuration | None = None) -
     return _Seeker(rows_of(model, dynamics)).mobility(q, model.settings.q if isinstance(model, System) else ())
 
 
-class Partition(NamedTuple):
-    """Velocities by name: the independent ones, those that follow, the condition of J_z, and a sentence if it fails."""
-
-    independent: tuple[str, ...]
-    dependent: tuple[str, ...]
-    condition: float
-    problem: str
-
-
-def partition(
-    model: Robot | System | Dynamics, q: npt.ArrayLike, independent: Sequence[str] | None = None
-) -> Partition:
-    """The velocities parted into independent ones and those that follow from them at q (nq,).
-
-    `independent` names joints or velocities; where they do not decide the others, `problem` says which joints are too
-    many, or what is left undecided. By default they are chosen such that J_z, the columns of the others, is well
-    conditioned.
-    """
-    dynamics = model if isinstance(model, Dynamics) else derive(model, backend="interpreter")
-    seeker = _Seeker(rows_of(model, dynamics))
-    at = seeker.closer.checked(q)
-    if independent is None:
-        free, condition = seeker.chosen(at)
-        return Partition(*seeker.parted(free), condition, "")
-    return seeker.judged(at, independent)
-
-
 class _Seeker:
-    """What `mobility` and `partition` ask of one robot."""
+    """The computation of `mobility` for one robot."""
 
-    def __init__(self, rows: Rows) -> None:
+    def __init__(self, rows: RobotRows) -> None:
         self.robot = rows.robot
         self.rows = rows
         self.closer = Closer(rows.dynamics, limits=False, tolerance=TOLERANCE, rows=rows)
@@ -135,18 +107,18 @@ class _Seeker:
         if q is None:
             found = self.closer.close(settings or neutral(robot))
         else:
-            held = self.closer.owners(q) if isinstance(q, Mapping) else ()
-            found = self.closer.near(self.closer.ranges.inside(self.closer.checked(q)), held)
+            held = self.closer.names.joints_of(q) if isinstance(q, Mapping) else ()
+            found = self.closer.near(self.closer.ranges.inside(self.closer.names.configuration(q)), held)
             found = found or self.closer.close(q)
         at = found.q
         around = self._around(at) if found else []
-        if q is None and found and around:  # any configuration will do, so one that is far from singular
+        if q is None and found and around:  # any configuration is allowed, so take one that is far from singular
             at = self._best([at, *around, *self._around(around[0])])
             around = self._around(at)
         return self._told(at, around, found)
 
     def _best(self, known: Sequence[Array]) -> Array:
-        """The first configuration where the loops are nearly as far from singular as in any of those known."""
+        """The first of some configurations that is nearly as far from singular as the best of them."""
         values = [self._values(x) for x in known]
         rank = max(int((S > FLAT).sum()) for S in values)
         if not rank:
@@ -157,7 +129,9 @@ class _Seeker:
     # ── the neighborhood ──────────────────────────────────────────────────────────────────────────────────────────
 
     def _around(self, q: Array) -> list[Array]:
-        """Closed configurations a way off in random directions that J allows; fewer where it cannot go there."""
+        """Closed configurations some distance away in random directions that J allows; fewer where it cannot move
+        there.
+        """
         motions = self.motions(q)
         found = []
         for _ in range(AROUND if motions.shape[1] else 0):
@@ -167,7 +141,7 @@ class _Seeker:
         return found
 
     def _gone(self, q: Array, way: Array, length: float) -> Array | None:
-        """The closed configuration a step along a velocity; None where closing the loops takes the step back."""
+        """The closed configuration one step along a velocity; None where closing the loops undoes the step."""
         step = way * (length / max(float(np.abs(self._turned(way)).max()), 1e-12))
         for _ in range(3):
             closed = self.closer.near(self.closer.ranges.moved(q, step))
@@ -178,7 +152,9 @@ class _Seeker:
         return None
 
     def _real(self, q: Array) -> int:
-        """How many independent ways really lead on from q: of those that J allows, what closing the loops leaves."""
+        """The number of independent motions that really continue from q: those that J allows and that closing the loops
+        leaves.
+        """
         motions = self.motions(q)
         mixed = motions @ self.rng.normal(size=(motions.shape[1], TRIED))
         if all(self._gone(q, way, NEAR) is not None for way in mixed.T):
@@ -196,7 +172,7 @@ class _Seeker:
         return int((np.linalg.svd(np.array(ways), compute_uv=False) > KEPT).sum())
 
     def _turned(self, v: Array) -> Array:
-        """A velocity (nv,) with travels measured in lever arms."""
+        """A velocity (nv,) with sliding velocities divided by the lever arm."""
         return np.where(self.rows.slides, v / self._lever, v)
 
     # ── linear algebra ────────────────────────────────────────────────────────────────────────────────────────────
@@ -225,14 +201,8 @@ class _Seeker:
         for name in coupled:
             weight[self.robot.v_slice(name)] = LEADING
         rank = int((np.linalg.svd(J, compute_uv=False) > FLAT).sum())
-        left, dependent = J * weight, []
-        for _ in range(rank):
-            sizes = np.linalg.norm(left, axis=0)
-            k = int(np.flatnonzero(sizes >= FAIR * sizes.max())[-1])  # late joints follow early ones where it is fair
-            unit = left[:, k] / np.linalg.norm(left[:, k])
-            left = left - np.outer(unit, unit @ left)
-            left[:, k] = 0.0
-            dependent.append(k)
+        late_first = range(self.robot.nv)[::-1]  # late joints follow early ones where the pivots are nearly as good
+        dependent = independent_columns(J * weight, late_first, fair=FAIR, count=rank)
         free = [k for k in range(self.robot.nv) if k not in dependent]
         return free, self._condition(J, sorted(dependent), rank)
 
@@ -245,45 +215,6 @@ class _Seeker:
     def parted(self, free: Sequence[int]) -> tuple[tuple[str, ...], tuple[str, ...]]:
         names = self.robot.v_names
         return tuple(names[k] for k in free), tuple(name for k, name in enumerate(names) if k not in free)
-
-    def judged(self, q: Array, wanted: Sequence[str]) -> Partition:
-        """Whether the velocities named decide the others."""
-        robot = self.robot
-        free: list[int] = []
-        for name in wanted:
-            if name in robot.v_names:
-                free.append(robot.v_names.index(name))
-            else:
-                places = robot.v_slice(name)
-                free += range(places.start, places.stop)
-        J, motions = self.scaled(q), self.motions(q)
-        rank = robot.nv - motions.shape[1]
-        others = [k for k in range(robot.nv) if k not in free]
-        condition = self._condition(J, others, rank) if len(others) >= rank else float("inf")
-        problem = self._fault(q, motions, free, others)
-        return Partition(*self.parted(free), float("inf") if problem else condition, problem)
-
-    def _fault(self, q: Array, motions: Array, free: Sequence[int], others: Sequence[int]) -> str:
-        """A sentence where the independent velocities are too many, too few, or depend on each other."""
-        names, count = self.robot.v_names, motions.shape[1]
-        taken: list[int] = []
-        for k in free:
-            grown = [*taken, k]
-            if np.linalg.matrix_rank(motions[grown], tol=FLAT) < len(grown):
-                after = f" from {_listed([names[i] for i in taken])}" if taken else ": the loops do not let it move"
-                return (
-                    f"independent '{names[k]}' follows{after}; robot '{self.robot.name}' has {_freedoms(count)}. "
-                    f"Leave '{names[k]}' out, or take {_listed(self.parted(self.chosen(q)[0])[0])}."
-                )
-            taken = grown
-        if len(taken) < count:
-            project = motions @ np.linalg.pinv(motions[taken]) @ motions[taken] if taken else 0.0 * motions
-            loose = [names[k] for k in others if np.abs(motions[k] - project[k]).max() > FLAT]
-            return (
-                f"independent {_listed([names[k] for k in taken]) or 'velocities'}: robot '{self.robot.name}' has "
-                f"{_freedoms(count)}, so that {_listed(loose)} would be undecided. Name {count - len(taken)} more."
-            )
-        return ""
 
     # ── in words ──────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -298,7 +229,7 @@ class _Seeker:
         jammed = bool(found) and motions.shape[1] > 0 and not around
         singular = rank < regular_rank or jammed or (smallest is not None and smallest < POOR * usual)
         regular = self._best(around) if singular and around else q
-        if not found:  # no configuration is closed: what holds for any
+        if not found:  # no configuration is closed: use random open ones
             regular = self._best(
                 [integrate(self.robot, q, 0.3 * self.rng.normal(size=self.robot.nv)) for _ in range(3)]
             )
@@ -315,7 +246,7 @@ class _Seeker:
         if singular:
             parts.append(self._singular(dof, motions.shape[1], smallest, usual))
         if not found:
-            parts.append(f"But it cannot be assembled so: {found.message}")
+            parts.append(f"But its loops cannot be closed: {found.message}")
         return Mobility(
             dof=dof,
             instantaneous=motions.shape[1],
@@ -335,27 +266,12 @@ class _Seeker:
         )
 
     def _redundant(self, q: Array) -> list[int]:
-        """Rows that depend on those before them; where that cannot be told well, on those that are larger."""
+        """Rows that depend on earlier rows; where that is not clear numerically, on larger rows."""
         J = self.scaled(q)
         rank = int((np.linalg.svd(J, compute_uv=False) > FLAT).sum())
-        basis = np.zeros((0, J.shape[1]))
-        redundant = []
-        for k, row in enumerate(J):
-            rest = row - basis.T @ (basis @ row)
-            rest = rest - basis.T @ (basis @ rest)
-            if np.linalg.norm(rest) > SAYS * max(1.0, float(np.linalg.norm(row))):
-                basis = np.vstack([basis, rest / np.linalg.norm(rest)])
-            else:
-                redundant.append(k)
-        if len(J) - len(redundant) == rank:
-            return redundant
-        left, kept = J.copy(), []
-        for _ in range(rank):
-            k = int(np.argmax(np.linalg.norm(left, axis=1)))
-            unit = left[k] / np.linalg.norm(left[k])
-            left = left - np.outer(left @ unit, unit)
-            left[k] = 0.0
-            kept.append(k)
+        kept = independent_columns(J.T, least=SAYS * np.maximum(1.0, np.linalg.norm(J, axis=1)), fair=0.0)
+        if len(kept) != rank:
+            kept = independent_columns(J.T, count=rank)
         return [k for k in range(len(J)) if k not in kept]
 
     def _counted(self, dof: int, rank: int) -> str:
@@ -369,7 +285,7 @@ class _Seeker:
 
     def _repeated(self, redundant: Mapping[str, tuple[str, ...]]) -> list[str]:
         """`Loop 'closure': 3 of 5 rows redundant: point.z, parallel.x, parallel.y; planar mechanism.`"""
-        planar = {name for part in self.closer.assemblies.parts if part.planar for name in part.loops}
+        planar = {name for part in self.closer.sets.all if part.planar for name in part.loops}
         loops, coupled = {joint.name for joint in self.robot.loops}, {c.joint for c in self.robot.couplings}
         told = []
         for owner, rows in redundant.items():
@@ -383,11 +299,10 @@ class _Seeker:
         size = f"the smallest singular value is {smallest:.2g}" if smallest is not None else ""
         beside = f"{size}, {usual:.2g} nearby" if usual else size
         if not usual:
-            return f"This configuration is singular: J allows {_motions(instantaneous)}, and none goes on."
+            return f"This configuration is singular: J allows {_motions(instantaneous)}, and none continues."
         if instantaneous > dof:
-            return (
-                f"This configuration is singular: J allows {_motions(instantaneous)}, of which {dof} go on; {beside}."
-            )
+            allowed = _motions(instantaneous)
+            return f"This configuration is singular: J allows {allowed}, of which {dof} continue; {beside}."
         return f"This configuration is singular within rounding: {beside}."
 
 
@@ -397,7 +312,3 @@ def _freedoms(count: int) -> str:
 
 def _motions(count: int) -> str:
     return f"{count} motion{'s' * (count != 1)}"
-
-
-def _listed(names: Sequence[str]) -> str:
-    return ", ".join(f"'{name}'" for name in names)

@@ -1,14 +1,15 @@
 """Planar loops in the complex plane: one complex equation per loop, linear in the turns of the links.
 
-A loop whose hinges are all parallel, and whose slides lie across them, moves in a plane, wherever that plane lies. With
-Theta_g = exp(i angle) the turn of links that share their orientation (a slide does not turn, a held hinge turns by a
-known angle), and s_k the travel of slide k, every closure says that two sums of vectors meet:
+A loop whose hinges are all parallel, and whose slides are perpendicular to them, moves in a plane of any orientation.
+With Theta_g = exp(i angle) the turn of links that share their orientation (a slide does not turn, a held hinge turns by
+a known angle), and s_k the travel of slide k, every closure says that two sums of vectors are equal:
 
     sum_g C[l, g] Theta_g + sum_k D[l, k] s_k Theta_g(k) = 0,      g = 0 is the ground, Theta_0 = 1
 
-C and D are constant: lengths, and what held joints make of them. Any complex-linear combination of such equations is
-one as well (Wampler 2001, "Solving the kinematics of planar mechanisms by Dixon determinant and a complex-plane
-formulation"). Loops that share a joint are one `PlanarLoops`; what carries all of it is its ground.
+C and D are constant: lengths, turned by the known angles of held joints. Any complex-linear combination of such
+equations is one as well (Wampler 2001, "Solving the kinematics of planar mechanisms by Dixon determinant and a
+complex-plane formulation"). Loops that share a joint are one `PlanarLoops`; the link that carries all of them is its
+ground.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ SLOTS = {("line",)}  # a pin in a slot
 WELDS = {("point", "orientation")}
 
 
-class Place(NamedTuple):
+class FrameAtZero(NamedTuple):
     """A frame at q = 0, seen from the ground of the loops: its rotation (3, 3) and its origin (3,)."""
 
     R: Array
@@ -43,7 +44,7 @@ class Place(NamedTuple):
 
 class Member(NamedTuple):
     """A link of planar loops: `at`, where its joint lies at q = 0; `along`, a slide's direction, else 0; `sign`, +1
-    where the hinge's axis is the plane's normal, -1 where it is the opposite; `q`, the place of its coordinate.
+    where the hinge's axis is the plane's normal, -1 where it is the opposite; `q`, the index of its coordinate.
     """
 
     link: int
@@ -68,7 +69,7 @@ class Closing(NamedTuple):
 class Equations(NamedTuple):
     """C (L, 1 + r) and D (L, p), the group that each slide goes along (p,), and how coordinates follow from a solution.
 
-    `angles` has (place in q, sign, group of the link, factor, group of the parent, factor), `travels` (place in q,
+    `angles` has (index in q, sign, group of the link, factor, group of the parent, factor), `travels` (index in q,
     slide); a turn of a link is its factor times the turn of its group.
     """
 
@@ -85,7 +86,7 @@ class Equations(NamedTuple):
 
 @dataclass(frozen=True)
 class PlanarLoops:
-    """Loops that share joints and move in one plane. `loops` are places in `robot.loops`, `places` those in q."""
+    """Loops that share joints and move in one plane. `loops` are indices in `robot.loops`, `places` those in q."""
 
     loops: tuple[int, ...]
     places: tuple[int, ...]
@@ -94,9 +95,9 @@ class PlanarLoops:
     size: float  # the longest vector [m]
 
     def equations(self, known: Mapping[int, float]) -> Equations | None:
-        """The loop equations where the coordinates at the places `known` have these values.
+        """The loop equations for known values of some coordinates, by index in q.
 
-        None where closures contradict each other, or say the same, about the orientation of links.
+        None where closures contradict or repeat each other about the orientation of links.
         """
         group: dict[int, int] = {}
         factor: dict[int, complex] = {}
@@ -157,7 +158,9 @@ class PlanarLoops:
 
 
 def _merged(group: dict[int, int], factor: dict[int, complex], closing: Closing) -> bool:
-    """Makes one group of two links that keep their turn: Theta_child = turn Theta_parent. False where they were one."""
+    """Joins the groups of two links with a constant relative turn: Theta_child = turn Theta_parent. False where they
+    were one.
+    """
     a, b = closing.parent, closing.child
     if group[a] == group[b]:
         return False
@@ -174,7 +177,7 @@ def _merged(group: dict[int, int], factor: dict[int, complex], closing: Closing)
 
 
 def components(tree: Tree) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
-    """(loops, links) for each set of loops that share joints: places in `tree.closures` and in `tree.links`."""
+    """(loops, links) for each set of loops that share joints: indices in `tree.closures` and in `tree.links`."""
     found: list[tuple[set[int], set[int]]] = []
     for index, closure in enumerate(tree.closures):
         loops, links = {index}, set(_between(tree, closure.parent.link, closure.child.link))
@@ -186,7 +189,7 @@ def components(tree: Tree) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
 
 
 def _between(tree: Tree, a: int, b: int) -> list[int]:
-    """The links on the way between two links, without the one that carries both."""
+    """The links on the path between two links, without the one that carries both."""
     above: list[list[int]] = []
     for link in (a, b):
         path = []
@@ -237,16 +240,16 @@ def planar_loops(tree: Tree, loops: Sequence[int], links: Sequence[int]) -> Plan
     return PlanarLoops(tuple(loops), tuple(m.q for m in members), tuple(members), tuple(closings), size or 1.0)
 
 
-def _places(tree: Tree, links: Sequence[int]) -> dict[int, Place]:
-    """Where links are at q = 0, seen from what carries all of them; that link's own place is among them."""
+def _places(tree: Tree, links: Sequence[int]) -> dict[int, FrameAtZero]:
+    """Frames of links at q = 0, seen from the link that carries all of them, which is included."""
     zeros = [0.0] * tree.nq
-    places: dict[int, Place] = {}
+    places: dict[int, FrameAtZero] = {}
     for i in links:  # parents first
         link = tree.links[i]
-        base = places.setdefault(link.parent, Place(np.eye(3), np.zeros(3)))
+        base = places.setdefault(link.parent, FrameAtZero(np.eye(3), np.zeros(3)))
         pose = pose_of_move(link.move(zeros))
         R, p = np.array(pose.R, dtype=float), np.array(pose.p, dtype=float)
-        places[i] = Place(base.R @ R, base.p + base.R @ p)
+        places[i] = FrameAtZero(base.R @ R, base.p + base.R @ p)
     return places
 
 
@@ -259,7 +262,7 @@ def _across(a: Array, b: Array) -> bool:
 
 
 def _closing(
-    closure: Closure, places: Mapping[int, Place], normal: Array, flat: Callable[[Array], complex]
+    closure: Closure, places: Mapping[int, FrameAtZero], normal: Array, flat: Callable[[Array], complex]
 ) -> Closing | None:
     """A closure in the plane; None where its kind or its axis does not fit."""
     a, b = _seen(closure.parent, places), _seen(closure.child, places)
@@ -283,7 +286,7 @@ def _closing(
     return None
 
 
-def _seen(attachment: Attachment, places: Mapping[int, Place]) -> Place:
-    base = places.get(attachment.link, Place(np.eye(3), np.zeros(3)))
+def _seen(attachment: Attachment, places: Mapping[int, FrameAtZero]) -> FrameAtZero:
+    base = places.get(attachment.link, FrameAtZero(np.eye(3), np.zeros(3)))
     R, p = np.array(attachment.pose.R, dtype=float), np.array(attachment.pose.p, dtype=float)
-    return Place(base.R @ R, base.p + base.R @ p)
+    return FrameAtZero(base.R @ R, base.p + base.R @ p)

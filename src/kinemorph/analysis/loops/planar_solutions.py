@@ -1,10 +1,10 @@
 """All solutions of planar loop equations: block by block, each by elimination.
 
-The equations of `planar_equations` are linear in the turns of links, so a combination of loops may hold two unknowns
-only: a dyad (an Assur group of two links), which a circle and a circle, or a circle and a line, decide. What a dyad
-gives is known to the rest, and so on. Most linkages fall apart like this. Where two loops are left with four turns and
-no dyad among them, as in a Stephenson six-bar driven from its outer loop, two turns are eliminated linearly; the
-conditions
+The equations of `planar_equations` are linear in the turns of links, so a combination of loops may have two unknowns
+only: a dyad (an Assur group of two links), whose solutions are intersections of two circles, or of a circle and a line.
+The solution of a dyad is known to the remaining equations, and so on. Most linkages separate into dyads like this.
+Where two loops are left with four turns and no dyad among them, as in a Stephenson six-bar driven from its outer loop,
+two turns are eliminated linearly; the conditions
 
     |T_c| = 1,  |T_d| = 1      with T_c, T_d affine in x = T_a and y = T_b
 
@@ -16,8 +16,8 @@ has degree 6 in x: six solutions at most, of which the real ones have |x| = 1. N
 
 Each block has an orientation, the sign of the determinant of its equations' derivative by its unknowns, turns first.
 Complex-linear combinations of equations do not change it, so it belongs to the mechanism: for a dyad of two links it is
-+ where, going round the loop, the turn from the first to the second is counterclockwise. It keeps until the block is
-singular.
++ where, going round the loop, the turn from the first to the second is counterclockwise. It changes only where the
+block is singular.
 """
 
 from __future__ import annotations
@@ -32,17 +32,17 @@ import numpy.typing as npt
 from kinemorph.algebra.arrays import Array
 from kinemorph.analysis.loops.planar_equations import Complex, Equations
 
-RANK = 1e-9  # of the size of the loops: coefficients below are none
+RANK = 1e-9  # of the size of the loops: smaller coefficients count as zero
 DOUBLE = 1e-9  # of the size: circles that miss each other by less touch
 NEAR_CIRCLE = 0.05  # roots x of the resultant this near to |x| = 1 are tried by Newton's method
-SAME = 1e-6  # [rad], solutions nearer to each other are one
-LARGEST = 3  # loops in one block that is looked for,
-MOST_UNKNOWNS = 16  # and unknowns among which it is
+SAME = 1e-6  # [rad], solutions nearer to each other are the same
+LARGEST = 3  # loops in one block at most
+MOST_UNKNOWNS = 16  # unknowns among which a block is searched for
 MOST_SOLUTIONS = 4096
 
 
 class Block(NamedTuple):
-    """Unknowns that `rows` (m, L), combinations of loops, decide: groups that turn, and slides; 2 m in all."""
+    """Unknowns that `rows` (m, L), combinations of loops, determine: groups that turn, and slides; 2 m in all."""
 
     turns: tuple[int, ...]
     slides: tuple[int, ...]
@@ -58,11 +58,11 @@ class Solution(NamedTuple):
 
 
 class Undecided(Exception):
-    """A block for which no elimination is written, or more solutions than one can list."""
+    """A block for which no elimination is implemented, or with too many solutions to list."""
 
 
 def blocks(equations: Equations, size: float) -> list[Block] | None:
-    """The equations in blocks, each decided by those before it; None where they do not decide all unknowns."""
+    """The equations in blocks, each solvable after those before it; None where they do not determine all unknowns."""
     C, D, carriers, _, _ = equations
     basis: Complex = np.eye(len(C), dtype=complex)
     used = np.hstack([np.abs(C), np.abs(D) * size]) > RANK * size
@@ -83,7 +83,7 @@ def blocks(equations: Equations, size: float) -> list[Block] | None:
 def _of_one_loop(
     used: npt.NDArray[np.bool_], carriers: Sequence[int], basis: Complex, turns: set[int], slides: set[int]
 ) -> Block | None:
-    """A loop that holds two unknowns by itself, as most dyads of long linkages do; the first one."""
+    """The first loop that has two unknowns alone, as most dyads of long linkages do."""
     count = used.shape[1] - len(carriers)
     for row in basis:
         loop = int(np.argmax(np.abs(row)))
@@ -123,7 +123,7 @@ def _left_null(A: Complex, tolerance: float) -> Complex:
 
 
 def _without(basis: Complex, rows: Complex) -> Complex:
-    """Orthonormal rows for what is left of a row space; those that are left as they were stay so."""
+    """Orthonormal rows of the rest of a row space; rows that are unaffected stay unchanged."""
     rest = basis - (basis @ rows.conj().T) @ rows
     sizes = np.linalg.norm(rest, axis=1)
     whole, cut = rest[sizes > 1.0 - RANK], rest[sizes <= 1.0 - RANK]
@@ -132,7 +132,7 @@ def _without(basis: Complex, rows: Complex) -> Complex:
 
 
 def solutions(equations: Equations, parts: Sequence[Block], size: float) -> tuple[list[Solution], list[str]]:
-    """(all real solutions, why branches end): every block is solved for every solution of those before it.
+    """(all real solutions, reasons for missing ones): every block is solved for every solution of those before it.
 
     Raises Undecided at a block of several loops that is not four turns, and where there are too many solutions.
     """
@@ -178,7 +178,7 @@ def signs_at(
 
 
 def _derivative(a: Complex, d: Complex, along: Sequence[int], turns: Complex, travels: Array) -> Array:
-    """Of one block's equations, real and imaginary parts (2 m, 2 m), by angles and travels."""
+    """The derivative of one block's equations, real and imaginary parts (2 m, 2 m), by angles and travels."""
     by_turn = a.copy()
     by_slide = d.copy()
     for k, carrier in enumerate(along):
@@ -230,7 +230,7 @@ def _two_circles(c: complex, a: complex, b: complex, size: float) -> tuple[Answe
         )
     if not distance > RANK * size:
         return [], "two links of one length end in the same point, so that they may point anywhere"
-    along = (distance**2 + first**2 - second**2) / (2.0 * distance)  # of -a T1 ... on the way from the start to the end
+    along = (distance**2 + first**2 - second**2) / (2.0 * distance)  # of -a T1, along the line from start to end
     high = np.sqrt(max(0.0, first**2 - along**2))
     answers = []
     for side in (1.0, -1.0) if high > 0.0 else (1.0,):
@@ -337,7 +337,7 @@ def _resultant_roots(one: tuple[Complex, ...], two: tuple[Complex, ...]) -> Comp
 
 
 def _polished(constant: Complex, a: Complex, angles: Array, size: float) -> Array | None:
-    """The angles after Newton's method, where it ends near to where it began."""
+    """The angles after Newton's method, where it ends near its start."""
     begun = angles.copy()
     for _ in range(30):
         turns = np.exp(1j * angles)

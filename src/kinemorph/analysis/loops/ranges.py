@@ -1,8 +1,8 @@
-"""The configurations a robot may take while it reaches: limits, couplings, unit quaternions.
+"""The configurations a robot may take: limits, couplings, unit quaternions.
 
-Every step is taken on the manifold (model.configuration) and then put back inside. A velocity stands at a limit where
-the coordinate it moves does; that is known for coordinates that go one to one with a velocity (hinges, slides, screws,
-the heading of a planar joint). The positions of planar and free joints, where limited at all, are only cut off.
+Every step is taken on the manifold (model.configuration) and then put back inside. A velocity is at a limit where the
+coordinate it moves is; that is known for coordinates that correspond to one velocity (hinges, slides, screws, the
+heading of a planar joint). The positions of planar and free joints, where limited at all, are only clipped.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ ONE_TO_ONE = {
 
 
 class Ranges:
-    """Where q may go. `frames` are the frames to be placed: joints that move none of them keep their coordinates.
+    """The range of q. `frames` are the frames to be placed: joints that move none of them keep their coordinates.
 
-    `linked` are sets of joints that loops join: who moves one of them moves all.
+    `linked` are sets of joints that loops connect: moving one of them moves all.
     """
 
     def __init__(
@@ -65,14 +65,16 @@ class Ranges:
         return np.asarray((at_lower & (push < 0.0)) | (at_upper & (push > 0.0)))
 
     def elsewhere(self, q: Array, frames: Collection[str], rng: np.random.Generator) -> Array:
-        """q with joints drawn anew: those that move `frames` and no other frame, or all that move one if none is."""
+        """q with new random values of joints: those that move `frames` and no other frame; if there are none, all that
+        move a frame.
+        """
         mine = np.any([self._moving[frame] for frame in frames], axis=0)
         others = np.any([np.zeros_like(mine), *(self._moving[f] for f in self.frames if f not in frames)], axis=0)
         drawn = mine & ~others if np.any(mine & ~others) else np.any(list(self._moving.values()), axis=0)
         return self.inside(np.where(drawn, random_configuration(self.robot, rng), q))
 
     def at_limits(self, q: Array) -> list[str]:
-        """Names of the coordinates that stand at a limit."""
+        """Names of the coordinates that are at a limit."""
         lower, upper = self.bounds
         return [name for name, x, a, b in zip(self.robot.q_names, q, lower, upper, strict=True) if x in (a, b)]
 
@@ -102,7 +104,7 @@ class Ranges:
 
     @cached_property
     def _pairs(self) -> tuple[list[int], list[int]]:
-        """Coordinates that go one to one with a velocity, and those velocities."""
+        """Coordinates that correspond to one velocity, and those velocities."""
         coordinates, velocities = [], []
         for joint in self.robot.joints:
             q, v = self.robot.q_slice(joint.name).start, self.robot.v_slice(joint.name).start
@@ -115,7 +117,7 @@ class Ranges:
 
     @cached_property
     def _quaternions(self) -> list[slice]:
-        """Where the quaternions lie in q: they have no unit and stand last in their joint."""
+        """The slices of quaternions in q: they have no unit and come last in their joint."""
         ends = [self.robot.q_slice(joint.name).stop for joint in self.robot.joints if "" in joint.table.q_units]
         return [slice(end - 4, end) for end in ends]
 

@@ -1,13 +1,13 @@
 """Small motions about a state: equilibrium, linearization, poles and sensitivities.
 
 equilibrium          `equilibrium`: a state at rest that stays at rest
-equilibrium_search   the search for it: Newton steps and a damped motion
+equilibrium_search   the search for an equilibrium: Newton steps and a damped motion
 linearize            `linearize`: the linear equations about any state
 poles                `poles`: eigenvalues, damping, mode shapes
-eigenproblems        the eigenvalue problems behind them
+eigenproblems        the eigenvalue problems of poles
 stability            whether an equilibrium is stable
 sensitivities        `sensitivities`: how a motion changes with parameters, inputs and the initial state
 pole_sensitivities   `pole_sensitivities`: how poles change with parameters
 variational_plant    the variational equations of a plant, as a larger plant
-plant_derivatives    exact derivatives of a plant's equations at one state, which all of these share
+plant_derivatives    exact derivatives of a plant's equations at one state, shared by all files here
 """

@@ -1,11 +1,11 @@
-"""Eigenvalues of a linearized plant, in three ways.
+"""Eigenvalues of a linearized plant, by three methods.
 
     M a + K w = 0, both symmetric         (K - omega^2 M) psi = 0, by Cholesky's factor of M: real, to full accuracy
     ds/dt = A s                           eigenvalues of A
     rows without accelerations            E ds/dt = F s with a singular E, by inversion about a shift; infinite
                                           eigenvalues are left out
 
-NumPy is enough for all of it.
+All of it uses NumPy alone.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from kinemorph.mechanics.trees.motions import ELEMENTARY
 
 Complex = npt.NDArray[np.complex128]
 SYMMETRIC = 1e-11  # K and M count as symmetric up to this, against their largest entry
-RIGID = 1e-12  # a stiffness per mass below this, against the largest, is none
-NEARLY_ZERO = 1e-6  # eigenvalues at zero, which rounding spreads where they are double, against the largest
-INFINITE = 1e-8  # eigenvalues of the inverse below this, against the largest, are infinite poles
+RIGID = 1e-12  # a stiffness per mass below this, relative to the largest, is zero
+NEARLY_ZERO = 1e-6  # eigenvalues below this, relative to the largest, are zero: rounding spreads double ones
+INFINITE = 1e-8  # eigenvalues of the inverse below this, relative to the largest, are infinite poles
 
 
 class Motions(NamedTuple):
@@ -40,7 +40,7 @@ class Motions(NamedTuple):
 
 
 def of_linear(linear: Linearization) -> Motions:
-    """By the symmetric problem where the plant is conservative and at rest, else by the eigenvalues of A."""
+    """Poles by the symmetric problem where the plant is conservative and at rest, else by the eigenvalues of A."""
     second = linear.second_order
     if second is not None and not linear.point.v.any():
         Z, V = linear.directions
@@ -54,10 +54,10 @@ def of_linear(linear: Linearization) -> Motions:
 
 
 def _of_deviations(linear: Linearization) -> Array:
-    """A where w is measured from the motion itself, which moves on at v, and no longer from where it is now.
+    """A for a w that is measured from the motion itself, which continues at v, and not from the present configuration.
 
-    A pole is a growth per time, so that coordinates may not stay behind. For joints of one axis nothing changes. On
-    others a deviation is seen from axes that move:  dw/dt = change of v - (d carried / dw) w, for a rotation -v x w.
+    A pole is a growth per time, so that the coordinates have to move along. For joints of one axis nothing changes. For
+    others a deviation is seen from moving axes:  dw/dt = change of v - (d carried / dw) w, for a rotation -v x w.
     """
     A, v = linear.A.copy(), linear.point.v
     for place in linear.plant.manifold if v.any() else ():
@@ -96,7 +96,9 @@ def _of_symmetric(M: Array, K: Array, Z: Array) -> Motions:
 
 
 def _without_repeated_zeros(A: Array, values: Complex) -> npt.NDArray[np.intp]:
-    """Indices of the eigenvalues to list: zeros as often as there are vectors, and exactly zero."""
+    """Indices of the eigenvalues to list; zeros are made exact, and listed as often as they have independent
+    vectors.
+    """
     size = np.abs(values).max(initial=0.0)
     scale = np.linalg.norm(A, 2) if len(A) else 0.0
     shapes = len(A) - int(np.linalg.matrix_rank(A, RIGID * scale)) if scale else len(A)
@@ -122,7 +124,7 @@ def of_pencil(slopes: Slopes, point: Point) -> Motions:
     if shift is None:
         raise UnsupportedError(
             f"plant '{plant.name}': its linearized equations do not determine the motion, some repeat each other or "
-            "hold for any state. See that there is one equation for each unknown."
+            "hold for any state. Make sure that there is one equation for each unknown."
         )
     values, vectors = np.linalg.eig(np.linalg.solve(F - shift * E, E))
     kept = np.abs(values) > INFINITE * np.abs(values).max(initial=0.0)
@@ -133,7 +135,7 @@ def of_pencil(slopes: Slopes, point: Point) -> Motions:
 
 
 def _best_shift(E: Array, F: Array) -> float | None:
-    """A shift about which F - shift E is best conditioned, None where it is singular about all of them."""
+    """A shift with which F - shift E is best conditioned, None where it is singular for all shifts tried."""
     size = np.abs(F).max(initial=0.0) / max(np.abs(E).max(initial=0.0), 1e-300)
     tried = [math.pi / 3.0 * size**power for power in (0.0, 0.25, 0.5, 0.75, 1.0)]
     conditions = [float(np.linalg.cond(F - shift * E)) for shift in tried]

@@ -1,7 +1,7 @@
-"""Static equilibrium: a state at rest that stays at rest, and whether it does so when disturbed.
+"""Static equilibrium: a state at rest that stays at rest, and its stability.
 
-`equilibrium_search` searches for it; `stability` judges it. A search that fails is a result as well, and says where a
-force is left over.
+`equilibrium_search` searches for it; `stability` judges it. A failed search is a result as well, and names the joint
+where a force is left over.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from kinemorph.analysis.small_motions.equilibrium_search import CLOSED, Balance,
 from kinemorph.analysis.small_motions.linearize import Model
 from kinemorph.analysis.small_motions.plant_derivatives import Point, point_of
 from kinemorph.analysis.small_motions.poles import Poles
-from kinemorph.analysis.small_motions.stability import Verdict, stability_of
+from kinemorph.analysis.small_motions.stability import Stability, stability_of
 from kinemorph.errors import KinemorphError, UnsupportedError
 from kinemorph.mechanics.elements.ensemble import FORCE_UNITS
 from kinemorph.plants.plant import Plant
@@ -25,18 +25,18 @@ from kinemorph.plants.robot_plant import plant as as_plant
 from kinemorph.plants.user_laws import Law
 from kinemorph.shown import Shown
 
-KICK = 0.05  # [rad or m] away from an equilibrium that is not stable
+KICK = 0.05  # [rad or m], the displacement from an unstable equilibrium
 KICKS = 10
 
 
 @dataclass(frozen=True, eq=False)
 class Equilibrium(Shown):
-    """Where a search for an equilibrium ended. True where it found one. Made by `equilibrium`.
+    """The result of a search for an equilibrium. True where it found one. Made by `equilibrium`.
 
     `q` (nq,), `x` (nx,), `u` (nu,), `p`    the state at rest
     `residual` (nv + nx,)         forces left unbalanced [N m or N], then rates of x; `worst` is the largest force
     `stable`                      True, False, or None where linear equations do not decide; `reason` says why
-    `message`                     a sentence for a person
+    `message`                     the outcome as a sentence
     """
 
     q: Array
@@ -81,15 +81,15 @@ def equilibrium(
 ) -> Equilibrium:
     """A state at rest that stays at rest, near a first guess.
 
-    `q`, `x`          the guess, by name or in order; the plant's start where none is given
-    `u`, `p`, `t`     inputs, parameters and time, held; so is `m`, what elements remember. Constraints that go with
-                      time stand as they do then
+    `q`, `x`          the guess, by name or in order; by default the plant's initial state
+    `u`, `p`, `t`     constant inputs, parameters and time; `m`, the memory of elements. Constraints that depend on
+                      time are those at `t`
     `forces`          a law of generalized forces, as for `simulate`; `locked` are joints that do not move
-    `stable`          seek a stable one: follow the damped motion downhill, and leave equilibria that are not stable
-    `tolerance`       of the unbalanced forces, against the largest force or stiffness (per rad or m) on the way
+    `stable`          search for a stable one: follow the damped motion downhill, and leave unstable equilibria
+    `tolerance`       of the unbalanced forces, relative to the largest force or stiffness (per rad or m) of the search
     `regularizer`     k [1/s^2] of the damped steps
 
-    Where none is found the result says so and names the joint with the largest unbalanced force.
+    Where no equilibrium is found, the result says so and names the joint with the largest unbalanced force.
     """
     for name, value in (("tolerance", tolerance), ("regularizer", regularizer), ("iterations", iterations)):
         if not value > 0 or not np.isfinite(value):
@@ -108,7 +108,7 @@ def equilibrium(
 
 
 def _settled(search: Search, start: Point, most: int) -> Equilibrium:
-    """From a guess to the result."""
+    """The result of the search from a guess."""
     here = search.at(start)
     for _ in range(KICKS + 1):
         here = search.settle(here, most)
@@ -122,13 +122,13 @@ def _settled(search: Search, start: Point, most: int) -> Equilibrium:
 
 
 def _away(search: Search, found: Poles) -> Array:
-    """A small displacement along the motion that grows fastest."""
+    """A small displacement along the fastest growing motion."""
     shape = found.vectors[int(np.argmax(found.alpha)), : search.plant.nv].real
     return np.asarray(KICK * shape / max(float(np.abs(shape).max(initial=0.0)), 1e-300))
 
 
-def _found(search: Search, here: Balance, verdict: Verdict) -> Equilibrium:
-    """An equilibrium with the verdict on it."""
+def _found(search: Search, here: Balance, verdict: Stability) -> Equilibrium:
+    """An equilibrium with its stability."""
     word = {True: "stable", False: "not stable", None: "marginal"}[verdict.stable]
     message = f"Equilibrium of '{search.plant.name}' after {search.count} iterations, {word}: {verdict.reason}"
     led = search.slopes.led(here.point)
@@ -138,7 +138,7 @@ def _found(search: Search, here: Balance, verdict: Verdict) -> Equilibrium:
 
 
 def _failed(search: Search, here: Balance, most: int) -> Equilibrium:
-    """The sentence for a search that ended elsewhere."""
+    """The result of a search that found no equilibrium."""
     why = f"No equilibrium of '{search.plant.name}' was found in {search.count} iterations (of at most {most}): "
     if here.opened > CLOSED:
         why += f"loops stay open by {here.opened:.3g} [m or rad]. Start from an assembled configuration."
@@ -165,7 +165,7 @@ def _unbalanced(search: Search, here: Balance) -> str:
 
 
 def _broken(search: Search, start: Point, why: str) -> Equilibrium:
-    """The result where the equations have no finite value on the way."""
+    """The result where the equations have no finite value during the search."""
     nothing = np.zeros(search.slopes.n)
     point, rest = (search.last.point, search.last.residual) if search.last else (start, nothing)
     message = f"No equilibrium of '{search.plant.name}' was found: after {search.count} iterations, {why}"

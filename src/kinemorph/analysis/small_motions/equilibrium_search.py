@@ -1,14 +1,15 @@
-"""The search for balance: steps of Newton and of a damped motion, until no force is left over.
+"""The search for equilibrium: Newton steps and steps of a damped motion, until no force is left over.
 
 The residual r(w, x) at v = 0, z = 0 is to become zero. Newton's step solves  K dy = -r, K = dr/dy; far from a solution
-it leads anywhere. There the inertia helps,
+such a step is arbitrary. There the inertia helps,
 
     (K + k M) dy = -r,    k = 100 at first                                  (EasyDyn's regularizer)
 
-one step of a motion so damped that it creeps along the forces; it leads downhill, to where a real robot comes to rest.
-Newton takes over where its step is short, or where it goes with the forces and halves them: then the digits double from
-step to step, also near an equilibrium that is not stable. After each step the coordinates are centered anew, so any
-joint manifold will do. Where forces leave a direction free (a cart on a rail), steps are those of least norm.
+one step of a strongly damped motion that creeps along the forces; it leads downhill, to where a real robot comes to
+rest. Newton takes over where its step is short, or where it goes along the forces and halves them: then the number of
+digits doubles from step to step, also near an unstable equilibrium. After each step the local coordinates are centered
+again, so that any joint manifold is allowed. Where forces leave a direction free (a cart on a rail), steps are those of
+least norm.
 """
 
 from __future__ import annotations
@@ -25,16 +26,16 @@ from kinemorph.plants.plant import Plant
 SHORT = 0.25  # a Newton step up to this [rad or m] is near enough to be trusted
 TURN = 1.0  # the longest step of an angle [rad]
 LONG = 10.0  # the longest step of anything else in a damped motion [m or the unit of a state]
-FREE = 1e-10  # singular values of the stiffness below this, against the largest, leave a direction free
+FREE = 1e-10  # singular values of the stiffness below this, relative to the largest, leave a direction free
 CLOSED = 1e-10  # [m or rad] loops are closed up to this
-PATIENCE = 50  # steps in which a force that no stiffness opposes may stay as it is
+PATIENCE = 50  # steps during which a force that no stiffness opposes may stay unchanged
 
 
 class Balance(NamedTuple):
-    """The problem at one point: forces f left over along independent y, their stiffness K and inertia M."""
+    """The balance at one point: forces f left over along independent y, their stiffness K and inertia M."""
 
     point: Point
-    residual: Array  # (nv + nx,), forces even where loops close
+    residual: Array  # (nv + nx,), forces also where there are loops
     f: Array
     K: Array
     M: Array
@@ -44,12 +45,12 @@ class Balance(NamedTuple):
 
 
 class Search:
-    """One search and what it has seen."""
+    """One search with its settings and its largest forces."""
 
     def __init__(self, plant: Plant, *, downhill: bool, tolerance: float, regularizer: float) -> None:
         self.plant, self.slopes = plant, slopes_of(plant)
         self.downhill, self.tolerance, self.k = downhill, tolerance, regularizer
-        self.largest = np.zeros(2)  # force or stiffness seen: of mechanics, of x
+        self.largest = np.zeros(2)  # force or stiffness so far: of mechanics, of x
         self.count = 0
         self.last: Balance | None = None
         turns = np.array([column.unit == "rad/s" for column in plant.v], dtype=bool)
@@ -102,7 +103,7 @@ class Search:
         return slice(0, n), slice(n, len(here.f))
 
     def balanced(self, here: Balance) -> bool:
-        """Whether the forces are zero against what was seen, and loops are closed."""
+        """Whether the forces are zero relative to the largest ones so far, and loops are closed."""
         small = all(
             np.abs(here.f[part]).max(initial=0.0) <= self.tolerance * largest
             for part, largest in zip(self._parts(here), self.largest, strict=True)
@@ -134,7 +135,7 @@ class Search:
         return new if better else None
 
     def _damped(self, here: Balance) -> Balance:
-        """A step of the damped motion: faster as long as forces go on pulling the same way, else slower."""
+        """A step of the damped motion: faster as long as forces keep their direction, else slower."""
         busy = (here.f != 0.0) | (here.K != 0.0).any(axis=0) | (here.K != 0.0).any(axis=1)
         f, K, M = here.f[busy], here.K[np.ix_(busy, busy)], here.M[np.ix_(busy, busy)]
         for _ in range(60):
@@ -151,13 +152,13 @@ class Search:
         return new
 
     def step(self, here: Balance, dy: Array) -> Balance:
-        """The problem after a step, with loops closed as well as a linear step can."""
+        """The balance after a step, with loops closed as well as a linear step allows."""
         change = here.Z @ dy
         nv = self.plant.nv
         return self.at(self._closed(self.moved(here.point, change[:nv] + here.closing, change[nv:])))
 
     def _closed(self, point: Point) -> Point:
-        """A point with loops closed, by short steps; as it is where they do not come nearer."""
+        """A point with loops closed by short steps; unchanged where these do not bring it nearer."""
         phi, J = self.slopes.closure(point)
         opened = float(np.abs(phi).max(initial=0.0))
         nothing = np.zeros(self.plant.nx)
@@ -171,7 +172,7 @@ class Search:
         return point
 
     def moved(self, point: Point, dw: Array, dx: Array) -> Point:
-        """A point with its coordinates moved, and centered anew."""
+        """A point with its coordinates moved, and the local coordinates centered again."""
         s = np.concatenate([dw, np.zeros(self.plant.nv + self.plant.nx)])
         q = self.slopes.place(point.q, s) if self.plant.nv else point.q
         return replace(point, q=q, x=point.x + dx)
@@ -193,7 +194,7 @@ def _size(here: Balance) -> float:
 
 
 def _is_positive(K: Array, M: Array) -> bool:
-    """Whether the symmetric part of K is positive, a direction without stiffness counted as such."""
+    """Whether the symmetric part of K is positive; a direction without stiffness counts as positive."""
     if not len(K):
         return True
     shifted = 0.5 * (K + K.T) + 1e-9 * max(float(np.abs(K).max()), 1e-300) * np.diag(

@@ -1,6 +1,6 @@
 """Linearization of a plant about any state, with exact derivatives.
 
-    ds/dt = A s + B u + drift,    y = C s + D u        s, u and y measured from where it is linearized
+    ds/dt = A s + B u + drift,    y = C s + D u        s, u and y measured from the point of linearization
 
 s = [w, v, x], the state in local coordinates about q. At an equilibrium the drift is zero. Mechanical plants have the
 second-order form as well,
@@ -35,12 +35,13 @@ from kinemorph.analysis.small_motions.plant_derivatives import (
 from kinemorph.codegen.building.compile import build
 from kinemorph.codegen.derivatives.differentiate import jacobian
 from kinemorph.deriving.dynamics import Dynamics
-from kinemorph.errors import KinemorphError, MissingExtraError, ShapeError, UnsupportedError, did_you_mean
+from kinemorph.errors import KinemorphError, MissingExtraError, ShapeError, UnsupportedError
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System
 from kinemorph.plants.plant import Plant
 from kinemorph.plants.robot_plant import plant as as_plant
 from kinemorph.plants.user_laws import Law
+from kinemorph.words import did_you_mean
 
 if TYPE_CHECKING:
     from kinemorph.analysis.small_motions.poles import Poles
@@ -50,7 +51,9 @@ Model = Plant | Dynamics | System | Robot
 
 @dataclass(frozen=True, eq=False)
 class SecondOrder:
-    """M a + C v + K w = F u - residual. M, C, K (nv, nv) and F (nv, nu); residual (nv,) where it is linearized."""
+    """M a + C v + K w = F u - residual. M, C, K (nv, nv) and F (nv, nu); residual (nv,) at the point of
+    linearization.
+    """
 
     M: Array
     C: Array
@@ -74,9 +77,9 @@ class SecondOrder:
 class Linearization:
     """A (ns, ns), B (ns, nu), C (ny, ns), D (ny, nu) about a state. Made by `linearize`.
 
-    `drift` (ns,) is ds/dt there. `basis` (ns, n) spans the changes of state that are possible: all of them, but for
-    locked joints, loops and coupled joints; `dual` (n, ns) are the coordinates along it. `second_order` is the form
-    with mass matrix, where the plant is mechanical.
+    `drift` (ns,) is ds/dt there. `basis` (ns, n) spans the changes of state that are possible: all of them, except
+    those that locked joints, loops and coupled joints forbid; `dual` (n, ns) are the coordinates along it.
+    `second_order` is the form with mass matrix, where the plant is mechanical.
     """
 
     A: Array
@@ -166,14 +169,14 @@ def linearize(
 ) -> Linearization:
     """The linear equations of a plant near a state, with exact derivatives.
 
-    `q`, `v`, `x`, `u`, `p`   the state, inputs and parameters, each a sequence or numbers by name; what is left out is
-                              the plant's start, or follows from named coordinates where loops have to close
-    `m`                       what elements remember, held; `run.segments[-1].m[-1]` is what they did at a run's end
+    `q`, `v`, `x`, `u`, `p`   the state, inputs and parameters, each a sequence or numbers by name; by default
+                              those of the initial state; where loops have to close, they follow from named coordinates
+    `m`                       the memory of elements, constant; `run.segments[-1].m[-1]` is that at a run's end
     `outputs`                 laws of one number each, by name; or names of states ("w.elbow", "v.elbow", "current")
                               and of the plant's own outputs. By default its outputs, or all states where it has none
     `forces`, `locked`        as for `simulate`
 
-    Any state will do; where it is no equilibrium, `drift` is how fast it leaves.
+    The state may be any; where it is not an equilibrium, `drift` is the rate of change there.
     """
     plant = as_plant(model, forces=forces, locked=locked)
     slopes, point = slopes_of(plant), closed_point(plant, q, v, x, u, p, t, m)
@@ -202,9 +205,9 @@ def second_order_matrices(
 ) -> SecondOrder:
     """M, C, K and F of a mechanical plant about a state: M a + C v + K w = F u.
 
-    `a` (nv,) are the accelerations that the derivatives are taken at; by default those that the equations give, where M
-    is regular, else 0. Where joints of several axes move (v is not 0), w is measured in their own local coordinates.
-    Rows without accelerations are welcome: M may be singular.
+    `a` (nv,) are the accelerations at which the derivatives are taken; by default those that the equations give, where
+    M is regular, else 0. Where joints of several axes move (v is not 0), w is measured in their own local coordinates.
+    Rows without accelerations are allowed: M may be singular.
     """
     plant = as_plant(model, forces=forces, locked=locked)
     if not plant.nv or plant.nx:
@@ -239,7 +242,7 @@ def _from_residual(slopes: Slopes, point: Point, blocks: Blocks, z: Array) -> Se
 
 
 def _second_order(slopes: Slopes, point: Point, blocks: Blocks, z: Array, A: Array) -> SecondOrder:
-    """The second-order form; of a robot with loops by its tree's mass matrix."""
+    """The second-order form; for a robot with loops with its tree's mass matrix."""
     plant = slopes.plant
     if not slopes.constrained:
         return _from_residual(slopes, point, blocks, z)
@@ -256,7 +259,7 @@ def _first_order(slopes: Slopes, point: Point, blocks: Blocks) -> tuple[Array, A
     A, B = np.zeros((ns, ns)), np.zeros((ns, plant.nu))
     A[:nv, :nv], A[:nv, nv : 2 * nv] = slopes.chart(point)
     solved = -regular_solve(plant, blocks.z, np.hstack([blocks.w, blocks.v, blocks.x, blocks.u]))
-    A[nv:], B[nv:] = solved[:, :ns] + 0.0, solved[:, ns:] + 0.0  # no zero with a sign
+    A[nv:], B[nv:] = solved[:, :ns] + 0.0, solved[:, ns:] + 0.0  # no negative zeros
     return A, B
 
 
@@ -303,7 +306,7 @@ def _outputs(
 
 
 def write_text(path: Path, text: str) -> Path:
-    """Writes a file; where that fails, one sentence says why."""
+    """Writes a file; raises with the reason where that fails."""
     try:
         path.write_text(text, encoding="utf-8")
     except OSError as error:

@@ -1,11 +1,11 @@
-"""Exact derivatives of a plant's equations at one state: what equilibrium, linearization and sensitivities share.
+"""Exact derivatives of a plant's equations at one state, for equilibrium, linearization and sensitivities.
 
 With s = [w, v, x] in local coordinates about q (w = 0) and z = [a, dx/dt], the equations are  r(s, z, u) = 0 and
 
     dw/dt = local_rate(w, v),    blocks:  r_w, r_v, r_x, r_z, r_u
 
-For a robot without constraints  r = ID(q, v, a) - tau: the derivatives of ID are the closed ones of Dynamics, which run
-in loops for robots with many joints, and only the forces are differentiated on their graph. Any other plant is
+For a robot without constraints  r = ID(q, v, a) - tau: the derivatives of ID are those of Dynamics in closed form, as
+loop programs for robots with many joints, and only the forces are differentiated on their graph. Any other plant is
 differentiated on its residual's graph as a whole.
 """
 
@@ -32,14 +32,14 @@ from kinemorph.plants.robot_plant import DISSIPATED, SUPPLIED
 from kinemorph.simulation.stepping.initial_state import closed_start, row_gaps
 
 SINGULAR = 1e-13  # reciprocal condition number below which a mass matrix counts as singular
-OPEN = 1e-6  # of the size of its loop: a constraint that is off by more is not kept
+OPEN = 1e-6  # of the size of its loop: a constraint that is off by more is violated
 WRITTEN_OUT = 200_000  # operations of the residual times directions, up to which a Jacobian is one piece of code
-FLAT = 1e-10  # singular values of constraint rows below this, against the largest, repeat other rows
+FLAT = 1e-10  # singular values of constraint rows below this, relative to the largest, are zero
 
 
 @dataclass(frozen=True, eq=False)
 class Point:
-    """A state of a plant with its inputs: where something is looked at."""
+    """A state of a plant with its inputs, at which derivatives are taken."""
 
     t: float
     q: Array
@@ -71,10 +71,10 @@ class Blocks(NamedTuple):
 
 
 class Directions(NamedTuple):
-    """Which ways a state may change: w = Z y, v = G y + V s with independent y and s.
+    """The directions in which a state may change: w = Z y, v = G y + V s with independent y and s.
 
-    Z (nv, n) and V (nv, k) orthonormal, G (nv, n). Where constraints are on velocities alone, as of wheels, V has fewer
-    columns than Z: a wheel gets to where it cannot go at once.
+    Z (nv, n) and V (nv, k) orthonormal, G (nv, n). Where there are constraints on velocities alone, as of wheels, V has
+    fewer columns than Z: a wheel can reach places in directions in which it cannot move at once.
     """
 
     Z: Array
@@ -92,7 +92,9 @@ def point_of(
     t: float = 0.0,
     m: Any = None,
 ) -> Point:
-    """The state that the arguments say, each a sequence, numbers by name, or None for the plant's start."""
+    """The state that the arguments describe, each a sequence, numbers by name, or None for the plant's initial
+    value.
+    """
     if not np.isfinite(t):
         raise UnsupportedError(f"t is {t} s; expected a finite time.")
     groups = {"q": q, "v": v, "x": x, "m": m, "u": u, "p": p}
@@ -118,7 +120,7 @@ def _finished(plant: Plant, q: Array) -> Array:
 
 
 def slopes_of(plant: Plant) -> Slopes:
-    """The derivatives of a plant, compiled once and kept as long as it lives."""
+    """The derivatives of a plant, compiled once and kept as long as the plant exists."""
     found = _SLOPES.get(plant)
     if found is None:
         found = _SLOPES[plant] = Slopes(plant)
@@ -126,7 +128,7 @@ def slopes_of(plant: Plant) -> Slopes:
 
 
 class Slope:
-    """One output's derivative by one input, (m, n); only entries that can be other than zero are compiled."""
+    """One output's derivative by one input, (m, n); only entries that can be nonzero are compiled."""
 
     def __init__(self, program: Program, of: str, by: str) -> None:
         sparse = sparse_jacobian(program, of, by)
@@ -146,18 +148,18 @@ class Slopes:
     """Compiled derivatives of one plant; each is made when it is first used."""
 
     def __init__(self, plant: Plant) -> None:
-        self._plant = ref(plant)  # it lives as long as its plant, and does not keep it alive
+        self._plant = ref(plant)  # a weak reference: this object does not keep its plant alive
         self.n = plant.nv + plant.nx
 
     @property
     def plant(self) -> Plant:
-        """Whose derivatives these are."""
+        """The plant of these derivatives."""
         plant = self._plant()
         assert plant is not None
         return plant
 
     def check_laws(self) -> None:
-        """Traces the equations: a law that is wrong says so here, by an exception."""
+        """Traces the equations: a wrong law raises its exception here."""
         assert self.plant.residual.outputs
 
     # ── values ────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -188,7 +190,7 @@ class Slopes:
 
     @property
     def dynamics(self) -> Dynamics | None:
-        """The robot's equations where nothing constrains it, in full precision and without outside wrenches."""
+        """The robot's equations where it has no constraints, in full precision and without outside wrenches."""
         return None if self.constrained else self.robot
 
     @property
@@ -214,15 +216,16 @@ class Slopes:
 
     @cached_property
     def _extra(self) -> CompiledFunction:
-        """Of the rows of x."""
+        """The derivatives of the rows of x."""
         return build(jacobian(_rows(self.plant.residual, self.plant.nv, self.n), "out", ("s", "u")))
 
     @cached_property
     def _whole(self) -> Callable[..., tuple[Array, ...]]:
         """The derivatives of the residual by s, z and u, from its inputs.
 
-        Written out for small plants. The solution under constraints has every acceleration depend on every number: for
-        large ones that would be hundreds of thousands of operations to compile, so that they go direction by direction.
+        They are written out for small plants. Under constraints every acceleration depends on every number: for large
+        plants that would be hundreds of thousands of operations to compile, so that their derivatives are computed
+        direction by direction.
         """
         residual, by = self.plant.residual, ("s", "z", "u")
         sizes = [port.size for port in residual.inputs if port.name in by]
@@ -244,7 +247,7 @@ class Slopes:
     def chart(self, at: Point) -> tuple[Array, Array]:
         """d(dw/dt) by w and by v at w = 0, shape (nv, nv) each: at rest, and where every joint has one axis, 0 and 1.
 
-        A plant that looks at its motion on the constraints has its velocities brought onto them, which shows in both.
+        A plant that projects its motion onto the constraints projects its velocities too, which shows in both.
         """
         nv = self.plant.nv
         if at.v.any():
@@ -276,7 +279,7 @@ class Slopes:
         if n > nv:
             t, base, s, m, u, p = at.inputs
             r_s[nv:], r_u[nv:] = self._extra(t, base, s, z, m, u, p)
-        for k in still:  # its row is  z_k = 0, and its velocity and acceleration are 0 whatever they are said to be
+        for k in still:  # its row is  z_k = 0, and its velocity and acceleration are 0 whatever their given values
             r_s[k], r_u[k], r_s[:, nv + k], r_z[k], r_z[:, k] = 0.0, 0.0, 0.0, 0.0, 0.0
             r_z[k, k] = 1.0
         return r_s, r_z, r_u
@@ -284,7 +287,7 @@ class Slopes:
     # ── where it may move ─────────────────────────────────────────────────────────────────────────────────────────
 
     def directions(self, at: Point) -> Directions:
-        """Independent directions of a state: without locked joints, along what constraints leave free."""
+        """Independent directions of a state: without locked joints, along the motions that constraints allow."""
         nv, still = self.plant.nv, list(self.plant.locked)
         if not self.constrained:
             Z = np.eye(nv)[:, [k for k in range(nv) if k not in still]]
@@ -308,7 +311,7 @@ class Slopes:
         return phi, J[: len(phi)]
 
     def led(self, at: Point) -> str:
-        """The constraint that goes fastest with time at a state at rest, by name; "" where none does."""
+        """The name of the constraint that changes fastest with time at a state at rest; "" where none does."""
         if not self.constrained:
             return ""
         _, rate, _, sizes = self._constraints(*at.inputs)
@@ -316,7 +319,9 @@ class Slopes:
         return self.plant.constraint_names[int(np.argmax(fast))] if fast.max(initial=0.0) > OPEN else ""
 
     def check_closed(self, at: Point) -> None:
-        """Refuses states off the constraints: near them no motion is to be had. At rest time is held."""
+        """Raises for states that violate constraints: linear motion is not defined there. At rest, time counts as
+        fixed.
+        """
         if not self.constrained:
             return
         phi, rate, _, sizes = self._constraints(*at.inputs)
@@ -337,12 +342,12 @@ class Slopes:
 
     @cached_property
     def _rate_slope(self) -> CompiledFunction:
-        """Of the rates of all constraints by s."""
+        """The derivative of the rates of all constraints by s."""
         assert self.plant.constraints is not None
         return build(jacobian(self.plant.constraints, "rate", "s"))
 
     def mass(self, at: Point, blocks: Blocks) -> Array:
-        """The mass matrix that goes with the accelerations of z, shape (nv, nv); under constraints the tree's."""
+        """The mass matrix of the accelerations in z, shape (nv, nv); under constraints that of the tree."""
         nv = self.plant.nv
         if self.constrained and self.robot is not None:
             found: Array = of_robot(self.robot.mass_matrix, self.robot, at.p, at.q)
@@ -351,12 +356,14 @@ class Slopes:
 
     @property
     def counted(self) -> list[int]:
-        """Indices of the extra states that matter to others: all but the energies that are only added up."""
+        """Indices of the extra states that others depend on: all but the energies that are only integrated."""
         return [k for k, column in enumerate(self.plant.x) if column.name not in (SUPPLIED, DISSIPATED)]
 
 
 def null_space(rows: Array) -> Array:
-    """Orthonormal directions (nv, n) that no row (m, nv) sees; rows that repeat others up to FLAT count once."""
+    """Orthonormal directions (nv, n) in the null space of rows (m, nv); rows that repeat others up to FLAT
+    count once.
+    """
     _, sizes, basis = np.linalg.svd(rows)
     rank = int((sizes > FLAT * max(1.0, sizes.max(initial=0.0))).sum())
     found: Array = basis[rank:].T
@@ -364,7 +371,7 @@ def null_space(rows: Array) -> Array:
 
 
 def is_singular(matrix: Array) -> bool:
-    """Whether a matrix has no inverse to speak of; rows of different units are told apart by their own size."""
+    """Whether a matrix is singular to rounding; rows of different units are scaled by their own size."""
     sizes = np.abs(matrix).max(axis=1, initial=0.0)
     if len(matrix) == 0:
         return False
@@ -372,7 +379,7 @@ def is_singular(matrix: Array) -> bool:
 
 
 def regular_solve(plant: Plant, matrix: Array, right: Array) -> Array:
-    """matrix^-1 right, or the sentence that there is none."""
+    """matrix^-1 right; raises where the matrix is singular."""
     if is_singular(matrix):
         raise UnsupportedError(
             f"plant '{plant.name}': its accelerations are not determined, the mass matrix is singular there. Give "
@@ -382,7 +389,7 @@ def regular_solve(plant: Plant, matrix: Array, right: Array) -> Array:
 
 
 def _rows(program: Program, first: int, last: int) -> Program:
-    """The program of some entries of the output alone."""
+    """The program of some entries of the output."""
     refs = program.refs[first:last]
     return Program(f"{program.name}_rows", program.inputs, (Port("out", (last - first,)),), program.graph, refs)
 
@@ -391,12 +398,12 @@ _SLOPES: WeakKeyDictionary[Plant, Slopes] = WeakKeyDictionary()
 
 
 def of_robot(function: CompiledFunction, dynamics: Dynamics, p: Array, *state: Array) -> Any:
-    """A function of a Dynamics at a state, with its own parameters, which come first, where it takes them."""
+    """The value of a function of a Dynamics at a state; its parameters come first, where it takes any."""
     return function(*state, p[: len(dynamics.parameters)]) if dynamics.parameters else function(*state)
 
 
 def state_names(plant: Plant) -> tuple[str, ...]:
-    """Names of the entries of s: "w.elbow", "v.elbow", and extra states by their own."""
+    """Names of the entries of s: "w.elbow", "v.elbow", and extra states by their own names."""
     return (*(f"w.{c.name}" for c in plant.v), *(f"v.{c.name}" for c in plant.v), *(c.name for c in plant.x))
 
 

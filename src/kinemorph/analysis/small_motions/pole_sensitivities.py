@@ -1,6 +1,7 @@
 """How poles change with parameters, by left and right eigenvectors and exact second derivatives.
 
-A motion  w = psi_w e^(lambda t), x = psi_x e^(lambda t)  of the residual's linear equations fulfills N(lambda) psi = 0,
+A motion  w = psi_w e^(lambda t), x = psi_x e^(lambda t)  of the residual's linear equations satisfies N(lambda) psi =
+0,
 
     N(lambda) psi = r_w psi_w + r_v lambda psi_w + r_a lambda^2 psi_w + r_x psi_x + r_dx lambda psi_x
 
@@ -8,8 +9,9 @@ With the left vector eta, eta^T N = 0, the pole moves by
 
     d lambda / dp = - (eta^T dN/dp psi) / (eta^T dN/dlambda psi)
 
-dN/dp is total: the equilibrium about which the plant moves shifts with p as well. eta^T N psi is one number for any
-robot: a forward sweep along psi, weighted by eta, and one gradient of that give all parameters at once.
+dN/dp is a total derivative: the equilibrium about which the plant moves shifts with p as well. eta^T N psi is one
+number for any robot: a forward sweep along psi, weighted by eta, and one gradient of that give the derivatives by all
+parameters at once.
 """
 
 from __future__ import annotations
@@ -29,11 +31,12 @@ from kinemorph.analysis.small_motions.sensitivities import named_units, with_par
 from kinemorph.codegen.building.compile import build
 from kinemorph.codegen.building.function import CompiledFunction
 from kinemorph.codegen.derivatives.differentiate import forward, jacobian, reverse
-from kinemorph.errors import ShapeError, UnsupportedError, did_you_mean
+from kinemorph.errors import ShapeError, UnsupportedError
 from kinemorph.plants.plant import Plant
 from kinemorph.plants.user_laws import Law
+from kinemorph.words import did_you_mean
 
-MULTIPLE = 1e-7  # a pole whose left and right vectors are that nearly at right angles has no derivative
+MULTIPLE = 1e-7  # a pole whose left and right vectors are this nearly orthogonal has no derivative
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,8 +84,8 @@ def pole_sensitivities(
 ) -> PoleSensitivities:
     """Derivatives of the poles of a plant at rest by its parameters ("all" for every one).
 
-    At an equilibrium they are those of the poles about the equilibrium, which moves with the parameters; elsewhere
-    those at the same q and x. Inputs "u.elbow" that are held count as parameters, too.
+    At an equilibrium they include its shift with the parameters; elsewhere q and x stay fixed. Constant inputs
+    "u.elbow" count as parameters, too.
     """
     plant, names = with_parameters(model, parameters, forces, locked)
     if not names:
@@ -102,7 +105,7 @@ def pole_sensitivities(
 
 
 def _place(plant: Plant, name: str) -> int:
-    """The place of a parameter among [p, u]."""
+    """The index of a parameter in [p, u]."""
     return len(plant.p) + plant.index("u", name[2:]) if name.startswith("u.") else plant.index("p", name)
 
 
@@ -122,12 +125,12 @@ class _Work:
         self.ds, self.dz = self._shift() if still else self._held()
 
     def _held(self) -> tuple[Array, Array]:
-        """How s and z change with the parameters where the state is held."""
+        """The derivatives of s and z by the parameters at a fixed state."""
         dz = -regular_solve(self.slopes.plant, self.blocks.z, self.by_p)
         return np.zeros((self.slopes.plant.ns, self.by_p.shape[1])), dz
 
     def _shift(self) -> tuple[Array, Array]:
-        """How an equilibrium moves with the parameters; by least norm where directions are free."""
+        """The derivatives of an equilibrium by the parameters; of least norm where directions are free."""
         slopes, plant, blocks = self.slopes, self.slopes.plant, self.blocks
         nv, count = plant.nv, self.by_p.shape[1]
         closing = np.zeros((nv, count))

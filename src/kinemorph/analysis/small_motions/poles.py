@@ -37,7 +37,7 @@ class Poles(Shown):
                     are real, else complex
     `modal_mass`    psi^T M psi [kg or kg m^2] (for complex shapes the conjugate of the first); None without mass matrix
     `vectors`       (n, ns): the same motions in all states s = [w, v, x]
-    `note`          what to know about them; "" where there is nothing
+    `note`          a remark on the poles; "" where there is none
     """
 
     values: Complex
@@ -63,7 +63,7 @@ class Poles(Shown):
 
     @property
     def alpha(self) -> Array:
-        """Real parts [1/s]: growth, negative where a motion dies away."""
+        """Real parts [1/s]: growth, negative where a motion decays."""
         return self.values.real
 
     @property
@@ -111,9 +111,9 @@ class Poles(Shown):
         return "\n".join(lines)
 
     def save(self, path: str | os.PathLike[str]) -> tuple[Path, ...]:
-        """Writes text files, as EasyDyn's users know them: path.lst, the poles, and path.mod, the mode shapes.
+        """Writes text files in EasyDyn's format: path.lst, the poles, and path.mod, the mode shapes.
 
-        A path that ends in .lst or .mod writes that one alone. Gives the paths written.
+        A path that ends in .lst or .mod writes that file alone. Returns the paths written.
         """
         target = Path(path)
         wanted = [target.suffix] if target.suffix in (".lst", ".mod") else [".lst", ".mod"]
@@ -165,7 +165,7 @@ def poles(
         return _finished(model.plant, model.point, of_linear(model), model.at_rest, window)
     plant = as_plant(model, forces=forces, locked=locked)
     slopes, point = slopes_of(plant), closed_point(plant, q, v, x, u, p, t, m)
-    if plant.dynamics is None and not point.v.any():  # equations may lack inertia; at rest that does not matter
+    if plant.dynamics is None and not point.v.any():  # equations may lack inertia, which does not matter at rest
         rest = slopes.residual(point)
         blocks = slopes.blocks(point, np.zeros(slopes.n))
         if is_singular(blocks.z):
@@ -185,7 +185,7 @@ def _refuse(**given: Any) -> None:
 
 
 def _finished(plant: Plant, point: Point, motions: Motions, still: bool, window: tuple[float, float] | None) -> Poles:
-    """Conjugates once, sorted by omega, shapes scaled, modal masses."""
+    """The poles with conjugates listed once, sorted by omega, with scaled shapes and modal masses."""
     slopes, nv = slopes_of(plant), plant.nv
     values, vectors = motions.values.copy(), motions.vectors.T
     size = np.abs(values).max(initial=0.0)
@@ -207,7 +207,7 @@ def _finished(plant: Plant, point: Point, motions: Motions, still: bool, window:
     if nv:
         M = slopes.mass(point, slopes.blocks(point, np.zeros(slopes.n)))
         masses = np.einsum("ki,ij,kj->k", shapes.conj(), M, shapes).real
-    note = "" if still else "The state is no equilibrium: these are the poles of the equations held fast there."
+    note = "" if still else "The state is not an equilibrium: these are the poles of the equations frozen there."
     units = tuple(column.unit.removesuffix("/s") for column in columns)
     names = tuple(column.name for column in columns)
     return Poles(values, shapes, masses, vectors, names, units, plant, point, note)

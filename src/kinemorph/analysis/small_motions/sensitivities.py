@@ -18,7 +18,7 @@ from kinemorph.analysis.small_motions.plant_derivatives import listed, point_of
 from kinemorph.analysis.small_motions.variational_plant import varied
 from kinemorph.codegen.building.compile import build
 from kinemorph.codegen.derivatives.differentiate import jacobian
-from kinemorph.errors import ModelError, ShapeError, UnsupportedError, did_you_mean
+from kinemorph.errors import ModelError, ShapeError, UnsupportedError
 from kinemorph.model.robot import Robot
 from kinemorph.plants.plant import Plant
 from kinemorph.plants.robot_plant import plant as as_plant
@@ -27,6 +27,8 @@ from kinemorph.simulation.integrators.method import Method
 from kinemorph.simulation.integrators.methods import DEFAULT, method_named
 from kinemorph.simulation.results.trajectory import Trajectory
 from kinemorph.simulation.simulate import simulate
+from kinemorph.simulation.stepping.step_options import takes_old_names
+from kinemorph.words import did_you_mean
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,6 +86,7 @@ def _grouped(unit: str) -> str:
     return f"({unit})" if "/" in unit or " " in unit else unit or "1"
 
 
+@takes_old_names
 def sensitivities(
     model: Model,
     until: float,
@@ -101,17 +104,17 @@ def sensitivities(
     step: float | None = None,
     rtol: float = 1e-9,
     atol: float = 1e-11,
-    sample: float | Sequence[float] | None = None,
+    output_step: float | Sequence[float] | None = None,
     start: float = 0.0,
 ) -> Sensitivities:
     """A motion from `start` to `until` [s] together with its derivatives.
 
-    `parameters`    names of the robot's parameters ("all" for every one), and "u.elbow" for an input that is held
+    `parameters`    names of the robot's parameters ("all" for every one), and "u.elbow" for a constant input
     `initial`       names of initial values: "q.elbow" (along that unit velocity), "v.elbow", a further state by its
                     own name; "all" for every one
 
-    The other arguments are those of `simulate`; tolerances hold for the derivatives, too. What a parameter changes is
-    the motion from the same initial state.
+    The other arguments are those of `simulate`; tolerances apply to the derivatives, too. Derivatives by a parameter
+    are those of the motion from the same initial state.
     """
     if method_named(method).name == "variational":
         raise UnsupportedError(
@@ -140,7 +143,7 @@ def sensitivities(
         step=step,
         rtol=rtol,
         atol=atol,
-        sample=sample,
+        output_step=output_step,
         start=start,
     )
     return _result(plant, run, (*names, *first))
@@ -185,7 +188,7 @@ def _initial_names(plant: Plant, initial: str | Sequence[str]) -> tuple[str, ...
 
 
 def _initial_known(plant: Plant) -> dict[str, int]:
-    """Names of initial values and their place in s."""
+    """Names of initial values and their indices in s."""
     names = [*(f"q.{c.name}" for c in plant.v), *(f"v.{c.name}" for c in plant.v), *(c.name for c in plant.x)]
     return {name: k for k, name in enumerate(names)}
 
@@ -196,7 +199,7 @@ def _seeds(plant: Plant, names: Sequence[str]) -> Array:
 
 
 def _check_loops(plant: Plant, names: Sequence[str], initial: Sequence[str], q: Any, p: Any) -> None:
-    """Loops stay closed only where neither parameters nor the initial state open them."""
+    """Raises where parameters or initial values would open loops."""
     if plant.constraints is None:
         return
     if initial:
@@ -216,7 +219,7 @@ def _check_loops(plant: Plant, names: Sequence[str], initial: Sequence[str], q: 
 
 
 def _result(plant: Plant, run: Trajectory, names: tuple[str, ...]) -> Sensitivities:
-    """The motion by itself, and the derivatives by quantity."""
+    """The motion alone, and the derivatives by quantity."""
     nv, nx, ns = plant.nv, plant.nx, plant.ns
     segments = tuple(replace(part, plant=plant, x=part.x[:, :nx]) for part in run.segments)
     wide = np.concatenate([part.x for part in run.segments])[:, nx:]
@@ -234,7 +237,7 @@ def _result(plant: Plant, run: Trajectory, names: tuple[str, ...]) -> Sensitivit
 
 
 def named_units(plant: Plant) -> Mapping[str, str]:
-    """Units of everything that can be asked for."""
+    """Units of all columns and quantities."""
     units = {f"q.{c.name}": c.unit.removesuffix("/s") for c in plant.v}
     units |= {f"v.{c.name}": c.unit for c in plant.v} | {f"u.{c.name}": c.unit for c in plant.u}
     units |= {c.name: c.unit for c in plant.x} | {c.name: c.unit for c in plant.p}

@@ -1,7 +1,7 @@
 """Whether an equilibrium is stable, judged from its poles.
 
 some pole to the right of the axis     not stable: a small disturbance grows
-all poles to the left                  stable: every disturbance dies away
+all poles to the left                  stable: every disturbance decays
 poles on the axis                      stable where the equilibrium is a minimum of potential energy and nothing
                                        feeds energy in (Lagrange and Dirichlet); else linear equations do not decide
 """
@@ -19,40 +19,44 @@ from kinemorph.analysis.small_motions.poles import Poles, poles
 from kinemorph.errors import KinemorphError
 from kinemorph.plants.plant import Plant
 
-ON_AXIS = 1e-7  # a real part below this, against the largest pole, is zero: rounding spreads double poles that far
+ON_AXIS = 1e-7  # a real part below this, relative to the largest pole, is zero: rounding spreads double poles that far
 
 
-class Verdict(NamedTuple):
-    """True, False, or None where linear equations do not decide; and why."""
+class Stability(NamedTuple):
+    """Whether an equilibrium is stable: True, False, or None where linear equations do not decide; and the reason."""
 
     stable: bool | None
     reason: str
 
 
-def stability_of(plant: Plant, point: Point) -> tuple[Verdict, Poles | None]:
-    """The verdict on an equilibrium, and its poles where there are any."""
+def stability_of(plant: Plant, point: Point) -> tuple[Stability, Poles | None]:
+    """The stability of an equilibrium, and its poles where there are any."""
     try:
         found = poles(plant, point.q, point.v, point.x, point.u, p=point.p, m=point.m, t=point.t)
     except KinemorphError as error:
-        return Verdict(None, f"there are no poles to judge by. {error}"), None
+        return Stability(None, f"there are no poles to judge by. {error}"), None
     if not len(found):
-        return Verdict(None, "nothing can move."), found
+        return Stability(None, "nothing can move."), found
     limit = ON_AXIS * float(np.abs(found.values).max())
     fastest, zero = int(np.argmax(found.alpha)), int(np.argmin(np.abs(found.values)))
     worst = float(found.alpha[fastest])
     if worst > limit:
         where = _mostly(found, fastest)
-        return Verdict(False, f"a disturbance grows by a factor e in {1.0 / worst:.3g} s, mostly of '{where}'."), found
+        return Stability(
+            False, f"a disturbance grows by a factor e in {1.0 / worst:.3g} s, mostly of '{where}'."
+        ), found
     if abs(found.values[zero]) <= limit:
         where = _mostly(found, zero)
-        return Verdict(None, f"nothing pulls it back along one direction, mostly '{where}'."), found
+        return Stability(None, f"nothing pulls it back along one direction, mostly '{where}'."), found
     if worst < -limit:
-        return Verdict(True, f"every disturbance dies away, the slowest by a factor e in {-1.0 / worst:.3g} s."), found
+        return Stability(
+            True, f"every disturbance dies away, the slowest by a factor e in {-1.0 / worst:.3g} s."
+        ), found
     if _is_minimum(plant, point):
-        return Verdict(
+        return Stability(
             True, "it is a minimum of potential energy; small oscillations stay small but do not all die away."
         ), found
-    return Verdict(None, "some oscillations neither grow nor die away in linear equations."), found
+    return Stability(None, "some oscillations neither grow nor die away in linear equations."), found
 
 
 def _mostly(found: Poles, k: int) -> str:
@@ -69,7 +73,7 @@ def _is_minimum(plant: Plant, point: Point) -> bool:
     if linear.second_order is None:
         return False
     Z, V = linear.directions
-    if Z.shape != V.shape:  # a wheel gets to places that its velocities do not show
+    if Z.shape != V.shape:  # wheels: Z has directions that V does not have
         return False
     K, C = (Z.T @ matrix @ Z for matrix in (linear.second_order.K, linear.second_order.C))
     symmetric = np.abs(K - K.T).max(initial=0.0) <= 100.0 * SYMMETRIC * np.abs(K).max(initial=0.0)

@@ -1,12 +1,12 @@
-"""The variational equations of a plant, as a wider plant.
+"""The variational equations of a plant, as a larger plant.
 
 The derivative S = ds/dp of a state, in the tangent space at the state itself, obeys
 
     dS/dt = A S + df/dp,    A = d rate/ds + the turning of the tangent space
 
-Where the base of the local coordinates moves along with the motion, a displacement w of a joint with several axes
-turns as well: with  rate_w(w, v) = v + Gamma(w, v) + ...  it moves by  dv + Gamma(w, v) - Gamma(v, w). All of it comes
-from the plant's own law, run on dual numbers. Where there are constraints the motion is kept on them as in any run.
+Where the base of the local coordinates moves with the motion, a displacement w of a joint with several axes turns as
+well: with  rate_w(w, v) = v + Gamma(w, v) + ...  it moves by  dv + Gamma(w, v) - Gamma(v, w). All of it comes from the
+plant's own law, run on dual numbers. Where there are constraints the motion is projected onto them as in any run.
 """
 
 from __future__ import annotations
@@ -17,10 +17,12 @@ from typing import Any
 
 from kinemorph.algebra.dual import Dual
 from kinemorph.algebra.scalar import is_zero
-from kinemorph.plants.plant import Laws, Plant
+from kinemorph.plants.instant import LocalInstant
+from kinemorph.plants.laws import Laws
+from kinemorph.plants.plant import Plant
 from kinemorph.plants.user_laws import Column, Law
 
-LEVEL = 0  # of the dual numbers here, below those that laws and mechanics open inside
+LEVEL = 0  # the level of the dual numbers here, below those that laws and mechanics use inside
 SEVERAL_AXES = ("spherical", "planar", "free")  # joints whose local coordinates turn as they move
 
 
@@ -32,7 +34,7 @@ def varied(plant: Plant, names: Sequence[str], initial: int) -> Plant:
     turns = any(place.kind in SEVERAL_AXES for place in plant.manifold)
 
     def direction(k: int, group: str, size: int) -> list[float]:
-        """How quantity k changes a group of inputs."""
+        """The derivative of a group of inputs by quantity k."""
         unit = [0.0] * size
         if k < len(names):
             if group == "u" and names[k].startswith("u."):
@@ -41,43 +43,49 @@ def varied(plant: Plant, names: Sequence[str], initial: int) -> Plant:
                 unit[p_names.index(names[k])] = 1.0
         return unit
 
-    def variations(t: Any, base: Any, s: Any, m: Any, u: Any, p: Any) -> list[Any]:
-        own, rest = s[:ns], s[ns:]
-        q = plant.laws.place(base, own, finished=False)
+    def variations(at: LocalInstant) -> list[Any]:
+        own, rest = at.s[:ns], at.s[ns:]
+        here = at._replace(base=plant.laws.place(at.base, own, finished=False))
         still, v = [0.0] * nv, own[nv : 2 * nv]
         rates: list[Any] = []
         for k in range(count):
             S = rest[k * ns : (k + 1) * ns]
             moved = _dual([*still, *own[nv:]], S)
-            inputs = (_dual(values, direction(k, group, len(values))) for group, values in (("u", u), ("p", p)))
-            found = [_tangent(entry) for entry in plant.laws.rate(t, q, moved, m, *inputs)]
+            u, p = (_dual(values, direction(k, group, len(values))) for group, values in (("u", at.u), ("p", at.p)))
+            found = [_tangent(entry) for entry in plant.laws.rate(here._replace(s=moved, u=u, p=p))]
             if turns:
                 along = [*_dual(still, v), *S[:nv], *own[2 * nv :]]
-                turned = plant.laws.rate(t, q, along, m, u, p)[:nv]
+                turned = plant.laws.rate(here._replace(s=along))[:nv]
                 found[:nv] = [one - _tangent(entry) for one, entry in zip(found[:nv], turned, strict=True)]
             rates += found
         return rates
 
-    def rate(t: Any, base: Any, s: Any, m: Any, u: Any, p: Any) -> list[Any]:
-        return [*plant.laws.rate(t, base, s[:ns], m, u, p), *variations(t, base, s, m, u, p)]
+    def motion(at: LocalInstant) -> LocalInstant:
+        """The instant of the plant itself."""
+        return at._replace(s=at.s[:ns])
 
-    def residual(t: Any, base: Any, s: Any, z: Any, m: Any, u: Any, p: Any) -> list[Any]:
+    def rate(at: LocalInstant) -> list[Any]:
+        return [*plant.laws.rate(motion(at)), *variations(at)]
+
+    def residual(at: LocalInstant, z: Any) -> list[Any]:
         n = nv + nx
-        left = plant.laws.residual(t, base, s[:ns], z[:n], m, u, p)
-        return [*left, *(one - other for one, other in zip(z[n:], variations(t, base, s, m, u, p), strict=True))]
+        left = plant.laws.residual(motion(at), z[:n])
+        return [*left, *(one - other for one, other in zip(z[n:], variations(at), strict=True))]
 
     def place(base: Any, s: Any, *, finished: bool = True) -> Any:
         return plant.laws.place(base, s[:ns], finished=finished)
 
-    def held(t: Any, base: Any, s: Any, m: Any, u: Any, p: Any) -> dict[str, Any]:
-        """The motion goes back onto the constraints; its derivatives are off by no more than their own tolerance."""
-        assert plant.laws.held is not None
-        better = plant.laws.held(t, base, s[:ns], m, u, p)
-        return {"out": [*better["out"], *s[ns:]], "error": better["error"]}
+    def holding(at: LocalInstant) -> dict[str, Any]:
+        """The state with the motion projected onto the constraints; its derivatives stay as they are, within their own
+        tolerance.
+        """
+        assert plant.laws.holding is not None
+        better = plant.laws.holding(motion(at))
+        return {"out": [*better["out"], *at.s[ns:]], "error": better["error"]}
 
     def of_motion(law: Law | None) -> Law | None:
-        """A law that looks at the motion alone."""
-        return law and (lambda t, base, s, m, u, p: law(t, base, s[:ns], m, u, p))
+        """A law of the larger plant that depends on the motion alone."""
+        return law and (lambda at: law(motion(at)))
 
     labels = [*names, *(f"initial {k}" for k in range(initial))]
     entries = [*(f"q.{c.name}" for c in plant.v), *(f"v.{c.name}" for c in plant.v), *(c.name for c in plant.x)]
@@ -93,9 +101,9 @@ def varied(plant: Plant, names: Sequence[str], initial: int) -> Plant:
         laws=Laws(
             *(rate, residual, place, plant.laws.drift),
             constraints=of_motion(plant.laws.constraints),
-            held=held if plant.laws.held else None,
+            holding=holding if plant.laws.holding else None,
             dependence=of_motion(plant.laws.dependence),
-            flat=of_motion(plant.laws.flat),
+            flatness=of_motion(plant.laws.flatness),
         ),
     )
 

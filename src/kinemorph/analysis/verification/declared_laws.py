@@ -1,9 +1,9 @@
-"""The laws that tie a derived model to the robot it came from.
+"""Checks of a derived model against the robot that it was derived from.
 
 Equations may obey every law of mechanics and still be those of another robot: all formulations start from one resolved
 tree. So poses, the mass matrix and the energies are computed a second time from the declared data
-(analysis.verification.declared_model), and the recursions are run on the links as the user wrote them. Gravity comes in
-by the potential energy, forces and Jacobians by the laws that bind them to energies and poses.
+(analysis.verification.declared_model), and the recursions are run on the links as the user wrote them. Gravity is
+covered by the potential energy, forces and Jacobians by the laws that relate them to energies and poses.
 """
 
 from __future__ import annotations
@@ -14,38 +14,42 @@ import numpy as np
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.analysis.verification.declared_model import Declared, as_declared
-from kinemorph.analysis.verification.sampling import Figure, Sample, largest
+from kinemorph.analysis.verification.sampling import Sample, WorstError, largest
 from kinemorph.codegen.building.compile import build
 from kinemorph.codegen.graphs.tracing import trace
 from kinemorph.mechanics.recursions import composite_bodies, newton_euler
 from kinemorph.mechanics.trees.resolve import resolve
 
-NEAR = 1e-3  # [m] a position nearer to the origin than this is held against this
+NEAR = 1e-3  # [m] the least reach that position errors are divided by
 
 
-def poses_as_declared(s: Sample) -> Figure:
-    """Every body and frame is where the product of its joints' poses puts it; positions over the robot's reach."""
+def poses_as_declared(s: Sample) -> WorstError:
+    """Every body and frame is where the product of its joints' poses puts it; errors of positions are relative to the
+    robot's reach.
+    """
     d, right = s.dynamics, as_declared(s.dynamics.robot, s.q)
     found = dict(zip(d.robot.body_names, s.call(d.forward_kinematics).swapaxes(0, 1), strict=True))
     found |= {frame.name: s.call(d.pose(frame.name)) for frame in d.robot.frames}
     unit = np.ones((len(s.q), 3, 4))
     unit[:, :, 3] = np.maximum(right.reach, NEAR)[:, None]
-    figures = []
+    errors = []
     for name, pose in found.items():
-        figure = s.worst((pose - right.poses[name])[:, :3] / unit, np.ones(len(s.q)), by_joint=False)
-        figures.append(Figure(figure.worst, f"'{name}': {figure.where}"))
-    return largest(figures)
+        error = s.worst((pose - right.poses[name])[:, :3] / unit, np.ones(len(s.q)), by_joint=False)
+        errors.append(WorstError(error.worst, f"'{name}': {error.where}"))
+    return largest(errors)
 
 
-def mass_as_declared(s: Sample) -> Figure:
-    """M is the sum over bodies of J^T I J, plus the armatures; each entry over the sizes of its own two velocities."""
+def mass_as_declared(s: Sample) -> WorstError:
+    """M is the sum over bodies of J^T I J, plus the armatures; errors of entries are relative to the sizes of their two
+    velocities.
+    """
     right = as_declared(s.dynamics.robot, s.q)
     size = np.sqrt(right.mass_size)
     gap = _over(s.call(s.dynamics.mass_matrix) - right.mass_matrix, size[:, :, None] * size[:, None, :])
     return s.worst(gap, np.ones(len(gap)))
 
 
-def energy_as_declared(s: Sample) -> Figure:
+def energy_as_declared(s: Sample) -> WorstError:
     """T is half v . M v with M as declared, and V is the sum of -m g . c."""
     right = as_declared(s.dynamics.robot, s.q)
     kinetic, potential = s.call(s.dynamics.energy)
@@ -54,22 +58,22 @@ def energy_as_declared(s: Sample) -> Figure:
     gap = (potential - right.potential) / np.maximum(right.potential_size, s.weight)
     resting = s.worst(gap, np.ones(len(gap)))
     return largest(
-        [Figure(moving.worst, f"kinetic: {moving.where}"), Figure(resting.worst, f"potential: {resting.where}")]
+        [WorstError(moving.worst, f"kinetic: {moving.where}"), WorstError(resting.worst, f"potential: {resting.where}")]
     )
 
 
 def _kinetic_size(s: Sample, right: Declared) -> Array:
-    """A bound of the kinetic energy [J], (n,): no two velocities cancel."""
+    """A bound of the kinetic energy [J], (n,), without cancellation between velocities."""
     return np.asarray(0.5 * (np.abs(s.v) * np.sqrt(right.mass_size)).sum(axis=1) ** 2)
 
 
 def _over(gap: Array, size: Array) -> Array:
-    """A difference over its size; 0 where there is none, whatever the size."""
+    """A difference divided by its size; 0 where the difference is 0, whatever the size."""
     with np.errstate(all="ignore"):
         return np.where(gap == 0.0, 0.0, gap / size)
 
 
-def same_on_links_as_written(s: Sample) -> Figure:
+def same_on_links_as_written(s: Sample) -> WorstError:
     """Reframing and regrouping change nothing: the recursions on the links as the user wrote them give the same."""
     d = s.dynamics
 

@@ -1,8 +1,8 @@
 """Poses, mass matrix and potential energy straight from a Robot's declared data, in plain NumPy.
 
-The yardstick for what derive() makes of a robot. Nothing of mechanics is used here: no Tree, no merged bodies, no joint
-axes turned to z, no moments of mass. One pass down the tree, all states at once, gives every body's pose as the product
-of its joints' poses, and its twist as a matrix on v:
+The reference for the results of derive(). Nothing of mechanics is used here: no Tree, no merged bodies, no joint axes
+turned to z, no moments of mass. One pass down the tree, all states at once, gives every body's pose as the product of
+its joints' poses, and its twist as a matrix on v:
 
     T_WB = T_WP T_PB        J_B = Ad(T_PB^-1) J_P + S        M = sum m Jc^T Jc + Jw^T I Jw + diag(armature)
 
@@ -27,7 +27,7 @@ from kinemorph.model.robot import Robot
 
 @dataclass(frozen=True)
 class Declared:
-    """A robot at n configurations, as its declaration has it. Sizes are what rounding is to be measured against."""
+    """A robot at n configurations, computed from its declared data. Errors are relative to the sizes given here."""
 
     poses: dict[str, Array]  # T_W. (n, 4, 4) of the world, every body and every frame
     reach: Array  # [m] (n,), the largest coordinate of any body, frame or joint
@@ -39,7 +39,9 @@ class Declared:
 
 @dataclass(frozen=True)
 class _Carried:
-    """What the pass down the tree knows of a body: its pose, its Jacobian, and where the joints above it are."""
+    """The data of a body in the pass down the tree: its pose, its Jacobian, and the positions of the joints
+    above it.
+    """
 
     pose: Array  # T_WB (n, 4, 4)
     jacobian: Array  # J_B (n, 6, nv), body axes, [linear; angular]

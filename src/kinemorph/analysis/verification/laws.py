@@ -1,8 +1,7 @@
-"""The laws that equations of motion must obey, each a function from sampled states to a figure.
+"""The laws that equations of motion must obey, each a function from sampled states to a relative error.
 
-A law gives the largest relative error it finds, or raises UnsupportedError where it does not apply. It looks at the
-very functions that the user will call, and at nothing made for the occasion. Those that go back to the robot as it
-was declared are in `declared_laws`.
+A law gives the largest relative error it finds, or raises UnsupportedError where it does not apply. It calls the same
+functions that the user will call, not special ones. Checks against the robot as it was declared are in `declared_laws`.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from kinemorph.analysis.verification.declared_laws import (
     poses_as_declared,
     same_on_links_as_written,
 )
-from kinemorph.analysis.verification.sampling import Figure, Sample, largest
+from kinemorph.analysis.verification.sampling import Sample, WorstError, largest
 from kinemorph.errors import UnsupportedError
 from kinemorph.mechanics.recursions.kinematics import REFERENCES, Reference
 
@@ -32,20 +31,20 @@ def applied(matrices: Array, vectors: Array) -> Array:
 # ── the mass matrix ───────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def symmetric(s: Sample) -> Figure:
+def symmetric(s: Sample) -> WorstError:
     """M = M^T."""
     M = s.call(s.dynamics.mass_matrix)
     return s.worst(M - M.swapaxes(1, 2), M)
 
 
-def positive_definite(s: Sample) -> Figure:
-    """Every eigenvalue of M is positive; the figure is the largest condition number."""
+def positive_definite(s: Sample) -> WorstError:
+    """Every eigenvalue of M is positive; the value is the largest condition number."""
     eigenvalues = _eigenvalues(s)
     smallest, largest = eigenvalues[:, 0], eigenvalues[:, -1]
     with np.errstate(all="ignore"):
         condition = np.where(smallest > 0.0, largest / smallest, np.where(np.isnan(smallest), np.nan, np.inf))
-    figures = f"smallest eigenvalue {smallest.min():.3g}, condition number {condition.max():.3g}"
-    return Figure(float(condition.max()), note=figures)
+    note = f"smallest eigenvalue {smallest.min():.3g}, condition number {condition.max():.3g}"
+    return WorstError(float(condition.max()), note=note)
 
 
 def condition_numbers(s: Sample) -> Array:
@@ -66,31 +65,34 @@ def _eigenvalues(s: Sample) -> Array:
 # ── forces and accelerations ──────────────────────────────────────────────────────────────────────────────────────────
 
 
-def inverse_is_affine(s: Sample) -> Figure:
+def inverse_is_affine(s: Sample) -> WorstError:
     """ID(q, v, a) = M a + h."""
     d = s.dynamics
     inertial, bias, tau = applied(s.call(d.mass_matrix), s.a), s.call(d.bias_forces), s.call(d.inverse_dynamics)
     return s.worst(inertial + bias - tau, inertial, bias, tau, floor=s.weight)
 
 
-def forward_is_right(s: Sample) -> Figure:
-    """FD undoes ID on an open tree; on a robot with loops or coupled joints it keeps the constraints."""
+def forward_is_right(s: Sample) -> WorstError:
+    """FD is the inverse of ID on an open tree; on a robot with loops or coupled joints it satisfies the constraints."""
     return forward_undoes_inverse(s) if s.dynamics.robot.is_open else constraints_hold(s)
 
 
-def forward_undoes_inverse(s: Sample) -> Figure:
-    """FD(q, v, ID(q, v, a)) = a, over the condition number of M; `a` is measured against the fall under no forces."""
+def forward_undoes_inverse(s: Sample) -> WorstError:
+    """FD(q, v, ID(q, v, a)) = a; the error is divided by the condition number of M, and relative to the acceleration
+    under no forces.
+    """
     d = s.dynamics
     forward = d.forward_dynamics
     again, fall = s.call(forward, tau=s.call(d.inverse_dynamics)), s.call(forward, tau=0.0 * s.a)
     return s.worst((again - s.a) / condition_numbers(s)[:, None], s.a, fall)
 
 
-def constraints_hold(s: Sample) -> Figure:
-    """M a + h = tau + J^T lambda, and J a = gamma as well as it can be, for a = FD(q, v, tau); over cond(M).
+def constraints_hold(s: Sample) -> WorstError:
+    """M a + h = tau + J^T lambda, and J a = gamma as nearly as possible, for a = FD(q, v, tau); the error is divided by
+    cond(M).
 
-    Away from a closed configuration, repeated constraints may contradict each other; then J a - gamma is what least
-    squares leave: J^T D (J a - gamma) = 0 with D = 1 / diag(J M^-1 J^T).
+    Away from a closed configuration, repeated constraints may contradict each other; then J a - gamma is the residual
+    of least squares: J^T D (J a - gamma) = 0 with D = 1 / diag(J M^-1 J^T).
     """
     d = s.dynamics
     a, (shares, _) = s.call(d.forward_dynamics), s.call(d.constraint_forces)
@@ -98,20 +100,21 @@ def constraints_hold(s: Sample) -> Figure:
     J, gamma = s.call(d.constraint_jacobian), s.call(d.constraint_bias)
     inertial, held = applied(M, a), applied(J.swapaxes(1, 2), shares)
     condition = condition_numbers(s)[:, None]
-    figures = [s.worst((inertial + h - s.a - held) / condition, inertial, h, held)]
+    errors = [s.worst((inertial + h - s.a - held) / condition, inertial, h, held)]
     diagonal = np.einsum("nci,nci->nc", J, np.linalg.solve(M, J.swapaxes(1, 2)).swapaxes(1, 2))
     weight = np.where(diagonal > 0.0, 1.0 / np.where(diagonal > 0.0, diagonal, 1.0), 0.0)
     reached = applied(J, a)
     left = applied(J.swapaxes(1, 2), weight * (reached - gamma))
-    terms = applied(np.abs(J), np.abs(a)), np.abs(gamma)  # as large as they were before they canceled
+    terms = applied(np.abs(J), np.abs(a)), np.abs(gamma)  # the sizes of terms before they cancel
     sizes = [applied(np.abs(J).swapaxes(1, 2), weight * x) for x in terms]
-    return largest([*figures, s.worst(left / condition, *sizes)])
+    return largest([*errors, s.worst(left / condition, *sizes)])
 
 
-def derivatives_are_rates(s: Sample) -> Figure:
+def derivatives_are_rates(s: Sample) -> WorstError:
     """The rate of ID and of FD along the motion (q with v, v with a) by their derivatives = by dual numbers.
 
-    Where M is the same everywhere and nothing falls, FD has no rate but rounding: then FD in a second is its measure.
+    Where M is constant and there is no gravity, the rate of FD is only rounding: then the error is relative to FD per
+    second.
     """
     d = s.dynamics
     if d.robot.nv > DERIVATIVES_LIMIT:
@@ -122,15 +125,15 @@ def derivatives_are_rates(s: Sample) -> Figure:
     dq, dv, _ = s.call(d.inverse_dynamics_derivatives)
     (rate,) = s.rates(d.inverse_dynamics)
     parts = applied(dq, s.v), applied(dv, s.a)
-    figures = [s.worst(parts[0] + parts[1] - rate, *parts, rate, floor=s.weight)]
+    errors = [s.worst(parts[0] + parts[1] - rate, *parts, rate, floor=s.weight)]
     dq, dv, _ = s.call(d.forward_dynamics_derivatives)
     (rate,) = s.rates(d.forward_dynamics)
     parts, pushed = (applied(dq, s.v), applied(dv, s.a)), s.call(d.forward_dynamics)
     off = (parts[0] + parts[1] - rate) / condition_numbers(s)[:, None]
-    return largest([*figures, s.worst(off, *parts, rate, pushed)])
+    return largest([*errors, s.worst(off, *parts, rate, pushed)])
 
 
-def wrenches_enter_by_jacobians(s: Sample) -> Figure:
+def wrenches_enter_by_jacobians(s: Sample) -> WorstError:
     """ID with wrenches = ID without - sum J^T w."""
     d = s.dynamics
     if not d.wrenches:
@@ -141,7 +144,7 @@ def wrenches_enter_by_jacobians(s: Sample) -> Figure:
     return s.worst(free - pushed - loaded, loaded, free, floor=s.weight)
 
 
-def bias_splits(s: Sample) -> Figure:
+def bias_splits(s: Sample) -> WorstError:
     """h = C v + g."""
     d = s.dynamics
     coriolis, gravity = applied(s.call(d.coriolis_matrix), s.v), s.call(d.gravity_forces)
@@ -149,7 +152,7 @@ def bias_splits(s: Sample) -> Figure:
     return s.worst(coriolis + gravity - bias, coriolis, gravity, bias, floor=s.weight)
 
 
-def passive(s: Sample) -> Figure:
+def passive(s: Sample) -> WorstError:
     """Mdot - 2 C is skew-symmetric."""
     (rate,) = s.rates(s.dynamics.mass_matrix)
     C = s.call(s.dynamics.coriolis_matrix)
@@ -159,21 +162,21 @@ def passive(s: Sample) -> Figure:
 # ── energy and momentum ───────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def kinetic_energy_is_quadratic(s: Sample) -> Figure:
+def kinetic_energy_is_quadratic(s: Sample) -> WorstError:
     """T = v . M v / 2."""
     kinetic, _ = s.call(s.dynamics.energy)
     quadratic = 0.5 * np.einsum("ni,ni->n", s.v, applied(s.call(s.dynamics.mass_matrix), s.v))
     return s.worst(kinetic - quadratic, kinetic, quadratic)
 
 
-def power_balances(s: Sample) -> Figure:
+def power_balances(s: Sample) -> WorstError:
     """d/dt (T + V) = v . tau."""
     kinetic, potential = s.rates(s.dynamics.energy)
     work = s.v * s.call(s.dynamics.inverse_dynamics, still=True)
     return s.worst(kinetic + potential - work.sum(axis=1), kinetic, potential, work, floor=s.weight)
 
 
-def momentum_moves_the_center(s: Sample) -> Figure:
+def momentum_moves_the_center(s: Sample) -> WorstError:
     """Linear momentum = total mass times the velocity of the center of mass = A_G v."""
     d = s.dynamics
     (velocity,) = s.rates(d.center_of_mass)
@@ -186,27 +189,27 @@ def momentum_moves_the_center(s: Sample) -> Figure:
 
 
 def ends(s: Sample) -> list[str]:
-    """The frames that kinematics is checked at: those declared and the bodies that carry no other, three at most."""
+    """The frames at which kinematics is checked: declared frames and the bodies that carry no other, three at most."""
     robot = s.dynamics.robot
     carrying = {joint.parent for joint in robot.joints}
     return [*(frame.name for frame in robot.frames), *(b for b in robot.body_names if b not in carrying)][:3]
 
 
-def jacobians_give_twists(s: Sample) -> Figure:
+def jacobians_give_twists(s: Sample) -> WorstError:
     """J v = twist from the pose's rate of change, in every reference."""
-    figures = []
+    errors = []
     for number, frame in enumerate(ends(s)):
         pose = s.dynamics.pose(frame)
         T, (rate,) = s.call(pose), s.rates(pose)
         for reference in REFERENCES if number == 0 else REFERENCES[:1]:
             twist = _twist(T, rate, reference)
             moved = applied(s.call(s.dynamics.jacobian(frame, reference)), s.v)
-            figure = s.worst(moved - twist, moved, twist, T[:, :3, 3], floor=1e-3, by_joint=False)
-            figures.append(Figure(figure.worst, f"frame '{frame}', {reference}: {figure.where}"))
-    return largest(figures)
+            error = s.worst(moved - twist, moved, twist, T[:, :3, 3], floor=1e-3, by_joint=False)
+            errors.append(WorstError(error.worst, f"frame '{frame}', {reference}: {error.where}"))
+    return largest(errors)
 
 
-def jacobian_rates(s: Sample) -> Figure:
+def jacobian_rates(s: Sample) -> WorstError:
     """The rate of J as derived = J differentiated."""
     frame = ends(s)[0]
     d = s.dynamics
@@ -230,16 +233,16 @@ def _twist(T: Array, rate: Array, reference: Reference) -> Array:
 
 
 class Law(NamedTuple):
-    """A row: the check's name, what it says, how large its figure may be, and how the figure is found."""
+    """A row: the check's name, what it checks, the largest value that passes, and the function that measures it."""
 
     name: str
     says: str
     tolerance: float
-    figure: Callable[[Sample], Figure]
+    measure: Callable[[Sample], WorstError]
 
 
 DERIVATIVES_LIMIT = 20  # dof up to which derivatives are checked
-ROUNDING = 1e-11  # what a few thousand operations may leave; a right model shows 1e-15
+ROUNDING = 1e-11  # the error that a few thousand operations may leave; a correct model has 1e-15
 LAWS = (
     Law("poses as declared", "Bodies and frames are where the Robot's data put them.", ROUNDING, poses_as_declared),
     Law("mass as declared", "M is the sum of J^T I J over the Robot's bodies.", ROUNDING, mass_as_declared),
@@ -247,7 +250,7 @@ LAWS = (
     Law("mass matrix symmetric", "M(q) equals its transpose.", 1e-13, symmetric),
     Law(
         "mass matrix positive definite",
-        "M(q) has positive eigenvalues; the figure is its condition number.",
+        "M(q) has positive eigenvalues; the value is its condition number.",
         1e14,
         positive_definite,
     ),

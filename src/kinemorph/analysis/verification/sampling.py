@@ -1,6 +1,7 @@
-"""A derived model at random states, and the two tools that every law needs: relative errors and exact rates of change.
+"""A derived model at random states, and the two tools that every check needs: relative errors and exact rates of
+change.
 
-Rates are exact: the program of a compiled function is carried out over dual numbers, q moving with qdot and v with a.
+Rates are exact: the program of a compiled function is evaluated on dual numbers, q moving with qdot and v with a.
 """
 
 from __future__ import annotations
@@ -26,17 +27,17 @@ from kinemorph.model.parameter import evaluate
 from kinemorph.vocabulary.blocks import Block
 
 
-class Figure(NamedTuple):
-    """A law's largest relative error, where it was seen, and what else is worth knowing."""
+class WorstError(NamedTuple):
+    """The largest relative error of a check, where it occurred, and a remark."""
 
     worst: float
     where: str = ""
     note: str = ""
 
 
-def largest(figures: Sequence[Figure]) -> Figure:
-    """The figure with the largest error; nan counts as larger than any."""
-    return max(figures, key=lambda figure: (math.isnan(figure.worst), figure.worst))
+def largest(errors: Sequence[WorstError]) -> WorstError:
+    """The largest of several errors; nan counts as larger than any."""
+    return max(errors, key=lambda error: (math.isnan(error.worst), error.worst))
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,9 @@ class Sample:
     wrenches: Array
 
     def call(self, function: CompiledFunction, *, still: bool = False, **given: Array) -> Any:
-        """A function at the states, its inputs found by name; `given` replaces some, `still` drops the wrenches."""
+        """The values of a function at the states, with its inputs found by name; `given` replaces some, `still` drops
+        the wrenches.
+        """
         return function(*self.inputs(function.program, still=still, **given))
 
     def inputs(self, program: Program, *, still: bool = False, **given: Array) -> list[Array]:
@@ -71,26 +74,28 @@ class Sample:
 
     @property
     def weight(self) -> float:
-        """The robot's weight at an arm of 1 mm [N m]: a force below that is small, and may be all rounding."""
+        """The robot's weight at an arm of 1 mm [N m]: a smaller force may be only rounding."""
         robot = self.dynamics.robot
         return 1e-3 * robot.total_mass * (1.0 + math.hypot(*(evaluate(x) for x in robot.gravity)))
 
-    def worst(self, difference: Array, *terms: Array, floor: float = 0.0, by_joint: bool = True) -> Figure:
-        """The largest entry of a difference (n, ...) over the largest entry of its terms, state by state.
+    def worst(self, difference: Array, *terms: Array, floor: float = 0.0, by_joint: bool = True) -> WorstError:
+        """The largest entry of a difference (n, ...) divided by the largest entry of its terms, state by state.
 
-        `floor` is the least size that counts, for terms that may vanish. `by_joint`: the entries go by velocities,
-        whose names then say where the largest one is.
+        `floor` is the least size to divide by, for terms that may vanish. `by_joint`: entries belong to velocities,
+        whose names are reported for the largest one.
         """
         n = len(difference)
         size = np.max([np.abs(term).reshape(n, -1).max(axis=1) for term in terms], axis=0, initial=floor)
         gap = np.abs(difference).reshape(n, -1)
         with np.errstate(all="ignore"):
             ratio = np.where(gap == 0.0, 0.0, gap / size[:, None])
-        state, entry = np.unravel_index(int(np.argmax(ratio)), ratio.shape)  # a nan is found first
+        state, entry = np.unravel_index(int(np.argmax(ratio)), ratio.shape)  # argmax returns a nan first
         places = np.unravel_index(int(entry), difference.shape[1:]) if difference.ndim > 1 else ()
         names = self.dynamics.robot.v_names
         label = ", ".join(names[i] if by_joint else str(i) for i in places)
-        return Figure(float(ratio[state, entry]), f"largest at state {state}" + (f", entry [{label}]" if label else ""))
+        return WorstError(
+            float(ratio[state, entry]), f"largest at state {state}" + (f", entry [{label}]" if label else "")
+        )
 
 
 def _carried(program: Program, moving: Sequence[tuple[Array, Array | None]], n: int) -> list[Array]:

@@ -1,6 +1,6 @@
-"""The verdict on a derived model: named checks, each with a figure and the tolerance it is held against.
+"""The verdict on a derived model: named checks, each with a value and its tolerance.
 
-A check passes where its figure is finite and at most its tolerance. A check that does not apply to a model is skipped,
+A check passes where its value is finite and at most its tolerance. A check that does not apply to a model is skipped,
 with the reason; it counts neither for nor against.
 """
 
@@ -19,10 +19,10 @@ Status = Literal["passed", "failed", "skipped"]
 
 @dataclass(frozen=True)
 class Check:
-    """One law and how well it holds.
+    """One check and its result.
 
-    `worst` is the largest relative error over all states (see `says` where it is another figure), None where the check
-    was skipped; `note` is the reason for a skip, where a failure was seen, or a figure worth knowing.
+    `worst` is the largest relative error over all states (or another value, see `says`), None where the check was
+    skipped; `note` is the reason for a skip, the place of a failure, or a number worth knowing.
     """
 
     name: str
@@ -34,11 +34,11 @@ class Check:
 
     @property
     def passed(self) -> bool:
-        """Whether the law was looked at and holds."""
+        """Whether the check was made and passed."""
         return self.status == "passed"
 
     def as_dict(self) -> dict[str, Any]:
-        """The check as JSON takes it: a figure that is not finite becomes None, and the note says so."""
+        """The check as JSON takes it: a value that is not finite becomes None, and the note says so."""
         worst = self.worst if self.worst is not None and math.isfinite(self.worst) else None
         return {
             "name": self.name,
@@ -51,30 +51,30 @@ class Check:
 
 
 def judged(name: str, says: str, worst: float, tolerance: float, note: str = "") -> Check:
-    """A check with its figure held against the tolerance; nan fails."""
+    """A check whose value is compared with the tolerance; nan fails."""
     status: Status = "passed" if worst <= tolerance else "failed"
     if not math.isfinite(worst):
-        note = f"the figure is {worst}, not a finite number" + (f"; {note}" if note else "")
+        note = f"the value is {worst}, not a finite number" + (f"; {note}" if note else "")
     return Check(name, says, status, worst, tolerance, note)
 
 
 def table(checks: Sequence[Check]) -> list[str]:
-    """One line per check: verdict, name, figure against tolerance, what it says; its note below."""
+    """One line per check: verdict, name, value and tolerance, what it checks; its note below."""
     width = max((len(check.name) for check in checks), default=0)
     lines = []
     for check in checks:
         sign = "<=" if check.passed else "> "
-        figure = "" if check.worst is None else f"{check.worst:8.1e} {sign} {check.tolerance:.0e}"
+        error = "" if check.worst is None else f"{check.worst:8.1e} {sign} {check.tolerance:.0e}"
         mark = check.status.upper() if check.status == "failed" else check.status
         text = check.note if check.status == "skipped" else check.says
-        lines.append(f"  {mark:7}  {check.name:{width}}  {figure:20}  {text}")
+        lines.append(f"  {mark:7}  {check.name:{width}}  {error:20}  {text}")
         if check.note and check.status != "skipped":
             lines.append(f"  {'':7}  {'':{width}}  {'':20}  {check.note}")
     return lines
 
 
 class Judged(Shown, ABC):
-    """What several checks have found; true where none failed."""
+    """The results of several checks; true where none failed."""
 
     checks: tuple[Check, ...]
 
@@ -128,7 +128,7 @@ class Verification(Judged):
         }
 
     def __str__(self) -> str:
-        """One line per check: verdict, name, figure against tolerance, what it says."""
+        """One line per check: verdict, name, value and tolerance, what it checks."""
         failed, skipped = len(self.failures), len(self.skipped)
         total = f"{len(self.checks) - failed - skipped} passed, {failed} failed, {skipped} skipped"
         over = f"{self.states} random states, seed {self.seed}"

@@ -2,11 +2,11 @@
 
     print(verify(robot))
 
-Four kinds of evidence. Poses, masses and energies must be those of the Robot's own data, computed a second time without
-the tree that all else rests on (analysis.verification.declared_model). The laws (analysis.verification.laws) hold for
-any correct equations of motion. Another formulation is another way to the same numbers. The interpreter is the
-definition of what a compiled function computes. A model that passes is that of the Robot as declared; that it is the
-robot one meant, no check can say.
+There are four kinds of evidence. Poses, masses and energies must be those of the Robot's own data, computed a second
+time without the tree that everything else uses (analysis.verification.declared_model). The laws
+(analysis.verification.laws) hold for any correct equations of motion. Another formulation computes the same numbers in
+another way. The interpreter is the definition of what a compiled function computes. A model that passes is that of the
+Robot as declared; no check can tell whether that is the robot the user meant.
 """
 
 from __future__ import annotations
@@ -19,11 +19,12 @@ import numpy as np
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.analysis.verification.laws import LAWS, ROUNDING, Law, condition_numbers
-from kinemorph.analysis.verification.sampling import Figure, Sample, drawn, largest
+from kinemorph.analysis.verification.sampling import Sample, WorstError, drawn, largest
 from kinemorph.analysis.verification.verdict import Check, Verification, judged
 from kinemorph.codegen.building.compile import build
 from kinemorph.codegen.building.function import CompiledFunction
-from kinemorph.deriving.dynamics import CONSTRAINT_FUNCTIONS, STATE_FUNCTIONS, Dynamics, derive
+from kinemorph.deriving.dynamics import Dynamics, derive
+from kinemorph.deriving.function_names import CONSTRAINT_FUNCTIONS, STATE_FUNCTIONS
 from kinemorph.errors import KinemorphError, ModelError, ShapeError, UnsupportedError
 from kinemorph.mechanics.formulations.table import FORMULATIONS
 from kinemorph.model.modules.assembly import Assembly
@@ -31,7 +32,7 @@ from kinemorph.model.robot import Robot
 from kinemorph.model.system import System, as_robot
 
 DENSE_LIMIT = 12  # dof up to which another formulation's own mass matrix and forward dynamics are compared too
-SIZE_LIMIT = 60  # dof up to which formulations that grow with the square of the dof are compared unasked
+SIZE_LIMIT = 60  # dof up to which formulations whose cost grows with the square of the dof are compared by default
 
 
 def verify(
@@ -39,7 +40,7 @@ def verify(
 ) -> Verification:
     """Checks a derived model, or derives a robot and checks that.
 
-    `states`        how many random states to look at
+    `states`        the number of random states
     `seed`          of the random states; the same seed gives the same verdict
     `formulations`  those to compare with; by default every other one, up to 60 degrees of freedom
     """
@@ -64,11 +65,13 @@ def verify(
 
 
 def _checked(law: Law, sample: Sample) -> Check:
-    """A law held against the model. A refusal skips it; a function that cannot give a number fails it."""
+    """The check of one law. It is skipped where the model does not support it, and fails where a function gives no
+    number.
+    """
     if not sample.dynamics.robot.nv:
         return Check(law.name, law.says, "skipped", note="the robot has no joint that moves.")
     try:
-        worst, where, note = law.figure(sample)
+        worst, where, note = law.measure(sample)
     except UnsupportedError as refusal:
         return Check(law.name, law.says, "skipped", note=str(refusal))
     except KinemorphError as error:
@@ -93,31 +96,31 @@ def _other_formulations(model: Dynamics, wanted: Sequence[str] | None) -> list[L
     ]
 
 
-def _agrees_with(name: str, *, asked: bool) -> Callable[[Sample], Figure]:
-    """Inverse dynamics under random and under every unit acceleration: that is all of M and h."""
+def _agrees_with(name: str, *, asked: bool) -> Callable[[Sample], WorstError]:
+    """Comparison of inverse dynamics under random and under every unit acceleration, which covers all of M and h."""
 
-    def figure(s: Sample) -> Figure:
+    def error(s: Sample) -> WorstError:
         d, nv = s.dynamics, s.dynamics.robot.nv
         if nv > SIZE_LIMIT and not asked:
             raise UnsupportedError(
-                f"{nv} degrees of freedom; '{name}' is compared unasked up to {SIZE_LIMIT}. "
+                f"{nv} degrees of freedom; '{name}' is compared by default up to {SIZE_LIMIT}. "
                 f"Pass formulations=['{name}'] to wait for it."
             )
         other = derive(d.robot, name, parameters=[p.name for p in d.parameters], backend="interpreter")  # type: ignore[arg-type]
         pushes = np.concatenate([s.a[:, None], _units(len(s.q), nv)], axis=1)
         wide = replace(s, q=s.q[:, None], v=s.v[:, None], a=pushes, wrenches=0.0 * s.wrenches[:, None])
         ours, theirs = (wide.call(way.inverse_dynamics) for way in (d, other))
-        figures = [s.worst(ours - theirs, ours, theirs, floor=s.weight, by_joint=False)]
+        errors = [s.worst(ours - theirs, ours, theirs, floor=s.weight, by_joint=False)]
         if nv > DENSE_LIMIT:
             note = f"through ID under unit accelerations; its own M and FD are compared up to {DENSE_LIMIT} dof"
-            return figures[0]._replace(note=note)
+            return errors[0]._replace(note=note)
         M = s.call(other.mass_matrix)
-        figures.append(s.worst(s.call(d.mass_matrix) - M, M))
+        errors.append(s.worst(s.call(d.mass_matrix) - M, M))
         ours, theirs = (s.call(way.forward_dynamics, still=True) for way in (d, other))
-        figures.append(s.worst((ours - theirs) / condition_numbers(s)[:, None], ours, theirs))
-        return largest(figures)
+        errors.append(s.worst((ours - theirs) / condition_numbers(s)[:, None], ours, theirs))
+        return largest(errors)
 
-    return figure
+    return error
 
 
 def _units(n: int, nv: int) -> Array:
@@ -139,11 +142,11 @@ def _same_as_interpreter() -> Law:
     )
 
 
-def _compiled_is_interpreted(s: Sample) -> Figure:
+def _compiled_is_interpreted(s: Sample) -> WorstError:
     if s.dynamics.backend == "interpreter":
         raise UnsupportedError("this model runs on the interpreter itself.")
     condition = condition_numbers(s)
-    figures = []
+    errors = []
     for function in _every_function(s.dynamics):
         inputs = s.inputs(function.program)
         expected = _outputs(build(function.program, "interpreter")(*inputs))
@@ -153,11 +156,13 @@ def _compiled_is_interpreted(s: Sample) -> Figure:
         floor = s.weight if function.name.removeprefix(f"{s.dynamics.robot.name}.") in FORCES else 1e-3
         for ours, alone, exact in zip(batch, single, expected, strict=True):
             gap = np.concatenate([ours - exact, (alone - exact[0])[None]])
-            if function.name.endswith(".forward_dynamics"):  # rounding of the matrix is magnified in its solution
+            if function.name.endswith(
+                ".forward_dynamics"
+            ):  # rounding errors of the matrix are amplified in its solution
                 gap = gap / np.append(condition, condition[0])[:, None]
-            figure = s.worst(gap, np.concatenate([exact, exact[:1]]), floor=floor, by_joint=False)
-            figures.append(Figure(figure.worst, f"largest in function '{function.name}'"))
-    return largest(figures)
+            error = s.worst(gap, np.concatenate([exact, exact[:1]]), floor=floor, by_joint=False)
+            errors.append(WorstError(error.worst, f"largest in function '{function.name}'"))
+    return largest(errors)
 
 
 def _every_function(d: Dynamics) -> list[CompiledFunction]:

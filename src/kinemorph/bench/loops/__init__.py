@@ -1,1 +1,1 @@
-"""Closed chains: forward dynamics, and ten seconds of a four-bar by every simulator."""
+"""Closed chains: speed of forward dynamics, and ten seconds of a four-bar in several simulators."""

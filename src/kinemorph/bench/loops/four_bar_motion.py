@@ -1,10 +1,11 @@
-"""The four-bar whose runs are compared, and its motion from an equation that is written here and shares nothing.
+"""The four-bar whose runs are compared, and its motion from an independent equation of motion.
 
-The crank's angle alone describes it. With the closed form of coupler and rocker angles, theta_i' = k_i,
+The angle of the crank describes the configuration. With the closed form of coupler and rocker angles, theta_i' = k_i,
 
     I(theta) theta_ddot + I'(theta) theta_dot^2 / 2 + V'(theta) = 0
 
-where I gathers all three rods and V is their weight; SciPy's DOP853 carries it at 1e-13. Gravity is all that acts.
+where I is the inertia of all three rods and V their potential energy; SciPy's DOP853 integrates it at a tolerance of
+1e-13. Only gravity acts.
 """
 
 from __future__ import annotations
@@ -20,21 +21,21 @@ from kinemorph.algebra.arrays import Array
 L0, L1, L2, L3 = 1.0, 0.3, 0.9, 0.7  # ground, crank, coupler, rocker [m]
 M1, M2, M3 = 0.5, 1.0, 0.8  # [kg], uniform rods
 WEIGHT = 9.81  # [m/s^2], downward
-START = 0.6  # of the crank [rad], at rest
+START = 0.6  # initial angle of the crank [rad], at rest
 DURATION, SAMPLES = 10.0, 100
 TIMES: Array = DURATION * np.arange(1, SAMPLES + 1) / SAMPLES  # [s]
 TOLERANCE = 1e-13
 
 
 class Motion(NamedTuple):
-    """What is judged of a run, at `TIMES`: the crank's angle [rad] and how far the loop is open [m], shapes (n,)."""
+    """The results of a run at `TIMES`: the angle of the crank [rad] and the gap of the loop [m], shapes (n,)."""
 
     crank: Array
     gap: Array
 
 
 def of_angles(crank: Array, coupler: Array, rocker: Array) -> Motion:
-    """Of angles from the horizontal, shapes (n,): the gap is between the ends of coupler and rocker."""
+    """The motion with these angles from the horizontal, shapes (n,); the gap is between coupler and rocker."""
     x = L1 * np.cos(crank) + L2 * np.cos(coupler) - L0 - L3 * np.cos(rocker)
     y = L1 * np.sin(crank) + L2 * np.sin(coupler) - L3 * np.sin(rocker)
     return Motion(crank, np.hypot(x, y))
@@ -49,7 +50,7 @@ def assembled(crank: float) -> tuple[float, float]:
 
 
 def acceleration(crank: float, speed: float, torque: float = 0.0) -> float:
-    """Of the crank [rad/s^2], at its angle [rad] and speed [rad/s], with a torque on it [N m]."""
+    """The acceleration of the crank [rad/s^2] at its angle [rad] and speed [rad/s], with a torque on it [N m]."""
     coupler, rocker = assembled(crank)
     s = sin(rocker - coupler)
     k2, k3 = -L1 / L2 * sin(rocker - crank) / s, -L1 / L3 * sin(coupler - crank) / s
@@ -70,7 +71,7 @@ def reference() -> Array:
     from scipy.integrate import solve_ivp
 
     state, begun, angles = (START, 0.0), 0.0, []
-    for t in TIMES:  # from sample to sample: nothing is interpolated
+    for t in TIMES:  # from sample to sample, so that nothing is interpolated
         found = solve_ivp(
             lambda t, y: (y[1], acceleration(*y)), (begun, t), state, "DOP853", rtol=TOLERANCE, atol=TOLERANCE
         )

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kinemorph.algebra.arrays import Array
-from kinemorph.bench.loops.pinocchio import twin_with_loops
+from kinemorph.bench.loops.pinocchio_loops import twin_with_loops
 from kinemorph.bench.speed.contest import Algorithm, Contest
 from kinemorph.deriving.dynamics import Dynamics, derive
 from kinemorph.model.building.builder import RobotBuilder
@@ -21,19 +21,23 @@ from kinemorph.model.robot import Robot
 CONSTRAINED = Algorithm(
     "constrained FD", "forward dynamics with loops", "forward_dynamics", ("constrained", "lcaba"), (("v",),), x="tau"
 )
-ASSEMBLED = (0.6, 0.02989836, 1.6066907)  # a configuration of the four-bar, to eight figures
-STEPS, STRIDE, CORRECTIONS = 20, 0.5, 12  # of the walk to a random configuration [rad or m]
-RANK = 1e-7  # singular values below this share of the largest are none
+ASSEMBLED = (0.6, 0.02989836, 1.6066907)  # a closed configuration of the four-bar, to eight digits
+STEPS, STRIDE, CORRECTIONS = (
+    20,
+    0.5,
+    12,
+)  # random walk to a configuration: steps, their size [rad or m], corrections per step
+RANK = 1e-7  # singular values below this share of the largest count as zero
 
 
 class Looped(NamedTuple):
-    """A row of the table: how the robot is made, a configuration near which it closes, and how often it is there.
+    """A robot of the table: how it is made, a configuration near which its loops close, and the number of copies.
 
     All joints are hinges. `copies` of the robot stand side by side and are one robot to both libraries.
     """
 
     make: Callable[[], Robot]
-    q: tuple[float, ...] = ()  # zeros, where it is empty
+    q: tuple[float, ...] = ()  # empty: zeros
     copies: int = 1
 
 
@@ -49,7 +53,7 @@ QUICK_LOOPED = ("four_bar", "four_bar x 4")
 
 
 def side_by_side(robot: Robot, copies: int) -> Robot:
-    """Several of the same robot; where they stand does not matter, as nothing touches."""
+    """A robot of several copies; their positions do not matter, as nothing touches."""
     builder = RobotBuilder(f"{copies}_of_{robot.name}", gravity=robot.gravity)
     for k in range(copies):
         called = {"world": "world"} | {name: f"{name}_{k}" for name in robot.body_names}
@@ -61,7 +65,7 @@ def side_by_side(robot: Robot, copies: int) -> Robot:
 
 
 class LoopContest(Contest):
-    """Forward dynamics of a robot with loops, on states in which they are closed."""
+    """Forward dynamics of a robot with loops, at states in which the loops are closed."""
 
     def __init__(self, name: str) -> None:
         self.row = LOOPED[name]
@@ -81,8 +85,8 @@ class LoopContest(Contest):
 def closed_states(dynamics: Dynamics, near: Array, n: int, seed: int = 0) -> dict[str, Array]:
     """q, v and tau (n, nv): n random walks from `near` (nq,), closed after every step by Newton's method.
 
-    The rank of the constraints is that of the first configuration: an over-constrained mechanism has more rows than
-    that, and while it is a little open they contradict each other.
+    The rank of the constraints is that at the first configuration: an over-constrained mechanism has more constraint
+    rows than that, and they contradict each other as long as the loops are slightly open.
     """
     rng = np.random.default_rng([seed, 53])
     nv = dynamics.robot.nv

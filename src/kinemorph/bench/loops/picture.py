@@ -1,4 +1,4 @@
-"""The four-bar by everybody as a picture: both errors over the ten seconds, and over the time that a run takes."""
+"""The picture of the four-bar runs: both errors over the ten seconds, and over the time that a run takes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kinemorph.bench.loops.four_bar_motion import TIMES
-from kinemorph.bench.tables import Row
+from kinemorph.bench.timing import Row
 from kinemorph.display.canvas import INK, LINES, PALE, SHADOW, blank, plain_axes, save
 from kinemorph.errors import KinemorphError
 
@@ -19,18 +19,18 @@ if TYPE_CHECKING:
 ERRORS = (("loop_error", "gaps", "loop open by up to [m]"), ("angle_error", "errors", "crank wrong by up to [rad]"))
 STROKES = ("-", (0, (5, 2)), (0, (1, 1.4)), (0, (6, 2, 1, 2)), (0, (2, 2)), (0, (9, 2)))
 MARKERS = "oDsv^P"
-FLOOR = 1e-17  # what is smaller is drawn here
+FLOOR = 1e-17  # smaller values are drawn here
 WIDTH, HEIGHT, LEGEND = 9.6, 8.2, 1.98  # [inch]
 
 
 def draw_loops(rows: Sequence[Row], path: Path | str | None = None) -> Figure:
-    """Above, the largest errors so far of one run each, over time; below, those of all runs, over their cost."""
-    ways: dict[tuple[str, str], list[Row]] = {}
+    """Draws the largest errors so far over time, one run per method; below, the errors of all runs over their times."""
+    entries: dict[tuple[str, str], list[Row]] = {}
     for row in rows:
         if row["kind"] == "run":
-            ways.setdefault((row["contestant"], row["method"]), []).append(row)
-    if not ways:
-        raise KinemorphError("there is nothing to draw: nobody has run the four-bar. Leave --picture out.")
+            entries.setdefault((row["contestant"], row["method"]), []).append(row)
+    if not entries:
+        raise KinemorphError("there is nothing to draw: no contestant has run the four-bar. Leave --picture out.")
     figure = blank(WIDTH, HEIGHT)
     room = HEIGHT - LEGEND - 0.38
     for column, (largest, series, label) in enumerate(ERRORS):
@@ -43,11 +43,11 @@ def draw_loops(rows: Sequence[Row], path: Path | str | None = None) -> Figure:
             axes.grid(True, which="major", color=SHADOW, linewidth=0.7)
             axes.set_ylabel(label, fontsize=8, color=INK)
             if row_number == 0:
-                _over_time(axes, ways, series)
+                _over_time(axes, entries, series)
             else:
-                _over_work(axes, ways, largest)
+                _over_work(axes, entries, largest)
     figure.text(0.12 / WIDTH, 1.0 - 0.2 / HEIGHT, TITLE, fontsize=12, color=INK, va="center")
-    _legend(figure, ways)
+    _legend(figure, entries)
     if path is not None:
         save(figure, path)
     return figure
@@ -56,13 +56,13 @@ def draw_loops(rows: Sequence[Row], path: Path | str | None = None) -> Figure:
 TITLE = "a four-bar swings for 10 s: is its loop closed, is its crank right, and at what price?"
 
 
-def _looks(ways: dict[tuple[str, str], list[Row]], way: tuple[str, str]) -> dict[str, Any]:
-    """A color for each contestant, a stroke and a marker for each of its methods; our default is on top, and thick."""
-    names = list(dict.fromkeys(name for name, _ in ways))
-    number = [method for name, method in ways if name == way[0]].index(way[1])
-    first = way == next(iter(ways))
+def _looks(entries: dict[tuple[str, str], list[Row]], entry: tuple[str, str]) -> dict[str, Any]:
+    """A color for each contestant, a stroke and a marker for each method; our default method is on top and thick."""
+    names = list(dict.fromkeys(name for name, _ in entries))
+    number = [method for name, method in entries if name == entry[0]].index(entry[1])
+    first = entry == next(iter(entries))
     return {
-        "color": LINES[names.index(way[0])],
+        "color": LINES[names.index(entry[0])],
         "linestyle": STROKES[number % len(STROKES)],
         "linewidth": 2.4 if first else 1.2,
         "marker": MARKERS[number % len(MARKERS)],
@@ -72,23 +72,23 @@ def _looks(ways: dict[tuple[str, str], list[Row]], way: tuple[str, str]) -> dict
 
 
 def shown(rows: Sequence[Row]) -> Row:
-    """The run of a method that is drawn over time: that of its middle setting."""
+    """The run of a method that is drawn over time: the one with the middle setting."""
     return rows[len(rows) // 2]
 
 
-def _over_time(axes: Any, ways: dict[tuple[str, str], list[Row]], series: str) -> None:
-    for way, rows in ways.items():
+def _over_time(axes: Any, entries: dict[tuple[str, str], list[Row]], series: str) -> None:
+    for entry, rows in entries.items():
         values = list(accumulate((math.inf if x is None else max(x, FLOOR) for x in shown(rows)[series]), max))
-        axes.plot(TIMES, values, **_looks(ways, way) | {"marker": None})
+        axes.plot(TIMES, values, **_looks(entries, entry) | {"marker": None})
     axes.set_xlim(0.0, TIMES[-1])
     axes.set_xlabel("time [s]", fontsize=8, color=INK)
 
 
-def _over_work(axes: Any, ways: dict[tuple[str, str], list[Row]], largest: str) -> None:
-    for way, rows in ways.items():
+def _over_work(axes: Any, entries: dict[tuple[str, str], list[Row]], largest: str) -> None:
+    for entry, rows in entries.items():
         good = [row for row in rows if row[largest] is not None]
         values = [max(row[largest], FLOOR) for row in good]
-        axes.plot([row["ms"] for row in good], values, **_looks(ways, way))
+        axes.plot([row["ms"] for row in good], values, **_looks(entries, entry))
     axes.set_xscale("log")
     axes.set_xlabel("time for the run, one core [ms]", fontsize=8, color=INK)
     axes.annotate(
@@ -97,15 +97,15 @@ def _over_work(axes: Any, ways: dict[tuple[str, str], list[Row]], largest: str) 
     )  # fmt: skip
 
 
-def _legend(figure: Any, ways: dict[tuple[str, str], list[Row]]) -> None:
-    """One column for each contestant, headed by its name; each method with the setting that is drawn above."""
+def _legend(figure: Any, entries: dict[tuple[str, str], list[Row]]) -> None:
+    """Draws one column per contestant, headed by its name; each method has the setting that is drawn over time."""
     from matplotlib.lines import Line2D
 
-    names = list(dict.fromkeys(name for name, _ in ways))
+    names = list(dict.fromkeys(name for name, _ in entries))
     for number, name in enumerate(names):
-        own = [way for way in ways if way[0] == name]
-        handles = [Line2D([], [], **_looks(ways, way)) for way in own]
-        labels = [f"{way[1]}\n({shown(ways[way])['setting']})" for way in own]
+        own = [entry for entry in entries if entry[0] == name]
+        handles = [Line2D([], [], **_looks(entries, entry)) for entry in own]
+        labels = [f"{entry[1]}\n({shown(entries[entry])['setting']})" for entry in own]
         place = ((0.1 + number * (WIDTH - 0.2) / len(names)) / WIDTH, (LEGEND + 0.02) / HEIGHT)
         made = figure.legend(
             handles, labels, title=name, loc="upper left", bbox_to_anchor=place, fontsize=6.8, title_fontsize=8.5,

@@ -30,9 +30,9 @@ def chain_grid(count: int) -> str:
 
 
 def tree_grid(count: int, seed: int = 0) -> str:
-    """A tree of Backbones that has grown at random, the same one each time; fronts point anywhere.
+    """A random tree of Backbones, the same for the same seed; fronts point in any direction.
 
-    A cell is taken where exactly one of its neighbors is: so no ring closes.
+    A cell is taken only if exactly one of its neighbors is taken, so that no ring closes.
     """
     chance = random.Random(seed)
     taken = {(0, 0): "B>0"}
@@ -53,5 +53,5 @@ GRIDS: dict[str, Callable[[int], str]] = {"chain": chain_grid, "tree": tree_grid
 
 
 def grown(kind: str, count: int) -> Assembly:
-    """A chain or a tree of so many Backbones."""
+    """A chain or a tree of `count` Backbones."""
     return assemble(GRIDS[kind](count), name=f"{kind}{count}")

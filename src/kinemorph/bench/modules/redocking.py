@@ -1,37 +1,33 @@
-"""The time from a docking to the first step of what is docked then: nothing known, code on disk, met before.
+"""The time from a docking to the first step of the new topology.
 
-The last module of the paper's organism lets go, and ten steps later another side takes hold of it where it is then;
-the tolerance is wide, since the time does not depend on the gap, which is an input of the compiled plant. The clock
-runs from the instant at which the old plant has stopped to the first accepted step of the new one: impact, robot,
-plant, machine code, state, step.
+The last module of the paper's organism undocks, and ten steps later it docks to another side. The tolerance is wide,
+because the time does not depend on the gap, which is an input of the compiled plant. The time runs from the last step
+of the old plant to the first accepted step of the new one: impact, robot, plant, machine code, state, step.
 
-    cold    a fresh process that has stepped the organism as it was, and an empty cache folder
-    disk    the same with what another process has left in that folder
+    cold    a fresh process that has stepped the initial organism, and an empty cache folder
+    disk    a fresh process, and the cache folder that another process has filled
     seen    a topology that this process has had before
 """
 
 from __future__ import annotations
 
 import json
-import os
 import statistics
-import subprocess
-import sys
 import tempfile
 import time
 from pathlib import Path
 from typing import Any
 
 from kinemorph.bench.modules.models import organism
+from kinemorph.bench.timing import Row, in_process
 from kinemorph.errors import KinemorphError
 from kinemorph.simulation.docking.changes import Change, Dock, Undock
 from kinemorph.simulation.results.trajectory import Trajectory
 from kinemorph.simulation.simulate import simulate
 
-Row = dict[str, Any]
-Times = list[list[tuple[float, float]]]  # by run and change: of the core and on the wall [s]
+Times = list[list[tuple[float, float]]]  # by run and change: CPU time and wall time [s]
 STEP = 1e-3  # [s]
-LATER = 1e-9  # [s]: what is later than something else is so by more than this
+LATER = 1e-9  # [s]; times that differ by less are the same
 CHANGES: tuple[Change, ...] = (
     Undock("m8", 5, at=10 * STEP),
     Dock("m5", 3, "m8", 4, at=20 * STEP, distance=10.0, angle=3.0),
@@ -50,19 +46,21 @@ print(json.dumps([once(sys.argv[1]) for _ in range(AGAIN + 1)]))
 def changing_run(method: str, **options: Any) -> Trajectory:
     """The organism in free fall, with all changes.
 
-    An adaptive method may take steps as long as those of a method that does not choose, so that a step is a step.
+    The steps of an adaptive method are limited to the constant step size of the others, so that steps are comparable.
     """
-    settings: Row = {"step": STEP} if method == "rk4" else {"largest": STEP, "rtol": 1e-3, "atol": 1e-3}
+    settings: Row = {"step": STEP} if method == "rk4" else {"max_step": STEP, "rtol": 1e-3, "atol": 1e-3}
     system = organism().system()
-    run = simulate(system, 21 * STEP, method=method, sample=STEP, events=CHANGES, **settings, **options)
+    run = simulate(system, 21 * STEP, method=method, output_step=STEP, events=CHANGES, **settings, **options)
     done = [event.kind for event in run.events]
     if run.outcome.kind != "finished" or done != [*NAMES]:
-        raise KinemorphError(f"the organism was to undock and dock, and the run has {done}: {run.outcome.message}")
+        raise KinemorphError(
+            f"expected a run with an undocking and a docking, but its events are {done}: {run.outcome.message}"
+        )
     return run
 
 
 def once(method: str) -> list[tuple[float, float]]:
-    """For each change of a run the time from it to the first step after it, of the core and on the wall [s]."""
+    """For each change of a run: CPU time and wall time from it to the first step after it [s]."""
     stamps: list[tuple[float, float, float]] = []
 
     def stamp(t: float, h: float, events: int) -> None:
@@ -79,14 +77,12 @@ def once(method: str) -> list[tuple[float, float]]:
 
 
 def redocked(method: str, processes: int = PROCESSES) -> list[Row]:
-    """One row for each change: medians over processes, of the core and on the wall [ms]."""
+    """One row per change: medians over processes of CPU time and wall time [ms]."""
     taken: dict[str, list[Times]] = {"cold": [], "disk": []}
     with tempfile.TemporaryDirectory() as folder:
         for number in range(processes):
-            cache = Path(folder, str(number))
-            cache.mkdir(mode=0o700)
             for runs in taken.values():
-                runs.append(_process(method, cache))
+                runs.append(json.loads(in_process(SCRIPT, method, Path(folder, str(number)), "docking")))
     rows = []
     for k, name in enumerate(NAMES):
         row: Row = {"change": name, "method": method}
@@ -97,14 +93,3 @@ def redocked(method: str, processes: int = PROCESSES) -> list[Row]:
             row[f"seen_{clock}"] = 1e3 * statistics.median(again)
         rows.append(row)
     return rows
-
-
-def _process(method: str, cache: Path) -> Times:
-    """The times of runs in a process of their own, the first of which knows nothing."""
-    environment = {**os.environ, "KINEMORPH_CACHE": str(cache)}
-    command = [sys.executable, "-c", SCRIPT, method]
-    printed = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-    if printed.returncode:
-        raise KinemorphError(f"docking in a process of its own failed: {printed.stderr.strip()[-300:]}")
-    found: Times = json.loads(printed.stdout)
-    return found

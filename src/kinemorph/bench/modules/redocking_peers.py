@@ -1,14 +1,14 @@
-"""What MuJoCo and Pinocchio do where our organism undocks and docks: another model of the parts, and its first step.
+"""MuJoCo and Pinocchio where our organism undocks and docks: each builds another model and makes its first step.
 
-Both interpret, so a new model is at hand at once. What a docking is beside that, they leave to their users:
+Both interpret models, so a new model needs no compilation. The rest of a docking is left to their users:
 
     MuJoCo      the module's bodies are deleted from the MjSpec and attached elsewhere; `recompile` carries over the
-                state of joints that are still there. Where the new joint stands and how it moves is the user's, and so
-                are the impact and the momentum
-    Pinocchio   joints and bodies are added to a new Model, one by one, the inertias and poses being at hand; states,
-                impact and momentum are the user's
+                state of joints that still exist. Users have to compute the state of the new joint, the impact
+                and the momentum
+    Pinocchio   joints and bodies are added to a new Model, one by one, with known inertias and poses; users have
+                to compute states, impact and momentum
 
-Their work is timed without any of that. Before, their accelerations of all hinges must be ours to `AGREE`.
+Their times are without these computations. First, their accelerations of all hinges have to agree with ours to `AGREE`.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from kinemorph.algebra.arrays import Array
 from kinemorph.algebra.quaternions import rotation_to_quat
 from kinemorph.bench.modules.redocking import NAMES, changing_run
 from kinemorph.bench.peers.pinocchio_twin import matrix, twin_of_robot
+from kinemorph.bench.timing import timed
 from kinemorph.deriving.dynamics import derive
 from kinemorph.model.body import Body
 from kinemorph.model.parameter import evaluate, evaluate_all
@@ -48,17 +49,17 @@ class Piece:
         self.hinges = [joint.name for joint in robot.joints if joint.kind == "revolute"]
         self.at = [robot.v_slice(name).start for name in self.hinges]
         self.tau = np.zeros(robot.nv)
-        self.tau[self.at] = np.cos(np.arange(len(self.at)))  # of hinges alone: they mean the same everywhere
+        self.tau[self.at] = np.cos(np.arange(len(self.at)))  # torques of hinges, which all libraries define alike
         a = derive(robot, backend="interpreter").forward_dynamics(self.q, np.zeros(robot.nv), self.tau)
         self.accelerations: Array = a[self.at]
 
     def difference(self, theirs: Array) -> float:
-        """How far a peer's accelerations of the hinges are from ours, relative to the largest."""
+        """The difference between a peer's accelerations of the hinges and ours, relative to the largest."""
         return float(np.abs(theirs - self.accelerations).max() / np.abs(self.accelerations).max())
 
 
 class Rebuilt(NamedTuple):
-    """A change by a peer: what it takes [ms], and how far its accelerations are from ours."""
+    """A change by a peer: its time [ms], and the difference between its accelerations and ours."""
 
     change: str
     ms: float
@@ -66,7 +67,7 @@ class Rebuilt(NamedTuple):
 
 
 def peer_changes(repeats: int = REPEATS) -> dict[str, list[Rebuilt]]:
-    """The changes of our run by MuJoCo, where it is there, and by Pinocchio."""
+    """The changes of our run by MuJoCo, if it is installed, and by Pinocchio."""
     run = changing_run("rk4")
     pieces = [Piece(segment) for segment in run.segments]
     found = {"Pinocchio": [_by_pinocchio(name, piece, repeats) for name, piece in zip(NAMES, pieces[1:], strict=True)]}
@@ -81,7 +82,7 @@ def peer_changes(repeats: int = REPEATS) -> dict[str, list[Rebuilt]]:
 
 
 def _by_pinocchio(change: str, piece: Piece, repeats: int) -> Rebuilt:
-    """A model of the parts of a piece, its data, and its first `aba`."""
+    """Builds a model of the parts of a piece, its data, and calls `aba` once."""
     twin = twin_of_robot(piece.robot)
     there, robot = twin.model, piece.robot
     joints = [
@@ -92,9 +93,8 @@ def _by_pinocchio(change: str, piece: Piece, repeats: int) -> Rebuilt:
         for body in robot.bodies
     ]
     q, v, tau = twin.configuration(piece.q), np.zeros(there.nv), twin.velocity(piece.tau)
-    taken = []
-    for _ in range(repeats):
-        start = time.process_time()
+
+    def build() -> Any:
         model = pin.Model()
         for joint in joints:
             model.addJoint(*joint)
@@ -102,8 +102,10 @@ def _by_pinocchio(change: str, piece: Piece, repeats: int) -> Rebuilt:
             model.appendBodyToJoint(*body)
         data = model.createData()
         pin.aba(model, data, q, v, tau)
-        taken.append(time.process_time() - start)
-    return Rebuilt(change, 1e3 * statistics.median(taken), piece.difference(twin.ours(data.ddq)[piece.at]))
+        return data
+
+    taken, made = zip(*(timed(build) for _ in range(repeats)), strict=True)
+    return Rebuilt(change, 1e3 * statistics.median(taken), piece.difference(twin.ours(made[-1].ddq)[piece.at]))
 
 
 def _moments(body: Body) -> tuple[Array, Array]:
@@ -114,7 +116,7 @@ def _moments(body: Body) -> tuple[Array, Array]:
 
 
 def _by_mujoco(pieces: Sequence[Piece], repeats: int) -> list[Rebuilt]:
-    """The module is deleted and added where it is next; the model is compiled again and keeps the state it had."""
+    """Deletes the module and adds it where it is docked next; the model is compiled again and keeps its state."""
     import mujoco
 
     from kinemorph.bench.peers.mujoco_twin import MujocoTwin
@@ -142,7 +144,7 @@ def _by_mujoco(pieces: Sequence[Piece], repeats: int) -> list[Rebuilt]:
 
 
 def _host(robot: Robot) -> str:
-    """What the module hangs on."""
+    """The body that the module is attached to."""
     return next(joint.parent for joint in robot.joints if joint.child == MOVED[0])
 
 
@@ -152,7 +154,7 @@ def _parts(piece: Piece) -> list[tuple[dict[str, Any], dict[str, Any] | None]]:
 
     robot, host = piece.robot, _host(piece.robot)
     T_host, (T,) = np.eye(4), frame_matrices(robot, piece.q[None], [MOVED[0]])[0]
-    if host != "world":  # a body there has the frame of the joint that carries it
+    if host != "world":  # a body of MuJoCo has the frame of the joint that carries it
         carrying = next(joint for joint in robot.joints if joint.child == host)
         T_host = frame_matrices(robot, piece.q[None], [host])[0, 0] @ matrix(carrying.child_placement)
     poses = [np.linalg.inv(T_host) @ T, matrix(robot.joint(HINGE).placement)]

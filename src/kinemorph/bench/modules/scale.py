@@ -1,31 +1,29 @@
 """The table of scale: how the stages from a grid of cells to a run grow with the number of modules.
 
-    assemble    the grid in text to an assembly: cells, dockings, all checks
+    assemble    from the text of a grid to an assembly: cells, dockings, all checks
     robot       `assembly.robot()`: 2 bodies and 4 frames for each module, checked
     tables      the walk over the modules, DTL and AIM
-    IDTL        its lines: pairs of modules, of which one carries the other and is no neighbor
+    IDTL        its rows: pairs of modules of which one carries the other without being its neighbor
     trace       forward dynamics as a graph
-    forward     the same to machine code for one state, its graph included, nothing in the cache
-    first       `simulate` for one step: the plant, the march, their machine code, nothing in the cache
-    step        of RK4, four evaluations of forward dynamics with damping of hinges [µs]
+    forward     forward dynamics as machine code for one state, with its graph, without the cache
+    first       `simulate` for one step: the plant, the march, their machine code, without the cache
+    step        a step of RK4, four evaluations of forward dynamics with damping of hinges [µs]
     closed      the stacked matrices of the paper: operations of its inverse dynamics, and the time to trace it
 
-Times are of the core, the least of several: neighbors on a machine only add. The exponent of a stage is
+Times are CPU times, the least of several, because other processes only add to them. The exponent of a stage is
 log(time ratio) / log(size ratio) between the last two sizes: 1 is linear, 2 quadratic. IDTL and closed form are
-quadratic by nature on a chain, where all pairs of modules carry one another; a tree has fewer pairs.
+quadratic by nature on a chain, in which one module of each pair carries the other; a tree has fewer such pairs.
 """
 
 from __future__ import annotations
 
 import gc
 import math
-import time
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from kinemorph.bench.modules.models import GRIDS
-from kinemorph.bench.peers.pinocchio_cpp import Say
-from kinemorph.bench.timing import Pace, samples_in_turns
+from kinemorph.bench.timing import Pace, Row, Say, samples_in_turns, timed
 from kinemorph.codegen.building.self_test import self_test
 from kinemorph.codegen.storing.cache import switched_off
 from kinemorph.deriving.dynamics import derive
@@ -34,11 +32,10 @@ from kinemorph.model.modules import assembly_incidence, traverse
 from kinemorph.simulation.simulate import simulate
 from kinemorph.simulation.stepping.stepper import Stepper
 
-Row = dict[str, Any]
 T = TypeVar("T")
 STEP = 1e-4  # [s]
-STEPS = 50  # in one sample
-MANY, FEW = 9, 3  # repeats, those of what takes seconds
+STEPS = 50  # steps in one sample
+MANY, FEW = 9, 3  # repeats; FEW for stages that take seconds
 # stages and the exponent up to which they count as near linear; None: quadratic by nature
 STAGES: dict[str, float | None] = {
     "assemble_ms": 1.2,
@@ -56,9 +53,9 @@ STAGES: dict[str, float | None] = {
 
 
 def scale(sizes: Sequence[int], pace: Pace, *, say: Say = lambda message: None) -> Iterator[Row]:
-    """One row for each kind and size, then one with the exponents of each kind; times are of the core."""
+    """Yields one row per shape and size, then one with the exponents of each shape."""
     self_test()  # loads LLVM
-    _measured(GRIDS["chain"](4), pace)  # imports what is imported when it is first used
+    _measured(GRIDS["chain"](4), pace)  # imports modules that are imported when they are first used
     for kind, grid in GRIDS.items():
         rows = []
         for count in sizes:
@@ -78,12 +75,12 @@ def exponents(small: Row, large: Row) -> Row:
 
 
 def _measured(grid: str, pace: Pace) -> Row:
-    """What one size takes."""
+    """The times and counts of one size."""
     assemble_ms, assembly = _least(lambda: assemble(grid), MANY)
     robot_ms, robot = _least(assembly.robot, MANY)
     tables_ms, _ = _least(lambda: (traverse(assembly), assembly_incidence(assembly)), MANY)
     idtl_ms, idtl = _least(lambda: traverse(assembly).indirect, MANY)
-    run: Row = {"method": "rk4", "step": STEP, "sample": STEP}
+    run: Row = {"method": "rk4", "step": STEP, "output_step": STEP}
     with switched_off():
         trace_ms, _ = _least(lambda: derive(robot, backend="interpreter").forward_dynamics, FEW)
         forward_ms, function = _least(lambda: derive(robot).forward_dynamics, FEW)
@@ -117,11 +114,10 @@ def _measured(grid: str, pace: Pace) -> Row:
 
 
 def _least(work: Callable[[], T], repeats: int) -> tuple[float, T]:
-    """(least time of the core [ms], what came out); garbage is collected off the clock."""
+    """(least CPU time [ms], result); garbage is collected between the samples."""
     taken = []
     for _ in range(repeats):
         gc.collect()
-        start = time.process_time()
-        result = work()
-        taken.append(1e3 * (time.process_time() - start))
+        seconds, result = timed(work)
+        taken.append(1e3 * seconds)
     return min(taken), result

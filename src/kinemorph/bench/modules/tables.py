@@ -1,77 +1,63 @@
-"""The rows of `kinemorph bench modules` as text."""
+"""The tables of `kinemorph bench modules` as text."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from kinemorph.bench.modules.scale import STAGES
+from kinemorph.bench.tables import Column, grid, number, targets, text, three_digits
+from kinemorph.bench.timing import Row
 from kinemorph.display.tables.grid import Grid
 
-Row = dict[str, Any]
 
+def scale_grid(rows: Sequence[Row]) -> Grid:
+    """One row per size, then the exponents between the last two sizes."""
 
-def modules_grids(rows: Sequence[Row]) -> list[Grid]:
-    """Scale, forward dynamics, and a new topology."""
-    kinds: dict[str, list[Row]] = {}
-    for row in rows:
-        kinds.setdefault("scale" if row["kind"] == "growth" else row["kind"], []).append(row)
-    return [_scale(kinds.get("scale", [])), _forward(kinds.get("forward", [])), _redock(kinds.get("redock", []))]
+    def stage(name: str) -> Column:
+        def cell(row: Row) -> str:
+            if row["kind"] == "growth":
+                return f"{row[name]:.2f}" + "*" * (name in row["steep"])
+            return f"{row[name]:,}" if isinstance(row[name], int) else three_digits(row[name])
 
+        return Column(name.replace("_us", " µs").replace("_", " "), cell)
 
-def _scale(rows: Sequence[Row]) -> Grid:
-    """Sizes, then the exponents between the last two of them."""
-    numbers = ("modules", "dof", *(stage.replace("_us", " µs").replace("_", " ") for stage in STAGES))
-    lines = []
-    for row in rows:
-        if row["kind"] == "scale":
-            figures = [f"{row[s]:,}" if isinstance(row[s], int) else _time(row[s]) for s in STAGES]
-            lines.append([row["shape"], str(row["modules"]), str(row["nv"]), *figures])
-            continue
-        steep = [f"{row[stage]:.2f}" + "*" * (stage in row["steep"]) for stage in STAGES]
-        lines.append([f"{row['shape']}, exponent", f"{row['from']} to {row['to']}", "", *steep])
+    shape = Column("assembly", lambda row: row["shape"] + ", exponent" * (row["kind"] == "growth"), number=False)
+    sizes = Column("modules", lambda row: str(row.get("modules") or f"{row['from']} to {row['to']}"))
     title = "scale: from a grid of cells to a run; * is not near linear"
-    return Grid(title, ("assembly", *numbers), lines, numbers)
+    shown = (shape, sizes, Column("dof", lambda row: str(row.get("nv", ""))), *map(stage, STAGES))
+    return grid(title, shown, [row for row in rows if row["kind"] in ("scale", "growth")])
 
 
-def _forward(rows: Sequence[Row]) -> Grid:
+def forward_grid(rows: Sequence[Row]) -> Grid:
     """Forward dynamics: operations, times per evaluation of one state (in a batch), and peer / ours."""
-    ways = {"": "ours", "measured_": "measured", "inputs_": "inputs"}
-    own = ("dof", *(f"{name} {what}" for name in ways.values() for what in ("ops", "µs (batched)")))
-    theirs = ("Pinocchio µs", "ratio (batched)", "MuJoCo µs", "ratio (batched) ", "differ by")
-    lines = []
-    for row in rows:
-        figures = []
-        for way in ways:
-            figures.append(f"{row[f'{way}ops']:,}")
-            figures.append(f"{_time(row[f'{way}scalar_us'])} ({_time(row[f'{way}batched_us'])})")
-        for peer in ("pinocchio_us", "mujoco_us"):
-            figures += _over(row[peer], row["scalar_us"], row["batched_us"])
-        differences = f"{row['difference']:.0e}, {row['mujoco_difference']:.0e}"
-        lines.append([row["robot"], str(row["nv"]), *figures, differences, row["peer"]])
+
+    def both(header: str, prefix: str) -> Column:
+        times = f"{prefix}scalar_us", f"{prefix}batched_us"
+        return Column(header, lambda row: "{} ({})".format(*(three_digits(row[key]) for key in times)))
+
+    def over(header: str, key: str) -> Column:
+        ours = "scalar_us", "batched_us"
+        return Column(
+            header, lambda row: "{:.1f}x ({:.1f}x)".format(*(row[key] / row[one] for one in ours)) if row[key] else ""
+        )
+
+    shown: list[Column] = [text("assembly", "robot"), number("dof", "nv")]
+    for prefix, name in {"": "ours", "measured_": "measured", "inputs_": "inputs"}.items():
+        shown += [number(f"{name} ops", f"{prefix}ops", "{:,}"), both(f"{name} µs (batched)", prefix)]
+    for peer, header in {"Pinocchio": "ratio (batched)", "MuJoCo": "ratio (batched) "}.items():
+        key = f"{peer.lower()}_us"
+        shown += [number(f"{peer} µs", key, three_digits), over(header, key)]
+    shown.append(Column("differ by", lambda row: f"{row['difference']:.0e}, {row['mujoco_difference']:.0e}"))
     title = "forward dynamics: time per evaluation on one core; poses of dockings on the grid, measured, as inputs"
-    return Grid(title, ("assembly", *own, *theirs, "peer"), lines, (*own, *theirs))
+    return grid(title, (*shown, text("peer")), rows, "forward")
 
 
-def _redock(rows: Sequence[Row]) -> Grid:
-    """A new topology: from the event to the first step of it."""
-    numbers = ("cold ms", "from disk ms", "seen ms", "caught up after")
-    lines = []
-    for row in rows:
-        taken = [_time(row[key]) for key in ("cold_ms", "disk_ms", "seen_ms")]
-        late = "" if row["caught_up"] is None else f"{row['caught_up']:,.0f}"
-        names = [row["contestant"], row["method"], row["change"]]
-        lines.append([*names, *taken, late, row["carries"], row["verdict"]])
-    asked = ", ".join(dict.fromkeys(row["target"] for row in rows if row["target"]))
+def redocking_grid(rows: Sequence[Row]) -> Grid:
+    """A new topology: from the event to its first step."""
+    keys = {"cold ms": "cold_ms", "from disk ms": "disk_ms", "seen ms": "seen_ms"}
+    times = [number(header, key, three_digits) for header, key in keys.items()]
+    late = number("caught up after", "caught_up", "{:,.0f}")
+    asked = targets(row for row in rows if row["kind"] == "redock")
     title = f"a new topology of nine modules: from the event to its first step; targets [ms]: {asked}"
-    return Grid(title, ("contestant", "method", "change", *numbers, "carries over", "verdict"), lines, numbers)
-
-
-def _time(value: float) -> str:
-    """A time with three figures."""
-    return f"{value:.3g}" if value < 100 else f"{value:.0f}"
-
-
-def _over(value: float | None, scalar: float, batched: float) -> list[str]:
-    """A peer's time, and how many times ours it is."""
-    return ["", ""] if value is None else [_time(value), f"{value / scalar:.1f}x ({value / batched:.1f}x)"]
+    names = (text("contestant"), text("method"), text("change"))
+    return grid(title, (*names, *times, late, text("carries over", "carries"), text("verdict")), rows, "redock")

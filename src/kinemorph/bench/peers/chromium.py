@@ -2,7 +2,7 @@
 
     python -m kinemorph.bench.peers.chromium
 
-prints the one that is found, or a sentence that says how to get one, and then ends with 1.
+prints the path of the browser; if none is found, it prints how to install one and exits with 1.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ ADVICE = (
     "install chromium), or name it in the environment variable CHROMIUM."
 )
 OPTIONS = (
-    "--no-sandbox",  # root has none
+    "--no-sandbox",  # the sandbox does not work for root
     *("--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--ignore-gpu-blocklist"),  # WebGL without a GPU
-    # it asks nobody for anything
+    # no requests to other servers
     *("--disable-background-networking", "--disable-component-update", "--disable-sync", "--no-first-run"),
     "--disable-quic",
 )
 
 
 def find_chromium() -> str | None:
-    """The program: named by CHROMIUM, on the path, or Playwright's own. None where there is none."""
+    """The program: named by CHROMIUM, found on the path, or installed by Playwright. None if there is none."""
     named = os.environ.get("CHROMIUM")
     if named:
         return shutil.which(named)
@@ -53,7 +53,7 @@ def _playwrights_own() -> str | None:
 
 
 def launch(playwright: Playwright, program: str) -> Browser:
-    """Starts it without a window."""
+    """Starts the browser without a window."""
     return playwright.chromium.launch(executable_path=program, args=list(OPTIONS))
 
 

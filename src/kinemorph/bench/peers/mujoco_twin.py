@@ -1,4 +1,4 @@
-"""The same robot in MuJoCo, by way of its text format, and the maps between its coordinates and ours.
+"""A robot in MuJoCo, built from its text format, and the maps between its coordinates and ours.
 
 Several joints in one MuJoCo body act one after the other, so a universal joint is two hinges, a cylindrical one hinge
 and slide, a planar one two slides and a hinge, a free one below a body three slides and a ball. MuJoCo's own free joint
@@ -6,8 +6,8 @@ has v = [linear velocity in the world; angular velocity in the body]. With v_mj 
 
     M = B^T M_mj B      h = B^T (h_mj + M_mj Bdot v)      a = B^T (a_mj - Bdot v)      tau_mj = B tau
 
-It has no helical joint, and its rotor inertia along the axes of the world is not ours along those of the body. Moments
-of inertia that no real body has, and that a thin rod has not, are refused in a text, but can be set afterwards.
+MuJoCo has no helical joint, and its rotor inertia of linear motion is along the axes of the world, ours along those of
+the body. Its text format refuses moments of inertia of no real body and of thin rods; these are set afterwards.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from kinemorph.model.robot import Robot
 
 
 def in_mujoco(robot: Robot) -> bool:
-    """Whether MuJoCo can hold the robot."""
+    """Whether MuJoCo can represent the robot."""
     for joint in robot.joints:
         linear = {"planar": (0, 1), "free": (0, 1, 2)}.get(joint.kind, ())
         if joint.kind == "helical" or any(evaluate(joint.armature[k]) for k in linear):
@@ -38,14 +38,14 @@ def in_mujoco(robot: Robot) -> bool:
 
 
 class MujocoTwin:
-    """A robot in MuJoCo, by way of its text format. All methods take and give one state in our convention.
+    """A robot in MuJoCo. All methods take and return one state in our convention.
 
-    `fitted` may add to the model before it is compiled (feet, a ground, drives); without it, nothing touches anything.
+    `fitted` may add to the model before it is compiled (feet, a ground, drives); without it, there are no contacts.
     """
 
     def __init__(self, robot: Robot, fitted: Callable[[mujoco.MjSpec], None] | None = None) -> None:
         self.robot = robot
-        # bodies there have the frames of our joints
+        # bodies of MuJoCo have the frames of our joints
         self._framed = replace(robot, joints=tuple(replace(j, child_placement=IDENTITY) for j in robot.joints))
         self._order = [joint.name for joint in depth_first(robot)]
         self.names: list[tuple[str, Step]] = []
@@ -53,7 +53,7 @@ class MujocoTwin:
         below: dict[str, list[Joint]] = {}
         for joint in robot.joints:
             below.setdefault(joint.parent, []).append(joint)
-        # from the tips to the root, not by recursion: chains may be longer than Python's stack
+        # from the tips to the root, without recursion: chains may be longer than Python's stack
         texts: dict[str, str] = {}
         backs = {joint.child: _back(joint) for joint in robot.joints} | {"world": np.eye(4)}
         for joint in reversed(depth_first(robot)):
@@ -82,7 +82,7 @@ class MujocoTwin:
                 self.model.dof_armature[step.peer_v + k] = armature[step.v + k]
 
     def _body(self, joint: Joint, parent: Array, back: Array, children: str) -> str:
-        """A body in text; `parent` and `back` (4, 4) are our frames of its parent and itself in MuJoCo's."""
+        """The text of a body; `parent` and `back` (4, 4) are our frames of its parent and itself in MuJoCo's frames."""
         pose: Array = parent @ matrix(joint.placement)
         body = self.robot.body(joint.child)
         com = back[:3, :3] @ evaluate_all(body.com) + back[:3, 3]
@@ -113,7 +113,7 @@ class MujocoTwin:
         return made
 
     def place(self, q: Array, v: Array) -> None:
-        """Puts MuJoCo's state there, at time 0."""
+        """Sets the state of MuJoCo, and its time to 0."""
         self.data.time = 0.0
         self._set(q, v)
 
@@ -139,12 +139,12 @@ class MujocoTwin:
         return M
 
     def _set(self, q: Array, v: Array, tau: Array | None = None) -> tuple[Array, Array]:
-        """Computes the state, and gives (B, Bdot v); B is orthogonal."""
+        """Sets and evaluates the state; returns (B, Bdot v), with B orthogonal."""
         data, n = self.data, self.robot.nv
         qpos, units = to_convention(self._framed, "mujoco", q, np.eye(n), joints=self._order)
         B, rate = units.T, np.zeros(n)
         for step in self.steps:
-            if step.kind in ("planar", "free"):  # their linear velocities turn with the body
+            if step.kind in ("planar", "free"):  # their linear velocities are in body axes
                 k = sizes(step.kind)[1] // 2 if step.kind == "free" else 2
                 speed = v[step.v : step.v + sizes(step.kind)[1]]
                 linear, spin = np.append(speed[:k], [0.0] * (3 - k)), np.append([0.0] * 3, speed[k:])[-3:]
@@ -172,7 +172,7 @@ _MUJOCO_JOINTS = {
 
 
 def _back(joint: Joint) -> Array:
-    """Our frame of a joint's child, seen from MuJoCo's, which is that of the joint."""
+    """The pose of our frame of a joint's child in MuJoCo's frame, which is that of the joint."""
     back: Array = np.linalg.inv(matrix(joint.child_placement)).astype(float)
     return back
 

@@ -1,7 +1,7 @@
-"""Pinocchio's C++, built for this CPU from the headers that its Python package carries, and called through ctypes.
+"""Pinocchio's C++, built for this CPU from the headers of its Python package, and called through ctypes.
 
 `peer.cpp` is compiled once, header-only, with `-O3 -march=native -DNDEBUG`; that takes minutes. The library is kept in
-the cache folder under a hash of everything it is made from. A model goes over joint by joint, as numbers.
+the cache folder under a hash of everything it is made from. A model is passed joint by joint, as numbers.
 """
 
 from __future__ import annotations
@@ -21,13 +21,14 @@ import numpy as np
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.bench.peers.pinocchio_twin import PinocchioTwin, joint_here
+from kinemorph.bench.timing import Say
 from kinemorph.codegen.storing.cache import VARIABLE, CodeCache, cache_folder
 from kinemorph.errors import CompileError, MissingExtraError
 
 SOURCE = Path(__file__).parent / "peer.cpp"
 FLAGS = (
     *("-std=c++17", "-O3", "-march=native", "-DNDEBUG", "-shared", "-fPIC", "-w"),
-    # what Pinocchio's own build sets: its list of joints is longer than Boost's default
+    # as in Pinocchio's own build: its list of joints is longer than Boost's default
     *("-DBOOST_MPL_CFG_NO_PREPROCESSED_HEADERS", "-DBOOST_MPL_LIMIT_LIST_SIZE=30", "-DBOOST_MPL_LIMIT_VECTOR_SIZE=30"),
     "-DBOOST_FUSION_INVOKE_MAX_ARITY=12",
 )
@@ -58,23 +59,21 @@ JOINTS = (
     *("PX", "PY", "PZ", "PrismaticUnaligned", "HelicalUnaligned", "Planar", "Spherical", "FreeFlyer"),
 )
 
-Say = Callable[[str], None]
-
 
 def _folder() -> Path:
-    """Where built libraries are kept: a folder of its own in the cache. CompileError where it cannot be used."""
+    """The folder of built libraries in the cache. Raises CompileError if it cannot be used."""
     outer = cache_folder()
     if outer is None:
         raise CompileError(f"the cache on disk is switched off ({VARIABLE}), and a build takes minutes.")
     for folder in (outer, outer / "bench"):
-        problem = CodeCache(folder).problem()  # what lies there is executed: it must belong to the user alone
+        problem = CodeCache(folder).problem()  # its files are executed, so it has to belong to the user alone
         if problem:
             raise CompileError(f"the cache folder '{folder}' cannot be used ({problem}).")
     return outer / "bench"
 
 
 def _include_folders() -> tuple[list[str], list[str]]:
-    """Folders with the headers of Pinocchio, Boost and Eigen, and the names and versions they come from."""
+    """Folders with the headers of Pinocchio, Boost and Eigen, and the names and versions of their packages."""
     folders, versions = [], []
     for package, header in HEADERS.items():
         try:
@@ -90,7 +89,7 @@ def _include_folders() -> tuple[list[str], list[str]]:
 
 
 def compiler() -> str:
-    """The C++ compiler: the one that CXX names, or one of the usual names. CompileError where there is none."""
+    """The C++ compiler: the one that CXX names, or one of the usual names. Raises CompileError if there is none."""
     for name in (os.environ.get("CXX", ""), *COMPILERS):
         found = shutil.which(name) if name else None
         if found:
@@ -99,11 +98,11 @@ def compiler() -> str:
 
 
 def built_library(say: Say) -> Path:
-    """The compiled library; built where the cache folder has none. MissingExtraError or CompileError tell why not."""
+    """The compiled library, built if the cache has none. Raises MissingExtraError or CompileError if it cannot be."""
     command = compiler()
     folders, versions = _include_folders()
     version = subprocess.run([command, "--version"], capture_output=True, text=True, check=False).stdout
-    # -march=native depends on the CPU, which the compiler can spell out
+    # -march=native depends on the CPU; the compiler can print what it stands for
     target = subprocess.run(
         [command, "-march=native", "-dM", "-E", "-x", "c++", os.devnull], capture_output=True, text=True, check=False
     ).stdout
@@ -121,13 +120,13 @@ def built_library(say: Say) -> Path:
         part.unlink(missing_ok=True)
         first = next((line for line in done.stderr.splitlines() if "error" in line), done.stderr[:200])
         raise CompileError(f"Pinocchio's C++ does not compile with {command}: {first[:300]}")
-    os.replace(part, library)  # whole or not at all: two processes may build at once
+    os.replace(part, library)  # atomic: two processes may build at once
     say(f"built {library.name}")
     return library
 
 
 class CppPeer:
-    """A twin's model in C++. Each holds its own workspace, so each may run in its own thread."""
+    """The model of a twin in C++. Each instance has its own workspace, so each may run in its own thread."""
 
     label = "Pinocchio C++"
 
@@ -150,9 +149,9 @@ class CppPeer:
             arguments = [x if isinstance(x, float) else _pointer(x) for x in numbers]
             self._code.peer_joint(self._peer, int(model.parents[index]), kind, *arguments)
         self._code.peer_ready(self._peer, int(twin.at[tip][0]))
-        for held in twin.held:
-            first, second = ([_row(pose[:3, :3]), _row(pose[:3, 3])] for pose in (held.first_pose, held.second_pose))
-            ends = [(held.first, *map(_pointer, first)), (held.second, *map(_pointer, second))]
+        for pair in twin.closures:
+            first, second = ([_row(pose[:3, :3]), _row(pose[:3, 3])] for pose in (pair.first_pose, pair.second_pose))
+            ends = [(pair.first, *map(_pointer, first)), (pair.second, *map(_pointer, second))]
             self._code.peer_loop(self._peer, *ends[0], *ends[1])
         for algorithm, prox in twin.prox.items():
             self._code.peer_settle(self._peer, ALGORITHMS.index(algorithm), *prox)
@@ -164,15 +163,15 @@ class CppPeer:
         return out
 
     def work(self, algorithm: str, q: Array, v: Array, x: Array) -> Callable[[], Any]:
-        """One sweep over all states, in one foreign call; the interpreter lock is free meanwhile.
+        """One sweep over all states, in one foreign call, during which the interpreter lock is released.
 
         q (n, nq), v (n, nv) and x (n, nv), acceleration or force, are C-contiguous and in Pinocchio's convention.
-        Results stay in Pinocchio's workspace, where its users find them.
+        Results stay in Pinocchio's workspace, as in its normal use.
         """
         return partial(self._run, algorithm, q, v, x)
 
     def march(self, algorithm: str, steps: int, step: float, q: Array, v: Array) -> None:
-        """Steps of RK4 [s] without forces, in one foreign call; q and v are moved to where they end."""
+        """Makes steps of RK4 of size `step` [s] without forces, in one foreign call; q and v are updated in place."""
         self._code.peer_march(self._peer, ALGORITHMS.index(algorithm), steps, step, q.ctypes.data, v.ctypes.data)
 
     def _run(self, algorithm: str, q: Array, v: Array, x: Array, out: Array | None = None) -> None:
@@ -187,7 +186,7 @@ class CppPeer:
 
 
 def _row(values: Any) -> Array:
-    """Numbers row by row, as the C interface reads them."""
+    """The numbers row by row, as the C interface reads them."""
     return np.array(values, dtype=np.float64).ravel()
 
 

@@ -1,4 +1,4 @@
-"""Pinocchio from Python: the peer of a call from Python, and of everything where its C++ cannot be built."""
+"""Pinocchio from Python: the peer of calls from Python, and of all modes if its C++ cannot be built."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ import pinocchio as pin
 from kinemorph.algebra.arrays import Array
 from kinemorph.bench.peers.pinocchio_twin import PinocchioTwin, Prox
 
-SETTLED = 1e-14  # where iterations of algorithms for loops end early
+SETTLED = 1e-14  # tolerance at which iterations of algorithms for loops stop
 
 
 class PythonCall(NamedTuple):
-    """A function of the package `pinocchio`: which of q, v and x it takes after model and data, what else, and where
-    its result is found afterwards (`x` is an acceleration or a force). `data` of its own, where it needs them.
+    """A function of the package `pinocchio`: which of q, v and x (an acceleration or a force) it takes after model and
+    data, its further arguments, and where its result is found. `data` is its own workspace, if it needs one.
     """
 
     function: Callable[..., Any]
     states: str
     more: tuple[Any, ...]
-    result: Callable[[Any, Any], list[Array]]  # of the data and of what the function gave back
+    result: Callable[[Any, Any], list[Array]]  # of the data and the returned value
     data: Any = None
 
 
@@ -61,14 +61,14 @@ def _calls(tip: int) -> dict[str, PythonCall]:
 
 
 def constrained_call(twin: PinocchioTwin, name: str, prox: Prox, *, kp: float = 0.0, kd: float = 0.0) -> PythonCall:
-    """`constraintDynamics` ("constrained") or `lcaba` of a robot with loops, with Baumgarte's gains where given.
+    """`constraintDynamics` ("constrained") or `lcaba` of a robot with loops, with Baumgarte's gains if they are given.
 
-    Each has data of its own: what one leaves behind there, the other would take for its input.
+    Each has its own data, because one would read the results of the other as input.
     """
     model, data = twin.model, twin.model.createData()
     models, datas = pin.StdVec_RigidConstraintModel(), pin.StdVec_RigidConstraintData()
-    for held in twin.held:
-        ends = (held.first, pin.SE3(held.first_pose), held.second, pin.SE3(held.second_pose))
+    for pair in twin.closures:
+        ends = (pair.first, pin.SE3(pair.first_pose), pair.second, pin.SE3(pair.second_pose))
         loop = pin.RigidConstraintModel(pin.ContactType.CONTACT_3D, model, *ends, pin.ReferenceFrame.LOCAL)
         loop.m_baumgarte_parameters.Kp, loop.m_baumgarte_parameters.Kd = kp, kd
         models.append(loop)
@@ -83,7 +83,7 @@ def constrained_call(twin: PinocchioTwin, name: str, prox: Prox, *, kp: float = 
 
 
 class PythonPeer:
-    """A twin's model, its algorithms called from Python. States and results are in Pinocchio's convention."""
+    """The model of a twin, called from Python. States and results are in Pinocchio's convention."""
 
     label = "pin (Python)"
 
@@ -107,7 +107,7 @@ class PythonPeer:
         return np.array(rows)
 
     def work(self, algorithm: str, q: Array, v: Array, x: Array) -> Callable[[], Any]:
-        """One sweep over all states: a loop of the interpreter's own around the calls."""
+        """One sweep over all states; the loop around the calls runs inside the interpreter."""
         call = self._calls[algorithm]
         named: dict[str, Sequence[Array]] = {"q": list(q), "v": list(v), "x": list(x)}
         states = [named[name] for name in call.states]

@@ -1,10 +1,10 @@
-"""One robot here and in Pinocchio, and the maps between both conventions. Either side can be made from the other.
+"""A robot in Kinemorph and in Pinocchio, and the maps between both conventions. Either can be made from the other.
 
 A Pinocchio model carries one frame per joint: our joint frame on the child, so T_parent_joint = placement * motion(q),
-and bodies and further joints hang on it at the inverse of `child_placement`. Quaternions are xyzw there, a planar joint
-has q = [x y cos sin] and an unbounded hinge q = [cos sin]; velocities are ours in another order. Joints are added depth
-first: in another order its CRBA is silently wrong. Universal and cylindrical joints are two joints there. States are
-converted by `kinemorph.model.conventions.conversions`.
+and bodies and further joints are attached to it at the inverse of `child_placement`. Its quaternions are xyzw, a planar
+joint has q = [x y cos sin] and an unbounded hinge q = [cos sin]; velocities are ours in another order. Joints are
+added depth first: in another order its CRBA gives wrong results without an error. Universal and cylindrical joints are
+two joints in Pinocchio. States are converted by `kinemorph.model.conventions.conversions`.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ X, Y, Z = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
 class Step(NamedTuple):
     """One elementary joint: its kind, where its coordinates begin in our q and v, and in the peer's.
 
-    `unbounded`: the peer holds the angle as cosine and sine.
+    `unbounded`: the peer represents the angle by cosine and sine.
     """
 
     kind: str
@@ -54,7 +54,7 @@ def matrix(pose: Pose) -> Array:
 
 
 def depth_first(robot: Robot) -> list[Joint]:
-    """The tree joints, every subtree in one piece."""
+    """The tree joints in depth-first order."""
     below: dict[str, list[Joint]] = {}
     for joint in robot.joints:
         below.setdefault(joint.parent, []).append(joint)
@@ -66,8 +66,8 @@ def depth_first(robot: Robot) -> list[Joint]:
     return ordered
 
 
-class Held(NamedTuple):
-    """A point of one joint's body that is held at a point of another's: joints there, and poses (4, 4) on them."""
+class PointPair(NamedTuple):
+    """Two points that a constraint keeps together: Pinocchio's joints that carry them, and poses (4, 4) on them."""
 
     first: int
     first_pose: Array
@@ -76,7 +76,7 @@ class Held(NamedTuple):
 
 
 class Prox(NamedTuple):
-    """What Pinocchio's algorithms for loops are set to: a regularization, and the most iterations that undo it."""
+    """Settings of Pinocchio's algorithms for loops: a regularization, and the most iterations that correct it."""
 
     mu: float
     iterations: int
@@ -86,12 +86,12 @@ class PinocchioTwin:
     """A robot and the same robot in Pinocchio.
 
     Attributes: `robot`; `model`, the pinocchio.Model; `steps`, the elementary joints; `at`, for every body and frame
-    the number of its joint there and its pose (4, 4) in that joint's frame; `order` (nv,), our place of each of the
-    peer's velocities.
+    the number of its joint in Pinocchio and its pose (4, 4) in that joint's frame; `order` (nv,), our index of each of
+    the peer's velocities.
     """
 
-    held: tuple[Held, ...] = ()  # of loops, see pinocchio_loops
-    prox: Mapping[str, Prox] = MappingProxyType({})  # by algorithm
+    closures: tuple[PointPair, ...] = ()  # point constraints of loops, see `loops.pinocchio_loops`
+    prox: Mapping[str, Prox] = MappingProxyType({})  # settings by algorithm
 
     def __init__(self, robot: Robot, model: Any, steps: list[Step], at: dict[str, tuple[int, Array]]) -> None:
         self.robot, self.model, self.steps, self.at = robot, model, steps, at
@@ -110,7 +110,7 @@ class PinocchioTwin:
         return v[..., self.order]
 
     def seen_from(self, frame: str) -> Array:
-        """The matrix (6, 6) that takes a twist in the joint's frame to the frame of a body or frame on it."""
+        """The matrix (6, 6) that maps a twist in the joint's frame to a body or frame attached to it."""
         return np.array(pin.SE3(self.at[frame][1]).toActionMatrixInverse())
 
     def ours(self, values: Array, axes: tuple[int, ...] = (-1,)) -> Array:
@@ -123,7 +123,7 @@ class PinocchioTwin:
 
 # ── from our robot ────────────────────────────────────────────────────────────────────────────────────────────────────
 
-# a hinge or slide along a coordinate axis has a joint of its own there, which computes less
+# for a hinge or slide along a coordinate axis, Pinocchio has special joints, which compute less
 _ALIGNED: dict[tuple[str, Axis], Callable[[], Any]] = {
     ("revolute", X): pin.JointModelRX,
     ("revolute", Y): pin.JointModelRY,
@@ -148,7 +148,7 @@ def _joint_there(kind: str, axis: Axis, pitch: float) -> Any:
 
 
 def twin_of_robot(robot: Robot) -> PinocchioTwin:
-    """The twin of a robot: Pinocchio's model is made here. Loops and couplings are left out, as in our tree."""
+    """The twin of a robot, with a new Pinocchio model. Loops and couplings are left out, as in our tree."""
     model = pin.Model()
     model.gravity.linear = np.array(evaluate_all(robot.gravity))
     at: dict[str, tuple[int, Array]] = {"world": (0, np.eye(4))}
@@ -182,7 +182,7 @@ def twin_of_robot(robot: Robot) -> PinocchioTwin:
 
 
 class JointThere(NamedTuple):
-    """What a joint of Pinocchio is here. `axis`: None where the joint itself says it, or has none."""
+    """Our counterpart of a joint of Pinocchio. `axis`: None if the joint itself has the axis, or none."""
 
     kind: str
     axis: Axis | None = None
@@ -218,16 +218,16 @@ def joint_here(joint: Any) -> tuple[JointThere, Axis, float]:
             f"Pinocchio's joint {joint.id} is a {joint.shortname()}; expected one of: {known}. Replace it by these."
         )
     inside, axis = joint.extract(), row.axis
-    if axis is None:  # an unbounded hinge tells its axis by its screw only
+    if axis is None:  # an unbounded hinge has its axis in its screw only
         axis = getattr(inside, "axis", joint.createData().S[3:] if row.unbounded else Z)
     x, y, z = map(float, axis)
     return row, (x, y, z), float(getattr(inside, "pitch", 0.0))
 
 
 def twin_of_model(model: Any, name: str) -> PinocchioTwin:
-    """The twin of a pinocchio.Model: our robot is made here, one body per joint, in Pinocchio's order of joints.
+    """The twin of a pinocchio.Model, with a new robot of ours: one body per joint, in Pinocchio's order of joints.
 
-    What is fixed to the world does not move and is left out; a body with no name there is called after its joint.
+    Bodies that are fixed to the world are left out; a body without a name is named after its joint.
     """
     builder = RobotBuilder(name, gravity=model.gravity.linear)
     steps: list[Step] = []
@@ -267,12 +267,12 @@ def twin_of_model(model: Any, name: str) -> PinocchioTwin:
 
 
 def _limits(there: Array) -> Array | None:
-    """Limits of a joint with one coordinate; the largest double stands for none there."""
+    """The limits of a joint with one coordinate; in Pinocchio, the largest double means no limit."""
     return np.where(np.abs(there) < 1e300, there, np.copysign(np.inf, there)) if len(there) == 1 else None
 
 
 def _body_name(model: Any, joint: int) -> str:
-    """The name of the body whose frame is the joint's own; the joint's name where there is none."""
+    """The name of the body whose frame is that of the joint; the joint's name if there is none."""
     for frame in model.frames:
         if frame.parentJoint == joint and frame.type == pin.FrameType.BODY and frame.placement.isIdentity(1e-14):
             return str(frame.name)

@@ -1,8 +1,8 @@
 """The robots of the tables, each with its twin in Pinocchio.
 
 Panda, ANYmal and Talos are read from their URDFs by Pinocchio, and our robot is made from its model, so both sides
-compute the same thing. The hexapods and chains have general inertias and, the chains, general axes: nothing is zero by
-luck. Any built-in robot can be named too.
+compute the same thing. The hexapods and chains have general inertias and, the chains, general axes: no entry is
+zero by chance. Any built-in robot can be named, too.
 """
 
 from __future__ import annotations
@@ -17,13 +17,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kinemorph.algebra.groups import Pose, quat_to_rotation
-from kinemorph.errors import MissingExtraError, ModelError, UnsupportedError, did_you_mean
+from kinemorph.errors import MissingExtraError, ModelError, UnsupportedError
 from kinemorph.formats import ENDINGS
 from kinemorph.formats.loading import load
 from kinemorph.model.body import Body
 from kinemorph.model.joint import JOINT_KINDS, Joint
 from kinemorph.model.library.choosing import CHOICE, choose
 from kinemorph.model.robot import Robot
+from kinemorph.words import did_you_mean
 
 if TYPE_CHECKING:
     from kinemorph.bench.peers.pinocchio_twin import PinocchioTwin
@@ -33,7 +34,7 @@ URDFS = "cmeel.prefix/share/example-robot-data/robots"
 
 
 def pinocchio() -> Any:
-    """The package `pinocchio`. Raises MissingExtraError where it is not there."""
+    """The package `pinocchio`. Raises MissingExtraError if it is not installed."""
     try:
         import pinocchio
     except ImportError:
@@ -45,7 +46,7 @@ def pinocchio() -> Any:
 
 
 def _urdf(path: str, *, free: bool = False, locked: tuple[str, ...] = ()) -> Any:
-    """A pinocchio.Model from a URDF of example-robot-data, without meshes; `locked` joints are welded at zero."""
+    """A pinocchio.Model from a URDF of example-robot-data, without meshes; `locked` joints are fixed at zero."""
     pin = pinocchio()
     found = robot_file(path)
     model = pin.buildModelFromUrdf(str(found), *([pin.JointModelFreeFlyer()] if free else []))
@@ -99,8 +100,8 @@ def _stored(path: Path) -> dict[str, Any]:
 
 
 def stored_robot(name: str, path: Path = STORED) -> Robot:
-    """A robot of a file like `bench_robots.json`, put together without the builder: some of its inertias are numbers
-    no real body has.
+    """A robot of a file like `bench_robots.json`, made without the builder, because no real body has some of its
+    inertias.
     """
     bodies, joints = [], []
     for n, link in enumerate(_stored(path)[name]["links"]):
@@ -180,7 +181,7 @@ QUICK_SET = ("panda", "hexapod36")
 
 
 def bench_twin(name: str, file: Path | None = None) -> PinocchioTwin:
-    """A robot with its twin, by name: of `file` where it is there, else of the set, else built-in, or a model file."""
+    """A robot with its twin, by name: from `file` if it is there, else from the set, a model file, or built-in."""
     pinocchio()
     from kinemorph.bench.peers.pinocchio_twin import twin_of_model, twin_of_robot
 

@@ -1,1 +1,1 @@
-"""Runs in time: the same motion by several simulators."""
+"""Runs through time: the same motion in several simulators."""

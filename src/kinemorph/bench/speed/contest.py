@@ -1,6 +1,6 @@
-"""What is compared: for each algorithm the function here, the function there, and that both answers agree.
+"""Contests with Pinocchio: for each algorithm our function, Pinocchio's function, and the difference of their results.
 
-Fair means: the same outputs, the same states, both sides free to keep what they compute once per robot. Pinocchio
+A contest is fair: both sides have the same outputs and states, and may keep what they compute once per robot. Pinocchio
 offers CRBA and ABA in two conventions; the faster one counts.
 """
 
@@ -19,11 +19,11 @@ from kinemorph.codegen.building.function import CompiledFunction
 from kinemorph.deriving.dynamics import Dynamics, derive
 from kinemorph.model.robot import Robot
 
-AGREE = 1e-9  # relative difference below which two answers are the same
+AGREE = 1e-9  # relative difference below which two results agree
 
 
 class Peer(Protocol):
-    """Pinocchio, in one of its languages."""
+    """Pinocchio, called from C++ or from Python."""
 
     label: str
 
@@ -34,8 +34,9 @@ class Peer(Protocol):
 
 @dataclass(frozen=True)
 class Algorithm:
-    """A row of the tables: our `function`, of the tip where `of_tip`; what its third state `x` is; the ways to do it
-    there; and the axes of each output: "v" has length nv and is reordered, "pose" stands for bodies x 4 x 4.
+    """An algorithm of the tables: our `function`, made for the tip if `of_tip`; its third state `x`; Pinocchio's
+    functions for it, `peer`; and the axes of each output: "v" has length nv and is reordered, "pose" means
+    bodies x 4 x 4.
     """
 
     name: str
@@ -61,7 +62,7 @@ ALGORITHMS: dict[str, Algorithm] = {row.name: row for row in _ROWS}
 
 
 def farthest_body(robot: Robot) -> str:
-    """The body with the most joints between it and the world; the first one of several."""
+    """The body with the most joints between it and the world; the first of them if there are several."""
     depth = {"world": 0}
     for joint in robot.order:
         depth[joint.child] = depth[joint.parent] + 1
@@ -84,7 +85,7 @@ def random_states(robot: Robot, n: int, seed: int = 0) -> dict[str, Array]:
 
 
 class Contest:
-    """One algorithm of one robot, here and there."""
+    """One algorithm of one robot, in Kinemorph and in Pinocchio."""
 
     def __init__(self, twin: PinocchioTwin, algorithm: Algorithm, dynamics: Dynamics, tip: str) -> None:
         self.twin, self.algorithm, self.tip = twin, algorithm, tip
@@ -100,23 +101,23 @@ class Contest:
         return [states[port.name] for port in self.function.program.inputs]
 
     def outputs(self, n: int) -> list[Array]:
-        """Places for n results, poisoned."""
+        """Arrays for n results, filled with NaN."""
         return [np.full((n, *port.shape), np.nan) for port in self.function.program.outputs]
 
     def peer_states(self, states: dict[str, Array]) -> tuple[Array, Array, Array]:
-        """The same states as the peer takes them: q, v, and a or tau."""
+        """The states in the peer's convention: q, v, and a or tau."""
         twin = self.twin
         q, v, x = twin.configuration(states["q"]), twin.velocity(states["v"]), twin.velocity(states[self.algorithm.x])
         return np.ascontiguousarray(q), np.ascontiguousarray(v), np.ascontiguousarray(x)
 
     @cached_property
     def input_bytes(self) -> int:
-        """How much memory the inputs of one state take."""
+        """The memory of the inputs of one state [byte]."""
         return int(8 * sum(port.size for port in self.function.program.inputs))
 
     @cached_property
     def state_bytes(self) -> int:
-        """How much memory one state takes in a batch, inputs and outputs."""
+        """The memory of the inputs and outputs of one state [byte]."""
         return self.input_bytes + int(8 * sum(port.size for port in self.function.program.outputs))
 
     def difference(self, ours: list[Array], flat: Array) -> float:
@@ -139,14 +140,14 @@ class Contest:
     def _in_our_order(self, values: Array, axes: tuple[str, ...]) -> Array:
         if axes == ("pose",):
             at = [self.twin.at[name] for name in self.twin.robot.body_names]
-            held = np.concatenate([np.broadcast_to(np.eye(4), (len(values), 1, 4, 4)), values], axis=1)
-            return np.stack([held[:, index] @ pose for index, pose in at], axis=1)
-        if axes == ("6", "v"):  # the twist of the tip's joint there, of its own frame here
+            poses = np.concatenate([np.broadcast_to(np.eye(4), (len(values), 1, 4, 4)), values], axis=1)
+            return np.stack([poses[:, index] @ pose for index, pose in at], axis=1)
+        if axes == ("6", "v"):  # Pinocchio's is the twist of the tip's joint, ours that of the tip's own frame
             values = self.twin.seen_from(self.tip) @ values
         return self.twin.ours(values, tuple(k for k, axis in enumerate(axes, 1) if axis == "v"))
 
 
 def contests(twin: PinocchioTwin, names: list[str]) -> list[Contest]:
-    """The contests of one robot, one for each algorithm named."""
+    """The contests of one robot, one per algorithm."""
     dynamics, tip = derive(twin.robot), farthest_body(twin.robot)
     return [Contest(twin, ALGORITHMS[name], dynamics, tip) for name in names]

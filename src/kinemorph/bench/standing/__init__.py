@@ -1,1 +1,1 @@
-"""Hexapods on the ground, here and in MuJoCo, compared at equal error."""
+"""Hexapods on the ground, in Kinemorph and in MuJoCo, compared at equal error."""

@@ -1,10 +1,10 @@
 """Hexapods on the ground: dropped, standing, pushed. The problem as data, and the error of a run.
 
-The hexapods of 24 and 36 dof stand on six feet at the ends of their legs, held by a spring and a damper at every leg
+The hexapods of 24 and 36 dof stand on six feet at the ends of their legs, with a spring and a damper at every leg
 joint. Dropped from a small height, or set down and pushed, they come to rest. Every simulator has the same masses,
-gains and push, and its own model of the ground; so each is held against its own run at a sixteenth of the step.
+gains and push, and its own model of the ground; so each is compared with its own run at a sixteenth of the step size.
 
-All times are whole multiples of every step in STEPS, so that no step is cut short.
+All times are whole multiples of every step size in STEPS, so that no step is cut short.
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ Scenario = Literal["dropped", "pushed"]
 
 SCENARIOS: tuple[Scenario, ...] = get_args(Scenario)
 STEPS = tuple(0.016 / 2**k for k in range(13))  # [s], 16 ms to 4 microseconds
-FINER = 4  # a run is held against the one so many places further down the list: a sixteenth of its step
+FINER = 4  # a run is compared with the one this many places further in the list: a sixteenth of its step size
 DURATION = 10.0  # [s]
 COMPONENTS = {"base position": "m", "base orientation": "rad", "joint angles": "rad"}
-BASE, PUSHED = 7, "pushed"  # numbers of q that are the base's; the frame at its center of mass
+BASE, PUSHED = 7, "pushed"  # coordinates of the base in q; the frame at its center of mass
 
 
 class Ground(NamedTuple):
     """The plane z = 0 in our own law of contact. With e the depth of a foot,
 
         normal force    max(e, 0) max(stiffness + damping de/dt, 0)
-        friction        `friction` times the normal force against the sliding velocity, less in proportion below `creep`
+        friction        `friction` times the normal force against the sliding velocity, reduced linearly below `creep`
 
     A standing foot sinks in by half a millimeter, is damped about critically and creeps as in MuJoCo's default contact.
     """
@@ -77,7 +77,7 @@ LIMBS = 6
 
 @dataclass(frozen=True, eq=False)
 class Standing:
-    """A robot with feet (frames of it), where it begins, at rest, and what happens. q is [base (7), leg joints]."""
+    """A robot with feet (frames of it), its initial configuration at rest, the push. q is [base (7), leg joints]."""
 
     name: str
     scenario: Scenario
@@ -89,21 +89,21 @@ class Standing:
     damping: float = 5.0  # [N m s/rad]
     ground: Ground = GROUND
     duration: float = DURATION
-    sample: float = 0.08  # [s] between two looks at it
+    sample: float = 0.08  # [s] between samples
 
     @property
     def posture(self) -> Array:
-        """The angles that the springs at the leg joints pull to, shape (nv - 6,)."""
+        """The rest angles of the springs at the leg joints, shape (nv - 6,)."""
         return self.q[BASE:]
 
     @property
     def times(self) -> Array:
-        """When it is looked at, shape (n,) [s]."""
+        """The sample times, shape (n,) [s]."""
         return np.arange(1.0, round(self.duration / self.sample) + 1.0) * self.sample
 
     @property
     def phases(self) -> list[tuple[Array, tuple[float, float, float]]]:
-        """The times in order, in parts with the force on the base during each [N]."""
+        """The sample times in parts, each with the constant force on the base during it [N]."""
         if self.push is None:
             return [(self.times, (0.0, 0.0, 0.0))]
         first, last = (round(t / self.sample) for t in (self.push.start, self.push.end))
@@ -131,7 +131,7 @@ def standing(name: str, scenario: Scenario) -> Standing:
 def rms_errors(found: Array, wanted: Array) -> dict[str, float]:
     """RMS over all samples of the distance of the base [m], the angle it is turned by, and all joint angles [rad].
 
-    Both are (n, nq) in our order; infinite where a run has failed.
+    Both are (n, nq) in our order. Errors of a failed run are infinite.
     """
     if not np.all(np.isfinite(found)):
         return dict.fromkeys(COMPONENTS, math.inf)

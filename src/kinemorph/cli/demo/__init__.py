@@ -1,1 +1,1 @@
-"""`kinemorph demo`: nine modules that crawl, or any robot of the library, derived, verified and shown."""
+"""`kinemorph demo`: an organism of nine modules that crawls, or any robot, derived, verified and shown in a folder."""

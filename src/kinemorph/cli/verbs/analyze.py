@@ -1,4 +1,4 @@
-"""The verb on small motions: analyze. It parses, calls, prints."""
+"""The verb `analyze`: equilibria, poles, modes, and the motions that loops allow."""
 
 from __future__ import annotations
 
@@ -6,28 +6,28 @@ import json
 from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from kinemorph.cli.application import FAILED, WELL, Json, app, put, say, working
+from kinemorph.cli.application import FAILED, WELL, Json, flag, option, put, say, verb, working
 from kinemorph.cli.options import option_values
-from kinemorph.cli.options.model_argument import RobotName, chosen, reads_models
-from kinemorph.cli.options.scene_options import GifPath, Mp4Path, Sights
-from kinemorph.cli.verbs.simulate import Q_HELP
+from kinemorph.cli.options.model_argument import ReadingOptions, RobotName, chosen
+from kinemorph.cli.options.scene_options import SceneOptions
+from kinemorph.cli.options.state_options import StateOptions
+from kinemorph.cli.output_files import write_text, wrote
 from kinemorph.errors import KinemorphError
-from kinemorph.formats.sources import Options
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System
 
 if TYPE_CHECKING:
     from kinemorph.analysis.small_motions.poles import Poles
 
-COUNT = 6  # modes that are shown
+COUNT = 6  # modes to show
 
 
 class Analysis(StrEnum):
-    """What `analyze` looks at."""
+    """The analyses."""
 
     equilibrium = "equilibrium"
     poles = "poles"
@@ -36,82 +36,59 @@ class Analysis(StrEnum):
     assembly = "assembly"
 
 
-@app.command()
-@reads_models
+class Result(NamedTuple):
+    """The result of an analysis: data, the function that makes tables of them, files, and whether it succeeded."""
+
+    data: dict[str, Any]
+    tables: Callable[[Any], list[Any]]
+    files: list[Path]
+    well: bool
+
+
+@verb
 def analyze(
     robot: RobotName,
-    options: Options,
-    what: Annotated[Analysis, typer.Argument(metavar="WHAT", help="equilibrium, poles, modes, mobility or assembly.")],
-    q: Annotated[str | None, typer.Option(metavar="VALUES", help=f"{Q_HELP} Of a search: its guess.")] = None,
-    v: Annotated[str | None, typer.Option(metavar="VALUES", help="Velocities, for poles and modes.")] = None,
-    torque: Annotated[
-        str | None, typer.Option("--torque", "--u", metavar="VALUES", help="Constant joint torques or forces.")
-    ] = None,
-    lock: Annotated[
-        list[str] | None,
-        typer.Option(metavar="JOINT", help="A joint that stays; for assembly, where it is. May be repeated."),
-    ] = None,
-    stable: Annotated[bool, typer.Option("--stable", metavar="", help="Seek a stable equilibrium.")] = False,
-    window: Annotated[
-        str | None, typer.Option(metavar="LOW:HIGH", help="Only frequencies between these, in Hz.")
-    ] = None,
-    count: Annotated[int, typer.Option(min=1, max=12, help="Modes to show.")] = COUNT,
-    plot: Annotated[Path | None, typer.Option(metavar="PATH", help="Write a picture: .png, .svg or .pdf.")] = None,
-    gif: GifPath = None,
-    mp4: Mp4Path = None,
-    mode: Annotated[int | None, typer.Option(min=1, help="The mode that moves.", show_default="1")] = None,
-    save: Annotated[
-        Path | None, typer.Option(metavar="PATH", help="Write the figures: .json; poles also .lst, .mod.")
-    ] = None,
+    what: Annotated[Analysis, typer.Argument(metavar="WHAT", help=f"{', '.join(Analysis)}.")],
+    stable: Annotated[bool, flag("--stable", "equilibrium: search for a stable one.")] = False,
+    window: Annotated[str | None, option("poles, modes: only frequencies in this range, in Hz.", "LOW:HIGH")] = None,
+    count: Annotated[int, option("modes: how many to show.", min=1, max=12)] = COUNT,
+    plot: Annotated[Path | None, option("Write a picture: .png, .svg or .pdf.", "PATH")] = None,
+    mode: Annotated[int | None, option("modes: the one that --gif and --mp4 show.", default="1", min=1)] = None,
+    save: Annotated[Path | None, option("Write the numbers: .json; poles also .lst, .mod.", "PATH")] = None,
+    *,
+    state: StateOptions,
+    films: Annotated[SceneOptions, "gif", "mp4"],
+    reading: ReadingOptions,
     as_json: Json = False,
 ) -> None:
-    """Where a robot is at rest, how it swings about there and how fast, what its loops let it do.
+    """Finds where a robot is at rest, its poles and modes there, and the motions that its loops allow.
 
-    equilibrium, poles and modes are about small motions; mobility counts the freedoms that loops leave, and assembly
-    lists the ways in which they close.
+    equilibrium, poles and modes are about small motions; --q is the initial guess of the search for an equilibrium.
+    mobility counts the degrees of freedom that loops leave, and assembly lists the configurations in which they close,
+    with the joints of --lock where they are.
     """
-    from kinemorph.display.tables import run_summaries, run_tables
-
-    system = chosen(robot, options)
-    model = system.robot
-    acting: dict[str, Any] = {"u": option_values.values(torque, "--torque"), "locked": lock or ()}
-    given = dict(v=v, stable=stable, window=window, gif=gif, mp4=mp4, mode=mode, torque=torque, lock=lock, plot=plot)
+    given = {**vars(state), **vars(films), "stable": stable, "window": window, "mode": mode, "plot": plot}
     _check(what, **given)
     option_values.picture(plot, "--plot")
-    sights = Sights(gif=gif, mp4=mp4)
-    band, guess, speeds = option_values.window(window), option_values.values(q, "--q"), option_values.values(v, "--v")
     _check_save(save, what)
-    tables: Callable[[Any], list[Any]]
+    system, band = chosen(robot, reading), option_values.window(window)
     if what is Analysis.equilibrium:
-        data, files, well = _equilibrium(model, guess, acting, stable, plot)
-        tables = run_tables.equilibrium_tables
+        found = _equilibrium(system.robot, state, stable, plot)
     elif what in (Analysis.mobility, Analysis.assembly):
-        data, tables, well = _of_loops(system, what, guess, lock)
-        files = []
+        found = _of_loops(system, what, state)
     else:
-        with working(f"linearizing {model.name}"):
-            found = _poles(model, guess, speeds, acting, band)
-        if not len(found):
-            say(f"note: no pole of {model.name} has a frequency within --window {window}")
-        well, files = True, _drawn(found, what, count, plot, sights, mode or 1)
-        data = run_summaries.poles_summary(found, count if what is Analysis.modes else None)
-        tables = run_tables.poles_tables if what is Analysis.poles else run_tables.modes_tables
-        if save is not None and save.suffix != ".json":
-            files += found.save(save)
+        found = _small_motions(system.robot, what, state, band, count, plot, films, mode or 1, save)
+    data, tables, files, well = found
     if save is not None and save.suffix == ".json":
-        from kinemorph.cli.emitted_forms import write_text
-
         write_text(save, json.dumps(data, indent=2, allow_nan=False) + "\n")
         files.append(save)
-    data["files"] = [str(path) for path in files]
-    for path in files:
-        say(f"wrote {path}")
+    data["files"] = wrote(files)
     put(data, as_json, tables)
     raise typer.Exit(WELL if well else FAILED)
 
 
 def _check(what: Analysis, **given: Any) -> None:
-    """Refuses options that would do nothing."""
+    """Refuses options that this analysis does not use."""
     means_nothing = {
         Analysis.equilibrium: ("v", "window", "gif", "mp4", "mode"),
         Analysis.poles: ("stable", "gif", "mp4", "mode"),
@@ -127,21 +104,23 @@ def _check(what: Analysis, **given: Any) -> None:
 
 
 def _check_save(save: Path | None, what: Analysis) -> None:
-    """Poles without an ending are written as .lst and .mod."""
+    """Refuses an unknown ending; poles without an ending are written as .lst and .mod."""
     known = (".json", ".lst", ".mod") if what in (Analysis.poles, Analysis.modes) else (".json",)
     if save is not None and save.suffix not in known and (save.suffix or known == (".json",)):
         raise KinemorphError(f"--save '{save}': use a name that ends in {', '.join(known)}.")
 
 
-def _equilibrium(
-    model: Robot, guess: Any, chosen: dict[str, Any], stable: bool, plot: Path | None
-) -> tuple[dict[str, Any], list[Path], bool]:
-    """(data, files, whether one was found)."""
-    from kinemorph.analysis.small_motions.equilibrium import equilibrium
-    from kinemorph.display.tables import run_summaries
+def _acting(state: StateOptions) -> dict[str, Any]:
+    """Inputs and locked joints, as analyses of small motions take them."""
+    return {"u": state.values("torque"), "locked": state.lock or ()}
 
-    with working(f"seeking an equilibrium of {model.name}"):
-        found = equilibrium(model, guess, stable=stable, **chosen)
+
+def _equilibrium(model: Robot, state: StateOptions, stable: bool, plot: Path | None) -> Result:
+    from kinemorph.analysis.small_motions.equilibrium import equilibrium
+    from kinemorph.display.tables import run_summaries, run_tables
+
+    with working(f"searching for an equilibrium of {model.name}"):
+        found = equilibrium(model, state.values("q"), stable=stable, **_acting(state))
     files: list[Path] = []
     if plot is not None:
         from kinemorph.display.canvas import save
@@ -152,49 +131,78 @@ def _equilibrium(
         files.append(save(draw(model, found.q, title=title), plot))
     if not found:
         say(f"failed: {found.message}")
-    return run_summaries.equilibrium_summary(found), files, found.converged
+    return Result(run_summaries.equilibrium_summary(found), run_tables.equilibrium_tables, files, bool(found.converged))
 
 
-def _of_loops(
-    system: System, what: Analysis, guess: Any, lock: list[str] | None
-) -> tuple[dict[str, Any], Callable[[Any], list[Any]], bool]:
-    """(data, its tables, whether the loops close): what loops let a robot do."""
+def _of_loops(system: System, what: Analysis, state: StateOptions) -> Result:
+    """The motions that the loops of a robot allow, or the configurations in which they close."""
     from kinemorph.analysis.loops.assembly_modes import assembly_modes
     from kinemorph.analysis.loops.mobility import mobility
     from kinemorph.display.tables import loop_reports
     from kinemorph.plants.robot_plant import plant
 
-    robot, at = system.robot, None if guess is None else plant(system).initial("q", guess)
+    robot, guess = system.robot, state.values("q")
+    at = None if guess is None else plant(system).initial("q", guess)
     if what is Analysis.mobility:
-        with working(f"moving {robot.name} about"):
+        with working(f"counting the degrees of freedom of {robot.name}"):
             freedom = mobility(system, at)
-        return loop_reports.mobility_summary(robot, freedom), loop_reports.mobility_tables, freedom.closed
-    with working(f"closing {robot.name}"):
-        ways = assembly_modes(system, at, held=lock)
-    if not ways:
-        say(f"failed: {ways.message}")
-    return loop_reports.assembly_summary(robot, ways), loop_reports.assembly_tables, bool(len(ways))
+        data = loop_reports.mobility_summary(robot, freedom)
+        return Result(data, loop_reports.mobility_tables, [], freedom.closed)
+    with working(f"closing the loops of {robot.name}"):
+        found = assembly_modes(system, at, held=state.lock)
+    if not found:
+        say(f"failed: {found.message}")
+    return Result(loop_reports.assembly_summary(robot, found), loop_reports.assembly_tables, [], bool(len(found)))
 
 
-def _poles(model: Robot, q: Any, v: Any, chosen: dict[str, Any], band: tuple[float, float] | None) -> Poles:
-    """Poles at the state given; where none is, at the equilibrium nearest to the neutral configuration."""
+def _small_motions(
+    model: Robot,
+    what: Analysis,
+    state: StateOptions,
+    band: tuple[float, float] | None,
+    count: int,
+    plot: Path | None,
+    films: SceneOptions,
+    mode: int,
+    save: Path | None,
+) -> Result:
+    """Poles, or modes with their shapes."""
+    from kinemorph.display.tables import run_summaries, run_tables
+
+    with working(f"linearizing {model.name}"):
+        found = _poles(model, state, band)
+    if not len(found):
+        say(f"note: no pole of {model.name} has a frequency within --window")
+    files = _drawn(found, what, count, plot, films, mode)
+    if save is not None and save.suffix != ".json":
+        files += found.save(save)
+    data = run_summaries.poles_summary(found, count if what is Analysis.modes else None)
+    tables = run_tables.poles_tables if what is Analysis.poles else run_tables.modes_tables
+    return Result(data, tables, files, True)
+
+
+def _poles(model: Robot, state: StateOptions, band: tuple[float, float] | None) -> Poles:
+    """Poles at the given state; if none is given, at the equilibrium nearest to the neutral configuration."""
     from kinemorph.analysis.small_motions.equilibrium import equilibrium
     from kinemorph.analysis.small_motions.poles import poles
 
+    q: Any = state.values("q")
+    acting = _acting(state)
     if q is None:
-        found = equilibrium(model, stable=False, **chosen)
+        found = equilibrium(model, stable=False, **acting)
         q = found.q if found else None
         named = zip(model.q_names, found.q, strict=True)
-        listed = ", ".join([f"{name} = {value:.6g}" for name, value in named if abs(value) > 1e-9][:6])
+        moved = [f"{name} = {value:.6g}" for name, value in named if abs(value) > 1e-9]
+        where = ", ".join(moved[:6]) or "the neutral configuration"
         if not found:
-            say(f"note: no equilibrium of {model.name} was found, so this is about the neutral configuration")
+            say(f"note: no equilibrium of {model.name} was found, so poles are those of the neutral configuration")
         else:
-            say(f"note: about the equilibrium at {listed or 'the neutral configuration'}; --q chooses another state")
-    return poles(model, q, v, window=band, **chosen)
+            say(f"note: linearized about the equilibrium at {where}; --q chooses another state")
+    return poles(model, q, state.values("v"), window=band, **acting)
 
 
-def _drawn(found: Poles, what: Analysis, count: int, plot: Path | None, sights: Sights, mode: int) -> list[Path]:
-    """Writes the pictures asked for."""
+def _drawn(found: Poles, what: Analysis, count: int, plot: Path | None, films: SceneOptions, mode: int) -> list[Path]:
+    """Writes the pictures and films that were asked for."""
     files: list[Path] = []
     if plot is not None and what is Analysis.poles:
         from kinemorph.display.charts.pole_map import pole_map
@@ -206,7 +214,7 @@ def _drawn(found: Poles, what: Analysis, count: int, plot: Path | None, sights: 
 
         mode_shapes(found, count, path=plot)
         files.append(plot)
-    for path in (sights.gif, sights.mp4):
+    for path in (films.gif, films.mp4):
         if path is not None:
             from kinemorph.display.painting.animate import animate_mode
 

@@ -1,4 +1,4 @@
-"""The verb on modules that dock: assemble. It parses, calls, prints."""
+"""The verb `assemble`: modules that are docked to each other, and the robot that they make up."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from typing import Annotated, Any
 
 import typer
 
-from kinemorph.cli.application import Json, app, out, put, say, told
+from kinemorph.cli.application import Json, flag, option, out, put, reported_warnings, say, verb
 from kinemorph.cli.options import option_values
 from kinemorph.cli.options.model_argument import chosen
+from kinemorph.cli.output_files import check_place, wrote
 from kinemorph.errors import KinemorphError
-from kinemorph.formats.sources import Options
 from kinemorph.model.modules.assembly import Assembly
 from kinemorph.model.modules.module_types import DYADS
 from kinemorph.model.system import System
 
 
 class Form(StrEnum):
-    """How tables are written."""
+    """The forms in which tables are written."""
 
     text = "text"
     markdown = "markdown"
@@ -31,39 +31,30 @@ class Form(StrEnum):
 FILE_HELP = "Docked modules: a model file (.toml), a grid of cells (.grid, .txt), or a built-in organism: organism9."
 
 
-@app.command()
+@verb
 def assemble(
     source: Annotated[str, typer.Argument(metavar="FILE", help=FILE_HELP, show_default=False)],
     base: Annotated[
-        str | None, typer.Option(metavar="MODULE", help="Where kinematics begin, by name or number.")
+        str | None, option("Module at the root of the kinematic tree, by name or number.", "MODULE")
     ] = None,
-    dyads: Annotated[
-        str | None, typer.Option(help=f"{' or '.join(DYADS)}: modules as built, or one body each.")
-    ] = None,
+    dyads: Annotated[str | None, option(f"{' or '.join(DYADS)}: modules with their hinges, or one body each.")] = None,
     root: Annotated[
-        str | None, typer.Option(help="free, fixed, or virtual joints with commas: x,ry. Of x, y, z, rx, ry, rz.")
+        str | None, option("free, fixed, or virtual joints out of x, y, z, rx, ry, rz, separated by commas: x,ry.")
     ] = None,
     planar: Annotated[
-        bool, typer.Option("--planar", metavar="", help="Take only trees, docked upright at sides 2 to 5.")
+        bool, flag("--planar", "Accept only trees of upright modules that are docked at sides 2 to 5.")
     ] = False,
-    tables: Annotated[
-        bool, typer.Option("--tables", metavar="", help="Print the matrices: AIM, DTL, IDTL, adjacency, incidence.")
-    ] = False,
-    form: Annotated[Form, typer.Option("--format", metavar="FORM", help=f"Of tables: {', '.join(Form)}.")] = Form.text,
-    picture: Annotated[
-        Path | None, typer.Option(metavar="PATH", help="Draw the plan, seen from above: .png, .svg or .pdf.")
-    ] = None,
-    model: Annotated[
-        Path | None,
-        typer.Option(metavar="PATH", help="Write the robot: .toml, .urdf, .xml (MJCF).", show_default=False),
-    ] = None,
+    tables: Annotated[bool, flag("--tables", "Print the matrices: AIM, DTL, IDTL, adjacency, incidence.")] = False,
+    form: Annotated[Form, option(f"Form of the tables: {', '.join(Form)}.", "FORM", names=("--format",))] = Form.text,
+    picture: Annotated[Path | None, option("Draw the plan as seen from above: .png, .svg or .pdf.", "PATH")] = None,
+    model: Annotated[Path | None, option("Write the robot: .toml, .urdf, .xml (MJCF).", "PATH", default=False)] = None,
     as_json: Json = False,
 ) -> None:
-    """Modules, what is docked to what, and the robot that they make up; tables, a plan, a model file."""
+    """Lists docked modules and the robot that they make up; prints tables, draws the plan, writes a model file."""
     from kinemorph.display.tables import assembly_reports
 
     place = option_values.picture(picture, "--picture")
-    system = _made(chosen(source, Options()), source, base, dyads, root)
+    system = _made(chosen(source), source, base, dyads, root)
     assembly = system.assembly
     assert assembly is not None
     if planar:
@@ -82,13 +73,13 @@ def assemble(
             for key, grid in made._asdict().items()
         }
     if as_json:
-        out(json.dumps({**data, "files": [str(path) for path in files]}, indent=2, allow_nan=False) + "\n")
+        out(json.dumps({**data, "files": files}, indent=2, allow_nan=False) + "\n")
     else:
         put(data, False, assembly_reports.assembly_lines)
 
 
 def _made(system: System, source: str, base: str | None, dyads: str | None, root: str | None) -> System:
-    """The system as the options ask for it; as the file says where they say nothing."""
+    """The system of the file, changed as the options ask."""
     from kinemorph.formats.toml.assembly_text import robot_options
 
     if system.assembly is None:
@@ -109,7 +100,7 @@ def _made(system: System, source: str, base: str | None, dyads: str | None, root
     if root is not None:
         options["root"] = root if "," not in root else tuple(option_values.names(root))
     if dyads is not None and system.elements:
-        say("note: elements stay out, as bodies have other names now")
+        say("note: elements are left out, because bodies have other names now")
     elements = () if dyads is not None else system.elements
     made: System = assembly.system(elements, **options, gravity=system.robot.gravity)
     return made
@@ -121,8 +112,8 @@ def _check_planar(assembly: Assembly) -> None:
     assembled(assembly, planar=True, several=True)
 
 
-def _written(system: System, picture: Path | None, model: Path | None) -> list[Path]:
-    """Files that are asked for."""
+def _written(system: System, picture: Path | None, model: Path | None) -> list[str]:
+    """Writes the files that were asked for, and returns their names."""
     found: list[Path] = []
     if picture is not None and system.assembly is not None:
         from kinemorph.display.charts.draw_plan import draw_plan
@@ -132,10 +123,7 @@ def _written(system: System, picture: Path | None, model: Path | None) -> list[P
     if model is not None:
         from kinemorph.formats.loading import save
 
-        if model.is_dir() or not model.parent.is_dir():
-            raise KinemorphError(f"--model '{model}': name a file in a folder that exists.")
-        with told():
+        check_place(model, "--model")
+        with reported_warnings():
             found += save(system, model)
-    for path in found:
-        say(f"wrote {path}")
-    return found
+    return wrote(found)

@@ -1,4 +1,4 @@
-"""The verb on what is wrong with model files: check. It reads every file, never stops at the first, and can mend."""
+"""The verb `check`: all errors and questionable values in model files, and copies with repairs."""
 
 from __future__ import annotations
 
@@ -6,14 +6,13 @@ import json
 import os
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from kinemorph.cli.application import FAILED, WELL, Json, app, out, put, say, working
-from kinemorph.cli.options.model_argument import reads_models
+from kinemorph.cli.application import FAILED, WELL, Json, flag, option, out, put, say, verb, working
+from kinemorph.cli.options.model_argument import ReadingOptions
 from kinemorph.errors import KinemorphError
 from kinemorph.formats import FORMATS
 from kinemorph.formats.findings import Findings
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
     from kinemorph.formats.loading import Examination
 
 SURE = tuple(ending for name in ("urdf", "xacro", "sdf", "dh") for ending in FORMATS[name].endings)
-# files of these endings may be anything; the beginning of a model matches
+# other files have these endings, too; the beginning of a model file matches the pattern
 MARKS = {
     ".xml": re.compile(rb"<(mujoco|robot|sdf)\b"),
     ".mjcf": re.compile(rb"<mujoco\b"),
@@ -34,32 +33,30 @@ MARKS = {
 def _print_rules(wanted: bool) -> None:
     if wanted:
         from kinemorph.display.tables import file_reports
-        from kinemorph.display.tables.terminal import plain_table
+        from kinemorph.display.tables.grid import Grid
 
         rows = file_reports.rule_rows()
-        put(rows, False, lambda rows: [plain_table("", ("rule", "says"), [tuple(r.values()) for r in rows], ())])
+        put(rows, False, lambda rows: [Grid("", ("rule", "says"), [tuple(r.values()) for r in rows])])
         raise typer.Exit
 
 
-@app.command()
-@reads_models
+@verb
 def check(
-    options: Options,
     files: Annotated[
         list[str], typer.Argument(metavar="FILE", help="Model files, or folders of them.", show_default=False)
     ],
-    strict: Annotated[bool, typer.Option("--strict", metavar="", help="Warnings count as errors.")] = False,
-    verify: Annotated[bool, typer.Option("--verify", metavar="", help="Also verify the derived model.")] = False,
+    strict: Annotated[bool, flag("--strict", "Count warnings as errors.")] = False,
+    verify: Annotated[bool, flag("--verify", "Also verify the derived equations.")] = False,
     fix: Annotated[
-        bool, typer.Option("--fix", metavar="", help="Write a copy with what can be repaired safely.")
+        bool, flag("--fix", "Write a copy in which everything that can be repaired safely is repaired.")
     ] = False,
-    output: Annotated[Path | None, typer.Option(metavar="PATH", help="Of the repaired copy; one file only.")] = None,
-    rules: Annotated[
-        bool, typer.Option("--rules", metavar="", callback=_print_rules, is_eager=True, help="List the rules.")
-    ] = False,
+    output: Annotated[Path | None, option("Path of the repaired copy, if one file is checked.", "PATH")] = None,
+    rules: Annotated[bool, flag("--rules", "List the rules.", callback=_print_rules, is_eager=True)] = False,
+    *,
+    reading: ReadingOptions,
     as_json: Json = False,
 ) -> None:
-    """Everything that is wrong or doubtful about model files, with file, line, reason and remedy."""
+    """Lists all errors and questionable values in model files, with file, line, reason and remedy."""
     from kinemorph.display.tables import file_reports
 
     if output is not None and not fix:
@@ -70,12 +67,12 @@ def check(
     rows, well = [], True
     for path in found:
         with working(f"checking {path}"):
-            data, examination = _checked(path, replace(options, mendable=fix))
+            data, examination = _checked(path, reading.for_files(mendable=fix))
         well = well and data["loaded"] and not (strict and data["warnings"])
         if not as_json:
             out("\n".join(file_reports.check_lines(data)) + "\n")
         if fix:
-            data["fixed"] = _fixed(path, examination, output, options, quiet=as_json)
+            data["fixed"] = _fixed(path, examination, output, reading.for_files(), quiet=as_json)
         if verify and examination.system is not None:
             data["verification"] = _verified(path, examination)
             well = well and data["verification"]["passed"]
@@ -83,15 +80,15 @@ def check(
                 out(file_reports.verification_line(path, data["verification"]) + "\n")
         rows.append(data)
     if len(rows) > 1:
-        bad, doubtful = (sum(bool(data[key]) for data in rows) for key in ("errors", "warnings"))
-        say(f"{len(rows)} files: {bad} with errors, {doubtful} with warnings")
+        wrong, questionable = (sum(bool(data[key]) for data in rows) for key in ("errors", "warnings"))
+        say(f"{len(rows)} files: {wrong} with errors, {questionable} with warnings")
     if as_json:
         out(json.dumps({"well": well, "files": rows}, indent=2, allow_nan=False) + "\n")
     raise typer.Exit(WELL if well else FAILED)
 
 
 def _checked(path: str, options: Options) -> tuple[dict[str, Any], Examination]:
-    """One file as data, with hints where it could be loaded."""
+    """The examination of one file, and the same as data; with hints if it could be loaded."""
     from kinemorph.display.tables import file_reports
     from kinemorph.formats.hints import hints
     from kinemorph.formats.loading import Examination, examine
@@ -116,20 +113,20 @@ def _verified(path: str, examination: Examination) -> dict[str, Any]:
         return verification.verify(derive(examination.system.robot)).as_dict()
 
 
-# ── mending ───────────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── repairs ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def _fixed(
     path: str, examination: Examination, output: Path | None, options: Options, *, quiet: bool
 ) -> dict[str, Any] | None:
-    """Writes the repaired copy of a file and checks it; None, with a message, where nothing can be repaired."""
+    """Writes the repaired copy of a file and checks it; None, with a message, if nothing can be repaired."""
     from kinemorph.display.tables import file_reports
     from kinemorph.formats.repairs import copy_name, mend
 
-    # files that a model includes have documents of their own
+    # included files have documents of their own
     repairs = [finding for finding in examination.findings if finding.repair is not None and finding.file == path]
     if not repairs or examination.document is None:
-        say(f"note: {path}: nothing that can be repaired safely")
+        say(f"note: {path}: nothing can be repaired safely")
         return None
     place = output or copy_name(Path(path))
     try:
@@ -137,10 +134,10 @@ def _fixed(
             file.write(mend(examination.document, repairs))
     except FileExistsError:
         raise KinemorphError(
-            f"cannot write '{place}': it exists already. Remove it, or name another by --output."
+            f"cannot write '{place}': it exists already. Remove it, or name another with --output."
         ) from None
     except OSError as error:
-        raise KinemorphError(f"cannot write '{place}': {error.strerror}. Name another place by --output.") from None
+        raise KinemorphError(f"cannot write '{place}': {error.strerror}. Name another place with --output.") from None
     say(f"wrote {place}: {len(repairs)} repaired")
     data, _ = _checked(str(place), options)
     if not quiet:
@@ -152,9 +149,9 @@ def _fixed(
 
 
 def _files(given: str) -> Iterator[str]:
-    """A file, or all model files in a folder, in order; a folder without any is given itself.
+    """A file, or all model files in a folder, sorted; a folder without model files is yielded itself.
 
-    XML and TOML can be anything: those that begin as models do.
+    XML and TOML files count as models if they begin like one.
     """
     if not given:
         raise KinemorphError("FILE is empty. Name a model file, or a folder of them.")

@@ -7,31 +7,15 @@ interpreter is the definition of what a program means; every other backend is te
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from kinemorph.codegen.graphs.program import Port
 from kinemorph.frozen import dataclass
 
 Precision = Literal["float64", "float32"]
 Array = npt.NDArray[np.floating[Any]]
-
-
-class Signature(Protocol):
-    """The interface of every kind of program: a name, named and shaped inputs and outputs, the cost of one state."""
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def inputs(self) -> tuple[Port, ...]: ...
-    @property
-    def outputs(self) -> tuple[Port, ...]: ...
-    @property
-    def cost(self) -> int: ...
-
-
 Run = Callable[[int, Sequence[Array], Sequence[Array]], bool]
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from kinemorph.codegen.backends import Signature
+from kinemorph.codegen.graphs.program import Runnable
 from kinemorph.errors import KinemorphError
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def checked_threads(count: object, what: str) -> int:
     return int(count)
 
 
-def cost_in_batch(program: Signature) -> int:
+def cost_in_batch(program: Runnable) -> int:
     """What a state costs where many follow each other: operations, and writing the results."""
     return program.cost + WRITING * sum(port.size for port in program.outputs)
 

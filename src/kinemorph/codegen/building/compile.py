@@ -1,6 +1,6 @@
 """From a program to a function of NumPy arrays.
 
-`build(program)` looks up the backend in one table and wraps what it makes in a `CompiledFunction`.
+`build(program)` looks up the backend in one table and wraps the kernel that it makes in a `CompiledFunction`.
 """
 
 from __future__ import annotations
@@ -11,33 +11,34 @@ from typing import get_args
 
 from kinemorph.codegen.backends import Kernel, Precision
 from kinemorph.codegen.building.function import CompiledFunction
+from kinemorph.codegen.graphs.program import Runnable, as_program
 from kinemorph.codegen.loops.block_routines import check_precision
-from kinemorph.codegen.loops.loop_program import LoopProgram, runnable
-from kinemorph.codegen.storing.recipes import AnyProgram, Recalled, whole
+from kinemorph.codegen.loops.loop_program import LoopProgram
+from kinemorph.codegen.storing.recipes import Recalled
 from kinemorph.errors import UnsupportedError
 
 
-def _interpreter(program: AnyProgram, precision: Precision) -> Kernel:
+def _interpreter(program: Runnable, precision: Precision) -> Kernel:
     from kinemorph.codegen.backends.interpreter.loop_programs import interpreter_loops
     from kinemorph.codegen.backends.interpreter.programs import interpreter
 
-    program = whole(program)
-    return interpreter_loops(program) if isinstance(program, LoopProgram) else interpreter(program)
+    traced = program.traced
+    return interpreter_loops(traced) if isinstance(traced, LoopProgram) else interpreter(traced)
 
 
-def _llvm(program: AnyProgram, precision: Precision) -> Kernel:
+def _llvm(program: Runnable, precision: Precision) -> Kernel:
     from kinemorph.codegen.backends.llvm.backend import llvm
 
     return llvm(program, precision)
 
 
-def _c(program: AnyProgram, precision: Precision) -> Kernel:
+def _c(program: Runnable, precision: Precision) -> Kernel:
     from kinemorph.codegen.backends.c.library import c
 
-    return c(whole(program), precision)
+    return c(program.traced, precision)
 
 
-BACKENDS: dict[str, Callable[[AnyProgram, Precision], Kernel]] = {
+BACKENDS: dict[str, Callable[[Runnable, Precision], Kernel]] = {
     "interpreter": _interpreter,
     "llvm": _llvm,
     "c": _c,
@@ -51,27 +52,25 @@ def runnable_backends() -> tuple[str, ...]:
     return tuple(name for name in BACKENDS if name != "c" or has_compiler())
 
 
-def build(
-    program: AnyProgram,
-    backend: str = "llvm",
-    *,
-    precision: Precision = "float64",
-) -> CompiledFunction:
-    """A program as a function of NumPy arrays, made by the named backend ("llvm", "interpreter" or "c").
-
-    `precision` ("float64" or "float32") is that of its arithmetic and of the arrays it gives.
-    """
-    if not isinstance(program, Recalled):
-        program = runnable(program, "build")
-    make = BACKENDS.get(backend) if isinstance(backend, str) else None
-    if make is None:
+def check_target(backend: object, precision: object) -> None:
+    """Raises UnsupportedError for an unknown backend or precision."""
+    if not isinstance(backend, str) or backend not in BACKENDS:
         known = ", ".join(f"'{name}'" for name in BACKENDS)
         raise UnsupportedError(f"backend '{backend}' is unknown. Choose one of {known}.")
     if precision not in get_args(Precision):
         raise UnsupportedError(f"precision '{precision}' is unknown. Choose 'float64' or 'float32'.")
-    if not isinstance(program, Recalled) or precision != "float64":
-        check_precision(whole(program), precision)
+
+
+def build(program: Runnable, backend: str = "llvm", *, precision: Precision = "float64") -> CompiledFunction:
+    """A program as a function of NumPy arrays, made by the named backend ("llvm", "interpreter" or "c").
+
+    `precision` ("float64" or "float32") is the precision of its arithmetic and of the arrays it returns.
+    """
+    program = as_program(program, "build", (LoopProgram, Recalled))
+    check_target(backend, precision)
+    if precision != "float64":
+        check_precision(program.traced, precision)
     start = time.perf_counter()
-    kernel = make(program, precision)
+    kernel = BACKENDS[backend](program, precision)
     seconds = time.perf_counter() - start
     return CompiledFunction(program, kernel, backend=backend, compile_seconds=seconds, precision=precision)

@@ -1,8 +1,8 @@
 """A compiled program as a Python function: checked arrays in, fresh arrays out.
 
-Two ways to call it. `f(q, v)` checks shapes, broadcasts leading axes, allocates the result and looks at every number in
-it, so that a NaN is never handed on in silence; a big batch is shared out among threads. `f.raw(out, q, v)` takes
-C-contiguous arrays of the function's precision as they are and stays on the calling thread.
+There are two calls. `f(q, v)` checks shapes, broadcasts leading axes, allocates the result and checks every number in
+it, so that a NaN is never passed on silently; a big batch is shared among threads. `f.raw(out, q, v)` takes
+C-contiguous arrays of the function's precision without checks and stays on the calling thread.
 """
 
 from __future__ import annotations
@@ -17,11 +17,10 @@ from typing import Any, NoReturn
 import numpy as np
 import numpy.typing as npt
 
-from kinemorph.codegen.backends import Array, Kernel, Precision, Signature
+from kinemorph.codegen.backends import Array, Kernel, Precision
 from kinemorph.codegen.backends.result_memory import make_room, room_from
 from kinemorph.codegen.backends.threads import checked_threads, cost_in_batch, default_threads, in_threads, shares
-from kinemorph.codegen.graphs.program import Port, entry_names
-from kinemorph.codegen.storing.recipes import AnyProgram, decided, known, whole
+from kinemorph.codegen.graphs.program import Port, Runnable, entry_names
 from kinemorph.errors import KinemorphError, ShapeError
 
 Shape = tuple[int, ...]
@@ -30,15 +29,20 @@ Shape = tuple[int, ...]
 class CompiledFunction:
     """A program ready to be called.
 
-    Attributes: `program`; `name`; `backend`; `dtype`, of the arrays it gives; `ops`, the number of operations;
-    `source`, what the backend emitted; `compile_seconds` [s], to compile it or to load it; `threads`, how many may
-    share a call with a big batch (by default the environment's KINEMORPH_THREADS, else as many as there are CPUs; 1 for
-    none); `raw(out, *inputs)`, the way without checks; `shared`, the same on several threads; `kernel_address`, of the
-    machine code (see `Kernel`).
+    `name`, `inputs`, `outputs`   those of its program: ports have a name and a shape
+    `program`                     the Program or LoopProgram that it runs
+    `ops`, `flops`                the number of operations; of additions, subtractions and products among them
+    `backend`, `source`           the backend that made it, and the code that this emitted
+    `dtype`                       of the arrays that it returns
+    `compile_seconds` [s]         the time to compile it or to load it
+    `threads`                     how many threads may share a call with a big batch: by default KINEMORPH_THREADS of
+                                  the environment, else the number of CPUs
+    `raw(out, *inputs)`           the call without checks; `shared` is the same on several threads
+    `kernel_address`              of the machine code (see `Kernel`)
 
     `raw` takes C-contiguous arrays of `dtype` and writes as many states as `out` holds (a tuple of arrays where the
     program has several outputs); an input holds as many states, or a single one that serves all. `out` must not overlap
-    an input. It answers whether every number written is finite.
+    an input. It returns whether every number written is finite.
     """
 
     # Python looks for `__call__` in the class, where a slot hands out what the instance keeps in it: so a call goes
@@ -57,18 +61,20 @@ class CompiledFunction:
 
     def __init__(
         self,
-        program: AnyProgram,
+        program: Runnable,
         kernel: Kernel,
         *,
         backend: str,
         compile_seconds: float,
         precision: Precision = "float64",
     ) -> None:
-        self._outside: Signature = program  # what it shows outside
-        self._whole = partial(whole, program)
+        self._runnable = program
         self.name = program.name
+        self.inputs = program.inputs
+        self.outputs = program.outputs
         self.backend = backend
         self.ops = program.ops
+        self.flops = program.flops
         self._source = kernel.source
         self.compile_seconds = compile_seconds
         self.dtype = np.dtype(precision)
@@ -85,29 +91,12 @@ class CompiledFunction:
         if self._room_from == 1:  # once for the calls of one state, which make their results themselves
             make_room(1, program.outputs)
         direct = kernel.call(self._otherwise) if kernel.call else self._otherwise
-        self._decided = decided(program)
-        self.__call__ = self._finite_first(direct) if self._decided else direct
+        self.__call__ = self._finite_first(direct) if program.decided_by_data else direct
 
     @cached_property
     def program(self) -> Any:
         """The Program, or LoopProgram where it runs in loops; traced when first asked for if it came from the cache."""
-        return self._whole()
-
-    @property
-    def inputs(self) -> tuple[Port, ...]:
-        """Its inputs by name, with their shapes."""
-        return self._outside.inputs
-
-    @property
-    def outputs(self) -> tuple[Port, ...]:
-        """Its outputs, likewise."""
-        return self._outside.outputs
-
-    @property
-    def known_flops(self) -> int | None:
-        """Additions, subtractions and products, where that is known without tracing the program again."""
-        program = vars(self).get("program") or known(self._outside)
-        return None if program is None else int(program.flops)
+        return self._runnable.traced
 
     @property
     def threads(self) -> int:
@@ -127,23 +116,23 @@ class CompiledFunction:
     def __signature__(self) -> inspect.Signature:
         """The inputs by name."""
         kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
-        return inspect.Signature([inspect.Parameter(port.name, kind) for port in self._outside.inputs])
+        return inspect.Signature([inspect.Parameter(port.name, kind) for port in self.inputs])
 
     @cached_property
     def _cost(self) -> int:
-        return cost_in_batch(self._outside)
+        return cost_in_batch(self._runnable)
 
     def __repr__(self) -> str:
-        return f"<{self.name}: {_listed(self._outside.inputs)} -> {_listed(self._outside.outputs)}; {self.ops} ops>"
+        return f"<{self.name}: {_listed(self.inputs)} -> {_listed(self.outputs)}; {self.ops} ops>"
 
     def _otherwise(self, *arrays: npt.ArrayLike, **named: npt.ArrayLike) -> Any:
-        """The call that has no direct entry, or does not fit it."""
+        """The call with all checks: where a backend has no direct entry, or the inputs do not fit it."""
         if named:
             return self(*self._in_order(arrays, named))
         return self._general(arrays)
 
     def _finite_first(self, direct: Callable[..., Any]) -> Callable[..., Any]:
-        """The call of a program whose loops numbers decide: it never starts on an infinite one, which may never end."""
+        """The call of a program in which numbers decide how often loops run: infinite ones are refused first."""
 
         def call(*arrays: npt.ArrayLike, **named: npt.ArrayLike) -> Any:
             return direct(*arrays, **named) if all(map(_is_finite, arrays)) else self._otherwise(*arrays, **named)
@@ -154,17 +143,17 @@ class CompiledFunction:
         self, arrays: tuple[npt.ArrayLike, ...], named: dict[str, npt.ArrayLike]
     ) -> tuple[npt.ArrayLike, ...]:
         """The inputs in port order, the first ones given by place and the others by name."""
-        rest = [port.name for port in self._outside.inputs[len(arrays) :]]
+        rest = [port.name for port in self.inputs[len(arrays) :]]
         if sorted(rest) != sorted(named):
             raise ShapeError(
-                f"function '{self.name}' takes the inputs {_listed(self._outside.inputs)}; {len(arrays)} were given by "
+                f"function '{self.name}' takes the inputs {_listed(self.inputs)}; {len(arrays)} were given by "
                 f"place and {', '.join(named)} by name. Give each once."
             )
         return (*arrays, *(named[name] for name in rest))
 
     def _general(self, arrays: Sequence[npt.ArrayLike]) -> Any:
-        """The call for any input: checks, broadcasts, evaluates, looks at the result."""
-        ports = self._outside.inputs
+        """The call for any input: it checks, broadcasts, evaluates, and checks the result."""
+        ports = self.inputs
         if len(arrays) != len(ports):
             raise ShapeError(
                 f"function '{self.name}' takes {len(ports)} inputs ({_listed(ports)}); {len(arrays)} were given."
@@ -174,10 +163,10 @@ class CompiledFunction:
         batch = self._common(batches)
         n = math.prod(batch)
         blocks = [_block(port, array, batch) for port, array in zip(ports, ins, strict=True)]
-        if self._decided:
+        if self._runnable.decided_by_data:
             self._refuse_infinite(n, blocks)
         if n >= self._room_from:
-            make_room(n, self._outside.outputs)
+            make_room(n, self.outputs)
         outs = [self._empty(batch + shape) for shape in self._shapes]
         if any(out.size for out in outs) and not self._run_shared(n, outs, blocks):
             self._explain(n, outs, blocks)
@@ -191,7 +180,7 @@ class CompiledFunction:
         try:
             return np.broadcast_shapes(*batches)
         except ValueError:
-            listed = ", ".join(f"{port.name} {at}" for port, at in zip(self._outside.inputs, batches, strict=True))
+            listed = ", ".join(f"{port.name} {at}" for port, at in zip(self.inputs, batches, strict=True))
             raise ShapeError(
                 f"function '{self.name}': the leading axes of its inputs do not broadcast ({listed}). "
                 "Give each input the same batch shape, or none."
@@ -209,7 +198,7 @@ class CompiledFunction:
         if len(bounds) < 3:
             return self._run(n, outs, blocks)
         rows = [out.reshape(n, *shape) for out, shape in zip(outs, self._shapes, strict=True)]
-        sizes = [port.size for port in self._outside.inputs]
+        sizes = [port.size for port in self.inputs]
 
         def part(bound: tuple[int, int]) -> bool:
             a, b = bound
@@ -241,7 +230,7 @@ class CompiledFunction:
 
     def _refuse_infinite(self, n: int, blocks: Sequence[Array]) -> None:
         """Raises the error for the first number of an input that is not finite."""
-        for port, block in zip(self._outside.inputs, blocks, strict=True):
+        for port, block in zip(self.inputs, blocks, strict=True):
             numbers = block.reshape(-1)
             bad = np.flatnonzero(~np.isfinite(numbers))
             if len(bad):
@@ -258,14 +247,14 @@ class CompiledFunction:
     def _explain(self, n: int, outs: Sequence[Array], blocks: Sequence[Array]) -> NoReturn:
         """Raises the error for a result that is not finite: names the input to blame, or the first bad output."""
         found = []
-        for port, out in zip(self._outside.outputs, outs, strict=True):
+        for port, out in zip(self.outputs, outs, strict=True):
             table = out.reshape(n, port.size)
             bad = np.argwhere(~np.isfinite(table))
             if len(bad):
                 found.append((int(bad[0][0]), port, int(bad[0][1]), float(table[tuple(bad[0])])))
         state, port, entry, value = min(found, key=lambda row: row[0])
         where = "" if n == 1 else f" of state {state}"
-        for input_port, block in zip(self._outside.inputs, blocks, strict=True):
+        for input_port, block in zip(self.inputs, blocks, strict=True):
             row = block.reshape(-1)[state * input_port.size :] if block.size > input_port.size else block.reshape(-1)
             for name, given in zip(entry_names(input_port), row, strict=False):
                 if not math.isfinite(given):
@@ -282,13 +271,13 @@ class CompiledFunction:
         return self._run(self._states(outs), outs, inputs)
 
     def _states(self, outs: Sequence[Array]) -> int:
-        """How many states there is room for."""
-        sizes = [(out.size, port.size) for out, port in zip(outs, self._outside.outputs, strict=True) if port.size]
+        """How many states the outputs have room for."""
+        sizes = [(out.size, port.size) for out, port in zip(outs, self.outputs, strict=True) if port.size]
         return int(sizes[0][0] // sizes[0][1]) if sizes else 1
 
 
 def _is_finite(given: npt.ArrayLike) -> bool:
-    """Whether all numbers are finite; False where they are no numbers, for the checks to say so."""
+    """Whether all numbers are finite; False where they are not numbers, so that the checks report it."""
     try:
         return math.isfinite(given) if type(given) is float else bool(np.isfinite(given).all())
     except (TypeError, ValueError):
@@ -313,7 +302,7 @@ def _inner(port: Port) -> str:
 
 
 def _remedy(port: Port, shape: Shape) -> str:
-    """What would mend a wrong shape, where that can be guessed."""
+    """How to correct a wrong shape, where that can be guessed."""
     if len(shape) == 2 and len(port.shape) == 1 and shape[0] == port.shape[0]:
         return "The batch axis comes first: pass the transpose."
     if math.prod(shape) == port.size:

@@ -7,7 +7,8 @@ from typing import Any
 
 from kinemorph.codegen.graphs.graph import LEAVES, Graph
 from kinemorph.codegen.graphs.program import Port, Program, entry_names
-from kinemorph.errors import ShapeError, did_you_mean
+from kinemorph.errors import ShapeError
+from kinemorph.words import did_you_mean
 
 Names = str | Sequence[str]
 Shape = tuple[int, ...]

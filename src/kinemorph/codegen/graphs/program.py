@@ -11,11 +11,12 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from kinemorph.codegen.graphs.graph import LEAVES, Graph, Node
+from kinemorph.codegen.graphs.keys import graph_parts, hashed
 from kinemorph.errors import CompileError, ShapeError, UnsupportedError
 from kinemorph.frozen import dataclass
 from kinemorph.vocabulary.blocks import Block, Item
@@ -108,6 +109,34 @@ def _shown(value: object) -> str:
     return f"{text if len(text) < 60 else text[:57] + '...'} (a {type(value).__name__})"
 
 
+class Runnable(Protocol):
+    """A program that can be run: a `Program`, a `LoopProgram`, or a `Recalled` program that is not traced yet."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def inputs(self) -> tuple[Port, ...]: ...
+    @property
+    def outputs(self) -> tuple[Port, ...]: ...
+    @property
+    def ops(self) -> int: ...
+    @property
+    def flops(self) -> int: ...
+    @property
+    def cost(self) -> int: ...
+    @property
+    def decided_by_data(self) -> bool:
+        """Whether numbers decide how often a loop runs, in it or in a program that it calls."""
+
+    @property
+    def key(self) -> str:
+        """A hash of what it computes: programs with equal keys are compiled to the same code."""
+
+    @property
+    def traced(self) -> Program | LoopProgram:
+        """The program with its graph."""
+
+
 @dataclass(frozen=True, eq=False)
 class Program:
     """Outputs as a function of inputs. `refs` are the outputs' entries, all ports one after the other.
@@ -121,6 +150,8 @@ class Program:
     graph: Graph = field(repr=False)
     refs: tuple[int, ...] = field(repr=False)
     for_one: LoopProgram | None = field(default=None, init=False, repr=False)
+
+    decided_by_data = False  # it has no loops
 
     def __post_init__(self) -> None:
         expected = sum(port.size for port in self.outputs)
@@ -168,6 +199,17 @@ class Program:
     def cost(self) -> int:
         """All operations weighted by the cost column of the op table and the cost of blocks."""
         return sum(OPS[op].cost if isinstance(op, str) else getattr(op, "cost", 0) for _, (op, *_) in self.steps)
+
+    @cached_property
+    def key(self) -> str:
+        """A hash of what it computes; see `graphs.keys`."""
+        extra = [] if self.for_one is None else [self.for_one.key.encode()]
+        return hashed(self.inputs, self.outputs, [*graph_parts(self), *extra])
+
+    @property
+    def traced(self) -> Program:
+        """The program itself; see `Runnable`."""
+        return self
 
 
 def with_loops_for_one(program: Program, loops: LoopProgram) -> Program:

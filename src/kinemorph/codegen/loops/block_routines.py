@@ -12,7 +12,8 @@ from functools import lru_cache
 from typing import Any, TypeVar
 
 from kinemorph.codegen.graphs.program import Program
-from kinemorph.codegen.loops.loop_program import Affine, LoopBuilder, LoopProgram, View
+from kinemorph.codegen.loops.loop_builder import LoopBuilder
+from kinemorph.codegen.loops.loop_program import Affine, LoopProgram, View
 from kinemorph.codegen.loops.pivoting import longest_column
 from kinemorph.errors import UnsupportedError
 from kinemorph.vocabulary.blocks import Block, LeastSquares, Solve, Table

@@ -18,7 +18,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from kinemorph.codegen.loops.loop_program import Affine, LoopBuilder, View, affine
+from kinemorph.codegen.loops.loop_builder import LoopBuilder
+from kinemorph.codegen.loops.loop_program import Affine, View, affine
 
 Range = tuple[int, int]
 Bounds = tuple[Affine | int, Affine | int]

@@ -10,7 +10,8 @@ from typing import Any
 from kinemorph.codegen.graphs.program import Program
 from kinemorph.codegen.graphs.tracing import trace
 from kinemorph.codegen.loops.branch_matrix import Bounds
-from kinemorph.codegen.loops.loop_program import Affine, LoopBuilder, View, affine
+from kinemorph.codegen.loops.loop_builder import LoopBuilder
+from kinemorph.codegen.loops.loop_program import Affine, View, affine
 
 BLOCK = 4  # rows that one pass over the columns takes together
 

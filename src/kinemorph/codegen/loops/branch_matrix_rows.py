@@ -20,7 +20,8 @@ from kinemorph.codegen.graphs.program import Program
 from kinemorph.codegen.graphs.tracing import trace
 from kinemorph.codegen.loops.branch_matrix import Bounds, Forest, Run
 from kinemorph.codegen.loops.branch_matrix_blocks import Rows, Span
-from kinemorph.codegen.loops.loop_program import Affine, LoopBuilder, View, affine
+from kinemorph.codegen.loops.loop_builder import LoopBuilder
+from kinemorph.codegen.loops.loop_program import Affine, View, affine
 
 TOGETHER = 128  # factors up to which a run is short
 

@@ -14,7 +14,8 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from kinemorph.codegen.loops.loop_program import Affine, LoopBuilder, LoopProgram, View
+from kinemorph.codegen.loops.loop_builder import LoopBuilder
+from kinemorph.codegen.loops.loop_program import Affine, LoopProgram, View
 
 HUGE = 1e300  # a pivot beyond it counts as infinite
 

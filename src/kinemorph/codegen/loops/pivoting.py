@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from kinemorph.codegen.loops.loop_program import LoopBuilder, LoopProgram, View
+from kinemorph.codegen.loops.loop_builder import LoopBuilder
+from kinemorph.codegen.loops.loop_program import LoopProgram, View
 from kinemorph.vocabulary.blocks import RANK_TOLERANCE
 
 

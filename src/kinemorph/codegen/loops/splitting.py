@@ -24,7 +24,8 @@ from typing import Any, NamedTuple
 
 from kinemorph.codegen.graphs.graph import Expr, Graph
 from kinemorph.codegen.graphs.program import Port, Program
-from kinemorph.codegen.loops.loop_program import Affine, LoopBuilder, View, affine
+from kinemorph.codegen.loops.loop_builder import LoopBuilder
+from kinemorph.codegen.loops.loop_program import Affine, View, affine
 from kinemorph.errors import CompileError
 from kinemorph.vocabulary.blocks import Item
 

@@ -1,13 +1,13 @@
 """Machine code kept on disk: a program is compiled once on a computer, not once in every process.
 
-A file is named after a digest of all that its code was made from (`engine` says what that is), and holds
+A file is named after a digest of everything that its code was made from (see `backends.llvm.engine`), and holds
 
     format | sha256 of the file's name and the code | code
 
-so that what is truncated, altered or put under another name is no hit, and is written anew. A file appears under its
-name complete or not at all, whoever else is writing. What is read here is executed: the folder and its files must
-belong to the user and be closed to the writing of others, or they are refused. A folder that cannot be used costs one
-warning and the time to compile, never a result.
+so that a file that is truncated, altered or renamed is not used, and is written again. A file appears under its name
+complete or not at all, however many processes write. Code that is read here is executed: the folder and its files must
+belong to the user, and others must not be able to write to them, or they are refused. A folder that cannot be used
+costs one warning and the time to compile, never a result.
 """
 
 from __future__ import annotations
@@ -33,21 +33,21 @@ from kinemorph.frozen import dataclass
 VARIABLE = "KINEMORPH_CACHE"
 OFF = ("off", "0")
 FORMAT = b"kinemorph machine code, format 1\n"
-CODE, OUTLINE, PART = ".code", ".outline", ".part"  # endings: code, what is known of a program, what is being written
+CODE, OUTLINE, PART = ".code", ".outline", ".part"  # endings: code, outline of a program, file that is being written
 NAMES = re.compile(rf"[0-9a-f]{{64}}({CODE}|{OUTLINE}|\.\w+{PART})")
-LIMIT = 512 << 20  # bytes of code kept; above that the longest unused goes first
-KEPT = 0.75  # how much of the limit is left after that
-LOOK = LIMIT // 16  # bytes that a process writes between two looks at the total
-STALE = 3600.0  # seconds after which a part file has lost its writer, and a use is worth noting again
+LIMIT = 512 << 20  # bytes of code kept; above that, the code that was longest unused is removed first
+KEPT = 0.75  # the share of the limit that remains after that
+LOOK = LIMIT // 16  # bytes that a process writes between two checks of the total
+STALE = 3600.0  # seconds after which a part file counts as abandoned, and the time of use is noted again
 READING = sum(getattr(os, name, 0) for name in ("O_RDONLY", "O_BINARY", "O_NOFOLLOW", "O_NONBLOCK"))
 
 _off: ContextVar[bool] = ContextVar("off", default=False)
 _warned: set[Path] = set()
-_written: dict[Path, int] = {}  # bytes written since the last look at the total
+_written: dict[Path, int] = {}  # bytes written since the last check of the total
 
 
 def cache_folder() -> Path | None:
-    """The folder that KINEMORPH_CACHE names, else the user's own by the platform's custom; None where there is none."""
+    """The folder that KINEMORPH_CACHE names, else the cache folder of the user on this platform; None: no cache."""
     chosen = os.environ.get(VARIABLE, "")
     if chosen.lower() in OFF:
         return None
@@ -72,7 +72,7 @@ def code_cache() -> CodeCache | None:
 
 @contextlib.contextmanager
 def switched_off() -> Iterator[None]:
-    """In this block nothing is read or stored: what is built is compiled."""
+    """In this block nothing is read or stored: every program that is built is compiled."""
     token = _off.set(True)
     try:
         yield
@@ -81,15 +81,15 @@ def switched_off() -> Iterator[None]:
 
 
 def package_folder() -> Path:
-    """The folder of this package, found by its name: it is the same wherever the file that asks is moved to."""
+    """The folder of this package, found by its name, so that it does not depend on where this file is."""
     return Path(str(sys.modules[__name__.partition(".")[0]].__file__)).parent
 
 
 def source_lines(package: Path, without: Collection[str]) -> Iterator[bytes]:
     """Name, size and content of all source files of a package but those in the rooms `without`: bytes for a digest.
 
-    Rooms are left out, never listed: a file that moves, or a room that is new, has a say until somebody decides that it
-    has none. Code that is out of date would give wrong numbers without a word; code made once too often costs a second.
+    Rooms are excluded, never listed: a file that moves and a new room count until they are excluded. Code that is out
+    of date would give wrong numbers silently; code that is compiled once too often costs a second.
     """
     for folder, rooms, files in os.walk(package):
         rooms[:] = sorted(room for room in rooms if folder != str(package) or room not in without)
@@ -107,7 +107,7 @@ class CodeCache:
     folder: Path
 
     def read(self, digest: str, ending: str = CODE) -> bytes | None:
-        """What is stored under a digest; None where there is nothing that can be trusted."""
+        """The code or outline stored under a digest; None where there is none that can be trusted."""
         path = self.folder / (digest + ending)
         try:
             _check(os.stat(self.folder))
@@ -121,7 +121,7 @@ class CodeCache:
         except PermissionError as error:
             self._warn(error)
             return None
-        except OSError:  # most often it is just not there
+        except OSError:  # usually there is no such file
             return None
         start = len(FORMAT) + 32
         code = content[start:]
@@ -129,11 +129,11 @@ class CodeCache:
             return None
         if time.time() - facts.st_mtime > STALE:
             with contextlib.suppress(OSError):
-                os.utime(path)  # when it was last used; file systems do not say so by themselves
+                os.utime(path)  # notes when it was last used: file systems do not do so automatically
         return code
 
     def write(self, digest: str, code: bytes, ending: str = CODE) -> None:
-        """Stores code or an outline under a digest, in place of what may be there."""
+        """Stores code or an outline under a digest, and replaces what is there."""
         try:
             self._prepare()
             with self._part(digest) as part:
@@ -143,16 +143,16 @@ class CodeCache:
                     shutil.rmtree(path)
                 os.replace(part, path)
         except OSError as error:
-            if self.read(digest, ending) is None:  # else another process has just stored it, and holds the file open
+            if self.read(digest, ending) is None:  # else another process has just stored it, and has the file open
                 self._warn(error)
             return
-        total = _written.get(self.folder, LOOK) + len(code)  # the first time in a process is always a look
+        total = _written.get(self.folder, LOOK) + len(code)  # the first time in a process the total is always checked
         _written[self.folder] = total if total < LOOK else 0
         if total >= LOOK:
             self.prune()
 
     def prune(self, limit: int = LIMIT) -> None:
-        """Removes what writers left that were killed; then, above `limit` bytes, the code that was longest unused."""
+        """Removes files of writers that were killed; then, above `limit` bytes, the code that was longest unused."""
         files = self._files()
         for path, facts in files:
             if path.suffix == PART and time.time() - facts.st_mtime > STALE:
@@ -167,7 +167,7 @@ class CodeCache:
             surplus -= facts.st_size
 
     def clear(self) -> tuple[int, int]:
-        """Removes every file of the cache and nothing else; how many programs it held, and their size [byte]."""
+        """Removes every file of the cache and nothing else; returns the number of programs and their size [byte]."""
         gone = [(path, facts) for path, facts in self._files() if _remove(path)]
         return sum(path.suffix != OUTLINE for path, _ in gone), sum(facts.st_size for _, facts in gone)
 
@@ -187,7 +187,7 @@ class CodeCache:
         return None
 
     def _prepare(self) -> None:
-        """Makes the folder, readable to nobody else; OSError where it cannot be made or trusted."""
+        """Makes the folder, readable only to the user; OSError where it cannot be made or trusted."""
         if not self.folder.is_dir():
             if self.folder.exists():
                 raise NotADirectoryError(errno.ENOTDIR, "it is a file, not a folder")
@@ -197,7 +197,7 @@ class CodeCache:
 
     @contextlib.contextmanager
     def _part(self, digest: str) -> Iterator[Path]:
-        """A new file to write to, for the user alone; it is gone afterwards unless it was renamed."""
+        """A new file to write to, for the user alone; it is removed afterwards unless it was renamed."""
         handle, name = tempfile.mkstemp(prefix=f"{digest}.", suffix=PART, dir=self.folder)
         os.close(handle)
         try:
@@ -207,7 +207,7 @@ class CodeCache:
                 os.unlink(name)
 
     def _files(self) -> list[tuple[Path, os.stat_result]]:
-        """What lies in the folder under the cache's own names."""
+        """The files in the folder that have names of the cache."""
         found = []
         with contextlib.suppress(OSError), os.scandir(self.folder) as entries:
             for entry in entries:
@@ -221,7 +221,7 @@ class CodeCache:
             _warned.add(self.folder)
             warnings.warn(
                 f"compiled code is not kept on disk: folder '{self.folder}' cannot be used ({_reason(error)}). Results "
-                f"are the same, but each process compiles anew. Set {VARIABLE} to a folder of your own, or to 'off'.",
+                f"are the same, but each process compiles again. Set {VARIABLE} to a folder of your own, or to 'off'.",
                 CacheWarning,
                 stacklevel=2,
             )
@@ -238,12 +238,12 @@ def _opened(path: Path) -> Iterator[int]:
 
 
 def _head(digest: str, code: bytes) -> bytes:
-    """What precedes the code in a file."""
+    """The bytes that precede the code in a file."""
     return FORMAT + hashlib.sha256(digest.encode() + code).digest()
 
 
 def _check(facts: os.stat_result) -> None:
-    """PermissionError for a file or folder that somebody else could have written."""
+    """Raises PermissionError for a file or folder that another user could have written."""
     if sys.platform == "win32":  # the folder lies in the user's profile, which the system closes to others
         return
     if facts.st_uid != os.geteuid():
@@ -257,7 +257,7 @@ def _reason(error: OSError) -> str:
 
 
 def _remove(path: Path) -> bool:
-    """Removes a file; whether it was there and is gone."""
+    """Removes a file; returns whether it was there and has been removed."""
     try:
         path.unlink()
     except OSError:

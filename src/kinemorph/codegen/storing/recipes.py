@@ -1,13 +1,13 @@
-"""Programs that need not be traced again: what a recipe gave the last time is kept on disk.
+"""Programs that need not be traced again: an outline of each program is kept on disk.
 
 A *recipe* is plain data that says everything a program is made from; with the source files of this package it decides
 the program. Under a digest of both lies an outline: ports, cost, and the key under which the code is found. A program
-recalled by its outline runs without ever being traced; its graph is made when somebody asks for it.
+recalled by its outline runs without ever being traced; its graph is made when it is asked for.
 
     recipe ──► outline ──► key ──► code            (found)
        └─ else: trace ──► program, its outline kept
 
-Whatever is changed in the recipe or in the package, the old outline is just not found.
+After any change of the recipe or of the package, the old outline is not found.
 """
 
 from __future__ import annotations
@@ -23,40 +23,37 @@ from typing import Any
 
 import numpy as np
 
-from kinemorph.codegen.graphs.program import Port, Program
-from kinemorph.codegen.loops.loop_program import LoopProgram, decided_by_data
+from kinemorph.codegen.graphs.program import Port, Program, Runnable
+from kinemorph.codegen.loops.loop_program import LoopProgram
 from kinemorph.codegen.storing.cache import OUTLINE, code_cache, package_folder, source_lines
-from kinemorph.codegen.storing.keys import program_key
 from kinemorph.frozen import dataclass
 
-# the rooms that have no say in what is traced; every other file of the package decides a graph
+# rooms without influence on what is traced; every other file of the package counts
 NO_SAY = frozenset({"analysis", "bench", "cli", "display", "formats"})
 
 
 @dataclass(frozen=True, eq=False)
 class Recalled:
-    """What is known of a program that has not been traced in this process."""
+    """A program that has not been traced in this process; see `graphs.program.Runnable`."""
 
     name: str
     inputs: tuple[Port, ...]
     outputs: tuple[Port, ...]
     ops: int
+    flops: int
     cost: int
-    decided: bool  # by data, see `decided_by_data`
+    decided_by_data: bool
     key: str
     make: Callable[[], Program | LoopProgram]
 
     @cached_property
-    def program(self) -> Program | LoopProgram:
-        """The program itself."""
+    def traced(self) -> Program | LoopProgram:
+        """The program with its graph, traced when it is first asked for."""
         return self.make()
 
 
-AnyProgram = Program | LoopProgram | Recalled
-
-
-def recalled(recipe: object, make: Callable[[], Program | LoopProgram]) -> AnyProgram:
-    """The program that `make` traces, or its outline where the recipe has been followed before."""
+def recalled(recipe: object, make: Callable[[], Program | LoopProgram]) -> Runnable:
+    """The program that `make` traces; recalled where an outline of this recipe is on disk."""
     store = code_cache()
     text = written(recipe) if store else None
     if store is None or text is None:
@@ -68,29 +65,6 @@ def recalled(recipe: object, make: Callable[[], Program | LoopProgram]) -> AnyPr
     program = make()
     store.write(digest, _outline(program), OUTLINE)
     return program
-
-
-def whole(program: AnyProgram) -> Program | LoopProgram:
-    """The program itself, traced now where it was recalled."""
-    return program.program if isinstance(program, Recalled) else program
-
-
-def known(program: object) -> Program | LoopProgram | None:
-    """The program itself where it has been traced in this process."""
-    if isinstance(program, Recalled):
-        traced: Program | LoopProgram | None = vars(program).get("program")
-        return traced
-    return program if isinstance(program, (Program, LoopProgram)) else None
-
-
-def key_of(program: AnyProgram) -> str:
-    """The key of what a program computes."""
-    return program.key if isinstance(program, Recalled) else program_key(program)
-
-
-def decided(program: AnyProgram) -> bool:
-    """Whether numbers decide how often a loop runs."""
-    return program.decided if isinstance(program, Recalled) else decided_by_data(program)
 
 
 def written(value: object) -> str | None:
@@ -108,8 +82,8 @@ def written(value: object) -> str | None:
         parts = [written(getattr(value, name)) for name in names]
     else:
         return None
-    told = [part for part in parts if part is not None]
-    return f"{kind.__qualname__}({','.join(told)})" if len(told) == len(parts) else None
+    texts = [part for part in parts if part is not None]
+    return f"{kind.__qualname__}({','.join(texts)})" if len(texts) == len(parts) else None
 
 
 @cache
@@ -129,8 +103,8 @@ def source_digest(package: Path) -> str:
 
 def _outline(program: Program | LoopProgram) -> bytes:
     ports = {side: [asdict(port) for port in getattr(program, side)] for side in ("inputs", "outputs")}
-    facts = {"ops": program.ops, "cost": program.cost, "decided": decided_by_data(program), "key": program_key(program)}
-    return json.dumps({"name": program.name, **ports, **facts}).encode()
+    facts = {name: getattr(program, name) for name in ("name", "ops", "flops", "cost", "decided_by_data", "key")}
+    return json.dumps({**ports, **facts}).encode()
 
 
 def _read(outline: bytes, make: Callable[[], Program | LoopProgram]) -> Recalled:

@@ -88,7 +88,7 @@ def cluster_diagram(
 
 
 def _color(number: int) -> str:
-    """Of so many clusters."""
+    """The color for a number of clusters."""
     return LINES[(number - 1) % len(LINES)]
 
 
@@ -133,7 +133,7 @@ def _add_shares(
 
 
 def _add_names(figure: Figure, count: int) -> None:
-    """What colors mean, at the right."""
+    """Writes the meaning of colors at the right."""
     from matplotlib.patches import Patch
 
     shown = range(1, min(count, len(LINES)) + 1)

@@ -1,4 +1,4 @@
-"""How an organism got along: its way seen from above, the angles of its joints, and their torques within what they can.
+"""How an organism crawled: its path seen from above, the angles of its joints, and their torques beside their limits.
 
 save(draw_crawl(run), "crawl.png")
 """
@@ -12,7 +12,7 @@ import numpy as np
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.display.canvas import INK, LINES, PALE, blank, plain_axes
-from kinemorph.display.looks.robot_surface import Poses
+from kinemorph.display.looks.poses import Poses
 from kinemorph.errors import UnsupportedError
 from kinemorph.model.parameter import evaluate, evaluate_all
 from kinemorph.model.robot import Robot
@@ -22,7 +22,7 @@ from kinemorph.simulation.results.trajectory import Trajectory
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-STANDS = 5  # how often the organism itself is drawn along its way
+STANDS = 5  # how often the organism itself is drawn along its path
 SMALL = 0.25  # of the largest part of a body: what is smaller is not drawn
 ROUND = np.linspace(0.0, 2.0 * np.pi, 24, endpoint=False)
 
@@ -38,14 +38,14 @@ def center_of_mass_path(robot: Robot, q: Array) -> Array:
 
 
 def draw_crawl(run: Trajectory, torques: str = "drive", *, title: str = "", until: float = 10.0) -> Figure:
-    """A run of an organism in three parts: the way of its center of mass with the organism itself, drawn from above
+    """A run of an organism in three parts: the path of its center of mass with the organism itself, drawn from above
     at equal times; angles of the driven joints; their torques, from the controller named `torques`, with the limits.
 
     Angles and torques are those of the first `until` [s], in which single steps can be seen.
     """
     robot = run.segments[-1].plant.robot
     if robot is None:
-        raise UnsupportedError(f"'{run.name}' has no robot, and so no way to draw. Give the run of an organism.")
+        raise UnsupportedError(f"'{run.name}' has no robot, and so no path to draw. Give the run of an organism.")
     names = [name.removeprefix(f"{torques}.") for name in run.columns if name.startswith(f"{torques}.")]
     width, height = np.ptp(run.q[:, robot.q_slice(robot.joints[0].name)][:, :2], axis=0)
     figure = blank(11.0, 6.0)
@@ -74,7 +74,7 @@ def draw_crawl(run: Trajectory, torques: str = "drive", *, title: str = "", unti
 
 
 def _panels(figure: Figure, wide: bool) -> tuple[Any, Any, Any]:
-    """The way above the curves where it is wide, and beside them where it is not."""
+    """The path above the curves where it is wide, and beside them where it is not."""
     if wide:
         places = ((0.07, 0.48, 0.91, 0.42), (0.07, 0.08, 0.42, 0.27), (0.56, 0.08, 0.42, 0.27))
     else:
@@ -87,7 +87,7 @@ def _panels(figure: Figure, wide: bool) -> tuple[Any, Any, Any]:
 
 
 def _draw_way(axes: Any, robot: Robot, run: Trajectory) -> None:
-    """The organism at equal times, fading into the past, and the way of its center of mass."""
+    """The organism at equal times, fading into the past, and the path of its center of mass."""
     from matplotlib.collections import PolyCollection
 
     path = center_of_mass_path(robot, run.q)

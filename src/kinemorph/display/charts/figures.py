@@ -101,7 +101,7 @@ def _label_velocities(axes: Any, robot: Robot) -> None:
 
 
 def _branch_starts(robot: Robot) -> list[int]:
-    """Where in v a joint begins that does not hang on the joint before it."""
+    """Indices in v of joints that are not attached to the joint before them."""
     starts, previous = [], None
     for joint in robot.joints:
         if joint.nv and previous is not None and joint.parent != previous:

@@ -3,7 +3,7 @@
 Sugiyama, Tagawa & Toda (1981). An edge that passes columns gets a bend in each of them, so that it keeps clear of what
 stands there; edges of one vertex share their bends and part where they must:
 
-    columns      longest way from a vertex without predecessors; then to the right where that shortens edges
+    columns      longest path from a vertex without predecessors; then to the right where that shortens edges
     order        each vertex near the mean place of its neighbors (barycenter), over and over; the best order is kept
     heights      least squares: near the neighbors, at least the given distance apart, in that order
 
@@ -193,7 +193,7 @@ def _heights(
 
 
 def _apart(wanted: Sequence[float], pulls: Sequence[float], starts: Sequence[float]) -> list[float]:
-    """The y nearest to those wanted (weighted squares) whose steps are at least those of `starts`.
+    """The y nearest to the wanted ones (weighted squares) with steps of at least those of `starts`.
 
     Less its start, each y must not be below the one before: an isotonic regression, solved by joining neighbors.
     """

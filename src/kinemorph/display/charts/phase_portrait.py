@@ -11,8 +11,9 @@ from kinemorph.algebra.arrays import Array
 from kinemorph.display import series
 from kinemorph.display.canvas import FAILURE, INK, LINES, PALE, blank, plain_axes, save, units_of
 from kinemorph.display.charts.runs import Compared, failure_lines, line_style, named_runs, run_caption
-from kinemorph.errors import UnsupportedError, did_you_mean
+from kinemorph.errors import UnsupportedError
 from kinemorph.simulation.results.trajectory import Trajectory
+from kinemorph.words import did_you_mean
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

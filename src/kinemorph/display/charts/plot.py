@@ -126,7 +126,7 @@ def _rows(block: Block, difference: bool) -> list[Row]:
 
 
 def _gap(row: Row) -> float:
-    """The space below a row [inch]; small multiples have figures below their last."""
+    """The space below a row [inch]; small multiples have numbers below the last row."""
     return GAP + (0.12 if row.cells > 1 and row.last else 0.0)
 
 
@@ -181,7 +181,7 @@ def _y_label(row: Row, unit: str) -> str:
 
 
 def _add_legend(axes: Any, row: Row) -> None:
-    """Names beside the axis; of many counted lines only some."""
+    """Writes names beside the axis; of many numbered lines only some."""
     from matplotlib.lines import Line2D
 
     lines = {str(line.get_label()): line for line in axes.lines if not str(line.get_label()).startswith("_")}
@@ -232,7 +232,7 @@ def _draw_family(axes: Any, row: Row, family: Family, runs: Runs, factor: float)
 
 
 def _by_run(row: Row, runs: Runs) -> bool:
-    """Whether colors tell runs apart: where there is but one column on the axis."""
+    """Whether each run has its own color: where there is only one column on the axis."""
     return len(row.block.names) == 1 and len(runs) > 1
 
 
@@ -262,13 +262,13 @@ def _apart(reference: Trajectory, run: Trajectory, name: str) -> tuple[Array, Ar
     common, here, there = np.intersect1d(t, other, return_indices=True)
     if len(common) < 2:
         raise UnsupportedError(
-            "the runs share no sample times, so there is no difference to show. Give both the same `sample`."
+            "the runs share no sample times, so there is no difference to show. Give both the same `output_step`."
         )
     return common, np.abs(series.values(run, name)[there] - series.values(reference, name)[here])
 
 
 def _limit(axes: Any, seen: Sequence[Array]) -> None:
-    """Keeps a run that failed, and grew without end, from pressing everything before into a line."""
+    """Limits the axis of a failed run that grew without bound, so that the curve before the failure stays visible."""
     early = [np.abs(y[: max(5, len(y) // 4)]) for y in seen if len(y)]
     usual = GROWN * max((float(y[np.isfinite(y)].max(initial=0.0)) for y in early), default=0.0)
     values = np.concatenate(seen)
@@ -282,7 +282,7 @@ def _limit(axes: Any, seen: Sequence[Array]) -> None:
 
 
 def _finish(figure: Figure, runs: Runs, marks: Sequence[Mark], right: float) -> None:
-    """Ends and events on all axes, the names of events above the first."""
+    """Adds ends and events to all axes, and the names of events above the first axis."""
     from matplotlib.ticker import MaxNLocator
 
     small = min(axes.get_position().width for axes in figure.axes) < 0.5
@@ -296,7 +296,7 @@ def _finish(figure: Figure, runs: Runs, marks: Sequence[Mark], right: float) -> 
 
 
 def _head(figure: Figure, trajectory: Trajectory, runs: Runs, title: str | None) -> None:
-    """Title, what the run was, and the line styles of several runs."""
+    """Writes the title, a line on the run, and the line styles of several runs."""
     height, left = figure.get_figheight(), LEFT / WIDTH
     name = trajectory.name.replace("_", " ")
     figure.text(left, 1.0 - 0.3 / height, name if title is None else title, fontsize=13, color=INK, va="center")

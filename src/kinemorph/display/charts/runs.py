@@ -29,7 +29,7 @@ ENDINGS = {
 
 
 def named_runs(trajectory: Trajectory, compare: Compared = None, name: str | None = None) -> dict[str, Trajectory]:
-    """The run and those it is compared with, by name. Runs without a name are called by their methods."""
+    """The run and the runs it is compared with, by name. Runs without a name are called by their methods."""
     own = trajectory.statistics.method if name is None else name
     if compare is None:
         return {own: trajectory}
@@ -56,7 +56,7 @@ def line_style(number: int) -> dict[str, Any]:
 
 
 def time_range(runs: Runs) -> tuple[float, float]:
-    """From the first time to the last that was reached [s], and beyond it where a run failed before its end."""
+    """The first and last time of runs [s]; the planned end where a run failed before it."""
     first = min(float(run["t"][0]) for run in runs.values())
     last = max(float(run["t"][-1]) for run in runs.values())
     wanted = [float(run.settings.get("until") or last) for run in runs.values() if not run.outcome.ok]

@@ -20,7 +20,7 @@ WRITTEN = 2  # lines with settings beside them; with more, they would lie on eac
 
 @dataclass(frozen=True)
 class Work:
-    """A method on one problem: by what is set (a step), the time it takes, and its errors by component."""
+    """A method on one problem: by its setting (a step size), the time it takes, and its errors by component."""
 
     problem: str
     method: str

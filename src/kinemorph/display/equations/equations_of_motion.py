@@ -72,7 +72,7 @@ class WrittenEquations:
 
     @property
     def ops(self) -> int:
-        """Operations as written."""
+        """The number of operations in the equations as written."""
         return sum(equations.ops for equations in self.written)
 
     @cached_property
@@ -113,7 +113,7 @@ class WrittenEquations:
         return f"<WrittenEquations of '{self.robot.name}': {count} expressions; .text, .latex, .legend>"
 
     def _repr_latex_(self) -> str | None:
-        """For notebooks; None where they are so long that writing or setting them would hold one up."""
+        """The equations for notebooks; None where they are so long that writing or typesetting them would take long."""
         if sum(program.ops for program in self.programs) > MOST_TRACED or self.ops > MOST_SHOWN:
             return None
         return f"$$\n{self.latex}$$"

@@ -1,6 +1,6 @@
 """Equations as a picture, set by Matplotlib's mathtext: no LaTeX installation is needed.
 
-Lines are measured as they will be set. One that is too long goes on in the next, broken before a plus or minus outside
+Lines are measured as they will be set. One that is too long is continued, broken before a plus or minus outside
 all brackets where it can be, else inside one; a long fraction is written with a slash so that it can be broken, too.
 What cannot be broken at all is set smaller. No formula loses its end.
 """
@@ -73,7 +73,7 @@ def equation_lines(equations: WrittenEquations, room: float) -> list[str]:
 
 
 def _broken(name: str, tree: Tree, room: float) -> list[str]:
-    """`name = formula` in as many lines as the room [points] asks for; a line that goes on is indented."""
+    """`name = formula` in as many lines as the room [points] asks for; a line that continues is indented."""
     waiting = _pieces(tree)
     lines: list[str] = []
     front = f"{name} ="
@@ -102,7 +102,7 @@ def _fitting(front: str, pieces: Sequence[Piece], room: float) -> int:
 
 
 def _line(front: str, pieces: Sequence[Piece]) -> str:
-    """Pieces in a line; a bracket that opens in it and closes in another, or the other way, gets an unseen partner."""
+    """Pieces in a line; a bracket that opens in it and closes in another, or the reverse, gets an unseen partner."""
     body, depth, least = "".join(piece.text for piece in pieces), 0, 0
     for mark in BRACKET.finditer(body):
         depth += 1 if mark[1] == "left" else -1

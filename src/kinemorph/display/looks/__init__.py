@@ -1,10 +1,9 @@
 """What robots look like: surfaces for shapes, shapes for bodies without any, good configurations.
 
 solids           shapes as facets
-outlines         shapes for bodies that have none
-mesh_surfaces    surfaces of mesh files
-robot_surface    the surface of a robot, made once and carried by its poses
-combined_robot   one robot that stands for several, which a run has in turn
-stances          configurations that show a robot well
+outlines         the shapes of a body: its own, mesh files, or simple ones where it has none
+poses            poses of all bodies in many configurations
+postures         the configuration in which a robot without a run is shown
+combined_robot   one robot that stands for the several robots of a run with docking events
 quaternions      orientations over time as quaternions that do not jump
 """

@@ -1,4 +1,4 @@
-"""The robot that stands for several which a run has in turn: all their bodies, each free by itself.
+"""One robot that stands for all robots of a run with docking events: it has all their bodies, each free on its own.
 
 Robots that dock have other joints than before, and so other coordinates; their bodies keep names and shapes. What shows
 such a run poses the bodies, and a robot of free bodies is posed like any other.
@@ -15,8 +15,8 @@ import numpy as np
 from kinemorph.algebra.arrays import Array
 from kinemorph.display.canvas import depth_colors, own_color
 from kinemorph.display.looks import outlines
+from kinemorph.display.looks.poses import Poses, extent_of
 from kinemorph.display.looks.quaternions import quaternions_of, without_jumps
-from kinemorph.display.looks.robot_surface import Poses, extent_of
 from kinemorph.model.body import Body
 from kinemorph.model.joint import Joint
 from kinemorph.model.robot import Frame, Robot
@@ -29,7 +29,7 @@ _COMPANIES: WeakKeyDictionary[Trajectory, Robot] = WeakKeyDictionary()
 
 
 def robot_of(trajectory: Trajectory) -> Robot:
-    """The robot of a run; of one that has several in turn, the one that stands for them."""
+    """The robot of a run; for a run with docking events, the robot that stands for all its robots."""
     robots = run_robots(trajectory)
     if len(robots) == 1:
         return robots[0]
@@ -94,5 +94,5 @@ def _free(body: str) -> Joint:
 
 
 def _painted(shape: Shape, color: Any) -> Any:
-    """A shape in the color that it has on its first robot: a body keeps it, however deep it comes to hang."""
+    """A shape in the color that it has on its first robot: a body keeps its color wherever it is docked later."""
     return replace(shape, color=(*own_color(shape, color), *shape.color[3:]))

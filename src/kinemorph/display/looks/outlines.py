@@ -9,19 +9,21 @@ ground end of a hinge gets a bracket.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.algebra.groups import IDENTITY, Pose, act
-from kinemorph.display.looks.mesh_surfaces import MESH_FACES, read_mesh
 from kinemorph.display.looks.solids import z_toward
+from kinemorph.errors import MissingExtraError, ModelError, ModelWarning, users_level
 from kinemorph.model.body import Body
 from kinemorph.model.joint import Joint
+from kinemorph.model.meshes import surface
 from kinemorph.model.parameter import evaluate, evaluate_all
 from kinemorph.model.robot import Robot
-from kinemorph.model.shapes import GRAPHITE, STEEL, Box, Color, Cylinder, Frustum, Line, MeshFile, Shape, Sphere
+from kinemorph.model.shapes import GRAPHITE, STEEL, Box, Color, Cylinder, Frustum, Line, Mesh, MeshFile, Shape, Sphere
 from kinemorph.model.topology import WORLD
 
 # sizes as parts of the robot's extent
@@ -33,6 +35,7 @@ POINT_MASS = 0.03  # radius of a body without extent
 LEAST_EDGE, LARGEST_EDGE = 0.04, 0.4  # of the cuboid that stands for an inertia
 ASIDE = 0.03  # distance from which on a center of mass is not on a link
 
+MESH_FACES = 2_000  # a mesh file is drawn with at most so many triangles
 GLASS = (*STEEL, 0.22)
 
 
@@ -47,10 +50,28 @@ def shapes_of(
     return [shape for shape in seen if shape is not None] or automatic_shapes(robot, body, size, masses=masses)
 
 
+def read_mesh(shape: MeshFile, faces: int = MESH_FACES) -> tuple[Mesh | None, str]:
+    """A mesh file as a surface that is coarse enough to draw; None with the reason where it cannot be read."""
+    try:
+        return surface(shape, faces=faces), ""
+    except (ModelError, MissingExtraError) as error:
+        return None, str(error)
+
+
+def warn_of_meshes(robot: Robot) -> None:
+    """One warning for all mesh files that cannot be drawn."""
+    reasons = [read_mesh(shape)[1] for body in robot.bodies for shape in body.shapes if isinstance(shape, MeshFile)]
+    lost = [reason for reason in reasons if reason]
+    if lost:
+        count = f"{len(lost)} meshes are" if len(lost) > 1 else "a mesh is"
+        text = f"robot '{robot.name}': {count} not drawn; {'the first: ' if len(lost) > 1 else ''}{lost[0]}"
+        warnings.warn(text, ModelWarning, stacklevel=users_level())
+
+
 def automatic_shapes(robot: Robot, body: Body, size: float, *, masses: bool = True) -> list[Shape]:
     """Rods to the joints and frames on a body, its joint, and its mass as a translucent cuboid.
 
-    Without `masses`, for those who show inertia in another way, a body that is a rod or two has no cuboid.
+    Without `masses`, for scenes that show inertia as a layer, a body that is a rod or two has no cuboid.
     """
     joint = robot.parent_joint[body.name]
     root = _point(evaluate_all(joint.child_placement).p)

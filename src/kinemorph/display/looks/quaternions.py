@@ -30,7 +30,7 @@ def quaternions_of(R: Array) -> Array:
 
 
 def without_jumps(quaternions: Array) -> Array:
-    """The same orientations (n, ..., 4), each quaternion on the side of the one before it, the first with w >= 0."""
+    """Orientations (n, ..., 4) with signs such that no quaternion jumps to its negative; the first has w >= 0."""
     first = np.where(quaternions[:1, ..., :1] < 0.0, -1.0, 1.0)
     turns = np.where(np.sum(quaternions[1:] * quaternions[:-1], axis=-1, keepdims=True) < 0.0, -1.0, 1.0)
     signs = np.cumprod(np.concatenate([first, turns]), axis=0)

@@ -1,8 +1,7 @@
 """Shapes as surfaces: every shape of the model becomes an array of four-cornered facets.
 
 A facet is four points, counted so that its normal points outward; a triangle repeats its last point. Round solids are
-surfaces of revolution: an outline of (radius, z) points from bottom to top, turned about z. How fine all this is, and
-whether large faces are cut into squares, depends on who looks: painters sort facets by depth, graphics cards do not.
+surfaces of revolution: an outline of (radius, z) points from bottom to top, turned about z.
 """
 
 from __future__ import annotations
@@ -24,15 +23,14 @@ NOTHING: Array = np.zeros((0, 4, 3))
 
 
 class Grain(NamedTuple):
-    """How fine a surface is: facets around a round solid, points on a quarter of an arc, and whether it is cut.
+    """How fine a surface is: facets around a round solid, and points on a quarter of an arc.
 
     Lines become tubes of radius `thickness` [m].
     """
 
-    thickness: float
-    sides: int = 20
-    arc: int = 6
-    cut: bool = True
+    thickness: float = 0.0
+    sides: int = 28
+    arc: int = 8
 
 
 def facets(shape: Shape, grain: Grain) -> Array:
@@ -127,44 +125,31 @@ def _ball(radius: float, grain: Grain) -> Profile:
     return [*_arc(radius, 0.0, -half, 0.0, grain), *_arc(radius, 0.0, 0.0, half, grain)[1:]]
 
 
-def _cone(bottom: float, top: float, length: float, grain: Grain) -> Profile:
-    """A frustum; cut into a few rings, so that long solids are sorted well by depth."""
-    rings = max(2, min(17, 1 + round(length / max(bottom, top, 1e-9) / 0.7))) if grain.cut else 2
-    heights = np.linspace(-0.5, 0.5, rings)
-    walls = [(bottom + (top - bottom) * (h + 0.5), h * length) for h in heights]
-    ends = [(0.5 * r, h * length) for r, h in ((bottom, -0.5), (top, 0.5))] if grain.cut else []
-    return [(0.0, -0.5 * length), *ends[:1], *walls, *ends[1:], (0.0, 0.5 * length)]
+def _cone(bottom: float, top: float, length: float) -> Profile:
+    half = 0.5 * length
+    return [(0.0, -half), (bottom, -half), (top, half), (0.0, half)]
 
 
 def _capsule(radius: float, length: float, grain: Grain) -> Profile:
     half = np.pi / 2.0
-    walls = [point for point in _cone(radius, radius, length, grain) if point[0] > 0.9 * radius][1:-1]
-    low, high = _arc(radius, -0.5 * length, -half, 0.0, grain), _arc(radius, 0.5 * length, 0.0, half, grain)
-    return [*low, *walls, *high]
+    return [*_arc(radius, -0.5 * length, -half, 0.0, grain), *_arc(radius, 0.5 * length, 0.0, half, grain)]
 
 
 # ── one row per shape ─────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def _box(box: Box, grain: Grain) -> Array:
-    """Six faces, each cut into squares of about the shortest edge; a translucent box is not cut: its edges are seen."""
-    size = np.array(evaluate_all(box.size), dtype=float)
-    cuts = np.clip(np.round(size / size.min() / 0.7), 1, 9 if grain.cut and opacity(box) == 1.0 else 1).astype(int) + 1
+    square = np.array([[-0.5, -0.5], [0.5, -0.5], [0.5, 0.5], [-0.5, 0.5]])
     faces = []
     for axis in range(3):
-        i, j = (axis + 1) % 3, (axis + 2) % 3
-        u, v = np.meshgrid(np.linspace(-0.5, 0.5, cuts[i]), np.linspace(-0.5, 0.5, cuts[j]), indexing="ij")
-        for side in (-0.5, 0.5):
-            grid = np.zeros((*u.shape, 3))
-            grid[..., axis], grid[..., i], grid[..., j] = side, u, v
-            corners = [grid[:-1, :-1], grid[1:, :-1], grid[1:, 1:], grid[:-1, 1:]]
-            faces.append(np.stack(corners if side > 0 else corners[::-1], axis=2).reshape(-1, 4, 3))
-    surface: Array = np.concatenate(faces) * size
+        for side, corners in ((-0.5, square[::-1]), (0.5, square)):
+            faces.append(np.roll(np.column_stack([np.full(4, side), corners]), axis, axis=1))
+    surface: Array = np.array(faces) * np.array(evaluate_all(box.size), dtype=float)
     return surface
 
 
 def _triangle(triangle: Triangle, grain: Grain) -> Array:
-    """Both sides, so that one always faces the viewer."""
+    """The facets of both sides, so that one always faces the viewer."""
     a, b, c = (np.array(evaluate_all(corner), dtype=float) for corner in (triangle.a, triangle.b, triangle.c))
     return np.array([[a, b, c, c], [c, b, a, a]])
 
@@ -174,17 +159,17 @@ def _mesh(mesh: Mesh, grain: Grain) -> Array:
         return NOTHING
     corners = np.array(mesh.vertices, dtype=float)[np.array(mesh.faces, dtype=int)]
     a, b, c = np.moveaxis(corners - corners.mean(axis=(0, 1)), 1, 0)
-    if np.einsum("ij,ij->", a, np.cross(b, c)) < 0.0:  # a file's faces may be counted either way
+    if np.einsum("ij,ij->", a, np.cross(b, c)) < 0.0:  # a file may list the corners of faces in either order
         corners = corners[:, ::-1]
     return np.concatenate([corners, corners[:, 2:]], axis=1)
 
 
 SURFACES: dict[type[Any], Callable[[Any, Grain], Array]] = {
     Box: _box,
-    Cylinder: lambda s, g: revolved(_cone(evaluate(s.radius), evaluate(s.radius), evaluate(s.length), g), g),
+    Cylinder: lambda s, g: revolved(_cone(evaluate(s.radius), evaluate(s.radius), evaluate(s.length)), g),
     Capsule: lambda s, g: revolved(_capsule(evaluate(s.radius), evaluate(s.length), g), g),
     Sphere: lambda s, g: revolved(_ball(evaluate(s.radius), g), g),
-    Frustum: lambda s, g: revolved(_cone(evaluate(s.bottom), evaluate(s.top), evaluate(s.length), g), g),
+    Frustum: lambda s, g: revolved(_cone(evaluate(s.bottom), evaluate(s.top), evaluate(s.length)), g),
     Line: lambda s, g: tube(np.array(evaluate_all(s.start)), np.array(evaluate_all(s.end)), g),
     Triangle: _triangle,
     Mesh: _mesh,

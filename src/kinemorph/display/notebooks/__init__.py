@@ -5,5 +5,5 @@ model_cards     robots, systems, dynamics, plants; small equations
 module_cards    assemblies and kinds of modules
 run_cards       runs, with sparklines
 verdict_cards   verifications, audits, poles, equilibria
-thumbnails      small pictures; `sticks` draws robots with very many parts
+thumbnails      small pictures
 """

@@ -16,13 +16,13 @@ from collections.abc import Sequence
 
 from kinemorph.codegen.building.function import CompiledFunction
 from kinemorph.codegen.graphs.program import Port
-from kinemorph.deriving.dynamics import (
+from kinemorph.deriving.dynamics import Dynamics
+from kinemorph.deriving.function_names import (
     BODY_FUNCTIONS,
     CONSTRAINT_FUNCTIONS,
     DERIVATIVE_FUNCTIONS,
     FRAME_FUNCTIONS,
     STATE_FUNCTIONS,
-    Dynamics,
 )
 from kinemorph.display.canvas import units_of
 from kinemorph.display.equations.equations_of_motion import WrittenEquations, equations_of_motion
@@ -73,7 +73,7 @@ def robot_card(robot: Robot) -> str:
 
 
 def robot_figures(robot: Robot) -> list[str]:
-    """A robot in a line."""
+    """The sizes of a robot, for one line."""
     gravity = ", ".join(number(float(evaluate(value))) for value in robot.gravity)
     loops = [counted(len(robot.loops), "loop")] if robot.loops else []
     cut = " of the cut tree" if robot.loops else ""
@@ -169,7 +169,7 @@ def system_card(system: System) -> str:
 
 
 def _elements(system: System) -> str:
-    """Elements, those of a kind together, with what they act on and their numbers."""
+    """Elements, grouped by kind, with what they act on and their numbers."""
     found = element_rows(system)
     order = list(dict.fromkeys(row["kind"] for row in found))
     rows = [
@@ -187,7 +187,7 @@ def _elements(system: System) -> str:
 
 
 def dynamics_card(dynamics: Dynamics) -> str:
-    """The functions of a Dynamics: those made so far with their operations, the others by name; small equations."""
+    """The functions of a Dynamics, with operation counts where they are made; equations of small robots."""
     robot = dynamics.robot
     picture, why = pictured(robot_picture(robot), f"the robot {robot.name}")
     made = made_functions(dynamics)
@@ -210,21 +210,20 @@ def dynamics_card(dynamics: Dynamics) -> str:
 
 
 def made_functions(dynamics: Dynamics) -> dict[str, CompiledFunction]:
-    """The functions that have been used, by name; looking makes none."""
+    """The functions that have been used, by name; this makes none."""
     kept = {name: value for name, value in vars(dynamics).items() if isinstance(value, CompiledFunction)}
     order = (*STATE_FUNCTIONS, *DERIVATIVE_FUNCTIONS, *BODY_FUNCTIONS, *CONSTRAINT_FUNCTIONS)
     return {name: kept[name] for name in order if name in kept} | dynamics._made
 
 
 def _function_row(name: str, function: CompiledFunction) -> list[str]:
-    flops = function.known_flops
     made = "interpreted" if function.backend == "interpreter" else f"in {number(1e3 * function.compile_seconds, 3)} ms"
     return [
         escaped(name, 40),
         escaped(_ports(function.inputs)),
         escaped(_ports(function.outputs)),
         f"{function.ops:,}",
-        f'<span style="{FAINT}">not counted</span>' if flops is None else f"{flops:,}",
+        f"{function.flops:,}",
         escaped(made),
     ]
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 
-from kinemorph.display.charts.draw_plan import draw_plan, is_flat
+from kinemorph.display.charts.draw_plan import draw_plan
 from kinemorph.display.html import card, escaped, listed, note, number, table
 from kinemorph.display.notebooks.model_cards import counted, pictured
-from kinemorph.display.notebooks.thumbnails import Kept, Picture, figure_picture, painted_picture
-from kinemorph.display.painting.stills import model_still
+from kinemorph.display.notebooks.thumbnails import Kept, Picture, figure_picture
+from kinemorph.display.painting.draw import draw
 from kinemorph.errors import KinemorphError
 from kinemorph.model.modules.assembly import Assembly, Module
 from kinemorph.model.modules.module_types import ModuleType
@@ -60,12 +60,12 @@ def module_type_card(kind: ModuleType) -> str:
 
 
 def _portrait(kind: ModuleType) -> Picture:
-    """A module alone."""
+    """The picture of one module."""
 
     def make() -> Picture:
         alone = Assembly(kind.name, (Module("m0", kind),))
         try:
-            return painted_picture(model_still(alone.robot(root="fixed"), size=4.0, title=""))
+            return figure_picture(draw(alone.robot(root="fixed"), title="", camera="iso", size=4.0))
         except KinemorphError as error:
             return Picture(note=str(error))
 
@@ -74,7 +74,7 @@ def _portrait(kind: ModuleType) -> Picture:
 
 
 def _plan(assembly: Assembly) -> Picture:
-    """The plan; why there is none where it cannot be drawn."""
+    """The plan of an assembly, or a note on why it cannot be drawn."""
     if not assembly.modules:
         return Picture()
     if len(assembly.modules) > MOST_DRAWN:
@@ -82,9 +82,7 @@ def _plan(assembly: Assembly) -> Picture:
 
     def make() -> Picture:
         try:
-            if is_flat(assembly):
-                return figure_picture(draw_plan(assembly))
-            return painted_picture(model_still(assembly.system(), size=5.0, title=""))
+            return figure_picture(draw_plan(assembly))
         except KinemorphError as error:
             return Picture(note=str(error))
 

@@ -1,6 +1,6 @@
 """The card of a run: how it ended, what it cost, its energies at both ends, small curves of its first coordinates.
 
-Nothing is compiled for it. Energies are those that are known already, or found on plain numbers at two samples.
+Nothing is compiled for it. Energies are read where the run has them, or computed on plain numbers at two samples.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from kinemorph.display.notebooks.thumbnails import run_picture
 from kinemorph.errors import KinemorphError
 from kinemorph.mechanics.recursions import momentum
 from kinemorph.mechanics.trees.resolve import resolve
+from kinemorph.plants.instant import Instant
 from kinemorph.plants.robot_plant import DISSIPATED, SUPPLIED
 from kinemorph.plants.user_laws import Column
 from kinemorph.simulation.results.event import TOLD
@@ -30,7 +31,7 @@ EVENTS = 6  # names of events that are listed
 
 
 def run_card(trajectory: Trajectory) -> str:
-    """A run: picture, outcome, figures, curves, energies, events."""
+    """A run: picture, outcome, numbers, curves, energies, events."""
     if not len(trajectory):
         return card("Run of", trajectory.name, ["no samples"], [_outcome(trajectory)])
     picture, why = pictured(run_picture(trajectory), f"poses of {trajectory.name} from begin to end")
@@ -56,7 +57,7 @@ def _time(seconds: float) -> str:
 
 
 def _outcome(trajectory: Trajectory) -> str:
-    """How a run ended; one that failed says so in red, with its sentence."""
+    """How a run ended; a failed run has its message in red."""
     outcome = trajectory.outcome
     word = f"{ENDINGS.get(outcome.kind, outcome.kind)} at t = {number(outcome.t)} s"
     if not outcome.ok:
@@ -68,7 +69,7 @@ def _outcome(trajectory: Trajectory) -> str:
 
 
 def _curves(trajectory: Trajectory) -> str:
-    """The first coordinates, those first that are there all the time; where there are none, further states."""
+    """Curves of a few coordinates, first of those that exist during the whole run; without any, of further states."""
     group = "q" if any(segment.plant.q for segment in trajectory.segments) else "x"
     parts = [getattr(part.segments[0].plant, group) for part in trajectory.stretches]
     count = Counter(column for columns in parts for column in columns)
@@ -148,7 +149,7 @@ def _mechanical(segment: Segment, place: int) -> tuple[float, float] | None:
         tree = resolve(plant.dynamics.robot, given)
         held = 0.0
         if segment.stored is None and plant.laws.stored is not None:  # a file has no laws
-            held = float(plant.laws.stored(float(segment.t[place]), q, [*[0.0] * plant.nv, *v, *x], m, u, p))
+            held = float(plant.laws.stored(Instant(float(segment.t[place]), q, v, x, m, u, p).local)[0])
         return (
             float(momentum.kinetic_energy(tree, q, v)),
             float(momentum.potential_energy(tree, q)) + held,

@@ -1,8 +1,7 @@
 """Small pictures for cards: a robot as it stands, or a run as poses over each other, the last one solid.
 
 A picture is a PNG of few colors inside a data URI, twice as fine as it is shown, so that it is crisp on fine screens.
-It is kept as long as the object it shows lives. Robots with many facets are drawn as sticks, and where nothing can be
-drawn a sentence takes the picture's place.
+It is kept as long as the object it shows lives. Where nothing can be drawn, a sentence takes the picture's place.
 """
 
 from __future__ import annotations
@@ -19,11 +18,11 @@ import numpy as np
 from kinemorph.algebra.arrays import Array
 from kinemorph.display.cameras import VIEW
 from kinemorph.display.looks.combined_robot import configurations, robot_of
-from kinemorph.display.looks.robot_surface import Lens, Poses, Puppet, extent_of, fitting_lens
-from kinemorph.display.looks.stances import stance
-from kinemorph.display.notebooks.sticks import paint_sticks
-from kinemorph.display.painting.draw import draw, skipped_meshes
-from kinemorph.display.scenes.figures import lost_meshes
+from kinemorph.display.looks.poses import Poses
+from kinemorph.display.looks.postures import stance
+from kinemorph.display.painting.draw import draw
+from kinemorph.display.scenes.figures import lost_meshes, stacked_poses
+from kinemorph.display.scenes.usual_view import plane_azimuth
 from kinemorph.errors import KinemorphError
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System, as_robot
@@ -34,14 +33,13 @@ if TYPE_CHECKING:
 
 SHOWN = (240, 210)  # width and height of the room for a picture [px]
 FINE = 2  # pixels for each that is shown
-PAINTED = 620  # longer side of the paper, of which the robot takes some three quarters [px]
+PAINTED = 620  # longer side of the paper, of which the robot takes most [px]
 MARGIN = 10  # white around what is drawn [px]
 COLORS = 200  # of the palette
 POSES = 5  # of a run
-MOST_FACETS = 24_000  # in all poses; beyond, a robot is drawn as sticks
-MOST_BODIES = 150  # of a robot with shapes
-MOST_STICKS = 4000  # bodies that are drawn at all
-Camera = tuple[float, float]  # elevation and azimuth [deg]
+MOST_BODIES = 1000  # of a robot that is drawn unasked
+SIZE = 4.4  # longer side of the paper [inch]
+RAISED = 12.0  # elevation from which motion in a plane is seen [deg]
 
 
 class Picture(NamedTuple):
@@ -59,7 +57,7 @@ class Kept:
         self._found: dict[int, Any] = {}
 
     def of(self, subject: Any, make: Callable[[], Any]) -> Any:
-        """What `make` gave for this object the first time."""
+        """The result of `make` for this object, which is called once."""
         key = id(subject)
         if key not in self._found:
             value = make()
@@ -75,7 +73,7 @@ _PICTURES = Kept()
 
 
 def robot_picture(model: Robot | System, q: Any = None) -> Picture:
-    """A robot at q, or as it shows itself best; a system as it starts."""
+    """A robot at q; by default in its `stance`, or as its system starts."""
     robot = as_robot(model)
 
     def make() -> Picture:
@@ -89,7 +87,7 @@ def robot_picture(model: Robot | System, q: Any = None) -> Picture:
 
 
 def run_picture(trajectory: Trajectory) -> Picture:
-    """The last pose of a run over paler ones before it, seen from the front where all happens in a plane."""
+    """The last pose of a run over paler ones before it, seen from the front where the motion is planar."""
 
     def rows() -> Array:
         every = configurations(trajectory)
@@ -101,7 +99,7 @@ def run_picture(trajectory: Trajectory) -> Picture:
 
     def make() -> Picture:
         if all(one.plant.robot is None and one.stored is None for one in trajectory.segments):
-            return Picture()  # of equations: nobody expects a robot
+            return Picture()  # a run of equations has no robot to draw
         try:
             robot = robot_of(trajectory)
         except KinemorphError as error:
@@ -113,17 +111,8 @@ def run_picture(trajectory: Trajectory) -> Picture:
 
 
 def figure_picture(figure: Any) -> Picture:
-    """A figure without its words and margins."""
+    """A Matplotlib figure without its text and margins."""
     return Picture(*_png(_cut(figure)))
-
-
-def painted_picture(paper: Image) -> Picture:
-    """What is painted, in the size of small pictures."""
-    from PIL import Image
-
-    paper = paper.convert("RGB")
-    paper.thumbnail((FINE * SHOWN[0], FINE * SHOWN[1]), Image.Resampling.LANCZOS)
-    return Picture(*_png(paper))
 
 
 def _drawn(model: Robot | System, rows: Callable[[], Array]) -> Picture:
@@ -131,44 +120,30 @@ def _drawn(model: Robot | System, rows: Callable[[], Array]) -> Picture:
     robot = as_robot(model)
     if not robot.bodies:
         return Picture(note="There is no body to draw.")
-    if len(robot.bodies) > MOST_STICKS:
-        return Picture(note=f"No picture: {len(robot.bodies):,} bodies are too many for a small one.")
+    if len(robot.bodies) > MOST_BODIES:
+        return Picture(note=f"No picture: {len(robot.bodies):,} bodies are too many for a small one. Call draw(robot).")
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # what is not to be seen is said below the picture
+            warnings.simplefilter("ignore")  # the note below the picture names what is missing
             return _painted(model, robot, rows())
     except Exception as error:  # whatever it is, a card without a picture is better than none
         return Picture(note=f"No picture: {error}")
 
 
 def _painted(model: Robot | System, robot: Robot, q: Array) -> Picture:
-    """A robot with its shapes in as many configurations as are painted quickly, the last one solid; else sticks."""
-    poses = Poses(robot, q)
-    lens = fitting_lens(poses, None)
-    if len(robot.bodies) <= MOST_BODIES:
-        count = max(len(Puppet(robot, extent_of(robot, poses)).surface), 1)
-        if count <= MOST_FACETS:
-            kept = np.unique(np.linspace(0, len(q) - 1, min(len(q), MOST_FACETS // count)).astype(int))
-            shown = q[kept] if len(kept) > 1 else q[-1:]
-            figure = draw(model, shown[-1], ghosts=list(shown[:-1]), title="", camera=_camera(lens))
-            notes = [skipped_meshes(robot), *lost_meshes(robot)]
-            return Picture(*_png(_cut(figure)), "; ".join(filter(None, notes)))
-    sticks = paint_sticks(robot, poses, lens, (FINE * SHOWN[0], FINE * SHOWN[1]))
-    return Picture(*_png(sticks), "Drawn as sticks, since its shapes take a while; draw(robot) shows them.")
-
-
-def _camera(lens: Lens) -> Camera:
-    """The default, or for motion in a plane a little above the view straight at it."""
-    front = lens.axes[2]
-    return (12.0, float(np.degrees(np.arctan2(front[1], front[0])))) if lens.flat else VIEW
+    """A robot in configurations q, the last one solid; motion in a plane is seen from a little above."""
+    azimuth = plane_azimuth(stacked_poses(robot, Poses(robot, q)))
+    camera = VIEW if azimuth is None else (RAISED, azimuth)
+    figure = draw(model, q[-1], ghosts=list(q[:-1]), title="", camera=camera, size=SIZE)
+    return Picture(*_png(_cut(figure)), "; ".join(lost_meshes(robot)))
 
 
 def _cut(figure: Any) -> Image:
-    """A figure without its words and margins, as fine as a small picture is."""
+    """A Matplotlib figure without its text and margins, at the resolution of a small picture."""
     from PIL import Image
 
-    for text in figure.texts:
-        text.set_visible(False)
+    for artist in (*figure.texts, *figure.artists):
+        artist.set_visible(False)
     for axes in figure.axes:
         axes.set_axis_off()
     figure.set_dpi(PAINTED / max(figure.get_size_inches()))
@@ -176,7 +151,7 @@ def _cut(figure: Any) -> Image:
     pixels = np.asarray(figure.canvas.buffer_rgba())[..., :3]
     rows, columns = (np.flatnonzero((pixels < 250).any(axis=(axis, 2))) for axis in (1, 0))
     if not len(rows):
-        raise KinemorphError("nothing is to be seen.")
+        raise KinemorphError("the picture is empty.")
     (top, bottom), (left, right) = ((max(one[0] - MARGIN, 0), one[-1] + MARGIN + 1) for one in (rows, columns))
     paper = Image.fromarray(np.ascontiguousarray(pixels[top:bottom, left:right]))
     paper.thumbnail((FINE * SHOWN[0], FINE * SHOWN[1]), Image.Resampling.LANCZOS)

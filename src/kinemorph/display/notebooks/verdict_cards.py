@@ -1,4 +1,4 @@
-"""Cards of what an analysis gives: verdicts of checks, poles, an equilibrium."""
+"""Cards of analyses: verdicts of checks, poles, an equilibrium."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ UNSTABLE = 1e-9  # [1/s] of growth that is more than rounding
 
 
 def verification_card(verdict: Verification) -> str:
-    """A Verification: one row per check, those that failed first."""
+    """A Verification: one row per check, failed checks first."""
     over = f"{counted(verdict.states, 'random state')}, seed {verdict.seed}"
     line = [*_counts(verdict.checks), verdict.formulation.replace("_", "-"), verdict.backend, over]
     return card("Verification of", verdict.robot, line, [_verdict(verdict.passed), _checks(verdict.checks)])
 
 
 def audit_card(audit: Audit) -> str:
-    """An Audit, likewise."""
+    """An Audit: one row per check, failed checks first."""
     return card("Audit of", audit.name, _counts(audit.checks), [_verdict(audit.passed), _checks(audit.checks)])
 
 
@@ -48,7 +48,7 @@ def _checks(checks: Sequence[Check]) -> str:
 
 
 def poles_card(poles: Poles) -> str:
-    """Poles: growth, frequency, damping; those that grow are marked."""
+    """Poles: growth, frequency, damping; growing ones are marked."""
     rows = []
     for row in poles.rows()[:MOST_ROWS]:
         grows = row["alpha"] > UNSTABLE

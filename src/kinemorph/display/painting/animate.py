@@ -1,4 +1,4 @@
-"""Moving pictures of a run or of several, at the speed of life, slower or faster, and of the mode shapes of a robot."""
+"""Moving pictures of runs, in real time, slower or faster, and of the mode shapes of a robot."""
 
 from __future__ import annotations
 
@@ -11,16 +11,15 @@ import numpy as np
 from kinemorph.algebra.arrays import Array
 from kinemorph.analysis.small_motions.poles import Poles
 from kinemorph.display.cameras import CameraChoice
-from kinemorph.display.painting.film_files import check_count, frame_time, reel_of, write_frames
-from kinemorph.display.painting.frames import Frames, Progress
+from kinemorph.display.painting.film_files import Frames, Progress, check_count, frame_time, reel_of, write_frames
 from kinemorph.display.painting.mode_shapes import bent, mode_caption
-from kinemorph.display.painting.painter import Easel, scene_for
+from kinemorph.display.painting.painter import Painting, scene_for
 from kinemorph.display.scenes.building import Subject, named_subjects, staged
 from kinemorph.display.scenes.figures import figure_of
 from kinemorph.errors import UnsupportedError
 from kinemorph.simulation.results.trajectory import Trajectory
 
-TRACED = 4  # points of a trace for each frame: what moves fast goes a long way from one to the next
+TRACED = 4  # points of a trace for each frame: a fast point moves far from one to the next
 WIDER = 1.5  # usual pictures of several runs
 SMALLEST, LARGEST = 1.0, 40.0  # longer sides of a picture [inch at 100 dpi]
 
@@ -38,7 +37,7 @@ def animate(
     title: str | None = None,
     progress: Progress | None = None,
 ) -> Path:
-    """Writes a run as an animated gif or as an mp4, as the name ends, and gives its path.
+    """Writes a run as an animated gif or as an mp4, by the ending of the name, and returns its path.
 
     Several runs, given as a list or by name, are shown side by side, on one clock. An mp4 needs the extra [video].
 
@@ -46,7 +45,7 @@ def animate(
                  the plane of motion, if there is one
     `follow`     a body, or a frame for its body, that stays in the middle while the ground moves
     `fps`        frames per second: a gif has up to 50, with whole hundredths of a second between them, an mp4 up to 120
-    `speed`      simulated over shown time: 0.1 is ten times slower than life
+    `speed`      simulated over shown time: 0.1 is ten times slower than real time
     `size`       longer side [inch at 100 dpi]: 4.6 for a gif, 7.2 for an mp4, half as much more for several runs
     `trace`      bodies or frames whose origins leave a line
     `progress`   called as progress(frames done, frames in all)
@@ -56,22 +55,22 @@ def animate(
     """
     path, reel = reel_of(path)
     if not isinstance(speed, Real) or not 0.0 < speed < np.inf:
-        raise UnsupportedError(f"speed is {speed!r}; expected a number above 0. 1 is as fast as life.")
+        raise UnsupportedError(f"speed is {speed!r}; expected a number above 0. 1 is real time.")
     period = frame_time(fps, reel)
     subjects = named_subjects(trajectory)
     size = _size(reel.size * (WIDER if len(subjects) > 1 else 1.0) if size is None else size)
     runs = [run for run in subjects.values() if isinstance(run, Trajectory)]
     if not runs:
-        raise UnsupportedError("nothing moves in what is to be animated; expected a run, as simulate gives it.")
+        raise UnsupportedError("there is no run to animate; expected at least one Trajectory, as simulate returns it.")
     times = _frame_times(runs, period * speed)
     traced = TRACED if trace else 1
     between = np.interp(np.arange(traced * (len(times) - 1) + 1) / traced, np.arange(len(times)), times)
     scene = scene_for(trajectory, camera, times=between, columns=(), trace=trace or (), title=title)
-    easel = Easel(scene, camera=camera, follow=follow, size=size)
+    painting = Painting(scene, camera=camera, follow=follow, size=size)
     pace = "" if speed == 1.0 else f"  ×{speed:g}"
     digits = 2 if times[-1] - times[0] > 1.0 else 3
     frames = Frames(
-        lambda k: easel.frame(traced * k, f"t = {times[k]:.{digits}f} s{pace}"), count=len(times), progress=progress
+        lambda k: painting.frame(traced * k, f"t = {times[k]:.{digits}f} s{pace}"), count=len(times), progress=progress
     )
     return write_frames(frames, path, reel, period)
 
@@ -108,7 +107,7 @@ def animate_mode(
     size: float | None = None,
     progress: Progress | None = None,
 ) -> Path:
-    """Writes one mode shape as a gif or mp4 of one period in so many `seconds`; a gif swings on and on.
+    """Writes one mode shape as a gif or mp4 in which one period takes `seconds`; a gif repeats it.
 
     `number` counts from 1, as in the table of poles. Growth and decay are not shown.
     """
@@ -126,7 +125,7 @@ def animate_mode(
     phases = 2.0 * np.pi * np.arange(count) / count
     figure = figure_of(robot, bent(poles, number, [float(phase) for phase in phases]))
     scene = staged([figure], np.linspace(0.0, seconds, count, endpoint=False))
-    easel = Easel(scene, camera=camera, size=_size(reel.size if size is None else size))
+    painting = Painting(scene, camera=camera, size=_size(reel.size if size is None else size))
     text = f"mode {mode_caption(poles, number)}"
-    frames = Frames(lambda k: easel.frame(k, text), count=count, progress=progress)
+    frames = Frames(lambda k: painting.frame(k, text), count=count, progress=progress)
     return write_frames(frames, path, reel, period)

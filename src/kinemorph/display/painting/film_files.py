@@ -1,28 +1,80 @@
-"""The files that moving pictures become, by the ending of their names: how many frames they show, who writes them.
+"""Files of moving pictures, by the ending of their names: how many frames they may have, and how they are written.
 
-A file is written beside its place and put there when it is whole, so what cannot be written leaves nothing behind, and
-an older file as it was.
+A file is written beside its place and moved there when it is complete: after a failure nothing is left behind, and an
+older file is as it was.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from kinemorph.display.painting.frames import Frames
-from kinemorph.display.painting.gifs import write_gif
+import numpy as np
+
 from kinemorph.display.painting.videos import find_ffmpeg, write_video
-from kinemorph.errors import KinemorphError, UnsupportedError, did_you_mean
+from kinemorph.errors import KinemorphError, UnsupportedError
+from kinemorph.words import did_you_mean
 
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+Progress = Callable[[int, int], None]  # (frames done, frames in all)
+
+COLORS = 128  # of the palette of a gif, which all frames share
+LOOKED_AT = 5  # frames from which it is taken
 MOST_FRAMES = 3000
 
 
+@dataclass(frozen=True)
+class Frames:
+    """`count` frames, painted when they are asked for, so that a long film never lies in memory.
+
+    `paint(k)` makes number k; `progress` is called after each frame that is taken in turn.
+    """
+
+    paint: Callable[[int], Image]
+    count: int
+    progress: Progress | None = None
+
+    def __iter__(self) -> Iterator[Image]:
+        for number in range(self.count):
+            yield self.paint(number)
+            if self.progress:
+                self.progress(number + 1, self.count)
+
+
+def write_gif(frames: Frames, path: Path, period: float) -> None:
+    """Writes frames `period` [s] apart, whole hundredths, as a gif that starts again at its end."""
+    from PIL.Image import Dither
+
+    some = np.unique(np.linspace(0, frames.count - 1, LOOKED_AT).astype(int))
+    palette = _palette([frames.paint(int(k)) for k in some])
+    small = (frame.quantize(palette=palette, dither=Dither.NONE) for frame in frames)
+    timing: dict[str, Any] = {"duration": round(1000.0 * period), "loop": 0}
+    next(small).save(path, format="GIF", save_all=True, append_images=small, disposal=1, **timing)
+
+
+def _palette(some: Sequence[Image]) -> Image:
+    from PIL import Image
+
+    width, height = some[0].size
+    sheet = Image.new("RGB", (width, height * len(some)))
+    for k, frame in enumerate(some):
+        sheet.paste(frame, (0, k * height))
+    found = sheet.quantize(colors=COLORS, method=Image.Quantize.MEDIANCUT)
+    entries = np.array(found.getpalette() or [255, 255, 255])
+    entries[entries > 249] = 255  # paper stays white
+    found.putpalette([int(entry) for entry in entries])
+    return found
+
+
 class Reel(NamedTuple):
-    """A format: who writes it, least and most frames a second, the usual longer side [inch at 100 dpi], what it needs
-    first.
+    """A file format: the function that writes it, the least and most frames a second, the usual longer side
+    [inch at 100 dpi], and a check of what it needs.
     """
 
     write: Callable[[Frames, Path, float], None]
@@ -40,7 +92,7 @@ REELS = {
 
 
 def reel_of(path: Path | str) -> tuple[Path, Reel]:
-    """The path of a moving picture, and how it is written; unknown endings and missing programs are told."""
+    """The path of a moving picture, and how it is written; unknown endings and missing programs are errors."""
     path = Path(path)
     found = REELS.get(path.suffix.lower())
     if found is None:
@@ -64,7 +116,7 @@ def frame_time(fps: float, reel: Reel = REELS[".gif"]) -> float:
 
 
 def check_count(count: int) -> None:
-    """Refuses more frames than make sense."""
+    """Raises an error for more than MOST_FRAMES frames."""
     if count > MOST_FRAMES:
         raise UnsupportedError(
             f"{count:,} frames would be painted, at most {MOST_FRAMES:,} make sense. Lower fps or raise speed."

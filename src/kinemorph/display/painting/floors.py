@@ -8,9 +8,9 @@ import numpy as np
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.display.canvas import GROUND
-from kinemorph.display.painting.page import Paper
+from kinemorph.display.painting.view_window import Window
 
-REACH = 0.45  # how far it goes on around what moves, as a part of its size
+REACH = 0.45  # how far it continues around what moves, as a part of its size
 RIM = 30.0  # along which it fades to the edges of the picture [pixels]
 LINE = 0.8  # width of the grid's lines [pixels]
 
@@ -18,9 +18,8 @@ LINE = 0.8  # width of the grid's lines [pixels]
 class Floor:
     """The level floor under a scene: where it is seen, how faint it is there, and the lines of its grid."""
 
-    def __init__(self, paper: Paper, height: float) -> None:
-        window = paper.window
-        self.paper, self.height = paper, height
+    def __init__(self, window: Window, height: float) -> None:
+        self.window, self.height = window, height
         rise, turn = np.radians([window.elevation, window.azimuth])
         self.sine, self.cosine = float(np.sin(rise)), float(np.cos(rise))
         self.away = -np.array([np.cos(turn), np.sin(turn), 0.0])
@@ -31,15 +30,15 @@ class Floor:
         self.reach = REACH * float(max((high - low).max(), 1e-6))
         self.ink = np.array([int(GROUND[k : k + 2], 16) for k in (1, 3, 5)], dtype=np.float32)
         self.kept: tuple[Array, Array, Array] | None = None
-        down, across = np.arange(paper.height) + 0.5, np.arange(paper.width) + 0.5
+        across, down = (np.arange(count) + 0.5 for count in window.size)
         fades = [smooth(np.minimum(one, len(one) - one) / RIM) for one in (down, across)]
         self.rim = fades[0][:, None] * fades[1]  # how much of the ground is seen near the edges of the picture
 
     def points(self, k: int) -> Array:
         """The points (h, w, 3) [m] of the floor at all pixels."""
-        low, scale = self.paper.corner(k), self.paper.scale
-        u = low[0] + (np.arange(self.paper.width) + 0.5) / scale
-        v = low[1] + (self.paper.height - np.arange(self.paper.height) - 0.5) / scale
+        low, (width, height) = self.window.corner(k), self.window.size
+        u = low[0] + (np.arange(width) + 0.5) / self.window.scale
+        v = low[1] + (height - np.arange(height) - 0.5) / self.window.scale
         along = (v - self.height * self.cosine) / self.sine
         found: Array = u[None, :, None] * self.right + along[:, None, None] * self.away
         found[..., 2] = self.height
@@ -47,16 +46,16 @@ class Floor:
 
     def laid(self, k: int) -> tuple[Array, Array, Array]:
         """(points (h, w, 3) [m], how much of the floor is seen (h, w), how much of it are lines (h, w)) at time k."""
-        if self.kept is not None and not self.paper.window.followed:
+        if self.kept is not None and not self.window.followed:
             return self.kept
         points = self.points(k)
-        outside = np.abs(points[..., :2] - self.paper.window.middles[k, :2] - self.center) - self.half
+        outside = np.abs(points[..., :2] - self.window.middles[k, :2] - self.center) - self.half
         far = np.linalg.norm(np.maximum(outside, 0.0), axis=-1) / self.reach
         clear = smooth(1.0 - far) * self.rim
         lines = np.zeros(clear.shape)
-        step, scale = self.paper.step, self.paper.scale
+        step, scale = self.window.step, self.window.scale
         for axis in (0, 1):
-            # lines of one width on the paper: the way to the next one, across it, in pixels
+            # lines of one width on the page: the distance to the nearest one, across it, in pixels
             slope = math.hypot(self.right[axis], self.away[axis] / self.sine) / scale
             way = np.abs((points[..., axis] / step + 0.5) % 1.0 - 0.5) * step / slope
             lines = np.maximum(lines, np.clip(0.5 * LINE + 0.5 - way, 0.0, 1.0))
@@ -65,6 +64,6 @@ class Floor:
 
 
 def smooth(share: Array) -> Array:
-    """From 0 to 1 without a kink."""
+    """A share, limited to 0 ... 1, with zero slope at both ends."""
     within = np.clip(share, 0.0, 1.0)
     return within * within * (3.0 - 2.0 * within)

@@ -1,7 +1,7 @@
 """A lamp beside the viewer, light from the sky, and soft shadows on the ground.
 
-Where a shadow falls is found on a map: the robot as the lamp sees it, blurred. A point of the ground is dark where its
-place on the map is, be the ground level, a slope or a terrain.
+Where a shadow falls is found on a map: the robot as the lamp sees it, blurred. A point of the ground is as dark as its
+place on the map, on level ground, slopes and terrains alike.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from kinemorph.algebra.arrays import Array
-from kinemorph.display.looks.robot_surface import Lens
+from kinemorph.display.cameras import Lens
 from kinemorph.display.painting.rasters import covered
 
 BESIDE, ABOVE = -32.0, 44.0  # the lamp, from the viewer's azimuth and from the ground [deg]
@@ -21,7 +21,7 @@ BLUR = 2.2  # of shadows [pixels]
 
 
 def lamp_of(azimuth: float, above: float = ABOVE) -> Lens:
-    """What the lamp of a viewer at an azimuth [deg] sees, so high above the ground [deg]."""
+    """The view from the lamp beside a viewer at an azimuth [deg], at an elevation `above` the ground [deg]."""
     return Lens.toward(above, azimuth + BESIDE)
 
 
@@ -35,7 +35,7 @@ def light_on(normals: Array, lamp: Lens, toward: Array) -> Array:
 
 
 class Shadow:
-    """Where the light of a lamp does not come for triangles (m, 3, 3) [m]; `scale` is in pixels for each meter."""
+    """The shadow that triangles (m, 3, 3) [m] cast in the light of a lamp; `scale` is in pixels for each meter."""
 
     def __init__(self, corners: Array, lamp: Lens, scale: float) -> None:
         from scipy.ndimage import gaussian_filter
@@ -52,7 +52,7 @@ class Shadow:
         self.map = gaussian_filter(drawn.reshape(height, width), BLUR, truncate=3.0)
 
     def on_floor(self, height: float) -> Array:
-        """The corners (4, 3) [m] of the map, where the lamp throws them on a level floor."""
+        """The corners (4, 3) [m] of the map, projected by the lamp on a level floor."""
         u, v = (self.low + np.array([[0, 0], [1, 0], [0, 1], [1, 1]]) * self.size).T / self.scale
         right, up, toward = self.lamp.axes
         across = u[:, None] * right + v[:, None] * up

@@ -1,4 +1,4 @@
-"""Mode shapes: a robot at rest and bent either way along each motion, side by side.
+"""Mode shapes: a robot at rest and bent in both directions along each motion, side by side.
 
 A shape has no size of its own. It is scaled until the farthest point of the robot moves a given part of the robot's
 extent, or an angle gets large; all is drawn at the scale of the robot. Equations without a robot are shown as bars.
@@ -16,7 +16,11 @@ from kinemorph.algebra.arrays import Array
 from kinemorph.analysis.small_motions.poles import Poles
 from kinemorph.display.cameras import CameraChoice
 from kinemorph.display.canvas import INK, LINES, PALE, blank, plain_axes, save
-from kinemorph.display.looks.robot_surface import Lens, Poses, Puppet, box_of, extent_of, fitting_lens, lit
+from kinemorph.display.painting.painter import Painter
+from kinemorph.display.painting.triangles import Cast
+from kinemorph.display.painting.view_window import window_of
+from kinemorph.display.scenes.building import staged
+from kinemorph.display.scenes.figures import figure_of
 from kinemorph.errors import UnsupportedError
 from kinemorph.model.configuration import integrate
 from kinemorph.model.robot import Robot
@@ -24,12 +28,13 @@ from kinemorph.model.robot import Robot
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-SWAY = 0.16  # the farthest way of a point, as a part of the extent
+SWAY = 0.16  # the largest displacement of a point, as a part of the extent
 LARGEST_ANGLE = 0.7  # [rad], of any joint
 FADES = (0.86, 0.62, 0.0)  # at rest, bent back, bent forth
 NOTHING = 1e-6  # a pole below this, against the largest, counts as zero
 KEY = "full color: bent forth; paler: back; palest: at rest"
 MOST = 12  # modes in one picture
+DPI = 150.0  # pixels of the painted robots for each inch
 
 
 def mode_shapes(
@@ -100,11 +105,9 @@ def _amount(poles: Poles, robot: Robot, shape: np.ndarray[Any, Any]) -> float:
     little = 1e-4
     largest = float(np.abs(shape).max(initial=0.0)) or 1.0
     rows = [poles.q, *(integrate(robot, poles.q, little / largest * part) for part in (shape.real, shape.imag))]
-    poses = Poses(robot, np.stack(rows))
-    size = extent_of(robot, poses)
-    puppet = Puppet(robot, size, mounts=False)
-    placed = [puppet.posed(poses, k) for k in range(3)]
-    moved = max(float(np.linalg.norm(other - placed[0], axis=2).max(initial=0.0)) for other in placed[1:])
+    figure = figure_of(robot, np.stack(rows))
+    cast, size = Cast(staged([figure], np.arange(3.0))), figure.size
+    moved = max(float(np.linalg.norm(cast.at(k).points - cast.at(0).points, axis=1).max(initial=0.0)) for k in (1, 2))
     turns = np.array([column.unit == "rad/s" for column in poles.plant.v], dtype=bool)
     angle = little / largest * float(np.abs(shape[turns]).max(initial=0.0))
     limits = [SWAY * size / moved] if moved > 0.0 else []
@@ -116,61 +119,34 @@ def _amount(poles: Poles, robot: Robot, shape: np.ndarray[Any, Any]) -> float:
 
 
 def _portraits(poles: Poles, robot: Robot, numbers: Sequence[int], camera: CameraChoice) -> Figure:
-    poses = [Poses(robot, np.vstack([poles.q, bent(poles, number, (np.pi, 0.0))])) for number in numbers]
-    lens = _common_lens(robot, poles, numbers, camera)
-    size = extent_of(robot, poses[0])
-    puppet = Puppet(robot, size)
-    low, high = _seen_box(puppet, poses, lens)
-    span = high - low
+    """Small pictures of a robot, one for each mode: at rest, bent back and bent forth, in this order."""
+    rows = np.vstack([[poles.q, *bent(poles, number, (np.pi, 0.0))] for number in numbers])
+    scene = staged([figure_of(robot, rows)], np.arange(len(rows), dtype=float))
+    cast = Cast(scene)
+    window = window_of(scene, cast, camera, None)
+    span = window.high - window.low
     count = len(numbers)
     columns = int(np.clip(np.ceil(np.sqrt(1.5 * count * span[1] / span[0])), 1, count))
-    rows = -(-count // columns)
-    columns = -(-count // rows)
+    lines = -(-count // columns)
+    columns = -(-count // lines)
     width = float(np.clip(8.4 / columns, 1.0, 3.4))
     height = float(np.clip(width * span[1] / span[0], 0.9, 3.2))
     width = min(width, max(height * span[0] / span[1], 1.3))
-    total = (columns * (width + 0.15) + 0.4, rows * (height + 0.32) + 0.72)
+    total = (columns * (width + 0.15) + 0.4, lines * (height + 0.32) + 0.72)
     figure = blank(max(total[0], 4.2), total[1])
     figure.text(0.25 / figure.get_figwidth(), 1.0 - 0.5 / total[1], KEY, fontsize=8, color=PALE, va="center")
-    scale = min(width / span[0], height / span[1])
-    half, middle = 0.5 * np.array([width, height]) / scale, 0.5 * (low + high)
+    painter = Painter(cast, window.fitted(min(width / span[0], height / span[1]) * DPI, (width * DPI, height * DPI)))
     for k, number in enumerate(numbers):
         left, bottom = 0.25 + (k % columns) * (width + 0.15), total[1] - 0.72 - (k // columns + 1) * (height + 0.32)
         place = (left / figure.get_figwidth(), (bottom + 0.1) / total[1])
         axes: Any = figure.add_axes((*place, width / figure.get_figwidth(), height / total[1]))
-        axes.set_xlim(middle[0] - half[0], middle[0] + half[0])
-        axes.set_ylim(middle[1] - half[1], middle[1] + half[1])
         axes.axis("off")
+        pixels = painter.blank()
         for which, fade in enumerate(FADES):
-            _paint(axes, puppet, poses[k], which, lens, fade)
+            painter.paint(pixels, len(FADES) * k + which, fade=fade)
+        painter.show(axes, pixels)
         axes.set_title(mode_caption(poles, number), fontsize=9, color=INK, pad=4.0)
     return figure
-
-
-def _common_lens(robot: Robot, poles: Poles, numbers: Sequence[int], camera: CameraChoice) -> Lens:
-    """One view for all modes."""
-    every = np.vstack([poles.q, *(bent(poles, number, (0.0, 0.5 * np.pi)) for number in numbers)])
-    return fitting_lens(Poses(robot, every), camera)
-
-
-def _seen_box(puppet: Puppet, poses: Sequence[Poses], lens: Lens) -> tuple[Array, Array]:
-    """Lower left and upper right corner of everything, as seen [m], with a margin."""
-    boxes = [box_of(puppet, one, range(one.count)) for one in poses]
-    low, high = np.min([box[0] for box in boxes], axis=0), np.max([box[1] for box in boxes], axis=0)
-    corners = np.array([[x, y, z] for x in (low[0], high[0]) for y in (low[1], high[1]) for z in (low[2], high[2])])
-    seen = lens.seen(corners)[:, :2]
-    first, last = seen.min(axis=0), seen.max(axis=0)
-    margin = 0.04 * float((last - first).max())
-    return first - margin, last + margin
-
-
-def _paint(axes: Any, puppet: Puppet, poses: Poses, number: int, lens: Lens, fade: float) -> None:
-    from matplotlib.collections import PolyCollection
-
-    surface = puppet.posed(poses, number)
-    outlines, colors = lens.painted(surface, lit(surface, puppet.colors, fade))
-    look: dict[str, Any] = {"facecolors": colors, "edgecolors": colors, "linewidths": 0.3}
-    axes.add_collection(PolyCollection(list(outlines), closed=True, label=f"_{number}", **look), autolim=False)
 
 
 def _bars(poles: Poles, numbers: Sequence[int]) -> Figure:

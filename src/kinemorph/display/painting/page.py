@@ -1,11 +1,10 @@
-"""What is around and under a moving picture: axes with figures or a grid on the floor, title, clock, names, traces.
+"""The page around a picture: axes with numbers or the size of the grid, title, clock, names, notes and traces.
 
-Letters and lines are Matplotlib's, on a canvas without a window. What stands still is drawn once.
+Text and lines are drawn by Matplotlib, on a canvas without a window. The parts that do not change are drawn once.
 """
 
 from __future__ import annotations
 
-import math
 import textwrap
 from collections.abc import Sequence
 from typing import Any
@@ -15,7 +14,7 @@ import numpy.typing as npt
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.display.canvas import INK, PALE, SHADOW, blank
-from kinemorph.display.painting.view_window import Window
+from kinemorph.display.painting.view_window import Window, round_step
 from kinemorph.display.scenes.loads import without_torques
 from kinemorph.display.scenes.scene import Scene, Surface
 
@@ -26,76 +25,63 @@ MARGINS = (12, 12, 24, 30)  # left, right, bottom, top [pixels]
 AXES_MARGINS = (52, 14, 42, 30)
 LETTER, SPACING = 5.3, 12  # width and height of small letters [pixels]
 CLOCK, TITLE_LETTER = 130, 6.6  # width of the clock with its margins, and of letters beside it [pixels]
-LEAST = (240, 180)  # width and height [pixels]
+LEAST, LEAST_ROOM = (240, 180), 40  # width and height of a page, and of the picture on it [pixels]
 UNITS = (("km", 1e-3, 5e3), ("m", 1.0, 0.02), ("mm", 1e3, 2e-5), ("\N{MICRO SIGN}m", 1e6, 0.0))  # span [m] from which
-GRID_STEPS = (1.0, 2.0, 5.0, 10.0)
-SQUARES = 6.0  # across what moves
 
 
-class Paper:
-    """The paper of a scene's pictures: `width` and `height` of what the window shows lie at `left` and `top` [pixels].
+class Page:
+    """The page of a scene's pictures, with the window at `left`, `top` [pixels]; its sizes are even, as videos need."""
 
-    `scale` is pixels for each meter. All sizes are even, as videos want them.
-    """
-
-    def __init__(self, scene: Scene, window: Window, size: float) -> None:
-        self.scene, self.window = scene, window
+    def __init__(self, scene: Scene, window: Window, size: float | tuple[float, float]) -> None:
+        self.scene = scene
         self.notes: list[str] = []
-        whole = self._arrange(size)
-        self.notes = _lines(without_torques(scene.notes), int((whole[0] - 95) / LETTER))
-        whole = self._arrange(size) if self.notes else whole
-        self.figure: Any = blank(whole[0] / DPI, whole[1] / DPI)
+        self._arrange(window, size)
+        self.notes = _lines(without_torques(scene.notes), int((self.size[0] - 95) / LETTER))
+        if self.notes:
+            self._arrange(window, size)
+        (width, height), (inner_width, inner_height) = self.size, self.window.size
+        self.figure: Any = blank(width / DPI, height / DPI)
         self.figure.set_dpi(DPI)
-        left, bottom = self.left, whole[1] - self.top - self.height
-        place = (left / whole[0], bottom / whole[1], self.width / whole[0], self.height / whole[1])
+        bottom = height - self.top - inner_height
+        place = (self.left / width, bottom / height, inner_width / width, inner_height / height)
         self.axes: Any = self.figure.add_axes(place)
         self._dress()
+        self._place(0)
         self.canvas: Any = self.figure.canvas
-        self._draw_empty(0)
+        self.empty: Any = None
 
-    def _arrange(self, size: float) -> tuple[int, int]:
-        """Width and height of the paper [pixels]; what the window shows gets what is left by all that is around it."""
-        left, right, bottom, top = AXES_MARGINS if self.window.lens.flat else MARGINS
-        bottom += SPACING * max(len(self.notes) - (0 if self.window.lens.flat else 1), 0)
+    def _arrange(self, window: Window, size: float | tuple[float, float]) -> None:
+        """Finds the size of the page and the scale; the picture gets the room that margins and notes leave."""
+        left, right, bottom, top = AXES_MARGINS if window.lens.flat else MARGINS
+        bottom += SPACING * max(len(self.notes) - (0 if window.lens.flat else 1), 0)
         around = np.array([left + right, bottom + top])
-        span = self.window.high - self.window.low
-        self.scale = float(np.min((size * DPI - around) / span))
-        inner = np.maximum(span * self.scale, np.array(LEAST) - around)
+        span, room = window.high - window.low, np.maximum(np.array(size) * DPI - around, LEAST_ROOM)
+        scale = float(np.min(room / span))
+        inner = np.maximum(span * scale, np.array(LEAST) - around) if np.ndim(size) == 0 else room
         whole = 2 * np.ceil((inner + around) / 2.0 - 1e-6).astype(int)
-        self.width, self.height = (int(n) for n in whole - around)
         self.left, self.top = left, top
         self.size = (int(whole[0]), int(whole[1]))
-        # what is wider than asked for shows more on both sides
-        self.shift = 0.5 * (np.array([self.width, self.height]) / self.scale - span)
-        return self.size
-
-    def corner(self, k: int) -> Array:
-        """The lower left corner of what is shown at time k, as seen [m]."""
-        found: Array = self.window.corner(k) - self.shift
-        return found
-
-    def pixels(self, points: Array, k: int) -> Array:
-        """Points (..., 3) [m] as (pixels right, pixels down, nearness [pixels]) in what is shown at time k."""
-        seen = self.window.lens.seen(points) * self.scale
-        low = self.corner(k) * self.scale
-        return np.stack([seen[..., 0] - low[0], self.height - (seen[..., 1] - low[1]), seen[..., 2]], axis=-1)
+        self.window = window.fitted(scale, whole - around)
 
     # ── frames ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def blank(self, k: int) -> Pixels:
-        """The paper at time k, RGBA (h, w, 4), to be painted on."""
-        if self.window.followed and self.window.lens.flat:
-            self._draw_empty(k)
+        """The page at time k, RGBA (h, w, 4), to be painted on."""
+        if self.empty is None or (self.window.followed and self.window.lens.flat):
+            self._place(k)
+            self.canvas.draw()
+            self.empty = self.canvas.copy_from_bbox(self.figure.bbox)
         else:
             self.canvas.restore_region(self.empty)
         return np.asarray(self.canvas.buffer_rgba())
 
     def inner(self, pixels: Pixels) -> Pixels:
-        """The part of the paper that the window shows."""
-        return pixels[self.top : self.top + self.height, self.left : self.left + self.width]
+        """The part of the page that the window shows."""
+        width, height = self.window.size
+        return pixels[self.top : self.top + height, self.left : self.left + width]
 
     def write(self, k: int, clock: str, ways: Sequence[tuple[Array, Any]] = ()) -> None:
-        """Lines along ways (n, 3) [m] in their colors (one for each part), the names of figures, and the clock."""
+        """Lines along paths (n, 3) [m] in their colors (one for each part), the names of figures, and the clock."""
         self._place(k)
         if ways:
             parts, colors = [], []
@@ -116,14 +102,9 @@ class Paper:
         self.clock.set_text(clock)
         self.figure.draw_artist(self.clock)
 
-    def _draw_empty(self, k: int) -> None:
-        self._place(k)
-        self.canvas.draw()
-        self.empty = self.canvas.copy_from_bbox(self.figure.bbox)
-
     def _place(self, k: int) -> None:
-        low = self.corner(k)
-        high = low + np.array([self.width, self.height]) / self.scale
+        low = self.window.corner(k)
+        high = low + self.window.high - self.window.low
         self.axes.set_xlim(low[0], high[0])
         self.axes.set_ylim(low[1], high[1])
 
@@ -152,22 +133,17 @@ class Paper:
             self._profile()
         else:
             self.axes.axis("off")
-            grid = f"grid {self.step:g} m" if self.window.sees_floor else ""
+            grid = f"grid {self.window.step:g} m" if self.window.sees_floor else ""
             self.figure.text(1.0 - 12 / self.size[0], 0.07 / height, grid, fontsize=7, color=PALE, ha="right")
 
     @property
-    def step(self) -> float:
-        """Between lines of the grid on the floor [m]."""
-        return round_step(float(np.ptp(self.window.ground, axis=0).max()) / SQUARES)
-
-    @property
     def unit(self) -> tuple[str, float]:
-        """(unit, how many of it a meter has) in which the figures of axes are short."""
+        """(unit, how many of it a meter has) in which the numbers on the axes are short."""
         span = float((self.window.high - self.window.low).max())
         return next((name, each) for name, each, least in UNITS if span >= least)
 
     def _figures(self) -> None:
-        """Axes with figures, of each of several figures its own."""
+        """Axes with numbers; each of several figures has its own."""
         from matplotlib.ticker import FixedFormatter, FixedLocator, FuncFormatter, MaxNLocator
 
         axes, (right, up, _) = self.axes, self.window.lens.axes
@@ -232,16 +208,10 @@ def _lines(notes: Sequence[str], letters: int) -> list[str]:
 
 
 def _cut(text: str, letters: int) -> str:
-    """A text of at most so many letters."""
+    """A text, shortened to a number of letters."""
     return text if len(text) <= letters else f"{text[: max(letters - 1, 1)]}\N{HORIZONTAL ELLIPSIS}"
 
 
 def figure_of(value: float) -> str:
-    """A number on an axis."""
+    """The text of a number on an axis."""
     return f"{round(value, 12) + 0.0:g}".replace("-", "\N{MINUS SIGN}")
-
-
-def round_step(length: float) -> float:
-    """1, 2 or 5 times a power of ten, not less than a length."""
-    power = 10.0 ** math.floor(math.log10(max(length, 1e-9)))
-    return float(next(power * step for step in GRID_STEPS if power * step >= length * 0.999))

@@ -1,7 +1,8 @@
-"""One frame after the other: the paper, the floor with grid and shadow, what moves, and what is written over it."""
+"""Scenes painted on pages: the floor with grid and shadow, the bodies, and the text over them."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,19 +12,22 @@ from kinemorph.algebra.arrays import Array
 from kinemorph.display.cameras import CameraChoice
 from kinemorph.display.painting.floors import Floor
 from kinemorph.display.painting.lighting import DARKEST, GLOSS, STEEP, Shadow, lamp_of, light_on
-from kinemorph.display.painting.page import Paper
+from kinemorph.display.painting.page import Page
 from kinemorph.display.painting.rasters import Reals, lay_over, nearest, planes, taken
-from kinemorph.display.painting.triangles import Cast, Shot, way_of
-from kinemorph.display.painting.view_window import camera_lens, way_across, window_of
+from kinemorph.display.painting.triangles import Cast, Shot, path_of
+from kinemorph.display.painting.view_window import Window, camera_lens, step_across, window_of
 from kinemorph.display.scenes.building import Subjects, scene_of
 from kinemorph.display.scenes.scene import Scene
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
     from PIL.Image import Image
 
+FINER = 1.5  # pixels of a still for each of a film
 FINE = 2  # samples for each pixel, right and down
 BRIGHTEST = 1.3  # factor of a color
 LINES = 0.88  # how bright lines on slopes and terrains are
+GHOST = 0.72  # how far what is shown behind a still fades toward white
 BEHIND = 0.18  # of what of a trace is hidden
 PALEST = 0.25  # of the oldest part of a trace
 
@@ -31,76 +35,82 @@ PALEST = 0.25  # of the oldest part of a trace
 def scene_for(subject: Subjects, camera: CameraChoice, **options: Any) -> Scene:
     """The scene of `scene_of`; several figures stand so that a camera sees all of them."""
     scene = scene_of(subject, **options)
-    way = way_across(scene, camera_lens(scene, camera)[0])
+    way = step_across(scene, camera_lens(scene, camera)[0])
     return scene if way is None else scene_of(subject, spread=way, **options)
 
 
-class Easel:
-    """Paints a scene at any of its times; `size` is the longer side [inch at 100 dpi].
+class Painter:
+    """Paints the triangles of a scene as a window shows them, on pixels RGBA (h, w, 4) from 0 to 255.
 
-    Traces join every time of the scene, so those between the frames make them round.
+    Colors of pixels are multiplied by their opacity, the fourth number.
     """
 
-    def __init__(self, scene: Scene, *, camera: CameraChoice = None, follow: str | None = None, size: float) -> None:
-        self.scene = scene
-        self.cast = Cast(scene)
-        self.window = window_of(scene, self.cast, camera, follow)
-        self.paper = Paper(self.scene, self.window, size)
-        self.floor = Floor(self.paper, scene.floor)
-        self.lamp = lamp_of(self.window.azimuth)
-        self.high_lamp = lamp_of(self.window.azimuth, STEEP)
-        self.colors = self.cast.colors.astype(np.float32)
-        self.ways = [(way_of(figure, trace.at), trace.color) for figure in scene.figures for trace in figure.traces]
+    def __init__(self, cast: Cast, window: Window) -> None:
+        self.cast, self.window = cast, window
+        self.floor = Floor(window, cast.scene.floor)
+        self.lamp, self.high_lamp = lamp_of(window.azimuth), lamp_of(window.azimuth, STEEP)
+        self.colors = cast.colors.astype(np.float32)
 
-    def frame(self, k: int, clock: str = "") -> Image:
-        """The picture at time k of the scene."""
-        from PIL import Image
+    def blank(self) -> Reals:
+        """Pixels to paint on: white paper, or nothing in a flat view, whose axes are seen behind."""
+        width, height = self.window.size
+        return np.full((height, width, 4), 0.0 if self.window.lens.flat else 255.0, dtype=np.float32)
 
-        paper = self.paper
-        pixels = paper.blank(k)
-        inner = paper.inner(pixels)
-        shot = self.cast.at(k)
-        shadow = self._shadow(shot)
-        ground = inner[..., :3].astype(np.float32)
-        if self.window.sees_floor and not self.cast.ground.any():
-            self._lay_floor(ground, k, shadow)
-        (rows, columns), painted, near = self._painted(shot, k, shadow)
-        below = ground[rows, columns]
-        below *= 1.0 - painted[..., 3:]
-        below += painted[..., :3] * 255.0
-        inner[..., :3] = np.clip(ground + 0.5, 0.0, 255.0)
-        paper.write(k, clock, self._traces(k, (rows, columns), near))
-        return Image.fromarray(np.ascontiguousarray(np.asarray(paper.canvas.buffer_rgba())[..., :3]))
+    def show(self, axes: Any, pixels: Reals) -> None:
+        """Puts painted pixels into Matplotlib axes, which get the units of the window, right and up [m]."""
+        cover = np.maximum(pixels[..., 3:], 1.0) / 255.0
+        straight = np.concatenate([pixels[..., :3] / cover, pixels[..., 3:]], axis=-1)
+        (left, low), (right, high) = self.window.low, self.window.high
+        axes.imshow(
+            np.clip(straight + 0.5, 0.0, 255.0).astype(np.uint8),
+            extent=(left, right, low, high),
+            aspect="auto",
+            zorder=2,
+        )
+        axes.autoscale(False)
 
-    def _shadow(self, shot: Shot) -> Shadow | None:
-        """What is dark, where a ground is seen that can be."""
-        if not (self.window.sees_floor or self.cast.ground.any()):
-            return None
-        solid = (self.cast.colors[:, 3] > 0.5) & ~self.cast.ground & ~self.cast.force
-        return Shadow(shot.points[self.cast.faces[solid]], self.high_lamp, self.paper.scale)
-
-    def _lay_floor(self, ground: Any, k: int, shadow: Shadow | None) -> None:
+    def lay_floor(self, pixels: Reals, k: int) -> None:
+        """Paints the level floor with its grid and the shadow at time k, where one looks down at it."""
+        if not self.window.sees_floor or self.cast.ground.any():
+            return
+        shadow = self._shadow(self.cast.at(k))
         points, clear, lines = self.floor.laid(k)
+        ground = pixels[..., :3]
         ground += lines[..., None] * (self.floor.ink - ground)
-        if shadow is not None:
-            part = self._part(self.paper.pixels(shadow.on_floor(self.floor.height), k))
-            dark = shadow.at(points[part].reshape(-1, 3)).reshape(clear[part].shape)
-            ground[part] *= 1.0 - DARKEST * (dark * clear[part])[..., None]
+        part = self._part(self.window.pixels(shadow.on_floor(self.floor.height), k))
+        dark = shadow.at(points[part].reshape(-1, 3)).reshape(clear[part].shape)
+        ground[part] *= 1.0 - DARKEST * (dark * clear[part])[..., None]
+
+    def paint(self, pixels: Reals, k: int, *, fade: float = 0.0, of: Any = True) -> tuple[tuple[slice, slice], Array]:
+        """Paints what is seen at time k over the pixels, paler by `fade` toward white; `of` chooses triangles.
+
+        Returns the rows and columns that are painted, and how near the samples there are [samples].
+        """
+        part, painted, near = self._painted(self.cast.at(k), k, of)
+        painted[..., :3] += fade * (painted[..., 3:] - painted[..., :3])
+        below = pixels[part]
+        below *= 1.0 - painted[..., 3:]
+        below += painted * np.float32(255.0)
+        return part, near
+
+    def _shadow(self, shot: Shot) -> Shadow:
+        solid = (self.cast.colors[:, 3] > 0.5) & ~self.cast.ground & ~self.cast.force
+        return Shadow(shot.points[self.cast.faces[solid]], self.high_lamp, self.window.scale)
 
     def _part(self, places: Array) -> tuple[slice, slice]:
         """The rows and columns of the picture that hold places (n, >= 2) [pixels]."""
-        size = np.array([self.paper.width, self.paper.height])
+        size = np.array(self.window.size)
         low = np.clip(np.floor(places[:, :2].min(axis=0, initial=np.inf)), 0, size).astype(int)
         high = np.clip(np.ceil(places[:, :2].max(axis=0, initial=-np.inf)), low, size).astype(int)
         return slice(int(low[1]), int(high[1])), slice(int(low[0]), int(high[0]))
 
-    def _painted(self, shot: Shot, k: int, shadow: Shadow | None) -> tuple[tuple[slice, slice], Reals, Array]:
-        """(rows and columns, RGBA (h, w, 4) there from 0 to 1, nearness [samples] of samples there) of what moves.
+    def _painted(self, shot: Shot, k: int, of: Any) -> tuple[tuple[slice, slice], Reals, Array]:
+        """(rows and columns, RGBA (h, w, 4) there from 0 to 1, nearness [samples] of samples there) of what is seen.
 
         Colors are multiplied by opacity.
         """
         cast = self.cast
-        places = self.paper.pixels(shot.points, k)
+        places = self.window.pixels(shot.points, k)
         rows, columns = self._part(places)
         width, height = FINE * (columns.stop - columns.start), FINE * (rows.stop - rows.start)
         corners = ((places - [columns.start, rows.start, 0.0]) * FINE)[cast.faces]
@@ -108,7 +118,7 @@ class Easel:
         facing = (b - a)[:, 0] * (c - a)[:, 1] < (b - a)[:, 1] * (c - a)[:, 0]  # y is downward
         light = self._light(shot, facing)
         solid = cast.colors[:, 3] >= 1.0
-        shown = facing | ~cast.closed | ~solid
+        shown = (facing | ~cast.closed | ~solid) & of
 
         chosen = np.flatnonzero(shown & solid)
         visible, near = nearest(corners[chosen], width, height)
@@ -116,13 +126,14 @@ class Easel:
         colors = self.colors[chosen[visible.triangle]]
         colors *= np.clip(taken(lit[:, 0], visible, width), 0.0, BRIGHTEST)[:, None]
         colors += np.clip(taken(lit[:, 1], visible, width), 0.0, GLOSS)[:, None]
-        if shadow is not None and cast.ground.any():  # slopes and terrains have their grid and their shadow
+        if cast.ground[chosen].any():  # slopes and terrains have their grid and their shadow
             dark = np.flatnonzero(cast.ground[chosen[visible.triangle]])
             spots = planes(shot.points[cast.faces[chosen]], corners[chosen])
             points = np.stack([taken(spots[:, axis], visible.only(dark), width) for axis in range(3)], axis=1)
-            away = np.abs((points[:, :2] / self.paper.step + 0.5) % 1.0 - 0.5) * self.paper.step * self.paper.scale
+            step = self.window.step
+            away = np.abs((points[:, :2] / step + 0.5) % 1.0 - 0.5) * step * self.window.scale
             lines = np.where(away.min(axis=1) < 0.5, LINES, 1.0)
-            colors[dark] *= (lines - DARKEST * shadow.at(points))[:, None]
+            colors[dark] *= (lines - DARKEST * self._shadow(shot).at(points))[:, None]
         np.minimum(colors, 1.0, out=colors)
         colors[:, 3] = 1.0
         picture = np.zeros((width * height, 4), dtype=np.float32)
@@ -145,8 +156,63 @@ class Easel:
             light[turned] = light_on(-shot.normals, self.lamp, toward)[cast.faces[turned]]
         return light
 
+
+class Painting:
+    """A scene on a page, painted at any of its times.
+
+    `size` is the longer side of the page, or its width and height [inch at 100 dpi], and `around` more room [m] than
+    the scene needs. Traces join every time of the scene, so times between the frames make them round.
+    """
+
+    def __init__(
+        self,
+        scene: Scene,
+        *,
+        camera: CameraChoice = None,
+        follow: str | None = None,
+        size: float | tuple[float, float],
+        around: float = 0.0,
+    ) -> None:
+        self.scene, self.cast = scene, Cast(scene)
+        self.page = Page(scene, window_of(scene, self.cast, camera, follow, around), size)
+        self.window = self.page.window
+        self.painter = Painter(self.cast, self.window)
+        self.ways = [(path_of(figure, trace.at), trace.color) for figure in scene.figures for trace in figure.traces]
+
+    def frame(self, k: int, clock: str = "") -> Image:
+        """The picture at time k of the scene."""
+        from PIL import Image
+
+        inner = self.page.inner(self.page.blank(k))
+        pixels = inner.astype(np.float32)
+        self.painter.lay_floor(pixels, k)
+        part, near = self.painter.paint(pixels, k)
+        inner[...] = np.clip(pixels + 0.5, 0.0, 255.0)
+        self.page.write(k, clock, self._traces(k, part, near))
+        return Image.fromarray(np.ascontiguousarray(np.asarray(self.page.canvas.buffer_rgba())[..., :3]))
+
+    def still(self, *, ground: bool = True) -> Figure:
+        """The last time of the scene, over pale pictures of all times before it, as a Matplotlib figure."""
+        window = replace(self.window, scale=FINER * self.window.scale)
+        painter, last = Painter(self.cast, window), len(self.scene.times) - 1
+        pixels = painter.blank()
+        if ground:
+            painter.lay_floor(pixels, last)
+        if last:
+            painter.paint(pixels, last, of=self.cast.ground)
+        for k in range(last):
+            painter.paint(pixels, k, fade=GHOST, of=~self.cast.ground)
+        painter.paint(pixels, last, of=~self.cast.ground if last else True)
+        painter.show(self.page.axes, pixels)
+        figure: Figure = self.page.figure
+        return figure
+
+    def plot(self, points: Array, **look: Any) -> None:
+        """Draws a line along points (n, 3) [m] over a still."""
+        self.page.axes.plot(*self.window.lens.seen(points)[:, :2].T, zorder=5, clip_on=False, **look)
+
     def _traces(self, k: int, part: tuple[slice, slice], near: Array) -> list[tuple[Array, Array]]:
-        """Ways so far and the RGBA of their pieces: older ones paler, and those behind what is seen."""
+        """Paths so far and the RGBA of their pieces; older pieces and hidden ones are paler."""
         if k == 0:
             return []
         age = PALEST + (1.0 - PALEST) * np.arange(1, k + 1) / k
@@ -159,11 +225,11 @@ class Easel:
         return found
 
     def _hidden(self, points: Array, k: int, part: tuple[slice, slice], near: Array) -> npt.NDArray[np.bool_]:
-        """Whether points (n, 3) [m] lie behind what is seen; in a flat view all lies in one plane, and nothing does."""
+        """Whether points (n, 3) [m] are hidden; in a flat view none is."""
         hidden = np.zeros(len(points), dtype=bool)
         if self.window.lens.flat:
             return hidden
-        x, y, z = ((self.paper.pixels(points, k) - [part[1].start, part[0].start, 0.0]) * FINE).T
+        x, y, z = ((self.window.pixels(points, k) - [part[1].start, part[0].start, 0.0]) * FINE).T
         inside = (x >= 0.0) & (y >= 0.0) & (x < near.shape[1]) & (y < near.shape[0])
         hidden[inside] = near[y[inside].astype(int), x[inside].astype(int)] > z[inside] + FINE
         return hidden

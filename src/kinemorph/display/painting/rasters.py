@@ -28,7 +28,7 @@ class Samples(NamedTuple):
     place: Ints
 
     def only(self, chosen: npt.NDArray[np.intp]) -> Samples:
-        """Some of them, by number."""
+        """The samples with the given indices."""
         return Samples(self.triangle[chosen], self.place[chosen])
 
 

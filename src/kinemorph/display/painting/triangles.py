@@ -1,7 +1,6 @@
-"""What is seen of a scene, as triangles at any of its times: parts carried by bodies, marks stretched between points.
+"""A scene as triangles at any of its times: parts carried by bodies, marks stretched between points.
 
-Everything is made once. At a time every corner is carried by the matrix of its owner: that of a body, of the ground or
-of a mark.
+Everything is made once. At each time a corner is carried by the matrix of its owner: a body, the ground or a mark.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ import numpy.typing as npt
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.display.looks.quaternions import rotated
-from kinemorph.display.scenes.attachments import positions_of
+from kinemorph.display.scenes.figures import positions_of
 from kinemorph.display.scenes.scene import (
     LAYERS,
     LOADS,
@@ -40,11 +39,13 @@ class Shot(NamedTuple):
 
 
 class MovingMarks:
-    """Marks with both ends at all times, `starts` and `ends` (m, n, 3) [m], and what their looks keep across."""
+    """Marks with both ends at all times, `starts` and `ends` (m, n, 3) [m], and a direction `across` each."""
 
     def __init__(self, placed: Sequence[tuple[Figure, Mark]], count: int) -> None:
         self.marks = [mark for _, mark in placed]
-        starts = [way_of(figure, mark.start) + (0.0 if mark.shifts is None else mark.shifts) for figure, mark in placed]
+        starts = [
+            path_of(figure, mark.start) + (0.0 if mark.shifts is None else mark.shifts) for figure, mark in placed
+        ]
         ends = [_end_of(figure, mark, start) for (figure, mark), start in zip(placed, starts, strict=True)]
         self.starts = np.array(starts).reshape(-1, count, 3)
         self.ends = np.array(ends).reshape(-1, count, 3)
@@ -73,7 +74,7 @@ class MovingMarks:
 
 def _end_of(figure: Figure, mark: Mark, start: Array) -> Array:
     if mark.end is not None:
-        return way_of(figure, mark.end)
+        return path_of(figure, mark.end)
     end: Array = start + (np.zeros(3) if mark.vectors is None else mark.vectors)
     return end
 
@@ -82,7 +83,7 @@ class Cast:
     """All triangles of a scene that are shown at first: faces (m, 3) of corners, RGBA (m, 4) and what they are.
 
     `closed` says of each face that its back is never seen, `ground` that it belongs to the ground, `force` to an arrow.
-    `still` are those of which a part at least is fixed to the ground.
+    `still` says of each face that it is fixed to the ground, at least in part.
     """
 
     def __init__(self, scene: Scene) -> None:
@@ -152,7 +153,7 @@ def mark_is_fixed(mark: Mark) -> bool:
     return WORLD_OWNER in (mark.start.owner, mark.start.owner if mark.end is None else mark.end.owner)
 
 
-def way_of(figure: Figure, at: Attachment) -> Array:
+def path_of(figure: Figure, at: Attachment) -> Array:
     """Where a point of a body is at all times of the scene, shape (n, 3) [m]."""
     way: Array = positions_of(figure, at) + figure.offset
     return way
@@ -161,7 +162,7 @@ def way_of(figure: Figure, at: Attachment) -> Array:
 def is_closed(surface: Surface) -> bool:
     """Whether a surface has no rim and its normals point outward, so that its inside is never seen.
 
-    Of several shells in one file all have to: one that is wound the other way would be seen from inside.
+    Every shell of a file with several has to be so: one whose faces are wound inward would be seen from inside.
     """
     if not len(surface.faces):
         return True
@@ -173,7 +174,7 @@ def is_closed(surface: Surface) -> bool:
 
 
 def _shells(surface: Surface) -> npt.NDArray[np.intp]:
-    """A number for every face, the same for those that hang together by their corners."""
+    """A number for every face; faces that are connected by corners have the same."""
     size = float(np.ptp(surface.points, axis=0).max()) or 1.0
     _, corner = np.unique(np.round(surface.points / (1e-6 * size)), axis=0, return_inverse=True)
     faces = corner.reshape(-1)[surface.faces]

@@ -1,8 +1,8 @@
 """Frames as an mp4 that every browser and player shows: H.264 in yuv420p, by the ffmpeg that imageio-ffmpeg brings.
 
-ffmpeg runs beside us and takes frames from a pipe. It is asked for its version first, so that one that does not start
-is told before anything is painted. One that takes no more frames is ended, and what it wrote is read back as far as the
-boxes of the file, for it fails silently.
+ffmpeg is a process of its own that takes frames from a pipe. It is asked for its version first, so that a failure to
+start is reported before anything is painted. If it stops taking frames, it is ended. Since it fails silently, the boxes
+of the written file are checked.
 """
 
 from __future__ import annotations
@@ -10,10 +10,12 @@ from __future__ import annotations
 import subprocess
 import threading
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from kinemorph.display.painting.frames import Frames
 from kinemorph.errors import KinemorphError, MissingExtraError
+
+if TYPE_CHECKING:
+    from kinemorph.display.painting.film_files import Frames
 
 QUALITY = 18  # constant rate factor: lines stay clean, files small
 PATIENCE = 30.0  # for an answer of ffmpeg, and for it to take a frame [s]
@@ -21,7 +23,7 @@ LAST_PATIENCE = 120.0  # for it to finish a file [s]
 
 
 def find_ffmpeg() -> None:
-    """Says so where there is no ffmpeg, or one that does not work."""
+    """Raises an error where ffmpeg is missing or does not work."""
     try:
         import imageio_ffmpeg  # type: ignore[import-untyped]
     except ImportError:
@@ -33,13 +35,13 @@ def find_ffmpeg() -> None:
         )
     except (OSError, RuntimeError, subprocess.SubprocessError) as error:
         raise KinemorphError(
-            f"ffmpeg does not start ({_reason(error)}), so no mp4 can be written. Install imageio-ffmpeg anew, unset "
+            f"ffmpeg does not start ({_reason(error)}), so no mp4 can be written. Install imageio-ffmpeg again, unset "
             "IMAGEIO_FFMPEG_EXE, or write a gif."
         ) from None
 
 
 def write_video(frames: Frames, path: Path, period: float) -> None:
-    """Writes frames `period` [s] apart. Their sizes are even."""
+    """Writes frames `period` [s] apart; their width and height are even."""
     import imageio_ffmpeg
 
     writer: Any = None
@@ -70,7 +72,7 @@ def write_video(frames: Frames, path: Path, period: float) -> None:
 
 
 def _send(writer: Any, data: bytes) -> None:
-    """Gives ffmpeg a frame; it is ended where it does not take it, as waiting for it would never end."""
+    """Gives ffmpeg a frame; ends ffmpeg if it does not take it within PATIENCE, since the pipe would wait forever."""
     process = writer.gi_frame.f_locals.get("p")
     watch = threading.Timer(PATIENCE, lambda: process and process.kill())
     watch.daemon = True

@@ -1,27 +1,29 @@
-"""How much of the world is in a picture, and where it lies: the whole motion, or what is around a body.
+"""The part of the world that a picture shows: the whole motion, or the surroundings of a body.
 
 Lengths across the line of sight are true to scale. A view straight along an axis, or at a plane of motion, is flat: it
-has axes with figures instead of a floor.
+has axes with numbers instead of a floor.
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from kinemorph.algebra.arrays import Array
-from kinemorph.display.cameras import CameraChoice, camera_of
-from kinemorph.display.looks.quaternions import rotated
-from kinemorph.display.looks.robot_surface import Lens, plane_azimuth
-from kinemorph.display.painting.triangles import Cast, way_of
+from kinemorph.display.cameras import CameraChoice, Lens, camera_of
+from kinemorph.display.painting.triangles import Cast, path_of
 from kinemorph.display.scenes.scene import Scene
-from kinemorph.display.scenes.travelers import wanderer
+from kinemorph.display.scenes.usual_view import followed_body, plane_azimuth
 
 LOOKED_AT = 40  # times at which the size of the picture is taken
 MARGIN, FLOOR_MARGIN = 0.04, 0.08  # around what moves, as a part of the longer side; where a floor is seen
 LOWEST = 2.0  # elevation from which a floor is seen as one [deg]
 NARROWEST = 0.44  # of the shorter side, as a part of the longer one
+GRID_STEPS = (1.0, 2.0, 5.0, 10.0)
+SQUARES = 6.0  # of the grid, across what moves
 GAP = 0.25  # between figures beside each other, as a part of the wider one
 
 
@@ -31,6 +33,7 @@ class Window:
 
     `middles` (n, 3) [m] is what stays in the middle, at all times of the scene; zeros where nothing is followed.
     `ground` are the lowest and highest corner (2, 2) [m] of what the floor lies under, from the middle.
+    `scale` is in pixels for each meter.
     """
 
     lens: Lens
@@ -41,6 +44,18 @@ class Window:
     middles: Array
     ground: Array
     followed: bool
+    scale: float = 1.0
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Width and height of the picture [pixels]."""
+        width, height = np.rint((self.high - self.low) * self.scale)
+        return int(width), int(height)
+
+    @property
+    def step(self) -> float:
+        """The distance between the lines of the grid on the floor [m]."""
+        return round_step(float(np.ptp(self.ground, axis=0).max()) / SQUARES)
 
     @property
     def sees_floor(self) -> bool:
@@ -52,12 +67,21 @@ class Window:
         found: Array = self.low + self.lens.seen(self.middles[k])[:2]
         return found
 
+    def pixels(self, points: Array, k: int) -> Array:
+        """Points (..., 3) [m] as (pixels right, pixels down, nearness [pixels]) in the picture at time k."""
+        seen, low = self.lens.seen(points) * self.scale, self.corner(k) * self.scale
+        return np.stack([seen[..., 0] - low[0], self.size[1] - (seen[..., 1] - low[1]), seen[..., 2]], axis=-1)
+
+    def fitted(self, scale: float, size: Sequence[float]) -> Window:
+        """The same view at a scale [pixels/m] in a picture of a size [pixels]: it shows more on all sides."""
+        more = 0.5 * (np.array(size) / scale - (self.high - self.low))
+        return replace(self, low=self.low - more, high=self.high + more, scale=scale)
+
 
 def camera_lens(scene: Scene, choice: CameraChoice) -> tuple[Lens, float]:
-    """(lens, azimuth [deg]): that of a camera; where nothing was said, straight at a vertical plane of motion."""
+    """(lens, azimuth [deg]) of a camera; by default straight at the vertical plane of motion, if there is one."""
     if choice is None:
-        moves = [_moves(figure.positions, figure.quaternions) for figure in scene.figures]
-        azimuth = plane_azimuth(np.concatenate(moves))
+        azimuth = plane_azimuth(*((figure.positions, figure.quaternions) for figure in scene.figures))
         if azimuth is not None:
             return Lens.toward(0.0, azimuth, flat=True), azimuth
     camera = camera_of(choice)
@@ -65,15 +89,8 @@ def camera_lens(scene: Scene, choice: CameraChoice) -> tuple[Lens, float]:
     return Lens.toward(camera.elevation, camera.azimuth, flat=straight), camera.azimuth
 
 
-def _moves(positions: Array, quaternions: Array) -> Array:
-    """Ways (n, 3) of all bodies' origins and of points beside them, so that turning counts as well."""
-    beside = 0.1 * np.array([np.zeros(3), *np.eye(3)])
-    points = positions[:, :, None] + rotated(quaternions[:, :, None], beside)
-    return (points - points[:1]).reshape(-1, 3)
-
-
-def way_across(scene: Scene, lens: Lens) -> Array | None:
-    """The way (3,) [m] from each figure to the next in a flat view, where behind each other they would not be seen."""
+def step_across(scene: Scene, lens: Lens) -> Array | None:
+    """The step (3,) [m] from each figure to the next in a flat view, where figures must not hide each other."""
     if len(scene.figures) < 2 or not lens.flat:
         return None
     lows, highs = [], []
@@ -88,9 +105,9 @@ def way_across(scene: Scene, lens: Lens) -> Array | None:
     return way
 
 
-def window_of(scene: Scene, cast: Cast, choice: CameraChoice, follow: str | None) -> Window:
-    """The window in which a scene is shown."""
-    camera = camera_of(choice, follow or wanderer(scene), *(figure.robot for figure in scene.figures))
+def window_of(scene: Scene, cast: Cast, choice: CameraChoice, follow: str | None, around: float = 0.0) -> Window:
+    """The window in which a scene is shown, with at least so much room `around` it [m]."""
+    camera = camera_of(choice, follow or followed_body(scene), *(figure.robot for figure in scene.figures))
     lens, azimuth = camera_lens(scene, choice)
     middles = _middles(scene, camera.follow)
     chosen = ~cast.ground & ~cast.force  # a blow is short, its arrow long
@@ -109,17 +126,17 @@ def window_of(scene: Scene, cast: Cast, choice: CameraChoice, follow: str | None
         high = np.maximum(high, -low)
         low = -high
     else:
-        ways = [lens.seen(way_of(figure, trace.at))[:, :2] for figure in scene.figures for trace in figure.traces]
+        ways = [lens.seen(path_of(figure, trace.at))[:, :2] for figure in scene.figures for trace in figure.traces]
         low = np.min([low, *(way.min(axis=0) for way in ways)], axis=0)
         high = np.max([high, *(way.max(axis=0) for way in ways)], axis=0)
     ground = np.array([np.min([g[0] for g in grounds], axis=0), np.max([g[1] for g in grounds], axis=0)])
-    low, high = _framed(low, high, MARGIN if lens.flat else FLOOR_MARGIN)
+    low, high = _framed(low - around, high + around, MARGIN if lens.flat else FLOOR_MARGIN)
     elevation = 0.0 if lens.flat else camera.elevation
     return Window(lens, azimuth, elevation, low, high, middles, ground, camera.follow is not None)
 
 
 def _looked_at(scene: Scene) -> list[int]:
-    """Numbers of some times, all over the scene."""
+    """Indices of some times, spread over the scene."""
     return [int(k) for k in np.unique(np.linspace(0, len(scene.times) - 1, LOOKED_AT).astype(int))]
 
 
@@ -137,8 +154,14 @@ def _middles(scene: Scene, follow: str | None) -> Array:
 
 
 def _framed(low: Array, high: Array, margin: float) -> tuple[Array, Array]:
-    """With a margin, and neither very low nor very narrow."""
+    """The corners of a picture with a margin, neither very low nor very narrow."""
     longest = max(float((high - low).max()), 1e-6)
     half = np.maximum(0.5 * (high - low) + margin * longest, 0.5 * NARROWEST * longest)
     middle = 0.5 * (low + high)
     return middle - half, middle + half
+
+
+def round_step(length: float) -> float:
+    """1, 2 or 5 times a power of ten, not less than a length."""
+    power = 10.0 ** math.floor(math.log10(max(length, 1e-9)))
+    return float(next(power * step for step in GRID_STEPS if power * step >= length * 0.999))

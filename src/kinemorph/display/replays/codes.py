@@ -2,11 +2,11 @@
 
 A row of numbers is a channel: one coordinate over time, one column of a list of points. Along a channel neighbors are
 alike, so differences of neighbors are kept, and differences of those, as often as it pays: up to MOST_DIFFERENCES
-times, for each channel by itself. What remains is small and of both signs; zigzag (0, -1, 1, -2, ... become 0, 1, 2,
+times, for each channel separately. What remains is small and of both signs; zigzag (0, -1, 1, -2, ... become 0, 1, 2,
 3, ...) makes it small and positive, and the four bytes of all numbers are laid down as four planes of which the high
 ones are mostly zero, or left out. The deflate that follows finds the rest.
 
-Numbers have 32 bits and wrap, so nothing is lost on the way.
+Numbers have 32 bits and wrap, so nothing is lost.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Reference = list[Any]  # [first byte, channels, numbers per channel, planes, dif
 
 
 class Codes:
-    """Bytes that grow as arrays are added; every addition gives the reference by which the page finds it again."""
+    """Bytes that grow as arrays are added; every addition returns the reference by which the page finds it."""
 
     def __init__(self) -> None:
         self._planes: list[bytes] = []

@@ -2,7 +2,7 @@
 
 The page finds the poses of all bodies from the coordinates, so of a run only those are kept. They are rounded to
 quanta so fine that no body is off by more than TOLERANCE: a joint that is off by a quantum moves what it carries by
-as much as the robot reaches beyond it, and all joints of a chain may be off the same way.
+as much as the robot reaches beyond it, and all joints of a chain may be off in the same direction.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ WIDEST = 2.0**30  # quanta
 
 
 def joint_rows(robot: Robot) -> list[dict[str, Any]]:
-    """One row for every tree joint, parents first. Owners and entries of q by number; limits that are none are None."""
+    """One row for every tree joint, parents first. Owners and entries of q by number; a missing limit is None."""
     led = followers(robot.couplings)
     rows = []
     for joint in robot.order:
@@ -106,7 +106,7 @@ def coordinate_codes(robot: Robot, q: Array, size: float) -> tuple[npt.NDArray[n
     """Coordinates (n, nq) as whole numbers (nq, n) of 32 bits, and their quanta; `size` [m] is that of the robot.
 
     A quantum of an angle is a power of two of a turn, so that numbers that wrap have made whole turns. Where others
-    would wrap, the quantum is coarser: who looks at a way of 10,000 sizes does not see a part of one.
+    would wrap, the quantum is coarser: in a picture of a path of 10,000 robot sizes, a part of one size is not visible.
     """
     angle, length = _quanta(robot, q, size)
     quanta, wraps, values = np.full(robot.nq, length), np.zeros(robot.nq, dtype=bool), q.copy()

@@ -29,7 +29,7 @@ HEIGHT = 520  # of the frame [px]
 
 
 def framed(replay: Replay) -> str:
-    """A replay as HTML for a notebook: a frame, and a note where it is not the whole of it."""
+    """A replay as HTML for a notebook: a frame, and a note where pictures are left out."""
     whole, shown = replay.size, fitting(replay)
     if shown is None:
         words = (
@@ -52,7 +52,7 @@ def framed(replay: Replay) -> str:
 
 
 def fitting(replay: Replay, most: int | None = None) -> Replay | None:
-    """The replay, or one with fewer pictures, of at most so many bytes (MOST_BYTES); None where there is none."""
+    """The replay, or one with fewer pictures, of at most MOST_BYTES bytes; None where that is not possible."""
     most = MOST_BYTES if most is None else most
     every, shown = 1, replay
     for _ in range(TRIES):
@@ -66,7 +66,7 @@ def fitting(replay: Replay, most: int | None = None) -> Replay | None:
 
 
 def thinned(scene: Scene, every: int) -> Scene:
-    """A scene with every so manyth of its pictures, and its last."""
+    """A scene with every n-th of its pictures, and the last one."""
     count = len(scene.times)
     kept = np.unique([*range(0, count, every), count - 1])
     return replace(

@@ -1,7 +1,7 @@
 """From a scene to one text: a header of names and small things, and all arrays behind it, deflated, in base 64.
 
 The text has letters, digits, + / = only, so it is safe wherever it is put, whatever the names in it are. page/unpack.js
-is the way back; what the page gets is described there.
+is the inverse; what the page gets is described there.
 """
 
 from __future__ import annotations

@@ -22,16 +22,14 @@ import numpy as np
 import numpy.typing as npt
 
 from kinemorph.display.browsers import open_page
-from kinemorph.display.cameras import Camera, CameraChoice, camera_of
-from kinemorph.display.looks.robot_surface import Poses, fitting_lens
+from kinemorph.display.cameras import Camera, CameraChoice, Lens, camera_of
 from kinemorph.display.replays.notebook_frame import framed
 from kinemorph.display.replays.packing import pack
 from kinemorph.display.scenes.building import Subjects, scene_of
 from kinemorph.display.scenes.scene import Scene
-from kinemorph.display.scenes.travelers import wanderer
+from kinemorph.display.scenes.usual_view import followed_body, plane_azimuth
 from kinemorph.errors import StorageError, UnsupportedError
 
-LOOKED_AT = 40  # times at which the plane of motion is looked for
 RAISED = 14.0  # elevation from which motion in a plane is seen [deg]
 ENDINGS = (".html", ".htm")
 
@@ -70,7 +68,7 @@ class Replay:
         return framed(self)
 
     def save(self, path: Path | str) -> Path:
-        """Writes the page, and gives its path. Folders that are missing are made; a page that was there stays whole."""
+        """Writes the page and returns its path. Missing folders are made; a failure leaves an older page as it was."""
         target = html_path(path)
         beside = target.with_name(f".{os.getpid()}.{target.name}")
         try:
@@ -84,7 +82,7 @@ class Replay:
         return target
 
     def open(self) -> Path:
-        """Shows the page in the browser, and gives its path; where there is no browser, a sentence says what to do."""
+        """Shows the page in the browser and returns its path; without a browser, a sentence says what to do."""
         path = self.path
         if path is None or not path.exists():
             path = self.save(Path(tempfile.mkdtemp(prefix="kinemorph-")) / f"{_file_name(self.scene.title)}.html")
@@ -112,7 +110,7 @@ def replay(
     `q`         the configuration (nq,) of a robot; by default one that shows it well. Runs have their own
     `fps`       pictures for each second of a run; the page shows those between them as well
     `columns`   names, groups or patterns of a run's columns to plot below it; its energies by default
-    `trace`     bodies or frames whose ways are drawn
+    `trace`     bodies or frames whose paths are drawn
     `spread`    distance between several figures [m], 0 for all in one place
     `camera`    from where one looks at first: "front", "left", "iso", ... or (elevation, azimuth) [deg]
     `follow`    a body or frame that is kept in the middle; by default that of a robot which goes very far
@@ -129,16 +127,16 @@ def replay(
 
 def replay_camera(scene: Scene, camera: CameraChoice, follow: str | None) -> Camera:
     """From where a scene is seen at first; by default motion in a vertical plane is seen from the side, a bit above."""
-    chosen = camera_of(camera, follow or wanderer(scene), *(figure.robot for figure in scene.figures))
+    chosen = camera_of(camera, follow or followed_body(scene), *(figure.robot for figure in scene.figures))
     first = scene.figures[0]
     if camera is not None or not first.bodies:
         return chosen
-    rows = np.unique(np.linspace(0, len(first.q) - 1, LOOKED_AT).astype(int))
-    lens = fitting_lens(Poses(first.robot, first.q[rows]), None)
-    apart = np.ptp([figure.offset for figure in scene.figures], axis=0)
-    if not lens.flat or np.abs(lens.axes[2]) @ apart > 0.0:  # figures must not hide one another
+    azimuth = plane_azimuth((first.positions, first.quaternions))
+    if azimuth is None:
         return chosen
-    azimuth = float(np.degrees(np.arctan2(lens.axes[2, 1], lens.axes[2, 0])))
+    apart = np.ptp([figure.offset for figure in scene.figures], axis=0)
+    if np.abs(Lens.toward(0.0, azimuth).axes[2]) @ apart > 0.0:  # figures must not hide one another
+        return chosen
     return replace(chosen, elevation=RAISED, azimuth=round(azimuth, 3))
 
 
@@ -158,7 +156,7 @@ def html_path(path: Path | str) -> Path:
 
 
 def size_text(count: int) -> str:
-    """A number of bytes for people."""
+    """A number of bytes as readable text."""
     return f"{count / 1e6:.1f} MB" if count >= 1e6 else f"{count / 1e3:.0f} kB"
 
 

@@ -1,10 +1,9 @@
-"""What is to be seen in three dimensions, as plain data: every picture, film and page shows the same scene.
+"""Scenes in three dimensions as plain data: every picture, film and page shows the same scene.
 
 scene                the data: surfaces, parts on bodies, marks between them, figures that move
 building             from a robot, a run or several to a scene
-figures              a robot as parts: its shapes, collisions, inertia, frames, joints and graph
+figures              a robot as parts: its shapes, collisions, inertia, frames, joints, graph; points over time
 surfaces             triangles with normals, out of shapes; the looks of springs, arrows and other marks
-attachments          where points and axes of bodies are, at all times
 pose_interpolation   poses between two times
 sampled_columns      columns of a run at the times of a scene
 marks, spans         elements that join two points: springs, dampers, ropes, legs
@@ -13,8 +12,7 @@ driven_joints        which joints are driven, and how hard
 loads                forces and torques as arrows, all to one scale
 grounds              the ground of contacts
 changing_robot       the figure of a run whose robot changes
-postures             the configuration of a robot that is shown without a run
-tints, travelers     figures told apart by color; robots that a camera has to follow
+usual_view           the usual camera of a scene, and the robot that it has to follow
 
 Nothing here knows a browser or a window.
 """

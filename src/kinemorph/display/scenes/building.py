@@ -1,6 +1,6 @@
 """From a robot, a run or several of them to a scene.
 
-Runs share one clock. One that begins later or ends earlier than the others waits where it is. Several figures stand
+Runs share one clock. A run that starts later or ends earlier than the others rests meanwhile. Several figures stand
 side by side, along the direction in which their robots are the thinnest, x or y.
 """
 
@@ -18,6 +18,7 @@ from kinemorph.algebra.arrays import Array
 from kinemorph.deriving.dynamics import Dynamics
 from kinemorph.display import series
 from kinemorph.display.looks.combined_robot import configurations, robot_of
+from kinemorph.display.looks.postures import posture
 from kinemorph.display.looks.quaternions import rotated
 from kinemorph.display.scenes.changing_robot import succession
 from kinemorph.display.scenes.figures import figure_of, lost_meshes, owner_of
@@ -25,10 +26,8 @@ from kinemorph.display.scenes.grounds import Standing, carried, grounds_of
 from kinemorph.display.scenes.loads import Load, arrows, loads_of
 from kinemorph.display.scenes.marks import marks_of
 from kinemorph.display.scenes.mounted_parts import parts_of
-from kinemorph.display.scenes.postures import posture
 from kinemorph.display.scenes.sampled_columns import between_samples
 from kinemorph.display.scenes.scene import WORLD_OWNER, Attachment, Color, Figure, Happening, Scene, Series, Trace
-from kinemorph.display.scenes.tints import told_apart
 from kinemorph.errors import UnsupportedError
 from kinemorph.model.modules.assembly import Assembly
 from kinemorph.model.parameter import evaluate_all
@@ -48,6 +47,8 @@ TRACE_COLORS: tuple[Color, ...] = (
     *((0.84, 0.37, 0.0, 1.0), (0.0, 0.45, 0.70, 1.0), (0.0, 0.62, 0.45, 1.0)),
     *((0.80, 0.47, 0.65, 1.0), (0.20, 0.13, 0.53, 1.0)),
 )
+TINTS = ((0.90, 0.45, 0.10), (0.10, 0.62, 0.46), (0.78, 0.40, 0.62), (0.93, 0.75, 0.20), (0.45, 0.35, 0.75))
+TINTED = 0.75  # how much of a color is its figure's
 ENERGIES = ("energy.kinetic", "energy.potential")
 
 
@@ -61,24 +62,27 @@ def scene_of(
     trace: str | Sequence[str] = (),
     spread: npt.ArrayLike | None = None,
     title: str | None = None,
+    masses: bool = False,
 ) -> Scene:
     """The scene of a robot, a system, a derived robot or a run, or of several, given as a list or by name.
 
-    `q`         the configuration (nq,) of a robot; by default one that shows it well. Runs have their own
+    `q`         the configuration (nq,) of a robot, or one (n, nq) for each of the `times`; by default one that shows it
+                well. Runs have their own
     `fps`       pictures for each second of a run; fewer where a run is so long that there would be MOST_FRAMES, more
                 where it is so short that there would be but a few
     `times`     the times of the pictures [s], shape (n,), instead of `fps`
     `columns`   names, groups or patterns of a run's columns to plot below it; its energies by default
-    `trace`     bodies or frames whose ways are drawn
+    `trace`     bodies or frames whose paths are drawn
     `spread`    distance between several figures [m], 0 for all in one place; by default so that none touches another.
-                Or the way (3,) [m] from each to the next
+                Or the step (3,) [m] from each to the next
+    `masses`    also the inertia of bodies without shapes, as translucent cuboids
     """
     subjects = named_subjects(subject)
     runs = {name: one for name, one in subjects.items() if isinstance(one, Trajectory)}
     clock = _clock(list(runs.values()), fps) if times is None else np.atleast_1d(np.asarray(times, dtype=float))
     wanted = _listed(trace, "trace", "bodies or frames")
     _check_traces(wanted, [_robot(one) for one in subjects.values()])
-    made = [_figure(name, one, q, clock, wanted) for name, one in subjects.items()]
+    made = [_figure(name, one, q, clock, wanted, masses) for name, one in subjects.items()]
     figures, scales = _loaded([figure for figure, _ in made], [loads for _, loads in made])
     acting = [elements_of(one) for one in subjects.values()]
     scene = staged(_side_by_side(figures, spread), clock, acting, title)
@@ -91,7 +95,7 @@ def scene_of(
 
 
 def _failures(runs: Mapping[str, Trajectory]) -> Iterator[str]:
-    """A sentence for every run that did not come to its end."""
+    """A sentence for every failed run."""
     for name, run in runs.items():
         if not run.outcome.ok:
             whose = f"run '{name}'" if len(runs) > 1 else "the run"
@@ -101,7 +105,7 @@ def _failures(runs: Mapping[str, Trajectory]) -> Iterator[str]:
 def staged(
     figures: Sequence[Figure], times: Array, acting: Sequence[Sequence[Element]] = (), title: str | None = None
 ) -> Scene:
-    """Figures at times [s] on the grounds of what acts on each, without anything that is plotted below them."""
+    """Figures at times [s] on the grounds of what acts on each, without columns to plot below them."""
     boxes = [_box(figure) for figure in figures]
     elements = acting or [()] * len(figures)
     standings = [Standing(one, box, figure.offset) for one, box, figure in zip(elements, boxes, figures, strict=True)]
@@ -121,7 +125,7 @@ def staged(
 
 
 def elements_of(subject: Subject) -> tuple[Element, ...]:
-    """What acts on a robot, as data."""
+    """The elements that act on a robot."""
     if isinstance(subject, System):
         return subject.elements
     if not isinstance(subject, Trajectory):
@@ -131,7 +135,7 @@ def elements_of(subject: Subject) -> tuple[Element, ...]:
 
 
 def named_subjects(subject: Any) -> dict[str, Subject]:
-    """What is to be seen, by name: names that are given, else those of the robots and methods, none of them twice."""
+    """Subjects by name: the given names, or else names of robots and methods; every name occurs once."""
     if isinstance(subject, Mapping):
         pairs = [(str(name), one) for name, one in subject.items()]
     else:
@@ -141,7 +145,7 @@ def named_subjects(subject: Any) -> dict[str, Subject]:
         raise UnsupportedError("there is nothing to show; expected a robot, a system or a run, or several of them.")
     for name, one in pairs:
         if not isinstance(one, Subject):
-            called = f"'{name}'" if name else "what is to be shown"
+            called = f"'{name}'" if name else "the subject"
             remedy = "Runs of simulate_batch are given one by one."
             if isinstance(one, Assembly):
                 remedy = "Give what its system() or robot() gives."
@@ -159,7 +163,7 @@ def named_subjects(subject: Any) -> dict[str, Subject]:
 
 
 def _word(one: Subject, all_of_them: Sequence[Subject]) -> str:
-    """The robot's name; for runs of one robot beside each other, the method's."""
+    """The name of the robot; for several runs of one robot, the name of the method."""
     names = {_robot(other).name for other in all_of_them}
     if isinstance(one, Trajectory) and len(all_of_them) > 1 and len(names) == 1:
         return one.statistics.method
@@ -190,7 +194,7 @@ def _clock(runs: Sequence[Trajectory], fps: float) -> Array:
 
 
 def _figure(
-    name: str, subject: Subject, q: npt.ArrayLike | None, times: Array, trace: Sequence[str]
+    name: str, subject: Subject, q: npt.ArrayLike | None, times: Array, trace: Sequence[str], masses: bool
 ) -> tuple[Figure, list[Load]]:
     """The figure of a subject, and what acts on it."""
     robot, elements = _robot(subject), elements_of(subject)
@@ -204,8 +208,12 @@ def _figure(
         figure = figure_of(robot, configurations(subject, within), name=name)
         marks, loads = marks_of(figure, elements, subject, within), loads_of(figure, elements, subject, within)
     else:
-        start = posture(robot, q, subject.settings.q if isinstance(subject, System) else None)
-        figure = figure_of(robot, np.repeat(start[None], len(times), axis=0), name=name)
+        if isinstance(q, np.ndarray) and q.shape == (len(times), robot.nq):
+            rows = q
+        else:
+            start = posture(robot, q, subject.settings.q if isinstance(subject, System) else None)
+            rows = np.repeat(start[None], len(times), axis=0)
+        figure = figure_of(robot, rows, name=name, masses=masses)
         marks, loads = marks_of(figure, elements), loads_of(figure, elements)
         figure = replace(figure, poseable=len(times) == 1)
     parts = (*figure.parts, *parts_of(figure, elements))
@@ -219,7 +227,7 @@ def _loaded(figures: Sequence[Figure], loads: Sequence[Sequence[Load]]) -> tuple
 
 
 def _check_traces(names: Sequence[str], robots: Sequence[Robot]) -> None:
-    """Every name is that of a body or frame of a robot at least."""
+    """Raises an error for a name that no robot has as a body or frame."""
     for name in names:
         if not any(_has_frame(robot, name) for robot in robots):
             robots[0].frame(name)  # says what there is
@@ -230,7 +238,7 @@ def _has_frame(robot: Robot, name: str) -> bool:
 
 
 def traces_of(robot: Robot, names: Sequence[str]) -> Iterator[Trace]:
-    """Traces of those bodies or frames that a robot has, each in a color of its own."""
+    """Traces of the named bodies or frames that a robot has, each in its own color."""
     for number, name in enumerate(names):
         if not _has_frame(robot, name):
             continue
@@ -285,7 +293,7 @@ def _way(spread: npt.ArrayLike) -> Array:
     except (TypeError, ValueError):
         way = np.full(1, np.nan)
     if way.shape not in ((), (3,)) or not np.isfinite(way).all():
-        raise UnsupportedError(f"spread is {spread!r}; expected a finite distance [m], or the way (3,) to the next.")
+        raise UnsupportedError(f"spread is {spread!r}; expected a finite distance [m], or the step (3,) to the next.")
     return way
 
 
@@ -320,3 +328,23 @@ def _box(figure: Figure) -> Array:
     high = np.concatenate([corners[:, 1], *fixed]).max(axis=0)
     box: Array = np.stack([low, high]) + figure.offset
     return box
+
+
+def told_apart(figures: Sequence[Figure]) -> list[Figure]:
+    """The same figures, with a tint for each that stands where the first one stands, so that they differ in color."""
+    first = figures[0].offset
+    return [
+        _tinted(figure, number) if number and np.array_equal(figure.offset, first) else figure
+        for number, figure in enumerate(figures)
+    ]
+
+
+def _tinted(figure: Figure, number: int) -> Figure:
+    tint = TINTS[(number - 1) % len(TINTS)]
+    parts = []
+    for part in figure.parts:
+        if part.layer == "shapes" and part.owner >= 0:
+            r, g, b = (TINTED * new + (1.0 - TINTED) * old for new, old in zip(tint, part.color, strict=False))
+            part = replace(part, color=(r, g, b, part.color[3]))
+        parts.append(part)
+    return replace(figure, parts=tuple(parts))

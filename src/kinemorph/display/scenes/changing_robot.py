@@ -1,4 +1,4 @@
-"""The figure of a run that changes its robot on the way: one set of bodies; joints and elements as long as they last.
+"""The figure of a run with docking events: one set of bodies; joints and elements as long as they exist.
 
 Bodies are those of the robot that stands for all (`combined_robot`). What belongs to a joint, a frame or an element
 comes from the stretch of the run that has it, and is shown then. What two stretches share is one thing.
@@ -28,7 +28,7 @@ OF_JOINTS = ("frames", "joints", "graph")  # layers that come and go with joints
 
 
 class Act(NamedTuple):
-    """A stretch of a run: its robot as a figure at the times of the scene, and at which of them it is on."""
+    """A stretch of a run: its robot as a figure at the times of the scene, and at which of them it exists."""
 
     run: Trajectory
     figure: Figure
@@ -68,7 +68,7 @@ def _acts(run: Trajectory, robots: Sequence[Robot], whole: Figure, times: Array)
 
 
 def _parts(act: Act) -> Iterator[Part]:
-    """What is not of the bodies alone."""
+    """The parts that do not belong to one body alone."""
     own = [part for part in act.figure.parts if part.layer in OF_JOINTS or part.owner == WORLD_OWNER]
     for part in (*own, *parts_of(act.figure, act.elements)):
         yield replace(part, owner=_owner(act, part.owner), shown=act.shown)
@@ -107,7 +107,7 @@ def _either(a: Flags | None, b: Flags | None) -> Flags | None:
 
 
 def _merged_parts(parts: Sequence[Part]) -> Iterator[Part]:
-    """The same parts, those that are alike once."""
+    """The parts without duplicates."""
     found: dict[tuple[object, ...], Part] = {}
     for part in parts:
         surface = part.surface.points.round(9).tobytes(), part.surface.faces.tobytes()
@@ -118,7 +118,7 @@ def _merged_parts(parts: Sequence[Part]) -> Iterator[Part]:
 
 
 def _merged_marks(marks: Sequence[Mark]) -> Iterator[Mark]:
-    """The same marks, those between the same points once."""
+    """The marks without duplicates between the same points."""
     found: dict[tuple[object, ...], Mark] = {}
     for number, mark in enumerate(marks):
         own = number if mark.vectors is not None or mark.shifts is not None else None  # these are of one act

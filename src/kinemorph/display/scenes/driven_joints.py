@@ -30,7 +30,7 @@ def driven_joints(robot: Robot, elements: Sequence[Element]) -> tuple[str, ...]:
 
 
 def efforts_of(robot: Robot, elements: Sequence[Element], run: Trajectory, times: Array) -> dict[str, Array]:
-    """What all drives of a joint do together [N m or N], shape (n,), by the name of the joint."""
+    """The total effort of all drives of a joint [N m or N], shape (n,), by the name of the joint."""
 
     def signal(name: str) -> Array | None:  # None where the run has none
         return between_samples(run, name, times) if name in run.columns else None
@@ -69,6 +69,6 @@ def _targets(element: Element) -> Mapping[str, str]:
         drives = law_of(element).drives(element)
     except ModelError:
         return {}
-    if isinstance(element, PD):  # which may act on its joints by itself
+    if isinstance(element, PD):  # which may act on its joints directly
         drives = dict(zip(driven(element), channel_names(element), strict=False))
     return {target: below(element.name, channel) if channel else element.name for target, channel in drives.items()}

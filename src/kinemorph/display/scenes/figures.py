@@ -6,6 +6,7 @@ All parts are rigid, in the frames of their bodies, so a robot is made once and 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,21 +15,23 @@ from kinemorph.algebra.arrays import Array
 from kinemorph.algebra.groups import Pose
 from kinemorph.display.canvas import depth_colors, own_color
 from kinemorph.display.looks import outlines
-from kinemorph.display.looks.mesh_surfaces import read_mesh
-from kinemorph.display.looks.quaternions import quaternions_of, without_jumps
-from kinemorph.display.looks.robot_surface import THICKNESS, Poses, extent_of
-from kinemorph.display.looks.solids import opacity, z_toward
-from kinemorph.display.scenes.scene import WORLD_OWNER, Color, Figure, Layer, Look, Part, Surface
+from kinemorph.display.looks.outlines import read_mesh
+from kinemorph.display.looks.poses import Poses, extent_of
+from kinemorph.display.looks.quaternions import quaternions_of, rotated, without_jumps
+from kinemorph.display.looks.solids import MESH_LIMIT, Grain, opacity, z_toward
+from kinemorph.display.scenes.scene import WORLD_OWNER, Attachment, Color, Figure, Layer, Look, Part, Surface
 from kinemorph.display.scenes.surfaces import look_surface, shape_surface
 from kinemorph.model.body import Body
 from kinemorph.model.joint import Joint
 from kinemorph.model.parameter import evaluate, evaluate_all
 from kinemorph.model.robot import Robot
-from kinemorph.model.shapes import GRAPHITE, MeshFile, Shape
+from kinemorph.model.shapes import GRAPHITE, Mesh, MeshFile, Shape
 from kinemorph.model.topology import WORLD
 
 # sizes as parts of the robot's extent
 TRIAD, AXIS, NODE, WIRE = 0.09, 0.2, 0.016, 0.004
+THICKNESS = 0.006  # radius of lines
+MANY, COARSE = 100, (8, 3)  # bodies of a robot from which on round shapes have so few sides, and points on an arc
 SCENE_FACES, LEAST_FACES, MOST_FACES = 36_000, 800, 3_000  # of all meshes, and of each
 AXIS_COLORS: tuple[Color, ...] = ((0.82, 0.24, 0.30, 1.0), (0.23, 0.62, 0.36, 1.0), (0.18, 0.44, 0.73, 1.0))
 JOINT_COLOR: Color = (0.70, 0.15, 0.12, 1.0)
@@ -39,14 +42,22 @@ INERTIA_COLOR: Color = (0.52, 0.38, 0.72, 0.40)
 CENTER_COLOR: Color = (0.95, 0.77, 0.06, 1.0)
 
 
-def figure_of(robot: Robot, q: npt.ArrayLike, *, name: str | None = None) -> Figure:
-    """The figure of a robot in configurations q, shape (n, nq), all layers but those of elements and traces."""
+def figure_of(robot: Robot, q: npt.ArrayLike, *, name: str | None = None, masses: bool = False) -> Figure:
+    """The figure of a robot in configurations q, shape (n, nq), all layers but those of elements and traces.
+
+    With `masses`, bodies without shapes also show their inertia, as translucent cuboids.
+    """
     poses = Poses(robot, q)
-    return placed_figure(robot, q, stacked_poses(robot, poses), extent_of(robot, poses), name)
+    return placed_figure(robot, q, stacked_poses(robot, poses), extent_of(robot, poses), name, masses)
 
 
 def placed_figure(
-    robot: Robot, q: npt.ArrayLike, placed: tuple[Array, Array], size: float, name: str | None = None
+    robot: Robot,
+    q: npt.ArrayLike,
+    placed: tuple[Array, Array],
+    size: float,
+    name: str | None = None,
+    masses: bool = False,
 ) -> Figure:
     """The figure of a robot of a size [m] whose bodies are known to be at positions and quaternions."""
     positions, quaternions = placed
@@ -56,7 +67,7 @@ def placed_figure(
         q=np.atleast_2d(np.asarray(q, dtype=float)),
         positions=positions,
         quaternions=quaternions,
-        parts=tuple(_parts(robot, size)),
+        parts=tuple(_parts(robot, size, masses)),
         masses=np.array([float(evaluate(body.mass)) for body in robot.bodies]),
         centers=np.array([evaluate_all(body.com) for body in robot.bodies], dtype=float).reshape(-1, 3),
         size=size,
@@ -73,33 +84,37 @@ def stacked_poses(robot: Robot, poses: Poses) -> tuple[Array, Array]:
 
 
 def mesh_faces(robot: Robot) -> int:
-    """How many faces each mesh of a robot may have: many for few, so that all of them stay within SCENE_FACES."""
+    """How many faces each mesh of a robot may have, such that all together have about SCENE_FACES."""
     count = sum(isinstance(shape, MeshFile) for body in robot.bodies for shape in body.shapes)
     return int(np.clip(SCENE_FACES // max(count, 1), LEAST_FACES, MOST_FACES))
 
 
 def lost_meshes(robot: Robot) -> list[str]:
-    """A sentence for every mesh file that cannot be shown."""
-    faces = mesh_faces(robot)
-    files = [shape for body in robot.bodies for shape in body.shapes if isinstance(shape, MeshFile)]
-    return [reason for reason in dict.fromkeys(read_mesh(shape, faces)[1] for shape in files) if reason]
+    """A sentence for every mesh that cannot be shown: files that cannot be read, and surfaces that are too fine."""
+    faces, shapes = mesh_faces(robot), [(body.name, shape) for body in robot.bodies for shape in body.shapes]
+    reasons = [read_mesh(shape, faces)[1] for _, shape in shapes if isinstance(shape, MeshFile)]
+    fine = [(name, len(shape.faces)) for name, shape in shapes if isinstance(shape, Mesh)]
+    listed = ", ".join(f"{name} ({count} faces)" for name, count in fine if count > MESH_LIMIT)
+    reasons += [f"not drawn, meshes of more than {MESH_LIMIT} faces: {listed}"] if listed else []
+    return [reason for reason in dict.fromkeys(reasons) if reason]
 
 
 # ── layers ────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _parts(robot: Robot, size: float) -> Iterator[Part]:
+def _parts(robot: Robot, size: float, masses: bool) -> Iterator[Part]:
     palette, faces, joints = depth_colors(robot), mesh_faces(robot), _joints_on(robot)
+    grain = Grain(THICKNESS * size, *(COARSE if len(robot.bodies) > MANY else ()))
     for owner, body in enumerate(robot.bodies):
-        for shape in outlines.shapes_of(robot, body, size, masses=False, faces=faces):
+        for shape in outlines.shapes_of(robot, body, size, masses=masses, faces=faces):
             color = (*own_color(shape, palette[body.name]), opacity(shape))
-            yield _solid(body.name, owner, shape, color, "shapes", size)
+            yield _solid(body.name, owner, shape, color, "shapes", grain)
         for shape in _collisions(body):
-            yield _solid(f"{body.name} collision", owner, shape, COLLISION_COLOR, "collisions", size)
+            yield _solid(f"{body.name} collision", owner, shape, COLLISION_COLOR, "collisions", grain)
         yield from _inertia(owner, body, size)
         yield from _graph(owner, body, joints[body.name], size)
     for shape in outlines.mounts(robot, size):
-        yield _solid("ground", WORLD_OWNER, shape, (*GRAPHITE[:3], 1.0), "shapes", size)
+        yield _solid("ground", WORLD_OWNER, shape, (*GRAPHITE[:3], 1.0), "shapes", grain)
     for frame in robot.frames:
         yield from _triad(frame.name, owner_of(robot, frame.body), evaluate_all(frame.placement), size)
     for joint in (*robot.joints, *robot.loops):
@@ -111,9 +126,9 @@ def owner_of(robot: Robot, body: str) -> int:
     return WORLD_OWNER if body == WORLD else robot.body_names.index(body)
 
 
-def _solid(name: str, owner: int, shape: Shape, color: Sequence[float], layer: Layer, size: float) -> Part:
+def _solid(name: str, owner: int, shape: Shape, color: Sequence[float], layer: Layer, grain: Grain) -> Part:
     r, g, b, a = (float(x) for x in color)
-    return Part(name, owner, shape_surface(shape, THICKNESS * size), (r, g, b, a), layer)
+    return Part(name, owner, shape_surface(shape, grain), (r, g, b, a), layer)
 
 
 def _collisions(body: Body) -> list[Shape]:
@@ -133,7 +148,7 @@ def _inertia(owner: int, body: Body, size: float) -> Iterator[Part]:
 
 
 def _graph(owner: int, body: Body, joints: Sequence[tuple[Joint, Pose, Color]], size: float) -> Iterator[Part]:
-    """A node at the center of mass, and a line from there to every joint of the body; those of loops in orange."""
+    """A node at the center of mass, and a line from there to its joints; joints that close loops are orange."""
     center = np.array(evaluate_all(body.com), dtype=float)
     node = _stretched("ball", np.eye(3), np.full(3, NODE * size), center)
     if float(evaluate(body.mass)) > 0.0:
@@ -185,3 +200,39 @@ def _stretched(look: Look, R: Array, scale: Array, p: Array) -> Surface:
     normals = (unit.normals / scale) @ R.T
     normals /= np.sqrt(np.einsum("ij,ij->i", normals, normals))[:, None]
     return Surface((unit.points * scale) @ R.T + p, normals, unit.faces)
+
+
+# ── points and axes over time ─────────────────────────────────────────────────────────────────────────────────────────
+
+
+def fixed(robot: Robot, body: str, point: Any = (0.0, 0.0, 0.0)) -> Attachment:
+    """A point [m] of a body, a frame or "world", as a point of the body that carries it."""
+    frame = robot.frame(body)  # says what there is where this one is not
+    T = evaluate_all(frame.placement)
+    x, y, z = np.array(T.R, dtype=float) @ np.array(evaluate_all(tuple(point)), dtype=float) + np.array(
+        T.p, dtype=float
+    )
+    return Attachment(owner_of(robot, frame.body), (float(x), float(y), float(z)))
+
+
+def joint_end(robot: Robot, joint: Joint) -> Attachment:
+    """The origin of a joint's frame on its child."""
+    x, y, z = (float(value) for value in evaluate_all(joint.child_placement).p)
+    return Attachment(owner_of(robot, joint.child), (x, y, z))
+
+
+def positions_of(figure: Figure, at: Attachment) -> Array:
+    """Where a point is in the world at all times, shape (n, 3) [m], without the offset of its figure."""
+    return turned(figure, at.owner, at.point) + (figure.positions[:, at.owner] if at.owner != WORLD_OWNER else 0.0)
+
+
+def turned(figure: Figure, owner: int, vector: Sequence[float] | Array) -> Array:
+    """A vector of a body, (3,) or one for each time (n, 3), in world axes at all times, shape (n, 3)."""
+    vectors: Array = np.broadcast_to(np.asarray(vector, dtype=float), (len(figure.positions), 3))
+    return vectors if owner == WORLD_OWNER else rotated(figure.quaternions[:, owner], vectors)
+
+
+def axis_of(figure: Figure, joint: Joint) -> Array:
+    """The unit vector along a joint's axis in the world at all times, shape (n, 3)."""
+    R = np.array(evaluate_all(joint.child_placement).R, dtype=float)
+    return turned(figure, owner_of(figure.robot, joint.child), R @ np.array(joint.axis, dtype=float))

@@ -97,7 +97,7 @@ GROUNDS: dict[type[Any], Callable[[Any], Any]] = {
 
 
 def _reach(standing: Standing, standings: Sequence[Standing]) -> Array:
-    """The box (2, 3) [m] over which a figure's ground is drawn: around it, and half-way to those that stand beside."""
+    """The box (2, 3) [m] over which a figure's ground is drawn: around it, and half-way to the figures beside it."""
     reach = _widened(standing.box)
     for other in standings:
         way = other.offset - standing.offset
@@ -124,7 +124,7 @@ def _surface(ground: Any, reach: Array, offset: Array) -> Part:
 
 
 def _plane(plane: Plane, box: Array) -> Surface:
-    """A rectangle above or below the box; of a wall, one beside it."""
+    """A rectangle above or below the box, or beside it for a wall."""
     point, normal = (np.array(evaluate_all(one), dtype=float) for one in (plane.point, plane.normal))
     normal /= np.linalg.norm(normal)
     across = int(np.argmax(np.abs(normal)))  # the coordinate that the plane gives as a function of the other two
@@ -150,7 +150,7 @@ def _terrain(height: Height, box: Array) -> Surface:
 
 
 def heights(height: Height, X: Array, Y: Array) -> Array:
-    """z = height(x, y) on arrays of one shape; a function that takes no arrays is asked point by point."""
+    """z = height(x, y) on arrays of one shape; a function that takes no arrays is called point by point."""
     try:
         Z: Array = np.broadcast_to(np.asarray(height(X, Y), dtype=float), X.shape)
     except (TypeError, ValueError):

@@ -1,6 +1,6 @@
 """Forces and torques on a figure over time, and the arrows that show them.
 
-Forces of contacts start at the touching point; those of drives lie along the axes of their joints. All figures of a
+Forces of contacts start at the touching point; torques of drives lie along the axes of their joints. All figures of a
 scene share one scale for forces and one for torques, so that arrows may be compared.
 """
 
@@ -13,8 +13,8 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from kinemorph.algebra.arrays import Array
-from kinemorph.display.scenes.attachments import axis_of, fixed, joint_end, positions_of, turned
 from kinemorph.display.scenes.driven_joints import efforts_of
+from kinemorph.display.scenes.figures import axis_of, fixed, joint_end, positions_of, turned
 from kinemorph.display.scenes.marks import Showing
 from kinemorph.display.scenes.sampled_columns import between_samples, course, nearest_sample
 from kinemorph.display.scenes.scene import Attachment, Color, Figure, Layer, Mark
@@ -64,7 +64,7 @@ class Load:
 def loads_of(
     figure: Figure, elements: Sequence[Element], run: Trajectory | None = None, times: Array | None = None
 ) -> list[Load]:
-    """What acts on a figure: at points from elements with a row in LOADS, and along joints from whatever drives them.
+    """What acts on a figure: at points from elements with a row in LOADS, and along joints from their drives.
 
     Without a run there are only forces from outside, at the time 0. What is 0 at all times is left out.
     """
@@ -77,7 +77,7 @@ def loads_of(
 
 
 def arrows(figures: Sequence[Figure], loads: Sequence[Sequence[Load]]) -> tuple[list[list[Mark]], list[str]]:
-    """The arrows of each figure's loads, and a sentence for each scale. The largest figure says how long they are."""
+    """The arrows of each figure's loads, and a sentence for each scale. The largest figure sets their lengths."""
     size = max(figure.size for figure in figures)
     scales = {kind: _scale(kind, [one for some in loads for one in some if one.kind == kind], size) for kind in KINDS}
     marks = [[_arrow(load, scales[load.kind][0], size) for load in some] for some in loads]
@@ -142,7 +142,7 @@ def _touching_force(element: Element, run: Trajectory, times: Array) -> Array | 
 
 
 def _contact(contact: Contact, showing: Showing) -> Iterator[Load]:
-    """At the deepest point of a sphere; of a capsule, where its spheres touch on average, the deeper ones more so."""
+    """The force of a contact at the deepest point of a sphere; for a capsule, at the mean of its spheres, by depth."""
     figure, run, times = showing
     force = None if run is None or times is None else _touching_force(contact, run, times)
     if force is None:
@@ -164,7 +164,7 @@ def _contact(contact: Contact, showing: Showing) -> Iterator[Load]:
 
 
 def _pair(pair: PairContact, showing: Showing) -> Iterator[Load]:
-    """On both bodies, half-way between the two surfaces."""
+    """The force of a pair on both bodies, half-way between their surfaces."""
     figure, run, times = showing
     force = None if run is None or times is None else _touching_force(pair, run, times)
     if force is None:
@@ -186,7 +186,7 @@ def _pair(pair: PairContact, showing: Showing) -> Iterator[Load]:
 
 
 def _tire(tire: Tire, showing: Showing) -> Iterator[Load]:
-    """Where the wheel is lowest: its load up, the others where it rolls and to its left."""
+    """The forces of a tire at its lowest point: its load upward, the others along and to the left of its rolling."""
     figure, run, times = showing
     names = [f"{tire.name}.{part}" for part in ("longitudinal", "lateral", "load")]
     if run is None or times is None or any(name not in run.columns for name in names):
@@ -229,7 +229,7 @@ LOADS: dict[type[Any], Callable[[Any, Showing], Iterator[Load]]] = {
 
 
 def _along_joints(figure: Figure, elements: Sequence[Element], run: Trajectory, times: Any) -> Iterator[Load]:
-    """What drives joints, added up for each: a torque about its axis, a force along that of a slide."""
+    """The sum of all drives of each joint: a torque about its axis, or a force along the axis of a slide."""
     for name, effort in efforts_of(figure.robot, elements, run, times).items():
         if not np.nan_to_num(effort).any():
             continue

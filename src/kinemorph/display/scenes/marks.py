@@ -1,4 +1,4 @@
-"""Elements that join two points, as one sees them: springs, dampers, ropes, rods, legs.
+"""Elements that join two points, as marks: springs, dampers, ropes, rods, legs.
 
 Each kind of element has a row in SPANS; one without a row is not drawn.
 """
@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kinemorph.algebra.arrays import Array
-from kinemorph.display.scenes.attachments import fixed, joint_end, positions_of
+from kinemorph.display.scenes.figures import fixed, joint_end, positions_of
 from kinemorph.display.scenes.sampled_columns import held
 from kinemorph.display.scenes.scene import WORLD_OWNER, Attachment, Color, Figure, Look, Mark
 from kinemorph.model.elements.constraints.guides import DistanceConstraint

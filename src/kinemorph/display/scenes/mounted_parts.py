@@ -50,14 +50,14 @@ def _flange(joint: Joint, figure: Figure) -> Part:
     """A disk beside the joint, across its axis, on its parent."""
     radius, length = FLANGE[0] * figure.size, FLANGE[1] * figure.size
     disk = Cylinder(radius, length, Pose(IDENTITY.R, (0.0, 0.0, ASIDE * figure.size + 0.5 * length)))
-    return _on_joint(f"{joint.name} flange", joint, figure, shape_surface(disk, 0.0), FLANGE_COLOR)
+    return _on_joint(f"{joint.name} flange", joint, figure, shape_surface(disk), FLANGE_COLOR)
 
 
 def _motor(motor: DCMotor | Actuator, figure: Figure) -> Iterator[Part]:
     """A housing behind the flange of its joint."""
     radius, length = HOUSING[0] * figure.size, HOUSING[1] * figure.size
     middle = (ASIDE + FLANGE[1]) * figure.size + 0.5 * length
-    housing = shape_surface(Cylinder(radius, length, Pose(IDENTITY.R, (0.0, 0.0, middle))), 0.0)
+    housing = shape_surface(Cylinder(radius, length, Pose(IDENTITY.R, (0.0, 0.0, middle))))
     yield _on_joint(motor.name, figure.robot.joint(motor.joint), figure, housing, HOUSING_COLOR)
 
 
@@ -80,7 +80,7 @@ def _imu(imu: IMU, figure: Figure) -> Iterator[Part]:
     """A chip in the axes of its body or frame."""
     frame = figure.robot.frame(imu.body)
     a, b, c = (edge * figure.size for edge in CHIP)
-    surface = shape_surface(Box((a, b, c), evaluate_all(frame.placement)), 0.0)
+    surface = shape_surface(Box((a, b, c), evaluate_all(frame.placement)))
     yield Part(imu.name, owner_of(figure.robot, frame.body), surface, CHIP_COLOR, "elements")
 
 
@@ -89,7 +89,7 @@ def _cell(sensor: ForceTorqueSensor, figure: Figure) -> Iterator[Part]:
     joint = figure.robot.joint(sensor.joint)
     disk = Cylinder(CELL[0] * figure.size, CELL[1] * figure.size, evaluate_all(joint.child_placement))
     owner = owner_of(figure.robot, joint.child)
-    yield Part(sensor.name, owner, shape_surface(disk, 0.0), CELL_COLOR, "elements")
+    yield Part(sensor.name, owner, shape_surface(disk), CELL_COLOR, "elements")
 
 
 def _on_joint(name: str, joint: Joint, figure: Figure, surface: Surface, color: Color) -> Part:

@@ -2,7 +2,7 @@
 
 From one time to the next coordinates go straight. Where joints turn little, so do bodies, near enough; where they turn
 by more than QUICK, the coordinates themselves are taken, so that what hangs on a joint keeps its distance and a wheel
-spins the way it does, however fast.
+spins in its own direction, however fast.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Glide:
         self._quick: npt.NDArray[np.bool_] = ways > QUICK
 
     def at(self, frame: int, part: float) -> tuple[Array, Array]:
-        """Positions (n_b, 3) [m] and unit quaternions (n_b, 4) `part` of the way from a frame to the next, 0 to 1."""
+        """Positions (n_b, 3) [m] and unit quaternions (n_b, 4) at a share `part` from a frame to the next, 0 to 1."""
         figure = self.figure
         after = min(frame + 1, len(figure.positions) - 1)
         if 0.0 < part < 1.0 and self._quick[frame]:
@@ -50,7 +50,7 @@ class Glide:
         return positions, turns / np.linalg.norm(turns, axis=-1, keepdims=True)
 
     def _between(self, before: Array, after: Array, part: float) -> Array:
-        """Coordinates (nq,) on the straight way, quaternions the shorter one."""
+        """Coordinates (nq,) in between, linearly; quaternions along the shorter arc."""
         q: Array = (1.0 - part) * before + part * after
         for first in self._turns:
             at = slice(first, first + 4)

@@ -1,4 +1,4 @@
-"""Numbers at the times of a scene: columns of a run, and what elements are given over time."""
+"""Numbers at the times of a scene: columns of a run, and inputs of elements over time."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 A figure is made of rigid parts. Each belongs to a body, its owner, and is carried by it; WORLD_OWNER stands for the
 ground. Marks join points of bodies and stretch with them (springs), or point from one along a vector (forces). What
-follows from the poses of bodies is not stored: traces, springs, the center of mass are found by whoever shows them.
+follows from the poses of bodies is not stored: traces, springs and centers of mass are computed when it is shown.
 
 Lengths in meters, angles in radians, quaternions (w, x, y, z), world axes with z up.
 """
@@ -30,7 +30,7 @@ Layer = Literal[
 
 
 class LayerRow(NamedTuple):
-    """What people call a layer, and whether it is shown at first."""
+    """The visible name of a layer, and whether it is shown at first."""
 
     label: str
     shown: bool
@@ -109,7 +109,7 @@ class Mark:
 
 @dataclass(frozen=True, eq=False)
 class Trace:
-    """A point of a body whose way is drawn."""
+    """A point of a body whose path is drawn."""
 
     name: str
     at: Attachment
@@ -123,7 +123,7 @@ class Figure:
     `positions` (n, n_b, 3) [m] and `quaternions` (n, n_b, 4) are those of the body frames in the world, without the
     `offset` (3,) [m] by which the figure stands beside the others. `masses` (n_b,) [kg], `centers` (n_b, 3) [m] in
     body axes. `size` [m] is the extent of the robot, `poseable` whether it has no motion of its own and is to be posed.
-    A run that changes its robot on the way has them in `robots`, and `robot` is the one that stands for all of them.
+    A run with docking events has its robots in `robots`, and `robot` stands for all of them.
     """
 
     name: str
@@ -185,7 +185,7 @@ class Scene:
 
     @property
     def duration(self) -> float:
-        """From the first time to the last [s]."""
+        """The time from the first picture to the last [s]."""
         return float(self.times[-1] - self.times[0])
 
     @property

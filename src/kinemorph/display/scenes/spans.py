@@ -50,7 +50,7 @@ class Spans:
         return start, end
 
     def placed(self, positions: Array, quaternions: Array, frame: int = 0, part: float = 0.0) -> Placement:
-        """The placement of all marks; those of no length have the scale zero."""
+        """The placement of all marks; a mark without length has the scale zero."""
         start, end = self.ends(positions, quaternions, frame, part)
         along = end - start
         lengths = np.linalg.norm(along, axis=1)
@@ -79,7 +79,7 @@ class _Points:
 
 
 class _Moving:
-    """Vectors over time that some of the marks have; `whose` they are."""
+    """Vectors over time of some marks; `whose` are the numbers of these marks."""
 
     def __init__(self, columns: Sequence[Array | None]) -> None:
         self.whose = np.array([number for number, column in enumerate(columns) if column is not None], dtype=int)
@@ -87,7 +87,7 @@ class _Moving:
         self._values = np.stack(given, axis=1) if given else np.zeros((1, 0, 3))  # (n, marks, 3)
 
     def at(self, frame: int, part: float) -> Array:
-        """The vectors (marks, 3) `part` of the way from a frame to the next; a scene that stands still has one."""
+        """The vectors (marks, 3) at a share `part` from a frame to the next; a still scene has one frame."""
         now, after = (min(number, len(self._values) - 1) for number in (frame, frame + 1))
         between: Array = (1.0 - part) * self._values[now] + part * self._values[after]
         return between

@@ -3,8 +3,8 @@
 A corner is smooth where the faces that meet there turn by less than CREASE, and split where they turn by more: balls
 look round and boxes have edges.
 
-A look is a surface about the z axis from z = 0 to 1 with radius 1; whoever shows it stretches it from the start of its
-mark to the end.
+A look is a surface about the z axis from z = 0 to 1 with radius 1; it is stretched from the start of its mark to the
+end.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from kinemorph.display.looks.solids import Grain, facets, revolved, wire
 from kinemorph.display.scenes.scene import Look, Surface
 from kinemorph.model.shapes import Shape
 
+FINE = Grain()
 CREASE = np.radians(38.0)
-FINE = Grain(0.0, sides=28, arc=8, cut=False)
-MARKED = Grain(0.0, sides=14, arc=6, cut=False)
+MARKED = Grain(0.0, sides=14, arc=6)
 THIN = 10  # sides of what is thin: there may be hundreds of it
 COILS, COIL_STEPS = 8, 16
 SLENDER = 11.0  # length of a spring over its radius, where its wire is round
@@ -32,9 +32,9 @@ MIXED = np.array([0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0x
 
 
 @lru_cache(maxsize=512)
-def shape_surface(shape: Shape, thickness: float) -> Surface:
-    """The surface of a shape in its body's frame; lines become tubes of radius `thickness` [m]."""
-    return surface_of(facets(shape, FINE._replace(thickness=thickness)))
+def shape_surface(shape: Shape, grain: Grain = FINE) -> Surface:
+    """The surface of a shape in its body's frame."""
+    return surface_of(facets(shape, grain))
 
 
 def surface_of(quads: Array) -> Surface:
@@ -104,7 +104,7 @@ def _smooth(vertex: npt.NDArray[np.intp], across: Array) -> Array:
 
 @cache
 def look_surface(look: Look) -> Surface:
-    """The surface of a look, to be stretched along z. Its edges are told where it is as slender as it is to be seen."""
+    """The surface of a look, to be stretched along z; creases are found at its usual proportions."""
     seen, squash = surface_of(LOOKS[look]()), np.array([1.0, 1.0, SLENDER if look == "spring" else 1.0])
     normals = seen.normals * squash
     normals /= np.linalg.norm(normals, axis=1, keepdims=True)

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import Any
 
 from kinemorph.algebra.rotations import log_so3
 from kinemorph.algebra.vectors import norm
-from kinemorph.display.tables.summaries import Data
+from kinemorph.display.tables.grid import Data, Facts, Parts, grid_of
 from kinemorph.model.parameter import evaluate
 from kinemorph.model.system import System
-
-if TYPE_CHECKING:
-    from rich.console import RenderableType
 
 
 def assembly_summary(system: System) -> Data:
@@ -59,10 +56,8 @@ def assembly_summary(system: System) -> Data:
     }
 
 
-def assembly_lines(data: Data) -> list[RenderableType]:
-    """The same as tables for a terminal."""
-    from kinemorph.display.tables.terminal import pairs, plain_table
-
+def assembly_lines(data: Data) -> Parts:
+    """An assembly as tables for a terminal."""
     kinds = Counter(f"{row['letter']} ({row['type']})" for row in data["modules"])
     groups = data["organisms"]
     robot = data["robot"]
@@ -75,21 +70,14 @@ def assembly_lines(data: Data) -> list[RenderableType]:
         ("base", data["base"]),
         ("robot", f"{robot['bodies']} bodies, {robot['dof']} dof{loops}, {robot['mass']:.4g} kg"),
     ]
-    parts: list[RenderableType] = [pairs(summary)]
+    parts: Parts = [Facts(summary)]
     if data["dockings"]:
-        turned = any(row["turn"] for row in data["dockings"])
-        jointed = any(row["joint"] for row in data["dockings"])
-        shifted = any(row["apart"] or row["turned"] for row in data["dockings"])
-        columns = ["module", "side", "docked to", "its side"]
-        columns += ["quarter turns"] * turned + ["joint"] * jointed + ["apart [mm]", "turned [deg]"] * shifted
-        rows = [
-            [
-                *map(str, (row["a"], row["side_a"], row["b"], row["side_b"])),
-                *([str(row["turn"])] if turned else []),
-                *([row["joint"] or ""] if jointed else []),
-                *([f"{1e3 * row['apart']:.3f}", f"{math.degrees(row['turned']):.3f}"] if shifted else []),
-            ]
-            for row in data["dockings"]
-        ]
-        parts.append(plain_table("", columns, rows, ("side", "its side", *columns[4:])))
+        turned, jointed, apart = (any(row[key] for row in data["dockings"]) for key in ("turn", "joint", "apart"))
+        columns: dict[str, Any] = {"module": "{a}", "side": "{side_a}", "docked to": "{b}", "its side": "{side_b}"}
+        columns |= {"quarter turns": "{turn}"} if turned else {}
+        columns |= {"joint": lambda row: row["joint"] or ""} if jointed else {}
+        if apart or any(row["turned"] for row in data["dockings"]):
+            columns["apart [mm]"] = lambda row: f"{1e3 * row['apart']:.3f}"
+            columns["turned [deg]"] = lambda row: f"{math.degrees(row['turned']):.3f}"
+        parts.append(grid_of("", data["dockings"], columns, ("side", "its side", *tuple(columns)[4:])))
     return parts

@@ -44,7 +44,7 @@ class AssemblyTables(NamedTuple):
     chen_aim: Grid
 
     def written(self, form: Format = "text") -> str:
-        """All of them, one below the other: "text", "markdown", "latex" or "html"."""
+        """All tables, one below the other: "text", "markdown", "latex" or "html"."""
         return "\n".join(grid.written(form) for grid in self)
 
 

@@ -1,12 +1,13 @@
-"""The elements of a system as data and as tables: what acts, on what, with which numbers; who drives whom."""
+"""The elements of a system as data and as tables: what acts, on what, with which numbers, how they are connected."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 from dataclasses import fields
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from kinemorph.display.tables.grid import Data, Grid, Parts, grid_of
 from kinemorph.errors import ModelError
 from kinemorph.mechanics.elements.ensemble import Ensemble, ensemble
 from kinemorph.mechanics.elements.law import ONCE, Slot
@@ -16,10 +17,6 @@ from kinemorph.model.parameter import Formula, Parameter, evaluate
 from kinemorph.model.system import System
 from kinemorph.model.units import KINDS
 
-if TYPE_CHECKING:
-    from rich.console import RenderableType
-
-Data = dict[str, Any]
 FEW = 6  # how many numbers or names are listed
 
 
@@ -72,7 +69,7 @@ def _plain(element: Any) -> Data:
 
 
 def numbers_of(part: Any) -> str:
-    """`stiffness 40 N/m, rest 0.1 m`: what is not a name and not left out."""
+    """`stiffness 40 N/m, rest 0.1 m`: the data of an element that are neither names nor defaults."""
     defaults = defaults_of(part)
     told = []
     for row in part_fields(type(part)):
@@ -118,19 +115,18 @@ def spelled(value: Any) -> str:
 # ── tables ────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def element_tables(rows: Sequence[Data]) -> list[RenderableType]:
+def element_tables(rows: Sequence[Data]) -> Parts:
     """What acts on the robot; and of the elements that have any, their signals, inputs, clocks, states and memory."""
-    from kinemorph.display.tables.terminal import plain_table
-
     if not rows:
         return []
-    acting = [(row["name"], row["kind"], _listed(row.get("acts_on", [])), row.get("numbers", "")) for row in rows]
-    tables: list[RenderableType] = [plain_table("elements", ("element", "kind", "acts on", "numbers"), acting, ())]
+    acting: dict[str, Any] = {"element": "{name}", "kind": "{kind}"}
+    acting |= {"acts on": lambda row: _listed(row.get("acts_on", [])), "numbers": lambda row: row.get("numbers", "")}
+    tables: Parts = [grid_of("elements", rows, acting)]
     columns = ("element", "inputs", "reads", "signals", "states", "memory", "clocks")
     having = [(row["name"], *_traffic(row)) for row in rows if "clocks" in row]
     having = [row for row in having if any(row[1:])]
     if having:
-        tables.append(plain_table("signals, states and clocks of elements", columns, having, ()))
+        tables.append(Grid("signals, states and clocks of elements", columns, having))
     return tables
 
 

@@ -14,9 +14,9 @@ from kinemorph.display.tables.element_tables import element_rows
 from kinemorph.display.tables.loop_reports import mobility_summary
 from kinemorph.display.tables.summaries import Data, robot_summary
 from kinemorph.formats import FORMATS
+from kinemorph.formats.findings import RULES
 from kinemorph.formats.hints import Hint
 from kinemorph.formats.loading import Examination
-from kinemorph.formats.rules import RULES
 from kinemorph.model.system import Settings, System
 
 
@@ -63,7 +63,7 @@ def check_lines(data: Data) -> list[str]:
         sentence = f"{element}{row['problem']}. {row['remedy']}{mendable} [{row['rule']}]"
         lines.append(f"{_place(row['file'], row['line'])}: {row['severity']}: {sentence}")
     if data["untold"]:
-        lines.append(f"{data['file']}: {data['untold']} more findings are not told")
+        lines.append(f"{data['file']}: {data['untold']} more findings are not listed")
     for row in data["hints"]:
         lines.append(f"{_place(data['file'], row['line'])}: hint: {row['element']}: {row['sentence']}")
     lines.append(f"{data['file']}: {_counted(data)}")
@@ -114,7 +114,7 @@ def rule_rows() -> list[Data]:
 
 
 def system_summary(system: System, examination: Examination | None = None, path: str = "") -> Data:
-    """A system as data: its robot, elements, freedoms and settings, and the file that it came from."""
+    """A system as data: its robot, elements, mobility and settings, and the file that it came from."""
     data = robot_summary(system.robot)
     if system.assembly is not None:
         kinds = Counter(module.type.name for module in system.assembly.modules)

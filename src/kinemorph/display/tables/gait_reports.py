@@ -1,28 +1,24 @@
-"""Gaits as plain data and as tables: clusters of coupled maps, and what a robot has done that followed a gait."""
+"""Gaits as plain data and as tables: clusters of coupled maps, and the motion of a robot that followed a gait."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
 from kinemorph.analysis.gait_clusters import GaitClusters
 from kinemorph.display.series import values
+from kinemorph.display.tables.grid import Data, Facts, Parts, grid_of
 from kinemorph.display.tables.run_summaries import run_summary
 from kinemorph.display.tables.run_tables import run_tables
-from kinemorph.display.tables.summaries import Data
-from kinemorph.display.tables.terminal import pairs, plain_table
 from kinemorph.mechanics.elements.gaits.map_steps import MAPS
 from kinemorph.model.robot import Robot
 from kinemorph.simulation.results.trajectory import Trajectory
 
-if TYPE_CHECKING:
-    from rich.console import RenderableType
-
 
 def cluster_summary(found: GaitClusters) -> Data:
-    """The outcomes of many starts."""
+    """The outcomes of many initial states of coupled maps."""
     return {
         "map": found.map,
         "formula": MAPS[found.map].formula,
@@ -36,30 +32,26 @@ def cluster_summary(found: GaitClusters) -> Data:
     }
 
 
-def cluster_tables(data: Data) -> list[RenderableType]:
+def cluster_tables(data: Data) -> Parts:
     """What `gait maps` shows."""
     rows = [
         ("maps", f"{data['count']} of {data['map']}, f(x) = {data['formula']}, r = {data['r']:g}"),
         ("coupling", f"{data['coupling']}, epsilon = {data['epsilon']:g}"),
         ("starts", f"{data['starts']:,}, after {data['steps']:,} steps"),
     ]
-    listed = [
-        (
-            row["kind"],
-            f"{row['starts']:,}",
-            f"{100.0 * row['share']:.1f} %",
-            ", ".join(f"{sizes} ({number})" for sizes, number in row["sizes"].items()),
-            f"{row['antiphase']:,}" if row["antiphase"] else "",
-            str(row["seed"]),
-        )
-        for row in data["outcomes"]
-    ]
-    heads = ("outcome", "starts", "share", "sizes of clusters", "in antiphase", "a seed")
-    return [pairs(rows), plain_table("", heads, listed, ("starts", "share", "in antiphase", "a seed"))]
+    columns: dict[str, Any] = {
+        "outcome": "{kind}",
+        "starts": "{starts:,}",
+        "share": lambda row: f"{100.0 * row['share']:.1f} %",
+        "sizes of clusters": lambda row: ", ".join(f"{sizes} ({number})" for sizes, number in row["sizes"].items()),
+        "in antiphase": lambda row: f"{row['antiphase']:,}" if row["antiphase"] else "",
+        "a seed": "{seed}",
+    }
+    return [Facts(rows), grid_of("", data["outcomes"], columns, ("starts", "share", "in antiphase", "a seed"))]
 
 
 def following_summary(robot: Robot, trajectory: Trajectory, kind: str, joints: Sequence[str], pd: str) -> Data:
-    """A run that followed a gait: how far the robot went, how well it followed, what it took."""
+    """A run that followed a gait: how far the robot went, how well it followed, which efforts it needed."""
     data = run_summary(trajectory)
     rows = []
     for joint in joints:
@@ -86,7 +78,7 @@ def following_summary(robot: Robot, trajectory: Trajectory, kind: str, joints: S
     return data
 
 
-def following_tables(data: Data) -> list[RenderableType]:
+def following_tables(data: Data) -> Parts:
     """What `gait ROBOT` shows."""
     gait = data["gait"]
     went = "" if gait["distance"] is None else f"{gait['distance']:.4g} m from where it began"
@@ -94,19 +86,10 @@ def following_tables(data: Data) -> list[RenderableType]:
         ("gait", f"{gait['kind']}, {len(gait['joints'])} joint{'s' * (len(gait['joints']) > 1)}"),
         *([("went", went)] if went else []),
     ]
-    heads = ("joint", "smallest", "largest", "unit", "off at most", "largest effort", "unit of effort")
-    listed = [
-        (
-            row["joint"],
-            *(f"{row[name]:.4g}" for name in ("smallest", "largest")),
-            row["unit"],
-            *(f"{row[name]:.4g}" for name in ("off", "effort")),
-            row["effort_unit"],
-        )
-        for row in gait["joints"]
-    ]
+    columns = {"joint": "{joint}", "smallest": "{smallest:.4g}", "largest": "{largest:.4g}", "unit": "{unit}"}
+    columns |= {"off at most": "{off:.4g}", "largest effort": "{effort:.4g}", "unit of effort": "{effort_unit}"}
     numbers = ("smallest", "largest", "off at most", "largest effort")
-    return [pairs(rows), plain_table("", heads, listed, numbers), *run_tables(data)[:1]]
+    return [Facts(rows), grid_of("", gait["joints"], columns, numbers), *run_tables(data)[:1]]
 
 
 def displacement_columns(robot: Robot) -> list[str]:

@@ -9,20 +9,39 @@ Symbols with an index are written plainly (`v0`, `T_ij`, `v0=m2`); LaTeX and HTM
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from html import escape
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from kinemorph.errors import UnsupportedError
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
+    from rich.table import Table
 
+Data = dict[str, Any]  # what `--json` prints
 Format = Literal["text", "markdown", "latex", "html"]
 SYMBOL = re.compile(r"([A-Za-z])(?:(\d+)|_(\w+))")  # a letter with an index: v0, T_ij
 LATEX = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"} | {
     c: f"\\{c}" for c in "&%$#_{}"
 }
+VERDICTS = dict.fromkeys(("passed", "ok", "met"), "green") | dict.fromkeys(("skipped", "missing", "missed"), "yellow")
+VERDICTS["failed"] = "bold red"
+
+
+class Facts(NamedTuple):
+    """Names with their values, one below the other; a value may have several lines."""
+
+    rows: Sequence[tuple[str, object]]
+
+    def for_terminal(self) -> Table:
+        """The facts as a rich table of two columns without a head."""
+        from rich.table import Table
+        from rich.text import Text
+
+        table = Table.grid(padding=(0, 3))
+        for what, value in self.rows:
+            table.add_row(Text(what, style="cyan"), str(value))
+        return table
 
 
 class Grid(NamedTuple):
@@ -36,23 +55,31 @@ class Grid(NamedTuple):
     """
 
     title: str
-    columns: tuple[str, ...]
+    columns: Sequence[str]
     rows: Sequence[Sequence[str]]
-    right: tuple[str, ...] = ()
+    right: Sequence[str] = ()
     groups: tuple[tuple[str, int], ...] = ()
     heads: int = 0
     tails: int = 0
     feet: int = 0
     note: str = ""
 
-    def for_terminal(self) -> RenderableType:
-        """As a table of rich."""
-        from kinemorph.display.tables.terminal import plain_table
+    def for_terminal(self) -> Table:
+        """The table for rich, with a thin line below its head; cells that begin with a verdict have its color."""
+        from rich import box
+        from rich.table import Table
+        from rich.text import Text
 
-        return plain_table(self.title, self.columns, self.rows, self.right)
+        title = self.title or None
+        table = Table(box=box.SIMPLE_HEAD, title=title, title_justify="left", title_style="bold", pad_edge=False)
+        for column in self.columns:
+            table.add_column(column, justify="right" if column in self.right else "left", overflow="fold")
+        for row in self.rows:
+            table.add_row(*(Text(cell, style=VERDICTS.get(cell.partition(":")[0], "")) for cell in row))
+        return table
 
     def text(self) -> str:
-        """As plain text: columns of equal width, rules below the head and above the foot."""
+        """The table as plain text: columns of equal width, rules below the head and above the foot."""
         lines = [self.columns, *self.rows]
         widths = [max(len(line[k]) for line in lines) for k in range(len(self.columns))]
         for start, end, name in self._spans():  # a long name widens the last column below it
@@ -73,7 +100,7 @@ class Grid(NamedTuple):
         return "\n".join(line.rstrip() for line in told) + "\n"
 
     def markdown(self) -> str:
-        """As a table of Markdown. That has one line of heads, so the name of a group stands before its first column."""
+        """The table in Markdown, which has one line of heads: the name of a group stands before its first column."""
         named = {start: f"{name}: " for start, _, name in self._spans() if name}
         columns = [named.get(k, "") + column for k, column in enumerate(self.columns)]
         rule = ["---:" if column in self.right else "---" for column in self.columns]
@@ -82,7 +109,7 @@ class Grid(NamedTuple):
         return "\n".join([f"**{self.title}**", "", *(f"| {' | '.join(line)} |" for line in lines), "", *below])
 
     def latex(self) -> str:
-        """As a `tabular` that needs no package; title and note are comments around it."""
+        """The table as a LaTeX `tabular` that needs no package; title and note are comments around it."""
         sorts = ["r" if column in self.right else "l" for column in self.columns]
         end = len(sorts) - self.tails
         parts = ["".join(part) for part in (sorts[: self.heads], sorts[self.heads : end], sorts[end:]) if part]
@@ -97,7 +124,7 @@ class Grid(NamedTuple):
         return "\n".join([*lines, *rows, r"\end{tabular}", *(f"% {note}" for note in self._notes())]) + "\n"
 
     def html(self) -> str:
-        """As a `table` of HTML with a caption."""
+        """The table as a `table` of HTML with a caption."""
         lines = ["<table>", f"<caption>{escape(self.title)}</caption>", "<thead>"]
         if self.groups:
             lines.append(
@@ -111,7 +138,7 @@ class Grid(NamedTuple):
         return "\n".join([*lines, *rows, end, "</table>", *(f"<p>{_html(note)}</p>" for note in self._notes())]) + "\n"
 
     def written(self, form: Format) -> str:
-        """In one of the four forms, by name."""
+        """The table in one of the four formats, by name."""
         if form not in WRITERS:
             raise UnsupportedError(f"a table as {form!r} is asked for; expected one of: {', '.join(WRITERS)}.")
         return WRITERS[form](self)
@@ -133,6 +160,15 @@ class Grid(NamedTuple):
         return f"<{tag}{align}>{_html(cell)}</{tag}>"
 
 
+def grid_of(
+    title: str, rows: Iterable[Data], columns: Mapping[str, str | Callable[[Data], str]], right: Sequence[str] = ()
+) -> Grid:
+    """A table with a line for every row of data: each column is a format of the row's entries, or a function of it."""
+    cells = [column.format_map if isinstance(column, str) else column for column in columns.values()]
+    return Grid(title, tuple(columns), [[cell(row) for cell in cells] for row in rows], right)
+
+
+Parts = list[Grid | Facts | str]  # of a report for a terminal, one below the other
 WRITERS = {"text": Grid.text, "markdown": Grid.markdown, "latex": Grid.latex, "html": Grid.html}
 
 
@@ -142,7 +178,7 @@ def _room(widths: Sequence[int]) -> int:
 
 
 def _latex(text: str) -> str:
-    """A cell in LaTeX: symbols in math, signs that mean something there escaped."""
+    """A cell in LaTeX: symbols in math, special characters escaped."""
     parts = [SYMBOL.fullmatch(part) for part in text.split("=")]
     if all(parts):
         return "$" + " = ".join(f"{part[1]}_{{{part[2] or part[3]}}}" for part in parts if part) + "$"

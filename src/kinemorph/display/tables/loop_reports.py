@@ -1,25 +1,21 @@
-"""Loops as plain data and as tables: freedoms, redundant rows, and the ways in which loops close."""
+"""Loops as plain data and as tables: mobility, redundant rows, and the configurations in which loops close."""
 
 from __future__ import annotations
 
 import math
 import textwrap
-from typing import TYPE_CHECKING
+from typing import Any
 
 from kinemorph.analysis.loops.assembly_modes import AssemblyModes
 from kinemorph.analysis.loops.mobility import Mobility
-from kinemorph.display.tables.summaries import Data
-from kinemorph.display.tables.terminal import pairs, plain_table
+from kinemorph.display.tables.grid import Data, Facts, Grid, Parts, grid_of
 from kinemorph.model.robot import Robot
-
-if TYPE_CHECKING:
-    from rich.console import RenderableType
 
 WIDTH = 100  # characters of a sentence in a line
 
 
 def mobility_summary(robot: Robot, found: Mobility) -> Data:
-    """The freedoms of a robot: figures, and for each loop and coupled joint its rows and those that are redundant."""
+    """The mobility of a robot as data: numbers, and the constraint rows of each loop and coupled joint."""
     return {
         "name": robot.name,
         "dof": found.dof,
@@ -41,42 +37,39 @@ def mobility_summary(robot: Robot, found: Mobility) -> Data:
 
 
 def freedom_rows(data: Data) -> list[tuple[str, str]]:
-    """What `info` says of a robot with loops: its freedoms, and who leads."""
+    """What `info` says of a robot with loops: its degrees of freedom, and the independent joints."""
     free = f"{data['dof']} with loops closed, {data['rank']} of {data['rows']} rows are independent"
     doubt = "" if data["closed"] else " (but the loops do not close)"
     lead = ", ".join(data["independent"]) or "none"
-    return [("mobility", f"{free}{doubt}"), ("independent", f"{lead}  (condition {_figure(data['condition'])})")]
+    return [("mobility", f"{free}{doubt}"), ("independent", f"{lead}  (condition {_number(data['condition'])})")]
 
 
-def constraint_table(data: Data) -> RenderableType:
+def constraint_table(data: Data) -> Grid:
     """Each loop, coupled joint and element: how many rows, and which follow from the others."""
-    rows = [
-        (row["name"], str(row["rows"]), str(len(row["redundant"])), ", ".join(row["redundant"]))
-        for row in data["constraints"]
-    ]
-    columns = ("constraint", "rows", "redundant", "these")
-    return plain_table("constraints", columns, rows, ("rows", "redundant"))
+    columns: dict[str, Any] = {"constraint": "{name}", "rows": "{rows}"}
+    columns |= {"redundant": lambda row: str(len(row["redundant"])), "these": lambda row: ", ".join(row["redundant"])}
+    return grid_of("constraints", data["constraints"], columns, ("rows", "redundant"))
 
 
-def mobility_tables(data: Data) -> list[RenderableType]:
+def mobility_tables(data: Data) -> Parts:
     """What `analyze ROBOT mobility` shows."""
     least = "none, there are no rows" if data["smallest"] is None else f"{data['smallest']:.4g}, without units"
     rows = [
         ("mobility", textwrap.fill(data["message"], WIDTH)),
         ("degrees of freedom", str(data["dof"])),
-        ("independent", f"{', '.join(data['independent']) or 'none'}  (condition {_figure(data['condition'])})"),
+        ("independent", f"{', '.join(data['independent']) or 'none'}  (condition {_number(data['condition'])})"),
         ("smallest singular value", least),
         ("singular", "yes" if data["singular"] else "no"),
     ]
-    places = [(row["name"], f"{row['value']:.10g}") for row in data["q"]]
-    parts: list[RenderableType] = [pairs(rows)]
+    places = grid_of("where this was found", data["q"], {"coordinate": "{name}", "value": "{value:.10g}"}, ("value",))
+    parts: Parts = [Facts(rows)]
     if data["constraints"]:
         parts.append(constraint_table(data))
-    return [*parts, plain_table("where this was found", ("coordinate", "value"), places, ("value",))]
+    return [*parts, places]
 
 
 def assembly_summary(robot: Robot, found: AssemblyModes) -> Data:
-    """The ways in which loops close."""
+    """The closed configurations of a robot as data."""
     return {
         "name": robot.name,
         "complete": found.complete,
@@ -88,16 +81,16 @@ def assembly_summary(robot: Robot, found: AssemblyModes) -> Data:
     }
 
 
-def assembly_tables(data: Data) -> list[RenderableType]:
-    """What `analyze ROBOT assembly` shows: a column for each coordinate, a row for each way."""
+def assembly_tables(data: Data) -> Parts:
+    """What `analyze ROBOT assembly` shows: a column for each coordinate, a row for each closed configuration."""
     columns = ["number", "branch", *data["q_names"]]
     rows = [
         [str(number), mode["branch"], *(f"{round(x, 12) + 0.0:.8g}" for x in mode["q"])]
         for number, mode in enumerate(data["modes"])
     ]
     title = f"closed configurations of {data['name']}"
-    return [plain_table(title, columns, rows, ["number", *data["q_names"]]), textwrap.fill(data["message"], WIDTH)]
+    return [Grid(title, columns, rows, ["number", *data["q_names"]]), textwrap.fill(data["message"], WIDTH)]
 
 
-def _figure(value: float | None) -> str:
+def _number(value: float | None) -> str:
     return "not finite" if value is None else f"{value:.3g}"

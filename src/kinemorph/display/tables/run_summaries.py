@@ -25,7 +25,7 @@ OPEN = 1e-6  # [m or rad] a loop that is open by more is worth a word
 
 
 def run_summary(trajectory: Trajectory) -> Data:
-    """A run in figures: how it ended, what it cost, energies, the state at its end."""
+    """A run as data: how it ended, what it cost, energies, the state at its end."""
     outcome, statistics = trajectory.outcome, trajectory.statistics
     plant = trajectory.segments[-1].plant
     last = trajectory.segments[-1]
@@ -110,7 +110,7 @@ def _drift(trajectory: Trajectory) -> float | None:
 
 
 def cautions(trajectory: Trajectory) -> list[str]:
-    """What a user should know who looks at a run."""
+    """Sentences on what a user should know about a run."""
     found = []
     if "loop_error" in trajectory.columns:
         first = float(series.values(trajectory, "loop_error")[0])
@@ -133,7 +133,7 @@ def cautions(trajectory: Trajectory) -> list[str]:
 
 
 def acting_joints(system: System, given: System) -> list[str]:
-    """What a run adds to a model out of what its joints say of themselves, and how to leave that out."""
+    """A sentence on the joint limits and losses that a run adds to a model, and on how to leave them out."""
     added = [element for element in system.elements if element not in given.elements]
     words = {"JointLimits": ("limits", "--no-limits"), "JointFriction": ("friction", "--no-friction")}
     found = []
@@ -145,7 +145,7 @@ def acting_joints(system: System, given: System) -> list[str]:
 
 
 def beyond_limits(system: System, trajectory: Trajectory) -> list[str]:
-    """Joints that begin beyond their limits, and those that pass them because nothing stops them."""
+    """Joints that begin beyond their limits, and joints that pass them because nothing stops them."""
     robot, begun, passed = system.robot, [], []
     stopped = {
         name
@@ -174,9 +174,9 @@ def _counted(count: int, what: str) -> str:
 
 
 def column_figures(trajectory: Trajectory, wanted: Sequence[str] = ()) -> list[Data]:
-    """Chosen columns in figures: first, last, smallest and largest value, and when.
+    """Chosen columns as numbers: first, last, smallest and largest value, and when.
 
-    Where the system changes, those of the samples that have the column.
+    Where the system changes, only samples that have the column count.
     """
     rows = []
     for column in series.chosen(trajectory, wanted):
@@ -194,7 +194,7 @@ def column_figures(trajectory: Trajectory, wanted: Sequence[str] = ()) -> list[D
 
 
 def method_summary() -> Data:
-    """All methods of integration, and the names under which others know them."""
+    """All methods of integration, and their names in other software."""
     return {
         "default": DEFAULT,
         "methods": [row._asdict() for row in method_rows()],
@@ -206,7 +206,7 @@ def method_summary() -> Data:
 
 
 def equilibrium_summary(found: Equilibrium) -> Data:
-    """An equilibrium in figures: where, whether it is one, whether it is stable."""
+    """An equilibrium as data: where, whether it is one, whether it is stable."""
     plant = found.plant
     return {
         "name": plant.name,
@@ -223,7 +223,7 @@ def equilibrium_summary(found: Equilibrium) -> Data:
 
 
 def poles_summary(poles: Poles, shapes: int | None = None) -> Data:
-    """Poles in figures and, where asked for, the shapes of the first few."""
+    """Poles as data and, where asked for, the shapes of the first few."""
     data: Data = {
         "name": poles.plant.name,
         "q": [_number(value) for value in poles.q],

@@ -3,41 +3,37 @@
 from __future__ import annotations
 
 import textwrap
-from typing import TYPE_CHECKING
+from typing import Any
 
 from kinemorph.display.charts.runs import ENDINGS
-from kinemorph.display.tables.summaries import Data
-from kinemorph.display.tables.terminal import pairs, plain_table
-
-if TYPE_CHECKING:
-    from rich.console import RenderableType
+from kinemorph.display.tables.grid import Data, Facts, Grid, Parts, grid_of
 
 FEW = 16  # coordinates whose last values are listed
 MOST_EVENTS = 12  # that are listed
 PHASES = 1e-9  # imaginary parts of shapes below this are left out
 
 
-def run_tables(data: Data) -> list[RenderableType]:
+def run_tables(data: Data) -> Parts:
     """A run: how it ended, what it cost, events, the state at its end."""
     return [_overview(data), *_events(data), *_final(data)]
 
 
-def result_tables(data: Data) -> list[RenderableType]:
-    """A saved run: the same, and its columns in figures."""
+def result_tables(data: Data) -> Parts:
+    """A saved run: how it ended, its events, and first, last and extreme values of its columns."""
     numbers = ("first", "last", "smallest", "largest")
-    rows = [(row["name"], row["unit"], *(_figure(row.get(name)) for name in numbers)) for row in data["columns"]]
+    rows = [(row["name"], row["unit"], *(_number(row.get(name)) for name in numbers)) for row in data["columns"]]
     title = "columns" if rows else ""
-    return [_overview(data), *_events(data), plain_table(title, ("column", "unit", *numbers), rows, numbers)]
+    return [_overview(data), *_events(data), Grid(title, ("column", "unit", *numbers), rows, numbers)]
 
 
-def _overview(data: Data) -> RenderableType:
+def _overview(data: Data) -> Facts:
     outcome, energy = data["outcome"], data["energy"]
-    ended = f"{ENDINGS.get(outcome['kind'], outcome['kind'])} at t = {_figure(outcome['t'])} s"
+    ended = f"{ENDINGS.get(outcome['kind'], outcome['kind'])} at t = {_number(outcome['t'])} s"
     message = textwrap.fill(outcome["message"], 100) if outcome["message"] else ""
     step = data["settings"].get("step")
     how = f"steps of {step:g} s" if step else f"rtol {data['settings'].get('rtol', 0.0) or 0.0:g}"
     rows = [
-        ("run", f"{data['name']}, {_figure(data['start'])} to {_figure(data['end'])} s, {data['samples']:,} samples"),
+        ("run", f"{data['name']}, {_number(data['start'])} to {_number(data['end'])} s, {data['samples']:,} samples"),
         ("outcome", "\n".join(filter(None, (ended, message)))),
         *_systems(data),
         ("method", f"{data['method']}, {how}: {data['steps']:,} steps, {data['rejected']:,} rejected"),
@@ -51,14 +47,14 @@ def _overview(data: Data) -> RenderableType:
         rows.append(("energy drift", f"{energy['drift']:.2e} J{share}"))
     if data["loop_error"] is not None:
         rows.append(("loop error", f"{data['loop_error']:.2e} m or rad at most"))
-    return pairs(rows)
+    return Facts(rows)
 
 
 def _systems(data: Data) -> list[tuple[str, str]]:
-    """What was run in turn, where the system changes on the way."""
+    """The systems of a run with docking events, in order."""
     parts = data["systems"]
     lines = [
-        f"{part['name']} ({part['dof']} dof) from {_figure(part['start'])} to {_figure(part['end'])} s"
+        f"{part['name']} ({part['dof']} dof) from {_number(part['start'])} to {_number(part['end'])} s"
         for part in parts[:MOST_EVENTS]
     ]
     more = [f"and {len(parts) - MOST_EVENTS} more"] if len(parts) > MOST_EVENTS else []
@@ -69,90 +65,90 @@ def _time(seconds: float) -> str:
     return f"{seconds:.3g} s" if seconds >= 1.0 else f"{1e3 * seconds:.3g} ms"
 
 
-def _events(data: Data) -> list[RenderableType]:
+def _events(data: Data) -> Parts:
     events = data["events"]
     if not events:
         return []
     rows = [
-        [_figure(event["t"], 9), event["name"], event["kind"], textwrap.fill(_told(event), 60)]
+        [_number(event["t"], 9), event["name"], event["kind"], textwrap.fill(_told(event), 60)]
         for event in events[:MOST_EVENTS]
     ]
     heads = ["t [s]", "event", "kind", "what happened"]
     if not any(row[3] for row in rows):
         heads, rows = heads[:3], [row[:3] for row in rows]
     more = [f"and {len(events) - MOST_EVENTS} more events"] if len(events) > MOST_EVENTS else []
-    return [plain_table("events", heads, rows, ("t [s]",)), *more]
+    return [Grid("events", heads, rows, ("t [s]",)), *more]
 
 
 def _told(event: Data) -> str:
     return str(event.get("told", event.get("note", "")))
 
 
-def _final(data: Data) -> list[RenderableType]:
+def _final(data: Data) -> Parts:
     """The state at the end; of many coordinates only their number."""
     q, v, x = (data["final"][group] for group in ("q", "v", "x"))
     if max(len(q), len(v), len(x)) > FEW:
         return [f"the last state has {len(q)} coordinates: --json prints it, --save keeps it"]
     rows = [
-        (f"{group}.{row['name']}", _figure(row["value"], 8), row["unit"])
+        (f"{group}.{row['name']}", _number(row["value"], 8), row["unit"])
         for group, part in (("q", q), ("v", v))
         for row in part
     ]
-    rows += [(row["name"], _figure(row["value"], 8), row["unit"]) for row in x]
-    return [plain_table("last state", ("", "value", "unit"), rows, ("value",))] if rows else []
+    rows += [(row["name"], _number(row["value"], 8), row["unit"]) for row in x]
+    return [Grid("last state", ("", "value", "unit"), rows, ("value",))] if rows else []
 
 
-def _figure(value: float | None, digits: int = 5) -> str:
+def _number(value: float | None, digits: int = 5) -> str:
     return "not finite" if value is None else f"{value:.{digits}g}"
 
 
-def method_tables(data: Data) -> list[RenderableType]:
+def method_tables(data: Data) -> Parts:
     """The methods, and the names that users of MATLAB know."""
-    yes = {True: "yes", False: ""}
-    rows = [
-        (row["name"], row["order"], yes[row["adaptive"]], yes[row["stiff"]], row["text"]) for row in data["methods"]
+    methods: dict[str, Any] = {"method": "{name}", "order": "{order}"}
+    methods |= {"adaptive": lambda row: "yes" * row["adaptive"], "stiff": lambda row: "yes" * row["stiff"]}
+    known = {"name": "{name}", "is here": "{method}", "because": "{why}"}
+    return [
+        grid_of("methods", data["methods"], methods | {"what it is": "{text}"}, ("order",)),
+        grid_of("MATLAB's names", data["aliases"], known),
     ]
-    methods = plain_table("methods", ("method", "order", "adaptive", "stiff", "what it is"), rows, ("order",))
-    known = [(row["name"], row["method"], row["why"]) for row in data["aliases"]]
-    return [methods, plain_table("MATLAB's names", ("name", "is here", "because"), known, ())]
 
 
 # ── small motions ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def equilibrium_tables(data: Data) -> list[RenderableType]:
+def equilibrium_tables(data: Data) -> Parts:
     """An equilibrium: the verdict, then where it is."""
     word = {True: "yes", False: "no", None: "not decided by linear equations"}[data["stable"]]
     rows = [
         ("equilibrium", textwrap.fill(data["message"], 100)),
         ("stable", word if data["converged"] else ""),
-        ("unbalanced", f"{_figure(data['unbalanced'], 3)} N m or N, after {data['iterations']} iterations"),
+        ("unbalanced", f"{_number(data['unbalanced'], 3)} N m or N, after {data['iterations']} iterations"),
     ]
-    places = [(row["name"], _figure(row["value"], 10), row["unit"]) for row in data["q"]]
-    return [pairs(rows), plain_table("", ("coordinate", "value", "unit"), places, ("value",))]
+    places = [(row["name"], _number(row["value"], 10), row["unit"]) for row in data["q"]]
+    return [Facts(rows), Grid("", ("coordinate", "value", "unit"), places, ("value",))]
 
 
-def poles_tables(data: Data) -> list[RenderableType]:
+def poles_tables(data: Data) -> Parts:
     """Poles, one row each."""
     heads = {"number": "pole", "alpha": "alpha [1/s]", "omega": "omega [rad/s]", "frequency": "frequency [Hz]",
              "damping_ratio": "damping ratio", "modal_mass": "modal mass"}  # fmt: skip
     names = list(data["poles"][0]) if data["poles"] else list(heads)
-    rows = [[str(row[name]) if name == "number" else _figure(row[name], 8) for name in names] for row in data["poles"]]
+    rows = [[str(row[name]) if name == "number" else _number(row[name], 8) for name in names] for row in data["poles"]]
     titles = [heads.get(name, name) for name in names]
-    parts: list[RenderableType] = [plain_table(f"poles of {data['name']}", titles, rows, titles)]
+    parts: Parts = [Grid(f"poles of {data['name']}", titles, rows, titles)]
     return [*parts, data["note"]] if data["note"] else parts
 
 
-def modes_tables(data: Data) -> list[RenderableType]:
+def modes_tables(data: Data) -> Parts:
     """Mode shapes: a row for each coordinate, a column for each mode."""
     shapes, poles = data["shapes"], {row["number"]: row for row in data["poles"]}
-    heads = [f"{shape['number']}: {_figure(poles[shape['number']]['frequency'], 4)} Hz" for shape in shapes]
+    heads = [f"{shape['number']}: {_number(poles[shape['number']]['frequency'], 4)} Hz" for shape in shapes]
     rows = []
     for k, coordinate in enumerate(data["coordinates"]):
         entries = [_entry(shape["real"][k], shape["imaginary"][k]) for shape in shapes]
         rows.append([f"{coordinate['name']} [{coordinate['unit']}]", *entries])
-    table = plain_table(f"mode shapes of {data['name']}", ("coordinate", *heads), rows, heads)
-    parts: list[RenderableType] = [table]
+    table = Grid(f"mode shapes of {data['name']}", ("coordinate", *heads), rows, heads)
+    parts: Parts = [table]
     return [*parts, data["note"]] if data["note"] else parts
 
 

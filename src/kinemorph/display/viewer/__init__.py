@@ -1,11 +1,8 @@
-"""A scene in the browser, alive: robots that are posed by sliders, runs that are played.
+"""A live scene in the browser: robots that are posed by sliders, runs that are played.
 
 view               `view`, and the Viewer it gives
 server             the web server (viser, extra [view]): on this computer only, on a free port
-nodes              what the browser draws: bodies with their parts, marks, names
-pose_messages      poses of many bodies, sent quickly
-traces             the path of a point up to the present time
-colors             colors as the page takes them
+nodes              what the browser draws: bodies with their parts, marks, traces, names
 joint_sliders      coordinates of joints as a person turns them: degrees and meters, roll, pitch and yaw
 robot_panel        a robot's configuration and its sliders; loops close again when one of them moves
 run_panel          a run: play, scrub, speed, values, events

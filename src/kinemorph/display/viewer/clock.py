@@ -1,4 +1,4 @@
-"""Time that goes on by itself: from the first to the last, at a speed, once or round and round.
+"""The playback clock: it runs from the first time to the last, at a speed, once or repeatedly.
 
 A thread shows the time that it is now, up to 60 times a second. Where showing takes longer, fewer times are shown; the
 run never falls behind.
@@ -15,7 +15,7 @@ SCRUBBED = 0.25  # [s], time stands still so long after it was set from outside
 
 
 class Clock:
-    """`show` is called whenever the time has changed by itself, `ended` when it comes to the end."""
+    """`show` is called whenever playback has changed the time, `ended` when it comes to the end."""
 
     def __init__(
         self,
@@ -45,7 +45,7 @@ class Clock:
         return self._playing
 
     def play(self) -> None:
-        """Goes on from now; from the beginning where the end is reached."""
+        """Continues playback; starts again where the end is reached."""
         if self.last <= self.first:
             return
         with self._changed:
@@ -60,13 +60,13 @@ class Clock:
             self._changed.notify()
 
     def pause(self) -> None:
-        """Stands still."""
+        """Pauses playback."""
         with self._changed:
             self._playing = False
             self._changed.notify()
 
     def set(self, now: float, *, hold: float = 0.0) -> float:
-        """Sets the time [s], within the first and the last, and stands still for `hold` [s] more; the time it is."""
+        """Sets the time [s], within the first and the last, and holds playback for `hold` [s]; returns the time."""
         with self._changed:
             self._now = min(max(now, self.first), self.last)
             self._held_until = time.perf_counter() + hold

@@ -1,4 +1,4 @@
-"""Round the figures: the ground and its grid, light, and the camera that sees all of it at first."""
+"""The surroundings of the figures: the ground and its grid, light, and the camera that sees all of it at first."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from kinemorph.algebra.arrays import Array
-from kinemorph.display.looks.robot_surface import Lens
+from kinemorph.display.cameras import Lens
 from kinemorph.display.scenes.scene import Scene
 from kinemorph.display.viewer.nodes import add_mesh
 
@@ -18,7 +18,7 @@ CELLS = 12.0  # of the grid across the scene, about
 
 
 def furnish(server: Any, scene: Scene, box: Array, place: tuple[float, float]) -> tuple[Any, Array]:
-    """Puts ground, grid and camera there; the grid's node, and the way (3,) [m] from what is seen to the camera.
+    """Adds ground, grid and camera; returns the node of the grid, and the vector (3,) [m] from the scene to the camera.
 
     The camera sees a box (2, 3) [m] from an elevation and azimuth [deg].
     """

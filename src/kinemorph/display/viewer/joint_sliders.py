@@ -1,4 +1,4 @@
-"""Coordinates of joints as what a person turns: degrees and meters, and roll, pitch and yaw where q has a quaternion.
+"""Coordinates of joints as sliders: degrees and meters, and roll, pitch and yaw where q has a quaternion.
 
 A joint's knobs are those of its primitives, one after the other. Orientations are Rz(yaw) Ry(pitch) Rx(roll).
 """
@@ -82,7 +82,7 @@ _ROWS: dict[str, _Row] = {
 
 
 def knobs_of(robot: Robot, q: Array, size: float) -> list[Knob]:
-    """All knobs of a robot in the order of q; `size` [m] is as far as a slide without limits goes, either way.
+    """All knobs of a robot in the order of q; `size` [m] is the range of a slide without limits, in both directions.
 
     Ranges are the joints' limits, and reach as far as q (nq,) where that lies outside.
     """

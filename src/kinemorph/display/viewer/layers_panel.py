@@ -9,7 +9,8 @@ from typing import Any
 from kinemorph.display.scenes.building import TRACE_COLORS, traces_of
 from kinemorph.display.scenes.scene import LAYERS, Layer, Scene, Trace
 from kinemorph.display.viewer.nodes import Actor
-from kinemorph.errors import UnsupportedError, did_you_mean
+from kinemorph.errors import UnsupportedError
+from kinemorph.words import did_you_mean
 
 NOBODY = "add ..."
 NAMES = {"bodies": "body", "frames": "frame", "joints": "joint"}
@@ -27,7 +28,7 @@ class Showing:
             actor.show("traces", True)
 
     def build(self, gui: Any, guarded: Callable[[Callable[[Any], None]], Callable[[Any], None]]) -> None:
-        """Puts the boxes to tick there."""
+        """Adds the checkboxes."""
         with gui.add_folder("Layers"):
             for layer, on in self.layers.items():
                 box = self._boxes[layer] = gui.add_checkbox(LAYERS[layer].label, on)
@@ -50,7 +51,7 @@ class Showing:
         clear.on_click(guarded(lambda event: self.clear_traces()))
 
     def build_notes(self, gui: Any) -> None:
-        """Puts there what cannot be shown, and to what scale forces are."""
+        """Adds notes on what cannot be shown, and on the scale of forces."""
         if self.scene.notes:
             with gui.add_folder("Notes"):
                 gui.add_markdown("\n".join(f"- {plain(note)}" for note in self.scene.notes))
@@ -74,7 +75,7 @@ class Showing:
             actor.label(kind, on)
 
     def clear_traces(self) -> None:
-        """Takes all traces away."""
+        """Removes all traces."""
         for actor in self._actors:
             actor.clear_traces()
 
@@ -85,7 +86,7 @@ class Showing:
         return tuple(dict.fromkeys(names))
 
     def add_trace(self, name: str) -> None:
-        """Draws the way of a body or frame in every figure that has it."""
+        """Draws the path of a body or frame in every figure that has it."""
         if name not in self.points:
             raise UnsupportedError(
                 f"there is no body or frame '{name}' to trace; expected one of: {', '.join(self.points[:12])}."

@@ -32,12 +32,111 @@ from kinemorph.display.scenes.scene import (
 )
 from kinemorph.display.scenes.spans import Spans
 from kinemorph.display.scenes.surfaces import look_surface
-from kinemorph.display.viewer.colors import light, screen
-from kinemorph.display.viewer.pose_messages import Sender
-from kinemorph.display.viewer.traces import Way
 from kinemorph.model.parameter import evaluate_all
 
+GAMMA = 2.2  # of a screen
+MOST_POINTS = 600  # of a trace
+THICKNESS = 3.0  # of a trace [pixels]
 TOTAL = 2.2  # the ball of the total center of mass, against those of bodies
+
+
+def screen(color: Color) -> tuple[int, int, int]:
+    """A color for a mesh, as on a screen, from 0 to 255."""
+    r, g, b = (round(255.0 * min(max(x, 0.0), 1.0)) for x in color[:3])
+    return r, g, b
+
+
+def light(color: Color) -> tuple[int, int, int]:
+    """A color for a line, or for one of many copies of a mesh, as amounts of light from 0 to 255."""
+    r, g, b = (round(255.0 * min(max(x, 0.0), 1.0) ** GAMMA) for x in color[:3])
+    return r, g, b
+
+
+class Sender:
+    """Sends poses of many bodies quickly.
+
+    Setting the pose of a node goes through checks that take 40 microseconds each, and leaves a change of less than 1e-5
+    out; a frame of 50 bodies would take 4 ms. The messages themselves take a tenth of that. Where a version of the
+    server has them no longer, poses are set node by node.
+    """
+
+    def __init__(self, api: Any, nodes: Sequence[Any]) -> None:
+        self._nodes = nodes
+        self._names = [node.name for node in nodes]
+        try:
+            from viser._messages import SetOrientationMessage, SetPositionMessage
+
+            self._position: Any = SetPositionMessage
+            self._orientation: Any = SetOrientationMessage
+            self._queue: Any = api._queue_scene_message
+        except (ImportError, AttributeError):
+            self._queue = None
+
+    def send(self, positions: Array, quaternions: Array) -> None:
+        """Sends positions (n, 3) [m] and unit quaternions (n, 4) of all nodes."""
+        if self._queue is None:
+            for node, p, turn in zip(self._nodes, positions, quaternions, strict=True):
+                node.position, node.wxyz = p, turn
+            return
+        for name, p, turn in zip(self._names, positions.tolist(), quaternions.tolist(), strict=True):
+            self._queue(self._position(name, tuple(p)))
+            self._queue(self._orientation(name, tuple(turn)))
+
+
+class Way:
+    """One trace of a figure: the path of a point up to the present time.
+
+    A line has the same number of segments all the time; segments of the future lie at the present point. The path of a
+    posed robot is what its point has passed since the trace was added.
+    """
+
+    def __init__(self, api: Any, name: str, figure: Figure, trace: Trace, shown: bool) -> None:
+        self.trace = trace
+        self._point = np.array(trace.at.point)
+        self._run = len(figure.positions) > 1
+        count = len(figure.positions)
+        self._frames = np.unique(np.linspace(0, count - 1, min(count, MOST_POINTS)).astype(int))
+        way = self._at(figure.positions, figure.quaternions)
+        self._way = way[self._frames] if self._run else np.zeros((0, 3))
+        color = np.array(light(trace.color), dtype=np.uint8)
+        points = self._segments(way[0], 0)
+        colors = np.broadcast_to(color, points.shape)
+        self._node = api.add_line_segments(
+            name, points, colors, thickness=THICKNESS, thickness_units="screen", visible=shown
+        )
+
+    def show(self, on: bool) -> None:
+        """Shows or hides the trace."""
+        self._node.visible = on
+
+    def remove(self) -> None:
+        """Removes the trace from the page."""
+        self._node.remove()
+
+    def move(self, positions: Array, quaternions: Array, frame: int, part: float) -> None:
+        """Draws the path up to a time, the bodies at positions (n_b, 3) [m] and quaternions (n_b, 4)."""
+        now = self._at(positions[None], quaternions[None])[0]
+        passed = int(np.searchsorted(self._frames, frame, side="right"))
+        if not self._run:
+            if len(self._way) and np.allclose(self._way[-1], now, rtol=0.0, atol=1e-9):
+                return
+            self._way = np.concatenate([self._way, now[None]])[-MOST_POINTS:]
+            passed = len(self._way)
+        self._node.points = self._segments(now, passed)
+
+    def _segments(self, now: Array, passed: int) -> Array:
+        """Segments (n, 2, 3): the path so far, then nothing at the present point."""
+        points = np.tile(now, (len(self._frames) + 1 if self._run else MOST_POINTS + 1, 1))
+        points[:passed] = self._way[:passed]
+        segments: Array = np.stack([points[:-1], points[1:]], axis=1).astype(np.float32)
+        return segments
+
+    def _at(self, positions: Array, quaternions: Array) -> Array:
+        """The point (n, 3) [m] at n times."""
+        owner = self.trace.at.owner
+        if owner == WORLD_OWNER:
+            return np.tile(self._point, (len(positions), 1))
+        return rotated(quaternions[:, owner], np.broadcast_to(self._point, (len(positions), 3))) + positions[:, owner]
 
 
 class Actor:
@@ -91,13 +190,13 @@ class Actor:
             handle.visible = on
 
     def add_trace(self, trace: Trace) -> None:
-        """Draws the way of one more point; one that is drawn already stays as it is."""
+        """Draws the path of one more point; a path that is drawn already stays as it is."""
         if all(way.trace.name != trace.name for way in self.ways):
             name = f"{self._root}/trace {_path(trace.name)}"
             self.ways.append(Way(self._api, name, self.figure, trace, "traces" in self._shown))
 
     def clear_traces(self) -> None:
-        """Takes all ways away."""
+        """Removes all traces."""
         for way in self.ways:
             way.remove()
         self.ways = []
@@ -105,7 +204,7 @@ class Actor:
     # ── where it is ───────────────────────────────────────────────────────────────────────────────────────────────
 
     def move(self, positions: Array, quaternions: Array, frame: int = 0, part: float = 0.0) -> None:
-        """Sends the poses of all bodies, (n_b, 3) [m] and (n_b, 4), `part` of the way from a frame to the next."""
+        """Sends the poses of all bodies, (n_b, 3) [m] and (n_b, 4), at a share `part` from a frame to the next."""
         self.positions, self.quaternions = positions, quaternions
         self._moment = (frame, part)
         self._sender.send(positions, quaternions)
@@ -128,7 +227,7 @@ class Actor:
 
     @property
     def center_of_mass(self) -> Array:
-        """Of all bodies, (3,) [m], without the offset."""
+        """The center of mass of all bodies, (3,) [m], without the offset."""
         figure = self.figure
         centers = rotated(self.quaternions, figure.centers) + self.positions
         mass = figure.masses.sum()
@@ -220,7 +319,7 @@ def _bundles(figure: Figure) -> Iterator[tuple[Layer, list[Mark]]]:
 
 
 def merged(parts: Sequence[Part]) -> list[Part]:
-    """The same surfaces with the parts of one owner and one color, there at the same times, put together."""
+    """Surfaces in which parts of one owner and color that are shown at the same times are merged."""
     together: dict[tuple[int, Color, bytes | None], list[Part]] = {}
     for part in parts:
         when = None if part.shown is None else part.shown.tobytes()

@@ -16,8 +16,8 @@ import numpy.typing as npt
 from kinemorph.algebra.arrays import Array
 from kinemorph.analysis.loops.close_loops import Closed, Closer
 from kinemorph.analysis.loops.ranges import Ranges
+from kinemorph.display.looks.postures import posture
 from kinemorph.display.looks.quaternions import quaternions_of, without_jumps
-from kinemorph.display.scenes.postures import posture
 from kinemorph.display.viewer.joint_sliders import DEGREE, METER, Knob, coordinates_of, knob_values, knobs_of
 from kinemorph.display.viewer.nodes import Actor
 from kinemorph.errors import ShapeError
@@ -33,7 +33,7 @@ REACH = 1.5  # how far a slide or a free body goes either way, against the size 
 
 
 class Posture:
-    """The configuration of one robot on the page. `said` takes a sentence where something cannot be."""
+    """The configuration of one robot on the page. `said` takes a sentence where a request cannot be met."""
 
     def __init__(self, actor: Actor, said: Callable[[str], None]) -> None:
         self.actor, self._say = actor, said
@@ -73,15 +73,15 @@ class Posture:
         self._pose(found.q, keep=mine if found and by_hand else ())
 
     def to_zero(self) -> None:
-        """All joints at zero, as near as loops and limits allow."""
+        """Sets all joints to zero, as near as loops and limits allow."""
         self._jump(neutral(self.robot), "zero")
 
     def to_start(self) -> None:
-        """As it was at first."""
+        """Sets the configuration that was shown at first."""
         self._pose(self.start)
 
     def to_random(self) -> None:
-        """All joints anywhere; bodies that hang on nothing stay where they are."""
+        """Sets random joint positions; free bodies stay where they are."""
         for _ in range(ATTEMPTS):
             q = random_configuration(self.robot, self._rng)
             for joint in self.robot.joints:
@@ -142,7 +142,7 @@ class Posture:
 
     @staticmethod
     def _put(slider: Any, value: float) -> None:
-        """Sets a slider, which reaches farther where it has to."""
+        """Sets a slider; its range grows where the value lies outside."""
         if value < slider.min:
             slider.min = value
         if value > slider.max:
@@ -150,7 +150,7 @@ class Posture:
         slider.value = value
 
     def build(self, gui: Any, guarded: Callable[[Callable[[Any], None]], Callable[[Any], None]]) -> None:
-        """Puts the sliders and buttons there."""
+        """Adds the sliders and buttons."""
         buttons = gui.add_button_group("Pose", ("zero", "reset", "random"))
         moves = {"zero": self.to_zero, "reset": self.to_start, "random": self.to_random}
         buttons.on_click(guarded(lambda event: moves[buttons.value]()))

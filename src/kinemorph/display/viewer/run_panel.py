@@ -1,4 +1,4 @@
-"""The panel of a run: play, scrub, speed, round and round, what happened when, and columns as numbers and curves."""
+"""The panel of a run: play, scrub, speed, repeat, events, and columns as numbers and curves."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Player:
         self._button: Any = None
 
     def build(self, gui: Any, guarded: Callable[[Callable[[Any], None]], Callable[[Any], None]]) -> None:
-        """Puts the controls there."""
+        """Adds the controls."""
         first, last = self.clock.first, self.clock.last
         with gui.add_folder("Time"):
             self._slider = gui.add_slider(
@@ -58,17 +58,17 @@ class Player:
     # ── time ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def play(self) -> None:
-        """Goes on."""
+        """Continues playback."""
         self.clock.play()
         self.tell()
 
     def pause(self) -> None:
-        """Stands still."""
+        """Pauses playback."""
         self.clock.pause()
         self.tell()
 
     def set_speed(self, speed: float) -> None:
-        """Sets the speed, 1 for that of the world."""
+        """Sets the speed; 1 is real time."""
         self.clock.speed = speed
         word = _times(speed)
         if word not in self._speed.options:
@@ -76,7 +76,7 @@ class Player:
         self._speed.value = word
 
     def tell_loop(self) -> None:
-        """Shows on the controls whether it begins again."""
+        """Shows on the controls whether playback repeats."""
         self._round.value = self.clock.round
 
     def tell(self, *, seldom: bool = False) -> None:
@@ -112,7 +112,7 @@ class Player:
         self.tell()
 
     def _happenings(self) -> tuple[str, ...]:
-        """Events as lines, none of them twice."""
+        """Events as lines without duplicates."""
         some = self.scene.events[:MOST_EVENTS]
         return tuple(f"{number}: {event.t:.3f} s {event.name}" for number, event in enumerate(some, 1))
 

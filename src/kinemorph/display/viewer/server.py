@@ -50,7 +50,7 @@ def stop(server: Any) -> None:
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """The server speaks through rich's console: it is silent meanwhile."""
+    """Silences the server, which prints through rich's console."""
     import rich
 
     with ONE_BY_ONE:

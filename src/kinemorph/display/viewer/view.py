@@ -28,7 +28,7 @@ from kinemorph.display.browsers import open_page
 from kinemorph.display.cameras import CameraChoice, camera_of
 from kinemorph.display.scenes.building import Subjects, scene_of
 from kinemorph.display.scenes.scene import Layer, Scene
-from kinemorph.display.scenes.travelers import wanderer
+from kinemorph.display.scenes.usual_view import followed_body
 from kinemorph.display.viewer import server as serving
 from kinemorph.display.viewer.clock import Clock
 from kinemorph.display.viewer.ground_and_light import furnish
@@ -36,7 +36,8 @@ from kinemorph.display.viewer.layers_panel import Showing, plain
 from kinemorph.display.viewer.nodes import Actor, actors_of
 from kinemorph.display.viewer.robot_panel import Posture
 from kinemorph.display.viewer.run_panel import Player
-from kinemorph.errors import KinemorphError, ShapeError, UnsupportedError, did_you_mean
+from kinemorph.errors import KinemorphError, ShapeError, UnsupportedError
+from kinemorph.words import did_you_mean
 
 PANEL = 350  # [px], the width of the controls
 HEIGHT = 560  # [px], of the frame in a notebook
@@ -73,7 +74,7 @@ def view(
     `open`      open the page in the browser
     """
     scene = scene_of(subject, q=q, fps=fps, columns=columns, trace=trace, spread=spread, title=title)
-    seen = camera_of(camera, follow or wanderer(scene), *(figure.robot for figure in scene.figures))
+    seen = camera_of(camera, follow or followed_body(scene), *(figure.robot for figure in scene.figures))
     viewer = Viewer(scene, port=port, place=(seen.elevation, seen.azimuth), follow=seen.follow)
     print(f"viewer at {viewer.url}", flush=True)
     if open and not open_page(viewer.url):
@@ -146,7 +147,7 @@ class Viewer:
         return self.scene.box
 
     def _name_figures(self) -> None:
-        """Over figures that stand side by side, their names."""
+        """Adds the names of figures that stand side by side, above them."""
         if len(self._actors) < 2:
             return
         top = float(self.scene.box[1, 2])
@@ -165,7 +166,7 @@ class Viewer:
 
     @property
     def running(self) -> bool:
-        """Whether it has not been stopped."""
+        """Whether the viewer is still running."""
         return not self._stopped.is_set()
 
     def stop(self) -> None:
@@ -182,7 +183,7 @@ class Viewer:
         self._visited = True
 
     def _end_with_program(self) -> None:
-        """A script that ends at once takes its viewer along, which surprises those who have not seen it yet."""
+        """Warns where a script ends at once and takes its viewer along before anyone has seen it."""
         if self.running and not self._visited:
             print(
                 f"the viewer at {self.url} ends with the program, and no page was opened; block=True keeps it.",
@@ -273,17 +274,17 @@ class Viewer:
 
     @property
     def playing(self) -> bool:
-        """Whether time goes on by itself."""
+        """Whether a run is being played."""
         return self._clock.playing
 
     def play(self) -> None:
-        """Plays on, from the beginning where the end is reached."""
+        """Continues playback; starts again where the end is reached."""
         self._check_running()
         self._clock.play()
         self._tell()
 
     def pause(self) -> None:
-        """Stands still."""
+        """Pauses playback."""
         self._clock.pause()
         self._tell()
 
@@ -303,7 +304,7 @@ class Viewer:
 
     @property
     def loop(self) -> bool:
-        """Whether it begins again at the end."""
+        """Whether playback repeats."""
         return self._clock.round
 
     @loop.setter
@@ -346,7 +347,7 @@ class Viewer:
                 self._showing.set(layer, False)
 
     def trace(self, name: str) -> None:
-        """Draws the way of a body or a frame."""
+        """Draws the path of a body or a frame."""
         self._check_running()
         with self._lock, self._server.atomic():
             self._showing.add_trace(name)
@@ -367,7 +368,7 @@ class Viewer:
     # ── moments ───────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _show(self) -> None:
-        """Sends the moment that the clock says, in one piece."""
+        """Sends the scene at the time of the clock, as one change."""
         if self._player is None or self._stopped.is_set():
             return
         with self._lock, self._server.atomic():
@@ -384,7 +385,7 @@ class Viewer:
         return frame, float(np.clip((t - times[frame]) / (times[frame + 1] - times[frame]), 0.0, 1.0))
 
     def _keep_in_sight(self) -> None:
-        """Where a body is followed, cameras go along with it, from where people have put them."""
+        """Moves all cameras along with the followed body, from where users have put them."""
         if self._follow is not None:
             for client in self._server.get_clients().values():
                 away = (
@@ -393,7 +394,7 @@ class Viewer:
                 self._look(client, away)
 
     def _welcome(self, client: Any) -> None:
-        """A page that has just come does not know yet where its camera is."""
+        """Places the camera of a page that has just connected."""
         with self._lock:
             self._look(client, self._away)
             self._welcomed.add(client.client_id)

@@ -5,11 +5,11 @@
                                                                         a row are those of the link before
 
 A revolute joint adds q to theta, a prismatic one to d; `offset` is added to the same. The frames of the bodies are the
-frames of the table; mass data are told in them. `base` is the pose of frame 0 in the world, `tool` that of the frame
+frames of the table; mass data are given in them. `base` is the pose of frame 0 in the world, `tool` that of the frame
 "tool" in the last one.
 
 Most tables have no masses. Such a robot has no dynamics, and none is made up: its links are massless, and every joint
-has an armature of 1 kg m^2 or 1 kg, so that M is the identity matrix and nobody takes it for that of an arm. A warning
+has an armature of 1 kg m^2 or 1 kg, so that M is the identity matrix and is not taken for that of an arm. A warning
 [massless] says so.
 
 A file is text with commas (`.dh`, `.dh.csv`): comments that set something, a line of column names with units, and a
@@ -113,7 +113,7 @@ def _row(table: Table, values: dict[str, float | str], line: int) -> Row:
 
 
 def _without_dynamics(rows: Sequence[Row]) -> bool:
-    """Whether nothing in a table resists motion."""
+    """Whether a table has neither masses nor armatures."""
     return bool(rows) and all(not row.mass and not row.armature for row in rows)
 
 

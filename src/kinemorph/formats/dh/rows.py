@@ -68,7 +68,7 @@ def screw_z(d: float, theta: float) -> Pose:
 
 
 def _sincos(angle: float) -> tuple[float, float]:
-    """(cosine, sine), exact at quarter turns: zeros vanish from compiled code, and dust does not."""
+    """(cosine, sine), exact at quarter turns: exact zeros vanish from compiled code, rounding errors do not."""
     if not isinstance(angle, (int, float)) or not math.isfinite(angle):
         return math.nan, math.nan  # told by the builder
     c, s = math.cos(angle), math.sin(angle)

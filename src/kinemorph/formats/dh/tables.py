@@ -11,15 +11,15 @@ from typing import NamedTuple
 from kinemorph.algebra.groups import IDENTITY, Pose
 from kinemorph.algebra.quaternions import quat_normalize, quat_to_rotation
 from kinemorph.algebra.roll_pitch_yaw import rotation_of_angles
-from kinemorph.errors import did_you_mean
 from kinemorph.formats import limits
-from kinemorph.formats.degrees import degrees_doubt
 from kinemorph.formats.findings import Findings
+from kinemorph.formats.hints import maybe_degrees
 from kinemorph.formats.sources import Source
 from kinemorph.model.expressions import ExpressionError, parse_expression
 from kinemorph.model.input_reader import short
 from kinemorph.model.units import KINDS as UNIT_KINDS
 from kinemorph.model.units import fits, in_si, parse_unit
+from kinemorph.words import did_you_mean
 
 SETTINGS = ("convention", "name", "gravity", "base", "tool")
 CONVENTIONS = ("standard", "modified")
@@ -113,13 +113,8 @@ def read_table(source: Source, findings: Findings) -> Table | None:
         return None
     if not table.convention:
         table.convention = "standard"
-        findings.warn(
-            "assumed",
-            1,
-            "",
-            "the convention is not told: standard is taken",
-            "Write '# convention: standard' or '# convention: modified'.",
-        )
+        problem = "the convention is not told: standard is taken"
+        findings.warn("assumed", 1, "", problem, "Write '# convention: standard' or '# convention: modified'.")
     return table
 
 
@@ -154,13 +149,8 @@ def _numbers(text: str, counts: tuple[int, ...], number: int, what: str, finding
     parts = text.replace(",", " ").split()
     if len(parts) not in counts:
         expected = " or ".join(map(str, counts))
-        findings.error(
-            "number",
-            number,
-            what,
-            f"it has {len(parts)} numbers, expected {expected}",
-            "Write them with spaces between.",
-        )
+        problem = f"it has {len(parts)} numbers, expected {expected}"
+        findings.error("number", number, what, problem, "Write them with spaces between.")
         return (0.0,) * counts[0]
     return tuple(_real(part, number, what, findings) for part in parts)
 
@@ -202,13 +192,8 @@ def _heads(line: str, number: int, findings: Findings) -> list[_Head]:
             heads.append(_head(name, match[2], number, findings))
     missing = [name for name in NEEDED if all(head.name != name for head in heads)]
     if missing and len(findings.errors) == before:
-        findings.error(
-            "structure",
-            number,
-            "",
-            f"columns {', '.join(missing)} are missing, expected at least {', '.join(NEEDED)}",
-            "Add them, with zeros where there is nothing.",
-        )
+        problem = f"columns {', '.join(missing)} are missing, expected at least {', '.join(NEEDED)}"
+        findings.error("structure", number, "", problem, "Add them, with zeros where there is nothing.")
     return heads if len(findings.errors) == before else []
 
 
@@ -241,13 +226,8 @@ def _values(line: str, number: int, heads: list[_Head], findings: Findings) -> d
     """The cells of a row by column, in SI; empty ones left out."""
     cells = _cells(line)
     if len(cells) != len(heads):
-        findings.error(
-            "syntax",
-            number,
-            "",
-            f"the row has {len(cells)} cells, expected {len(heads)} as the line of columns",
-            "Write a point for a decimal comma, and a comma between cells.",
-        )
+        problem = f"the row has {len(cells)} cells, expected {len(heads)} as the line of columns"
+        findings.error("syntax", number, "", problem, "Write a point for a decimal comma, and a comma between cells.")
         return {}
     given = {head.name: cell for head, cell in zip(heads, cells, strict=True)}
     kind = KINDS.get(given.get("kind", "revolute").lower() or "revolute", "")
@@ -265,7 +245,7 @@ def _values(line: str, number: int, heads: list[_Head], findings: Findings) -> d
         scale = head.sliding if kind == "prismatic" else head.turning
         value = _real(cell, number, f"column '{head.name}'", findings, infinite=head.name in INFINITE)
         values[head.name] = value * scale
-        if scale == 1.0 and head.name in ("theta", "alpha") and (doubt := degrees_doubt([value])):
+        if scale == 1.0 and head.name in ("theta", "alpha") and (doubt := maybe_degrees([value])):
             remedy = f"Call the column {head.name} [deg] if degrees are meant."
             findings.warn("unit", number, f"column '{head.name}'", doubt[0], remedy)
     return values
@@ -286,7 +266,7 @@ def _real(text: str, number: int, what: str, findings: Findings, *, infinite: bo
 
 
 def _constant(text: str) -> float:
-    """The number of an expression without names, such as -pi/2; NaN where it is none."""
+    """The number of an expression without names, such as -pi/2; NaN for anything else."""
     try:
         value = parse_expression(text, {})
     except ExpressionError:

@@ -5,10 +5,10 @@ Axis i is the line of joint i at q = 0. Neighbors have a common normal, with fee
     a, alpha    between axes i and i+1: the length of the normal, the angle about it
     d, theta    on axis i: from the normal before to the normal after it, along and about the axis
 
-Any arm of revolute and prismatic joints can be told so. What lies before the first normal is the base, what comes after
-the last one the tool, so rows begin and end with zeros. Where axes are parallel, the normal starts where the one before
-ended. The frames are computed forward from the numbers that are written, so that masses and tool make up for their
-rounding.
+Any arm of revolute and prismatic joints can be described so. What lies before the first normal is the base, what comes
+after the last one the tool, so rows begin and end with zeros. Where axes are parallel, the normal starts where the one
+before ended. The frames are computed forward from the numbers that are written, so that masses and tool make up for
+their rounding.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class _Arm(NamedTuple):
 
 
 def write(system: System, path: Path, findings: Findings, convention: Convention = "standard") -> tuple[Path, ...]:
-    """Writes the table of a serial arm. Gives the file; none, with a finding that names the joint, where none fits."""
+    """Writes the table of a serial arm. Gives the file; none, with a finding, if the robot does not fit."""
     text = written_table(system, convention, findings)
     return (path,) if text and write_text(path, text, findings) else ()
 
@@ -129,9 +129,8 @@ def _arm(robot: Robot, findings: Findings) -> _Arm | None:
             moved, place = transformed(inertia, poses[body.name]), carrier[joint.child] - 1
             masses[place] = added(masses[place], moved) if masses[place].mass else _plus(masses[place], moved)
     if not joints:
-        findings.error(
-            "structure", 0, f"robot '{robot.name}'", "it has no joint that moves, expected an arm", "Add one."
-        )
+        problem = "it has no joint that moves, expected an arm"
+        findings.error("structure", 0, f"robot '{robot.name}'", problem, "Add one.")
         return None
     tool = poses[joints[-1].child]
     for frame in robot.frames:
@@ -147,13 +146,8 @@ def _plus(first: Inertia, second: Inertia) -> Inertia:
 
 
 def _unfit(joint: str, why: str, findings: Findings) -> None:
-    findings.error(
-        "structure",
-        0,
-        f"joint '{joint}'",
-        f"it {why}, expected a serial arm of revolute and prismatic joints in a DH table",
-        "Write TOML instead.",
-    )
+    problem = f"it {why}, expected a serial arm of revolute and prismatic joints in a DH table"
+    findings.error("structure", 0, f"joint '{joint}'", problem, "Write TOML instead.")
 
 
 def _as_written(pose: Pose) -> Pose:
@@ -217,7 +211,7 @@ def _times(settings: Settings) -> list[str]:
 
 
 def _warn_of_the_rest(system: System, findings: Findings) -> None:
-    """Says what a table has no room for."""
+    """Reports data that a table cannot hold."""
     robot = system.robot
     welded = [joint.child for joint in robot.joints if joint.kind == "fixed"]
     frames = [frame.name for frame in robot.frames if frame.name != "tool"]
@@ -233,9 +227,8 @@ def _warn_of_the_rest(system: System, findings: Findings) -> None:
     ):
         if names:
             listed = ", ".join(f"'{name}'" for name in names[:5]) + (", ..." if len(names) > 5 else "")
-            findings.warn(
-                "dropped", 0, f"robot '{robot.name}'", f"{listed} {problem}", "Write TOML to keep everything."
-            )
+            problem = f"{listed} {problem}"
+            findings.warn("dropped", 0, f"robot '{robot.name}'", problem, "Write TOML to keep everything.")
     for name in (robot.name, *robot.joint_names, *robot.body_names):
         if any(mark in name for mark in ',"#'):
             findings.error("name", 0, f"'{name}'", "it has a comma, a quote or a '#', expected none", "Rename it.")

@@ -5,21 +5,22 @@
     B>4 B>3 .
     .   B>0 Bv1
 
-Remarks that name one of `SETTINGS` set something, as `[assembly]` of a TOML file does; others say nothing.
+Remarks that name one of `SETTINGS` set something, as `[assembly]` of a TOML file does; others have no effect.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from kinemorph.errors import ModelError
+from kinemorph.errors import ModelError, Problem
 from kinemorph.formats.findings import Findings
 from kinemorph.formats.sources import Options, Source, unused_sidecar
 from kinemorph.model.modules.catalog import standard_types
-from kinemorph.model.modules.footing import on_ground
-from kinemorph.model.modules.grids import Mistake, read_grid
+from kinemorph.model.modules.grids import line_of, read_grid
+from kinemorph.model.modules.ground_contacts import on_ground
 from kinemorph.model.modules.organisms import organism_system
 from kinemorph.model.system import System
 
@@ -39,11 +40,10 @@ def read(source: Source, options: Options, findings: Findings) -> System | None:
         return None
     said = _settings(text, findings)
     name = said.get("name") or Path(source.name).stem.strip("<>") or "organism"
-    mistakes: list[Mistake] = []
+    problems: list[Problem] = []
     asked = {key: said[key] for key in ("base", "planar", "several") if key in said}
-    assembly = read_grid(text, standard_types(), mistakes, name=name, **asked)
-    for line, sentence in mistakes:
-        told(sentence.removeprefix(f"grid, line {line}: "), line, findings)
+    assembly = read_grid(text, standard_types(), problems, name=name, **asked)
+    _report(problems, findings)
     if assembly is None or findings.failed:
         return None
     robot = {key: said[key] for key in ("dyads", "root") if key in said}
@@ -53,17 +53,14 @@ def read(source: Source, options: Options, findings: Findings) -> System | None:
         system = organism_system(assembly, **robot)
         return on_ground(system) if said.get("ground") else system
     except ModelError as error:
-        for sentence in error.problems:
-            told(sentence, 0, findings)
+        _report([Problem.of(message) for message in error.problems], findings)
         return None
 
 
-def told(sentence: str, line: int, findings: Findings, element: str = "") -> None:
-    """A sentence on an assembly as a finding."""
-    sentence = re.sub(r"^assembly '[^']*':? ", "", sentence)
-    sentence = sentence.replace("pass several=True for", "say several: yes for")
-    problem, _, remedy = sentence.partition(". ")
-    findings.error("assembly", line, element, problem.rstrip("."), remedy.strip() or "Correct it.")
+def _report(problems: Iterable[Problem], findings: Findings) -> None:
+    """Problems of an assembly as findings."""
+    for problem in problems:
+        findings.error("assembly", line_of(problem), "", problem.what, problem.remedy)
 
 
 def _settings(text: str, findings: Findings) -> dict[str, Any]:

@@ -103,7 +103,7 @@ COUNTS = [
     "ngravcomp",
     "nmocap",
 ]
-SMALL = 4000  # corners of a surface that comes back by itself
+SMALL = 4000  # corners of a surface that is returned whole
 
 
 def compiled(text: bytes, files: dict[str, bytes], most: int) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -1,6 +1,6 @@
 """MuJoCo's compiler at arm's length: a process with limits on time and memory, arrays in and out.
 
-Whatever becomes of it - a message, an abort, a hang, too much memory - is one finding. Nothing is pickled.
+Whatever happens - a message, an abort, a hang, too much memory - is one finding. Nothing is pickled.
 """
 
 from __future__ import annotations
@@ -48,12 +48,11 @@ class Compiled:
 
 
 def compile_bundle(bundle: Bundle, findings: Findings) -> Compiled | None:
-    """What MuJoCo makes of a bundle; None, with a finding, where it makes nothing of it."""
+    """The compiled model of a bundle; None, with a finding, where MuJoCo cannot compile it."""
     spec = find_spec("mujoco")
     if spec is None or spec.origin is None:
-        sentence = str(MissingExtraError("mujoco", "mujoco"))
-        what, _, remedy = sentence.partition(". ")
-        findings.error("file", 0, "", f"MJCF is read through MuJoCo, and {what}", f"{remedy}.")
+        missing = MissingExtraError("mujoco", "mujoco")
+        findings.error("file", 0, "", f"MJCF is read through MuJoCo, and {missing.what}", f"{missing.remedy}.")
         return None
     answer = _answer(bundle, str(Path(spec.origin).parent.parent), findings)
     if answer is None:
@@ -88,7 +87,7 @@ def _answer(bundle: Bundle, folder: str, findings: Findings) -> tuple[dict[str, 
 
 
 def _gone(code: int | None, said: str, seconds: float, memory: int, findings: Findings) -> None:
-    """Says what became of a process that gave no answer."""
+    """Reports why a process gave no answer."""
     last = " ".join(said.split()[-30:])
     if code is None or code == -getattr(signal, "SIGXCPU", 0):
         problem, remedy = f"MuJoCo does not compile the model within {seconds:.0f} s", "Make the model smaller."

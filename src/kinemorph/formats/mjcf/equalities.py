@@ -1,7 +1,7 @@
 """Equality constraints of a compiled MuJoCo model: connect and weld close loops, joint couples two joints.
 
-In MuJoCo they are soft springs; here they hold exactly. A loop is declared from its deeper body to the shallower one,
-so that the tree of joints stays the one of the file.
+In MuJoCo they are soft springs; here they are exact constraints. A loop is declared from its deeper body to the
+shallower one, so that the tree of joints stays the one of the file.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def add_equalities(model: Compiled, reading: Any) -> None:
 
 
 def _loop(model: Compiled, reading: Any, e: int, kind: int) -> str | None:
-    """Two points, or two frames, that stay together."""
+    """Two points, or two frames, that coincide."""
     one, two = int(model.eq_obj1id[e]), int(model.eq_obj2id[e])
     data = model.eq_data[e].tolist()
     if int(model.eq_objtype[e]) == SITE:

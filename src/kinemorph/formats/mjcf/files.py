@@ -5,7 +5,7 @@ includes are put in their places, meshes and height fields are read, and each pa
 a folder that the caller names, after all links are followed. What is handed on is one text in which files have made-up
 names, and the bytes under those names. Between the check and the use nothing can be exchanged.
 
-Textures, skins, cameras' and lights' pictures and custom data have no say in the motion; they are left out of the text.
+Textures, skins, cameras' and lights' pictures and custom data do not affect the motion; they are left out of the text.
 In the text every element has a line of its own, so that a line in one of MuJoCo's messages can be traced back.
 """
 
@@ -79,13 +79,9 @@ def gather(source: Source, options: Options, findings: Findings) -> Bundle | Non
         what = (
             "a part of a model, made to be included by another file" if root.tag == "mujocoinclude" else "no MJCF model"
         )
-        findings.error(
-            "structure",
-            line_of(root),
-            "",
-            f"the outermost element is <{short(str(root.tag))[1:-1]}>, expected <mujoco>: this is {what}",
-            "Read the file that includes it." if root.tag == "mujocoinclude" else "Choose an MJCF file.",
-        )
+        problem = f"the outermost element is <{short(str(root.tag))[1:-1]}>, expected <mujoco>: this is {what}"
+        remedy = "Read the file that includes it." if root.tag == "mujocoinclude" else "Choose an MJCF file."
+        findings.error("structure", line_of(root), "", problem, remedy)
         return None
     work = _Gathering(source, options, findings)
     work.bundle.text = work.model(root, source, main=True)
@@ -197,7 +193,7 @@ class _Gathering:
     # ── the text ──────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _written(self, steps: list[_Step], source: Source, main: bool) -> tuple[bytes, list[tuple[str, Path, Place]]]:
-        """The text of all elements that have a say, a line each, with made-up file names; and the sub-models found."""
+        """The text of all elements that matter, a line each, with made-up file names; and the sub-models found."""
         compiler: dict[str, str] = {}
         for step in steps:
             if step.node is not None and step.tag == "compiler":
@@ -280,9 +276,9 @@ class _Gathering:
     # ── paths ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _found(self, name: str, tag: str, source: Source, place: Place, *, quiet: bool = False) -> Path | None:
-        """Where a named file lies; None, with a finding, where it is not there or may not be read.
+        """Where a named file lies; None, with a finding, where it does not exist or may not be read.
 
-        `quiet` says nothing of a file that is not there.
+        `quiet` reports no missing file.
         """
         try:
             path = find_file(name, source, self.options) if name else None
@@ -309,7 +305,7 @@ class _Gathering:
 
 
 def _copies(node: Node) -> int:
-    """How many parts an element asks for by its count; 1 where it has none that can be read."""
+    """How many parts an element asks for by its count; 1 where it has no readable count."""
     if node.tag not in COUNTED:
         return 1
     try:

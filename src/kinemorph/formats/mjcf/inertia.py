@@ -31,7 +31,7 @@ def write_inertial(node: Node, body: Body, moves: bool, losses: Losses) -> None:
     wanted = moments.copy()
     excess = 2.0 * moments.max() - moments.sum()
     if np.any(axes != np.eye(3)) and excess > -FLAT * moments.max():
-        excess += FLAT * moments.max()  # a flat body: MuJoCo finds its moments anew, with rounding of its own
+        excess += FLAT * moments.max()  # a flat body: MuJoCo computes its moments again, with its own rounding
     if 0.0 < excess <= ROUNDING * moments.max():
         wanted[moments < moments.max()] += excess
     elif excess > 0.0:

@@ -87,9 +87,8 @@ class _Reading:
         if len(names):
             told = [f"'{name}'" for name in names if name]
             listed = ", ".join(told[:4]) + (", ..." if len(told) > 4 else "")
-            self.findings.warn(
-                "dropped", 0, "", f"{what}: {len(names)} left out{f' ({listed})' if told else ''}", remedy
-            )
+            problem = f"{what}: {len(names)} left out{f' ({listed})' if told else ''}"
+            self.findings.warn("dropped", 0, "", problem, remedy)
 
     def _name_joints(self) -> None:
         """Joints have names of their own, apart from bodies."""

@@ -1,4 +1,4 @@
-"""What hangs on the bodies of an MJCF file: looks, equalities, drives."""
+"""The parts on the bodies of an MJCF file: geoms, equalities, drives."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ SIZES: dict[type[Any], tuple[str, Callable[[Any], Sequence[float]]]] = {
 
 
 def write_looks(robot: Robot, nodes: Mapping[str, Node], asset: Node, path: Path, losses: Losses) -> None:
-    """Geoms: what is seen and touches in group 0, what is only seen in group 1, what only touches in group 3."""
+    """Geoms: shapes that are shown and touch in group 0, only shown in group 1, only touching in group 3."""
     meshes: dict[Shape, str] = {}
     away = []
     for body in robot.bodies:
@@ -63,7 +63,7 @@ def write_looks(robot: Robot, nodes: Mapping[str, Node], asset: Node, path: Path
 
 
 def _from(path: Path, shape: MeshFile) -> str:
-    """The way from the folder of a file to a mesh."""
+    """The relative path from the folder of a file to a mesh."""
     return Path(os.path.relpath(shape.path, path.parent)).as_posix()
 
 

@@ -32,12 +32,7 @@ def read(source: Source, options: Options, findings: Findings) -> System | None:
     if compiled is None:
         return None
     if options.base is not None:
-        findings.warn(
-            "dropped",
-            0,
-            "",
-            f"base is {options.base!r}, but an MJCF file says itself how its bodies hang on the world",
-            "Write a <freejoint/> into the body, or remove it.",
-        )
+        problem = f"base is {options.base!r}, but an MJCF file says itself how its bodies hang on the world"
+        findings.warn("dropped", 0, "", problem, "Write a <freejoint/> into the body, or remove it.")
     unused_sidecar(options, "an MJCF file", findings)
     return system_of(compiled, bundle, findings)

@@ -21,7 +21,7 @@ def numbers(values: Iterable[float]) -> str:
 
 
 def place(node: Node, pose: Pose) -> None:
-    """States where a part stands, where that is not its parent's frame."""
+    """Writes the pose of a part, where it is not its parent's frame."""
     if any(pose.p):
         node.set("pos", numbers(pose.p))
     if pose.R != IDENTITY.R:
@@ -29,14 +29,14 @@ def place(node: Node, pose: Pose) -> None:
 
 
 class Losses:
-    """What MJCF cannot say, by kind; told at the end, once for each kind."""
+    """Data that MJCF cannot express, by kind; reported at the end, once for each kind."""
 
     def __init__(self, findings: Findings) -> None:
         self.findings = findings
         self.found: dict[tuple[str, str], list[str]] = {}
 
     def add(self, what: str, name: str, remedy: str = "Keep it in a TOML file.") -> None:
-        """One part that is left out, or not said exactly."""
+        """Records a part that is left out, or not expressed exactly."""
         self.found.setdefault((what, remedy), []).append(name)
 
     def tell(self) -> None:

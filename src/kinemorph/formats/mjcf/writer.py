@@ -95,7 +95,7 @@ class _Writing:
         self.actuator = etree.SubElement(self.root, "actuator")
 
     def document(self) -> Node:
-        """The whole file."""
+        """The XML tree of the whole file."""
         robot = self.robot
         chains = self._chains()
         for joint in robot.order:

@@ -1,1 +1,1 @@
-"""SDF: models, nested and included, whose poses are told against any frame. `reader`, and its parts."""
+"""SDF: models, nested and included, whose poses may be relative to any frame. `reader`, and its parts."""

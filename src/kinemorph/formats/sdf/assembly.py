@@ -23,9 +23,9 @@ from kinemorph.formats.sdf.joints import Connection, Joints
 from kinemorph.formats.sdf.links import LinkParts, Links
 from kinemorph.formats.sdf.models import NAMESAKE, Model, Models
 from kinemorph.formats.sdf.tree import hung
-from kinemorph.formats.sdf.values import Tally
 from kinemorph.formats.sources import Options
 from kinemorph.formats.xml_documents import Node, line_of
+from kinemorph.formats.xml_values import Tally
 from kinemorph.model.body import NO_INERTIA, ORIGIN
 from kinemorph.model.configuration import neutral
 from kinemorph.model.elements import TorsionSpring
@@ -70,7 +70,7 @@ class Assembly:
                 joint_key = model.joint_keys.get(index)
                 if joint_key is not None and static:
                     what, remedy = "a joint of a static model does not move", "Remove it, or let the model move."
-                    self.tally.add(model.file.findings, "dropped", what, remedy, line_of(node), model.element)
+                    self.tally.add(model.file.values.at(node, model.element), "dropped", what, remedy)
                 elif joint_key is not None:
                     joints.read(node, model, joint_key)
         followings = Couplings(joints).followings
@@ -107,13 +107,8 @@ class Assembly:
         return None if system is None else _started(system, starts)
 
     def _stray(self, node: Node, model: Model) -> None:
-        model.file.findings.error(
-            "structure",
-            line_of(node),
-            f"link '{node.get('name', '')}'",
-            f"it stands in <{model.node.tag}>, expected it in a <model>",
-            "Put it into a model.",
-        )
+        problem = f"it stands in <{model.node.tag}>, expected it in a <model>"
+        model.file.values.at(node, f"link '{node.get('name', '')}'").error("structure", problem, "Put it into a model.")
 
     def _title(self, top: Node, has_world: bool) -> str:
         if len(self.models.top) == 1:
@@ -123,19 +118,14 @@ class Assembly:
     def _gravity(self, world: Node) -> tuple[float, ...]:
         values = self.models.main.values
         if world.find("gravity") is None:
-            self.findings.warn(
-                "assumed",
-                line_of(world),
-                f"world '{world.get('name', '')}'",
-                f"<gravity> is missing: SDF's default {GRAVITY} is taken",
-                "Write it out.",
-            )
+            problem = f"<gravity> is missing: SDF's default {GRAVITY} is taken"
+            values.at(world, f"world '{world.get('name', '')}'").warn("assumed", problem, "Write it out.")
         return values.vector(world, "gravity", "world", GRAVITY)
 
     # ── declaring ─────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _grounded(self, connections: list[Connection], still: set[str]) -> list[Connection]:
-        """Joints with links of static models as the world; one that would only hold static links together is left."""
+        """Joints with links of static models as the world; one between two static links is left out."""
         grounded = []
         for connection in connections:
             joint = connection.joint
@@ -144,13 +134,8 @@ class Assembly:
                 joint = replace(joint, parent=WORLD, placement=T)
             if joint.child in still:
                 entry = self.frames.entries[joint.name]
-                entry.findings.error(
-                    "structure",
-                    entry.line,
-                    entry.element,
-                    "its child belongs to a static model, expected a link that moves",
-                    "Swap parent and child, or let the model move.",
-                )
+                problem = "its child belongs to a static model, expected a link that moves"
+                entry.error("structure", problem, "Swap parent and child, or let the model move.")
                 continue
             if joint.parent == WORLD and joint.kind == "fixed" and self.options.base == "free":
                 joint = replace(joint, kind="free")
@@ -160,7 +145,7 @@ class Assembly:
     def _declare_bodies(
         self, blueprint: Blueprint, bodies: dict[str, tuple[LinkParts, int, Model, Node]], moving: set[str]
     ) -> None:
-        """Declares all links. One that does not move and says nothing of its mass needs none."""
+        """Declares all links. A link that does not move and has no mass data needs none."""
         for key, (parts, line, _, node) in bodies.items():
             inertia = parts.inertia if key in moving or node.find("inertial") is not None else NOTHING
             blueprint.body(
@@ -181,7 +166,7 @@ class Assembly:
         roots: list[str],
         kind: str,
     ) -> dict[str, Pose]:
-        """Joints to the world of links that hang on nothing; gives where the free ones start."""
+        """Joints to the world of links without a parent joint; returns the initial poses of the free ones."""
         starts = {}
         hanging = set(roots)
         for key, (_, line, _, _) in bodies.items():
@@ -232,14 +217,14 @@ class Assembly:
                 what = "mass or inertia is missing: SDF's defaults of 1 kg and 1 kg m^2 are taken"
                 remedy = "Write <inertial> with mass and inertia."
                 element = f"link '{self.name(key)}'"
-                self.tally.add(model.file.findings, "assumed", what, remedy, line_of(node), element)
+                self.tally.add(model.file.values.at(node, element), "assumed", what, remedy)
 
 
 PER_COORDINATE = ("lower", "upper", "velocity", "effort", "damping", "friction", "armature")
 
 
 def _welded(connections: Sequence[Connection], links: set[str]) -> set[str]:
-    """These links, and all that fixed joints hold to them."""
+    """These links, and all links that fixed joints connect to them."""
     below: dict[str, list[str]] = {}
     for connection in connections:
         if connection.joint.kind == "fixed":

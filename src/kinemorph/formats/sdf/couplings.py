@@ -1,4 +1,4 @@
-"""Joints of SDF that follow others: mimic, and gearboxes, which hold the angles of two hinges in a ratio."""
+"""Joints of SDF that follow others: mimic, and gearboxes, which keep the angles of two hinges in a ratio."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from kinemorph.algebra.vectors import dot, matvec
 from kinemorph.formats.sdf.joints import Joints
 from kinemorph.formats.sdf.models import Model
-from kinemorph.formats.xml_documents import Node, line_of
+from kinemorph.formats.xml_documents import Node
 from kinemorph.model.joint import Axis, Joint
 
 SIMPLE = ("revolute", "prismatic", "helical")
@@ -26,7 +26,7 @@ class Following:
 
 
 class Couplings:
-    """Turns what `joints` laid aside into `followings`; a warning where that cannot be."""
+    """Turns the mimics and gearboxes of `joints` into `followings`, with a warning where that is not possible."""
 
     def __init__(self, joints: Joints) -> None:
         self.joints, self.frames, self.tally = joints, joints.frames, joints.tally
@@ -54,7 +54,7 @@ class Couplings:
         if leader not in self._simple or key not in self._simple:
             what = "<mimic> between joints with several axes cannot be expressed"
             remedy = "Split the joints into simple ones."
-            self.tally.add(values.findings, "dropped", what, remedy, line_of(node), entry.element)
+            self.tally.add(values.at(node, entry.element), "dropped", what, remedy)
             return
         factor = values.value(node, "multiplier", entry.element, 1.0)
         offset = values.value(node, "offset", entry.element, 0.0)
@@ -80,7 +80,7 @@ class Couplings:
         if first is None or second is None:
             what = "a gearbox whose reference body has no hinge to parent and child along its axes cannot be expressed"
             remedy = "Expect the two to turn freely."
-            self.tally.add(values.findings, "dropped", what, remedy, line_of(node), element)
+            self.tally.add(values.at(node, element), "dropped", what, remedy)
             return
         (leader, sign1), (follower, sign2) = first, second
         factor = -ratio * sign1 * sign2

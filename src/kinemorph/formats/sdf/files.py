@@ -46,7 +46,7 @@ class File:
 
 
 class Includes:
-    """Finds and parses the files that <include> names. `full` once a limit is passed, which is told once."""
+    """Finds and parses the files that <include> names. `full`: a limit is exceeded, which is reported once."""
 
     def __init__(self, main: File, options: Options) -> None:
         self.main, self.options, self.full = main, options, False
@@ -54,7 +54,7 @@ class Includes:
         self._bytes, self._count = limits.FILE_SIZE, 0
 
     def overflow(self, what: str, remedy: str) -> None:
-        """Says that a limit is passed."""
+        """Reports, once, that a limit is exceeded."""
         if not self.full:
             self.main.findings.error("file", 0, "", what, remedy)
         self.full = True
@@ -72,15 +72,13 @@ class Includes:
         if path is None:
             return None
         if str(path) in (*file.above, file.real):
-            file.findings.error(
-                "structure", line, element, "the file includes itself, expected files without a ring", "Remove it."
-            )
+            problem = "the file includes itself, expected files without a ring"
+            file.findings.error("structure", line, element, problem, "Remove it.")
             return None
         document = self._document(path)
         if document is None:
-            file.findings.error(
-                "file", line, element, "the included file cannot be read, expected SDF", "Correct that file first."
-            )
+            problem = "the included file cannot be read, expected SDF"
+            file.findings.error("file", line, element, problem, "Correct that file first.")
             return None
         source, root = document
         values = SdfValues(self.main.findings.within(source.name))
@@ -95,22 +93,14 @@ class Includes:
             else:
                 found = self._listed(folder, file) or find_file(f"{folder}/model.sdf", file.source, self.options)
         except (Outside, OSError, ValueError):
-            file.findings.error(
-                "path",
-                line,
-                element,
-                f"the path {short(uri)} leads out of the folders that may be read, or cannot be followed",
-                "Copy the model beside this file, or name its folder as a package folder.",
-            )
+            problem = f"the path {short(uri)} leads out of the folders that may be read, or cannot be followed"
+            remedy = "Copy the model beside this file, or name its folder as a package folder."
+            file.findings.error("path", line, element, problem, remedy)
             return None
         if found is None:
-            file.findings.error(
-                "file",
-                line,
-                element,
-                f"no model is found under {short(uri)}, expected an SDF file or a folder with model.sdf",
-                "Correct the path, or name the folder that holds it as a package folder.",
-            )
+            problem = f"no model is found under {short(uri)}, expected an SDF file or a folder with model.sdf"
+            remedy = "Correct the path, or name the folder that holds it as a package folder."
+            file.findings.error("file", line, element, problem, remedy)
         return found
 
     def _listed(self, folder: str, file: File) -> Path | None:
@@ -144,30 +134,17 @@ def version_of(root: Node, values: SdfValues) -> Version:
         return NEWEST
     version = _numbers(text)
     if version == (0, 0):
-        values.findings.error(
-            "structure",
-            line_of(root),
-            "sdf",
-            f"the version is {short(text)}, expected a number such as 1.9",
-            "Write the version of SDF that the file follows.",
-        )
+        problem = f"the version is {short(text)}, expected a number such as 1.9"
+        values.at(root, "sdf").error("structure", problem, "Write the version of SDF that the file follows.")
         return NEWEST
     if version < OLDEST:
-        values.findings.error(
-            "structure",
-            line_of(root),
-            "sdf",
-            f"the version is {text}, expected {OLDEST[0]}.{OLDEST[1]} or newer",
-            "Convert the file to a newer version of SDF.",
-        )
+        problem = f"the version is {text}, expected {OLDEST[0]}.{OLDEST[1]} or newer"
+        values.at(root, "sdf").error("structure", problem, "Convert the file to a newer version of SDF.")
     elif version > NEWEST:
-        values.findings.warn(
-            "unknown",
-            line_of(root),
-            "sdf",
-            f"the version is {text}, expected at most {NEWEST[0]}.{NEWEST[1]}: what is new in it is not known here",
-            "Compare poses and masses with another reader.",
+        problem = (
+            f"the version is {text}, expected at most {NEWEST[0]}.{NEWEST[1]}: what is new in it is not known here"
         )
+        values.at(root, "sdf").warn("unknown", problem, "Compare poses and masses with another reader.")
     return version
 
 

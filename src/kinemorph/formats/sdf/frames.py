@@ -1,6 +1,6 @@
 """Frames of SDF: links, joints, models and frames proper, placed against each other by name, in any order.
 
-A pose is told relative to a named frame, and a frame moves with the one it is attached to. Both are pointers; they are
+A pose is relative to a named frame, and a frame moves with the one it is attached to. Both are pointers; they are
 followed without recursion, rings are found, and every name is looked up in the scope (model or world) that holds it:
 
     relative_to, if not given:   link, nested model -> the frame of its model     joint -> its child
@@ -18,15 +18,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from kinemorph.algebra.groups import IDENTITY, Pose, compose, inverse, relative
-from kinemorph.errors import did_you_mean
 from kinemorph.formats.findings import Findings
 from kinemorph.model.input_reader import short
 from kinemorph.model.topology import WORLD
+from kinemorph.words import did_you_mean
 
 DUST = 4.5e-16  # what products of rotations leave where an exact one has a zero: two roundings
 
 NAMED = "\0"  # marks an `attached_to` that is still a name
-PENDING = ""  # an `attached_to` that nobody has set: a model without links
+PENDING = ""  # an `attached_to` that is not set: a model without links
 
 
 @dataclass(frozen=True)
@@ -58,6 +58,10 @@ class Entry:
     inside: Scope | None = None  # the scope of a model, where `placement` and its canonical link are looked up
     attribute: str = "attached_to"  # what messages call the reference to what it moves with
 
+    def error(self, rule: str, problem: str, remedy: str) -> None:
+        """Records what is wrong with this frame."""
+        self.findings.error(rule, self.line, self.element, problem, remedy)
+
 
 class Frames:
     """All frames of a file and of those it includes, by key. Declare, then `settle`, then ask."""
@@ -73,13 +77,10 @@ class Frames:
         """Keeps a frame; False, with a finding, where the name is taken in its scope."""
         known = self.entries.get(key)
         if known is not None:
-            entry.findings.error(
-                "name",
-                entry.line,
-                entry.element,
-                f"{known.element} on line {known.line} has this name already, expected names that differ in a model",
-                "Rename one of the two.",
+            problem = (
+                f"{known.element} on line {known.line} has this name already, expected names that differ in a model"
             )
+            entry.error("name", problem, "Rename one of the two.")
             return False
         self.entries[key] = entry
         return True
@@ -96,17 +97,12 @@ class Frames:
         return None
 
     def unknown(self, entry: Entry, what: str, name: str) -> None:
-        """Reports a name that is not there."""
+        """Reports a name that does not exist."""
         start = f"{entry.scope.prefix}::" if entry.scope.prefix else ""
         near = [key.removeprefix(start) for key in self.entries if key.startswith(start)] if self._few(entry) else []
         remedy = did_you_mean(name[:100], near[:1000]).strip()
-        entry.findings.error(
-            "name",
-            entry.line,
-            entry.element,
-            f"{what} names {short(name)}, expected a link, joint, frame or model of this scope",
-            remedy or "Declare it, or correct the name.",
-        )
+        problem = f"{what} names {short(name)}, expected a link, joint, frame or model of this scope"
+        entry.error("name", problem, remedy or "Declare it, or correct the name.")
 
     @staticmethod
     def _few(entry: Entry) -> bool:
@@ -189,13 +185,8 @@ class Frames:
         ring = opened[opened.index(first) :]
         entry = self.entries[ring[-1]]
         shown = " -> ".join(repr(key) for key in [*ring[:6], *(["..."] if len(ring) > 6 else []), first])
-        entry.findings.error(
-            "structure",
-            entry.line,
-            entry.element,
-            f"poses are relative to each other in a ring, {shown}, expected one that is placed in its model",
-            "Take relative_to away from one of them.",
-        )
+        problem = f"poses are relative to each other in a ring, {shown}, expected one that is placed in its model"
+        entry.error("structure", problem, "Take relative_to away from one of them.")
 
     # ── asking ────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -220,13 +211,8 @@ class Frames:
         """Finds what every frame moves with; findings for names that are not there, and for rings. Before `settle`."""
         for entry in self.entries.values():
             if entry.attached_to == PENDING:
-                entry.findings.error(
-                    "structure",
-                    entry.line,
-                    entry.element,
-                    "it has no links, expected at least one",
-                    "Add a link, or declare the model static.",
-                )
+                problem = "it has no links, expected at least one"
+                entry.error("structure", problem, "Add a link, or declare the model static.")
                 entry.attached_to = WORLD
             if entry.attached_to is not None and entry.attached_to.startswith(NAMED):
                 name, scope = entry.attached_to.removeprefix(NAMED), entry.inside or entry.scope
@@ -248,18 +234,15 @@ class Frames:
                     key = following
             if key not in self._bodies:
                 entry = self.entries[key]
-                entry.findings.error(
-                    "structure",
-                    entry.line,
-                    entry.element,
-                    f"by {entry.attribute} it moves with itself, expected a chain that ends at a link or the world",
-                    "Attach it to a link.",
+                problem = (
+                    f"by {entry.attribute} it moves with itself, expected a chain that ends at a link or the world"
                 )
+                entry.error("structure", problem, "Attach it to a link.")
             self._bodies |= dict.fromkeys(path, self._bodies.get(key))
 
 
 def tidied(pose: Pose) -> Pose:
-    """A pose without the dust of rounding: entries of the rotation that are 0, 1 or -1 but for a rounding or two."""
+    """A pose without rounding errors: entries of the rotation within a rounding or two of 0, 1 or -1 become exact."""
 
     def clean(x: float) -> float:
         return round(x) + 0.0 if abs(x - round(x)) <= DUST else x

@@ -1,4 +1,4 @@
-"""Joints of SDF as ours.
+"""Joints of SDF as joints of a robot.
 
 The joint frame lies at its pose against the child; on the parent it lies where the poses of the file put it, so at
 q = 0 every link is where the file says, and a joint that closes a loop closes it there.
@@ -19,8 +19,9 @@ from typing import Any
 from kinemorph.algebra.vectors import matvec
 from kinemorph.formats.sdf.frames import Entry, Frames
 from kinemorph.formats.sdf.models import Model
-from kinemorph.formats.sdf.values import Tally, text_of
+from kinemorph.formats.sdf.values import text_of
 from kinemorph.formats.xml_documents import Node, line_of
+from kinemorph.formats.xml_values import At, Tally
 from kinemorph.model.input_reader import short
 from kinemorph.model.joint import JOINT_KINDS, Axis, Joint, Z
 from kinemorph.model.topology import WORLD
@@ -69,13 +70,8 @@ class Joints:
             self.gearboxes.append((node, model, key))
             return
         if kind not in KINDS:
-            findings.error(
-                "structure",
-                line,
-                element,
-                f"the type is {short(kind)}, expected one of {', '.join(KINDS)}, gearbox",
-                "Choose one of these.",
-            )
+            problem = f"the type is {short(kind)}, expected one of {', '.join(KINDS)}, gearbox"
+            findings.error("structure", line, element, problem, "Choose one of these.")
             return
         ends = self.ends(node, model, entry)
         if ends is None:
@@ -118,13 +114,8 @@ class Joints:
             return None
         if child == WORLD or parent == child:
             what = "the child is the world" if child == WORLD else "parent and child are the same link"
-            entry.findings.error(
-                "structure",
-                entry.line,
-                entry.element,
-                f"{what}, expected a link that moves against its parent",
-                "Swap parent and child." if child == WORLD else "Name another link.",
-            )
+            problem = f"{what}, expected a link that moves against its parent"
+            entry.error("structure", problem, "Swap parent and child." if child == WORLD else "Name another link.")
             return None
         return parent, child
 
@@ -133,42 +124,33 @@ class Joints:
         values, findings = model.file.values, model.file.findings
         axis = values.only(node, tag, element)
         if axis is None:
-            findings.error(
-                "structure", line_of(node), element, f"<{tag}> is missing, expected a direction", f"Write <{tag}><xyz>."
-            )
+            problem = f"<{tag}> is missing, expected a direction"
+            At(findings, node, element).error("structure", problem, f"Write <{tag}><xyz>.")
             return Z
         xyz = values.only(axis, "xyz", element)
         if xyz is None:
             what, remedy = f"<{tag}> has no <xyz>: SDF's default 0 0 1 is taken", "Write <xyz> with the direction."
-            self.tally.add(findings, "assumed", what, remedy, line_of(axis), element)
+            self.tally.add(values.at(axis, element), "assumed", what, remedy)
         vector = Z if xyz is None else values.reals(xyz, text_of(xyz), 3, "<xyz>", element)
         length = math.hypot(*vector) if max(map(abs, vector)) < 1e150 else math.inf
         line = line_of(axis if xyz is None else xyz)
         if not 1e-150 < length < math.inf:
-            findings.error(
-                "axis",
-                line,
-                element,
-                f"<{tag}> <xyz> is {short(vector)}, expected a direction of length 1",
-                "Give a vector that is not zero or huge.",
-            )
+            problem = f"<{tag}> <xyz> is {short(vector)}, expected a direction of length 1"
+            findings.error("axis", line, element, problem, "Give a vector that is not zero or huge.")
             return Z
         unit = tuple(x / length for x in vector)
         if abs(length - 1.0) > NEAR_UNIT:
+            problem = f"<{tag}> <xyz> is {short(vector)} with length {length:.6g}, expected length 1"
+            remedy = "Scale it to length 1, as is done here."
             findings.warn(
-                "axis",
-                line,
-                element,
-                f"<{tag}> <xyz> is {short(vector)} with length {length:.6g}, expected length 1",
-                "Scale it to length 1, as is done here.",
-                None if model.file.line else partial(_rewrite, xyz, unit),  # included files stay as they are
+                "axis", line, element, problem, remedy, None if model.file.line else partial(_rewrite, xyz, unit)
             )
         frame = self._expressed_in(axis, xyz, model, key, element)
         x, y, z = unit if frame == key else matvec(self.frames.between(key, frame).R, unit)
         return (x, y, z)
 
     def _expressed_in(self, axis: Node, xyz: Node | None, model: Model, key: str, element: str) -> str:
-        """The key of the frame that an axis is told in: the joint's own where nothing else is said."""
+        """The key of the frame in which an axis is given: the joint's own unless the file names another."""
         values = model.file.values
         name = "" if xyz is None else (xyz.get("expressed_in") or "").strip()
         old = axis.find("use_parent_model_frame")
@@ -178,7 +160,7 @@ class Joints:
         elif old is not None:
             what = "<use_parent_model_frame> has no meaning since SDF 1.7"
             remedy = 'Write <xyz expressed_in="__model__">.'
-            self.tally.add(values.findings, "unknown", what, remedy, line_of(old), element)
+            self.tally.add(values.at(old, element), "unknown", what, remedy)
         if not name:
             return key
         found = self.frames.find(model.scope, name)
@@ -191,18 +173,13 @@ class Joints:
         values = model.file.values
         if node.find("screw_thread_pitch") is None and node.find("thread_pitch") is None:
             what, remedy = "<screw_thread_pitch> is missing: SDF's default of 1 m per turn is taken", "Write it out."
-            self.tally.add(values.findings, "assumed", what, remedy, line_of(node), element)
+            self.tally.add(values.at(node, element), "assumed", what, remedy)
         if node.find("screw_thread_pitch") is not None or node.find("thread_pitch") is None:
             return values.value(node, "screw_thread_pitch", element, 1.0) / TURN
         old = values.value(node, "thread_pitch", element, 1.0)
         if abs(old) < 1e-150:
-            values.findings.error(
-                "number",
-                line_of(node),
-                element,
-                f"<thread_pitch> is {old}, expected radians per meter that are not 0",
-                "Write <screw_thread_pitch> in meters per revolution.",
-            )
+            problem = f"<thread_pitch> is {old}, expected radians per meter that are not 0"
+            values.at(node, element).error("number", problem, "Write <screw_thread_pitch> in meters per revolution.")
             return 0.0
         return -1.0 / old
 
@@ -238,23 +215,23 @@ class Joints:
                     data[side] = bound
                 elif bound != data[side]:
                     what, remedy = f"<{side}> of a {kind} joint is not used: it has no limits", "Change the type."
-                    self.tally.add(values.findings, "limit", what, remedy, line_of(limit), element)
+                    self.tally.add(values.at(limit, element), "limit", what, remedy)
             for side in ("velocity", "effort"):
                 bound = values.bound(limit, side, element, math.inf)
                 if bound == 0.0:
                     what = f"<{side}> 0 of a joint is read as no limit"
                     remedy = "Leave it out, or give a limit above 0."
-                    self.tally.add(values.findings, "limit", what, remedy, line_of(limit), element)
+                    self.tally.add(values.at(limit, element), "limit", what, remedy)
                 data[side] = bound if bound > 0.0 else math.inf  # a negative one is SDF's way to say none
         dynamics = None if axis is None else values.only(axis, "dynamics", element)
         if dynamics is not None:
             data |= {key: values.value(dynamics, key, element, 0.0) for key in ("damping", "friction")}
             if kind not in SPRUNG and values.value(dynamics, "spring_stiffness", element, 0.0):
                 what, remedy = f"a spring of a {kind} joint cannot be expressed", "Add a Bushing to the system."
-                self.tally.add(values.findings, "dropped", what, remedy, line_of(dynamics), element)
+                self.tally.add(values.at(dynamics, element), "dropped", what, remedy)
         if axis is not None and values.value(axis, "initial_position", element, 0.0):
             what, remedy = "<initial_position> is not used", "Set the initial state of the system."
-            self.tally.add(values.findings, "dropped", what, remedy, line_of(axis), element)
+            self.tally.add(values.at(axis, element), "dropped", what, remedy)
         return data
 
     def _spring(self, node: Node, model: Model, element: str) -> tuple[float, float] | None:
@@ -271,7 +248,7 @@ class Joints:
         axis2 = node.find("axis2")
         if axis2 is not None and JOINT_KINDS[ours].axes < 2:
             what, remedy = f"<axis2> of a {node.get('type')} joint has no meaning", "Remove it, or change the type."
-            self.tally.add(model.file.findings, "unknown", what, remedy, line_of(axis2), element)
+            self.tally.add(model.file.values.at(axis2, element), "unknown", what, remedy)
 
 
 def _rewrite(node: Node, numbers: Sequence[float]) -> None:

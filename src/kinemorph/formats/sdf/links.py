@@ -1,6 +1,6 @@
-"""Links of SDF: their mass, and the shapes they show and touch with.
+"""Links of SDF: their mass, visual and collision shapes.
 
-A link without <inertial> has 1 kg and 1 kg m^2 about every axis: that is SDF's default, and it is said in a warning
+A link without <inertial> has 1 kg and 1 kg m^2 about every axis: that is SDF's default, and a warning names it
 where it matters. <inertial auto="true"> asks for the mass of the collision shapes, each of uniform density.
 """
 
@@ -16,9 +16,10 @@ from kinemorph.formats.mesh_search import MeshSearch
 from kinemorph.formats.sdf.frames import Frames
 from kinemorph.formats.sdf.models import Model
 from kinemorph.formats.sdf.solids import SOLIDS, SPANS
-from kinemorph.formats.sdf.values import Tally, text_of
+from kinemorph.formats.sdf.values import text_of
 from kinemorph.formats.sources import Options, Outside
-from kinemorph.formats.xml_documents import Node, line_of
+from kinemorph.formats.xml_documents import Node
+from kinemorph.formats.xml_values import Tally
 from kinemorph.model.shapes import STEEL, Box, Capsule, Color, Cylinder, Frustum, MeshFile, Shape, Sphere
 
 WATER = 1000.0  # [kg/m^3], the density of <inertial auto="true"> that says none
@@ -31,7 +32,7 @@ DECIDED = {  # switches of a link that change its motion, and the value that cha
 
 
 class LinkParts(NamedTuple):
-    """What a body is made of."""
+    """The data of a body."""
 
     inertia: Inertia
     shapes: tuple[Shape, ...]
@@ -40,7 +41,7 @@ class LinkParts(NamedTuple):
 
 
 class Links:
-    """Reads links. Poses of shapes may be told relative to any frame of the model."""
+    """Reads links. Poses of shapes may be relative to any frame of the model."""
 
     def __init__(self, frames: Frames, options: Options, tally: Tally) -> None:
         self.frames, self.options, self.tally = frames, options, tally
@@ -70,14 +71,8 @@ class Links:
             self._drop(model, decay, "<velocity_decay>", element)
 
     def _drop(self, model: Model, node: Node, what: str, element: str) -> None:
-        self.tally.add(
-            model.file.findings,
-            "dropped",
-            f"{what} cannot be expressed",
-            "Expect the link to move without it.",
-            line_of(node),
-            element,
-        )
+        remedy = "Expect the link to move without it."
+        self.tally.add(model.file.values.at(node, element), "dropped", f"{what} cannot be expressed", remedy)
 
     # ── mass ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -101,13 +96,8 @@ class Links:
         xx, yy, zz, xy, xz, yz = entries.values()
         pose, relative_to = values.pose(inertial, element)
         if relative_to:
-            values.findings.error(
-                "structure",
-                line_of(inertial),
-                element,
-                f"<inertial>: the pose is relative to '{relative_to}', expected the link itself",
-                "Take relative_to away.",
-            )
+            problem = f"<inertial>: the pose is relative to '{relative_to}', expected the link itself"
+            values.at(inertial, element).error("structure", problem, "Take relative_to away.")
         inertia = Inertia(mass, (0.0, 0.0, 0.0), ((xx, xy, xz), (xy, yy, yz), (xz, yz, zz)))
         turned = transformed(inertia, pose) if pose.R is not IDENTITY.R else Inertia(mass, pose.p, inertia.moment)
         return turned, inertial.find("mass") is None or missing
@@ -134,14 +124,11 @@ class Links:
             piece = Inertia(mass, (0.0, 0.0, height), mat_scale(mass, diagonal(moments)))
             total = added(total, transformed(piece, self._placed(collision, model, key, element)))
         if unsolid:
-            values.findings.error(
-                "mass",
-                line_of(inertial),
-                element,
+            problem = (
                 f"its inertia is to be computed but it has {unsolid}, expected box, sphere, cylinder, capsule, cone or "
-                "ellipsoid",
-                "Write mass, pose and inertia out.",
+                "ellipsoid"
             )
+            values.at(inertial, element).error("mass", problem, "Write mass, pose and inertia out.")
         if inertial.find("mass") is not None and total.mass > 0.0:  # the density is what gives this mass
             mass = values.value(inertial, "mass", element, 1.0)
             return Inertia(mass, total.com, mat_scale(mass / total.mass, total.moment))
@@ -179,7 +166,7 @@ class Links:
         what = f"a shape <{child.tag}>" if child.tag in UNSHOWN else f"a geometry <{str(child.tag)[:40]}>"
         rule = "dropped" if child.tag in UNSHOWN else "unknown"
         remedy = "Expect the link to be drawn and to touch without it."
-        self.tally.add(values.findings, rule, f"{what} cannot be expressed", remedy, line_of(child), element)
+        self.tally.add(values.at(child, element), rule, f"{what} cannot be expressed", remedy)
         return None
 
     def _mesh(self, node: Node, model: Model, placement: Pose, color: Color, element: str) -> Shape | None:
@@ -193,7 +180,7 @@ class Links:
             problem = "leads out of the folders that may be read"
         if path is None:
             what, remedy = f"a mesh {problem}: '{uri[:100]}'", "Name the folder that holds it as a package folder."
-            self.tally.add(values.findings, "mesh", what, remedy, line_of(node), element)
+            self.tally.add(values.at(node, element), "mesh", what, remedy)
         if node.find("submesh") is not None:
             self._drop(model, node.find("submesh"), "<submesh>: the whole mesh is taken; a part of it", element)
         x, y, z = values.vector(node, "scale", element, (1.0, 1.0, 1.0))

@@ -1,7 +1,7 @@
 """The models of an SDF file: nested ones, and those of other files that it includes, opened up without recursion.
 
 Every model becomes a `Model`: its element, the file it stands in, the scope of its names. Links, joints, frames and
-models are declared as frames on the way. `files` finds the files that are included.
+models are declared as frames at the same time. `files` finds the files that are included.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from kinemorph.formats import limits
 from kinemorph.formats.sdf.files import File, Includes
 from kinemorph.formats.sdf.frames import NAMED, PENDING, Entry, Frames, Scope
-from kinemorph.formats.sdf.values import Tally
 from kinemorph.formats.sources import Options
 from kinemorph.formats.xml_documents import Node, line_of
+from kinemorph.formats.xml_values import Tally
 from kinemorph.model.input_reader import short
 from kinemorph.model.topology import WORLD
 
@@ -119,13 +119,8 @@ class Models:
         """Whether a name may be used in SDF."""
         if RESERVED.fullmatch(name) is None:
             return True
-        parent.file.findings.error(
-            "name",
-            line_of(node),
-            element,
-            f"the name {short(name)} is kept by SDF for frames of its own, expected another",
-            "Rename it.",
-        )
+        problem = f"the name {short(name)} is kept by SDF for frames of its own, expected another"
+        parent.file.values.at(node, element).error("name", problem, "Rename it.")
         return False
 
     def _declare_parts(self, model: Model, depth: int) -> None:
@@ -197,15 +192,10 @@ class Models:
         if not models and root.tag == "sdf" and any(root.find(tag) is not None for tag in ("light", "actor")):
             if root.find("actor") is not None:
                 what, remedy = "an included <actor> is not used", "Expect the model to move without it."
-                self.tally.add(model.file.findings, "dropped", what, remedy, line_of(node), element)
+                self.tally.add(model.file.values.at(node, element), "dropped", what, remedy)
             return None
         if len(models) != 1:
-            file.findings.error(
-                "structure",
-                line_of(root),
-                "",
-                f"<{root.tag}> holds {len(models)} models, expected <sdf> with one model, as it is included",
-                "Include a file with one model.",
-            )
+            problem = f"<{root.tag}> holds {len(models)} models, expected <sdf> with one model, as it is included"
+            file.values.at(root, "").error("structure", problem, "Include a file with one model.")
             return None
         return _Task(models[0], model, file, node, depth + 1)

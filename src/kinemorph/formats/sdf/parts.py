@@ -1,13 +1,13 @@
-"""What the elements of SDF may hold: parts that are left out are told, and names that SDF does not have."""
+"""What the elements of SDF may hold: warns about parts that are left out and names that SDF does not have."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kinemorph.errors import did_you_mean
 from kinemorph.formats.sdf.models import Model, Models
-from kinemorph.formats.sdf.values import Tally
-from kinemorph.formats.xml_documents import Node, line_of
+from kinemorph.formats.xml_documents import Node
+from kinemorph.formats.xml_values import Tally
+from kinemorph.words import did_you_mean
 
 # what a model or world may hold besides what is read; True: it acts on the motion and is reported
 OTHER_PARTS = {
@@ -74,7 +74,7 @@ ATTRIBUTES = {
 
 
 def tell_other_parts(models: Models, tally: Tally) -> None:
-    """Says what is left out of models and worlds, and of their links and joints."""
+    """Warns about parts of models and worlds, and of their links and joints, that are left out."""
     for model in models.opened:
         for node in model.node.iterchildren("*"):
             tag = str(node.tag)
@@ -98,7 +98,7 @@ def tell_other_parts(models: Models, tally: Tally) -> None:
 
 
 def _strangers(part: Node) -> Iterator[tuple[Node, str]]:
-    """The elements below a link or joint that have no business there, with the tag of what they stand in."""
+    """The elements below a link or joint that do not belong there, with the tag of their parent."""
     ahead = [part]
     while ahead:
         node = ahead.pop()
@@ -112,7 +112,7 @@ def _strangers(part: Node) -> Iterator[tuple[Node, str]]:
 
 def _tell(what: str, rule: str, hint: str, node: Node, model: Model, element: str, tally: Tally) -> None:
     remedy = hint or "Expect the model to move without it."
-    tally.add(model.file.findings, rule, what, remedy, line_of(node), element)
+    tally.add(model.file.values.at(node, element), rule, what, remedy)
 
 
 def _written(tag: str) -> str:

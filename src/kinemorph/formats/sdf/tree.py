@@ -16,7 +16,7 @@ def hung(links: Sequence[str], connections: Sequence[Connection]) -> tuple[list[
 
     A link that is only a parent, of a joint whose child hangs elsewhere, hangs on that child: the joint is turned
     round, with the same coordinate. A group of links that hangs on nothing has one root: the first link that is
-    nobody's child, or the first at all where all hang on each other in a ring. Linear in links and joints.
+    not a child, or the first of all where all hang on each other in a ring. Linear in links and joints.
     """
     outward: dict[str, list[int]] = {link: [] for link in (WORLD, *links)}
     inward: dict[str, list[int]] = {link: [] for link in (WORLD, *links)}

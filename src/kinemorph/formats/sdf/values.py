@@ -1,4 +1,4 @@
-"""What stands inside elements of SDF: numbers, switches, poses, axes; and what is left out, counted by kind.
+"""Values of SDF elements: numbers, switches, poses, axes.
 
 SDF writes values as the text of child elements, where other formats have attributes. A value that is missing is the
 default of the format; one that cannot be read is a finding.
@@ -7,15 +7,13 @@ default of the format; one that cannot be read is a finding.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 from lxml import etree
 
 from kinemorph.algebra.groups import IDENTITY, Pose
 from kinemorph.algebra.quaternions import quat_normalize, quat_to_rotation
 from kinemorph.algebra.roll_pitch_yaw import rotation_of_angles
-from kinemorph.formats.degrees import degrees_doubt
-from kinemorph.formats.findings import Findings
+from kinemorph.formats.hints import maybe_degrees
 from kinemorph.formats.xml_documents import Node, line_of
 from kinemorph.formats.xml_values import Values, replacement
 from kinemorph.model.input_reader import short
@@ -33,19 +31,14 @@ def text_of(node: Node) -> str:
 class SdfValues(Values):
     """Reads the texts of child elements; `element` is what messages call the part: "link 'arm'"."""
 
-    _doubted = False  # whether angles that may be degrees were told of
+    _doubted = False  # whether angles that may be degrees were reported
 
     def only(self, node: Node, tag: str, element: str) -> Node | None:
         """The child of this tag; None where there is none, a finding where there are several."""
         found = node.findall(tag)
         if len(found) > 1:
-            self.findings.error(
-                "structure",
-                line_of(found[1]),
-                element,
-                f"<{node.tag}> holds <{tag}> {len(found)} times, expected once",
-                "Keep one of them.",
-            )
+            problem = f"<{node.tag}> holds <{tag}> {len(found)} times, expected once"
+            self.at(found[1], element).error("structure", problem, "Keep one of them.")
         return found[0] if found else None
 
     def text(self, node: Node, tag: str, element: str, default: str | None = None) -> str:
@@ -55,13 +48,8 @@ class SdfValues(Values):
         if text or (child is None and default is not None):
             return text or str(default)
         what = f"<{tag}> is missing" if child is None else f"<{tag}> is empty"
-        self.findings.error(
-            "structure",
-            line_of(node if child is None else child),
-            element,
-            f"{what}, expected text",
-            f"Write <{tag}>...</{tag}>.",
-        )
+        problem = f"{what}, expected text"
+        self.at(node if child is None else child, element).error("structure", problem, f"Write <{tag}>...</{tag}>.")
         return ""
 
     def value(self, node: Node, tag: str, element: str, default: float) -> float:
@@ -91,21 +79,16 @@ class SdfValues(Values):
         return math.copysign(math.inf, value) if abs(value) >= ENDLESS else value
 
     def switch(self, node: Node, tag: str, element: str, default: bool = False) -> bool:
-        """A child that says true or false."""
+        """The truth value of a child."""
         child = self.only(node, tag, element)
         return default if child is None else self.truth(child, text_of(child), f"<{tag}>", element, default)
 
     def truth(self, node: Node, text: str, what: str, element: str, default: bool) -> bool:
-        """A word that says true or false."""
+        """The truth value of a word."""
         found = SWITCHES.get(text.strip().lower())
         if found is None:
-            self.findings.error(
-                "structure",
-                line_of(node),
-                element,
-                f"{what} is {short(text)}, expected true or false",
-                "Write true or false.",
-            )
+            problem = f"{what} is {short(text)}, expected true or false"
+            self.at(node, element).error("structure", problem, "Write true or false.")
             return default
         return found
 
@@ -128,21 +111,16 @@ class SdfValues(Values):
             x, y, z, *turn = self.reals(node, text, 7, "<pose>", element, "")
             return Pose(self._turned(node, turn, (x, y, z), element), (x, y, z))
         if form != "euler_rpy":
-            self.findings.error(
-                "structure",
-                line_of(node),
-                element,
-                f"<pose>: rotation_format is {short(form)}, expected euler_rpy or quat_xyzw",
-                "Choose one of the two.",
-            )
+            problem = f"<pose>: rotation_format is {short(form)}, expected euler_rpy or quat_xyzw"
+            self.at(node, element).error("structure", problem, "Choose one of the two.")
             return IDENTITY
         x, y, z, *angles = self.reals(node, text, 6, "<pose>", element, "")
         if self.truth(node, node.get("degrees", "0"), "<pose> degrees", element, False):
             angles = [math.radians(angle) for angle in angles]
-        elif not self._doubted and (doubt := degrees_doubt(angles)):
+        elif not self._doubted and (doubt := maybe_degrees(angles)):
             self._doubted = True
             remedy = doubt[1].replace(" if ", ', or <pose degrees="true">, if ')
-            self.findings.warn("unit", line_of(node), element, f"<pose> is {short(text)}: {doubt[0]}", remedy)
+            self.at(node, element).warn("unit", f"<pose> is {short(text)}: {doubt[0]}", remedy)
         return Pose(rotation_of_angles(*angles) if any(angles) else IDENTITY.R, (x, y, z))
 
     def _turned(
@@ -165,30 +143,3 @@ class SdfValues(Values):
                 return IDENTITY.R
         x, y, z, w = xyzw
         return quat_to_rotation(quat_normalize((w, x, y, z)))
-
-
-@dataclass
-class _Count:
-    findings: Findings
-    line: int
-    element: str
-    remedy: str
-    times: int = 0
-
-
-class Tally:
-    """What was left out, told once per file and kind, with a count and the place of the first."""
-
-    def __init__(self) -> None:
-        self._counts: dict[tuple[str, str, str], _Count] = {}
-
-    def add(self, findings: Findings, rule: str, what: str, remedy: str, line: int, element: str) -> None:
-        """Counts one more of a kind, in the file that `findings` belong to."""
-        entry = self._counts.setdefault((findings.file, rule, what), _Count(findings, line, element, remedy))
-        entry.times += 1
-
-    def tell(self) -> None:
-        """One warning per kind."""
-        for (_, rule, what), entry in self._counts.items():
-            more = f", {entry.times} times in this file" if entry.times > 1 else ""
-            entry.findings.warn(rule, entry.line, entry.element, f"{what}{more}", entry.remedy)

@@ -14,14 +14,13 @@ from __future__ import annotations
 
 import inspect
 import math
-import re
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from kinemorph.algebra.groups import IDENTITY
-from kinemorph.errors import ModelError, did_you_mean
+from kinemorph.errors import ModelError, Problem
 from kinemorph.formats.blueprint import Blueprint
 from kinemorph.formats.toml import fields as rows
 from kinemorph.formats.toml.bodies import Bodies
@@ -34,13 +33,14 @@ from kinemorph.model.modules.assembly import Assembly, Docking, joint_module
 from kinemorph.model.modules.catalog import KINDS, known_types
 from kinemorph.model.modules.cube_shapes import SIDES
 from kinemorph.model.modules.docked_sides import docking_of, listed_assembly, module_name
-from kinemorph.model.modules.footing import on_ground
-from kinemorph.model.modules.grids import Mistake, read_grid
+from kinemorph.model.modules.grids import line_of, read_grid
+from kinemorph.model.modules.ground_contacts import on_ground
 from kinemorph.model.modules.measured_poses import snap
 from kinemorph.model.modules.module_types import ModuleType, Port, Side, side_port
 from kinemorph.model.modules.organisms import organism_system
 from kinemorph.model.parameter import nominal_part
 from kinemorph.model.system import System
+from kinemorph.words import did_you_mean
 
 AT = At(("assembly",), "assembly", "")
 OWN = ("cells", "hinge", "bodies", "joints", "ports")  # keys of kinds that are not like another one
@@ -52,7 +52,7 @@ class Organisms:
 
     def __init__(self, parts: Parts) -> None:
         self.parts, self.values, self.data = parts, parts.values, parts.data
-        self.places: dict[str, At] = {}  # of dockings, by how sentences call them
+        self.places: dict[str | int, At] = {}  # of dockings, by name
 
     def system(self, name: str, gravity: Any = None) -> System | None:
         """The modules as a system, with no elements but those of the ground; None, with findings, if there is none."""
@@ -70,7 +70,7 @@ class Organisms:
             return None
         options: dict[str, Any] = {key: read[key] for key in ("dyads", "root") if key in read}
         if isinstance(options.get("root"), int):
-            options["root"] = str(options["root"])  # which is none, and is told as such
+            options["root"] = str(options["root"])  # not a root, which is reported later
         if self.parts.options.base is not None:
             options["root"] = self.parts.options.base
         if gravity is not None:
@@ -85,25 +85,14 @@ class Organisms:
         return found
 
     def _tried(self, make: Callable[[], Any], at: At) -> Any:
-        """What a function makes; None, with findings, where it cannot."""
+        """The result of a function; None, with findings, where it raises a ModelError."""
         try:
             return make()
         except ModelError as error:
-            for sentence in error.problems:
-                self._sentence(sentence, at)
+            for message in error.problems:
+                problem = Problem.of(message)
+                self.values.error("assembly", self.places.get(problem.key, at), problem.what, problem.remedy)
             return None
-
-    def _sentence(self, sentence: str, at: At, line: int = 0) -> None:
-        """A sentence of the model as a finding, on a line of its own where one is known."""
-        self.values.mistakes += 1
-        sentence = re.sub(r"^assembly '[^']*':? ", "", sentence)
-        sentence = sentence.replace("pass several=True for", "write several = true for")
-        told = re.match(r"docking of ('[^']*' side \S+ with '[^']*' side [^\s:]+)", sentence)
-        at = self.places.get(told[1], at) if told else at
-        problem, _, remedy = sentence.rstrip(".").partition(". ")
-        where = line or self.values.lines.line(at.path)
-        remedy = f"{remedy.removesuffix('?')}{'?' if remedy.endswith('?') else '.'}" if remedy else "Correct it."
-        self.parts.findings.error("assembly", where, at.element, problem, remedy)
 
     # ── what is docked ────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -148,14 +137,14 @@ class Organisms:
         return At((key,), key, "") if key in rows.ORGANISM_ROWS else AT.key(key)
 
     def _grid(self, text: str, types: dict[str, ModuleType], **options: Any) -> Assembly | None:
-        mistakes: list[Mistake] = []
-        assembly = read_grid(text, types, mistakes, **options)
-        first = self._first_line(text)
-        for mistake in mistakes:
-            told = mistake.sentence.removeprefix(f"grid, line {mistake.line}: ").removeprefix(
-                f"assembly '{options['name']}': "
-            )
-            self._sentence(told, AT.key("grid"), first + mistake.line - 1 if mistake.line else 0)
+        problems: list[Problem] = []
+        assembly = read_grid(text, types, problems, **options)
+        first, at = self._first_line(text), AT.key("grid")
+        for problem in problems:
+            line = line_of(problem)
+            where = first + line - 1 if line else self.values.lines.line(at.path)
+            self.values.mistakes += 1
+            self.parts.findings.error("assembly", where, at.element, problem.what, problem.remedy)
         return assembly
 
     def _first_line(self, text: str) -> int:
@@ -184,10 +173,10 @@ class Organisms:
         found: list[Docking] = []
         raw_rows = self.data.get("assembly", {}).get("docked", [])
         for k, row in enumerate(self.values.items(raw_rows, AT.key("docked"))):
-            problems: list[str] = []
+            problems: list[Problem] = []
             docking = docking_of(row, f"row {k + 1}", problems)
             for problem in problems:
-                self._sentence(problem, AT.key("docked").key(k))
+                self.values.error("assembly", AT.key("docked").key(k), f"row {k + 1}: {problem.what}", problem.remedy)
             if docking is not None:
                 self._found(docking, found, AT.key("docked").key(k))
         for at, data in self._rows("dockings", rows.DOCKING):
@@ -196,8 +185,9 @@ class Organisms:
                 key: data.pop(key) for key in ("axis", "lower", "upper", "velocity", "effort", "damping") if key in data
             }
             if joint is None and changed:
-                problem = f"{next(iter(changed))} is given without a joint, expected a joint module that has it"
-                self.values.error("assembly", at.key(next(iter(changed))), problem, 'Write joint = "revolute".')
+                key = next(iter(changed))
+                what = f"{key} is given without a joint, expected a joint module that has it"
+                self.values.error("assembly", at.key(key), what, 'Write joint = "revolute".')
                 continue
             ends: dict[str, Any] = {key: module_name(data.pop(key)) for key in ("a", "b")}
             made = Docking(**ends, **nominal_part_of(data), joint=joint and replace(joint, **changed))
@@ -206,7 +196,7 @@ class Organisms:
 
     def _found(self, docking: Docking, dockings: list[Docking], at: At) -> None:
         dockings.append(docking)
-        self.places[f"'{docking.a}' side {docking.side_a} with '{docking.b}' side {docking.side_b}"] = at
+        self.places[docking.name] = at
 
     def _poses(
         self, kinds: Any, types: dict[str, ModuleType], read: dict[str, Any], options: dict[str, Any]
@@ -225,9 +215,8 @@ class Organisms:
             options["keep"] = read["keep"]
         if ("gap" in read) != ("bend" in read):
             here, other = ("gap", "bend") if "gap" in read else ("bend", "gap")
-            self.values.error(
-                "assembly", AT.key(here), f"{here} is given without {other}, expected both", f"Add {other}."
-            )
+            problem = f"{here} is given without {other}, expected both"
+            self.values.error("assembly", AT.key(here), problem, f"Add {other}.")
             return None
         if "gap" in read:
             options["tolerance"] = (read["gap"], read["bend"])
@@ -237,7 +226,7 @@ class Organisms:
         return made
 
     def _rows(self, key: str, fields: tuple[Field, ...]) -> list[tuple[At, dict[str, Any]]]:
-        """The rows of an array of tables that have no mistakes."""
+        """The rows of an array of tables that can be read."""
         found = []
         for k, raw in enumerate(self.values.items(self.data.get(key, []), At((key,), "", key))):
             before = self.values.mistakes
@@ -258,7 +247,7 @@ class Organisms:
     # ── kinds of modules ──────────────────────────────────────────────────────────────────────────────────────────
 
     def _types(self) -> dict[str, ModuleType]:
-        """All kinds by letter, those of the file among them."""
+        """All kinds by letter, including those of the file."""
         found: dict[str, ModuleType] = {}
         for letter, raw in self._tables("module_types"):
             at = At(("module_types", letter), f"module type '{letter}'", "")
@@ -315,9 +304,8 @@ class Organisms:
         blueprint = Blueprint(findings, letter, line=self.values.lines.line(at.path))
         tables = self._below(raw, "bodies", at)
         if not tables:
-            self.values.error(
-                "assembly", at, "it has no bodies, expected one or more", f"Write [module_types.{letter}.bodies.NAME]."
-            )
+            problem = "it has no bodies, expected one or more"
+            self.values.error("assembly", at, problem, f"Write [module_types.{letter}.bodies.NAME].")
             return None
         bodies = Bodies(self.values, self.parts.source, self.parts.options, raw.get("bodies"))
         before = self.values.mistakes
@@ -338,7 +326,7 @@ class Organisms:
         return robot.robot.bodies, joints
 
     def _below(self, raw: dict[str, Any], key: str, at: At) -> list[tuple[str, dict[str, Any]]]:
-        """The tables of a kind under a key, those that are none told."""
+        """The tables of a kind under a key; entries that are not tables give findings."""
         table = raw.get(key, {})
         found = []
         for name, inner in table.items() if isinstance(table, dict) else [("name", table)]:
@@ -346,9 +334,8 @@ class Organisms:
                 found.append((name, inner))
             else:
                 problem = f"it is {short(inner)}, expected a table"
-                self.values.error(
-                    "structure", at.key(key).key(name), problem, f"Write [{'.'.join(map(str, at.path))}.{key}.{name}]."
-                )
+                remedy = f"Write [{'.'.join(map(str, at.path))}.{key}.{name}]."
+                self.values.error("structure", at.key(key).key(name), problem, remedy)
         return found
 
     def _port(self, key: str, raw: dict[str, Any], at: At) -> Port | None:
@@ -360,9 +347,8 @@ class Organisms:
             problem = "reach is given " + (
                 "together with a pose" if "placement" in read else "for a side that is none of 1 to 6"
             )
-            self.values.error(
-                "assembly", place.key("reach"), f"{problem}, expected it for a side of the die alone", "Give a pose."
-            )
+            problem = f"{problem}, expected it for a side of the die alone"
+            self.values.error("assembly", place.key("reach"), problem, "Give a pose.")
         if self.values.mistakes > before:
             return None
         if "reach" in read:
@@ -371,7 +357,7 @@ class Organisms:
 
 
 def _brief(joint: Joint) -> Joint:
-    """A joint without numbers that say nothing, as one writes it in Python."""
+    """A joint without numbers that equal the defaults, as one writes it in Python."""
     usual = {"lower": -math.inf, "upper": math.inf, "velocity": math.inf, "effort": math.inf}
     per = ("lower", "upper", "velocity", "effort", "damping", "friction", "armature")
     empty = {key: () for key in per if all(x == usual.get(key, 0.0) for x in getattr(joint, key))}
@@ -379,5 +365,5 @@ def _brief(joint: Joint) -> Joint:
 
 
 def nominal_part_of(data: dict[str, Any]) -> dict[str, Any]:
-    """Data with all parameters at their values."""
+    """Data with all parameters replaced by their values."""
     return {key: nominal_part(value) for key, value in data.items()}

@@ -1,4 +1,4 @@
-"""Writes modules that are docked as the tables of a model file: a grid where they stand in one, else rows of sides."""
+"""Writes docked modules as the tables of a model file: a grid where they stand in one, otherwise rows of sides."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def organism_sections(system: System, findings: Findings) -> list[str] | None:
 
 
 def robot_options(assembly: Assembly, robot: Robot) -> dict[str, Any] | None:
-    """base, dyads and root that make this robot of an assembly; None where none do."""
+    """The base, dyads and root with which an assembly gives this robot; None where there are none."""
     first = robot.joints[0]
     letters = [joint.name.removeprefix("virtual_") for joint in robot.joints if joint.name.startswith("virtual_")]
     bodies = {*robot.body_names}

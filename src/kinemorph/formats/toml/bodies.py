@@ -14,7 +14,7 @@ from kinemorph.model.shapes import Mesh, MeshFile, Shape
 
 
 class Bodies:
-    """Reads the table `bodies`; the files of its meshes are looked for once."""
+    """Reads the table `bodies`; the files of its meshes are searched once."""
 
     def __init__(self, values: Values, source: Source, options: Options, table: Any) -> None:
         self.values = values
@@ -71,7 +71,7 @@ class Bodies:
 
 
 def mesh_uses(table: Any, values: Values) -> dict[str, MeshUse]:
-    """The files of meshes that the bodies name, each where it is named first."""
+    """The files of meshes that the bodies name, each with the place where it is named first."""
     uses: dict[str, MeshUse] = {}
     for body, raw in table.items() if isinstance(table, dict) else ():
         for key in ("shapes", "collisions"):

@@ -1,9 +1,9 @@
-"""On which line a key of a TOML text stands: one walk over its pieces, without a care for what they mean.
+"""The line of every key of a TOML text: one walk over its tokens, without interpreting them.
 
-A path is the way to a key: ("bodies", "arm", "shapes", 0, "radius"). The walk follows tables, arrays of tables, dotted
-and quoted keys, inline tables and arrays, over strings of all four kinds. It is made before the text is parsed and
-trusts nothing: what is no TOML is passed over. So it also tells how deep brackets and dotted keys nest, before a parser
-that recurses sees them.
+A path leads to a key: ("bodies", "arm", "shapes", 0, "radius"). The walk follows tables, arrays of tables, dotted and
+quoted keys, inline tables and arrays, over strings of all four kinds. It is made before the text is parsed and trusts
+nothing: text that is no TOML is skipped. So it also finds how deep brackets and dotted keys nest, before a parser that
+recurses sees them.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Lines:
         self._walk(text)
 
     def line(self, path: Path) -> int:
-        """The line of a key or an item, counted from 1; of what holds it, where it is not known itself."""
+        """The line of a key or an item, counted from 1, or that of the table or list around it."""
         while path not in self._lines:
             path = path[:-1]
         return self._lines[path]
@@ -52,7 +52,7 @@ class Lines:
 
     @property
     def too_many(self) -> bool:
-        """Whether there are more keys than may be; the walk ends there."""
+        """Whether there are more keys than allowed; the walk ends there."""
         return self._keys > limits.TOML_KEYS or self._parts > limits.TOML_PARTS
 
     # ── walking ───────────────────────────────────────────────────────────────────────────────────────────────────

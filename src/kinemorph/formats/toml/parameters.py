@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections import deque
 from typing import Any
 
+from kinemorph.errors import Problem
 from kinemorph.formats.toml.fields import PARAMETER
 from kinemorph.formats.toml.values import At, Values
 from kinemorph.model import units
@@ -59,12 +60,12 @@ def _independent(name: str, raw: Any, at: At, values: Values) -> Value:
         try:
             value, own = units.read_quantity(number)
             if unit and not _same(unit, own):
-                problem = f"the value is {short(number)} and the unit {short(unit)}, expected one unit"
-                values.error("unit", at, problem, "Leave the key 'unit' out.")
+                found = f"the value is {short(number)} and the unit {short(unit)}, expected one unit"
+                values.error("unit", at, found, "Leave the key 'unit' out.")
             return Parameter(name or "?", value, unit or own, data.get("symbol", ""))
         except ValueError as error:
-            problem, _, hint = str(error).partition(". ")
-            values.error("unit", at, problem, hint or "Correct the unit.")
+            problem = Problem.of(error.args[0], "Correct the unit.")
+            values.error("unit", at, problem.what, problem.remedy)
             return Parameter(name or "?", 0.0)
     value = values.literal(number, at)
     if abs(value) == float("inf"):
@@ -79,7 +80,7 @@ def _with_unit(name: str, value: float, unit: str, symbol: str, at: At, values: 
             return Parameter(name, units.in_si(value, units.parse_unit(unit)), units.si_unit(unit), symbol)
     except ValueError as error:
         line = values.lines.line(at.path)
-        problem = f"{error}; its value is taken as it is"
+        problem = f"{Problem.of(error.args[0]).what}; its value is taken as it is"
         values.findings.warn("unit", line, at.element, problem, "Write a known unit, or leave it out.")
     return Parameter(name, value, unit, symbol)
 
@@ -92,7 +93,7 @@ def _same(unit: str, own: str) -> bool:
 
 
 def _resolve(table: dict[str, Any], waiting: dict[str, tuple[str, ...]], values: Values) -> None:
-    """Reads what depends on others after them; what is left over goes in a circle."""
+    """Reads parameters after those that they depend on; parameters left over depend on themselves."""
     missing = {name: len(needs) for name, needs in waiting.items()}
     waiters: dict[str, list[str]] = {}
     ready: deque[str] = deque()
@@ -123,7 +124,7 @@ def _resolve(table: dict[str, Any], waiting: dict[str, tuple[str, ...]], values:
 
 
 def _circle(start: str, waiting: dict[str, tuple[str, ...]], missing: dict[str, int]) -> list[str]:
-    """A way from a name back to itself among the names that wait for each other."""
+    """A path from a name back to itself among the names that wait for each other."""
     way: dict[str, None] = {}
     here = start
     while here not in way:

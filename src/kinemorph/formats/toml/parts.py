@@ -11,22 +11,23 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from kinemorph.errors import did_you_mean
 from kinemorph.formats.blueprint import Blueprint
 from kinemorph.formats.findings import Findings
+from kinemorph.formats.repairs import TomlRepairs
 from kinemorph.formats.sources import Options, Source, named_text
 from kinemorph.formats.toml import fields as rows
 from kinemorph.formats.toml.bodies import Bodies
 from kinemorph.formats.toml.documents import Document
+from kinemorph.formats.toml.fields import POSE_KEYS
 from kinemorph.formats.toml.lines import Path
 from kinemorph.formats.toml.parameters import read_parameters
-from kinemorph.formats.toml.repairs import Repairs
 from kinemorph.formats.toml.values import NEAR_UNIT, At, Values
 from kinemorph.model.elements import ELEMENT_KINDS, FUNCTIONS, kind_of
 from kinemorph.model.elements.fields import Field, element_fields
 from kinemorph.model.input_reader import UNIT_TOLERANCE, short
 from kinemorph.model.joint import JOINT_KINDS
 from kinemorph.model.robot import Robot
+from kinemorph.words import did_you_mean, listed
 
 ABOUT = {"rad": 0, "rad/s": 0, "m": 1, "m/s": 1}  # of the two kinds of quantity, the one about or along an axis
 REFERENCES: dict[str, Callable[[Robot], tuple[str, ...]]] = {
@@ -45,7 +46,7 @@ class Parts:
         source: Source,
         options: Options,
         findings: Findings,
-        repairs: Repairs | None = None,
+        repairs: TomlRepairs | None = None,
     ) -> None:
         self.data, self.findings = document.data, findings
         self.source, self.options = source, options
@@ -60,12 +61,9 @@ class Parts:
         mark = self.data.get(rows.MARK)
         if mark != rows.VERSION or isinstance(mark, bool):
             found = "is missing" if mark is None else f"is {short(mark)}"
-            self.values.error(
-                "structure",
-                At((rows.MARK,), "", ""),
-                f"the mark of the format, '{rows.MARK} = {rows.VERSION}', {found}",
-                f"Write {rows.MARK} = {rows.VERSION} into the first line.",
-            )
+            problem = f"the mark of the format, '{rows.MARK} = {rows.VERSION}', {found}"
+            remedy = f"Write {rows.MARK} = {rows.VERSION} into the first line."
+            self.values.error("structure", At((rows.MARK,), "", ""), problem, remedy)
         for key in self.data:
             if key not in known:
                 self.values.unknown(At((key,), "", ""), key, known)
@@ -77,7 +75,7 @@ class Parts:
         return self.values.table({key: self.data[key] for key in ("name", "gravity") if key in self.data}, TOP, fields)
 
     def parameters(self) -> None:
-        """Gives names in expressions their meaning; to be read before all that uses them."""
+        """Reads the parameters, which must come before everything that uses them."""
         table = self.data.get("parameters", {})
         if isinstance(table, dict):
             read_parameters(table, self.values)
@@ -85,7 +83,7 @@ class Parts:
             self._no_table("parameters")
 
     def declare(self, blueprint: Blueprint) -> None:
-        """All parts but the name and gravity."""
+        """Declares all parts; name and gravity are read by `top`."""
         if blueprint.made is not None:
             blueprint.settings = replace(blueprint.settings, q=blueprint.made.settings.q)
         for key, declare in (
@@ -111,8 +109,9 @@ class Parts:
         self._settings(blueprint)
 
     def key_line(self, path: Path, key: str) -> int:
-        """The line of a key of a part; 0 where it is not there."""
-        return self.values.lines.line((*path, key)) if self.values.lines.has((*path, key)) else 0
+        """The line of a key of a part, or of the placement that holds it; 0 where the file has neither."""
+        lines, keys = self.values.lines, (key, "placement") if key in POSE_KEYS else (key,)
+        return next((lines.line((*path, name)) for name in keys if lines.has((*path, name))), 0)
 
     def _no_table(self, key: str) -> None:
         problem = f"'{key}' is {short(self.data[key])}, expected a table with one table per name"
@@ -135,7 +134,7 @@ class Parts:
             blueprint.joint(line, name, **read)
 
     def _check_length(self, read: dict[str, Any], raw: dict[str, Any], at: At) -> None:
-        """Axes must have length 1 where nobody asks for scaling."""
+        """Axes must have length 1 unless `normalize` asks for scaling."""
         for key in ("axis", "axis2"):
             if isinstance(raw.get(key), list) and len(raw[key]) != 3:
                 continue  # told already
@@ -173,9 +172,8 @@ class Parts:
         kind = raw.get("kind")
         if isinstance(kind, str) and kind not in ELEMENT_KINDS and kind in map(kind_of, FUNCTIONS):
             problem = f"an element of the kind {short(kind)} holds a Python function, which no file can"
-            self.values.error(
-                "structure", at, problem, "Add it in Python: System(system.robot, system.elements + ...)."
-            )
+            remedy = "Add it in Python: System(system.robot, system.elements + ...)."
+            self.values.error("structure", at, problem, remedy)
             return
         element = self.values.kind(raw, at, ELEMENT_KINDS)
         if element is None:
@@ -216,7 +214,7 @@ class Parts:
             blueprint.afterwards.append(lambda robot: self._state(blueprint, robot, raw, at))
 
     def _state(self, blueprint: Blueprint, robot: Robot, raw: dict[str, Any], at: At) -> None:
-        """q and v by place or by name, each coordinate in its unit; what is not named is neutral."""
+        """q and v by place or by name, each coordinate in its unit; coordinates that are not named are neutral."""
         neutral = [value for joint in robot.joints for value in joint.table.neutral]
         if blueprint.made is not None:  # modules stand where they are placed
             neutral = list(blueprint.made.settings.q)
@@ -235,7 +233,7 @@ class Parts:
                 for loop in robot.loops:
                     if loop.name in raw[key]:
                         problem = f"joint '{loop.name}' closes a loop and has no coordinate, expected one of "
-                        problem += ", ".join(names[:20])
+                        problem += listed(names, 20)
                         remedy = "Leave it out: it follows from the others."
                         self.values.error("name", at.key(key).key(loop.name), problem, remedy)
                 given = {name: value for name, value in raw[key].items() if name not in loops}

@@ -19,13 +19,13 @@ from typing import Any
 
 from kinemorph.formats.blueprint import Blueprint
 from kinemorph.formats.findings import Findings
+from kinemorph.formats.repairs import TomlRepairs
 from kinemorph.formats.sources import Options, Source
 from kinemorph.formats.toml import fields as rows
 from kinemorph.formats.toml.assemblies import Organisms
 from kinemorph.formats.toml.documents import parse
 from kinemorph.formats.toml.fields import JOINT
 from kinemorph.formats.toml.parts import Parts
-from kinemorph.formats.toml.repairs import Repairs
 from kinemorph.formats.toml.sidecar import extend
 from kinemorph.model.system import System
 from kinemorph.model.topology import WORLD
@@ -36,7 +36,7 @@ def read(source: Source, options: Options, findings: Findings) -> System | None:
     document = parse(source, findings)
     if document is None:
         return None
-    parts = Parts(document, source, options, findings, Repairs(source, findings))
+    parts = Parts(document, source, options, findings, TomlRepairs(source, findings))
     if not parts.checked():
         return None
     parts.parameters()
@@ -58,7 +58,7 @@ def read(source: Source, options: Options, findings: Findings) -> System | None:
 
 
 def _rehang(data: dict[str, Any], base: str, findings: Findings) -> None:
-    """Makes the root fixed or free as the caller says, where the file has one root that is either."""
+    """Makes the root fixed or free as the caller asks, where the file has exactly one root of these kinds."""
     joints = _table(data, "joints")
     roots = {name: joint for name, joint in joints.items() if _plain(joint) and joint.get("parent") == WORLD}
     hung = [name for name, joint in roots.items() if joint.get("kind") in ("fixed", "free")]
@@ -77,9 +77,9 @@ def _plain(joint: Any) -> bool:
 
 
 def _roots(data: dict[str, Any], blueprint: Blueprint, options: Options) -> None:
-    """Bodies that hang nowhere are roots where the caller says of which kind; else they are findings.
+    """Bodies without a parent joint become roots of the kind that the caller asks for; otherwise they give findings.
 
-    Where cuts are chosen, a body may hang by a joint that has it as its parent; then the builder tells what is wrong.
+    Where cuts are chosen, a body may hang by a joint that has it as its parent; then the builder reports problems.
     """
     if blueprint.builder.has_cuts:
         return
@@ -88,18 +88,14 @@ def _roots(data: dict[str, Any], blueprint: Blueprint, options: Options) -> None
     carried = {child for child in children if isinstance(child, str)} | {child for _, child in blueprint.ends.values()}
     for name in bodies:
         line = blueprint.lines.get(("body", name))
-        if name in carried or line is None:  # or wrong in another way
+        if name in carried or line is None:  # or it has a finding already
             continue
         if options.base is not None:
             blueprint.joint(line, f"{name}_root", options.base, WORLD, name)
         elif name != WORLD:
-            blueprint.findings.error(
-                "root",
-                line,
-                f"body '{name}'",
-                "no joint has it as its child, expected one joint to carry it",
-                f'Add [joints.{name}_root] with kind = "fixed" or "free", parent = "{WORLD}" and child = "{name}".',
-            )
+            problem = "no joint has it as its child, expected one joint to carry it"
+            remedy = f'Add [joints.{name}_root] with kind = "fixed" or "free", parent = "{WORLD}" and child = "{name}".'
+            blueprint.findings.error("root", line, f"body '{name}'", problem, remedy)
 
 
 def _table(data: dict[str, Any], key: str) -> dict[str, Any]:

@@ -88,7 +88,7 @@ def _table(fields: Sequence[Field], *, kind: str = "") -> Schema:
 
 
 def _several_turns() -> Schema:
-    """A pose turns in one way at most."""
+    """A pose has at most one form of rotation."""
     pairs = [("rpy", "rotation"), ("rpy", "quaternion"), ("rotation", "quaternion")]
     return {"anyOf": [{"required": list(pair)} for pair in pairs]}
 

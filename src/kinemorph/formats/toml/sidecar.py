@@ -1,8 +1,8 @@
 """Sidecars: a TOML file beside a model that says what its own format cannot, such as the joints that close loops.
 
 `arm.sidecar.toml` stands beside `arm.urdf` and has the tables of a model file: joints, frames, couplings, elements,
-settings, gravity, bodies, parameters. They are added to what the model says and checked with it; what is wrong with
-them is told of the sidecar, with its lines.
+settings, gravity, bodies, parameters. They are added to the model and checked with it; what is wrong with
+them is reported with the file name and lines of the sidecar.
 """
 
 from __future__ import annotations

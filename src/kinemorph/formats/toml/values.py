@@ -1,4 +1,4 @@
-"""Values of TOML keys as checked data: one method per form. Each mistake is a finding with its line; reading goes on.
+"""Values of TOML keys as checked data: one method per form. Mistakes give findings with lines; reading continues.
 
 A number may be a number in SI, a quantity ("5 mm") or an expression of the file's parameters ("0.5 * l1"). Tables are
 read by the rows of `fields`.
@@ -14,19 +14,20 @@ from typing import Any, NamedTuple
 from kinemorph.algebra.groups import IDENTITY, Pose
 from kinemorph.algebra.quaternions import direction_to_rotation
 from kinemorph.algebra.roll_pitch_yaw import exact_turn, rotation_of_turns
-from kinemorph.errors import ModelError, did_you_mean
+from kinemorph.errors import ModelError, Problem
 from kinemorph.formats import limits
-from kinemorph.formats.degrees import degrees_doubt
 from kinemorph.formats.findings import Findings
+from kinemorph.formats.hints import maybe_degrees
+from kinemorph.formats.repairs import TomlRepairs
 from kinemorph.formats.sources import Outside
 from kinemorph.formats.toml.fields import POSE, POSE_KEYS, SYNONYMS
 from kinemorph.formats.toml.lines import Lines, Path
-from kinemorph.formats.toml.repairs import Repairs
 from kinemorph.model import units
 from kinemorph.model.elements.fields import Field, part_fields, written_row
 from kinemorph.model.expressions import ExpressionError, parse_expression
 from kinemorph.model.input_reader import short
 from kinemorph.model.parameter import Formula, Parameter, Value
+from kinemorph.words import did_you_mean, listed
 
 AXES = {
     **{"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)},
@@ -60,7 +61,7 @@ class Values:
         findings: Findings,
         lines: Lines,
         *,
-        repairs: Repairs | None = None,
+        repairs: TomlRepairs | None = None,
         open: Callable[[str], str] | None = None,
     ) -> None:
         """`open` gives the text of a file that the model names."""
@@ -102,14 +103,17 @@ class Values:
         repair = self.repairs.repair(mended) if self.repairs and mended else None
         self.findings.error(rule, self.lines.line(at.path), at.element, problem, remedy, repair)
 
+    def warn(self, rule: str, at: At, problem: str, remedy: str) -> None:
+        """A warning on the line of a value."""
+        self.findings.warn(rule, self.lines.line(at.path), at.element, problem, remedy)
+
     # ── tables ────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def table(self, raw: Any, at: At, fields: Sequence[Field], *, skip: Sequence[str] = ()) -> dict[str, Any]:
         """The keys of a table by its rows, those left out absent. A pose may be written into the table itself."""
         if not isinstance(raw, dict):
-            self.error(
-                "structure", at, f"{_named(at)} is {short(raw)}, expected a table", "Write { key = value, ... }."
-            )
+            problem = f"{_named(at)} is {short(raw)}, expected a table"
+            self.error("structure", at, problem, "Write { key = value, ... }.")
             return {}
         rows = {field.name: field for field in fields}
         placed = "placement" in rows
@@ -134,10 +138,9 @@ class Values:
 
     def unknown(self, at: At, key: str, known: Sequence[str]) -> None:
         """Reports a key that no table of this kind has."""
-        listed = ", ".join(known[:20])
-        hint = "" if self.findings.untold else did_you_mean(key, known).strip()  # nobody reads the rest
+        hint = "" if self.findings.untold else did_you_mean(key, known).strip()  # later ones are not listed
         remedy = hint or "Remove it or correct its name."
-        self.error("unknown", at, f"the key {short(key)} is not known, expected one of {listed}", remedy)
+        self.error("unknown", at, f"the key {short(key)} is not known, expected one of {listed(known, 20)}", remedy)
 
     def missing(self, at: At, name: str, field: Field) -> None:
         """Reports a key that must be there."""
@@ -157,9 +160,10 @@ class Values:
             problem, remedy = f"{at.what} is {short(raw)}, expected a table", 'Write { kind = "box", ... }.'
         elif kind is None:
             problem = f"{at.what}: the key 'kind' is missing".removeprefix(": ")
-            remedy = f"Add kind, one of {_listed(known)}."
+            remedy = f"Add kind, one of {listed(known, MOST_LISTED)}."
         else:
-            problem = f"{at.what}: the kind is {short(kind)}, expected one of {_listed(known)}".removeprefix(": ")
+            where = f"{at.what}: " if at.what else ""
+            problem = f"{where}the kind is {short(kind)}, expected one of {listed(known, MOST_LISTED)}"
             remedy = did_you_mean(kind, known).strip() or "Choose one of these."
         self.error("structure", at, problem.strip(), remedy)
         return None
@@ -221,9 +225,8 @@ class Values:
         except OverflowError:
             number = math.nan
         if math.isnan(number):
-            self.error(
-                "number", at, f"{_named(at)} is {short(raw)}, expected a finite number", "Write a finite number."
-            )
+            problem = f"{_named(at)} is {short(raw)}, expected a finite number"
+            self.error("number", at, problem, "Write a finite number.")
             return 0.0
         return number
 
@@ -233,19 +236,17 @@ class Values:
                 return units.quantity(text, kind)
             except ValueError as error:
                 usual = f" [{units.KINDS[kind][0]}]" if kind and kind != "number" else ""
-                problem, _, hint = str(error).partition(". ")
+                problem = Problem.of(error.args[0], f"Correct the unit, or write a plain number{usual}.")
                 factor, _, word = text.partition(" ")
-                if word.strip() in self.names:
-                    hint = f'Write "{factor} * {word.strip()}" for a product.'
-                remedy = hint or f"Correct the unit, or write a plain number{usual}."
-                self.error("unit", at, f"{_named(at)}: {problem}", remedy)
+                product = f'Write "{factor} * {word.strip()}" for a product.' if word.strip() in self.names else ""
+                self.error("unit", at, f"{_named(at)}: {problem.what}", product or problem.remedy)
                 return 0.0
         try:
             value = parse_expression(text, self.names, hints=not self.findings.untold)
         except ExpressionError as error:
-            problem, _, hint = str(error).partition(". ")
-            remedy = hint or 'Write a number, a quantity such as "5 mm", or an expression of parameters.'
-            mended = None
+            usual = 'Write a number, a quantity such as "5 mm", or an expression of parameters.'
+            problem, mended = Problem.of(error.args[0], usual), None
+            remedy = problem.remedy
             if "^" in text:
                 remedy = "Write ** for a power."
             elif _QUANTITY.search(text):
@@ -253,19 +254,17 @@ class Values:
             if _COMMA.fullmatch(text):
                 number = float(text.replace(",", "."))
                 remedy, mended = f"Write a point for the decimal comma: {number}.", {at.path: number}
-            self.error("number", at, f"{_named(at)} is {short(text)}: {problem.rstrip('.')}", remedy, mended)
+            self.error("number", at, f"{_named(at)} is {short(text)}: {problem.what}", remedy, mended)
             return 0.0
         if isinstance(value, Formula):
             self._ops += value.extent[1]
             if self._ops > limits.ELEMENTS:
-                problem = f"formulas have more than {limits.ELEMENTS} operations together, expected fewer"
-                self.error("file", at, problem, "Write numbers in place of formulas.")
+                many = f"formulas have more than {limits.ELEMENTS} operations together, expected fewer"
+                self.error("file", at, many, "Write numbers in place of formulas.")
                 return 0.0
         if isinstance(value, Parameter) and value.unit and not units.fits(value.unit, kind):
-            problem = f"{_named(at)} is the parameter '{value.name}' with the unit {value.unit!r}"
-            problem += f", expected {units.with_article(kind)}"
-            remedy = "Look whether another parameter is meant."
-            self.findings.warn("unit", self.lines.line(at.path), at.element, problem, remedy)
+            found = f"{_named(at)} is the parameter '{value.name}' with the unit {value.unit!r}"
+            self.warn("unit", at, f"{found}, expected {units.with_article(kind)}", "Check which parameter is meant.")
         return value
 
     def literal(self, raw: Any, at: At, field: Field | None = None) -> float:
@@ -279,7 +278,7 @@ class Values:
     # ── several numbers ───────────────────────────────────────────────────────────────────────────────────────────
 
     def items(self, raw: Any, at: At, count: int | Sequence[int] | None = None) -> list[Any]:
-        """The items of a list of this length, or one of these lengths; zeros, with a finding, where it is none."""
+        """The items of a list of this length, or one of these lengths; zeros, with a finding, for anything else."""
         counts = (count,) if isinstance(count, int) else count
         if isinstance(raw, list) and (counts is None or len(raw) in counts):
             return raw
@@ -298,9 +297,8 @@ class Values:
     def matrix(self, raw: Any, at: At, kind: str = "") -> tuple[Any, ...]:
         rows = self.items(raw, at, 3)
         if any(not isinstance(row, list) for row in rows):
-            self.error(
-                "structure", at, f"{_named(at)} is {short(raw)}, expected three rows of three", "Write [[...], ...]."
-            )
+            problem = f"{_named(at)} is {short(raw)}, expected three rows of three"
+            self.error("structure", at, problem, "Write [[...], ...].")
             return IDENTITY.R
         return tuple(self.vector(row, at.key(i), kind) for i, row in enumerate(rows))
 
@@ -370,12 +368,12 @@ class Values:
             return False
 
     def either(self, raw: Any, at: At, field: Field) -> Any:
-        """Of several forms the one that fits."""
+        """A value in the form, of several, that fits."""
         row = written_row(field.inner, raw, self.is_number)
         return self.forms[row.form](raw, at, row._replace(kind=field.kind))
 
     def function(self, raw: Any, at: At, field: Field) -> None:
-        """Nothing: files hold no programs."""
+        """Reports a function, since files hold no programs."""
         problem = f"{_named(at)} is {short(raw)}, expected nothing: it is a Python function, which no file can hold"
         self.error("data", at, problem, "Leave it out, and add the element in Python.")
 
@@ -391,26 +389,27 @@ class Values:
         return self.made(made, read, at)
 
     def made(self, kind: type[Any], read: dict[str, Any], at: At) -> Any:
-        """An object out of its fields, with what its files hold; None, with a finding, where that cannot be had."""
+        """An object out of its fields and the files it names; None, with a finding, where it cannot be made."""
         try:
             made = kind(**read)
             if hasattr(made, "knowing"):  # texts of its own, which may name parameters of the file
                 made = made.knowing(self.names)
             return made.read_from(self.open) if hasattr(made, "read_from") else made
         except Outside as error:
-            problem = f"{_named(at)} names the file {short(str(error))}, expected one beside the model or in a package"
-            self.error("path", at, problem, "Move the file there, or name its folder with --package-dir.")
+            found = f"{_named(at)} names the file {short(str(error))}, expected one beside the model or in a package"
+            self.error("path", at, found, "Move the file there, or name its folder with --package-dir.")
         except FileNotFoundError as error:
-            problem = f"{_named(at)} names the file {short(str(error))}, which is not there"
-            self.error("path", at, problem, "Correct the name, or put the file beside the model.")
+            found = f"{_named(at)} names the file {short(str(error))}, which does not exist"
+            self.error("path", at, found, "Correct the name, or put the file beside the model.")
         except (TypeError, ValueError, ArithmeticError, OSError, ModelError) as error:
-            what, _, remedy = str(error).removeprefix(f"{at.element}: ").partition(". ")
+            message = error.problems[0] if isinstance(error, ModelError) else str(error)
+            problem = Problem.of(message, "Correct its data.")
             where = f"{_named(at)}: " if at.what else "it cannot be made: "
-            self.error("data", at, f"{where}{what}".rstrip("."), remedy or "Correct its data.")
+            self.error("data", at, f"{where}{problem.what}", problem.remedy)
         return None
 
     def anything(self, raw: Any, at: At, field: Field | None = None) -> Any:
-        """What is written, with tuples for lists of at most two dimensions and numbers for quantities."""
+        """The raw value, with tuples for lists of at most two dimensions and numbers for quantities."""
         if isinstance(raw, list):
             return tuple(
                 tuple(item) if isinstance(item, list) else self.anything(item, at.key(i)) for i, item in enumerate(raw)
@@ -422,11 +421,10 @@ class Values:
     # ── poses ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def pose(self, raw: Any, at: At, field: Field | None = None) -> Pose:
-        """A shift and at most one way of turning."""
+        """A shift and at most one form of rotation."""
         if not isinstance(raw, dict):
-            self.error(
-                "structure", at, f"{_named(at)} is {short(raw)}, expected a table", "Write { translation = [x, y, z] }."
-            )
+            problem = f"{_named(at)} is {short(raw)}, expected a table"
+            self.error("structure", at, problem, "Write { translation = [x, y, z] }.")
             return IDENTITY
         ways = [key for key in POSE_KEYS[1:] if key in raw]
         if len(ways) > 1:
@@ -444,11 +442,9 @@ class Values:
             if math.isinf(angle):
                 self.error("number", at.key(i), f"{_named(at)} is {short(raw)}, expected finite angles", "Correct it.")
                 return IDENTITY.R
-            if not isinstance(item, str) and (doubt := degrees_doubt([angle])):
+            if not isinstance(item, str) and (doubt := maybe_degrees([angle])):
                 remedy = f'Write "{angle:g} deg" if degrees are meant.'
-                place = at.key(i)
-                line = self.lines.line(place.path)
-                self.findings.warn("unit", line, at.element, f"{_named(place)}: {doubt[0]}", remedy)
+                self.warn("unit", at.key(i), f"{_named(at.key(i))}: {doubt[0]}", remedy)
             turns.append(exact_turn(angle) if isinstance(item, str) else (math.cos(angle), math.sin(angle)))
         return rotation_of_turns(*turns)
 
@@ -469,12 +465,6 @@ class Values:
 
 def _closed(name: str) -> str:
     raise Outside(name)
-
-
-def _listed(known: Mapping[str, Any]) -> str:
-    """Names, as many as a sentence can hold."""
-    names, more = ", ".join([*known][:MOST_LISTED]), len(known) - MOST_LISTED
-    return f"{names} or {more} others" if more > 0 else names
 
 
 def _named(at: At) -> str:

@@ -146,7 +146,7 @@ def _part(part: Any, table: Sequence[Field], *, flat: str = "placement") -> Entr
 
 
 def _all_parameters(system: System) -> tuple[Parameter, ...]:
-    """Those of the robot, then those that only elements have."""
+    """The parameters of the robot, then those that only elements have."""
     found = {parameter.name: parameter for parameter in parameters_of(system.elements)}
     return tuple({**{p.name: p for p in system.robot.parameters}, **found}.values())
 
@@ -246,14 +246,14 @@ def _joints(robot: Robot) -> list[str]:
 
 
 def _chosen_cut(robot: Robot) -> Entries:
-    """What makes a joint a loop, where the builder by itself would cut at other joints."""
+    """The key `cut` of a joint that closes a loop, where the builder alone would cut at other joints."""
     edges = [Edge(joint.name, joint.parent, joint.child) for joint in (*robot.joints, *robot.loops)]
     chords = spanning_tree([WORLD, *robot.body_names], edges, directed=True).chords
     return {} if {chord.name for chord in chords} == {loop.name for loop in robot.loops} else {"cut": "true"}
 
 
 def joint_entries(joint: Joint) -> Entries:
-    """The keys of a joint; numbers per coordinate only where there are any that say something."""
+    """The keys of a joint; numbers per coordinate only where they differ from the defaults."""
     entries = _part(joint, [field for field in rows.JOINT if not field.form.startswith("per_")])
     nothing = {"lower": float("-inf"), "upper": float("inf"), "velocity": float("inf"), "effort": float("inf")}
     for field in rows.JOINT:
@@ -284,9 +284,8 @@ def _elements(elements: Iterable[Element], findings: Findings) -> Iterable[tuple
             entries = _part(brief, element_fields(type(element)), flat="")
         except (TypeError, ValueError, KeyError, AttributeError, StopIteration):
             problem = "it holds data that a model file has no form for, so that it is left out"
-            findings.warn(
-                "dropped", 0, f"element '{element.name}'", problem, "Give it plain numbers, words and tuples."
-            )
+            remedy = "Give it plain numbers, words and tuples."
+            findings.warn("dropped", 0, f"element '{element.name}'", problem, remedy)
             continue
         yield element.name, {"kind": spell.text(kind), **entries}, ""
 

@@ -1,4 +1,4 @@
-"""Joints of several steps as one joint for each, with bodies without mass between: URDF has no other word for them.
+"""Joints of several steps as one joint for each step, with bodies without mass between: URDF has no such kinds.
 
 The layout of q and v stays as it is; the names of the coordinates change, `knee.first` becomes `knee_first`.
 """
@@ -20,7 +20,10 @@ BALL = "ball"  # what the last joint is called where it has several velocities
 
 
 def without_chains(system: System, lack: Callable[[str, str], None]) -> System:
-    """The system with several joints for each that has several steps; `lack` is told what URDF has not, and whose."""
+    """The system with one joint for each step of a joint that has several.
+
+    `lack` is called with what URDF cannot express and the name of the part.
+    """
     robot = system.robot
     bodies, joints = list(robot.bodies), list[Joint]()
     taken_bodies, taken_joints = {"world", *robot.body_names}, {joint.name for joint in (*robot.joints, *robot.loops)}
@@ -63,7 +66,7 @@ def _steps(joint: Joint, between: list[str], names: list[str]) -> list[Joint]:
 
 
 def free_name(name: str, taken: set[str]) -> str:
-    """The name, with underscores where it is taken; it is taken from then on."""
+    """The name, with underscores added where it is taken; it counts as taken from then on."""
     while name in taken:
         name += "_"
     taken.add(name)

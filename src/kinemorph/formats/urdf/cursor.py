@@ -1,19 +1,19 @@
-"""What the readers of URDF parts share: origins, parts that nobody knows, and doubts that are told once per kind."""
+"""What the readers of URDF parts share: origins, unknown parts, and warnings that are reported once per kind."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import TypeAlias
 
 from kinemorph.algebra.groups import IDENTITY, Pose
 from kinemorph.algebra.roll_pitch_yaw import exact_turn, rotation_of_turns
 from kinemorph.algebra.vectors import Mat, Vec
 from kinemorph.formats.blueprint import Blueprint
-from kinemorph.formats.degrees import degrees_doubt
-from kinemorph.formats.findings import Findings
+from kinemorph.formats.findings import Findings, Repair
+from kinemorph.formats.hints import maybe_degrees
 from kinemorph.formats.sources import Options, Source
-from kinemorph.formats.xml_documents import Node, line_of
-from kinemorph.formats.xml_values import Values
+from kinemorph.formats.xml_documents import Node
+from kinemorph.formats.xml_values import Tally, Values
 from kinemorph.model.input_reader import short
 from kinemorph.model.joint import Axis
 
@@ -61,23 +61,6 @@ NO_TURN = (0.0, 0.0, 0.0)
 PREFIXES = {"http://drake.mit.edu": "drake:", "https://drake.mit.edu": "drake:"}
 
 
-class Doubt:
-    """A warning that may hold for many parts; it is told once, at the first of them, with their number."""
-
-    def __init__(self, line: int, element: str, problem: str, remedy: str) -> None:
-        self.line = line
-        self.element = element
-        self.problem = problem
-        self.remedy = remedy
-        self.count = 0
-        self.repairs: list[Callable[[], None]] = []
-
-    def repair(self) -> None:
-        """Mends all of them."""
-        for repair in self.repairs:
-            repair()
-
-
 class Reading:
     """One file being read: where findings, parts and numbers go."""
 
@@ -87,15 +70,16 @@ class Reading:
         self.findings = findings
         self.blueprint = blueprint
         self.values = Values(findings)
+        self.at = self.values.at
         self.incomplete = False  # whether a link or joint is missing because it could not be read
-        self._doubts: dict[tuple[str, str], Doubt] = {}
+        self.tally = Tally()
         self._triples: dict[str | None, tuple[float, ...]] = {None: IDENTITY.p}  # by the text that says them
         self._rotations: dict[str | None, Mat] = {None: IDENTITY.R}
         self.axes: dict[str, Axis] = {}  # axes of length 1, by their text
 
-    # ── doubts ────────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── warnings ──────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def doubt(
+    def repeated(
         self,
         rule: str,
         kind: str,
@@ -103,25 +87,13 @@ class Reading:
         element: str,
         problem: str,
         remedy: str,
-        repair: Callable[[], None] | None = None,
+        repair: Repair | None = None,
     ) -> None:
-        """A warning that is grouped with others of its `kind`."""
-        known = self._doubts.get((rule, kind))
-        if known is None:
-            known = self._doubts[rule, kind] = Doubt(line_of(node), element, problem, remedy)
-        known.count += 1
-        known.repairs += [repair] if repair else []
-
-    def settle(self) -> None:
-        """Tells the doubts."""
-        for (rule, _), doubt in self._doubts.items():
-            more = f" ({doubt.count} times in this file)" if doubt.count > 1 else ""
-            repair = doubt.repair if doubt.repairs else None
-            self.findings.warn(rule, doubt.line, doubt.element, doubt.problem + more, doubt.remedy, repair)
-        self._doubts.clear()
+        """A warning that is reported once for all parts of its `kind`."""
+        self.tally.add(self.at(node, element), rule, problem, remedy, kind, repair)
 
     def other(self, node: Node, place: str, element: str) -> None:
-        """A child that the reader of its parent has no use for: a comment, decoration, or a mistake."""
+        """Judges a child that the reader of its parent does not use: a comment, decoration, or a mistake."""
         tag = node.tag
         if not isinstance(tag, str):  # a comment
             return
@@ -129,47 +101,31 @@ class Reading:
         if tag in SILENT[place]:
             return
         if tag in KNOWN[place]:
-            self.doubt(
-                "structure",
-                f"{place}/{tag}",
-                node,
-                element,
-                f"<{tag}> stands here a second time, expected once: the first one counts",
-                "Remove all but one.",
-            )
+            problem = f"<{tag}> stands here a second time, expected once: the first one counts"
+            self.repeated("structure", f"{place}/{tag}", node, element, problem, "Remove all but one.")
         elif tag in DROPPED.get(place, ()):
-            self.doubt(
-                "dropped", f"{place}/{tag}", node, element, f"<{tag}> is not used", "State it where the robot is run."
-            )
+            problem = f"<{tag}> is not used"
+            self.repeated("dropped", f"{place}/{tag}", node, element, problem, "State it where the robot is run.")
         elif ":" not in tag:  # what bears a prefix belongs to another program
             hint = nearest(tag, KNOWN[place])
-            self.doubt(
-                "unknown",
-                f"{place}/{tag}",
-                node,
-                element,
-                f"<{tag}> is no element of <{place}>, so it is not used",
-                hint or "Remove it, or correct its name.",
+            problem = f"<{tag}> is no element of <{place}>, so it is not used"
+            self.repeated(
+                "unknown", f"{place}/{tag}", node, element, problem, hint or "Remove it, or correct its name."
             )
 
     def strange(self, node: Node, known: Iterable[str], element: str) -> None:
-        """Warns of attributes that the format does not have: often one that is there has a slip of the pen."""
+        """Warns of attributes that the format does not have: often a known one is misspelled."""
         for name in node.keys():  # noqa: SIM118 - an element is no dictionary
             if name not in known and ":" not in plain(name):
                 hint = nearest(name, known)
-                self.doubt(
-                    "unknown",
-                    f"{node.tag}@{name}",
-                    node,
-                    element,
-                    f"<{node.tag}>: there is no attribute '{name}', so it is not used",
-                    hint or "Remove it, or correct its name.",
-                )
+                problem = f"<{node.tag}>: there is no attribute '{name}', so it is not used"
+                remedy = hint or "Remove it, or correct its name."
+                self.repeated("unknown", f"{node.tag}@{name}", node, element, problem, remedy)
 
     # ── values ────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def triple(self, node: Node, text: str, what: str, element: str) -> tuple[float, ...]:
-        """Three finite numbers. They are kept by their text, so that the next one who meets it need not read it."""
+        """Three finite numbers. They are kept by their text, so that the same text is not read again."""
         try:  # the usual case
             first, second, third = text.split()
             x, y, z = found = float(first), float(second), float(third)
@@ -185,7 +141,7 @@ class Reading:
         return Pose(*self.placement(node, element, known))
 
     def placement(self, node: Node, element: str, known: tuple[str, ...] = ("xyz", "rpy")) -> Placement:
-        """The same as a plain pair (R, p), which takes less time."""
+        """The pose of an <origin> as a plain pair (R, p), which takes less time."""
         xyz, rpy = node.get("xyz"), node.get("rpy")
         if xyz is None or rpy is None:
             self.strange(node, known, element)
@@ -202,9 +158,9 @@ class Reading:
             R = rotation_of_turns(exact_turn(roll), exact_turn(pitch), exact_turn(yaw))
         if rpy in self._triples:  # it could be read
             self._rotations[rpy] = R
-            doubt = degrees_doubt(angles)
+            doubt = maybe_degrees(angles)
             if doubt:
-                self.doubt("unit", "degrees", node, element, f"<origin> rpy is {short(rpy)}: {doubt[0]}", doubt[1])
+                self.repeated("unit", "degrees", node, element, f"<origin> rpy is {short(rpy)}: {doubt[0]}", doubt[1])
         return R
 
 
@@ -217,7 +173,7 @@ def plain(tag: str) -> str:
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
-    """`Did you mean 'x'?` for a slip of the pen; nothing for a word that is another."""
+    """`Did you mean 'x'?` for a misspelled word; empty where no known word is near."""
     import difflib  # it is needed where something is wrong
 
     near = difflib.get_close_matches(word, list(known), n=1, cutoff=0.7)

@@ -13,12 +13,12 @@ from typing import TypeAlias
 
 from kinemorph.algebra.groups import IDENTITY, Pose, compose, turn
 from kinemorph.algebra.vectors import Mat
-from kinemorph.errors import did_you_mean
 from kinemorph.formats.urdf.cursor import SILENT, Reading
 from kinemorph.formats.xml_documents import Node, line_of
 from kinemorph.model.building.part_readers import Draft
 from kinemorph.model.input_reader import UNIT_TOLERANCE, short
 from kinemorph.model.joint import JOINT_KINDS, Axis
+from kinemorph.words import did_you_mean
 
 # how URDF and its extensions call a kind: MuJoCo and Isaac Sim have spherical, Drake has ball, universal and screw
 KINDS = {
@@ -105,7 +105,7 @@ PITCHES = frozenset(("screw_thread_pitch", "{http://drake.mit.edu}screw_thread_p
 
 
 def _rare(children: list[Node], element: str, reading: Reading) -> dict[str, Node]:
-    """The first of each kind of children that few joints have, by its tag; all others are looked at and left out."""
+    """The first of each kind of children that few joints have, by its tag; all others are checked and left out."""
     parts: dict[str, Node] = {}
     for part in children:
         tag = part.tag
@@ -124,26 +124,16 @@ def read_kind(node: Node, word: str | None, element: str, reading: Reading) -> s
     if kind is None:
         found = "is missing" if word is None else f"is {short(word)}"
         hint = did_you_mean(word, KINDS).strip() if word else ""
-        reading.findings.error(
-            "structure",
-            line_of(node),
-            element,
-            f"the type {found}, expected one of {', '.join(KINDS)}",
-            hint or "Choose one of these.",
-        )
+        problem = f"the type {found}, expected one of {', '.join(KINDS)}"
+        reading.at(node, element).error("structure", problem, hint or "Choose one of these.")
     return kind
 
 
 def no_end(node: Node, part: Node | None, end: str, element: str, reading: Reading) -> str:
     """Reports a joint that does not name its parent or child."""
     if part is None:
-        reading.findings.error(
-            "structure",
-            line_of(node),
-            element,
-            f"<{end}> is missing, expected one",
-            f'Add <{end} link="..."/> with the name of a link.',
-        )
+        problem = f"<{end}> is missing, expected one"
+        reading.at(node, element).error("structure", problem, f'Add <{end} link="..."/> with the name of a link.')
         return ""
     return reading.values.word(part, "link", element)
 
@@ -157,13 +147,9 @@ def shape_motion(node: Node, kind: str, draft: Draft, parts: dict[str, Node], el
         return
     given = parts.get("axis")
     if given is None:
-        reading.doubt(
-            "assumed",
-            f"axis of {kind}",
-            node,
-            element,
-            f"a {kind} joint has no <axis>: URDF's default 1 0 0 is taken",
-            'Add <axis xyz="..."/> with the direction.',
+        problem = f"a {kind} joint has no <axis>: URDF's default 1 0 0 is taken"
+        reading.repeated(
+            "assumed", f"axis of {kind}", node, element, problem, 'Add <axis xyz="..."/> with the direction.'
         )
     axis = draft["axis"] = read_axis(given, AXIS, element, reading)
     if kind == "revolute" or kind == "prismatic":
@@ -180,13 +166,8 @@ def shape_motion(node: Node, kind: str, draft: Draft, parts: dict[str, Node], el
     elif kind == "helical":
         pitch = parts.get("pitch")
         if pitch is None:
-            reading.findings.error(
-                "structure",
-                line_of(node),
-                element,
-                "a screw joint has no <screw_thread_pitch>, expected its travel per turn [m]",
-                'Add <screw_thread_pitch value="..."/>.',
-            )
+            problem = "a screw joint has no <screw_thread_pitch>, expected its travel per turn [m]"
+            reading.at(node, element).error("structure", problem, 'Add <screw_thread_pitch value="..."/>.')
         else:
             draft["pitch"] = reading.values.number(pitch, "value", element) / (2.0 * math.pi)
 
@@ -208,23 +189,20 @@ def read_axis(node: Node | None, default: Axis, element: str, reading: Reading) 
         reading.axes[text] = (x, y, z)
         return (x, y, z)
     if not 1e-150 < length < 1e150:
-        reading.findings.error(
-            "axis",
-            line_of(node),
-            element,
-            f"<axis> xyz is {short(node.get('xyz'))}, expected a direction of length 1",
-            "Give the direction of the joint, such as 0 0 1.",
-        )
+        problem = f"<axis> xyz is {short(node.get('xyz'))}, expected a direction of length 1"
+        reading.at(node, element).error("axis", problem, "Give the direction of the joint, such as 0 0 1.")
         return default
     unit = (x / length, y / length, z / length)
     rounded = abs(length - 1.0) < ROUNDED  # told once for all
-    reading.doubt(
+    problem = f"<axis> xyz is {short(node.get('xyz'))} with length {length:.9g}, expected 1: it is scaled"
+    remedy = f'Write <axis xyz="{_written(unit)}"/>.'
+    reading.repeated(
         "axis",
         "rounded" if rounded else f"axis of {element}",
         node,
         element,
-        f"<axis> xyz is {short(node.get('xyz'))} with length {length:.9g}, expected 1: it is scaled",
-        f'Write <axis xyz="{_written(unit)}"/>.',
+        problem,
+        remedy,
         repair=_rewrite(node, "xyz", _written(unit)),
     )
     return unit
@@ -258,7 +236,7 @@ def z_to(axis: Axis) -> Mat:
 
 
 def _usual_limits(node: Node, draft: Draft) -> bool:
-    """Reads limits where all four are there and sound; False where they want a closer look."""
+    """Reads limits where all four are given and sound; False where they have to be checked one by one."""
     get = node.get
     low, high, most, fastest = get("lower"), get("upper"), get("effort"), get("velocity")
     try:
@@ -275,40 +253,25 @@ def _usual_limits(node: Node, draft: Draft) -> bool:
 
 
 def _limits(joint: Node, node: Node | None, kind: str, draft: Draft, element: str, reading: Reading) -> None:
-    """Limits of position, speed and effort; what is missing is unlimited."""
+    """Limits of position, speed and effort; missing ones are infinite."""
     single = JOINT_KINDS[kind].nv == 1
     if node is None:
         if single and joint.get("type") in ("revolute", "prismatic"):
-            reading.doubt(
-                "limit",
-                f"no limit on {joint.get('type')}",
-                joint,
-                element,
-                f"a {joint.get('type')} joint has no <limit>, expected one: it moves without limits",
-                'Add <limit lower="..." upper="..." effort="..." velocity="..."/>.',
-            )
+            problem = f"a {joint.get('type')} joint has no <limit>, expected one: it moves without limits"
+            remedy = 'Add <limit lower="..." upper="..." effort="..." velocity="..."/>.'
+            reading.repeated("limit", f"no limit on {joint.get('type')}", joint, element, problem, remedy)
         return
     if not single:
         if kind != "free" and node.attrib:
-            reading.doubt(
-                "dropped",
-                f"limit of {kind}",
-                node,
-                element,
-                f"<limit> of a {kind} joint is not used: it does not say which of its coordinates it means",
-                "State limits where the robot is used.",
-            )
+            problem = f"<limit> of a {kind} joint is not used: it does not say which of its coordinates it means"
+            remedy = "State limits where the robot is used."
+            reading.repeated("dropped", f"limit of {kind}", node, element, problem, remedy)
         return
     lower = _bound(node, "lower", -math.inf, element, reading)
     upper = _bound(node, "upper", math.inf, element, reading)
     if lower > upper:
-        reading.findings.error(
-            "limit",
-            line_of(node),
-            element,
-            f"the lower limit {lower:.6g} lies above the upper limit {upper:.6g}, expected the other way round",
-            "Swap them.",
-        )
+        problem = f"the lower limit {lower:.6g} lies above the upper limit {upper:.6g}, expected it below"
+        reading.at(node, element).error("limit", problem, "Swap them.")
         return
     draft["lower"], draft["upper"] = lower, upper
     _rates(node, draft, element, reading)
@@ -324,14 +287,11 @@ def _unlimited(node: Node | None, draft: Draft, element: str, reading: Reading) 
     lower = _bound(node, "lower", 0.0, element, reading)
     upper = _bound(node, "upper", 0.0, element, reading)
     if lower != upper and math.isfinite(upper - lower):
-        reading.doubt(
-            "limit",
-            "limited continuous",
-            node,
-            element,
-            f"limits from {lower:.6g} to {upper:.6g} are given, but a continuous joint has none: they are not used",
-            "Make the joint revolute, or remove lower and upper.",
+        problem = (
+            f"limits from {lower:.6g} to {upper:.6g} are given, but a continuous joint has none: they are not used"
         )
+        remedy = "Make the joint revolute, or remove lower and upper."
+        reading.repeated("limit", "limited continuous", node, element, problem, remedy)
 
 
 def _rates(node: Node, draft: Draft, element: str, reading: Reading) -> None:
@@ -342,14 +302,8 @@ def _rates(node: Node, draft: Draft, element: str, reading: Reading) -> None:
         if value > 0.0:
             draft[key] = value
         else:
-            reading.doubt(
-                "limit",
-                key,
-                node,
-                element,
-                f"the {key} limit is {value:.6g}, expected above 0: no limit is assumed",
-                f"Give the limit, or leave {key} out.",
-            )
+            problem = f"the {key} limit is {value:.6g}, expected above 0: no limit is assumed"
+            reading.repeated("limit", key, node, element, problem, f"Give the limit, or leave {key} out.")
 
 
 def _bound(node: Node, key: str, default: float, element: str, reading: Reading) -> float:
@@ -368,7 +322,7 @@ def _bound(node: Node, key: str, default: float, element: str, reading: Reading)
 
 
 def _dynamics(node: Node, draft: Draft, element: str, reading: Reading) -> None:
-    """Losses; what is missing is 0."""
+    """Damping and friction; 0 where they are missing."""
     damping, friction = node.get("damping"), node.get("friction")
     if damping is None or friction is None:
         reading.strange(node, LOSSES, element)
@@ -384,13 +338,8 @@ def _dynamics(node: Node, draft: Draft, element: str, reading: Reading) -> None:
     for key, text in (("damping", damping), ("friction", friction)):
         value = 0.0 if text is None else reading.values.number(node, key, element)
         if value < 0.0:
-            reading.findings.warn(
-                "data",
-                line_of(node),
-                element,
-                f"<dynamics> {key} is {value:.6g}, expected at least 0: 0 is assumed",
-                "Change its sign or leave it out.",
-            )
+            problem = f"<dynamics> {key} is {value:.6g}, expected at least 0: 0 is assumed"
+            reading.at(node, element).warn("data", problem, "Change its sign or leave it out.")
         elif value > 0.0:
             draft[key] = value
 

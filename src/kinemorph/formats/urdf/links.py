@@ -8,7 +8,7 @@ from kinemorph.algebra.groups import IDENTITY
 from kinemorph.algebra.vectors import Mat
 from kinemorph.formats.urdf.cursor import Placement, Reading
 from kinemorph.formats.urdf.shapes import ShapeReader
-from kinemorph.formats.xml_documents import Node, line_of
+from kinemorph.formats.xml_documents import Node
 from kinemorph.model.body import NO_INERTIA, ORIGIN, Matrix, Vector
 
 NO_ROTATION = IDENTITY.R
@@ -21,7 +21,7 @@ ReadLink: TypeAlias = tuple[int, str, MassData | None]  # line, name; None where
 
 
 def read_link(node: Node, reading: Reading, shapes: ShapeReader) -> ReadLink | None:
-    """A link; None, with a finding, where it has no name. What it looks like and touches with is left to `shapes`."""
+    """A link; None, with a finding, where it has no name. Its visual and collision shapes are left to `shapes`."""
     name = node.get("name")
     if not name or name.isspace():
         reading.values.word(node, "name", "link")
@@ -57,13 +57,9 @@ def _inertial(node: Node, element: str, reading: Reading) -> MassData:
             reading.other(part, "inertial", element)
     if mass is None or moments is None:
         for tag in [tag for tag, part in (("mass", mass), ("inertia", moments)) if part is None]:
-            reading.findings.error(
-                "structure",
-                line_of(node),
-                element,
-                f"<inertial> has no <{tag}>, expected one",
-                f"Add <{tag}>, or remove <inertial> for a link without mass.",
-            )
+            problem = f"<inertial> has no <{tag}>, expected one"
+            remedy = f"Add <{tag}>, or remove <inertial> for a link without mass."
+            reading.at(node, element).error("structure", problem, remedy)
         return MASSLESS
     mass_value, inertia = _numbers(mass, moments, element, reading)
     if pose is None:

@@ -1,4 +1,4 @@
-"""Loops that extensions of URDF know: a joint between two links that already hang in the tree.
+"""Loops of extensions of URDF: a joint between two links that already hang in the tree.
 
 Three dialects say the same, a kind of joint with its frame on either link:
 
@@ -48,7 +48,7 @@ class ReadLoop(NamedTuple):
     def directed(self, depth: Mapping[str, int]) -> tuple[str, str, dict[str, Any]]:
         """(parent, child, data) from the link farther from the root to the nearer, so that the tree stays the file's.
 
-        What a loop demands is the same seen from either link; only a universal joint swaps its axes.
+        The constraint of a loop is the same seen from either link; only a universal joint swaps its axes.
         """
         first, second = self.ends
         if depth[first] >= depth[second]:
@@ -62,7 +62,7 @@ class ReadLoop(NamedTuple):
 
 
 def read_loop(node: Node, reading: Reading) -> ReadLoop | None:
-    """A joint that closes a loop; None, with findings, where it says too little."""
+    """A joint that closes a loop; None, with findings, where data are missing."""
     dialect = DIALECTS[node.tag]
     name = node.get("name")
     element = f"{node.tag} '{name}'"
@@ -85,9 +85,8 @@ def read_loop(node: Node, reading: Reading) -> ReadLoop | None:
     if kind is None or not all(ends):
         return None
     if kind == "free":
-        reading.findings.error(
-            "loop", line_of(node), element, "it is free, so it holds nothing, expected a joint that does", "Remove it."
-        )
+        problem = "it is free, so it constrains nothing, expected another type"
+        reading.at(node, element).error("loop", problem, "Remove it.")
         return None
     data: dict[str, Any] = {"placement": poses[0], "child_placement": poses[1]}
     if dialect.axis in parts:

@@ -16,7 +16,6 @@ import os
 from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
-from kinemorph.errors import did_you_mean
 from kinemorph.formats.blueprint import Blueprint
 from kinemorph.formats.findings import Findings
 from kinemorph.formats.sources import Options, Source, sidecar_name
@@ -27,8 +26,10 @@ from kinemorph.formats.urdf.loops import DIALECTS, ReadLoop, read_loop
 from kinemorph.formats.urdf.shapes import ShapeReader
 from kinemorph.formats.urdf.transmissions import read_transmission
 from kinemorph.formats.xml_documents import Node, line_of, parse
+from kinemorph.formats.xml_values import At
 from kinemorph.model.system import System
 from kinemorph.model.topology import WORLD
+from kinemorph.words import did_you_mean, quoted
 
 XACRO = ("http://www.ros.org/wiki/xacro", "http://wiki.ros.org/xacro", "http://ros.org/wiki/xacro")
 
@@ -42,21 +43,21 @@ def read(source: Source, options: Options, findings: Findings) -> System | None:
     later.shapes.dress()
     for node in later.transmissions:
         read_transmission(node, later.joints, later.reading)
-    later.reading.settle()
+    later.reading.tally.report()
     return blueprint.system()
 
 
 def blueprint_of(source: Source, options: Options, findings: Findings) -> Blueprint | None:
     """The parts of a URDF file, declared but not yet checked against each other; None where it is no URDF.
 
-    All that moves is there; what the bodies look like is read by `read` afterwards.
+    All moving parts are declared; the shapes of bodies are read by `read` afterwards.
     """
     read = _read(source, options, findings)
     return None if read is None else read[0]
 
 
 class Later(NamedTuple):
-    """What does not move anything and is read when all that does is declared."""
+    """Parts without effect on the motion, which are read when all moving parts are declared."""
 
     reading: Reading
     shapes: ShapeReader
@@ -69,30 +70,23 @@ def _read(source: Source, options: Options, findings: Findings) -> tuple[Bluepri
     if root is None:
         return None
     if root.tag != "robot":
-        findings.error(
-            "structure",
-            line_of(root),
-            "",
-            f"the file begins with <{root.tag}>, expected <robot>",
-            "Wrap the model in <robot>, or give the file the ending of its format.",
-        )
+        problem = f"the file begins with <{root.tag}>, expected <robot>"
+        remedy = "Wrap the model in <robot>, or give the file the ending of its format."
+        At(findings, root, "").error("structure", problem, remedy)
         return None
     name = root.get("name")
     blueprint = Blueprint(findings, name or "robot", line=line_of(root), words={"body": "link"})
     reading = Reading(source, options, findings, blueprint)
     if not name:
-        findings.warn(
-            "structure", line_of(root), "robot", "attribute 'name' is missing, expected one: it is called 'robot'",
-            'Write <robot name="...">.',
-        )  # fmt: skip
+        problem = "attribute 'name' is missing, expected one: it is called 'robot'"
+        At(findings, root, "robot").warn("structure", problem, 'Write <robot name="...">.')
     later = Later(reading, ShapeReader(reading), [], set())
     links, joints, loops = _parts(root, later)
     if links or findings.failed:
         _declare(links, joints, loops, later)
     else:
-        findings.error(
-            "structure", line_of(root), "robot", "the robot has no <link>, expected at least one", "Add its links."
-        )
+        problem = "the robot has no <link>, expected at least one"
+        At(findings, root, "robot").error("structure", problem, "Add its links.")
     return blueprint, later
 
 
@@ -129,13 +123,8 @@ def _parts(root: Node, later: Later) -> tuple[list[ReadLink], list[ReadJoint], l
         elif tag == "fixed_frame":
             _frame(node, reading)
         elif isinstance(tag, str) and tag.startswith("{") and tag[1:].partition("}")[0] in XACRO:
-            reading.findings.error(
-                "structure",
-                line_of(node),
-                "",
-                f"<xacro:{tag.partition('}')[2]}> is a macro, expected plain URDF",
-                "Expand it by xacro, or give the file the ending .xacro.",
-            )
+            problem = f"<xacro:{tag.partition('}')[2]}> is a macro, expected plain URDF"
+            reading.at(node, "").error("structure", problem, "Expand it by xacro, or give the file the ending .xacro.")
             break
         else:
             reading.other(node, "robot", "robot")
@@ -146,9 +135,7 @@ def _frame(node: Node, reading: Reading) -> None:
     name, parent, origin = node.get("name"), node.find("parent"), node.find("origin")
     element = f"fixed_frame '{name}'"
     if parent is None:
-        reading.findings.error(
-            "structure", line_of(node), element, "<parent> is missing, expected one", 'Add <parent link="..."/>.'
-        )
+        reading.at(node, element).error("structure", "<parent> is missing, expected one", 'Add <parent link="..."/>.')
         return
     placement = None if origin is None else reading.origin(origin, element)
     name, body = reading.values.word(node, "name", element), reading.values.word(parent, "link", element)
@@ -189,13 +176,9 @@ def _declare(links: list[ReadLink], joints: list[ReadJoint], loops: list[ReadLoo
             if leader in taken:
                 blueprint.couple(place, name, leader, multiplier, offset)
             else:
-                findings.warn(
-                    "name",
-                    place,
-                    f"joint '{name}'",
-                    f"<mimic>: there is no joint '{leader}', expected a joint to follow: it moves by itself",
-                    ("" if findings.untold else did_you_mean(leader, taken).strip()) or "Correct the name.",
-                )
+                problem = f"<mimic>: there is no joint '{leader}', expected a joint to follow: it moves independently"
+                remedy = ("" if findings.untold else did_you_mean(leader, taken).strip()) or "Correct the name."
+                findings.warn("name", place, f"joint '{name}'", problem, remedy)
     if loops and not findings.failed:
         depth = _depths(names, joints, roots)
         for loop in loops:
@@ -210,7 +193,7 @@ def _declare(links: list[ReadLink], joints: list[ReadJoint], loops: list[ReadLoo
 def _ground(
     links: list[ReadLink], names: Iterable[str], roots: list[str], later: Later
 ) -> tuple[str | None, dict[str, str]]:
-    """The link that is the ground itself, and the new name of a link that is called like it but is not."""
+    """The link that is the ground itself, and a new name for a moving link that is called "world"."""
     if WORLD not in names:
         return None, {}
     line, _, inertial = next(link for link in links if link[1] == WORLD)
@@ -218,13 +201,8 @@ def _ground(
     if bare and WORLD in roots and later.reading.options.base != "free":
         return WORLD, {}
     new = _free_name("world_link", names)
-    later.reading.findings.warn(
-        "name",
-        line,
-        "link 'world'",
-        f"the name is kept for the ground, and this link is a body: it is called '{new}'",
-        "Rename the link.",
-    )
+    problem = f"the name is kept for the ground, and this link is a body: it is called '{new}'"
+    later.reading.findings.warn("name", line, "link 'world'", problem, "Rename the link.")
     return None, {WORLD: new}
 
 
@@ -250,22 +228,13 @@ def _check_ends(names: Collection[str], joints: list[ReadJoint], loops: list[Rea
                 reading.incomplete = True
                 _unknown(line, element, end, link, names, findings)
         if parent == child:
-            findings.error(
-                "structure",
-                line,
-                element,
-                f"parent and child are both '{parent}', expected two links",
-                "Name the other link.",
-            )
+            problem = f"parent and child are both '{parent}', expected two links"
+            findings.error("structure", line, element, problem, "Name the other link.")
         elif child in carrier:
             place, other, _ = carrier[child]
-            findings.error(
-                "loop",
-                line,
-                element,
-                f"link '{child}' hangs on joint '{other['name']}' (line {place}) already, expected one parent",
-                f"If this joint closes a loop, state it in {sidecar_name(findings.file)}, or as <loop_joint>.",
-            )
+            problem = f"link '{child}' hangs on joint '{other['name']}' (line {place}) already, expected one parent"
+            remedy = f"If this joint closes a loop, state it in {sidecar_name(findings.file)}, or as <loop_joint>."
+            findings.error("loop", line, element, problem, remedy)
         else:
             carrier[child] = joint
     for loop in loops:
@@ -318,26 +287,19 @@ def _check_roots(roots: list[str], ground: str | None, renamed: dict[str, str], 
     if len(roots) == 1:  # the usual case: it is the ground, or hangs on it
         return
     if not roots:
-        reading.findings.error(
-            "root",
-            line_of_first(reading),
-            "robot",
-            "every link is the child of a joint, so there is no root, expected one link without a parent",
-            "Remove the joint that closes the circle, or state it as <loop_joint>.",
-        )
+        problem = "every link is the child of a joint, so there is no root, expected one link without a parent"
+        remedy = "Remove the joint that closes the circle, or state it as <loop_joint>."
+        reading.findings.error("root", line_of_first(reading), "robot", problem, remedy)
         return
     carried = {child for _, child in reading.blueprint.ends.values()}
     loose = [name for name in roots if name != ground and renamed.get(name, name) not in carried]
     lines = reading.blueprint.lines
     adrift = [name for name in loose if ("body", renamed.get(name, name)) in lines]  # some names are refused
     if adrift:
-        listed = ", ".join(f"'{name}'" for name in roots[:8]) + (", ..." if len(roots) > 8 else "")
+        problem = f"the links {quoted(roots, 8)} have no parent, expected one root"
+        remedy = "Add the missing joint, or remove links that belong to nothing."
         reading.findings.error(
-            "root",
-            lines["body", renamed.get(adrift[0], adrift[0])],
-            f"link '{adrift[0]}'",
-            f"the links {listed} have no parent, expected one root",
-            "Add the missing joint, or remove links that belong to nothing.",
+            "root", lines["body", renamed.get(adrift[0], adrift[0])], f"link '{adrift[0]}'", problem, remedy
         )
 
 

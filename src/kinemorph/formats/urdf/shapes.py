@@ -1,6 +1,6 @@
-"""What URDF links look like and touch with: <visual> and <collision>, their solids, meshes and colors.
+"""The shapes of URDF links: <visual> and <collision>, their solids, meshes and colors.
 
-Meshes are looked for in the folders that may be read when all is read; their files are opened when they are drawn.
+Meshes are searched in the folders that may be read, at the end; their files are opened when they are drawn.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class ShapeReader:
         })  # fmt: skip
 
     def shape(self, node: Node, element: str) -> Shape | None:
-        """The shape of a <visual> or <collision>; None, with a finding, where there is none to be had."""
+        """The shape of a <visual> or <collision>; None, with a finding, where it has no solid."""
         pose, solid, color, place = None, None, STEEL, node.tag
         for part in node:
             tag = part.tag
@@ -67,14 +67,9 @@ class ShapeReader:
             else:
                 self.reading.other(part, place, element)
         if solid is None:
-            self.reading.doubt(
-                "structure",
-                f"{place} without geometry",
-                node,
-                element,
-                f"<{place}> has no solid inside <geometry>, expected one of {', '.join(SOLIDS)}: it is left out",
-                "Add one, or remove the element.",
-            )
+            problem = f"<{place}> has no solid inside <geometry>, expected one of {', '.join(SOLIDS)}: it is left out"
+            remedy = "Add one, or remove the element."
+            self.reading.repeated("structure", f"{place} without geometry", node, element, problem, remedy)
             return None
         read: Shape | None = SOLIDS[solid.tag](self, solid, IDENTITY if pose is None else pose, color, element)
         return read
@@ -112,14 +107,8 @@ class ShapeReader:
     def _large(self, node: Node, size: float, element: str) -> bool:
         if size > 0.0:
             return True
-        self.reading.doubt(
-            "data",
-            f"{node.tag} without extent",
-            node,
-            element,
-            f"<{node.tag}> has the size {size:g}, expected above 0: it is left out",
-            "Enlarge it, or remove it.",
-        )
+        problem = f"<{node.tag}> has the size {size:g}, expected above 0: it is left out"
+        self.reading.repeated("data", f"{node.tag} without extent", node, element, problem, "Enlarge it, or remove it.")
         return False
 
     # ── colors ────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -131,14 +120,10 @@ class ShapeReader:
             if part.tag == "color" and part.get("rgba") is not None:
                 rgba = self.values.numbers(part, "rgba", 4, element)
                 if not (min(rgba) >= 0.0 and max(rgba) <= 1.0):
-                    self.reading.doubt(
-                        "data",
-                        "color",
-                        part,
-                        element,
-                        f"<color> rgba is {short(part.get('rgba'))}, expected numbers from 0 to 1: they are cut off",
-                        "Divide by 255 if needed.",
+                    problem = (
+                        f"<color> rgba is {short(part.get('rgba'))}, expected numbers from 0 to 1: they are cut off"
                     )
+                    self.reading.repeated("data", "color", part, element, problem, "Divide by 255 if needed.")
                     rgba = tuple(min(max(value, 0.0), 1.0) for value in rgba)
                 self.colors[name] = rgba
                 return rgba

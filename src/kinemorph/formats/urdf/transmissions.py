@@ -1,7 +1,7 @@
 """URDF transmissions as actuators: a motor, the joint it drives and the reduction between them.
 
 Both forms are read: the older one with <mechanicalReduction> in the transmission, and the one with it in <actuator> or
-<joint>. A transmission that mixes several motors and joints has no counterpart in a System; that is said.
+<joint>. A transmission that mixes several motors and joints has no counterpart in a System; this gives a warning.
 """
 
 from __future__ import annotations
@@ -32,29 +32,20 @@ def read_transmission(node: Node, joints: Container[str], reading: Reading) -> N
             ratios += [inner for inner in part if inner.tag in REDUCTIONS]
     if len(motors) != 1 or len(driven) != 1:
         if motors or driven:
-            reading.doubt(
-                "dropped",
-                "transmission",
-                node,
-                element,
-                f"motors: {len(motors)}, joints: {len(driven)}, expected one of each: it is left out",
-                "Give every joint a transmission of its own.",
-            )
+            problem = f"motors: {len(motors)}, joints: {len(driven)}, expected one of each: it is left out"
+            remedy = "Give every joint a transmission of its own."
+            reading.repeated("dropped", "transmission", node, element, problem, remedy)
         return
     if driven[0] not in joints:
-        reading.doubt(
-            "name",
-            "transmission",
-            node,
-            element,
-            f"there is no joint '{driven[0]}', expected the joint that it drives: it is left out",
-            "Correct the name.",
-        )
+        problem = f"there is no joint '{driven[0]}', expected the joint that it drives: it is left out"
+        reading.repeated("name", "transmission", node, element, problem, "Correct the name.")
         return
-    kind = reading.blueprint.kinds.get(driven[0], "revolute")  # of one that is wrong something else is told
+    kind = reading.blueprint.kinds.get(driven[0], "revolute")  # a wrong joint has a finding already
     if kind not in ("revolute", "prismatic"):
         what = f"joint '{driven[0]}' is {kind} and cannot be driven: it is left out"
-        reading.doubt("dropped", "transmission", node, element, what, "Let the joint move, or remove the transmission.")
+        reading.repeated(
+            "dropped", "transmission", node, element, what, "Let the joint move, or remove the transmission."
+        )
         return
     gear = 1.0
     for ratio in ratios[:1]:
@@ -64,9 +55,8 @@ def read_transmission(node: Node, joints: Container[str], reading: Reading) -> N
         if label and ("element", label) not in lines:
             reading.blueprint.element(line_of(node), Actuator(label, driven[0], gear))
             return
-    reading.doubt(
-        "name", "actuator", node, element, f"the name '{motors[0]}' is used already: it is left out", "Rename it."
-    )
+    problem = f"the name '{motors[0]}' is used already: it is left out"
+    reading.repeated("name", "actuator", node, element, problem, "Rename it.")
 
 
 def _text(node: Node) -> str:

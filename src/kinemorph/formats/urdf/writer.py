@@ -1,6 +1,6 @@
 """Systems as URDF: the tree in the file itself, loops and settings in a sidecar beside it.
 
-URDF has the joint frame in the child's origin, so a body whose joint frame lies elsewhere (`child_placement`) is told
+URDF has the joint frame in the child's origin, so a body whose joint frame lies elsewhere (`child_placement`) is given
 in the joint frame: its mass data, its shapes and what hangs on it move there, and the motion is the same. What else has
 no direct word:
 
@@ -42,13 +42,14 @@ from kinemorph.model.robot import Frame, Robot
 from kinemorph.model.shapes import STEEL, Box, Capsule, Cylinder, MeshFile, Shape, Sphere
 from kinemorph.model.system import Settings, System
 from kinemorph.model.topology import WORLD
+from kinemorph.words import listed, quoted
 
 TYPES = {"prismatic": "prismatic", "fixed": "fixed", "free": "floating", "planar": "planar", "spherical": "spherical"}
 EXTENDED = {"spherical": "'spherical', as MuJoCo and Isaac Sim have it", "helical": "'screw', as Drake has it"}
 
 
 def write(system: System, path: Path, findings: Findings) -> tuple[Path, ...]:
-    """Writes the files and gives their paths; what cannot be said is a warning each."""
+    """Writes the files and gives their paths; data that URDF cannot express give a warning each."""
     writer = Writer(system, findings)
     document = writer.document()
     files: tuple[Path, ...] = ()
@@ -73,7 +74,7 @@ class Writer:
 
     def __init__(self, system: System, findings: Findings) -> None:
         self.findings = findings
-        self.left_out: dict[str, list[str]] = {}  # what cannot be said: who had it
+        self.left_out: dict[str, list[str]] = {}  # by what URDF cannot express: names of the parts
         self.system = without_chains(system, self._lack)
         self.robot: Robot = self.system.robot
         self.elsewhere: list[Any] = []  # elements for the sidecar
@@ -127,22 +128,20 @@ class Writer:
         return joint.kind == "fixed" and at_home and self.alone
 
     def _tell(self) -> None:
-        """One warning for each kind of thing that URDF cannot say."""
+        """One warning for each kind of data that URDF cannot express."""
         if self.robot.parameters:
-            listed = ", ".join(parameter.name for parameter in self.robot.parameters[:6])
-            self.findings.warn(
-                "dropped",
-                0,
-                "",
-                f"{len(self.robot.parameters)} parameters ({listed}) have no place in URDF: their values are written",
-                "Save the model as TOML to keep them.",
+            some = listed([parameter.name for parameter in self.robot.parameters], 6)
+            problem = (
+                f"{len(self.robot.parameters)} parameters ({some}) have no place in URDF: their values are written"
             )
+            self.findings.warn("dropped", 0, "", problem, "Save the model as TOML to keep them.")
         moved = [body.name for body in self.robot.bodies if self.frames[body.name] != IDENTITY]
         if moved:
             self.left_out.setdefault("link frames away from the joint: they are moved to it", []).extend(moved)
         for what, names in self.left_out.items():
-            listed = ", ".join(f"'{name}'" for name in names[:4]) + (", ..." if len(names) > 4 else "")
-            self.findings.warn("dropped", 0, listed, f"URDF has no {what}", "Save the model as TOML to keep it.")
+            self.findings.warn(
+                "dropped", 0, quoted(names, 4), f"URDF has no {what}", "Save the model as TOML to keep it."
+            )
 
     def _lack(self, what: str, name: str) -> None:
         self.left_out.setdefault(what, []).append(name)
@@ -182,7 +181,7 @@ class Writer:
     # ── joints ────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _joint(self, joint: Joint, mimic: Any) -> None:
-        """One joint, or the two of a kind that URDF has not."""
+        """One joint, or the two that stand for a kind that URDF lacks."""
         placement = compose(inverse(self.frames[joint.parent]), _nominal(joint.placement))
         if _is_normal(joint):
             placement = compose(placement, inverse(_nominal(joint.child_placement)))
@@ -275,7 +274,7 @@ def _is_normal(joint: Joint) -> bool:
 
 
 def _type(joint: Joint) -> str:
-    """How URDF calls a joint."""
+    """The URDF type of a joint."""
     if joint.kind == "revolute":
         limited = math.isfinite(joint.lower[0]) or math.isfinite(joint.upper[0])
         return "revolute" if limited else "continuous"

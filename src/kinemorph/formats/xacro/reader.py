@@ -1,6 +1,6 @@
 """xacro: URDF with macros, expanded by xacro in a limited process of its own (`child`), then read as URDF.
 
-Files that it includes, and packages that $(find ...) names, are looked for in the model's own folder, in the package
+Files that it includes, and packages that $(find ...) names, are searched in the model's own folder, in the package
 that holds it and in the folders of `package_dirs`. Lines in messages are those of the expanded text.
 """
 
@@ -39,16 +39,15 @@ def read(source: Source, options: Options, findings: Findings) -> System | None:
 
 
 def expand(source: Source, options: Options, findings: Findings) -> str | None:
-    """The plain URDF that a xacro text stands for; None, with a finding, where there is none."""
+    """The plain URDF that a xacro text expands to; None, with a finding, where it fails."""
     spec = find_spec("xacro")
     if spec is None or spec.origin is None:
-        what, _, remedy = str(MissingExtraError("xacro", "xacro")).partition(". ")
-        findings.error("file", 0, "", f"xacro files are expanded by xacro, and {what}", f"{remedy}.")
+        missing = MissingExtraError("xacro", "xacro")
+        findings.error("file", 0, "", f"xacro files are expanded by xacro, and {missing.what}", f"{missing.remedy}.")
         return None
     if b"<!DOCTYPE" in source.data or b"<!ENTITY" in source.data:
-        findings.error(
-            "entities", 0, "", "a document type declaration is there, expected none", "Remove <!DOCTYPE ...>."
-        )
+        problem = "a document type declaration is there, expected none"
+        findings.error("entities", 0, "", problem, "Remove <!DOCTYPE ...>.")
         return None
     try:
         text = source.data.decode("utf-8-sig")
@@ -64,13 +63,8 @@ def expand(source: Source, options: Options, findings: Findings) -> str | None:
         return None
     expanded = str(answer["text"])
     if len(expanded) > limits.FILE_SIZE:
-        findings.error(
-            "file",
-            0,
-            "",
-            f"the expanded text has {len(expanded)} characters, expected at most {limits.FILE_SIZE}",
-            "Look for macros that call each other without end.",
-        )
+        problem = f"the expanded text has {len(expanded)} characters, expected at most {limits.FILE_SIZE}"
+        findings.error("file", 0, "", problem, "Look for macros that call each other without end.")
         return None
     return expanded
 
@@ -78,7 +72,7 @@ def expand(source: Source, options: Options, findings: Findings) -> str | None:
 def _folders(source: Source, options: Options) -> dict[str, list[str]]:
     """Folders that may be read; those in which packages may lie; those above the model that are packages themselves.
 
-    A folder above counts only if a package.xml or the like makes it one: else a model could name any folder there is.
+    A folder above counts only if a package.xml or the like makes it one: otherwise a model could name any folder.
     """
     own = [] if source.folder is None else [source.folder.resolve()]
     roots = [str(root) for root in (*own, *(folder.resolve() for folder in options.package_dirs))]
@@ -109,7 +103,7 @@ def _answer(text: str, source: Source, options: Options, place: str, findings: F
 
 
 def _report(answer: dict[str, Any], findings: Findings) -> None:
-    """xacro's complaint as a finding, on the file in which it arose."""
+    """The error message of xacro as a finding, in the file where it occurred."""
     view = findings.within(str(answer.get("file") or findings.file))
     if answer.get("outside"):
         view.error(

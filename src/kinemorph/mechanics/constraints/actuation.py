@@ -1,9 +1,9 @@
 """Inverse dynamics with actuators at some joints: which forces there give an acceleration.
 
 With constraints, accelerations are  a = a_0 + G tau : a_0 those without actuators, column k of G what one unit of the
-force of actuator k adds, along what the constraints leave free. Of all tau with  G tau = a - a_0  the one with the
-least sum of w tau^2 is wanted. Where there is none, the error e = a - a_0 - G tau is measured as e^T M e: so meters and
-radians count alike, and what is left is what constraints or missing actuators forbid (Gauss).
+force of actuator k adds, along what the constraints leave free. Of all tau with G tau = a - a_0, the one with the least
+sum of w tau^2 is chosen. Where no tau satisfies this, the error e = a - a_0 - G tau is measured as e^T M e, so that
+meters and radians count alike; the remaining error is what constraints or missing actuators do not allow (Gauss).
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def actuation(
     G = transpose(reached)
 
     def weighed(x: Sequence[S]) -> list[S]:
-        """A vector whose square is x^T M x: that of y = N^T M x in the measure of D^-1."""
+        """A vector whose square is x^T M x: y = N^T M x, scaled by the square root of D^-1."""
         y = gathered(metric, matvec(M, x))
         return [times(sqrt(pivot), one) for pivot, one in zip(metric.pivots, y, strict=True)]
 
@@ -67,7 +67,9 @@ def actuation(
 
 
 def _answers(metric: BranchFactor, M: Any, rows: Rows, forces: Sequence[Sequence[S]]) -> list[list[S]]:
-    """Accelerations (nv,) under the first of the forces, which meet the rows, and what each of the others adds."""
+    """Accelerations (nv,) under the first of the forces, which satisfy the rows, and what each other force adds to
+    them.
+    """
     real = [j for j, row in enumerate(rows.J) if not all(map(is_zero, row))]
     J, wanted, weights = ([part[j] for j in real] for part in rows[:3])
     kept = Rows(J, wanted, weights, rows.opening)
@@ -83,7 +85,7 @@ def _answers(metric: BranchFactor, M: Any, rows: Rows, forces: Sequence[Sequence
 
 
 def _shared_answers(metric: BranchFactor, M: Any, rows: Rows, forces: Sequence[Sequence[S]]) -> list[list[S]]:
-    """The same where there are so many constraints that matrices are solved in loops."""
+    """`_answers` for so many constraints that matrices are solved in loop programs."""
     still = rows._replace(wanted=[0.0] * len(rows.J))
     return [shared_out(M, force, still if k else rows).a for k, force in enumerate(forces)]
 

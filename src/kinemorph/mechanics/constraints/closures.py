@@ -1,10 +1,10 @@
-"""Closed loops and coupled joints as constraints on the open tree.
+"""Closed chains and coupled joints as constraints on the open tree.
 
     phi(q) = 0,      J(q) v = d phi/dt,      J a = gamma(q, v) = -(dJ/dt) v
 
-phi says how far every closure is open: one number per condition of the joint that closes the loop
-(`joint.CLOSURE_ROWS`), then one per coupled joint. J and gamma are its first and second derivatives along the motion,
-by dual numbers, so they are exact wherever the robot stands, closed or not. With the multipliers lambda
+phi is how far every closure is open: one number per condition of the joint that closes the loop (`joint.CLOSURE_ROWS`),
+then one per coupled joint. J and gamma are its first and second derivatives along the motion, by dual numbers, so they
+are exact wherever the robot stands, closed or not. With the multipliers lambda
 
     M a + h = tau + J^T lambda,      J a = gamma
 
@@ -46,7 +46,7 @@ def _orientation(T: Pose, closure: Closure) -> list[S]:
 
 
 def _pitch(T: Pose, closure: Closure) -> list[S]:
-    """Travel less pitch times angle, by the sine of what they differ: an angle by itself would jump at half a turn."""
+    """Travel minus pitch times angle, by the sine of their difference: an angle alone would jump at half a turn."""
     if is_zero(closure.pitch):
         return [T.p[2]]
     s, c = sincos(div(T.p[2], closure.pitch))
@@ -68,8 +68,8 @@ CONDITIONS: dict[str, Callable[[Pose, Closure], list[S]]] = {
 def constraint_names(robot: Robot) -> tuple[str, ...]:
     """Names of the rows of phi, (nc,): `closure.point.x`, or `closure.pitch` where a condition has one row only.
 
-    Those of loops have the joint's name, the condition and the axis of the joint frame on the parent whose z is the
-    joint's axis; a coupled joint's is `joint.coupling`.
+    The name of a loop's row has the joint's name, the condition and the axis of the joint frame on the parent, whose z
+    is the joint's axis; the row of a coupled joint is `joint.coupling`.
     """
     return tuple(f"{owner}.{row}" for owner, rows in _named_rows(robot) for row in rows)
 
@@ -128,7 +128,7 @@ def constraint_rate(tree: Tree, q: Sequence[S], v: Sequence[S], level: int = FIR
 
 
 def constraint_jacobian(tree: Tree, q: Sequence[S]) -> list[list[S]]:
-    """J(q), shape (nc, nv). A row asks only the links round its loop."""
+    """J(q), shape (nc, nv). A row depends only on the links of its loop."""
     moves = tree.moves(q)
     rows: list[list[S]] = []
     for closure in tree.closures:
@@ -140,7 +140,7 @@ def constraint_jacobian(tree: Tree, q: Sequence[S]) -> list[list[S]]:
                 for row, x in zip(block, _opening(tree, turned, closure), strict=True):
                     row[tree.links[index].v + k] = tangent_of(x, FIRST)
         rows += block
-    places = {link.q: link.v for link in tree.links}  # joints that follow others have one coordinate
+    places = {link.q: link.v for link in tree.links}  # coupled joints have one coordinate
     for f in tree.follows:
         row = [0.0] * tree.nv
         row[places[f.joint]], row[places[f.leader]] = 1.0, -f.multiplier
@@ -163,15 +163,15 @@ def closure_rows(closure: Closure) -> int:
 
 
 def constraint_bias(tree: Tree, q: Sequence[S], v: Sequence[S]) -> list[S]:
-    """gamma(q, v) = -(dJ/dt) v, shape (nc,): what J a has to be for the constraints to hold on."""
+    """gamma(q, v) = -(dJ/dt) v, shape (nc,): the value of J a with which the constraints stay satisfied."""
     moving = [Dual(x, dx, level=FIRST) for x, dx in zip(q, configuration_rate(tree, q, v), strict=True)]
     return [-tangent_of(x, FIRST) for x in constraint_rate(tree, moving, v, SECOND)]
 
 
 def openings(tree: Tree, q: Sequence[float]) -> list[tuple[float, float]]:
-    """How far each closure is open, at plain numbers: ([m], [rad]) of the conditions it imposes.
+    """How far each closure is open, in plain numbers: ([m], [rad]) of the conditions it imposes.
 
-    The angle is the whole one: rows of phi are zero for axes that are parallel the wrong way round, this is pi there.
+    This is the full angle: rows of phi are zero for axes that are antiparallel, where this is pi.
     """
     moves = tree.moves(q)
     found = []
@@ -197,7 +197,7 @@ HALF_TURNED: dict[str, Callable[[Pose], float]] = {
 
 
 def _seen_from(tree: Tree, moves: Sequence[Move] | Mapping[int, Move], a: Attachment, b: Attachment) -> Pose:
-    """T_AB by the path between two attachments; what carries both does not enter."""
+    """T_AB along the path between two attachments; links that carry both do not enter."""
     above_a, above_b = _sides(tree, a, b)
     T_A, T_B = a.pose, b.pose
     for index in above_a:
@@ -208,7 +208,7 @@ def _seen_from(tree: Tree, moves: Sequence[Move] | Mapping[int, Move], a: Attach
 
 
 def _sides(tree: Tree, a: Attachment, b: Attachment) -> tuple[list[int], list[int]]:
-    """The links between two attachments and what carries both."""
+    """The links between two attachments and the link that carries both."""
     above_a, above_b = _path(tree, a.link), _path(tree, b.link)
     while above_a and above_b and above_a[-1] == above_b[-1]:
         above_a.pop()
@@ -226,7 +226,7 @@ def _path(tree: Tree, index: int) -> list[int]:
 
 
 def constraint_sizes(tree: Tree, q: Sequence[S]) -> list[S]:
-    """How far a turn by 1 rad could open each row at most, shape (nc,) [m or rad]: the way round its loop, or 1."""
+    """How far a turn by 1 rad could open each row at most, shape (nc,) [m or rad]: the length of its loop, or 1."""
     moves = tree.moves(q)
     sizes: list[S] = []
     for closure in tree.closures:
@@ -244,11 +244,11 @@ def constraint_sizes(tree: Tree, q: Sequence[S]) -> list[S]:
 def constraint_weights(
     tree: Tree, J: Sequence[Sequence[S]], sizes: Sequence[S], off: S = 0.0, least: float = REPEATED
 ) -> list[S]:
-    """1 for each row of J (nc, nv) that says something, 0 for one that is rounding, shape (nc,).
+    """1 for each row of J (nc, nv) that is a condition, 0 for a row that is only rounding, shape (nc,).
 
     A planar loop that lies askew in space has rows that would be zero if numbers were exact. A turn [rad/s] changes a
-    row by no more than its size, a slide [m/s] by 1. A row that is less than a little of these all along is not a
-    constraint; how little, `least` and `off`, the `opening`, decide as they do for rows that repeat others.
+    row by no more than its size, a slide [m/s] by 1. A row whose entries are all a small part of these bounds is not a
+    constraint; `least` and `off`, the `opening`, decide how small, as they do for rows that repeat others.
     """
     slides = sliding_velocities(tree)
     turns = [place for place in range(tree.nv) if place not in slides]
@@ -262,14 +262,14 @@ def constraint_weights(
 
 
 def sliding_velocities(tree: Tree) -> frozenset[int]:
-    """Which velocities, by place, are in m/s: those of axes that turn nothing."""
+    """Indices of the velocities in m/s: those of axes that turn nothing."""
     axes = ((link.v + k, axis) for link in tree.links for k, axis in enumerate(link.axes))
     return frozenset(place for place, axis in axes if not any(component >= 3 for component, _ in axis))
 
 
 def velocity_reaches(tree: Tree, sizes: Sequence[S]) -> list[S]:
-    """What makes velocities comparable, shape (nv,): 1 for one that turns, the longest way round a loop for one that
-    slides. `sizes` (nc,) of rows.
+    """Scales that make velocities comparable, shape (nv,): 1 for one that turns, the longest loop for one that slides.
+    `sizes` (nc,) are those of rows.
     """
     parts = [part for closure in tree.closures for part in closure.conditions for _ in range(CLOSURE_ROWS[part])]
     longest: S = 0.0

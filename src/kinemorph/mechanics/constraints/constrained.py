@@ -1,23 +1,24 @@
-"""Motion under constraints: the accelerations, velocities or small displacements nearest to free ones that meet rows.
+"""Motion under constraints: the accelerations, velocities or small displacements nearest to free ones that satisfy
+rows.
 
     M a - J^T lambda = rest,      J a = wanted
 
 With M^-1 = N D^-1 N^T (branch_factor) and y = D N^-1 a, a row of J is a vector z = N^T J^T, and its condition on a is
 one on y: <z, y> = wanted, in the inner product of D^-1. The vectors are made orthogonal one after the other (Gram and
-Schmidt), so each condition is met by moving y along one direction that leaves the earlier ones alone. That is as exact
-as J is regular; J M^-1 J^T, whose condition is the square of J's, is never formed. All is written out entry by entry:
-loops that share nothing cost nothing together.
+Schmidt), so each condition is satisfied by moving y along one direction that does not disturb the earlier ones. The
+accuracy is limited by the condition number of J; J M^-1 J^T, whose condition number is the square of that, is never
+formed. All is written out entry by entry: loops that share no joint do not add to each other's cost.
 
 A row whose vector is spanned by earlier ones repeats them, as in every planar mechanism of hinges in space; it gets no
-multiplier. Where loops are open a little, rows that repeat others when closed differ from them by as much: the farther
-open, the sooner a row counts as repeated. What is left of a row is off by more than the row itself where it was taken
-from vectors that were short leftovers themselves. A light body makes all rows that move it alike in this measure, the
-errors of rows along it too: what they do to what is left, along u, is a share of the row without masses, times
-|D^-1 u| / |u|. A row counts where either measure says so.
+multiplier. Where loops are slightly open, rows that would repeat others in a closed configuration differ from them by
+about the opening: the larger the opening, the larger the remainder that still counts as repeated. The remainder of a
+row has a larger error than the row itself where short remainders of earlier rows were subtracted. A light body makes
+all rows that move it nearly parallel in this metric, and so their errors along it: their part in the remainder, along
+u, is a share of the row without masses, times |D^-1 u| / |u|. A row counts where either measure says so.
 
-The same solves three problems more. With rest = 0 and wanted = -phi it gives the smallest displacement, measured by M,
-that closes loops; with wanted = -J v the smallest change of velocity. With a mask in place of M^-1 only some velocities
-move, those that depend on the others.
+The same method solves three more problems. With rest = 0 and wanted = -phi it gives the smallest displacement, measured
+by M, that closes loops; with wanted = -J v the smallest change of velocity. With a mask in place of M^-1 only the
+dependent velocities move.
 """
 
 from __future__ import annotations
@@ -30,19 +31,19 @@ from kinemorph.algebra.scalar import S, div, is_zero, less, maximum, minimum, mi
 from kinemorph.algebra.vectors import dot
 from kinemorph.mechanics.derivatives.branch_factor import BranchFactor
 
-REPEATED = 1e-8  # of its length: a row with less that is its own repeats earlier ones
-PER_OPENING = 30.0  # and so much more for each unit of opening, see `Rows.opening`
-MOST_REPEATED = 1e-3  # but not more than this
-SQUARED = 1e-13  # the same of squares, where products of rows are formed: they have lost half of the digits
-MOST_WRITTEN = 6_000  # products of orthogonal vectors that are written out,
-MOST_ELIMINATED = 60_000  # and of elimination; beyond, matrices are solved in loops
+REPEATED = 1e-8  # a row whose remainder is below this share of its length repeats earlier ones
+PER_OPENING = 30.0  # this share grows by so much for each unit of opening, see `Rows.opening`
+MOST_REPEATED = 1e-3  # and is at most this
+SQUARED = 1e-13  # the share of squares, where products of rows are formed: these have lost half of the digits
+MOST_WRITTEN = 6_000  # products of orthogonal vectors that are written out at most
+MOST_ELIMINATED = 60_000  # products of elimination; beyond that, matrices are solved in loop programs
 
 
 class Rows(NamedTuple):
-    """Conditions J a = wanted on velocities or their like: J (nc, nv), wanted (nc,).
+    """Conditions J a = wanted on accelerations, velocities or displacements: J (nc, nv), wanted (nc,).
 
-    `weights` (nc,): 1 for a row that says something, 0 for one that is rounding. `opening`: the sum of squares of how
-    far constraints are off, each against what a unit of motion could do.
+    `weights` (nc,): 1 for a row that is a condition, 0 for one that is only rounding. `opening`: the sum of squares of
+    how far constraints are off, each relative to what a unit of motion could do.
     """
 
     J: Sequence[Sequence[S]]
@@ -53,7 +54,7 @@ class Rows(NamedTuple):
 
 class Constrained(NamedTuple):
     """Accelerations (nv,), multipliers (nc,) [N or N m], the number of independent constraints; and 1 for each row that
-    was met, 0 for one that says nothing or repeats others, (nc,).
+    was satisfied, 0 for one that is no condition or repeats others, (nc,).
     """
 
     a: list[S]
@@ -76,20 +77,20 @@ class Span(NamedTuple):
 def constrained_dynamics(metric: BranchFactor, rest: Sequence[S], rows: Rows) -> Constrained:
     """Solves  M a - J^T lambda = rest,  J a = wanted  for the factor of M and rest (nv,).
 
-    Long chains of loops have orthogonal vectors that reach ever farther, while products of rows join neighbors only:
-    there J M^-1 J^T is eliminated.
+    In long chains of loops the orthogonal vectors fill up, while products of rows couple neighbors only: there J M^-1
+    J^T is eliminated.
     """
     long = written_out(metric.ways, rows.J) > MOST_WRITTEN
     return _of_real(rows, lambda real: (_eliminated if long else _met)(metric, rest, real))
 
 
 def least_share(opening: S, least: float = REPEATED**2) -> S:
-    """The square of the share of a row that has to be its own for it to count, by `Rows.opening`."""
+    """The square of the least remainder of a row, relative to its length, with which it counts; see `Rows.opening`."""
     return minimum(least + times(PER_OPENING**2, opening), max(least, MOST_REPEATED**2))
 
 
 def held_rows(rows: Rows, locked: Collection[int]) -> Rows:
-    """The rows, and one for each velocity, by index, that is not to change."""
+    """The rows, and one more for each locked velocity, by index."""
     if not locked:
         return rows
     nv = len(rows.J[0])
@@ -100,9 +101,11 @@ def held_rows(rows: Rows, locked: Collection[int]) -> Rows:
 
 
 def span_of(metric: BranchFactor, rows: Rows, least: float = REPEATED) -> Span:
-    """The vectors of all rows, made orthogonal in the metric; those with `least` of their length that is their own."""
+    """The vectors of all rows, made orthogonal in the metric; a row counts whose remainder is at least `least` of its
+    length.
+    """
     off = minimum(times(PER_OPENING**2, rows.opening), MOST_REPEATED**2)
-    # what `off` is a share of in u_j: z_j, and what comes in with earlier vectors that are short; with masses, without
+    # what `off` is a share of in u_j: z_j, and the errors of earlier short vectors; with masses, and without
     doubts: list[tuple[S, S]] = []
     vectors: list[list[S]] = []
     weighted: list[list[S]] = []
@@ -159,7 +162,7 @@ def spread(metric: BranchFactor, y: Sequence[S]) -> list[S]:
 
 
 def masked(mask: Sequence[S]) -> BranchFactor:
-    """The metric in which only velocities with a mask (nv,) of 1 move, those with 0 do not."""
+    """The metric in which velocities with a mask (nv,) of 1 move, and those with 0 do not."""
     return BranchFactor([[] for _ in mask], [{} for _ in mask], list(mask))
 
 
@@ -183,7 +186,9 @@ def _met(metric: BranchFactor, rest: Sequence[S], rows: Rows) -> Constrained:
 
 
 def _eliminated(metric: BranchFactor, rest: Sequence[S], rows: Rows) -> Constrained:
-    """By L D L^T = J M^-1 J^T, which has the zeros of its neighborhoods; a pivot that is none leaves its row out."""
+    """Solves by L D L^T = J M^-1 J^T, which is sparse where few rows are neighbors; a pivot of zero leaves its
+    row out.
+    """
     limit = least_share(rows.opening, SQUARED)
     z = [gathered(metric, row) for row in rows.J]
     heavy = [[times(x, pivot) for x, pivot in zip(row, metric.pivots, strict=True)] for row in z]
@@ -228,7 +233,7 @@ def _square(u: Sequence[S], metric: BranchFactor) -> S:
 
 
 def _of_real(rows: Rows, solve: Callable[[Rows], Constrained]) -> Constrained:
-    """Leaves out rows that are zero by structure, as a hinge has them that closes a planar loop in its plane."""
+    """Leaves out rows that are zero by structure, such as those of a hinge that closes a planar loop in its plane."""
     real = [j for j, row in enumerate(rows.J) if not all(map(is_zero, row))]
     J, wanted, weights = ([part[j] for j in real] for part in rows[:3])
     found = solve(Rows(J, wanted, weights, rows.opening))
@@ -240,7 +245,7 @@ def _of_real(rows: Rows, solve: Callable[[Rows], Constrained]) -> Constrained:
 
 
 def eliminated_out(ways: Sequence[Sequence[int]], J: Sequence[Sequence[S]]) -> int:
-    """About how many multiplications elimination writes out, likewise."""
+    """About how many multiplications elimination writes out, by what is zero by structure."""
     reaches = [{j for i, x in enumerate(row) if not is_zero(x) for j in (*ways[i], i)} for row in J]
     lines: list[set[int]] = []
     count = sum(len(way) ** 2 for way in ways)
@@ -270,10 +275,12 @@ def written_out(ways: Sequence[Sequence[int]], J: Sequence[Sequence[S]]) -> int:
 
 
 def shared_out(M: Sequence[Sequence[S]], rest: Sequence[S], rows: Rows) -> Constrained:
-    """The same by (J M^-1 J^T) lambda = wanted - J M^-1 rest, with multipliers of least norm where rows repeat others.
+    """The solution by (J M^-1 J^T) lambda = wanted - J M^-1 rest, with multipliers of least norm where rows repeat
+    others.
 
-    M (nv, nv). By blocks, which backends compute in loops: for many constraints, and where it matters who bears what.
-    Rows are scaled to unit diagonal before the rank is judged, so meters and radians weigh alike.
+    M (nv, nv). It is made of blocks, which backends compute in loops: for many constraints, and where the share of each
+    row in the load matters. Rows are scaled to unit diagonal before the rank is judged, so meters and radians weigh
+    alike.
     """
     return _of_real(rows, lambda real: _shared(M, rest, real))
 

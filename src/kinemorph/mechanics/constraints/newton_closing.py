@@ -1,7 +1,7 @@
-"""The closed configuration near another one, by Newton's steps; and on plain floats how far each loop is open.
+"""The closed configuration near another one, by Newton's method; and how far each loop is open, on plain floats.
 
-On floats for files, which are read without compiling anything. `close_loops` of analysis does more: it holds joints
-within limits, starts again elsewhere, knows branches.
+It works on floats, so that files are read without compiling anything. `close_loops` of analysis does more: it keeps
+joints within limits, tries other starts, and knows branches.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from kinemorph.mechanics.trees.tree import Tree
 from kinemorph.model.configuration import integrate
 from kinemorph.model.robot import Robot
 
-OPEN = 1e-3  # of the size of its loop: one that is open by more is no rounding of numbers
-CLOSED = 1e-13  # likewise: closed
+OPEN = 1e-3  # of the size of its loop: a larger opening is not rounding of numbers
+CLOSED = 1e-13  # of the size of its loop: a smaller opening counts as closed
 MOST_STEPS = 60
-LONGEST = 0.3  # [rad or m] of a step
+LONGEST = 0.3  # [rad or m], the largest step
 FLAT = 1e-9  # of the largest singular value: a direction that closes nothing
-ASIDE = 0.1  # [rad or m] of the first step where joints are in line, which opens no way to close them
+ASIDE = 0.1  # [rad or m], the first step where joints are in line, so that no step closes the loops
 
 
 def loop_gaps(robot: Robot, q: Sequence[float]) -> dict[str, float]:
@@ -47,7 +47,7 @@ Move = Callable[[Array, Array], Array]  # q after a displacement (nv,)
 
 
 def closed_by_newton(look: Look, move: Move, q: Array) -> tuple[Array, float]:
-    """(q, how far it is open at most, against the sizes of rows) after steps of least norm, each at most LONGEST."""
+    """(q, its largest opening relative to the sizes of rows) after steps of least norm, each at most LONGEST."""
     apart = np.inf
     for _ in range(MOST_STEPS):
         phi, J = look(q)
@@ -75,7 +75,9 @@ def float_look(tree: Tree, free: npt.NDArray[np.bool_] | None = None) -> Look:
 
 
 def assembled(robot: Robot, q: Sequence[float], kept: Collection[str]) -> Array | None:
-    """The configuration (nq,) near q that closes all loops, with the joints `kept` as they are; None where none is."""
+    """The configuration (nq,) near q that closes all loops, with the joints `kept` unchanged; None where there
+    is none.
+    """
     free = np.ones(robot.nv, dtype=bool)
     for joint in kept:
         free[robot.v_slice(joint)] = False
@@ -86,9 +88,10 @@ def assembled(robot: Robot, q: Sequence[float], kept: Collection[str]) -> Array 
 
 
 def closed_nearby(look: Look, move: Move, q: Array, free: npt.NDArray[np.bool_]) -> tuple[Array, float]:
-    """As `closed_by_newton`; where joints are in line, so that no step closes anything, from a little aside as well.
+    """As `closed_by_newton`; where joints are in line, so that no step closes anything, it also starts from a little
+    aside.
 
-    `free` (nv,) are the velocities that may close the loops. The least open of what was found.
+    `free` (nv,) are the velocities that may close the loops. Returns the result with the smallest opening.
     """
     best: tuple[Array, float] = q, np.inf
     for aside in (0.0, ASIDE, -ASIDE):

@@ -1,21 +1,21 @@
-"""What passes through every joint: the wrench that the parent exerts on the child.
+"""Joint reactions: the wrench that the parent exerts on the child through every joint.
 
-The Newton-Euler recursion finds it on its way from the tips to the root; here it is kept for all joints, fixed ones
-included, on a tree in which no bodies are merged (`resolve(robot, merged=False)`). Each body's wrenches balance:
+The Newton-Euler recursion finds it between the tips and the root; here it is kept for all joints, fixed ones included,
+on a tree in which no bodies are merged (`resolve(robot, merged=False)`). Each body's wrenches balance:
 
     wrench through its own joint - sum of those through the joints of its children = m (a - g) and its moment
 
-Along the joint's axes it is what inverse dynamics gives, less the rotor inertia times the acceleration, which is no
-part of a body.
+Along the joint's axes it is the result of inverse dynamics, minus the rotor inertia times the acceleration, which is
+not part of a body.
 
-A joint that closes a loop bears what its multipliers say. Its rows are functions of the pose T of the child's side seen
-from the parent's side; with T moved by the twist xi, in the child's side,
+The wrench through a joint that closes a loop follows from its multipliers. Its rows are functions of the pose T of the
+child's side seen from the parent's side; with T moved by the twist xi, in the child's side,
 
     lambda . d phi = F . xi        so        F = (d phi / d xi)^T lambda
 
 is the wrench on the child about that side's origin, whatever the conditions are. The opposite acts on the parent, and
-the recursion takes both as loads on links. A coupling acts along the axes of two joints, as motors there would: no load
-on a link, and what it does is in the wrenches through these joints already.
+the recursion takes both as loads on links. A coupling acts along the axes of two joints, as motors there would: it puts
+no load on a link, and its effect is in the wrenches through these joints already.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def joint_wrenches(
 
     In the order of `robot.joints`, then of `robot.loops`; each in the axes of the joint frame on the child, about its
     origin. The tree is an unmerged one; `wrenches` act on its links from outside, `multipliers` are those of its
-    constraints (see `reaction_multipliers`), `subtrees` what acts on a link and all it carries, see `loosened`.
+    constraints (see `reaction_multipliers`), `subtrees` the loads on a link and all it carries, see `loosened`.
     """
     moves = tree.moves(q)
     closing = closure_wrenches(tree, moves, multipliers)
@@ -83,11 +83,11 @@ def reaction_multipliers(
     wrenches: Loads | None = None,
     locked: Collection[int] = (),
 ) -> list[S]:
-    """lambda, shape (nc,) [N or N m], with  J^T lambda = M a + h - tau:  what constraints do in a motion.
+    """lambda, shape (nc,) [N or N m], with J^T lambda = M a + h - tau: the forces of constraints in a motion.
 
-    `rows` are all constraints; what they want of accelerations is not asked. Of least norm where they repeat each
-    other, as in `constrained.shared_out`; where no lambda does, the one that comes nearest, errors measured as
-    accelerations are. `locked` velocities are held by whatever force that takes.
+    `rows` are all constraints; their values `wanted` are not used. Where rows repeat each other lambda has the least
+    norm, as in `constrained.shared_out`; where no lambda satisfies the equation it is the nearest one, with errors
+    measured as accelerations. `locked` velocities are kept by whatever force that needs.
     """
     still = rows._replace(wanted=[0.0] * len(rows.J))  # accelerations beyond `a`, along the constraints
     unmet = sub(tau, inverse_dynamics(tree, q, v, a, wrenches))
@@ -95,7 +95,9 @@ def reaction_multipliers(
 
 
 def multiplier_wrenches(robot: Robot, tree: Tree, q: Sequence[S]) -> list[list[list[S]]]:
-    """What a unit of each multiplier puts through each joint, shape (joints + loops, 6, nc), as `joint_wrenches`."""
+    """The wrench through each joint for a unit of each multiplier, shape (joints + loops, 6, nc), as
+    `joint_wrenches`.
+    """
     moves = tree.moves(q)
     nc = len(closures.constraint_error(tree, q))
     nothing: list[Wrench] = [(ZERO3, ZERO3)] * len(tree.links)
@@ -115,14 +117,14 @@ def _in_joint_frames(robot: Robot, tree: Tree, loads: Sequence[Wrench], closing:
 
 
 def loosened(tree: Tree, names: Sequence[str]) -> tuple[Tree, list[int], list[float]]:
-    """The tree with a free joint between every named body and the joint that carries it, none of its constraints left.
+    """The tree without its constraints, with a free joint between every named body and the joint that carries it.
 
-    Gives the links that these bodies are in the tree, and the coordinates that follow q for all free joints to be at
-    rest. A constraint that is linear in velocities has columns for those of the free joints too: what it does to a body
-    and all that the body carries, in the axes of its link about its origin.
+    Returns also the links of these bodies in the new tree, and the coordinates to append to q so that all free joints
+    are at rest. A constraint that is linear in velocities has columns for the free joints too: the wrench on a body and
+    all that it carries, in the axes of its link about its origin.
     """
     loose = list(dict.fromkeys(tree.attachments[name].link for name in names))
-    places: dict[int, int] = {WORLD: WORLD}  # of links of the tree in the new one
+    places: dict[int, int] = {WORLD: WORLD}  # index of a link -> its index in the new tree
     links: list[Link] = []
     for index, link in enumerate(tree.links):
         links.append(replace(link, parent=places[link.parent]))
@@ -143,7 +145,7 @@ def loosened(tree: Tree, names: Sequence[str]) -> tuple[Tree, list[int], list[fl
 
 
 def closure_wrenches(tree: Tree, moves: Sequence[Move], multipliers: Sequence[S]) -> list[Wrench]:
-    """What each closure does to its child's side, in that side's axes about its origin."""
+    """The wrench of each closure on its child's side, in that side's axes about its origin."""
     found: list[Wrench] = []
     first = 0
     for closure in tree.closures:
@@ -164,7 +166,7 @@ def closure_slopes(closure: Closure, T: Pose) -> list[list[S]]:
 
 
 def _gathered(tree: Tree, moves: Sequence[Move], closing: Sequence[Wrench], outside: Loads | None) -> Loads:
-    """Loads on links: those from outside, and what closures do to both their sides."""
+    """Loads on links: those from outside, and the wrenches of closures on both their sides."""
     loads = dict(outside or {})
     for closure, (force, moment) in zip(tree.closures, closing, strict=True):
         on_child = (*force, *moment)

@@ -9,8 +9,8 @@ the constraints, as many as there are dependent velocities,
     H = rho^T H' rho,   C = rho^T (H' rho_dot + C' rho),      g = rho^T g'                                (7)
     H a_q = -C v_q - g + rho^T B tau,                         v_z = -J_z^-1 (phi/epsilon + J_q v_q)       (8), (4)
 
-The last is the singular perturbation: phi falls as exp(-t/epsilon) from wherever it starts. Where phi = 0, v_z is what
-rho says, whatever epsilon is. H', C', g' are those of the tree. All of it holds where J_z is regular; at a dead point
+The last is the singular perturbation: phi falls as exp(-t/epsilon) from wherever it starts. Where phi = 0, v_z follows
+from rho, whatever epsilon is. H', C', g' are those of the tree. All of it holds where J_z is regular; at a dead point
 of the mechanism another choice of v_q is needed.
 """
 
@@ -35,7 +35,9 @@ WRITTEN = 6  # independent velocities up to which H is eliminated entry by entry
 
 
 class Partition(NamedTuple):
-    """Which velocities are independent and which dependent, by places in v, and the rows of phi that decide these."""
+    """The independent and the dependent velocities, by index in v, and the rows of phi that determine the dependent
+    ones.
+    """
 
     independent: tuple[int, ...]
     dependent: tuple[int, ...]
@@ -43,7 +45,7 @@ class Partition(NamedTuple):
 
 
 def closure_error(tree: Tree, q: Sequence[S], parts: Partition) -> list[S]:
-    """phi(q), shape (nz,) [m or rad], of the rows that were chosen."""
+    """phi(q), shape (nz,) [m or rad], for the rows of the partition."""
     phi = closures.constraint_error(tree, q)
     return [phi[i] for i in parts.rows]
 
@@ -79,7 +81,7 @@ def _map_and_rate(tree: Tree, q: Sequence[S], v_q: Sequence[S], parts: Partition
     rho = velocity_map(tree, q, parts)
     rates = configuration_rate(tree, q, matvec(rho, v_q))
     moving = [Dual(x, dx, level=closures.FIRST) for x, dx in zip(q, rates, strict=True)]
-    columns = []  # of (dJ/dt) rho, which stands still in it
+    columns = []  # of (dJ/dt) rho, with rho constant
     for along in zip(*rho, strict=True):
         turned = closures.constraint_rate(tree, moving, along, closures.SECOND)
         columns.append([tangent_of(turned[i], closures.FIRST) for i in parts.rows])
@@ -94,7 +96,7 @@ def _solved(J_z: Rows, right: Any) -> Rows:
 
 
 def _spread(parts: Partition, independent: Rows, dependent: Rows) -> Rows:
-    """Rows of independent and of dependent velocities in the order of v."""
+    """Rows of independent and dependent velocities, put in the order of v."""
     rows = dict(zip(parts.independent, independent, strict=True)) | dict(zip(parts.dependent, dependent, strict=True))
     return [rows[k] for k in sorted(rows)]
 
@@ -137,7 +139,7 @@ def reduced_dynamics(
 ) -> list[S]:
     """a_q, shape (n,), with  H a_q = rho^T (tau - h' - H' a_0),  tau (nv,) and  a_0 = rho_dot v_q  of the loops alone.
 
-    The same as C and g say, without their matrices.
+    This equals the result with C and g, without forming their matrices.
     """
     rho = velocity_map(tree, q, parts)
     v = matvec(rho, v_q)

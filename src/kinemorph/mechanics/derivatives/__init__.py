@@ -2,8 +2,7 @@
 
 inverse_derivatives   derivatives of inverse dynamics, from pairs of axes
 forward_derivatives   derivatives of forward dynamics
-axis_responses        what motion along every joint axis does to the loads
-axis_arrays           the same as arrays over all axes
-branch_factor         the mass matrix factored along the branches, with nothing filled in
-dual_derivatives      derivatives of any function of the state, by dual numbers
+axis_responses        how motion along every joint axis changes the loads
+axis_arrays           these changes as arrays over all axes
+branch_factor         the mass matrix factored along the branches, without fill-in
 """

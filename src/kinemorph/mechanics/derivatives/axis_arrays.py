@@ -1,8 +1,8 @@
-"""What every axis is and does, as arrays over all axes: the factors of the pair products, in the root link's frame.
+"""Directions and responses of all axes as arrays: the factors of the pair products, in the root link's frame.
 
 For robots with many pairs of axes the products themselves are better left to loops; this is the part that is linear in
 the number of links. Arrays have one row per component and one column per velocity, so that a loop along velocities goes
-along memory. Pairs of axes of one link do not follow the rule of the others: their entries are given as they are.
+along memory. Pairs of axes of one link follow another rule: their entries are given directly.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Arrays = dict[str, list[list[S]]]
 
 
 def axis_parents(tree: Tree) -> tuple[int, ...]:
-    """For every velocity the one that its axis hangs on, or -1; the axes of one link hang on each other."""
+    """For every velocity the one whose axis carries its axis, or -1; the axes of one link carry each other in order."""
     return tuple(way[-1] if way else -1 for way in ways_to_root(tree))
 
 
@@ -55,7 +55,7 @@ def derivative_arrays(
 ) -> Arrays:
     """S, psi2, mixed, t, u, w (6, nv), psi1 and P (3, nv; angular part, moment) and the entries inside links.
 
-    For the products see `derivatives`; `inside_q`, `inside_v`, `inside_a` are entries of the three matrices.
+    For the products see `inverse_derivatives`; `inside_q`, `inside_v`, `inside_a` are entries of the three matrices.
     """
     moves = tree.moves(q)
     flows = outward(tree, moves, v, a)
@@ -82,7 +82,7 @@ def derivative_arrays(
 def forward_derivative_arrays(
     tree: Tree, q: Sequence[S], v: Sequence[S], tau: Sequence[S], wrenches: Mapping[int, Wrench] | None = None
 ) -> Arrays:
-    """The same at the acceleration that `tau` gives."""
+    """`derivative_arrays` at the acceleration that `tau` gives."""
     return derivative_arrays(tree, q, v, forward_dynamics(tree, q, v, tau, wrenches), wrenches)
 
 

@@ -1,4 +1,5 @@
-"""What every axis does to the loads on the robot: the part of the derivatives that grows with the links alone.
+"""How motion along every axis changes the loads on the robot: the part of the derivatives whose cost is linear in the
+number of links.
 
 Singh, Russo & Wensing (2022), "Efficient analytical derivatives of rigid-body dynamics using spatial vector algebra",
 on local frames. For an axis S = [s; z] of a link, V and A the twist and the acceleration of its parent, V' the twist of
@@ -6,14 +7,14 @@ the link itself, all at the link's origin:
 
     psi1 = V x S        psi2 = A x S + V x psi1        mixed = psi1 + V' x S                  (a `Direction`)
 
-Moving along S turns everything that hangs on the link, while the parent keeps its motion; with f, I and B of all that
-hangs on the link as one body, the load on the link changes by
+Moving along S turns everything that the link carries, while the parent keeps its motion; with f, I and B of the link
+and all it carries as one body, the load on the link changes by
 
     u = I psi2 + 2 B psi1 + S x* f   (by q)        w = I mixed + 2 B S   (by v)        t = I S   (by a)
 
-and P = 2 B^T S says how the link's own forces answer to axes nearer to the root (a `Response`). Three changes save
+and P = 2 B^T S gives how the link's own forces change with axes nearer to the root (a `Response`). Three changes save
 arithmetic. Velocities are measured from the link's own origin as it moves along uniformly: only P, psi1, psi2 and mixed
-depend on that choice, so linear velocities are nowhere needed; P changes by 2 c x (force of t) where the origin changes
+depend on that choice, so linear velocities are never needed; P changes by 2 c x (force of t) where the origin changes
 by the velocity c. Over mass points m at r with velocity r', the coupling B is
 
     B = [[0, -p^], [0, tr(G) 1 - G]],    p = sum m r',    G = sum m r' r^T
@@ -67,7 +68,7 @@ from kinemorph.mechanics.trees.tree import WORLD, Moments, Tree
 
 
 class Direction(NamedTuple):
-    """What an axis does to everything that hangs on it: twists [linear; angular], shape (6,)."""
+    """How motion along an axis moves everything that it carries: twists [linear; angular], shape (6,)."""
 
     S: Vec
     psi1: Vec
@@ -77,7 +78,7 @@ class Direction(NamedTuple):
 
 
 class Response(NamedTuple):
-    """What moving along an axis does to the loads: wrenches [force; moment], shape (6,); P is a moment, shape (3,)."""
+    """How motion along an axis changes the loads: wrenches [force; moment], shape (6,); P is a moment, shape (3,)."""
 
     t: Vec
     P: Vec
@@ -92,8 +93,8 @@ _NO_DIRECTION, _NO_RESPONSE = Direction((), (), (), (), ()), Response((), (), ()
 class Jump(NamedTuple):
     """Velocity of a link's origin against its parent's."""
 
-    slide: Vec3  # along the slide and the joint's own, in the link's axes
-    before: Vec3  # up to there, in the parent's axes
+    slide: Vec3  # of the slide and of the joint, in the link's axes
+    before: Vec3  # the part before the slide, in the parent's axes
 
 
 def axis_directions(tree: Tree, moves: Sequence[Move], flows: Sequence[Flow], v: Sequence[S]) -> list[Direction]:
@@ -165,7 +166,7 @@ def origin_jumps(tree: Tree, moves: Sequence[Move], flows: Sequence[Flow], v: Se
 def inner_flux(
     tree: Tree, moves: Sequence[Move], v: Sequence[S], composites: Sequence[Moments]
 ) -> list[tuple[Vec3, Mat3]]:
-    """2 p and 2 G of all that hangs on every link, with r and r' as seen from the link."""
+    """2 p and 2 G of every link and all it carries, with r and r' as seen from the link."""
     ps = [ZERO3] * len(tree.links)
     Gs: list[Mat3] = [zeros(9)] * len(tree.links)
     for index in range(len(tree.links) - 1, -1, -1):
@@ -218,7 +219,7 @@ def _varied(w: Vec3, dw: Vec3, dal: Vec3) -> Mat3:
 
 
 def _load(moments: Moments, a: Vec3, U: Mat3) -> Vec:
-    """What a rigid body asks for whose point r has the acceleration a + U r."""
+    """The wrench of a rigid body whose point r has the acceleration a + U r."""
     m, h, (xx, xy, xz, yy, yz, zz) = moments
     Uxx, Uxy, Uxz, Uyx, Uyy, Uyz, Uzx, Uzy, Uzz = U
     moment = (

@@ -1,16 +1,17 @@
-"""The mass matrix of a tree, factored and inverted with nothing filled in.
+"""The mass matrix of a tree, factored and inverted without fill-in.
 
 Featherstone (2005), "Efficient factorization of the joint-space inertia matrix for branched kinematic trees". M couples
-an axis only with those on its way to the root and with those that hang on it. Eliminated from the tips to the root,
+an axis only with the axes on its path to the root and with the axes that it carries. Eliminated from the tips to the
+root,
 
-    M = L^T D L        L unit lower triangular, L[i][j] = 0 unless j lies on the way from i to the root
+    M = L^T D L        L unit lower triangular, L[i][j] = 0 unless j is on the path from i to the root
 
-keeps exactly that pattern, and so does N = L^-1. With it everything is a product:
+keeps exactly that pattern, and so does N = L^-1. With N, every solution is a product:
 
     M^-1 = N D^-1 N^T          M^-1 B = N (D^-1 (N^T B))
 
-A column of B that belongs to one branch meets the others only in the axes that they share. The axes of one link stand
-one behind the other here, the first nearest to the root.
+A column of B that belongs to one branch affects the others only through the axes that they share. The axes of one link
+count as a chain here, the first nearest to the root.
 """
 
 from __future__ import annotations
@@ -60,7 +61,7 @@ def branch_factor(tree: Tree, M: Sequence[Sequence[S]]) -> BranchFactor:
 
 
 def ways_to_root(tree: Tree) -> list[list[int]]:
-    """The axes on which each axis hangs, root first."""
+    """The axes that carry each axis, root first."""
     ways: list[list[int]] = [[] for _ in range(tree.nv)]
     for link in tree.links:
         way: list[int] = []
@@ -89,7 +90,7 @@ def inverse_of(factor: BranchFactor) -> list[list[S]]:
 
 
 def solved(factor: BranchFactor, b: Sequence[S]) -> list[S]:
-    """M^-1 b of one column, shape (n,); structural zeros are passed over."""
+    """M^-1 b of one column, shape (n,); structural zeros are skipped."""
     ways, N, pivots = factor
     gathered = list(b)
     for i, way in enumerate(ways):

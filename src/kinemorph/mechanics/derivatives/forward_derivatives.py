@@ -4,9 +4,9 @@ From  ID(q, v, FD(q, v, tau)) = tau,  Carpentier & Mansard (2018):
 
     d a / d q = -M^-1 d ID / d q      d a / d v = -M^-1 d ID / d v      d a / d tau = M^-1      at a = FD(q, v, tau)
 
-The mass matrix is factored along the branches of the tree; the acceleration comes from the same factor. A free base
-answers for itself: a column M c with c among its translations, as weight and the turning of its own velocity give,
-is -c in the result and never multiplied out.
+The mass matrix is factored along the branches of the tree; the acceleration comes from the same factor. The
+translations of a free base need no solution: a column M c with c among them, as weight and the rotation of its own
+velocity give, is -c in the result and is never multiplied out.
 """
 
 from __future__ import annotations
@@ -27,7 +27,9 @@ Answered = dict[int, tuple[int, Vec3]]  # column -> where the base's translation
 
 
 class Unsolved(NamedTuple):
-    """The derivatives before M is divided by: columns for which M X = -B is to be solved, and what the base answers."""
+    """The derivatives before M is divided by: columns for which M X = -B has to be solved, and the part that the base
+    contributes directly.
+    """
 
     by_q: list[list[S]]
     by_v: list[list[S]]
@@ -46,7 +48,7 @@ class ForwardDerivatives(NamedTuple):
 def forward_dynamics_derivatives(
     tree: Tree, q: Sequence[S], v: Sequence[S], tau: Sequence[S], wrenches: Mapping[int, Wrench] | None = None
 ) -> ForwardDerivatives:
-    """Derivatives of FD(q, v, tau). `wrenches` on links move along with them."""
+    """Derivatives of FD(q, v, tau). `wrenches` are fixed to the axes of their links."""
     factor = branch_factor(tree, mass_matrix(tree, q))
     bias = bias_forces(tree, q, v, wrenches)
     a = solved(factor, [minus(x, y) for x, y in zip(tau, bias, strict=True)])
@@ -68,11 +70,12 @@ def forward_system(
     a: Sequence[S],
     wrenches: Mapping[int, Wrench] | None = None,
 ) -> dict[str, list[list[S]]]:
-    """What loops need to find the same, for robots with many entries; a = FD(q, v, tau) comes from the first two.
+    """The linear system that loop programs solve for these derivatives, for robots with many entries; a = FD(q, v, tau)
+    comes from the first two.
 
-    `M`, shape (nv, nv), lower triangle; `force` = tau - h = M a, shape (1, nv); `by_q`, `by_v` and `by_tau`, shape
-    (nv, nv): what M times the results is, but for `answered`, shape (6 bases, 6): what the translations of
-    `answering_bases` answer by q and then by v, to be taken from the results.
+    `M`, shape (nv, nv), lower triangle; `force` = tau - h = M a, shape (1, nv); `by_q`, `by_v` and `by_tau`, shape (nv,
+    nv): M times the results, except for `answered`, shape (6 bases, 6): the direct part of the translations of
+    `answering_bases`, by q and then by v, to be subtracted from the results.
     """
     n = tree.nv
     mass, bias = mass_matrix(tree, q), bias_forces(tree, q, v, wrenches)
@@ -93,7 +96,7 @@ def forward_system(
 
 
 def answering_bases(tree: Tree) -> list[int]:
-    """Where the velocities begin of the free bases whose translations answer for themselves."""
+    """The first velocity index of each free base whose translations need no solution."""
     return [
         link.v
         for link in tree.links
@@ -114,7 +117,7 @@ def _unsolved(
 
 
 def _answered_by_base(tree: Tree, directions: Sequence[Direction]) -> tuple[list[Direction], Answered, Answered]:
-    """Directions without what the translations of a free base answer alone, and that, by q and by v."""
+    """Directions without the direct part of the translations of a free base, and that part by q and by v."""
     rest = list(directions)
     by_q: Answered = {}
     by_v: Answered = {}

@@ -1,15 +1,15 @@
 """Derivatives of inverse dynamics by configuration, velocity and acceleration, in closed form.
 
 Singh, Russo & Wensing (2022). Direction k of the configuration is the motion at unit velocity v_k: the link turns and
-shifts along its own axis k. `axis_responses` says what every axis is and does; here they are multiplied in pairs. For
-an axis i and an axis j nearer to the root:
+shifts along its own axis k. `axis_responses` has the directions and responses of every axis; here they are multiplied
+in pairs. For an axis i and an axis j nearer to the root:
 
     d tau_j / d q_i = S_j . u_i        d tau_i / d q_j = t_i . psi2_j + P_i . psi1_j
     d tau_j / d v_i = S_j . w_i        d tau_i / d v_j = t_i . mixed_j + P_i . S_j          d tau / d a = M = S_j . t_i
 
-Among the axes of one link u is taken without S x* f: they all turn together. The factors of a product have to stand in
-one frame: either t, P, u and w are carried from link to link towards the root, where S_j is a unit vector and costs
-nothing, or everything is put into the root link's frame once; see `root_frame` for which is cheaper.
+Among the axes of one link u is taken without S x* f: they all turn together. The factors of a product have to be in one
+frame: either t, P, u and w are carried from link to link towards the root, where S_j is a unit vector and costs
+nothing, or everything is expressed in the root link's frame once; see `root_frame` for which is cheaper.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Derivatives(NamedTuple):
 def inverse_dynamics_derivatives(
     tree: Tree, q: Sequence[S], v: Sequence[S], a: Sequence[S], wrenches: Mapping[int, Wrench] | None = None
 ) -> Derivatives:
-    """Derivatives of ID(q, v, a). `wrenches` on links move along with them."""
+    """Derivatives of ID(q, v, a). `wrenches` are fixed to the axes of their links."""
     moves = tree.moves(q)
     flows = outward(tree, moves, v, a)
     jumps = origin_jumps(tree, moves, flows, v)
@@ -62,7 +62,7 @@ def pair_products(
     directions: Sequence[Direction],
     responses: Sequence[Response],
 ) -> Derivatives:
-    """The three matrices, from what every axis is and does."""
+    """The three matrices, from the directions and responses of every axis."""
     n = tree.nv
     result = Derivatives(*([[0.0] * n for _ in range(n)] for _ in range(3)))
     for j, i, *entries in inside_products(tree, directions, responses):
@@ -123,7 +123,7 @@ def in_root_frame(
 ) -> tuple[list[Direction], list[Response]]:
     """Directions and responses in the frame of their tree's root link, velocities measured from its origin."""
     poses = root_poses(tree, moves)
-    speeds: list[Vec3] = []  # of the links' origins, each in its own frame
+    speeds: list[Vec3] = []  # velocities of the links' origins, each in its own frame
     seen = list(directions)
     felt = list(responses)
     for link, move, jump, pose in zip(tree.links, moves, jumps, poses, strict=True):
@@ -146,7 +146,7 @@ def _placed_direction(pose: Pose, c: Vec3, direction: Direction, *, single: bool
     around = cross(c, S[3:])
     psi1 = move_twist(pose, (*add(psi1[:3], around), *psi1[3:]))
     psi2 = move_twist(pose, (*add(psi2[:3], scale(2.0, cross(c, direction.psi1[3:]))), *psi2[3:]))
-    if single:  # the axis stands still in parent and link alike
+    if single:  # the axis is constant in both parent and link
         mixed = scale(2.0, psi1)
     else:
         mixed = move_twist(pose, (*add(mixed[:3], scale(2.0, around)), *mixed[3:]))

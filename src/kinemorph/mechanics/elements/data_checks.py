@@ -1,7 +1,7 @@
-"""Whether an element's data are what its type hints say: numbers where there are to be numbers, as many as expected.
+"""Checks that an element's data match its type hints: numbers where numbers are expected, and as many as expected.
 
-Laws may rely on it. Dataclasses take whatever they are given, so that a slip would show much later, inside a law.
-What a law says of itself is left to it: signs, names, sizes that belong together.
+Laws rely on it. Dataclasses accept any value, so that an error would show much later, inside a law. A law checks the
+rest itself: signs, names, sizes that belong together.
 """
 
 from __future__ import annotations
@@ -13,20 +13,22 @@ from dataclasses import is_dataclass
 from typing import Any
 
 from kinemorph.algebra.groups import Pose
+from kinemorph.mechanics.elements.checks import wrong
 from kinemorph.model.elements.fields import Field, defaults_of, part_fields
 from kinemorph.model.input_reader import short
 from kinemorph.model.parameter import Formula, Parameter
 
 
 def data_problems(element: Any) -> list[str]:
-    """Fields that hold something else than they should, one sentence each."""
-    return [f"element '{element.name}': {problem}" for problem in _problems(element)]
+    """Problems of fields with values of the wrong type."""
+    return [wrong(element.name, what, "Correct it.", key) for key, what in _problems(element)]
 
 
-def _problems(part: Any) -> Iterator[str]:
+def _problems(part: Any) -> Iterator[tuple[str, str]]:
+    """Fields and what is wrong with them."""
     try:
         rows = part_fields(type(part))
-    except (NameError, TypeError):  # hints that only their author can resolve say nothing
+    except (NameError, TypeError):  # hints that cannot be resolved are not checked
         return
     defaults = defaults_of(part)
     for row in rows:
@@ -35,18 +37,18 @@ def _problems(part: Any) -> Iterator[str]:
             continue
         if not _fits(row, value):
             shown = value[0] if isinstance(value, tuple) and len(value) == 1 else value
-            yield f"{row.name} is {short(shown)}; expected {_expected(row)}. Correct it."
+            yield row.name, f"{row.name} is {short(shown)}; expected {_expected(row)}"
         elif row.form in ("part", "either") and is_dataclass(value) and not isinstance(value, _NUMBERS):
-            yield from (f"{row.name}: {problem}" for problem in _problems(value))
+            yield from ((row.name, f"{row.name}: {what}") for _, what in _problems(value))
 
 
 def number_problems(element: Any) -> list[str]:
-    """Numbers that are none, and infinite ones where there is a finite one unless something is said."""
+    """Problems of numbers that are NaN, or infinite where the default is finite."""
     if not is_dataclass(element):
         return []
     owner, defaults = getattr(element, "name", "?"), defaults_of(element)
     return [
-        f"element '{owner}': {name} is {short(value)}; expected finite numbers. Correct it."
+        wrong(owner, f"{name} is {short(value)}; expected finite numbers", "Correct it.", name)
         for name, value in vars(element).items()
         if any(math.isnan(x) for x in _plain(value))
         or (any(map(math.isinf, _plain(value))) and not any(map(math.isinf, _plain(defaults.get(name)))))
@@ -103,7 +105,7 @@ _FITS: dict[str, Callable[[Field, Any], bool]] = {
         and len(value) == len(row.inner)
         and all(_fits(item, one) for item, one in zip(row.inner, value, strict=True))
     ),
-    "part": lambda row, value: is_dataclass(value),  # a law knows best why it cannot do with another kind
+    "part": lambda row, value: is_dataclass(value),  # the law reports parts of the wrong kind
     "function": lambda row, value: callable(value),
     "either": lambda row, value: any(_fits(one, value) for one in row.inner) or callable(value),
 }

@@ -1,11 +1,11 @@
-"""The elements of a system together: where the numbers of each stand in x, m and u, and who drives and reads whom.
+"""The elements of a system together: the indices of each one's numbers in x, m and u, and the wiring of signals.
 
-Everything here is bookkeeping on names, done once; `scene` looks at one state.
+Everything here is bookkeeping on names, done once; `instant` has the values at one state.
 
     targets     what a signal may drive: a joint with one velocity, a velocity, an element with one input,
                 or "element.input"
     sources     what may be read: "t", "q.hip", "v.hip", an element with one signal, or "element.signal"; in `reads`,
-                "one|other" is the first of them that there is
+                "one|other" is the first of them that exists
 """
 
 from __future__ import annotations
@@ -15,17 +15,19 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from kinemorph.errors import ModelError, did_you_mean
+from kinemorph.errors import ModelError, Problem
+from kinemorph.mechanics.elements.checks import nearest, wrong
 from kinemorph.mechanics.elements.data_checks import data_problems, number_problems
 from kinemorph.mechanics.elements.law import Clock, ElementLaw, Slot, law_of
 from kinemorph.model.parameter import Parameter, parameters_of
 from kinemorph.model.robot import Robot
+from kinemorph.words import did_you_mean, listed
 
-RESERVED = ("t", "q", "v", "a", "u", "m", "tau", "energy", "world")  # mean something else in signals and columns
+RESERVED = ("t", "q", "v", "a", "u", "m", "tau", "energy", "world")  # have another meaning in signals and columns
 
 
 class Member(NamedTuple):
-    """An element, its law, and where its states, memory and open inputs begin."""
+    """An element, its law, and the first indices of its states and memory."""
 
     element: Any
     law: ElementLaw[Any]
@@ -41,18 +43,18 @@ class Tick(NamedTuple):
 
 
 FORCE_UNITS = {"rad/s": "N m", "m/s": "N"}  # of the generalized force along a velocity
-_COORDINATES = ("q.", "v.", "a.", "tau.")  # of which a unit may be
+_COORDINATES = ("q.", "v.", "a.", "tau.")  # signals that a unit may refer to
 
 
 @dataclass(frozen=True, eq=False)
 class Ensemble:
-    """Made by `ensemble`, which checks all names."""
+    """The wired elements of a system. Made by `ensemble`, which checks all names."""
 
     robot: Robot
     members: tuple[Member, ...]
     driven: Mapping[int, tuple[str, ...]]  # velocity index -> the signals whose sum is a generalized force there
     wired: Mapping[tuple[int, str], str]  # (member, input) -> the signal that drives it
-    open_inputs: tuple[tuple[int, str], ...]  # (member, input) that nobody drives
+    open_inputs: tuple[tuple[int, str], ...]  # undriven (member, input) pairs
 
     @cached_property
     def states(self) -> tuple[Slot, ...]:
@@ -68,7 +70,7 @@ class Ensemble:
 
     @cached_property
     def owned_memory(self) -> tuple[tuple[int, Slot], ...]:
-        """The same, each with the member that owns it."""
+        """All discrete memory, each with the member that owns it."""
         return tuple(
             (index, _full(member.element, slot))
             for index, member in enumerate(self.members)
@@ -77,7 +79,7 @@ class Ensemble:
 
     @cached_property
     def inputs(self) -> tuple[Slot, ...]:
-        """The inputs that nobody drives, by full names."""
+        """The undriven inputs, by full names."""
         found = []
         for index, name in self.open_inputs:
             element, law = self.members[index][:2]
@@ -95,14 +97,14 @@ class Ensemble:
             for slot in member.law.signals(member.element)
         }
         for name, (index, slot) in found.items():
-            unit = found[slot.unit][1].unit if slot.unit in found else slot.unit  # as another signal, declared before
+            unit = found[slot.unit][1].unit if slot.unit in found else slot.unit  # that of an earlier signal
             unit = self._units.get(unit, "" if unit.startswith(_COORDINATES) else unit)
             found[name] = (index, slot._replace(unit=unit or self._fed.get(name, "")))
         return found
 
     @cached_property
     def _units(self) -> dict[str, str]:
-        """Of coordinates, their rates and what acts along them, by name."""
+        """Units of coordinates, of their rates and of the forces along them, by name."""
         robot = self.robot
         of_q = dict(zip((f"q.{name}" for name in robot.q_names), robot.q_units, strict=True))
         for name, unit in zip(robot.v_names, robot.v_units, strict=True):
@@ -111,7 +113,7 @@ class Ensemble:
 
     @cached_property
     def _fed(self) -> dict[str, str]:
-        """Units of what signals drive, by their full names."""
+        """Units of the targets that signals drive, by the full names of the signals."""
         names = self.robot.v_names
         found = {source: self._units[f"tau.{names[k]}"] for k, sources in self.driven.items() for source in sources}
         for (index, name), source in self.wired.items():
@@ -121,16 +123,16 @@ class Ensemble:
 
     @cached_property
     def sources(self) -> tuple[str, ...]:
-        """All that may be read, by full names."""
+        """All signals that may be read, by full names."""
         return (*self.signals, *_of_robot(self.robot))
 
     def source(self, choice: str) -> str:
-        """The signal that is meant by "gait.hip|gait": the first of these that there is."""
+        """The signal that "gait.hip|gait" refers to: the first of these that exists."""
         return next(name for name in choice.split("|") if name in self.sources)
 
     @cached_property
     def ticks(self) -> tuple[Tick, ...]:
-        """The clocks, in the order of the first element that goes by each."""
+        """The clocks, in the order of the first element that uses each."""
         found: dict[Clock, list[tuple[int, int]]] = {}
         for index, member in enumerate(self.members):
             for number, clock in enumerate(member.law.clocks(member.element)):
@@ -156,12 +158,12 @@ class Ensemble:
 
     @cached_property
     def position_rows(self) -> tuple[str, ...]:
-        """Names of the constraints on positions, in the order of `World.position_rows`."""
+        """Names of the constraints on positions, in the order of `SystemInstant.position_rows`."""
         return self._rows(0)
 
     @cached_property
     def velocity_rows(self) -> tuple[str, ...]:
-        """Names of the constraints on velocities alone, in the order of `World.velocity_rows`."""
+        """Names of the constraints on velocities alone, in the order of `SystemInstant.velocity_rows`."""
         return self._rows(1)
 
     @property
@@ -185,38 +187,41 @@ class Ensemble:
 def ensemble(robot: Robot, elements: Sequence[Any]) -> Ensemble:
     """The elements on a robot, wired; raises ModelError with every problem found."""
     problems: list[str] = []
-    broken: set[str] = set()  # elements whose laws could not say what they read and drive
+    broken: set[str] = set()  # elements whose laws failed to name their signals
     members = []
     x = m = 0
     for element in elements:
         law = law_of(element)
-        wrong = data_problems(element) or law.problems(element, robot) or number_problems(element)
-        problems += wrong
-        if wrong:
+        found = data_problems(element) or _problems(element, law.problems(element, robot)) or number_problems(element)
+        problems += found
+        if found:
             broken.add(str(element.name))
             continue
         members.append(Member(element, law, x, m))
         if element.name in RESERVED:
             problems.append(
-                f"element '{element.name}': the name means something else in signals and columns. Choose another."
+                wrong(element.name, "the name means something else in signals and columns", "Choose another.")
             )
         x, m = x + len(law.states(element)), m + len(law.memory(element))
     driven, wired = _wired(robot, members, problems, broken)
     inputs = [(k, slot.name) for k, (element, law, *_) in enumerate(members) for slot in law.inputs(element)]
-    found = Ensemble(robot, tuple(members), driven, wired, tuple(key for key in inputs if key not in wired))
-    known = found.sources
+    made = Ensemble(robot, tuple(members), driven, wired, tuple(key for key in inputs if key not in wired))
+    known = made.sources
     for element, law, *_ in members:
         for choice in law.reads(element):
             name = choice.split("|")[-1]
             if not any(one in known or _owner(one) in broken for one in choice.split("|")):
-                problems.append(
-                    f"element '{element.name}' reads '{name}', and there is no such signal.{did_you_mean(name, known)} "
-                    f"Known: {_listed(_nearby(name, known))}."
-                )
-        problems += law.problems_among(element, found)
+                remedy = f"{did_you_mean(name, known)} Known: {listed(_nearby(name, known), 16)}.".strip()
+                problems.append(wrong(element.name, f"it reads '{name}', and there is no such signal", remedy, "reads"))
+        problems += _problems(element, law.problems_among(element, made))
     if problems:
         raise ModelError(problems)
-    return found
+    return made
+
+
+def _problems(element: Any, found: Sequence[str]) -> list[str]:
+    """The problems that a law finds; a plain sentence, of a user's own law, concerns the element as a whole."""
+    return [p if isinstance(p, Problem) else wrong(element.name, p.rstrip("."), "Correct it.") for p in found]
 
 
 def _wired(
@@ -236,15 +241,14 @@ def _wired(
                 continue
             elif target not in inputs:
                 known = [*inputs, *velocities]
-                problems.append(
-                    f"element '{element.name}' drives '{target}', which is neither an element with an input nor a "
-                    f"joint with one velocity.{did_you_mean(target, known)} Known: {_listed(known)}."
+                problem = (
+                    f"it drives '{target}', which is neither an element with an input nor a joint with one velocity"
                 )
+                problems.append(wrong(element.name, problem, nearest(target, known), "drives"))
             elif (place := (inputs[target][0], inputs[target][1].name)) in wired:
-                problems.append(
-                    f"element '{element.name}': drives '{target}', and so does '{wired[place]}'; expected one of them. "
-                    "Remove one, or let one of them read the other and drive the sum."
-                )
+                problem = f"it drives '{target}', and so does '{wired[place]}'; expected one of them"
+                remedy = "Remove one, or let one of them read the other and drive the sum."
+                problems.append(wrong(element.name, problem, remedy, "drives"))
             else:
                 wired[place] = source
     return driven, wired
@@ -280,14 +284,10 @@ def _joined(element: Any, name: str) -> str:
 
 
 def _owner(name: str) -> str:
-    """The element that a signal or an input belongs to, as far as its name says."""
+    """The element that a signal or an input belongs to, by the first part of its name."""
     return name.partition(".")[0]
 
 
 def _nearby(name: str, known: Sequence[str]) -> Sequence[str]:
-    """The signals of the element that a name begins with; all of them where there is none."""
+    """The signals of the element that a name begins with; all signals where there is no such element."""
     return [one for one in known if _owner(one) == _owner(name)] or known
-
-
-def _listed(names: Sequence[str]) -> str:
-    return ", ".join(names[:16]) + (", ..." if len(names) > 16 else "")

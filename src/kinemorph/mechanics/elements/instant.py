@@ -1,7 +1,8 @@
 """A system at one instant, as its elements see it.
 
-`World` is what all of them share: the time, the motion of the robot, who says what. A `Scene` is the world as one
-element sees it, with its own states, memory and inputs. Nothing is computed before it is asked for.
+`SystemInstant` is what all elements share: the time, the motion of the robot, and all signals. An `ElementView` is the
+same instant as one element sees it, with its own states, memory and inputs. Values are computed when they are first
+asked for.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from kinemorph.model.robot import Robot
 
 
 class Hinge(NamedTuple):
-    """A joint with one axis: its coordinate, its velocity, and the place of the latter in v."""
+    """A joint with one axis: its coordinate, its velocity, and the index of the latter in v."""
 
     q: S
     v: S
@@ -36,8 +37,8 @@ class Hinge(NamedTuple):
 
 
 class Gathered(NamedTuple):
-    """What all elements do together: generalized forces (nv,), loads on links (each about the link's origin and in its
-    axes), rates of all states, power [W] and stored energy [J].
+    """The sum of all elements: generalized forces (nv,), loads on links (each about the link's origin and in its axes),
+    rates of all states, power [W] and stored energy [J].
     """
 
     torques: list[S]
@@ -48,7 +49,7 @@ class Gathered(NamedTuple):
     stored: S
 
 
-class World:
+class SystemInstant:
     """A system at one instant."""
 
     def __init__(
@@ -71,17 +72,17 @@ class World:
         self.motions = Motions(tree, q, v)
         self._accelerations, self._reactions, self._multipliers = accelerations, reactions, multipliers
         self._signals: dict[str, S] = {}
-        self._asked: list[str] = []  # signals that are being found, to see circles
+        self._asked: list[str] = []  # signals that are being computed, to detect circles
 
     @cached_property
-    def scenes(self) -> list[Scene]:
-        """The world as each element sees it."""
-        return [Scene(self, k) for k in range(len(self.ensemble.members))]
+    def views(self) -> list[ElementView]:
+        """This instant as each element sees it."""
+        return [ElementView(self, k) for k in range(len(self.ensemble.members))]
 
     @cached_property
     def efforts(self) -> list[Effort]:
-        """What each element does."""
-        return [_effort(member, self.scenes[k]) for k, member in enumerate(self.ensemble.members)]
+        """The effort of each element."""
+        return [_effort(member, self.views[k]) for k, member in enumerate(self.ensemble.members)]
 
     @cached_property
     def accelerations(self) -> Sequence[S]:
@@ -97,7 +98,7 @@ class World:
 
     @cached_property
     def multipliers(self) -> Mapping[str, S]:
-        """What each constraint of an element takes, by its full name."""
+        """The multiplier of each constraint of an element, by its full name."""
         found: Mapping[str, S] = self._later(self._multipliers, "forces of constraints")()
         return found
 
@@ -115,7 +116,7 @@ class World:
         return known
 
     def signal(self, name: str) -> S:
-        """A signal by its full name; of "one|other" the first that there is."""
+        """The value of a signal by its full name; for "one|other" the first that exists."""
         name = self.ensemble.source(name) if "|" in name else name
         if name not in self._signals:
             self._signals[name] = self._found(name)
@@ -135,7 +136,7 @@ class World:
         index, slot = self.ensemble.signals[name]
         member = self.ensemble.members[index]
         self._asked.append(name)
-        published = member.law.publish(member.element, self.scenes[index])
+        published = member.law.publish(member.element, self.views[index])
         self._asked.pop()
         for other in member.law.signals(member.element):
             full = f"{member.element.name}.{other.name}" if other.name else member.element.name
@@ -148,8 +149,8 @@ class World:
         return published[slot.name]
 
     def stiff(self) -> dict[int, Stiff]:
-        """Members whose forces may be taken at the end of a step, and these."""
-        found = {k: one.law.stiff(one.element, self.scenes[k]) for k, one in enumerate(self.ensemble.members)}
+        """The forces that a step may take at its end, by the index of their member."""
+        found = {k: one.law.stiff(one.element, self.views[k]) for k, one in enumerate(self.ensemble.members)}
         return {k: stiff for k, stiff in found.items() if stiff is not None}
 
     def position_rows(self) -> list[S]:
@@ -157,7 +158,7 @@ class World:
         return self._rows(0)
 
     def velocity_rows(self) -> list[S]:
-        """What all elements say of velocities alone, in the order of the ensemble's `velocity_rows`."""
+        """The constraints of all elements on velocities alone, in the order of the ensemble's `velocity_rows`."""
         return self._rows(1)
 
     def _rows(self, which: int) -> list[S]:
@@ -166,7 +167,7 @@ class World:
             count = len(law.row_names(element)[which])
             if not count:
                 continue
-            rows = (law.position_rows, law.velocity_rows)[which](element, self.scenes[k])
+            rows = (law.position_rows, law.velocity_rows)[which](element, self.views[k])
             if len(rows) != count:
                 name = ("position_rows", "velocity_rows")[which]
                 raise ModelError(
@@ -177,7 +178,7 @@ class World:
         return found
 
     def gathered(self, without: Collection[int] = ()) -> Gathered:
-        """All efforts added up; of members named in `without`, all but forces."""
+        """The sum of all efforts; the forces of members in `without` are left out."""
         torques: list[S] = [0.0] * self.ensemble.robot.nv
         loads: dict[int, Load] = {}
         rates: list[S] = []
@@ -206,84 +207,84 @@ class World:
         return Gathered(torques, loads, rates, supplied, dissipated, stored)
 
 
-def _effort(member: Member, scene: Scene) -> Effort:
-    """What a member does; a sentence where its law gives something else."""
+def _effort(member: Member, view: ElementView) -> Effort:
+    """The effort of a member; raises ModelError where its law returns something else."""
     element, law = member[:2]
-    effort, count = law.effort(element, scene), len(law.states(element))
+    effort, count = law.effort(element, view), len(law.states(element))
     if not isinstance(effort, Effort):
         problem = f"gives {short(effort)}; expected an Effort"
     elif len(effort.rates) != count:
         problem = f"gives {len(effort.rates)} rates; expected {count}, one for each of its `states`"
     elif not all(isinstance(push, Push) for push in effort.pushes):
-        problem = "has pushes that are none; expected Push(point, force) of kinemorph.mechanics.elements.law"
+        problem = "has pushes of another type; expected Push(point, force) of kinemorph.mechanics.elements.law"
     elif not all(isinstance(wrench, Wrench) for wrench in effort.wrenches):
         problem = (
-            "has wrenches that are none; expected Wrench(frame, force, moment) of kinemorph.mechanics.elements.law"
+            "has wrenches of another type; expected Wrench(frame, force, moment) of kinemorph.mechanics.elements.law"
         )
     else:
         return effort
     raise ModelError(f"element '{element.name}': `effort` of {type(law).__name__} {problem}.")
 
 
-class Scene:
-    """The world as one element sees it."""
+class ElementView:
+    """A system at one instant, as one element sees it."""
 
-    def __init__(self, world: World, index: int) -> None:
-        self.world = world
-        self._index, (element, law, x, m) = index, world.ensemble.members[index]
+    def __init__(self, instant: SystemInstant, index: int) -> None:
+        self.instant = instant
+        self._index, (element, law, x, m) = index, instant.ensemble.members[index]
         self._element = element
-        self.x: Sequence[S] = world.x[x : x + len(law.states(element))]
-        self.m: Sequence[S] = world.m[m : m + len(law.memory(element))]
+        self.x: Sequence[S] = instant.x[x : x + len(law.states(element))]
+        self.m: Sequence[S] = instant.m[m : m + len(law.memory(element))]
 
     @property
     def t(self) -> S:
         """Time [s]."""
-        return self.world.t
+        return self.instant.t
 
     @property
     def robot(self) -> Robot:
         """The robot."""
-        return self.world.ensemble.robot
+        return self.instant.ensemble.robot
 
     @property
     def gravity(self) -> Sequence[S]:
-        """In the world [m/s^2]."""
-        return self.world.motions.tree.gravity
+        """Gravity in world axes [m/s^2]."""
+        return self.instant.motions.tree.gravity
 
     def value(self, value: Any) -> Any:
-        """A number of the element's data, or a nest of them, with parameters in it looked up."""
-        return evaluate_all(value, self.world.lookup)
+        """A number of the element's data, or nested tuples of them, with parameters looked up."""
+        return evaluate_all(value, self.instant.lookup)
 
     def point(self, body: str, offset: Sequence[Any] = (0.0, 0.0, 0.0)) -> PointState:
         """A point of a body, frame or the world, at an offset [m] in its axes."""
-        return point_of(self.world.motions, body, self.value(tuple(offset)))
+        return point_of(self.instant.motions, body, self.value(tuple(offset)))
 
     def place(self, body: str, offset: Sequence[Any] = (0.0, 0.0, 0.0)) -> PointState:
-        """The same where only places count: no velocity is worked out, and it says 0."""
-        at = self.world.motions.attachment(body)
+        """As `point`, for laws that need the position alone: its velocity is not computed, and is 0."""
+        at = self.instant.motions.attachment(body)
         r = act(at.pose, self.value(tuple(offset)))
-        return PointState(at.link, (r[0], r[1], r[2]), ZERO3, 0.0, self.world.motions.sight)
+        return PointState(at.link, (r[0], r[1], r[2]), ZERO3, 0.0, self.instant.motions.sight)
 
     def frame(self, name: str) -> Frame:
         """A body, a frame, or the world."""
-        return Frame(self.world.motions, self.world.motions.attachment(name))
+        return Frame(self.instant.motions, self.instant.motions.attachment(name))
 
     def hinge(self, joint: str) -> Hinge:
         """A joint with one axis."""
         robot = self.robot
         place = robot.v_slice(joint).start
-        return Hinge(self.world.q[robot.q_slice(joint).start], self.world.v[place], place)
+        return Hinge(self.instant.q[robot.q_slice(joint).start], self.instant.v[place], place)
 
     def input(self, name: str) -> S:
-        """An own input: the signal that drives it, or what the plant is given."""
-        ensemble, key = self.world.ensemble, (self._index, name)
+        """An input of the element: the signal that drives it, or an input of the plant."""
+        ensemble, key = self.instant.ensemble, (self._index, name)
         if key in ensemble.wired:
-            return self.world.signal(ensemble.wired[key])
-        return self.world.u[ensemble.open_inputs.index(key)]
+            return self.instant.signal(ensemble.wired[key])
+        return self.instant.u[ensemble.open_inputs.index(key)]
 
     def signal(self, name: str) -> S:
         """A signal of another element, or of the robot: "q.hip", "v.hip", "t"."""
-        return self.world.signal(name)
+        return self.instant.signal(name)
 
 
 def _load(loads: dict[int, Load], point: PointState, force: Sequence[S], moment: Sequence[S] | None = None) -> None:

@@ -1,14 +1,14 @@
-"""What a law says about its element, and the table that joins laws to data.
+"""The interface of element laws, and the table that joins laws to data.
 
-An element is frozen data; its law is a stateless object registered for the type of that data. Whatever a law does not
-define, its element does not do. All of it is written over any scalar: no `if` on a number, only `where`.
+An element is frozen data; its law is a stateless object registered for the type of that data. A method that a law does
+not define has no effect. All of it is written over any scalar: no `if` on a number, only `where`.
 
     armature    inertia along joints
     effort      forces on points, frames and joints; rates of own states; power and stored energy
-    stiff       the same as laws of single points and joints, which a step may take at its end (see implicit_forces)
+    stiff       the forces as laws of single points and joints, which a step may take at its end (see implicit_forces)
     publish     signals that others may read, and that a run shows as columns
     sample      new memory at a tick of one of its clocks
-    decide      the same by plain Python, where `python` is set
+    decide      new memory at a tick by plain Python, where `python` is set
     settle      new memory after an accepted step
     guards      numbers whose change of sign is an event, and `switch`: new memory then
     position_rows, velocity_rows    constraints: numbers that the motion of the robot keeps at 0
@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from kinemorph.algebra.scalar import S
 from kinemorph.algebra.turns import Vec3
-from kinemorph.errors import ModelError
+from kinemorph.errors import ModelError, Problem
 from kinemorph.mechanics.elements.places import Frame
 from kinemorph.mechanics.steps.point_states import JointForce, PointForce, PointState
 from kinemorph.model.parameter import Value
@@ -30,7 +30,7 @@ from kinemorph.model.robot import Robot
 
 if TYPE_CHECKING:
     from kinemorph.mechanics.elements.ensemble import Ensemble
-    from kinemorph.mechanics.elements.instant import Scene
+    from kinemorph.mechanics.elements.instant import ElementView
 
 E = TypeVar("E")
 DATA, LAWS = "kinemorph.model.elements.", "kinemorph.mechanics.elements."  # modules of built-in data and laws
@@ -39,8 +39,8 @@ DATA, LAWS = "kinemorph.model.elements.", "kinemorph.mechanics.elements."  # mod
 class Slot(NamedTuple):
     """A number that an element owns: a state, a piece of memory, an input or a signal.
 
-    The `unit` of a signal may be that of another, such as "q.hip" or "v.hip", or of what acts along a velocity,
-    "tau.hip". A signal without one has that of what it drives.
+    The `unit` of a signal may be the name of another, such as "q.hip" or "v.hip", or of the force along a velocity,
+    "tau.hip": it has that signal's unit. A signal without a unit has that of the target it drives.
     """
 
     name: str
@@ -74,10 +74,10 @@ class Wrench(NamedTuple):
 
 
 class Effort(NamedTuple):
-    """What an element does at one instant.
+    """The effect of an element at one instant.
 
     `torques` are generalized forces by index of velocity. Of the power that it gives to the robot, `supplied` [W] comes
-    from outside; `dissipated` [W] is lost, and `stored` [J] is what it holds:
+    from outside; `dissipated` [W] is lost, and `stored` [J] is its stored energy:
 
         power on the robot = supplied - dissipated - d(stored)/dt
     """
@@ -108,16 +108,16 @@ class Change(NamedTuple):
 class ElementLaw(Generic[E]):
     """Abstract: the law of one kind of element."""
 
-    contact = False  # whether it is a stiff contact: runs take implicit steps where nothing else is said
+    contact = False  # whether it is a stiff contact: runs take implicit steps by default
     python = False  # whether `decide` takes the place of `sample`
-    timed = False  # whether its signals follow from the time alone, so that constraints may read them
+    timed = False  # whether its signals depend on the time alone, so that constraints may read them
 
     def problems(self, element: E, robot: Robot) -> list[str]:
-        """What is wrong with it on this robot, one sentence each."""
+        """Problems of the element on this robot, one sentence each."""
         return []
 
     def problems_among(self, element: E, ensemble: Ensemble) -> list[str]:
-        """What is wrong with it among the other elements, one sentence each; all of these are wired by then."""
+        """Problems of the element among the other elements, one sentence each; all of these are wired by then."""
         return []
 
     def armature(self, element: E) -> Mapping[str, Value]:
@@ -125,7 +125,7 @@ class ElementLaw(Generic[E]):
         return {}
 
     def acts_on(self, element: E, robot: Robot) -> Sequence[str]:
-        """The joints, bodies and frames that it acts on, for tables: those that its data name."""
+        """The joints, bodies and frames that it acts on, for tables: by default those that its data name."""
         joints = (joint.name for joint in (*robot.joints, *robot.loops))
         known = {"world", *robot.body_names, *joints, *(frame.name for frame in robot.frames)}
         found = []
@@ -134,8 +134,8 @@ class ElementLaw(Generic[E]):
         return [name for name in dict.fromkeys(found) if name in known and name != vars(element)["name"]]
 
     def limb_by_limb(self, element: E) -> bool:
-        """Whether, on all of a robot, it does to each limb what that limb's own joints say: nothing of its bodies, and
-        nothing of the whole robot. Then limbs that are alike may have it side by side.
+        """Whether its effect on each limb depends on that limb's own joints alone, not on bodies and not on the whole
+        robot. Then limbs that are alike may be computed side by side.
         """
         return False
 
@@ -148,58 +148,58 @@ class ElementLaw(Generic[E]):
         return ()
 
     def inputs(self, element: E) -> tuple[Slot, ...]:
-        """What others drive; inputs that nobody drives are inputs u of the plant."""
+        """Inputs of the element; undriven ones are inputs u of the plant."""
         return ()
 
     def signals(self, element: E) -> tuple[Slot, ...]:
-        """Names and units of what `publish` gives; a name "" is called like the element itself. One that has the name
-        of a state is that state.
+        """Names and units of what `publish` gives; a signal with the name "" has the name of the element. A signal with
+        the name of a state is that state.
         """
         return ()
 
     def drives(self, element: E) -> Mapping[str, str]:
-        """Where own signals go: target -> signal. A target is a joint, an element, or "element.input"."""
+        """The targets of its signals: target -> signal. A target is a joint, an element, or "element.input"."""
         return {}
 
     def reads(self, element: E) -> tuple[str, ...]:
-        """The signals of others that it reads, for checks."""
+        """The signals of other elements that it reads, for checks."""
         return ()
 
-    def effort(self, element: E, scene: Scene) -> Effort:
+    def effort(self, element: E, view: ElementView) -> Effort:
         return Effort()
 
-    def stiff(self, element: E, scene: Scene) -> Stiff | None:
-        """The forces of `effort` once more, as laws of points and joints; None where a step takes them at its start."""
+    def stiff(self, element: E, view: ElementView) -> Stiff | None:
+        """The forces of `effort` as laws of points and joints; None where a step takes them at its start."""
         return None
 
-    def late_rates(self, element: E, scene: Scene, velocities: Sequence[S], h: S) -> Sequence[S] | None:
-        """Rates of own states over a step of h [s] at whose end the robot has these velocities; the scene is that of
-        its start. None where a step takes the rates of `effort`.
+    def late_rates(self, element: E, view: ElementView, velocities: Sequence[S], h: S) -> Sequence[S] | None:
+        """Rates of own states over a step of h [s] at the end of which the robot has these velocities; the view is that
+        of its start. None where a step takes the rates of `effort`.
         """
         return None
 
-    def field(self, element: E, scene: Scene, body: str) -> Vec3 | None:
-        """The acceleration [m/s^2], in the world, that it gives to all that a body is made of, as gravity does; None
-        where it gives none. What is weighed in such a field and falls freely weighs nothing.
+    def field(self, element: E, view: ElementView, body: str) -> Vec3 | None:
+        """The acceleration [m/s^2], in the world, that it gives to all parts of a body, as gravity does; None where it
+        gives none. An accelerometer that falls freely in such a field reads 0.
         """
         return None
 
-    def publish(self, element: E, scene: Scene) -> Mapping[str, S]:
+    def publish(self, element: E, view: ElementView) -> Mapping[str, S]:
         return {}
 
     def clocks(self, element: E) -> tuple[Clock, ...]:
-        """When `sample` runs."""
+        """The clocks at whose ticks `sample` runs."""
         return ()
 
-    def sample(self, element: E, scene: Scene, clock: int) -> Sequence[S]:
-        """New memory at a tick of its clock of that number."""
+    def sample(self, element: E, view: ElementView, clock: int) -> Sequence[S]:
+        """New memory at a tick of the clock with this number."""
         raise AssertionError(f"{type(self).__name__} has clocks and no `sample`")
 
     def decide(
         self, element: E, t: float, values: Sequence[float], memory: Sequence[float], clock: int
     ) -> Sequence[float]:
-        """New memory at a tick, in plain numbers: from the values of what it `reads` and its memory. Raises
-        ControllerError where there is none.
+        """New memory at a tick, in plain numbers, from the values that it `reads` and its memory. Raises
+        ControllerError where it fails.
         """
         raise AssertionError(f"{type(self).__name__} is Python and has no `decide`")
 
@@ -207,7 +207,7 @@ class ElementLaw(Generic[E]):
         """Whether memory changes after accepted steps."""
         return False
 
-    def settle(self, element: E, scene: Scene) -> Change:
+    def settle(self, element: E, view: ElementView) -> Change:
         """New memory after an accepted step."""
         raise AssertionError(f"{type(self).__name__} settles and has no `settle`")
 
@@ -215,29 +215,29 @@ class ElementLaw(Generic[E]):
         """Names of its guards: where a method locates events, they take the place of `settle`."""
         return ()
 
-    def guard_values(self, element: E, scene: Scene) -> Sequence[S]:
+    def guard_values(self, element: E, view: ElementView) -> Sequence[S]:
         """One number per guard; an event is where it falls through zero."""
         return ()
 
-    def switch(self, element: E, scene: Scene, guard: int) -> Change:
-        """New memory where that guard has fallen through zero."""
+    def switch(self, element: E, view: ElementView, guard: int) -> Change:
+        """New memory where the guard with this number has fallen through zero."""
         raise AssertionError(f"{type(self).__name__} has guards and no `switch`")
 
     def row_names(self, element: E) -> tuple[Sequence[str], Sequence[str]]:
-        """Names of its constraints: those of `position_rows`, those of `velocity_rows`. A name "" is called like the
-        element itself.
+        """Names of its constraint rows: those of `position_rows`, those of `velocity_rows`. A row with the name "" has
+        the name of the element.
         """
         return (), ()
 
-    def position_rows(self, element: E, scene: Scene) -> Sequence[S]:
-        """phi(t, q) that is to be 0, one number per row: of the time, the coordinates and parameters alone. What is
-        asked of them further, their first and second derivatives along the motion, follows by dual numbers.
+    def position_rows(self, element: E, view: ElementView) -> Sequence[S]:
+        """Constraints phi(t, q) = 0, one number per row, which depend on the time, the coordinates and parameters
+        alone. Their first and second derivatives along the motion follow by dual numbers.
         """
         return ()
 
-    def velocity_rows(self, element: E, scene: Scene) -> Sequence[S]:
-        """A(t, q) v + b(t, q) that is to be 0, one number per row: linear in the velocities, and not the rate of
-        anything, as where a wheel rolls. Constraints of positions belong to `position_rows`.
+    def velocity_rows(self, element: E, view: ElementView) -> Sequence[S]:
+        """Constraints A(t, q) v + b(t, q) = 0, one number per row, which are linear in the velocities and not the rate
+        of a position constraint, such as those of a rolling wheel. Constraints on positions belong to `position_rows`.
         """
         return ()
 
@@ -253,15 +253,14 @@ def register(kind: type[E], law: ElementLaw[E]) -> None:
 
 
 def law_of(element: Any) -> ElementLaw[Any]:
-    """The law of an element. Those of built-in kinds are imported when they are first needed."""
+    """The law of an element. Laws of built-in kinds are imported when they are first needed."""
     kind = type(element)
     if kind not in _LAWS and kind.__module__.startswith(DATA):
         import_module(LAWS + kind.__module__.removeprefix(DATA))
     if kind not in _LAWS:
-        raise ModelError(
-            f"element '{element.name}': no law is registered for its kind, {kind.__name__}. Write an ElementLaw and "
-            f"call kinemorph.register({kind.__name__}, law)."
-        )
+        remedy = f"Write an ElementLaw and call kinemorph.register({kind.__name__}, law)."
+        what = f"no law is registered for its kind, {kind.__name__}"
+        raise ModelError(Problem("element", element.name, what, remedy, rule="element"))
     return _LAWS[kind]
 
 

@@ -1,7 +1,7 @@
-"""Where elements take hold of a robot: points and frames of its bodies, and how they move.
+"""Points and frames of bodies at which elements act, and their motion.
 
-A point is seen in the axes of the link that carries it (`PointState`): laws of contact and of springs need no others.
-Only what is asked for is computed, so that the height over a plane costs one row of a rotation matrix and not three.
+A point is seen in the axes of the link that carries it (`PointState`): laws of contact and of springs need no other
+axes. Values are computed on demand, so that the height over a plane costs one row of a rotation matrix and not three.
 
     T_WL    pose of the link in the world         V    (velocity of the link's origin, angular velocity), link axes
 """
@@ -27,7 +27,7 @@ HOME = Pose(identity(3), ZERO3)
 
 
 class Motions:
-    """Poses and velocities of the links of a tree at (q, v), each found when it is first asked for."""
+    """Poses and velocities of the links of a tree at (q, v), each computed when it is first asked for."""
 
     def __init__(self, tree: Tree, q: Sequence[S], v: Sequence[S]) -> None:
         self.tree, self.q, self.v = tree, q, v
@@ -52,7 +52,7 @@ class Motions:
         return Pose(tuple(axis for axis, _ in rows), tuple(coordinate for _, coordinate in rows))
 
     def point(self, link: int, r: Sequence[S]) -> PointState:
-        """The point of a link at r [m] in its axes, as it is now."""
+        """The point of a link at r [m] in its axes, at this instant."""
         u, w = self.twist(link)
         return PointState(link, (r[0], r[1], r[2]), add(u, cross(w, r)), 0.0, self.sight)
 
@@ -84,7 +84,7 @@ class Frame:
 
     @cached_property
     def velocity(self) -> Any:
-        """Of its origin [m/s], in its own axes."""
+        """The velocity of its origin [m/s], in its own axes."""
         return matvec_transposed(self.at.pose.R, self.origin.velocity)
 
     @cached_property
@@ -93,7 +93,7 @@ class Frame:
         return matvec_transposed(self.at.pose.R, self.motions.twist(self.at.link)[1])
 
     def to_link(self, vector: Sequence[S]) -> Any:
-        """A vector in the frame's axes, in those of the link that carries it."""
+        """A vector in the frame's axes, turned into those of the link that carries it."""
         return matvec(self.at.pose.R, vector)
 
 

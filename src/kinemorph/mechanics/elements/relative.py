@@ -1,6 +1,7 @@
-"""How one part of a robot is seen from another, by the way between the two: what carries both does not enter.
+"""The motion of one part of a robot relative to another, along the path between them: links that carry both do not
+enter.
 
-So a rod inside a robot that flies constrains its joints and not its flight, by structure and not by luck of rounding.
+So a rod inside a flying robot constrains its joints and not its flight, exactly and not only up to rounding.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from kinemorph.algebra.groups import Pose, act, compose, inverse
 from kinemorph.algebra.scalar import S
 from kinemorph.algebra.turns import Vec3
 from kinemorph.algebra.vectors import add, normalize
-from kinemorph.mechanics.elements.instant import Scene
+from kinemorph.mechanics.elements.instant import ElementView
 from kinemorph.mechanics.elements.law import plain
 from kinemorph.mechanics.recursions.kinematics import configuration_rate, pose_of_move
 from kinemorph.mechanics.trees.motions import Move
@@ -21,31 +22,31 @@ from kinemorph.mechanics.trees.tree import WORLD, Tree
 from kinemorph.model.parameter import evaluate
 
 
-def between(scene: Scene, a: str, point_a: Sequence[Any], b: str, point_b: Sequence[Any]) -> tuple[Vec3, Vec3]:
-    """Two points of bodies [m], in the axes of what carries both."""
-    motions = scene.world.motions
+def between(view: ElementView, a: str, point_a: Sequence[Any], b: str, point_b: Sequence[Any]) -> tuple[Vec3, Vec3]:
+    """Two points of bodies [m], in the axes of the link that carries both."""
+    motions = view.instant.motions
     at_a, at_b = motions.attachment(a), motions.attachment(b)
     up_a, up_b = _ways(motions.tree, at_a.link, at_b.link)
-    p, r = act(at_a.pose, scene.value(tuple(point_a))), act(at_b.pose, scene.value(tuple(point_b)))
+    p, r = act(at_a.pose, view.value(tuple(point_a))), act(at_b.pose, view.value(tuple(point_b)))
     return _carried(motions.moves, up_a, plain(p)), _carried(motions.moves, up_b, plain(r))
 
 
-def pose_from(scene: Scene, on: str, body: str) -> Pose:
+def pose_from(view: ElementView, on: str, body: str) -> Pose:
     """T_AB: a body or frame as another one sees it."""
-    return _pose_at(scene, on, body, scene.world.motions.moves)
+    return _pose_at(view, on, body, view.instant.motions.moves)
 
 
-def velocity_from(scene: Scene, on: str, body: str, point: Sequence[S]) -> Vec3:
+def velocity_from(view: ElementView, on: str, body: str, point: Sequence[S]) -> Vec3:
     """Velocity [m/s] of a point that is fixed to a body, relative to `on` and in its axes."""
-    motions = scene.world.motions
+    motions = view.instant.motions
     tree, q = motions.tree, tuple(motions.q)
     rate = tuple(configuration_rate(tree, q, motions.v))
-    return plain(derivative(lambda q: act(_pose_at(scene, on, body, tree.moves(q)), point), q, rate))
+    return plain(derivative(lambda q: act(_pose_at(view, on, body, tree.moves(q)), point), q, rate))
 
 
-def unit(scene: Scene, vector: Sequence[Any]) -> Vec3:
+def unit(view: ElementView, vector: Sequence[Any]) -> Vec3:
     """A vector of an element's data, scaled to length 1."""
-    x, y, z = scene.value(tuple(vector))
+    x, y, z = view.value(tuple(vector))
     nominal = [float(evaluate(part)) for part in vector]
     if sum(map(bool, nominal)) == 1 and all(isinstance(part, float) for part in (x, y, z)):  # an axis: exact
         return (x / abs(x) if x else 0.0, y / abs(y) if y else 0.0, z / abs(z) if z else 0.0)
@@ -56,7 +57,7 @@ def across(direction: Sequence[S], vector: Sequence[Any]) -> tuple[Vec3, Vec3]:
     """Two unit vectors at right angles to a unit vector and to each other; `vector` is the same at nominal numbers."""
     nominal = [abs(float(evaluate(part))) for part in vector]
     x, y, z = direction
-    if nominal[2] > max(nominal[:2]):  # right angles of the largest part, which is not 0
+    if nominal[2] > max(nominal[:2]):  # across the largest component, which is not 0
         first = plain(normalize((z, 0.0, -x)))
     elif nominal[1] > nominal[0]:
         first = plain(normalize((y, -x, 0.0)))
@@ -66,8 +67,8 @@ def across(direction: Sequence[S], vector: Sequence[Any]) -> tuple[Vec3, Vec3]:
     return first, (y * c - z * b, z * a - x * c, x * b - y * a)
 
 
-def _pose_at(scene: Scene, on: str, body: str, moves: Sequence[Move]) -> Pose:
-    motions = scene.world.motions
+def _pose_at(view: ElementView, on: str, body: str, moves: Sequence[Move]) -> Pose:
+    motions = view.instant.motions
     at_a, at_b = motions.attachment(on), motions.attachment(body)
     up_a, up_b = _ways(motions.tree, at_a.link, at_b.link)
     T_A, T_B = at_a.pose, at_b.pose
@@ -85,7 +86,7 @@ def _carried(moves: Sequence[Move], way: Sequence[int], point: Vec3) -> Vec3:
 
 
 def _ways(tree: Tree, a: int, b: int) -> tuple[list[int], list[int]]:
-    """From each of two links up to what carries both, that left out."""
+    """The links from each of two links up to the one that carries both, without that one."""
     up_a, up_b = _above(tree, a), _above(tree, b)
     while up_a and up_b and up_a[-1] == up_b[-1]:
         up_a.pop()

@@ -1,8 +1,8 @@
-"""Formulations: independent ways to the same equations of motion.
+"""Formulations: independent derivations of the same equations of motion.
 
 table            the table of formulations; `derive(robot, formulation=...)` reads it
 closed_form      all links in one stack of block matrices
 lagrange         from the energies alone, by nested dual numbers
 exponentials     products of exponentials along the paths of an organism
-dense_dynamics   forward dynamics by the mass matrix, for formulations without a recursion of their own
+dense_dynamics   accelerations and derivatives for formulations without a recursion of their own
 """

@@ -14,9 +14,10 @@ from link j, H_0i from the world. Twists and wrenches are [linear; angular], eac
     C    = S^T T^T (M T ad_Sqd + ad*_V M) T S                (38)     F^e     wrenches from outside
     N    = S^T T^T (M T_H0 Vd_0 - F^e)                       (39)     Vd_0    minus gravity
 
-Joints may have several axes, since those are constant in the link's frame: a free base and virtual joints need nothing
-of their own. qd stands for v. Blocks that are zero by structure are never formed, so work grows with the number of
-pairs of links that carry one another; forces are found right to left, by vectors, and M and C by blocks.
+Joints may have several axes, since those are constant in the link's frame: a free base and virtual joints need no
+special treatment. qd stands for v. Blocks that are zero by structure are never formed, so the work grows with the
+number of pairs of links of which one carries the other; forces are computed right to left, by vectors, and M and C by
+blocks.
 """
 
 from __future__ import annotations
@@ -47,10 +48,9 @@ from kinemorph.algebra.vectors import (
     transpose,
     zeros,
 )
-from kinemorph.mechanics.derivatives.dual_derivatives import derivatives_by_duals
 from kinemorph.mechanics.derivatives.forward_derivatives import ForwardDerivatives
 from kinemorph.mechanics.derivatives.inverse_derivatives import Derivatives
-from kinemorph.mechanics.formulations.dense_dynamics import accelerations_by
+from kinemorph.mechanics.formulations.dense_dynamics import accelerations_by, derivatives_by_duals
 from kinemorph.mechanics.recursions.kinematics import dense, pose_of_move
 from kinemorph.mechanics.recursions.newton_euler import Wrench
 from kinemorph.mechanics.trees.tree import WORLD, Tree
@@ -93,7 +93,8 @@ def stacked(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar] | None = None) 
 def transformations(tree: Tree, q: Sequence[Scalar]) -> dict[tuple[int, int], Pose]:
     """H_ji of every link i seen from each link j that carries it, and from the world.
 
-    Direct ones (j is the parent, p) are the joints' own; indirect ones are H_ji = H_jp H_pi, with H_jp as found before.
+    Direct ones (j is the parent, p) are those of the joints; indirect ones are H_ji = H_jp H_pi, with H_jp found
+    before.
     """
     H: dict[tuple[int, int], Pose] = {}
     above = lines(tree)
@@ -132,11 +133,11 @@ def carried(above: Sequence[Sequence[int]], T: Pairs, own: Sequence[Vec]) -> lis
 
 
 def dense_matrices(tree: Tree, blocks: Stacked) -> dict[str, list[list[Scalar]]]:
-    """The same as whole matrices: S (6n, nv), T (6n, 6n), T_H0 (6n, 6), M, ad_Sqd and ad_V (6n, 6n)."""
+    """The stacked matrices as dense matrices: S (6n, nv), T (6n, 6n), T_H0 (6n, 6), M, ad_Sqd and ad_V (6n, 6n)."""
     n, links = len(tree.links), tree.links
 
     def whole(parts: Mapping[tuple[int, int], Mat], width: int) -> list[list[Scalar]]:
-        """Blocks whose first row stands at 6 i, and whose first column at `at`."""
+        """A dense matrix of blocks whose first row is at 6 i and whose first column is at `at`."""
         rows: list[list[Scalar]] = [[0.0] * width for _ in range(6 * n)]
         for (i, at), part in parts.items():
             for r, entries in enumerate(part):
@@ -175,7 +176,7 @@ def inverse_dynamics(
     pushed = joint_twists(tree, K.S, a)
     turned = [add(own, matvec(rate, twist)) for own, rate, twist in zip(pushed, K.ad_Sqd, V, strict=True)]
     Vd = [add(*both) for both in zip(_lifted(tree, K), carried(above, K.T, turned), strict=True)]  # (31): E000-7
-    needed = []  # what stands behind T^T in (32): E000-8, E000-9
+    needed = []  # the bracket after T^T in (32): E000-8, E000-9
     for inertia, rate, twist, acceleration in zip(K.M, K.ad_V, V, Vd, strict=True):
         needed.append(add(matvec(inertia, acceleration), matvec(rate, matvec(inertia, twist))))
     tau = _projected(tree, K, _less(needed, wrenches))  # (33)
@@ -231,13 +232,6 @@ def skew_coriolis_matrix(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar]) -
     return _squared(tree, J, {pair: mat_add(part, turned[pair]) for pair, part in moved.items()})
 
 
-def resting_forces(tree: Tree, q: Sequence[Scalar], wrenches: Mapping[int, Wrench] | None = None) -> list[Scalar]:
-    """N(q) = S^T T^T (M T_H0 Vd_0 - F^e) (39 with the signs of E000-11), shape (nv,)."""
-    K = stacked(tree, q)
-    lifted = [matvec(*both) for both in zip(K.M, _lifted(tree, K), strict=True)]
-    return _projected(tree, K, _less(lifted, wrenches))
-
-
 def forward_dynamics(
     tree: Tree,
     q: Sequence[Scalar],
@@ -277,7 +271,7 @@ def forward_dynamics_derivatives(
 
 
 def _jacobian(K: Stacked) -> Pairs:
-    """J = T S: block (i, j), 6 x k, is what the axes of link j's joint do to link i."""
+    """J = T S: block (i, j), 6 x k, has the twists of link i at unit rates of the axes of link j's joint."""
     return {(i, j): matmul(part, K.S[j]) for (i, j), part in K.T.items()}
 
 
@@ -300,7 +294,7 @@ def _from_left(diagonal: Sequence[Mat], parts: Pairs) -> Pairs:
 
 
 def _squared(tree: Tree, J: Pairs, X: Pairs, *, symmetric: bool = False) -> list[list[Scalar]]:
-    """J^T X, shape (nv, nv). Of a symmetric one a half is found, and mirrored."""
+    """J^T X, shape (nv, nv). Where it is symmetric, one half is computed and mirrored."""
     total: list[list[Scalar]] = [[0.0] * tree.nv for _ in range(tree.nv)]
     for i, line in enumerate(lines(tree)):
         for place, a in enumerate(line):
@@ -334,7 +328,7 @@ def _lifted(tree: Tree, K: Stacked) -> list[Vec]:
 
 
 def _less(needed: Sequence[Vec], wrenches: Mapping[int, Wrench] | None) -> list[Vec]:
-    """What is needed, less what comes from outside: -F^e."""
+    """The wrenches that are needed, minus those from outside, F^e."""
     left = list(needed)
     for index, (force, moment) in (wrenches or {}).items():
         left[index] = sub(left[index], (*force, *moment))

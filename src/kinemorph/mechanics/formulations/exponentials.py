@@ -1,14 +1,14 @@
-"""Products of exponentials along the paths of an organism, with what is computed once and used again.
+"""Products of exponentials along the paths of an organism; products that paths share are computed once.
 
 Meister and Gutenkunst's eqs 18 to 21 (docs/errata.md, E000-6), over any scalar:
 
-    T_ij(q) = H_ij(0) exp(s_j q_j)                      j hangs on i; s_j in the frame of j            (18)
+    T_ij(q) = H_ij(0) exp(s_j q_j)                      i carries j; s_j in the frame of j              (18)
     g(q) = exp(S_1 q_1) ... exp(S_n q_n) g(0)           S_k = Ad(g_k(0)) s_k, in the frame of the base  (19)
     H_k(q) = T_01 T_12 ... of each path k               poses of the pendant links                      (20)
     T_ij = T_ix T_xj                                    each pair of a path by one product              (21)
 
-A step of a walk (`traversal`) may go over several joints of the robot: a Scout's plate turns before what is docked on
-it bends. Joints with more than one axis enter with their own motion in place of an exponential.
+A step of a walk (`traversal`) may go over several joints of the robot: a Scout's plate turns before the module that is
+docked to it bends. Joints with more than one axis enter with their own motion in place of an exponential.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def pendant_poses(
 def pendant_poses_spatial(
     robot: Robot, q: Sequence[S], walk: Traversal | None = None, lookup: Lookup | None = None
 ) -> dict[str, Pose]:
-    """The same poses by twists of the reference configuration, each path on its own (eq 19)."""
+    """The poses of all pendant links by twists of the reference configuration, each path separately (eq 19)."""
     walk = walk or traverse_bodies(robot)
     found = {}
     for name in walk.pendants:
@@ -87,7 +87,7 @@ def pendant_poses_spatial(
             home = compose(home, _home(joint, lookup))
             if joint.nv == 1:
                 motion = exp_screw(move_twist(home, local_twist(joint, lookup)), at[0])
-            else:  # its own motion about where it was
+            else:  # its own motion, about its pose in the reference configuration
                 own = compose(inverse(_home(joint, lookup)), joint_pose(joint, at, lookup))
                 motion = compose(home, own, inverse(home))
             moved = compose(moved, motion) if joint.nv else moved
@@ -121,7 +121,7 @@ def _chain(joints: Sequence[Joint], robot: Robot, q: Sequence[S], lookup: Lookup
 
 
 def _step(robot: Robot, i: str, j: str, q: Sequence[S], lookup: Lookup | None) -> Pose:
-    """T_ij of a body and one that hangs on it, over all joints between them."""
+    """T_ij of a body i and a body j that it carries, over all joints between them."""
     return _chain(_joints(robot, j, i), robot, q, lookup)
 
 
@@ -133,7 +133,7 @@ def _joints(robot: Robot, body: str, above: str | None = None) -> list[Joint]:
         body = found[-1].parent
     if above is not None and body != above:
         raise ModelError(
-            f"robot '{robot.name}': body '{found[0].child}' does not hang on '{above}' as in this walk. Walk over the "
+            f"robot '{robot.name}': body '{found[0].child}' is not carried by '{above}' as in this walk. Walk over the "
             "assembly from the base of its robot, and breadth first where it has rings."
         )
     return found[::-1]

@@ -6,7 +6,7 @@ and momenta p_k = dT/dv_k,
     tau_k = d/dt p_k - (ad_v^T p)_k - dL/d(xi_k)
 
 where dL/d(xi_k) is the derivative as the configuration moves along the k-th velocity alone. For joints with one axis
-the middle term is zero and this is Lagrange's equation as everyone knows it. d/dt is one level of dual numbers (q moves
+the middle term is zero and this is Lagrange's equation in its usual form. d/dt is one level of dual numbers (q moves
 with v, v with a), each partial derivative another; no kinematic recursion of the Newton-Euler kind is used.
 """
 
@@ -18,10 +18,9 @@ from kinemorph.algebra.dual import Dual
 from kinemorph.algebra.groups import cobracket
 from kinemorph.algebra.scalar import S
 from kinemorph.algebra.vectors import dot, sub
-from kinemorph.mechanics.derivatives.dual_derivatives import derivatives_by_duals
 from kinemorph.mechanics.derivatives.forward_derivatives import ForwardDerivatives
 from kinemorph.mechanics.derivatives.inverse_derivatives import Derivatives
-from kinemorph.mechanics.formulations.dense_dynamics import accelerations_by
+from kinemorph.mechanics.formulations.dense_dynamics import accelerations_by, derivatives_by_duals
 from kinemorph.mechanics.recursions.kinematics import configuration_rate, dense, tangent_of
 from kinemorph.mechanics.recursions.momentum import kinetic_energy, potential_energy
 from kinemorph.mechanics.trees.tree import Tree
@@ -79,7 +78,7 @@ def _momentum(tree: Tree, q: Sequence[S], v: Sequence[S], k: int) -> S:
 
 
 def _slope(tree: Tree, q: Sequence[S], v: Sequence[S], k: int) -> S:
-    """dL/d(xi_k): the Lagrangian as the configuration moves along the k-th velocity, v held."""
+    """dL/d(xi_k): the rate of the Lagrangian as the configuration moves along the k-th velocity, with v constant."""
     unit = [1.0 if j == k else 0.0 for j in range(tree.nv)]
     moving = [Dual(x, dx, level=PARTIAL) for x, dx in zip(q, configuration_rate(tree, q, unit), strict=True)]
     return tangent_of(kinetic_energy(tree, moving, v), PARTIAL) - tangent_of(potential_energy(tree, moving), PARTIAL)
@@ -88,9 +87,9 @@ def _slope(tree: Tree, q: Sequence[S], v: Sequence[S], k: int) -> S:
 def _carried_momenta(tree: Tree, v: Sequence[S], p: Sequence[S]) -> list[S]:
     """-(ad_v^T p) joint by joint: zero for one axis, the gyroscopic term of a joint with several.
 
-    The momenta of a joint that moves in a subgroup are those components of a wrench; along the other components the
-    bracket of two velocities of the subgroup has no part, so zeros may stand there. Reflected rotor inertias are left
-    out: an armature is a number on the diagonal of M, not a body that turns with the link.
+    The momenta of a joint that moves in a subgroup are those components of a wrench; the bracket of two velocities of
+    the subgroup has no other components, so these may be zero. Reflected rotor inertias are left out: an armature is a
+    number on the diagonal of M, not a body that turns with the link.
     """
     carried: list[S] = [0.0] * tree.nv
     for link in tree.links:

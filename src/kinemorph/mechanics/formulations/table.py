@@ -1,4 +1,4 @@
-"""The formulations: independent ways to the same equations of motion, in one table.
+"""The formulations: independent derivations of the same equations of motion, in one table.
 
 Every row delivers  M(q) a + h(q, v) = tau  in the robot's own (q, v). They check each other; `derive` picks one.
 """
@@ -20,7 +20,7 @@ FormulationName = Literal["newton_euler", "lagrange", "closed_form"]
 
 
 class Formulation(NamedTuple):
-    """One way to the same equations. Every row delivers  M(q) a + h(q, v) = tau  in the robot's own (q, v)."""
+    """One derivation of the equations of motion M(q) a + h(q, v) = tau, in the robot's own (q, v)."""
 
     mass_matrix: Callable[..., Any]
     inverse_dynamics: Callable[..., Any]

@@ -1,7 +1,7 @@
 """Forward dynamics: the articulated-body algorithm (ABA).
 
 Featherstone (1983; 2008, table 7.1), with one rearrangement. The accelerations and wrenches at zero joint acceleration
-are found first, exactly as in inverse dynamics; what remains is linear:
+are found first, exactly as in inverse dynamics; the remaining problem is linear:
 
     inward    I_A = I + sum of the children's,  p = bias wrench + sum of the children's
               per axis S:  U = I_A S,  D = S^T U + pivot,  u = tau - S^T p
@@ -42,7 +42,7 @@ from kinemorph.mechanics.trees.tree import WORLD, Link, Tree
 
 
 class Pivot(NamedTuple):
-    """What one axis leaves behind for the outward pass."""
+    """The numbers of one axis that the outward pass needs."""
 
     U: Six
     inverse: S  # 1 / D
@@ -63,8 +63,8 @@ def forward_dynamics(
     """Accelerations, shape (nv,), under generalized forces `tau` and outside wrenches.
 
     `added_inertia` (link -> blocks) and `added_pivots` (velocity index -> number) enter the linear equations as mass
-    would, without weight or velocity products: an implicit force f0 - D a is the wrench f0 and the inertia D.
-    `locked` are velocity indices whose acceleration is 0, by whatever force that takes.
+    would, without weight or velocity products: an implicit force f0 - D a is the wrench f0 and the inertia D. `locked`
+    are velocity indices whose acceleration is 0, whatever force that needs.
     """
     moves = tree.moves(q)
     flows = outward(tree, moves, v, [0.0] * tree.nv)
@@ -75,7 +75,7 @@ def forward_dynamics(
 
 
 class Responses(NamedTuple):
-    """How a tree answers: joint accelerations (nv,), and what they add to those of every link: (linear, angular)."""
+    """Joint accelerations (nv,), and what they add to the acceleration of every link: (linear, angular)."""
 
     a: list[S]
     links: list[tuple[Vec3, Vec3]]
@@ -90,9 +90,10 @@ def responses(
     added_pivots: Mapping[int, S] | None = None,
     locked: Collection[int] = (),
 ) -> Responses:
-    """The linear part: accelerations under `tau` where `loads` are what the links ask for at zero joint acceleration.
+    """The linear part: accelerations under `tau`, where `loads` are the wrenches that links need at zero joint
+    acceleration.
 
-    Links hand to their parent what all limbs that they stand for do (`tree.of_all`).
+    A link of a limb that represents several (`tree.of_all`) passes the sum over all of them to its parent.
     """
     loads, inertias = list(loads), [rigid_blocks(link.moments) for link in tree.links]
     for index, blocks in (added_inertia or {}).items():
@@ -147,7 +148,7 @@ def responses(
 
 
 def given_responses(tree: Tree, moves: Sequence[Move], a: Sequence[S]) -> Responses:
-    """The same where the joint accelerations are known."""
+    """The same responses for known joint accelerations."""
     extras: list[tuple[Vec3, Vec3]] = []
     for index, link in enumerate(tree.links):
         b = (ZERO3, ZERO3) if link.parent == WORLD else _carried(moves[index], *extras[link.parent])
@@ -158,10 +159,10 @@ def given_responses(tree: Tree, moves: Sequence[Move], a: Sequence[S]) -> Respon
 
 
 def meets_no_inertia(link: Link, k: int) -> ModelError:
-    """What is wrong where an axis of a joint moves no mass."""
+    """The error for a joint with an axis that moves no mass."""
     return ModelError(
         f"joint of '{link.name}' ({link.kind}) meets no inertia along its axis {k + 1}: forward dynamics "
-        "would divide by zero. Give what hangs on it mass off the axis, or the joint an armature."
+        "would divide by zero. Give the bodies it carries mass off the axis, or the joint an armature."
     )
 
 
@@ -175,7 +176,7 @@ def moved_blocks(move: Move, blocks: Blocks) -> Blocks:
 
 
 def _with_component(load: Wrench, push: Sequence[S], k: int, value: S) -> Wrench:
-    """load + push, but component k is known to be `value`."""
+    """load + push, where component k is known to be `value`."""
     whole = [x + y if i != k else value for i, (x, y) in enumerate(zip((*load[0], *load[1]), push, strict=True))]
     return (whole[0], whole[1], whole[2]), (whole[3], whole[4], whole[5])
 
@@ -184,7 +185,7 @@ def _with_component(load: Wrench, push: Sequence[S], k: int, value: S) -> Wrench
 
 
 def _carried(move: Move, a: Vec3, al: Vec3) -> tuple[Vec3, Vec3]:
-    """An acceleration (of the origin, angular) of the parent as the link feels it, joint at rest."""
+    """An acceleration (of the origin, angular) of the parent, carried to the link with its joint at rest."""
     (x, y, z), (rx, ry, rz) = move.p, al
     bx, by, bz = move.into((a[0] + (ry * z - rz * y), a[1] + (rz * x - rx * z), a[2] + (rx * y - ry * x)))
     rx, ry, rz = move.into(al)

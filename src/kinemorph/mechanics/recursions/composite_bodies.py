@@ -1,8 +1,9 @@
 """The mass matrix: the composite-rigid-body algorithm (CRBA).
 
-Walker & Orin (1982), Featherstone (2008) table 6.2. Each link collects the moments of mass of all that hangs on it; one
-unit of joint acceleration moves that composite body, and the force it needs is carried down to the root; or, where that
-takes less (long chains), put into the root link's frame once and multiplied with the axes there.
+Walker & Orin (1982), Featherstone (2008) table 6.2. Each link collects the moments of mass of all links that it
+carries; one unit of joint acceleration moves that composite body, and the force it needs is carried down to the root.
+For long chains it is cheaper to express that force in the root link's frame once and to multiply it with the axes
+there.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ Entry = tuple[int, int, S]  # row, column, value
 
 
 def _local_pairs(tree: Tree, moves: Sequence[Move], composites: Sequence[Moments]) -> Iterator[Entry]:
-    """Entries for every axis and those nearer to the root: its momentum is carried from link to link."""
+    """Entries for every axis and the axes nearer to the root: its momentum is carried from link to link."""
     for index, link in enumerate(tree.links):
         for k, axis in enumerate(link.axes):
             load = momentum(composites[index], axis)
@@ -53,7 +54,7 @@ def _local_pairs(tree: Tree, moves: Sequence[Move], composites: Sequence[Moments
 
 
 def _root_pairs(tree: Tree, moves: Sequence[Move], composites: Sequence[Moments]) -> Iterator[Entry]:
-    """The same entries in the root link's frame."""
+    """Entries for every axis and the axes nearer to the root, computed in the root link's frame."""
     poses = root_poses(tree, moves)
     screws = [
         [move_twist(pose, dense(axis)) for axis in link.axes] for link, pose in zip(tree.links, poses, strict=True)

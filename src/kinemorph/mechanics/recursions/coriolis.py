@@ -7,8 +7,9 @@ its spatial inertia I_i and momentum (f, n) = I_i V_i,
     Idot = V x* I - I V x,    N = [[0, -f^], [-f^, -n^]]
 
 N is skew and B V = V x* (I V), so C v is the Coriolis force and Idot - 2 B is skew. With one frame for a whole tree the
-sums over the bodies that hang on a joint need no change of frame. Any frame at rest will do; the one that the root link
-is just passing keeps the numbers small wherever the robot stands, and the axes of a base are unit vectors in it.
+sums over the bodies that a joint carries need no change of frame. Any frame at rest can be used; the one that coincides
+with the root link's frame at this instant keeps the numbers small wherever the robot stands, and the axes of a base are
+unit vectors in it.
 """
 
 from __future__ import annotations

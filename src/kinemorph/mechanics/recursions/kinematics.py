@@ -1,8 +1,7 @@
-"""Where everything is and how it moves: products of exponentials, frame Jacobians and their rates.
+"""Kinematics: poses as products of exponentials, frame Jacobians and their rates.
 
-Two forms of the same poses (MODUROB eqs. 18-20, docs/errata.md E000-6): the *local* form multiplies the pose of each
-link in its parent; the *spatial* form multiplies exponentials of the screws as they stand in the world at the neutral
-configuration, and the neutral pose last. They agree; the local form is the cheaper one.
+Poses are in the *local* form (MODUROB eqs. 18-20): products of the pose of each link in its parent. The *spatial* form,
+which costs more, is in `formulations.exponentials`.
 
 Jacobians are 6 x nv, order [linear; angular], in one of three references:
 
@@ -17,7 +16,7 @@ from collections.abc import Sequence
 from typing import Literal, get_args
 
 from kinemorph.algebra.dual import Dual
-from kinemorph.algebra.groups import Pose, compose, exp_screw, inverse, move_twist
+from kinemorph.algebra.groups import Pose, compose, inverse, move_twist
 from kinemorph.algebra.inertia_blocks import Axis
 from kinemorph.algebra.scalar import S
 from kinemorph.algebra.turns import Vec3
@@ -47,25 +46,6 @@ def link_poses(tree: Tree, q: Sequence[S]) -> list[Pose]:
     return poses
 
 
-def link_poses_spatial(tree: Tree, q: Sequence[S], neutral: Sequence[float]) -> list[Pose]:
-    """Pose T_WB of every link in the world: the spatial form, exp(s_1 q_1) ... exp(s_n q_n) T_WB(neutral)."""
-    rest = link_poses(tree, neutral)
-    products: list[Pose] = []
-    for index, link in enumerate(tree.links):
-        if len(link.axes) == 1:
-            motion = exp_screw(move_twist(rest[index], dense(link.axes[0])), q[link.q] - neutral[link.q])
-        else:  # a joint with several axes moves by its own group element instead of one exponential
-            from_rest = compose(inverse(pose_of_move(link.move(neutral))), pose_of_move(link.move(q)))
-            motion = compose(rest[index], from_rest, inverse(rest[index]))
-        products.append(motion if link.parent == WORLD else compose(products[link.parent], motion))
-    return [compose(product, home) for product, home in zip(products, rest, strict=True)]
-
-
-def pendant_links(tree: Tree) -> list[int]:
-    """The links that carry no other: the ends of the branches."""
-    return [index for index, below in enumerate(tree.children) if not below]
-
-
 def attached_poses(tree: Tree, poses: Sequence[Pose], frames: Sequence[str]) -> list[Pose]:
     """World poses of attachments from the world poses of the links."""
     placed = []
@@ -85,7 +65,9 @@ def pose_of_move(move: Move) -> Pose:
 
 
 def configuration_rate(tree: Tree, q: Sequence[S], v: Sequence[S]) -> list[S]:
-    """qdot, shape (nq,), at velocity v: v itself where joints have one axis, turned or quaternion rates elsewhere."""
+    """qdot, shape (nq,), at velocity v: v itself where joints have one axis, else rotated velocities or quaternion
+    rates.
+    """
     rate: list[S] = [0.0] * tree.nq
     for link in tree.links:
         row = ELEMENTARY[link.kind]
@@ -137,7 +119,7 @@ def _from_world(tree: Tree, q: Sequence[S], at: Attachment) -> dict[int, Pose]:
 
 
 def _from_frame(tree: Tree, q: Sequence[S], at: Attachment) -> dict[int, Pose]:
-    """Poses T_FB of the links that carry a frame, seen from it: nothing is measured from the world's origin."""
+    """Poses T_FB of the links that carry a frame, seen from that frame: nothing is measured from the world's origin."""
     poses: dict[int, Pose] = {}
     T_FB, index = inverse(at.pose), at.link
     while index != WORLD:
@@ -172,7 +154,7 @@ def jacobian_rate(
 
 
 def tangent_of(x: S, level: int) -> S:
-    """The tangent of a dual number of that level; anything else is a constant there."""
+    """The tangent of a dual number of the given level; any other number is a constant at this level."""
     return x.tangent if isinstance(x, Dual) and x.level == level else 0.0
 
 

@@ -26,7 +26,7 @@ Wrench = tuple[Vec3, Vec3]  # (force [N], moment about the link's origin [N m]),
 
 
 class Flow(NamedTuple):
-    """How a link moves: w [rad/s], al [rad/s^2], acceleration a of the origin [m/s^2] less gravity, and U."""
+    """The motion of a link: w [rad/s], al [rad/s^2], acceleration a of the origin [m/s^2] minus gravity, and U."""
 
     w: Vec3
     al: Vec3
@@ -53,7 +53,7 @@ def inverse_dynamics(
 
 
 def bias_forces(tree: Tree, q: Sequence[S], v: Sequence[S], wrenches: Mapping[int, Wrench] | None = None) -> list[S]:
-    """Coriolis, centrifugal and gravity forces h(q, v), shape (nv,): what holds the robot at zero acceleration."""
+    """Coriolis, centrifugal and gravity forces h(q, v), shape (nv,): the forces that give zero acceleration."""
     return inverse_dynamics(tree, q, v, [0.0] * tree.nv, wrenches)
 
 
@@ -77,7 +77,7 @@ def outward(tree: Tree, moves: Sequence[Move], v: Sequence[S], a: Sequence[S]) -
 
 
 def ground_flow(tree: Tree) -> Flow:
-    """How the world moves: it does not turn, and accelerates upward in place of gravity."""
+    """The motion of the world: it does not turn, and accelerates upward in place of gravity."""
     gx, gy, gz = tree.gravity
     return Flow(ZERO3, ZERO3, (-gx, -gy, -gz), (0.0,) * 9, ZERO3)
 
@@ -154,7 +154,7 @@ def inward(
 def carried(
     tree: Tree, moves: Sequence[Move], needed: Sequence[Wrench], wrenches: Mapping[int, Wrench] | None
 ) -> list[Wrench]:
-    """The wrench through every joint where each link itself needs one, and gets some from outside."""
+    """The wrench through every joint, from the wrench that each link needs and the wrenches from outside."""
     loads = list(needed)
     for index, (force, moment) in (wrenches or {}).items():
         loads[index] = added(loads[index], (negative(force), negative(moment)))
@@ -166,7 +166,7 @@ def carried(
 
 
 def inertial_wrench(link: Link, flow: Flow) -> Wrench:
-    """Force and moment that the link's own mass asks for."""
+    """Force and moment that accelerate the link's own mass."""
     m, (hx, hy, hz), (xx, xy, xz, yy, yz, zz) = link.mass, link.h, link.sigma
     ax, ay, az = flow.a
     Uxx, Uxy, Uxz, Uyx, Uyy, Uyz, Uzx, Uzy, Uzz = flow.U

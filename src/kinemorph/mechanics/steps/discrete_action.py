@@ -1,15 +1,16 @@
-"""The Lagrangian of a whole step: what a robot's particles have to do to get from one configuration to another.
+"""The Lagrangian of a whole step: the action of a robot's particles between two configurations.
 
 Every particle goes straight from where it is at `base` to where it is at place(base, w) in the time h:
 
     L_d = sum over particles of  m |dx|^2 / (2 h)  -  h (potential energy at the start + at the end) / 2
 
 For a free particle that is Stoermer and Verlet's method, for a free rigid body Moser and Veselov's (1991), for a
-mechanism RATTLE without multipliers. It knows no frame of reference: momentum, angular momentum and the straight way of
-the center of mass come through a step exactly.
+mechanism RATTLE without multipliers. It does not depend on a frame of reference: a step keeps momentum, angular
+momentum and the straight path of the center of mass exactly.
 
-Displacements are summed from the root out in the frames where links stand at the start: a point r of a link goes to
-r + d + E r. Nothing is a difference of two near numbers, so that what is small stays sharp. Over the moments of a link,
+Displacements are summed from the root outward, in the frames of the links at the start: a point r of a link goes to r +
+d + E r. No term is a difference of two nearly equal numbers, so that small displacements keep their digits. Over the
+moments of a link,
 
     sum of m |dx|^2 = m d.d + 2 d.(E h) + trace(E Sigma E^T).
 """
@@ -27,24 +28,24 @@ from kinemorph.mechanics.trees.charts import halfway
 from kinemorph.mechanics.trees.motions import ELEMENTARY, ZERO3, Move
 from kinemorph.mechanics.trees.tree import WORLD, Tree
 
-Rows = tuple[Vec3, ...]
-NOTHING: Rows = (ZERO3, ZERO3, ZERO3)
+Matrix3 = tuple[Vec3, ...]
+NOTHING: Matrix3 = (ZERO3, ZERO3, ZERO3)
 
 
 class Displacement(NamedTuple):
     """A point r goes to r + d + E r; d [m], E = R - 1."""
 
     d: Vec3
-    E: Rows
+    E: Matrix3
 
 
-def _turn_about_z(angle: S) -> Rows:
+def _turn_about_z(angle: S) -> Matrix3:
     s, c = sincos(angle)
     short = -div(s * s, 1.0 + c)  # c - 1
     return ((short, -s, 0.0), (s, short, 0.0), ZERO3)
 
 
-def _turn(w: Sequence[S]) -> Rows:
+def _turn(w: Sequence[S]) -> Matrix3:
     """cay(w) - 1."""
     W = hat(w)
     return mat_scale(div(1.0, 1.0 + 0.25 * dot(w, w)), mat_add(W, mat_scale(0.5, matmul(W, W))))
@@ -62,7 +63,9 @@ JOINT_DISPLACEMENTS: dict[str, Callable[[Sequence[S], S], Displacement]] = {
 
 
 def link_displacements(tree: Tree, moves: Sequence[Move], w: Sequence[S]) -> list[Displacement]:
-    """How every link goes from the configuration of `moves` to local coordinates w about it, in its own frame there."""
+    """The displacement of every link from the configuration of `moves` to local coordinates w about it, in its own
+    frame there.
+    """
     found: list[Displacement] = []
     for link, move in zip(tree.links, moves, strict=True):
         own = JOINT_DISPLACEMENTS[link.kind](w[link.v : link.v + ELEMENTARY[link.kind].nv], link.pitch)

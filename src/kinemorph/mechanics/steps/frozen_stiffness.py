@@ -1,4 +1,4 @@
-"""How stiff a robot is where it stands: its stiff forces on their tangents, frozen, against its mass.
+"""How stiff a robot is at a state: its stiff forces linearized there, against its mass.
 
     M a + C v + K w = 0,      K = sum J^T (-df/dx) J + diag(-dtau/dq),      C = sum J^T (-df/dv) J + diag(-dtau/dv)
 
@@ -25,7 +25,7 @@ from kinemorph.mechanics.trees.tree import Attachment, Tree
 
 @dataclass(frozen=True)
 class Share:
-    """What one law adds to K and C, (nv, nv) each."""
+    """The contribution of one law to K and C, (nv, nv) each."""
 
     name: str
     K: Array
@@ -56,7 +56,7 @@ class Frozen:
         return np.vstack([np.hstack([np.zeros((n, n)), np.eye(n)]), lower])
 
     def stiffest(self, rates: Array) -> str:
-        """The name of the law that does most in a motion [w, v], complex or not."""
+        """The name of the law that contributes most to a motion [w, v], real or complex."""
         w, v = np.split(rates, 2)
         work = [abs(np.vdot(v, share.K @ w + share.C @ v)) for share in self.shares]
         return self.shares[int(np.argmax(work))].name
@@ -70,7 +70,9 @@ def frozen(
     joints: Mapping[str, JointForce] | None = None,
     h: float = 1e-3,
 ) -> Frozen:
-    """The robot at (q, v) with laws by name; `h` [s] is that of the slopes, and counts only where they are bounded."""
+    """The robot at (q, v) with laws by name; `h` [s] is the step size of the slopes, and matters only where they are
+    bounded.
+    """
     _, _, states = present_forces(tree, q, v, list(points.values()), [])
     shares = []
     for (name, force), state in zip(points.items(), states, strict=True):
@@ -89,7 +91,7 @@ def frozen(
 
 
 def _split(slope: Any, h: float) -> tuple[Any, Any]:
-    """(stiffness, damping) of  D = h C + h^2 K, from two of them."""
+    """(stiffness, damping) from D = h C + h^2 K at two step sizes."""
     once, twice = slope(h), slope(2.0 * h)
     K = (twice - 2.0 * once) / (2.0 * h * h)
     return K, once / h - h * K
@@ -101,6 +103,6 @@ def _matrix(D: Sequence[float]) -> Array:
 
 
 def _jacobian(tree: Tree, q: Sequence[float], force: PointForce) -> Array:
-    """Of the velocity of a point in its link's axes, shape (3, nv)."""
+    """The Jacobian of the velocity of a point in its link's axes, shape (3, nv)."""
     asked = replace(tree, attachments={"point": Attachment(force.link, Pose(UNITS, force.point))})
     return np.array(jacobian(asked, q, "point", "local")[:3], dtype=float)

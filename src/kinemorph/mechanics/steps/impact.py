@@ -1,13 +1,13 @@
-"""Plastic impacts: velocities that must vanish from one instant to the next, and what that costs.
+"""Plastic impacts: relative velocities that vanish from one instant to the next, and the energy that is lost.
 
-Two ports that lock onto each other have no relative twist from then on. The impulse lambda that takes it away acts on
-both of them, equal and opposite, so that momentum stays; and the velocities after it are the nearest ones in the
-measure of the masses:
+Two ports that lock onto each other have no relative twist from then on. The impulse lambda that removes it acts on both
+of them, equal and opposite, so that momentum is conserved; and the velocities after it are the nearest ones in the
+metric of the masses:
 
     M v+ = M v + J^T lambda,      J v+ = 0,      v+ = v - M^-1 J^T (J M^-1 J^T)^-1 J v
 
-Nothing moves meanwhile: q stays. Rows that held before, as those of loops, go on as they were, J v+ = J v. The energy
-that is lost is the kinetic energy of the change of velocity (Carnot's theorem),
+Nothing moves during the impact: q stays. Constraints that were active before, such as those of loops, keep their rates,
+J v+ = J v. The energy that is lost is the kinetic energy of the change of velocity (Carnot's theorem),
 
     loss = 1/2 (v - v+)^T M (v - v+)
 
@@ -44,14 +44,16 @@ NONE = Rows([], [], [])
 
 
 def plastic_impact(tree: Tree, q: Sequence[S], v: Sequence[S], rows: Rows, kept: Rows = NONE) -> Impact:
-    """The impact at (q, v) after which `rows` move as they want, mostly not at all, and `kept` as they did."""
+    """The impact at (q, v) after which `rows` have their wanted rates, mostly zero, and `kept` the rates that
+    they had.
+    """
     M = mass_matrix(tree, q)
     J = [*kept.J, *rows.J]
     wanted = [*(dot(row, v) for row in kept.J), *rows.wanted]
     both = Rows(J, wanted, [*kept.weights, *rows.weights], kept.opening)
     metric = branch_factor(tree, M)
     first = constrained_dynamics(metric, matvec(M, v), both)
-    again = constrained_dynamics(metric, matvec(M, first.a), both)  # takes away what rounding has left
+    again = constrained_dynamics(metric, matvec(M, first.a), both)  # removes what rounding has left
     lost, impulse = sub(v, again.a), add(first.multipliers, again.multipliers)
     return Impact(again.a, list(impulse[len(kept.J) :]), 0.5 * dot(lost, matvec(M, lost)))
 
@@ -63,10 +65,11 @@ def relative_pose(tree: Tree, q: Sequence[S], a: str, b: str) -> Pose:
 
 
 def locked_rows(tree: Tree, q: Sequence[S], a: str, b: str) -> Rows:
-    """The six conditions that frame b rests in frame a: its twist there, [linear; angular], at a's origin in its axes.
+    """The six conditions that frame b rests in frame a: its relative twist, [linear; angular], at a's origin in its
+    axes.
 
-    What carries both frames has no part in it, not even by rounding. Rows that are nothing but rounding count as those
-    of a loop that a fixed joint closes would.
+    Links that carry both frames do not enter, not even by rounding. Rows that are only rounding are weighted as in a
+    loop that a fixed joint closes.
     """
     T_AB = relative_pose(tree, q, a, b)
     of_a, of_b = (list(zip(*jacobian(tree, q, frame), strict=True)) for frame in (a, b))
@@ -85,7 +88,7 @@ def locked_rows(tree: Tree, q: Sequence[S], a: str, b: str) -> Rows:
 
 
 def _carrying(tree: Tree, frame: str) -> set[int]:
-    """Which velocities, by place, move a frame."""
+    """Indices of the velocities that move a frame."""
     found: set[int] = set()
     index = tree.attachments[frame].link
     while index != WORLD:

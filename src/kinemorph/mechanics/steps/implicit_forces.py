@@ -10,17 +10,17 @@ acceleration c; J a is what the joint accelerations add to that:
 
 f is an outside wrench, D an inertia that the link has at this point and that weighs nothing. So the equations stay
 those of the algorithm: O(n), without a contact matrix. A joint's force does the same with a pivot for D. Where loops
-close, D and the pivots join the mass matrix instead, and a meets the constraints. One pass is a
-linearly implicit step; each further pass is one of Newton's on v+, with D in place of the slope. What passes have in
-common is computed once. The first pass may begin with accelerations that somebody knows, those of the step before: they
-are a far better guess than none where a foot rests, and cost a tenth of a pass.
+close, D and the pivots join the mass matrix instead, and a meets the constraints. One pass is a linearly implicit step;
+each further pass is one of Newton's on v+, with D in place of the slope. What passes have in common is computed once.
+The first pass may start from known accelerations, those of the step before: where a foot rests they are a far better
+guess than zero, and cost a tenth of a pass.
 
-A centered step is looked at from its middle: q is moved by h v / 2 before and by h v+ / 2 after. What remains of it
-for places is h / 2, so x_p = x + h u_p / 2 and D = -(h df/du + h^2/2 df/dx). Joint forces with one slope everywhere, as
-those of springs and gains, are then those at the middle, v + h a / 2 and q + h^2 a / 4: the implicit midpoint rule,
-with the pivot -(h/2 df/dv + h^2/4 df/dq). It is stable for any gain, and does not damp what the gain does not.
+A centered step is described from its middle: q is moved by h v / 2 before and by h v+ / 2 after. The rest of the step
+for positions is h / 2, so x_p = x + h u_p / 2 and D = -(h df/du + h^2/2 df/dx). Joint forces with one slope everywhere,
+as those of springs and gains, are then those at the middle, v + h a / 2 and q + h^2 a / 4: the implicit midpoint rule,
+with the pivot -(h/2 df/dv + h^2/4 df/dq). It is stable for any gain, and adds no damping of its own.
 
-Gravity is an upward acceleration of the world in the recursion, so c has to take it out again.
+Gravity is an upward acceleration of the world in the recursion, so it has to be removed from c.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ from kinemorph.mechanics.trees.tree import WORLD, Tree
 
 
 class Ends(NamedTuple):
-    """What a step finds: accelerations (nv,), and the forces with which it ends, in the order of the laws."""
+    """The result of a step: accelerations (nv,), and the forces at its end, in the order of the laws."""
 
     a: list[S]
     points: list[Vec3]  # [N], in the axes of their links
@@ -88,8 +88,8 @@ def implicit_accelerations(
     """Accelerations (nv,) over a step of h [s] under `tau` and `wrenches`, and under laws at the end of the step:
 
     (M + sum J^T D J + pivots) a = tau - bias + sum J^T (f + D J a_before) + joints, each of these of the last pass.
-    `guess` are the accelerations to begin with, none (0) where nothing is known. Where it is `centered`, q is that of
-    the middle of the step, and v still that of its start. `under` are constraints on the accelerations.
+    `guess` are the accelerations of the first pass, by default 0. Where the step is `centered`, q is that of its
+    middle, and v still that of its start. `under` are constraints on the accelerations.
     """
     moves = tree.moves(q)
     flows = outward(tree, moves, v, [0.0] * tree.nv)
@@ -103,7 +103,7 @@ def implicit_accelerations(
     before = None if guess is None else given_responses(tree, moves, guess)
     felt, held = laws.at_points(before), laws.at_joints(before, None)
     answer = _answer(tree, moves, tau, loads, points, felt, joints, held, locked, under)
-    for _ in range(passes - 1):  # from where the last pass has led
+    for _ in range(passes - 1):  # from the accelerations of the last pass
         felt, held = laws.at_points(answer), laws.at_joints(answer, held)
         answer = _answer(tree, moves, tau, loads, points, felt, joints, held, locked, under)
     return Ends(
@@ -116,7 +116,7 @@ def implicit_accelerations(
 def present_forces(
     tree: Tree, q: Sequence[S], v: Sequence[S], points: Sequence[PointForce], joints: Sequence[JointForce]
 ) -> tuple[list[S], dict[int, Wrench], list[PointState]]:
-    """(tau, wrenches on links, points) of the same laws at (q, v) itself, for methods that are explicit."""
+    """(tau, wrenches on links, points) of the laws at (q, v) itself, for explicit methods."""
     moves = tree.moves(q)
     flows, sight = outward(tree, moves, v, [0.0] * tree.nv), Sight(tree, moves)
     velocities = _velocities(tree, moves, flows, v, points)
@@ -138,7 +138,7 @@ def present_forces(
 
 @dataclass(frozen=True, eq=False)
 class _Laws:
-    """All laws, ready to be asked again."""
+    """All laws with the numbers that every pass needs."""
 
     q: Sequence[S]
     v: Sequence[S]
@@ -152,12 +152,12 @@ class _Laws:
 
     @cached_property
     def left(self) -> S:
-        """What of the step is still to come for places [s]."""
+        """The part of the step that is left for positions [s]."""
         return 0.5 * self.h if self.centered else self.h
 
     @property
     def share(self) -> float:
-        """Slopes by `left` are this much smaller than those by h."""
+        """The factor from slopes by h to slopes by `left`."""
         return 2.0 if self.centered else 1.0
 
     def at_points(self, before: Responses | None) -> list[tuple[Vec3, Sym3]]:
@@ -172,7 +172,9 @@ class _Laws:
         return felt
 
     def at_joints(self, before: Responses | None, known: Sequence[tuple[S, S]] | None) -> list[tuple[S, S]]:
-        """(force + pivot a, pivot) of each joint; of affine laws what is `known` holds, and a does not matter."""
+        """(force + pivot a, pivot) of each joint; for affine laws the `known` values are used, and a does not
+        matter.
+        """
         held = []
         for number, (j, law) in enumerate(self.joints):
             if known is not None and law.affine:
@@ -231,7 +233,7 @@ def _answer(
 
 
 def _add_inertia(M: list[list[S]], slope: Mapping[int, Vec3], D: Sym3) -> None:
-    """Adds J^T D J to M (nv, nv), J being the slope of a point: its velocity for a unit of each velocity."""
+    """Adds J^T D J to M (nv, nv), where J is the Jacobian of a point: its velocity for a unit of each velocity."""
     heavy = {j: _times(D, column) for j, column in slope.items()}
     for i, column in slope.items():
         for j, weighed in heavy.items():
@@ -241,7 +243,9 @@ def _add_inertia(M: list[list[S]], slope: Mapping[int, Vec3], D: Sym3) -> None:
 def point_slopes(
     tree: Tree, moves: Sequence[Move], points: Sequence[PointForce]
 ) -> dict[tuple[int, Vec3], dict[int, Vec3]]:
-    """How points move, in the axes of their links, for a unit of each velocity that carries them; by link and point."""
+    """The velocities of points, in the axes of their links, for a unit of each velocity that moves them; by link and
+    point.
+    """
     found: dict[tuple[int, Vec3], dict[int, Vec3]] = {(force.link, force.point): {} for force in points}
     for j in range(tree.nv):
         unit = given_responses(tree, moves, [float(k == j) for k in range(tree.nv)])
@@ -253,7 +257,7 @@ def point_slopes(
 
 
 def _reach(force: PointForce, answer: Responses) -> Vec3:
-    """J a at a point: what the joint accelerations add to its acceleration."""
+    """J a at a point: the part of its acceleration that is due to joint accelerations."""
     linear, angular = answer.links[force.link]
     return add(linear, cross(angular, force.point))
 
@@ -294,7 +298,7 @@ def _velocities(
 def _origin_velocities(
     tree: Tree, moves: Sequence[Move], flows: Sequence[Flow], v: Sequence[S], links: Collection[int]
 ) -> dict[int, Vec3]:
-    """Velocities of the origins of links, in their own axes: of these links and of those that carry them."""
+    """Velocities of the origins of these links and of the links that carry them, each in its own axes."""
     wanted: set[int] = set()
     for index in links:
         while index != WORLD and index not in wanted:
@@ -314,5 +318,5 @@ def _origin_velocities(
 
 
 def coordinates(tree: Tree) -> dict[int, int]:
-    """The coordinate of each velocity that has one of its own: those of joints with one axis."""
+    """The coordinate of each velocity that has its own coordinate: those of joints with one axis."""
     return {link.v: link.q for link in tree.links if (row := ELEMENTARY[link.kind]).nq == row.nv == 1}

@@ -1,10 +1,10 @@
-"""What the law of a force sees of a point or a joint, and slopes of laws by dual numbers.
+"""The state of a point or a joint as a force law sees it, and slopes of laws by dual numbers.
 
-A point of a link is seen in the link's axes: its velocity there, vectors of the world turned into them. Where it is in
-the world is worked out when a law asks, coordinate by coordinate: ground at one height never needs most of a rotation.
+A point of a link is seen in the link's axes: its velocity there, vectors of the world turned into them. Its position in
+the world is computed when a law asks, coordinate by coordinate: level ground never needs most of a rotation.
 
-A step takes forces at its end, which it knows better and better: velocity and place are those at the end of the step,
-the place being  start + step velocity.  With a step of 0 they are those of the state itself.
+An implicit step takes forces at its end, which its passes approximate: velocity and position are those at the end of
+the step, with position = start + step velocity. With a step of 0 they are those of the state itself.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ UNITS: tuple[Vec3, ...] = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 
 
 class Sight:
-    """The world as links see it: its axes in theirs, and where their origins are. Made when somebody asks."""
+    """The world as links see it: its axes in theirs, and the positions of their origins, computed on demand."""
 
     def __init__(self, tree: Tree, moves: Sequence[Move]) -> None:
         self.tree, self.moves = tree, moves
@@ -59,7 +59,7 @@ class Sight:
 
 @dataclass(frozen=True, eq=False)
 class PointState:
-    """A point of a link at the end of a step, as far as that is known: vectors in the link's axes."""
+    """A point of a link at the (approximate) end of a step: vectors in the link's axes."""
 
     link: int
     point: Vec3  # in the link's frame [m]
@@ -77,12 +77,12 @@ class PointState:
         return (x, y, z)
 
     def coordinate(self, k: int) -> S:
-        """Where the point is along the world's axis k [m]."""
+        """The coordinate of the point along the world's axis k [m]."""
         axis, origin = self.sight.row(self.link, k)
         return plus(plus(origin, dot(axis, self.point)), times(self.step, dot(axis, self.velocity)))
 
     def along(self, vector: Sequence[S]) -> S:
-        """Where the point is along a vector of the world, as seen from the world's origin."""
+        """The scalar product of the point's position with a vector of the world."""
         total: S = 0.0
         for k in _present(vector):
             total = plus(total, times(vector[k], self.coordinate(k)))
@@ -90,15 +90,15 @@ class PointState:
 
     @property
     def position(self) -> Vec3:
-        """Where the point is in the world [m]."""
+        """The position of the point in the world [m]."""
         return (self.coordinate(0), self.coordinate(1), self.coordinate(2))
 
 
 @dataclass(frozen=True)
 class JointState:
-    """A velocity of a joint and its coordinate, at the end of a step as far as that is known."""
+    """A velocity of a joint and its coordinate, at the (approximate) end of a step."""
 
-    position: S | None  # none where coordinates are not the integrals of velocities
+    position: S | None  # None where coordinates are not the integrals of velocities
     velocity: S
 
     def coordinate(self, name: str) -> S:
@@ -117,7 +117,9 @@ class PointLaw(Protocol):
     def force(self, point: PointState) -> Vec3: ...
 
     def linear(self, point: PointState, h: S) -> tuple[Vec3, Sym3]:
-        """(force, D) with D = -(h df/dv + h^2 df/dx), symmetric and positive semi-definite; `point_slope` has one."""
+        """(force, D) with D = -(h df/dv + h^2 df/dx), symmetric and positive semi-definite; `point_slope`
+        computes it.
+        """
         ...
 
 
@@ -126,13 +128,13 @@ class JointLaw(Protocol):
 
     @property
     def affine(self) -> bool:
-        """Whether its slopes are the same everywhere, so that one pass says all."""
+        """Whether its slopes are the same everywhere, so that one pass is enough."""
         ...
 
     def force(self, joint: JointState) -> S: ...
 
     def linear(self, joint: JointState, h: S) -> tuple[S, S]:
-        """(force, pivot) with the pivot -(h df/dv + h^2 df/dq), not below 0; `joint_slope` has one."""
+        """(force, pivot) with the pivot -(h df/dv + h^2 df/dq), not below 0; `joint_slope` computes it."""
         ...
 
 
@@ -145,7 +147,7 @@ class PointForce(NamedTuple):
 
 
 class JointForce(NamedTuple):
-    """A law along a velocity, by its place in v."""
+    """A law along a velocity, by its index in v."""
 
     velocity: int
     law: JointLaw
@@ -157,14 +159,15 @@ class JointForce(NamedTuple):
 def point_slope(force: Callable[[PointState], Vec3], point: PointState, h: S) -> tuple[Vec3, Sym3]:
     """(force, D) of any law: the symmetric part of its slope, kept positive semi-definite.
 
-    An entry of the diagonal below 0 counts as 0, and one beside it is at most half the geometric mean of its two, which
-    is always enough and seldom needed. A law that knows its own slope gives a better one: friction has its secant.
+    A diagonal entry below 0 counts as 0, and an off-diagonal one is at most half the geometric mean of its two diagonal
+    entries, which is always sufficient and seldom needed. A law that knows its own slope does better: friction uses its
+    secant.
     """
     rows = []
     for unit in UNITS:
         velocity = tuple(Dual(u, one, level=LEVEL) for u, one in zip(point.velocity, unit, strict=True))
         moved = replace(point, velocity=velocity)
-        if h is not point.step:  # the place moves by h for a unit of velocity
+        if h is not point.step:  # the position moves by h for a unit of velocity
             arm = tuple(
                 Dual(x, times(h - point.step, one), level=LEVEL) for x, one in zip(point.point, unit, strict=True)
             )
@@ -176,7 +179,7 @@ def point_slope(force: Callable[[PointState], Vec3], point: PointState, h: S) ->
 
 
 def joint_slope(force: Callable[[JointState], S], joint: JointState, h: S) -> tuple[S, S]:
-    """(force, pivot) of any law; a slope that drives counts as 0."""
+    """(force, pivot) of any law; a slope that feeds energy in counts as 0."""
     rate = Dual(joint.velocity, 1.0, level=LEVEL)
     place = None if joint.position is None else Dual(joint.position, h, level=LEVEL)
     return force(joint), maximum(times(-h, tangent_of(force(JointState(place, rate)), LEVEL)), 0.0)
@@ -191,5 +194,5 @@ def _bounded(x: S, one: S, other: S) -> S:
 
 
 def _present(vector: Sequence[S]) -> list[int]:
-    """The places of a vector that are no structural zeros."""
+    """The indices of a vector's entries that are not structural zeros."""
     return [k for k, part in enumerate(vector) if not (part.__class__ is float and part == 0.0)]

@@ -1,8 +1,8 @@
-"""States carried from one robot to another that is made of the same bodies, joined otherwise.
+"""States carried from one robot to another that is made of the same bodies, connected by other joints.
 
 Bodies stay where they are and move as they did. A joint that both robots have keeps its coordinates and velocities; a
 root, or a joint that only the new robot has as such (it closed a loop before), gets them from the pose and the twist of
-the body that it carries, seen from what it hangs on.
+the body that it carries, seen from its parent.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the recursions run on: a robot as a tree of links, one per elementary joint.
+"""The data of the recursions: a robot as a tree of links, one per elementary joint.
 
 tree         the Tree: links, attachments, closures
 motions      the table of elementary joints: how each moves, its screw axes

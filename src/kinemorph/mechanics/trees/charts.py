@@ -1,18 +1,18 @@
 """Local coordinates: the configuration manifold as a vector space, about one configuration.
 
-An integrator adds and scales; quaternions and planar poses do not add. So a step is taken in coordinates w (nv,) about
-the configuration `base` where it begins, w = 0 there. `place` says which configuration w means, `local_rate` how w
-moves at velocity v, `carried` which velocity the end has when the start moves and w is held:
+An integrator adds and scales; quaternions and planar poses cannot be added. So a step is taken in coordinates w (nv,)
+about the configuration `base` where it begins, with w = 0 there. `place` gives the configuration of w, `local_rate` the
+rate of w at velocity v, and `carried` the velocity of the end when the start moves and w is constant:
 
     q = place(base, w),     dw/dt = local_rate(w, v),     local_rate(0, v) = v,     w = local(base, q)
 
-A steady motion has one velocity all the time: `steady` says where it leads in a unit of time, `halfway` where it is
-after half of that, given where it leads, and at which velocity. Both are right to second order and symmetric: the way
-back is the same way. `chained` takes two motions one after the other.
+A steady motion has a constant velocity: `steady` gives its displacement after a unit of time; `halfway` gives, from
+that displacement, the one after half of the time and the velocity. Both are accurate to second order and symmetric: the
+reverse motion follows the same path. `chained` joins two motions.
 
-Joints of one axis add. Rotations use Cayley's map, R = R_base cay(w): rational, exact, without a sine, and singular
-only half a turn away from the start of the step. A point that moves along with a rotation is measured in the axes of
-`base`.
+Coordinates of joints with one axis are added. Rotations use Cayley's map, R = R_base cay(w): it is rational and exact,
+needs no sine, and is singular only half a turn away from the start of the step. A point that moves along with a
+rotation is measured in the axes of `base`.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Chart(NamedTuple):
     velocity: Callable[[Coordinates, Coordinates], Coordinates]  # (w, dw/dt) -> v, the inverse of `rate`
     steady: Callable[[Coordinates], Coordinates]  # v -> w after a unit of time
     halfway: Callable[[Coordinates], tuple[Coordinates, Coordinates]]  # w -> (w after half of the time, v)
-    chained: Callable[[Coordinates, Coordinates], Coordinates]  # (w, w about where that leads) -> both together
+    chained: Callable[[Coordinates, Coordinates], Coordinates]  # (w, w about the place of the first) -> both together
 
 
 def _turned(base: Coordinates, w: Coordinates) -> Any:
@@ -220,7 +220,7 @@ def local_rate(tree: Tree, w: Coordinates, v: Coordinates) -> list[S]:
 
 
 def carried(tree: Tree, w: Coordinates, v: Coordinates) -> list[S]:
-    """The velocity, shape (nv,), of place(base, w) where `base` moves at velocity v and w is held."""
+    """The velocity, shape (nv,), of place(base, w) where `base` moves at velocity v and w is constant."""
     return _by_link(tree, "carried", w, v)
 
 
@@ -230,7 +230,7 @@ def velocity(tree: Tree, w: Coordinates, rate: Coordinates) -> list[S]:
 
 
 def steady(tree: Tree, v: Coordinates) -> list[S]:
-    """w, shape (nv,), after a unit of time at velocity v all the time."""
+    """w, shape (nv,), after a unit of time at constant velocity v."""
     return _by_link(tree, "steady", v)
 
 
@@ -240,7 +240,9 @@ def chained(tree: Tree, first: Coordinates, second: Coordinates) -> list[S]:
 
 
 def halfway(tree: Tree, w: Coordinates) -> tuple[list[S], list[S]]:
-    """(half, v): where the steady motion to w is after half of its unit of time, and its velocity; each (nv,)."""
+    """(half, v): the displacement of the steady motion to w after half of its unit of time, and its velocity; each
+    (nv,).
+    """
     half: list[S] = [0.0] * tree.nv
     v: list[S] = [0.0] * tree.nv
     for link in tree.links:

@@ -1,9 +1,9 @@
-"""Limbs that are alike: hanging on one link, with the same joints in the same order, each with numbers of its own.
+"""Limbs that are alike: carried by one link, with the same joints in the same order, each with its own numbers.
 
-Six legs differ in where they are mounted and in how their masses lie. Where such numbers are scalars that are given,
-and only what all limbs have in common stays a number, the recursions do the same for each. So it is enough to run them
-on a tree with one limb of each kind: what the others would do is the same with other numbers, but for the sums over all
-limbs in the link they hang on. A number that is zero in some limbs only counts as zero in none.
+Six legs differ in where they are mounted and in how their masses lie. Where such numbers become input scalars, and only
+the numbers that all limbs share stay constants, the recursions do the same for each limb. So it is enough to run them
+on a tree with one limb of each kind: the other limbs do the same with other numbers, except for the sums over all limbs
+in the link that carries them. A number that is zero in some limbs but not in all counts as nonzero.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ SUMS = 10 + 2 * 6 + 12  # sums over limbs that derivatives take: moments, loads 
 
 @dataclass(frozen=True)
 class Limbs:
-    """Limbs of one kind, one behind the other in the tree, in q and in v; each by its links."""
+    """Limbs of one kind, contiguous in the tree, in q and in v; each by its links."""
 
     links: tuple[tuple[Link, ...], ...]
     first: int  # index of the first link of all
 
     @property
     def count(self) -> int:
-        """How many there are."""
+        """The number of limbs."""
         return len(self.links)
 
     @property
@@ -45,7 +45,7 @@ class Limbs:
 
     @cached_property
     def own(self) -> list[tuple[int, int]]:
-        """(link of the limb, place among its numbers) of all that is not the same in every limb."""
+        """(link of the limb, index among its numbers) of all numbers that are not the same in every limb."""
         return [
             (j, place)
             for j, links in enumerate(zip(*self.links, strict=True))
@@ -55,28 +55,28 @@ class Limbs:
 
     @cached_property
     def table(self) -> list[list[float]]:
-        """Those numbers, one row for each limb."""
+        """The numbers of `own`, one row for each limb."""
         return [[_numbers(limb[j])[place] for j, place in self.own] for limb in self.links]
 
     @property
     def coordinates(self) -> tuple[int, int]:
-        """Where those of the first limb begin in q, and how many each limb has."""
+        """The index in q of the first limb's coordinates, and how many each limb has."""
         return self.links[0][0].q, sum(ELEMENTARY[link.kind].nq for link in self.links[0])
 
     @property
     def velocities(self) -> tuple[int, int]:
-        """The same for v."""
+        """The index in v of the first limb's velocities, and how many each limb has."""
         return self.links[0][0].v, sum(ELEMENTARY[link.kind].nv for link in self.links[0])
 
 
 def like_limbs(tree: Tree, apart: Collection[int] = ()) -> list[Limbs]:
-    """All limbs that have others like them, as large as can be; limbs with links in `apart` are like no others."""
+    """Maximal groups of alike limbs; a limb with a link in `apart` joins no group."""
     found = []
     index, spans = 0, _spans(tree)
     while index < len(tree.links):
         stop = spans[index].stop
         size = stop - index
-        # a limb with none beside it is not looked at: in a chain that would be all links for each link
+        # limbs without a sibling are skipped: in a chain they would cost all links for each link
         shape = _shape(tree, spans[index]) if size and _follows(tree, index, stop) else None
         while shape and _follows(tree, index, stop) and _shape(tree, spans[stop]) == shape:
             stop += size
@@ -93,8 +93,8 @@ def one_of_each(
 ) -> Tree:
     """The tree with one limb of each kind.
 
-    `rows` gives for each kind the scalars in place of its table, `sums` what is the sum over all limbs of that kind.
-    Bodies and frames on limbs are not among the attachments: they have no one place.
+    `rows` gives for each kind the scalars in place of its table, `sums` the sum over all limbs of that kind. Bodies and
+    frames on limbs are not among the attachments: they have no single place.
     """
     links = list(tree.links)
     for kind, row in zip(limbs, rows, strict=True):
@@ -124,7 +124,7 @@ def one_of_each(
 
 
 def kept_places(tree: Tree, limbs: Sequence[Limbs]) -> tuple[list[int], list[int], list[int]]:
-    """The links, the places in q and the places in v that are left of a tree with one limb of each kind."""
+    """The links, the indices in q and the indices in v that remain in a tree with one limb of each kind."""
     links, q, v = set(range(len(tree.links))), set(range(tree.nq)), set(range(tree.nv))
     for kind in limbs:
         links -= {*kind.others}
@@ -137,10 +137,12 @@ def kept_places(tree: Tree, limbs: Sequence[Limbs]) -> tuple[list[int], list[int
 
 
 def _spans(tree: Tree) -> list[range]:
-    """For each link those that follow each other and hang on it, itself included; empty where others come later."""
+    """For each link the contiguous range of links that it carries, itself included; empty where they are not
+    contiguous.
+    """
     count = len(tree.links)
     stops, latest = [count] * count, list(range(count))
-    open_ones: list[int] = []  # links whose span may go on, ascending
+    open_ones: list[int] = []  # links whose span may continue, ascending
     for index, link in enumerate(tree.links):
         while open_ones and open_ones[-1] > link.parent:
             stops[open_ones.pop()] = index
@@ -151,7 +153,9 @@ def _spans(tree: Tree) -> list[range]:
 
 
 def _follows(tree: Tree, first: int, index: int) -> bool:
-    """Whether a limb begins at `index` beside the one at `first`, its q and v behind those of the link before."""
+    """Whether a limb begins at `index` as a sibling of the one at `first`, its q and v following those of the link
+    before.
+    """
     if index == len(tree.links):
         return False
     before, other = tree.links[index - 1], tree.links[index]
@@ -160,8 +164,8 @@ def _follows(tree: Tree, first: int, index: int) -> bool:
 
 
 def _shape(tree: Tree, span: range) -> Any:
-    """All of a limb that has to be the same in limbs that are alike; None where it is nothing that can be told apart:
-    hangs on the world, does not stand together in links, q and v, or has numbers that are not plain ones.
+    """All data of a limb that have to be equal in limbs that are alike; None where the limb cannot be in a group: it is
+    carried by the world, is not contiguous in links, q and v, or has numbers that are not plain ones.
     """
     if not span or tree.links[span.start].parent == WORLD:
         return None
@@ -179,7 +183,7 @@ def _shape(tree: Tree, span: range) -> Any:
 
 
 def _numbers(link: Link) -> Numbers:
-    """All of its numbers, the angle that a joint takes over from the fixed turns in its offset."""
+    """All numbers of a link; the angle that a joint takes over from the fixed turns is part of its offset."""
     turns, angle = link.fixed_turns
     numbers = (link.mass, *link.h, *link.sigma, *link.placement.p, link.offset + angle, link.slide, link.pitch)
     return (*numbers, *link.armature, *(x for turn in turns for x in _cosine_and_sine(turn)))

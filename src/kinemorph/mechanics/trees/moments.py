@@ -1,4 +1,4 @@
-"""Moments of mass: of two bodies together, about another origin, in another frame.
+"""Moments of mass: their sum for two bodies, and their change to another origin or frame.
 
 A rigid body is its mass m [kg], h = integral of r dm [kg m] and Sigma = integral of r r^T dm [kg m^2].
 """

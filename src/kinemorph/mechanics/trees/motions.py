@@ -55,8 +55,8 @@ class Elementary(NamedTuple):
     """A row of the joint table. Every elementary joint has constant screw axes in the frame of its own link.
 
     `move(q, offset, slide, pitch)` gives (shift before the turn, turn or None, slide along z after it); `axes(pitch)`
-    gives the screw axes, one per velocity; `rate(q, v)` gives qdot. A quaternion counts by its direction alone: a state
-    that has drifted off the unit sphere is still a rotation, and zero is none (the result is not finite).
+    gives the screw axes, one per velocity; `rate(q, v)` gives qdot. Of a quaternion only the direction counts: a state
+    that has drifted off the unit sphere is still a rotation, and zero is not (the result is not finite).
     """
 
     nq: int
@@ -125,6 +125,6 @@ ELEMENTARY: dict[str, Elementary] = {
         lambda h: (_X, _Y, _Z, _RX, _RY, _RZ),
         _free_rate,
     ),
-    # only where every body is to be a link of its own
+    # only where every body has to be a separate link
     "fixed": Elementary(0, 0, False, lambda q, o, d, h: (ZERO3, None, d), lambda h: (), _same),
 }

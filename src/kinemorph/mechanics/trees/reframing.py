@@ -1,16 +1,16 @@
 """Tree -> Tree passes that leave the physics alone and make it cheaper.
 
-reframe   A link's frame may be moved along and about its own joint axis. That freedom is spent so that the way to the
+reframe   A link's frame may be moved along and about its own joint axis. That freedom is used so that the step to the
           largest child becomes a screw pair (a turn about x, a shift along x), and on a tip so that its centre of mass,
           or a point where forces act, lies in the xz plane. Coordinates and velocities stay the user's; the attachments
-          record the way back.
-regroup   What a joint cannot feel moves to the parent. A revolute joint about z does not feel mass spread along z, so
-          the mass, the first moment hz and the second moment zz go to the parent as a line of mass; likewise for the
-          other kinds (table REGROUP). What reaches the world is dropped. The generalized forces do not change; the
-          wrenches inside the joints do, so those are computed on the tree that was not regrouped.
+          record the poses of the user's frames.
+regroup   Mass that a joint does not feel moves to the parent. A revolute joint about z does not feel mass spread along
+          z, so the mass, the first moment hz and the second moment zz go to the parent as a line of mass; likewise for
+          the other kinds (table REGROUP). Mass that reaches the world is dropped. The generalized forces do not change;
+          the wrenches inside the joints do, so those are computed on the tree that was not regrouped.
 
-Both need numbers for the geometry; a tree with symbolic placements is returned as it is (`reframe`) or loses nothing by
-it (`regroup` works on symbols too, since moments of mass enter linearly).
+`reframe` needs numbers for the geometry; it returns a tree with symbolic placements unchanged. `regroup` works on
+symbols too, since moments of mass enter linearly.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from kinemorph.mechanics.trees.motions import ELEMENTARY, ZERO3, ZERO_SYM
 from kinemorph.mechanics.trees.tree import TINY, WORLD, Attachment, Link, Moments, Tree, snapped
 
 PARALLEL = 1e-9  # sine of the angle below which two axes count as parallel
-FAR = 4.0  # a frame moves along its axis by at most this many times the lengths around it: farther costs digits
+FAR = 4.0  # a frame moves along its axis by at most this many times the lengths around it: farther loses digits
 
 
 # ── reframe ───────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -58,12 +58,12 @@ def reframe(tree: Tree, points: Mapping[int, Vec3] | None = None) -> Tree:
     for index, link in enumerate(tree.links):
         parent = Gauge(0.0, 0.0) if link.parent == WORLD else gauges[link.parent]
         placement = compose(inverse(parent.pose()), link.placement)
-        step = math.hypot(*link.placement.p, link.slide, parent.shift or 0.0)  # what the dust is measured against
+        step = math.hypot(*link.placement.p, link.slide, parent.shift or 0.0)  # the size for rounding
         if not ELEMENTARY[link.kind].axial:
             links.append(replace(link, placement=_clean(placement, step)))
             continue
         angle, shift = gauges[index]
-        if link.parent == WORLD:  # where the world's frame lies costs nothing
+        if link.parent == WORLD:  # the position of the world's frame costs nothing
             along = link.slide + (shift or 0.0)
         else:
             along = _cheapest_point(link, placement, shift, step)
@@ -93,7 +93,7 @@ def reframe(tree: Tree, points: Mapping[int, Vec3] | None = None) -> Tree:
 
 
 def _wanted_gauges(tree: Tree, points: Mapping[int, Vec3]) -> list[Gauge]:
-    """The gauge that every link wants for the sake of its largest child (tips: of a point or its mass), tips first."""
+    """The best gauge of every link for its largest child (for tips: for a point or its mass), tips first."""
     gauges = [Gauge(0.0, 0.0)] * len(tree.links)
     sizes = [1] * len(tree.links)
     for index in range(len(tree.links) - 1, -1, -1):
@@ -112,7 +112,7 @@ def _wanted_gauges(tree: Tree, points: Mapping[int, Vec3]) -> list[Gauge]:
 
 
 def _gauge_for_child(child: Link, gauge: Gauge) -> Gauge:
-    """x along the common normal of both axes, origin at its foot (where that is not too far to go)."""
+    """x along the common normal of both axes, origin at its foot (where that is not too far away)."""
     (px, py, pz), (ux, uy, uz) = child.placement.p, _z_axis(child.placement)
     sine = math.hypot(ux, uy)
     if not ELEMENTARY[child.kind].axial:
@@ -131,7 +131,7 @@ def _gauge_for_child(child: Link, gauge: Gauge) -> Gauge:
 
 
 def _held_back(link: Link, gauge: Gauge) -> Gauge:
-    """The gauge without its shift, where that would take the origin far away from the link's own mass."""
+    """The gauge; without its shift where that would move the origin far away from the link's own mass."""
     if gauge.shift is None or not isinstance(link.mass, float) or link.mass == 0.0:
         return gauge
     xx, _, _, yy, _, zz = link.sigma
@@ -140,7 +140,7 @@ def _held_back(link: Link, gauge: Gauge) -> Gauge:
 
 
 def _gauge_for_point(point: Vec3) -> Gauge:
-    """x toward a point, as the centre of mass; where the origin lies along z is left to the parent's side."""
+    """x toward a point such as the centre of mass; the parent's side chooses the position of the origin along z."""
     x, y, _ = point
     if not (isinstance(x, float) and isinstance(y, float)):
         return Gauge(0.0, None)
@@ -148,7 +148,7 @@ def _gauge_for_point(point: Vec3) -> Gauge:
 
 
 def _direction(x: float, y: float) -> float:
-    """The angle of (x, y), kept in (-pi/2, pi/2]: the opposite direction serves as well. 0 where there is none."""
+    """The angle of (x, y), kept in (-pi/2, pi/2]: the opposite direction is as good. 0 where x = y = 0."""
     if abs(y) <= TINY * abs(x) or (x == 0.0 and y == 0.0):
         return 0.0
     angle = math.atan2(y, x)
@@ -184,12 +184,12 @@ def _z_axis(placement: Pose) -> Vec3:
 
 
 def _dusted(x: float, step: float) -> float:
-    """A length that is not mere rounding of a step of that size, else 0."""
+    """The length, or 0 where it is only rounding of a step of that size."""
     return x if abs(x) > 10.0 * TINY * step else 0.0
 
 
 def _clean(placement: Pose, step: float) -> Pose:
-    """A placement without rounding dust."""
+    """A placement without rounding errors near 0 and 1."""
     return Pose(tuple(tuple(map(snapped, row)) for row in placement.R), tuple(_dusted(x, step) for x in placement.p))
 
 
@@ -202,7 +202,7 @@ def _is_numeric(link: Link) -> bool:
 
 
 def regroup(tree: Tree) -> Tree:
-    """The same robot with every moment of mass that a joint cannot feel moved towards the root."""
+    """The same robot with every moment of mass that a joint does not feel moved towards the root."""
     links = list(tree.links)
     for index in range(len(links) - 1, -1, -1):
         link = links[index]

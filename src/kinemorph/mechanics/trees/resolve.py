@@ -1,7 +1,7 @@
 """From a Robot to a Tree: parameters become numbers, fixed bodies are merged, every joint axis becomes z.
 
-A parameter that is looked up as a graph node stays symbolic all the way through. Nothing is rounded here: a body
-written with coordinate axes is only renamed, so its structural zeros survive.
+A parameter that is looked up as a graph node stays symbolic throughout. Nothing is rounded here: a body written with
+coordinate axes is only renamed, so its structural zeros survive.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ FIXED = Primitive("fixed", None, (0, 0), (0, 0))
 def resolve(robot: Robot, lookup: Lookup | None = None, *, merged: bool = True) -> Tree:
     """The tree of a robot. `lookup` gives scalars by parameter name; the others take their nominal value.
 
-    The links are what remains when every loop is cut; the cut joints are its closures. Unmerged, every body is a link
-    of its own, and a fixed joint a link without axes.
+    The links are what remains when every loop is cut; the cut joints are its closures. Unmerged, every body is a
+    separate link, and a fixed joint gives a link without axes.
     """
-    links: list[dict[str, Any]] = []  # the data of each but its mass
+    links: list[dict[str, Any]] = []  # the data of each link except its mass
     attachments: dict[str, Attachment] = {"world": Attachment(WORLD, IDENTITY)}
     for joint in robot.order:
         base = attachments[joint.parent]
@@ -89,7 +89,7 @@ def _joined_by(
     lookup: Lookup | None,
     steps: Sequence[Primitive],
 ) -> Attachment:
-    """Adds the links of one joint, and gives the joint frame after its motion."""
+    """Adds the links of one joint, and returns the joint frame after its motion."""
     q, v = robot.q_slice(joint.name).start, robot.v_slice(joint.name).start
     for number, step in enumerate(steps):
         R = _turn_to_z(joint, step)
@@ -122,7 +122,7 @@ def joint_turn(joint: Joint) -> Mat:
 
 @lru_cache(maxsize=1024)
 def z_frame(axis: Axis) -> Mat:
-    """A rotation whose third column is the unit axis; a mere renaming of axes where it is a coordinate axis."""
+    """A rotation whose third column is the unit axis; a permutation of axes where it is a coordinate axis."""
     along = [k for k in range(3) if axis[k] != 0.0]
     if len(along) == 1:
         after, sign = (along[0] + 1) % 3, axis[along[0]]

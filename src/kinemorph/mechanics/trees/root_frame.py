@@ -2,8 +2,8 @@
 
 In the links' own frames a joint axis is a unit vector and projecting on it is free, but a vector has to be carried from
 link to link down to the root. In one common frame nothing is carried, and each pair of axes takes full scalar products.
-Short branches are cheaper the first way, long chains the second. The root link's own frame is the common one: there the
-axes of a free base are unit vectors, and nothing is measured from a world that may be far away.
+The first is cheaper for short branches, the second for long chains. The root link's own frame is the common one: there
+the axes of a free base are unit vectors, and nothing is measured from a world that may be far away.
 """
 
 from __future__ import annotations

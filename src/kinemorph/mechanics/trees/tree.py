@@ -1,11 +1,11 @@
-"""A Tree: a robot made ready for the recursions.
+"""A Tree: a robot prepared for the recursions.
 
 Parameters have become numbers (or graph nodes), bodies fixed to each other are one link, a universal joint is two
 revolutes with a massless link between, and every joint axis is the z axis of its link's frame. Links stand parent
 first. The user's bodies and frames are kept as attachments: a link and a fixed pose in it.
 
 The pose of link B in its parent P is  T_PB = A Rz(q + offset) Tz(slide)  with A = `placement` (see motions.ELEMENTARY
-for the other joint kinds). Inertia is held as the moments of mass about the link's origin: mass m [kg], first moment
+for the other joint kinds). Inertia is stored as the moments of mass about the link's origin: mass m [kg], first moment
 h [kg m] and second moment Sigma = integral r r^T dm [kg m^2], six numbers (xx, xy, xz, yy, yz, zz).
 """
 
@@ -60,7 +60,7 @@ class Link:
 
     @property
     def velocities(self) -> range:
-        """Where the velocities of its axes stand in v."""
+        """The indices in v of the velocities of its axes."""
         return range(self.v, self.v + len(self.axes))
 
     @cached_property
@@ -71,7 +71,7 @@ class Link:
         return turns_of(self.placement.R, axial=ELEMENTARY[self.kind].axial)
 
     def move(self, q: Sequence[S]) -> Move:
-        """Pose in the parent at configuration q (the whole robot's)."""
+        """The pose in the parent at configuration q of the whole robot."""
         row = ELEMENTARY[self.kind]
         turns, angle = self.fixed_turns
         shift, turn, slide = row.move(q[self.q : self.q + row.nq], self.offset + angle, self.slide, self.pitch)
@@ -108,7 +108,7 @@ class Closure:
 
 @dataclass(frozen=True)
 class Follow:
-    """A joint that follows another: q[joint] = multiplier * q[leader] + offset, by places in q."""
+    """A joint that follows another: q[joint] = multiplier * q[leader] + offset, by indices in q."""
 
     name: str
     joint: int
@@ -130,11 +130,11 @@ class Tree:
     ground: Moments = (0.0, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0, 0.0, 0.0, 0.0))  # of the bodies fixed to the world
     closures: tuple[Closure, ...] = ()
     follows: tuple[Follow, ...] = ()
-    # where one limb stands for several that are alike: its first link -> the sum over all of them, of a scalar of one
+    # where one limb represents several alike ones: its first link -> the sum over all of them of one limb's scalar
     sums: Mapping[int, Callable[[S], S]] = field(default_factory=dict, repr=False)
 
     def of_all(self, index: int, value: Any) -> Any:
-        """What a link hands to its parent, with that of all limbs it stands for; nested tuples of scalars."""
+        """What a link passes to its parent, summed over all limbs that it represents; nested tuples of scalars."""
         total = self.sums.get(index)
         return value if total is None else _mapped(total, value)
 
@@ -144,7 +144,7 @@ class Tree:
 
     @cached_property
     def children(self) -> tuple[tuple[int, ...], ...]:
-        """Links hanging on each link."""
+        """The links that each link carries directly."""
         below: list[list[int]] = [[] for _ in self.links]
         for index, link in enumerate(self.links):
             if link.parent != WORLD:
@@ -157,7 +157,7 @@ def _mapped(function: Callable[[S], S], value: Any) -> Any:
 
 
 def snapped(x: float) -> float:
-    """A sine, a cosine or an entry of a rotation with rounding dust removed: 0 and +-1 are made exact."""
+    """A sine, a cosine or an entry of a rotation with rounding removed: 0 and +-1 are made exact."""
     if abs(x) < TINY:
         return 0.0
     return math.copysign(1.0, x) if abs(abs(x) - 1.0) < TINY else float(x)
@@ -176,7 +176,7 @@ def turns_of(R: Any, *, axial: bool) -> tuple[tuple[Turn, ...], float]:
             turns.append(TurnX(-1.0, 0.0))
     else:
         sin_a, cos_a = snapped(R[0][2] / sin_b), snapped(-R[1][2] / sin_b)
-        if cos_a < 0.0:  # of the two ways to write the rotation, the one with the smaller first turn
+        if cos_a < 0.0:  # of the two forms of the rotation, the one with the smaller first turn
             sin_a, cos_a, sin_b = -sin_a, -cos_a, -sin_b
         # from Rz(-a) R: where b is small, a is ill determined, and c makes up for its error
         c = math.atan2(-cos_a * R[0][1] - sin_a * R[1][1], cos_a * R[0][0] + sin_a * R[1][0])

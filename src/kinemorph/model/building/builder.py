@@ -1,4 +1,4 @@
-"""The strict builder: collect a robot piece by piece, check everything once, report every mistake at once.
+"""The strict builder: collect a robot piece by piece, check everything once, report every problem at once.
 
     builder = RobotBuilder("crane")
     builder.add(Body.box("cart", 2.0, (0.4, 0.2, 0.2)), Body.point("load", 1.0, (0.0, 0.0, -1.0)))
@@ -23,7 +23,7 @@ from dataclasses import fields
 from inspect import signature
 from typing import Any, NamedTuple, Self
 
-from kinemorph.errors import ModelError, ModelWarning, users_level
+from kinemorph.errors import ModelError, ModelWarning, Problem, users_level
 from kinemorph.model.body import NO_INERTIA, ORIGIN, Body
 from kinemorph.model.building.gears import gearing_problems
 from kinemorph.model.building.loop_cutting import Wishes, cut_loops, loop_remarks, structure_problems
@@ -39,7 +39,7 @@ from kinemorph.model.building.part_readers import (
 )
 from kinemorph.model.building.regularity import regularity_problems
 from kinemorph.model.couplings import limit_problems
-from kinemorph.model.input_reader import Problem, Reader
+from kinemorph.model.input_reader import Reader
 from kinemorph.model.joint import Joint, X, Z
 from kinemorph.model.robot import Coupling, Frame, Robot
 from kinemorph.model.shapes import Shape
@@ -47,14 +47,15 @@ from kinemorph.model.topology import WORLD
 
 
 class Verdict(NamedTuple):
-    """What a builder makes of its parts. `doubts` are refused by `build`; a file may have them with a warning.
+    """The robot of a builder, where one can be made, and all problems found.
 
-    `remarks` are warnings in either: what is said in vain.
+    `questionable` values are refused by `build`; a file may have them with a warning. `remarks` are warnings in both
+    cases: data without effect.
     """
 
     robot: Robot | None
     problems: tuple[Problem, ...]
-    doubts: tuple[Problem, ...]
+    questionable: tuple[Problem, ...]
     remarks: tuple[Problem, ...] = ()
 
 
@@ -119,7 +120,7 @@ class RobotBuilder:
 
         `placement` is the pose of the joint frame in the parent; or give `translation` [m] and `rotation` (3 x 3)
         apart. Numbers per coordinate may be one number for all. `normalize` scales an axis to length 1 instead of
-        reporting it. `cut` makes the joint close a loop: other joints carry its bodies, turned round if need be.
+        reporting it. `cut` makes the joint close a loop: other joints carry its bodies, reversed if need be.
         """
         self._joints.append({
             "name": name, "kind": kind, "parent": parent, "child": child, "placement": placement,
@@ -184,10 +185,10 @@ class RobotBuilder:
         internal: bool = False,
         offset: Any = 0.0,
     ) -> Self:
-        """Two wheels in mesh: `joint` turns once while `leader` turns `ratio` times, the other way round.
+        """Two wheels in mesh: `joint` turns once while `leader` turns `ratio` times in the opposite direction.
 
         `teeth` are those of the joint's wheel and of the leader's, in place of a ratio. In an `internal` gear, a wheel
-        within a ring, both turn the same way. The angles are those of the joints, each about its own axis.
+        within a ring, both turn in the same direction. The angles are those of the joints, each about its own axis.
         """
         return self.couple_of(
             {"joint": joint, "leader": leader, "offset": offset, "ratio": ratio, "teeth": teeth, "internal": internal}
@@ -198,7 +199,7 @@ class RobotBuilder:
         return self.couple_of({"joint": joint, "leader": leader, "offset": offset, "radius": radius})
 
     def add(self, *parts: Body | Joint | Frame | Coupling) -> Self:
-        """Ready-made parts; they are checked like all others."""
+        """Adds ready-made parts; they are checked like all others."""
         for part in parts:
             data = {field.name: getattr(part, field.name) for field in fields(part)}
             if isinstance(part, Body):
@@ -212,14 +213,14 @@ class RobotBuilder:
         return self
 
     def dress(self, shapes: Mapping[str, tuple[Sequence[Shape], Sequence[Shape]]]) -> Self:
-        """Gives declared bodies, by name, what they look like and what they touch with."""
+        """Gives declared bodies, by name, their visual and their collision shapes."""
         for draft in self._bodies:
             if draft["name"] in shapes:
                 draft["shapes"], draft["collisions"] = shapes[draft["name"]]
         return self
 
     def without(self, joint: str) -> Self:
-        """Takes a joint back."""
+        """Removes a declared joint."""
         self._joints = [draft for draft in self._joints if draft["name"] != joint]
         return self
 
@@ -230,26 +231,26 @@ class RobotBuilder:
 
     # ── checking ──────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def problems(self) -> tuple[str, ...]:
-        """Every mistake found, one sentence each; empty where the robot can be built."""
+    def problems(self) -> tuple[Problem, ...]:
+        """Every problem found; empty where the robot can be built."""
         verdict = self.judged()
-        return verdict.problems + verdict.doubts
+        return verdict.problems + verdict.questionable
 
     def build(self) -> Robot:
-        """The checked robot. Raises ModelError with every mistake found; what is said in vain is a ModelWarning."""
-        robot, problems, doubts, remarks = self.judged()
-        if problems or doubts or robot is None:
-            raise ModelError(problems + doubts)
+        """The checked robot. Raises ModelError with every problem found; data without effect give a ModelWarning."""
+        robot, problems, questionable, remarks = self.judged()
+        if problems or questionable or robot is None:
+            raise ModelError(problems + questionable)
         for remark in remarks:
             warnings.warn(str(remark), ModelWarning, stacklevel=users_level())
         return robot
 
     def judged(self) -> Verdict:
-        """The robot, where one can be made, with all that forbids it and all that is doubtful about it."""
+        """The robot, where one can be made, with all problems and all questionable values."""
         reader = Reader()
-        # each part by itself
-        name = reader.name("robot", self.name)
-        gravity = reader.vector(f"robot '{name}': gravity", self.gravity)
+        # each part alone
+        reader.part("robot", self.name)
+        name, gravity = reader.name(self.name), reader.vector(reader.at("gravity"), self.gravity)
         bodies = [read_body(reader, draft) for draft in self._bodies]
         joints = [read_joint(reader, _JOINT_DEFAULTS | draft) for draft in self._joints]
         frames = [read_frame(reader, draft) for draft in self._frames]
@@ -266,14 +267,14 @@ class RobotBuilder:
         reader.problems += parameter_problems(parameters)
         if reader.problems:
             reader.problems += coupling_problems(couplings, joints, ())
-            return Verdict(None, tuple(reader.problems), tuple(reader.doubts))
+            return Verdict(None, tuple(reader.problems), tuple(reader.questionable))
         # the tree, and what closes cycles over it
         tree, loops = cut = cut_loops(bodies, joints, wishes)
         robot = Robot(name, tuple(bodies), tree, loops, tuple(frames), tuple(couplings), gravity, parameters)
         reader.problems += coupling_problems(couplings, tree, loops) or gearing_problems(self._couplings, tree)
         if not reader.problems:
             reader.problems += limit_problems(robot) + regularity_problems(robot)
-        found = (tuple(reader.problems), tuple(reader.doubts), tuple(loop_remarks(cut)))
+        found = (tuple(reader.problems), tuple(reader.questionable), tuple(loop_remarks(cut)))
         return Verdict(None if reader.problems else robot, *found)
 
 

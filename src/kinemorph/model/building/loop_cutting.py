@@ -3,8 +3,8 @@
 A joint is an edge between two bodies. The tree is grown from the world by the shortest paths, so that it is as shallow
 as the joints allow, and what is left over closes the cycles. A joint declared from parent to child carries its child;
 one that was declared between two bodies (`connect`) carries whichever is farther from the world. Where cuts are chosen
-by hand, the joints that remain may have to be walked against their direction: they are turned round (`reversed_joint`),
-with the same coordinate.
+by hand, the joints that remain may have to be followed against their direction: they are reversed (`reversed_joint`)
+and keep their coordinate.
 """
 
 from __future__ import annotations
@@ -13,33 +13,34 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from kinemorph.errors import Problem
 from kinemorph.model.body import Body
 from kinemorph.model.building.part_checks import Declared
 from kinemorph.model.building.reversed_joint import PER_VELOCITY, obstacles, opposite, reversed_joint
-from kinemorph.model.input_reader import Problem
 from kinemorph.model.joint import Joint
 from kinemorph.model.parameter import evaluate
 from kinemorph.model.topology import WORLD, Edge, SpanningTree, spanning_tree, straight_tree
+from kinemorph.words import quoted
 
-LISTED = 12  # names in one sentence
+EXPLAINED = 12  # problems of which the reason is searched
 
 
 class Wishes(NamedTuple):
-    """Joints by name: those that are to close loops, and those that may carry either of their bodies."""
+    """Joints by name: those chosen to close loops, and those that may carry either of their bodies."""
 
     cut: frozenset[str] = frozenset()
     either: frozenset[str] = frozenset()
 
 
 class Cut(NamedTuple):
-    """The joints of a robot, apart: those that carry bodies, some turned round, and those that close loops."""
+    """The joints of a robot: those that carry bodies, some of them reversed, and those that close loops."""
 
     tree: tuple[Joint, ...]
     loops: tuple[Joint, ...]
 
 
 def cut_loops(bodies: Sequence[Body], joints: Sequence[Joint], wishes: Wishes) -> Cut:
-    """Joints of sound structure, each where it belongs, in the order they were declared."""
+    """The joints of a tree and those of loops, in the order of declaration. The structure has no problems."""
     grown = _tree(bodies, joints, wishes)
     turned = {step.edge.name: step.against for step in grown.steps}
     tree = [reversed_joint(j) if turned[j.name] else j for j in joints if j.name in turned]
@@ -54,7 +55,7 @@ def _tree(
     *,
     any_way: bool = False,
 ) -> SpanningTree:
-    """The tree over the joints that are not cut. `any_way` turns joints round as if nothing stood against it."""
+    """The tree over the joints that are not cut. `any_way` reverses joints even where that is not possible."""
     vertices = dict.fromkeys((WORLD, *(body.name for body in bodies)))
     known = [j for j in joints if j.name not in wishes.cut and j.parent in vertices and j.child in vertices]
     turnable = {j.name for j in known if (wishes.cut or j.name in wishes.either) and (any_way or not obstacles(j))}
@@ -68,15 +69,15 @@ def _tree(
 
 
 def structure_problems(bodies: Sequence[Body], joints: Sequence[Joint], wishes: Wishes) -> list[Problem]:
-    """Every body hangs on the world: known ends, declared roots, no ring that floats by itself, cuts on cycles."""
+    """Every body hangs on the world: known ends, declared roots, no ring apart from the world, cuts on cycles."""
     found: list[Problem] = []
     names = [body.name for body in bodies]
     ends, declared = {*names, WORLD}, Declared("body", names)
     for joint in joints:
         for end, body in (("parent", joint.parent), ("child", joint.child)):
             if body not in ends:
-                sentence = f"joint '{joint.name}': {end}: {declared.unknown(body)}"
-                found.append(Problem("joint", joint.name, sentence, "name"))
+                what, remedy = declared.unknown(body)
+                found.append(Problem("joint", joint.name, f"{end}: {what}", remedy, end, rule="name"))
     tree = _tree(bodies, joints, wishes)
     if tree.unreached:
         chosen = _cut_problems(bodies, joints, wishes) or _turning_problems(bodies, joints, wishes, tree)
@@ -105,15 +106,15 @@ def _root_problems(
                 f"Call root('{name}', 'fixed') or root('{name}', 'free'); or, to hang it on '{joint.child}', swap "
                 f"parent and child of joint '{joint.name}'."
             )
-        sentence = f"body '{name}' has no parent joint and is not declared a root, expected one of the two. {remedy}"
-        found.append(Problem("body", name, sentence, "root"))
-    # what hangs below a body without a root, or on itself, is adrift too, but those mistakes have their own sentences
+        what = "it has no parent joint and is not declared a root, expected one of the two"
+        found.append(Problem("body", name, what, remedy, rule="root"))
+    # bodies below one without a root, or that hang on themselves, are adrift too, but have problems of their own
     loose = [Edge("", WORLD, name) for name in names if name not in carried]
     loose += [Edge("", WORLD, joint.child) for joint in joints if joint.child == joint.parent and joint.child in names]
     adrift = _tree(bodies, joints, wishes, loose).unreached
     if adrift and all(joint.parent in names or joint.parent == WORLD for joint in joints):
-        sentence = f"bodies {_listed(adrift)} hang on each other in a ring but not on the world. "
-        found.append(Problem("body", adrift[0], sentence + "Declare one of them a root.", "root"))
+        what = f"bodies {quoted(adrift)} hang on each other in a ring but not on the world"
+        found.append(Problem("body", adrift[0], what, "Declare one of them a root.", rule="root"))
     return found
 
 
@@ -134,12 +135,11 @@ def _cut_problems(bodies: Sequence[Body], joints: Sequence[Joint], wishes: Wishe
         ends = {first(joint.parent): joint.parent, first(joint.child): joint.child}
         if joint.name in wishes.cut and len(ends) > 1:
             lost = next(end for head, end in reversed(ends.items()) if head != first(WORLD))
-            others = " once the other cuts are made" if len(found) < LISTED and _in_cycle(joint, joints, group) else ""
-            sentence = (
-                f"joint '{joint.name}' is to be cut, but it closes no cycle{others}: without it body '{lost}' would "
-                "hang nowhere, expected a joint of a cycle. Leave its cut out."
-            )
-            found.append(Problem("joint", joint.name, sentence, "loop"))
+            explained = len(found) < EXPLAINED and _in_cycle(joint, joints, group)
+            others = " once the other cuts are made" if explained else ""
+            what = f"it is to be cut, but it closes no cycle{others}: without it body '{lost}' would hang nowhere, "
+            what += "expected a joint of a cycle"
+            found.append(Problem("joint", joint.name, what, "Leave its cut out.", "cut", rule="loop"))
         group[first(joint.child)] = first(joint.parent)
     return found
 
@@ -155,59 +155,45 @@ def _in_cycle(joint: Joint, joints: Sequence[Joint], bodies: Iterable[str]) -> b
 def _turning_problems(
     bodies: Sequence[Body], joints: Sequence[Joint], wishes: Wishes, tree: SpanningTree
 ) -> list[Problem]:
-    """Joints that would have to be turned round and cannot be."""
+    """Joints that would have to be reversed and cannot be."""
     by_name, missing = {joint.name: joint for joint in joints}, set(tree.unreached)
     steps = [s for s in _tree(bodies, joints, wishes, any_way=True).steps if s.against and s.child in missing]
     return [
-        Problem("joint", step.edge.name, f"to carry '{step.child}', it is turned round: {obstacle}", "loop")
+        Problem("joint", step.edge.name, f"it is reversed to carry '{step.child}': {what}", remedy, rule="loop")
         for step in steps
-        for obstacle in obstacles(by_name[step.edge.name])
+        for what, remedy in obstacles(by_name[step.edge.name])
     ]
 
 
 def _loop_problems(joints: Sequence[Joint], wishes: Wishes, tree: SpanningTree) -> list[Problem]:
-    """Loops that hold nothing."""
+    """Loops that constrain nothing."""
     closing = {chord.name for chord in tree.chords} | wishes.cut
     return [
-        Problem(
-            "joint",
-            joint.name,
-            f"joint '{joint.name}' closes a cycle but is free, so it holds nothing. Remove it.",
-            "loop",
-        )
+        Problem("joint", joint.name, "it closes a cycle but is free: it constrains nothing", "Remove it.", rule="loop")
         for joint in joints
         if joint.name in closing and joint.kind == "free"
     ]
 
 
 def loop_remarks(cut: Cut) -> list[Problem]:
-    """What loops say in vain: data of a coordinate that they do not have, and what another joint says already."""
+    """Data of loops without effect: those of a coordinate that a loop does not have, and repetitions of a joint."""
     found: list[Problem] = []
     for loop in cut.loops:
         idle = [key for key, none, _ in PER_VELOCITY if any(evaluate(x) != none for x in getattr(loop, key))]
         if any(map(math.isfinite, (*loop.lower, *loop.upper))):
             idle.insert(0, "limits")
         if idle:
-            sentence = (
-                f"joint '{loop.name}' closes a loop and has no coordinate for its {', '.join(idle)} to act on. "
-                "Cut the loop at another joint (cut=True there), or leave this out."
-            )
-            found.append(Problem("joint", loop.name, sentence, "loop"))
+            what = f"it closes a loop and has no coordinate for its {', '.join(idle)} to act on"
+            remedy = "Cut the loop at another joint (cut=True there), or leave this out."
+            found.append(Problem("joint", loop.name, what, remedy, rule="loop"))
     closing = {frozenset((loop.parent, loop.child)) for loop in cut.loops}
     said: dict[object, str] = {}
     for joint in (*(j for j in cut.tree if frozenset((j.parent, j.child)) in closing), *cut.loops):
         ends = frozenset(((joint.parent, joint.placement), (joint.child, joint.child_placement)))
-        axis = joint.axis if joint.axis > opposite(joint.axis) else opposite(joint.axis)  # whichever way it is read
+        axis = joint.axis if joint.axis > opposite(joint.axis) else opposite(joint.axis)  # either sign says the same
         first = said.setdefault((joint.kind, ends, axis), joint.name)
         if first != joint.name:
-            sentence = (
-                f"joint '{joint.name}' closes a loop between the same bodies, of the same kind and in the same place "
-                f"as joint '{first}', so that it holds nothing more. Remove one of the two."
-            )
-            found.append(Problem("joint", joint.name, sentence, "loop"))
+            what = "it closes a loop between the same bodies, of the same kind and in the same place as joint "
+            what += f"'{first}', so it constrains nothing more"
+            found.append(Problem("joint", joint.name, what, "Remove one of the two.", rule="loop"))
     return found
-
-
-def _listed(names: Sequence[str]) -> str:
-    listed = ", ".join(f"'{name}'" for name in names[:LISTED])
-    return listed + (f" and {len(names) - LISTED} more" if len(names) > LISTED else "")

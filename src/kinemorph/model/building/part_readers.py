@@ -1,7 +1,7 @@
 """From a part as it was declared to the part as it is kept: bodies, joints, frames and couplings, one reader each.
 
-A draft is a dictionary of raw arguments. Reading it gives a typed, frozen part, and notes every mistake on the way.
-What concerns several parts at once is checked elsewhere, when all of them are read.
+A draft is a dictionary of raw arguments. Reading it gives a typed, frozen part, and records every problem found.
+Conditions on several parts are checked elsewhere, when all of them are read.
 """
 
 from __future__ import annotations
@@ -15,52 +15,51 @@ import numpy as np
 from kinemorph.algebra.groups import IDENTITY, Pose
 from kinemorph.model.body import ORIGIN, Body
 from kinemorph.model.building.gears import read_multiplier
-from kinemorph.model.building.part_checks import body_doubts, body_problems, joint_problems
+from kinemorph.model.building.part_checks import body_problems, joint_problems, questionable_mass
 from kinemorph.model.input_reader import Reader, short
 from kinemorph.model.joint import JOINT_KINDS, Joint
 from kinemorph.model.parameter import Parameter, evaluate_all, parameters_of
 from kinemorph.model.robot import Coupling, Frame
 from kinemorph.model.shapes import SHAPE_FIELDS, Mesh, MeshFile, Shape, shape_values
+from kinemorph.words import listed
 
 Draft = dict[str, Any]
 
 
 def read_body(reader: Reader, draft: Draft) -> Body:
     """A body with numbers that can be read and mass data that a real body could have."""
-    reader.subject = ("body", draft["name"])
-    name = reader.name("body", draft["name"])
-    what, before = f"body '{name}'", len(reader.problems)
+    reader.part("body", draft["name"])
+    name, before = reader.name(draft["name"]), len(reader.problems)
     mass_data = (
-        reader.number(f"{what}: mass", draft["mass"]),
-        reader.vector(f"{what}: com", draft["com"]),
-        reader.inertia(f"{what}: inertia", draft["inertia"]),
+        reader.number(reader.at("mass"), draft["mass"]),
+        reader.vector(reader.at("com"), draft["com"]),
+        reader.inertia(reader.at("inertia"), draft["inertia"]),
     )
     readable = len(reader.problems) == before
-    shapes = _read_shapes(reader, what, "shapes", draft["shapes"])
-    body = Body(name, *mass_data, shapes, _read_shapes(reader, what, "collisions", draft["collisions"]))
+    shapes, collisions = (_read_shapes(reader, key, draft[key]) for key in ("shapes", "collisions"))
+    body = Body(name, *mass_data, shapes, collisions)
     if readable:  # numbers that could not be read are not judged a second time
         wrong = body_problems(body)
-        for sentence in wrong:
-            reader.note(sentence, "mass")
-        for rule, sentence in () if wrong else body_doubts(body):
-            reader.doubt(sentence, rule)
+        reader.problems += wrong
+        reader.questionable += [] if wrong else questionable_mass(body)
     return body
 
 
-def _read_shapes(reader: Reader, what: str, key: str, raw: Any) -> tuple[Shape, ...]:
+def _read_shapes(reader: Reader, key: str, raw: Any) -> tuple[Shape, ...]:
     if not isinstance(raw, (tuple, list)):
-        reader.note(f"{what}: {key} is {short(raw)}, expected a list of shapes. Put it in brackets.")
+        reader.note(f"{reader.at(key)} is {short(raw)}, expected a list of shapes", "Put it in brackets.")
         return ()
-    read = (read_shape(reader, f"{what}: {key[:-1]} {index}", shape) for index, shape in enumerate(raw))
+    reader.at(key)
+    read = (read_shape(reader, f"{key[:-1]} {index}", shape) for index, shape in enumerate(raw))
     return tuple(shape for shape in read if shape is not None)
 
 
 def read_shape(reader: Reader, what: str, raw: Any) -> Shape | None:
-    """A shape that can be drawn; None, with a note, where it is none."""
+    """A shape that can be drawn; None, with a problem, for anything else."""
     row = SHAPE_FIELDS.get(type(raw))
     if row is None:
-        known = ", ".join(kind.__name__ for kind in SHAPE_FIELDS)
-        reader.note(f"{what} is {short(raw)}, expected one of {known}. Use one of these.")
+        known = listed(kind.__name__ for kind in SHAPE_FIELDS)
+        reader.note(f"{what} is {short(raw)}, expected a shape: {known}", "Use one of these.")
         return None
     what, before = f"{what} ({type(raw).__name__})", len(reader.problems)
     read: Draft = {"placement": reader.pose(f"{what}: placement", raw.placement)}
@@ -69,7 +68,7 @@ def read_shape(reader: Reader, what: str, raw: Any) -> Shape | None:
     for name in row.positive if len(reader.problems) == before else ():
         size = evaluate_all(read[name])
         if not np.all(np.greater(size, 0.0)):
-            reader.note(f"{what}: {name} is {size}, expected above 0. Enlarge it.")
+            reader.note(f"{what}: {name} is {size}, expected above 0", "Enlarge it.")
     if isinstance(raw, Mesh):
         read |= _read_mesh(reader, what, raw)
     if isinstance(raw, MeshFile):
@@ -77,9 +76,8 @@ def read_shape(reader: Reader, what: str, raw: Any) -> Shape | None:
     color = reader.sequence(f"{what}: color", raw.color)
     read["color"] = tuple(reader.literal(f"{what}: color[{i}]", part) for i, part in enumerate(color))
     if len(color) not in (3, 4) or not all(0.0 <= part <= 1.0 for part in read["color"]):
-        reader.note(
-            f"{what}: color is {short(raw.color)}, expected 3 or 4 numbers from 0 to 1. Divide by 255 if needed."
-        )
+        problem = f"{what}: color is {short(raw.color)}, expected 3 or 4 numbers from 0 to 1"
+        reader.note(problem, "Divide by 255 if needed.")
     shape: Shape = replace(raw, **read)
     return shape
 
@@ -90,32 +88,30 @@ def _read_mesh(reader: Reader, what: str, raw: Mesh) -> Draft:
         reader.items(f"{what}: face {i}", f, 3) for i, f in enumerate(reader.sequence(f"{what}: faces", raw.faces))
     ]
     if any(not (isinstance(k, int) and 0 <= k < len(corners)) for face in faces for k in face or ()):
-        reader.note(f"{what}: a face names a corner outside 0..{len(corners) - 1}. Check the faces of the mesh.")
+        reader.note(f"{what}: a face names a corner outside 0..{len(corners) - 1}", "Check the faces of the mesh.")
     vertices = (reader.vector(f"{what}: corner {i}", corner) for i, corner in enumerate(corners))
     return {"vertices": tuple(evaluate_all(v) for v in vertices), "faces": tuple(face for face in faces if face)}
 
 
 def read_joint(reader: Reader, draft: Draft) -> Joint:
-    """A joint whose data fit its kind. Of an unknown kind only what all kinds share is read."""
-    reader.subject = ("joint", draft["name"])
-    name = reader.name("joint", draft["name"])
-    what = f"joint '{name}'"
+    """A joint whose data fit its kind. For an unknown kind only the data that all kinds share are read."""
+    reader.part("joint", draft["name"])
+    name = reader.name(draft["name"])
     kind, child_placement = draft["kind"], draft["child_placement"]
     row = JOINT_KINDS.get(kind) if isinstance(kind, str) else None
     if row is None:
-        reader.note(
-            f"{what}: the kind is {short(kind)}, expected one of {', '.join(JOINT_KINDS)}. Choose one of these."
-        )
+        problem = f"the {reader.at('kind')} is {short(kind)}, expected one of {', '.join(JOINT_KINDS)}"
+        reader.note(problem, "Choose one of these.")
     shared = (
         name,
         "fixed" if row is None else row.name,
-        reader.reference(f"{what}: parent", draft["parent"]),
-        reader.reference(f"{what}: child", draft["child"]),
-        _read_placement(reader, what, draft),
-        IDENTITY if child_placement is None else reader.pose(f"{what}: child_placement", child_placement),
-        reader.axis(f"{what}: axis", draft["axis"], normalize=draft["normalize"] is True),
-        reader.axis(f"{what}: axis2", draft["axis2"], normalize=draft["normalize"] is True),
-        reader.number(f"{what}: pitch", draft["pitch"]),
+        reader.reference(reader.at("parent"), draft["parent"]),
+        reader.reference(reader.at("child"), draft["child"]),
+        _read_placement(reader, draft),
+        IDENTITY if child_placement is None else reader.pose(reader.at("child_placement"), child_placement),
+        reader.axis(reader.at("axis"), draft["axis"], normalize=draft["normalize"] is True),
+        reader.axis(reader.at("axis2"), draft["axis2"], normalize=draft["normalize"] is True),
+        reader.number(reader.at("pitch"), draft["pitch"]),
     )
     if row is None:
         return Joint(*shared)
@@ -124,7 +120,7 @@ def read_joint(reader: Reader, draft: Draft) -> Joint:
         raw = draft[key]
         if raw is None:
             return (default,) * count
-        return reader.per_coordinate(f"{what}: {key}", raw, count, default, limit=default != 0.0)
+        return reader.per_coordinate(reader.at(key), raw, count, default, limit=default != 0.0)
 
     joint = Joint(
         *shared,
@@ -136,8 +132,7 @@ def read_joint(reader: Reader, draft: Draft) -> Joint:
         friction=per("friction", row.nv, 0.0),
         armature=per("armature", row.nv, 0.0),
     )
-    for sentence in joint_problems(joint):
-        reader.note(sentence)
+    reader.problems += joint_problems(joint)
     return joint
 
 
@@ -145,42 +140,40 @@ def read_cut(reader: Reader, draft: Draft) -> bool:
     """Whether a joint is to close a loop."""
     cut = draft.get("cut", False)
     if cut is not True and cut is not False:
-        reader.subject = ("joint", draft["name"])
-        reader.note(f"joint '{draft['name']}': cut is {short(cut)}, expected True or False. Leave it out for False.")
+        reader.part("joint", draft["name"])
+        reader.note(f"{reader.at('cut')} is {short(cut)}, expected True or False", "Leave it out for False.")
     return cut is True
 
 
-def _read_placement(reader: Reader, what: str, draft: Draft) -> Pose:
+def _read_placement(reader: Reader, draft: Draft) -> Pose:
     """A whole pose, or translation and rotation apart, never both."""
     placement, translation, rotation = draft["placement"], draft["translation"], draft["rotation"]
     if placement is not None:
         if translation is not None or rotation is not None:
-            reader.note(f"{what}: placement is given together with translation or rotation. Give one or the other.")
-        return reader.pose(f"{what}: placement", placement)
+            problem = f"{reader.at('placement')} is given together with translation or rotation"
+            reader.note(problem, "Give one or the other.")
+        return reader.pose(reader.at("placement"), placement)
     return Pose(
-        IDENTITY.R if rotation is None else reader.rotation(f"{what}: rotation", rotation),
-        ORIGIN if translation is None else reader.vector(f"{what}: translation", translation),
+        IDENTITY.R if rotation is None else reader.rotation(reader.at("rotation"), rotation),
+        ORIGIN if translation is None else reader.vector(reader.at("translation"), translation),
     )
 
 
 def read_frame(reader: Reader, draft: Draft) -> Frame:
     """A frame with a proper pose."""
-    reader.subject = ("frame", draft["name"])
-    name = reader.name("frame", draft["name"])
-    body = reader.reference(f"frame '{name}': body", draft["body"])
-    return Frame(name, body, _read_placement(reader, f"frame '{name}'", draft))
+    reader.part("frame", draft["name"])
+    name = reader.name(draft["name"])
+    return Frame(name, reader.reference(reader.at("body"), draft["body"]), _read_placement(reader, draft))
 
 
 def read_coupling(reader: Reader, draft: Draft) -> Coupling:
     """A coupling with finite numbers."""
-    reader.subject = ("coupling", draft["joint"])
-    joint = reader.reference("coupling: joint", draft["joint"])
-    what = f"coupling of joint '{joint}'"
+    reader.part("coupling", draft["joint"])
     return Coupling(
-        joint,
-        reader.reference(f"{what}: leader", draft["leader"]),
-        read_multiplier(reader, what, draft),
-        reader.number(f"{what}: offset", draft.get("offset", 0.0)),
+        reader.reference(reader.at("joint"), draft["joint"]),
+        reader.reference(reader.at("leader"), draft["leader"]),
+        read_multiplier(reader, draft),
+        reader.number(reader.at("offset"), draft.get("offset", 0.0)),
     )
 
 

@@ -4,8 +4,8 @@ A massless tip, a point mass on its own axis, or two massless-coupled hinges on 
 nothing resists, and forward dynamics would divide by zero. The articulated inertia of each subtree, seen through its
 joint, shows it: the pivot matrix S^T I S of the joint is singular exactly there (Featherstone 2008, section 7.2).
 
-All inertias are held in the joint frame on the body, not in the body's own: the center of mass goes there first, so a
-body whose frame lies kilometers away loses nothing.
+All inertias are kept in the joint frame on the body, not in the body's own: the center of mass is moved there first, so
+a body whose frame lies kilometers away loses nothing.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from kinemorph.algebra.inertia_blocks import (
     joined_blocks,
     posed_blocks,
 )
+from kinemorph.errors import Problem
 from kinemorph.model.body import Body
 from kinemorph.model.configuration import Dice, joint_motion, joint_twist, random_configuration
-from kinemorph.model.input_reader import Problem
 from kinemorph.model.joint import Joint
 from kinemorph.model.parameter import evaluate, evaluate_all
 from kinemorph.model.robot import Robot
@@ -43,7 +43,7 @@ ROUNDED = 16.0 * float(np.finfo(float).eps)  # how far rounding moves a point, a
 
 
 def regularity_problems(robot: Robot) -> list[Problem]:
-    """One sentence for every joint whose motion meets no inertia. The robot must be sound otherwise."""
+    """One problem for every joint whose motion meets no inertia. The robot has no other problems."""
     found: list[Problem] = []
     q = random_configuration(robot, Dice(7)).tolist()
     frames: dict[str, Pose] = {joint.child: evaluate_all(joint.child_placement) for joint in robot.joints}
@@ -57,9 +57,11 @@ def regularity_problems(robot: Robot) -> list[Problem]:
         reach[joint.child] += math.hypot(*motion.p)
         if axes:
             wrong = _obstacle(joint, axes, armature, free, locked, reach[joint.child])
-            if wrong:
-                found.append(Problem("joint", joint.name, wrong + _in_a_loop(robot, joint, locked), "singular"))
-                continue  # what hangs here is out of the reckoning, so one mistake gives one sentence
+            if wrong is not None:
+                what, remedy = wrong
+                remedy += _in_a_loop(robot, joint, locked)
+                found.append(Problem("joint", joint.name, what, remedy, rule="singular"))
+                continue  # the parent is judged without this subtree, so one mistake gives one problem
             for axis, rotor in zip(axes, armature, strict=True):
                 U = column(free, axis)
                 share = 1.0 / (along(axis, U) + rotor)
@@ -94,10 +96,10 @@ def _axes(joint: Joint, q: list[float]) -> list[Axis]:
 
 def _obstacle(
     joint: Joint, axes: Sequence[Axis], armature: Sequence[float], free: Blocks, locked: Blocks, reach: float
-) -> str:
-    """What keeps a joint from being moved: a pivot matrix that is singular, or numbers that overflow; else nothing.
+) -> tuple[str, str] | None:
+    """Why no finite force accelerates a joint, and the remedy: a singular pivot matrix, or overflow; None if one does.
 
-    The pivot matrix, with all below free, is measured against the same with all below locked.
+    The pivot matrix with all joints below free is compared with that of all joints below locked.
     """
     columns = [column(free, axis) for axis in axes]
     scales = []
@@ -106,7 +108,7 @@ def _obstacle(
         if not (abs(whole) < LARGEST and abs(pivot) < LARGEST):
             return _extreme(joint, whole)
         if whole <= _nothing(axis, locked, reach) or pivot <= 0.0:
-            return _sentence(joint, locked)
+            return _no_inertia(joint, locked)
         if pivot < 1.0 / LARGEST:
             return _extreme(joint, pivot)
         scales.append(1.0 / math.sqrt(whole))  # unitless, so that meters and radians can be compared
@@ -117,14 +119,14 @@ def _obstacle(
         if not np.abs(pivots).max() < LARGEST:  # products of inertia may be larger than moments
             return _extreme(joint, float(np.abs(pivots).max()))
         least = np.linalg.eigvalsh(np.outer(scales, scales) * pivots).min()
-    return _sentence(joint, locked) if least <= RELATIVE else ""
+    return _no_inertia(joint, locked) if least <= RELATIVE else None
 
 
 def _nothing(axis: Axis, inertia: Blocks, reach: float) -> float:
-    """What still counts as zero in a direction: a share of all it could meet, and the mass at a rounding's length.
+    """The inertia that still counts as zero in a direction: a share of the largest possible one, and that of rounding.
 
-    It could meet the mass, and the largest moment about the joint's origin. A mass exactly on an oblique axis is found
-    a rounding away from it, where everything it could meet is as small.
+    The largest possible one has the mass and the largest moment about the joint's origin. A mass exactly on an oblique
+    axis is found a rounding error away from it, where its moment is as small as that.
     """
     linear = sum([x * x for k, x in axis if k < 3])
     angular = sum([x * x for k, x in axis if k >= 3])
@@ -134,15 +136,15 @@ def _nothing(axis: Axis, inertia: Blocks, reach: float) -> float:
     return float(RELATIVE * (mass * linear + moment * angular) + mass * dust * dust * angular)
 
 
-def _extreme(joint: Joint, inertia: float) -> str:
+def _extreme(joint: Joint, inertia: float) -> tuple[str, str]:
     return (
-        f"joint '{joint.name}' ({joint.kind}) meets an inertia of {inertia:.3g}, expected {1.0 / LARGEST:g} to "
-        f"{LARGEST:g}. Look for extreme masses, lengths or moments of inertia in what hangs on it."
+        f"its {joint.kind} motion meets an inertia of {inertia:.3g}, expected {1.0 / LARGEST:g} to {LARGEST:g}",
+        "Look for extreme masses, lengths or moments of inertia in what hangs on it.",
     )
 
 
 def _in_a_loop(robot: Robot, joint: Joint, below: Blocks) -> str:
-    """What else mends it where a loop would hold the body."""
+    """A further remedy where a loop would constrain the body."""
     if not any({joint.parent, joint.child} <= set(cycle) for cycle in robot.cycles.values()):
         return ""
     if below[0][0] == 0.0:
@@ -150,13 +152,14 @@ def _in_a_loop(robot: Robot, joint: Joint, below: Blocks) -> str:
     return " Or open its loop there, by cut=True at this joint: another one then carries the body."
 
 
-def _sentence(joint: Joint, below: Blocks) -> str:
+def _no_inertia(joint: Joint, below: Blocks) -> tuple[str, str]:
     if below[0][0] == 0.0:
         return (
-            f"joint '{joint.name}': body '{joint.child}' and all that hangs on it have mass 0, expected mass on a "
-            f"moving part. Give it a mass, or make the joint fixed."
+            f"body '{joint.child}' and all that hangs on it have mass 0, expected mass on a moving part",
+            "Give it a mass, or make the joint fixed.",
         )
     return (
-        f"joint '{joint.name}' ({joint.kind}) meets no inertia in some direction, expected a regular motion. Give body "
-        f"'{joint.child}' a rotational inertia, move its center of mass off the axis, or give the joint an armature."
+        f"its {joint.kind} motion meets no inertia in some direction, expected a regular motion",
+        f"Give body '{joint.child}' a rotational inertia, move its center of mass off the axis, or give the joint an "
+        "armature.",
     )

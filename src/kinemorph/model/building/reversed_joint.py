@@ -1,4 +1,4 @@
-"""A joint turned round: parent and child in each other's place, the same motion.
+"""A joint reversed: parent and child exchanged, the same motion.
 
 With T = placement X(q) child_placement^-1 the reversed joint is T^-1 = child_placement X(q)^-1 placement^-1, so the two
 placements change places and the motion is inverted:
@@ -8,7 +8,7 @@ placements change places and the motion is inverted:
     spherical, planar, free                     the coordinates become those of the inverse motion
     point_on_line, point_on_plane               none: the line and the plane belong to the parent
 
-Data that mean something else in reverse are obstacles, each told in a sentence.
+Data that mean something else in reverse are obstacles.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ PER_VELOCITY = (
 
 
 def reversed_joint(joint: Joint) -> Joint:
-    """The joint with parent and child in each other's place and the motion inverted."""
+    """The joint with parent and child exchanged and the motion inverted."""
     turned = replace(
         joint,
         parent=joint.child,
@@ -53,17 +53,15 @@ def reversed_joint(joint: Joint) -> Joint:
 
 
 def opposite(axis: Axis) -> Axis:
-    """The axis the other way."""
+    """The axis in the opposite direction."""
     return (0.0 - axis[0], 0.0 - axis[1], 0.0 - axis[2])  # keeps 0.0 free of a sign
 
 
-def obstacles(joint: Joint) -> list[str]:
-    """Data that mean something else once the motion is inverted."""
+def obstacles(joint: Joint) -> list[tuple[str, str]]:
+    """Data that mean something else once the motion is inverted: what is wrong and the remedy."""
     if joint.kind in ONE_WAY:
-        return [
-            f"joint '{joint.name}' ({joint.kind}) cannot be turned round, since '{joint.parent}' has what the point "
-            f"moves on. Let body '{joint.parent}' hang elsewhere."
-        ]
+        what = f"a {joint.kind} joint cannot be reversed, since its line or plane belongs to '{joint.parent}'"
+        return [(what, f"Let body '{joint.parent}' hang elsewhere.")]
     if joint.kind not in PARTS:
         return []
     linear, angular = PARTS[joint.kind]
@@ -73,9 +71,7 @@ def obstacles(joint: Joint) -> list[str]:
         turns = [values[i] for i in angular]
         kept = len(turns) == 1 or all(value == none for value in turns) or (even and len(set(turns)) == 1)
         if any(values[i] != none for i in linear) or not kept:
-            found.append(
-                f"joint '{joint.name}' ({joint.kind}): its {key} {values} has no counterpart in reverse. Remove it."
-            )
+            found.append((f"{key} {values} of a {joint.kind} joint has no counterpart in reverse", "Remove it."))
     if joint.kind == "planar" and any(np.isfinite((*joint.lower[:2], *joint.upper[:2]))):
-        found.append(f"joint '{joint.name}' (planar): limits on x and y have no counterpart in reverse. Remove them.")
+        found.append(("limits on x and y of a planar joint have no counterpart in reverse", "Remove them."))
     return found

@@ -19,7 +19,7 @@ from kinemorph.algebra.groups import IDENTITY, Pose, compose, inverse, move_twis
 from kinemorph.algebra.quaternions import rotation_to_quat
 from kinemorph.algebra.scalar import S
 from kinemorph.algebra.vectors import Vec, add, neg, zeros
-from kinemorph.errors import ModelError, ShapeError
+from kinemorph.errors import ModelError, Problem, ShapeError
 from kinemorph.model.building.reversed_joint import PARTS, PER_VELOCITY, obstacles, reversed_joint
 from kinemorph.model.configuration import joint_motion, joint_pose, joint_twist
 from kinemorph.model.joint import Joint
@@ -43,11 +43,11 @@ def reroot(robot: Robot, base: str) -> tuple[Robot, StateMap]:
             f"only a free body may be any body. Declare root('{root.child}', 'free') or keep the base '{root.child}'."
         )
     turned = {robot.parent_joint[body].name for body in path[:-2]}
-    problems = [problem for joint in robot.joints if joint.name in turned for problem in obstacles(joint)]
+    reversing = [joint for joint in robot.joints if joint.name in turned]
+    problems = [Problem("joint", joint.name, *obstacle) for joint in reversing for obstacle in obstacles(joint)]
     if turned and any(value != none for key, none, _ in PER_VELOCITY for value in getattr(root, key)):
-        problems.append(
-            f"joint '{root.name}' has damping, friction, armature or limits, which belong to the old base. Remove them."
-        )
+        what = "it has damping, friction, armature or limits, which belong to the old base"
+        problems.append(Problem("joint", root.name, what, "Remove them."))
     if problems:
         raise ModelError(problems)
     joints = [reversed_joint(joint) if joint.name in turned else joint for joint in robot.joints]

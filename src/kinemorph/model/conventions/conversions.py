@@ -28,13 +28,14 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from kinemorph.algebra.arrays import Array
-from kinemorph.errors import ModelError, ShapeError, did_you_mean
+from kinemorph.errors import ModelError, ShapeError
 from kinemorph.model.conventions.joint_rows import CIRCLE, ROWS, Row, State, is_free_root, plain
 from kinemorph.model.conventions.joint_rows import quat_wxyz_to_xyzw as quat_wxyz_to_xyzw
 from kinemorph.model.conventions.joint_rows import quat_xyzw_to_wxyz as quat_xyzw_to_wxyz
 from kinemorph.model.joint import Joint
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System, as_robot
+from kinemorph.words import did_you_mean
 
 Peer: TypeAlias = Literal["pinocchio", "mujoco", "drake"]
 

@@ -10,10 +10,11 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-from kinemorph.errors import ModelError, did_you_mean
+from kinemorph.errors import ModelError
 from kinemorph.model.library import LIBRARY, SYSTEMS
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System
+from kinemorph.words import did_you_mean
 
 CHOICE: dict[str, Callable[..., Robot | System]] = {**LIBRARY, **SYSTEMS}
 WORDS = {"yes": True, "true": True, "no": False, "false": False}

@@ -16,7 +16,7 @@ from kinemorph.errors import ModelError
 from kinemorph.model.elements.gaits.gaits import CoupledMaps, Rhythmic
 from kinemorph.model.library.modular import organism9
 from kinemorph.model.modules.drives import hinge_drives, hinges
-from kinemorph.model.modules.footing import RUBBER, ground_contacts, put_down
+from kinemorph.model.modules.ground_contacts import RUBBER, ground_contacts, put_down
 from kinemorph.model.system import Element, Settings, System
 
 Gait = Literal["rhythmic", "maps"]

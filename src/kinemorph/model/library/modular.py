@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from kinemorph.model.modules.catalog import PITCH, backbone, known_types
-from kinemorph.model.modules.footing import ground_contacts, put_down
 from kinemorph.model.modules.grids import grid_assembly
+from kinemorph.model.modules.ground_contacts import ground_contacts, put_down
 from kinemorph.model.system import Settings, System
 
 ORGANISM9 = """\

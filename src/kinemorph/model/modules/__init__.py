@@ -13,7 +13,7 @@ from kinemorph.model.modules.catalog import (
 )
 from kinemorph.model.modules.drives import hinge_drives, hinges
 from kinemorph.model.modules.dyads import dyad_class, dyad_classes
-from kinemorph.model.modules.footing import ground_contacts, on_ground, put_down
+from kinemorph.model.modules.ground_contacts import ground_contacts, on_ground, put_down
 from kinemorph.model.modules.incidence import IncidenceMatrix, assembly_incidence
 from kinemorph.model.modules.incidence_reading import read_incidence
 from kinemorph.model.modules.measured_poses import Residual, Snapped, snap

@@ -5,25 +5,27 @@
     organism.robot()
 
 Frozen data: `dock`, `undock`, `add` and `remove` give new assemblies. Modules that hang together are an organism; an
-assembly may hold several of them, each with a place in the world. What is wrong with sides and names is told when an
-assembly is made; what is wrong in space (`spatial_problems`) when something is made of it.
+assembly may hold several of them, each with a place in the world. Problems of sides and names are reported when an
+assembly is made; those in space (`spatial_problems`) when something is made of it.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from kinemorph.algebra.groups import IDENTITY, Pose, compose, inverse
-from kinemorph.errors import ModelError, did_you_mean
+from kinemorph.errors import ModelError, Problem
 from kinemorph.frozen import dataclass
 from kinemorph.model.input_reader import short
 from kinemorph.model.modules.catalog import JOINT_MODULES
 from kinemorph.model.modules.module_types import TURNED, JointModule, ModuleType, Side, strangers
 from kinemorph.model.topology import Edge, Method, SpanningTree, central_vertex, spanning_tree
 from kinemorph.shown import Shown
+from kinemorph.words import counted, did_you_mean, listed
 
 if TYPE_CHECKING:
     from kinemorph.model.modules.organisms import Dyads, Root
@@ -45,7 +47,7 @@ class Docking:
     """Side `side_a` of module `a` on side `side_b` of module `b`.
 
     `turn`      quarter turns of b about the normal of its own side; 0 where both modules stand upright
-    `joint`     a joint module between the two ports; None where they hold each other
+    `joint`     a joint module between the two ports; None where they are fixed to each other
     `offset`    how far the pose of b's port is from the legal one, where it was measured
     """
 
@@ -57,9 +59,12 @@ class Docking:
     joint: JointModule | None = None
     offset: Pose = IDENTITY
 
+    def __str__(self) -> str:
+        return f"docking of '{self.a}' side {self.side_a} with '{self.b}' side {self.side_b}"
+
     @property
     def name(self) -> str:
-        """The joint of a robot that stands for it."""
+        """The name of the robot's joint that stands for this docking."""
         return f"{self.a}_{self.side_a}_{self.b}_{self.side_b}"
 
     @property
@@ -96,8 +101,7 @@ class Assembly(Shown):
     def __repr__(self) -> str:
         parts = len(self.organisms)
         several = f", {parts} organisms" if parts > 1 else ""
-        modules = f"{len(self.modules)} module{'s' * (len(self.modules) != 1)}"
-        return f"<Assembly '{self.name}': {modules}, {len(self.dockings)} docked{several}>"
+        return f"<Assembly '{self.name}': {counted(len(self.modules), 'module')}, {len(self.dockings)} docked{several}>"
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -112,7 +116,7 @@ class Assembly(Shown):
         """A module by name."""
         found = self._by_name.get(name)
         if found is None:
-            raise ModelError(_unknown(f"assembly '{self.name}'", name, self.names))
+            raise ModelError(Problem("assembly", self.name, *_unknown(name, self.names)))
         return found
 
     @cached_property
@@ -185,11 +189,9 @@ class Assembly(Shown):
         """H_ab(0): module b seen from module a across a docking by name, in the initial configuration."""
         link = self._dockings_by_name.get(docking)
         if link is None:
-            known = ", ".join([*self._dockings_by_name][:12]) or "none"
-            raise ModelError(
-                f"assembly '{self.name}' has no docking {docking!r}; known: {known}."
-                f"{did_you_mean(docking, self._dockings_by_name)}"
-            )
+            what = f"there is no docking {docking!r}; known: {listed(self._dockings_by_name)}"
+            remedy = did_you_mean(docking, self._dockings_by_name).strip() or "Correct it."
+            raise ModelError(Problem("assembly", self.name, what, remedy))
         P_a = self.module(link.a).type.port_pose(link.side_a)
         P_b = self.module(link.b).type.port_pose(link.side_b)
         H_ab = compose(P_a, link.from_port(), inverse(P_b))
@@ -198,11 +200,11 @@ class Assembly(Shown):
     # ── changes ───────────────────────────────────────────────────────────────────────────────────────────────────
 
     def add(self, name: str, kind: ModuleType, at: Pose | None = None) -> Assembly:
-        """With one more module, which is not docked yet."""
+        """The assembly with one more module, which is not docked yet."""
         return replace(self, modules=(*self.modules, Module(name, kind, at)))
 
     def remove(self, name: str) -> Assembly:
-        """Without a module and what is docked to it."""
+        """The assembly without a module and its dockings."""
         gone = self.module(name)
         left = tuple(docking for docking in self.dockings if name not in (docking.a, docking.b))
         others = tuple(module for module in self.modules if module is not gone)
@@ -219,20 +221,21 @@ class Assembly(Shown):
         joint: str | JointModule | None = None,
         offset: Pose = IDENTITY,
     ) -> Assembly:
-        """With side `side_a` of module `a` docked to side `side_b` of `b`; see Docking. `joint` may be a name."""
+        """The assembly with `side_a` of module `a` docked to `side_b` of `b`; see Docking; `joint` may be a name."""
         return replace(
             self, dockings=(*self.dockings, Docking(a, side_a, b, side_b, turn, joint_module(joint), offset))
         )
 
     def undock(self, module: str, side: Side) -> Assembly:
-        """Without what is docked to a side of a module."""
+        """The assembly without the docking at a side of a module."""
         kind = self.module(module).type
         kind.port(side)
         gone = self._docked.get((module, side))
         if gone is None:
             used = [str(known) for known in kind.sides if (module, known) in self._docked]
-            listed = f"sides {', '.join(used)} are" if used else "none of its sides is"
-            raise ModelError(f"nothing is docked to side {side} of module '{module}'; {listed}. Name a docked side.")
+            docked = f"sides {', '.join(used)} are" if used else "none of its sides is"
+            what = f"nothing is docked to side {side} of module '{module}'; {docked}"
+            raise ModelError(Problem("assembly", self.name, what, "Name a docked side."))
         return replace(self, dockings=tuple(docking for docking in self.dockings if docking is not gone))
 
     def with_base(self, base: str) -> Assembly:
@@ -267,96 +270,80 @@ def as_assembly(given: Any) -> Assembly:
     found = getattr(given, "assembly", given)
     if not isinstance(found, Assembly):
         article = "an" if type(given).__name__[0] in "AEIO" else "a"
-        raise ModelError(
-            f"{article} {type(given).__name__} was given, expected an Assembly, or a System that is made of modules. "
-            "See `assemble`."
-        )
+        what = f"{article} {type(given).__name__} was given, expected an Assembly, or a System that is made of modules"
+        raise ModelError(Problem("", "", what, "See `assemble`."))
     return found
 
 
 def joint_module(joint: str | JointModule | None) -> JointModule | None:
-    """A joint module by name, or as it is."""
+    """A joint module, given by name or as a JointModule."""
     if not isinstance(joint, str):
         return joint
     if joint not in JOINT_MODULES:
-        raise ModelError(
-            f"joint module '{joint}' is unknown; expected one of: {', '.join(JOINT_MODULES)}."
-            f"{did_you_mean(joint, JOINT_MODULES)}"
-        )
+        what = f"it is unknown; expected one of: {', '.join(JOINT_MODULES)}"
+        remedy = did_you_mean(joint, JOINT_MODULES).strip() or "Choose one of these."
+        raise ModelError(Problem("joint module", joint, what, remedy))
     return JOINT_MODULES[joint]
 
 
-def _unknown(where: str, name: object, known: Collection[str]) -> str:
-    listed = ", ".join([*known][:12]) + (", ..." if len(known) > 12 else "")
-    return f"{where} has no module {name!r}; known: {listed or 'none'}.{did_you_mean(name, known)}"
+def _unknown(name: object, known: Collection[str]) -> tuple[str, str]:
+    """What is wrong with a name that no module has, and the remedy."""
+    return f"there is no module {name!r}; known: {listed(known)}", did_you_mean(name, known).strip() or "Correct it."
 
 
-def _strangers(assembly: Assembly) -> list[str]:
-    """What is of another kind than an assembly is made of, one sentence each."""
-    what = f"assembly '{assembly.name}'"
-    remedy = " See `assemble` for other ways to say it."
-    found = strangers(assembly, what, {"modules": Module, "dockings": Docking}, remedy)
+def _strangers(assembly: Assembly) -> list[Problem]:
+    """Parts of an assembly that have the wrong type."""
+    found = strangers("assembly", assembly, {"modules": Module, "dockings": Docking}, "See `assemble` for other forms.")
     if found:
         return found
+    about = partial(Problem, "assembly", assembly.name)
     for module in assembly.modules:
+        what = f"module '{module.name}' is"
         if not isinstance(module.type, ModuleType):
-            found.append(
-                f"{what}: module '{module.name}' is of kind {short(module.type)}; expected a ModuleType, such as "
-                "backbone()."
-            )
+            found.append(about(f"{what} of kind {short(module.type)}; expected a ModuleType", "Call backbone()."))
         if module.at is not None and not isinstance(module.at, Pose):
-            found.append(f"{what}: module '{module.name}' is at {short(module.at)}; expected a Pose or None.")
-    for docking in assembly.dockings:
-        if not isinstance(docking.offset, Pose):
-            told = f"{what}: docking of {_end(docking.a, docking.side_a)} with {_end(docking.b, docking.side_b)}"
-            found.append(
-                f"{told}: offset is {short(docking.offset)}; expected a Pose. Leave it out where there is none."
-            )
-    return found
+            found.append(about(f"{what} at {short(module.at)}; expected a Pose or None", "Correct its place."))
+    return found + [
+        about(f"{docking}: offset is {short(docking.offset)}; expected a Pose", "Leave it out for none.", docking.name)
+        for docking in assembly.dockings
+        if not isinstance(docking.offset, Pose)
+    ]
 
 
-def _problems(assembly: Assembly) -> list[str]:
-    """What is wrong with names and sides, one sentence each."""
-    what = f"assembly '{assembly.name}'"
+def _problems(assembly: Assembly) -> list[Problem]:
+    """What is wrong with names and sides."""
+    about = partial(Problem, "assembly", assembly.name)
     names = [module.name for module in assembly.modules]
-    found = (
-        [
-            f"{what}: module '{name}' is declared {names.count(name)} times, expected once. Rename all but one."
-            for name in dict.fromkeys(names)
-            if names.count(name) > 1
-        ]
-        if len(set(names)) < len(names)
-        else []
-    )
+    found = [
+        about(f"module '{name}' is declared {count} times, expected once", "Rename all but one.")
+        for name, count in Counter(names).items()
+        if count > 1
+    ]
     kinds: Mapping[str, ModuleType] = {module.name: module.type for module in assembly.modules}
     if assembly.base and assembly.base not in kinds:
-        found.append(f"base: {_unknown(what, assembly.base, names)}")
+        what, remedy = _unknown(assembly.base, names)
+        found.append(about(f"base: {what}", remedy, "base"))
     used: dict[tuple[str, Side], Docking] = {}
     for docking in assembly.dockings:
-        told = f"{what}: docking of {_end(docking.a, docking.side_a)} with {_end(docking.b, docking.side_b)}"
+
+        def note(what: str, remedy: str, docking: Docking = docking) -> None:
+            found.append(about(f"{docking}: {what}", remedy, docking.name))
+
         if docking.a == docking.b:
-            found.append(f"{told}: a module cannot dock on itself. Name two modules.")
+            note("a module cannot dock on itself", "Name two modules.")
         if docking.turn not in (0, 1, 2, 3):
-            found.append(f"{told}: turn is {docking.turn!r}, expected 0, 1, 2 or 3 quarter turns.")
+            note(f"turn is {docking.turn!r}, expected 0, 1, 2 or 3 quarter turns", "Correct it.")
         for module, side in docking.ends:
             kind = kinds.get(module)
             if kind is None:
-                found.append(f"{told}: {_unknown(what, module, names)}")
+                note(*_unknown(module, names))
             elif side not in kind.sides or type(side) not in (int, str):  # 3.0 is no name of a side
-                listed = ", ".join(map(str, kind.sides)) or "none"
-                found.append(
-                    f"{told}: module '{module}' ({kind.name}) has no port on side {side!r}; its ports are {listed}."
-                )
+                what = f"module '{module}' ({kind.name}) has no port on side {side!r}"
+                note(f"{what}; its ports are {listed(kind.sides)}", "Choose one of them.")
             elif (module, side) in used and docking.a != docking.b:
                 other = used[module, side]
                 partner = other.b if (other.a, other.side_a) == (module, side) else other.a
-                found.append(
-                    f"{told}: side {side} of module '{module}' is docked to module '{partner}' already. "
-                    "Undock it or choose another side."
-                )
+                what = f"side {side} of module '{module}' is docked to module '{partner}' already"
+                note(what, "Undock it or choose another side.")
             used.setdefault((module, side), docking)
     return found
-
-
-def _end(module: str, side: Side) -> str:
-    return f"'{module}' side {side}"

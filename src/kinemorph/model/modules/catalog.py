@@ -15,12 +15,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from numbers import Real
 from typing import Any, TypeAlias
 
 from kinemorph.algebra.groups import IDENTITY, Pose
-from kinemorph.errors import ModelError
+from kinemorph.errors import ModelError, Problem
 from kinemorph.model.body import Body, diagonal
 from kinemorph.model.joint import Joint
 from kinemorph.model.modules.cube_shapes import SILVER, half_cube, module_cube, plate_of
@@ -148,11 +148,11 @@ def cube(size: str = "large") -> ModuleType:
 
 
 def _check_numbers(kind: str, **data: Any) -> None:
-    """Raises ModelError for what cannot be computed with, before it is."""
+    """Raises ModelError for data that are not numbers."""
     wrong = {name: value for name, value in data.items() if not isinstance(value, (Real, Symbolic))}
     if wrong:
-        told = (f"module type '{kind}': {name} is {value!r}; expected a number in SI." for name, value in wrong.items())
-        raise ModelError(list(told))
+        about = partial(Problem, "module type", kind)
+        raise ModelError([about(f"{k} is {x!r}; expected a number in SI", "Correct it.", k) for k, x in wrong.items()])
 
 
 CUBES = {"large": ("L", 0.10, 1.5), "small": ("K", 0.05, 0.5)}  # letter, edge [m], mass [kg]

@@ -5,7 +5,7 @@
     ("m0", 3, "m1", 2)                      by names, each with its side
     {"a": "m0", "side_a": 3, "b": "m1", "side_b": 2, "turn": 1, "joint": "revolute"}
 
-What the modules are is said beside it: one kind for all, a text or list with one for each, or a table by name.
+The kinds of the modules are given beside it: one kind for all, a text or list with one for each, or a table by name.
 """
 
 from __future__ import annotations
@@ -17,18 +17,20 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from kinemorph.algebra.groups import IDENTITY, Pose, act, translation
-from kinemorph.errors import ModelError, did_you_mean
+from kinemorph.algebra.arrays import Array
+from kinemorph.algebra.groups import IDENTITY, Pose, act, pose_of, translation
+from kinemorph.errors import ModelError, Problem
 from kinemorph.model.input_reader import short
 from kinemorph.model.modules.assembly import Assembly, Docking, Module, joint_module
-from kinemorph.model.modules.matrices import measured_pose
 from kinemorph.model.modules.module_types import ModuleType
-from kinemorph.model.modules.organism_checks import organism_problems
+from kinemorph.model.modules.occupancy import organism_problems
+from kinemorph.words import did_you_mean, listed
 
 Places: TypeAlias = Mapping[Any, Any]  # a Pose, a 4x4 matrix, or a point [m]
 Kinds: TypeAlias = str | ModuleType | Sequence[str | ModuleType] | Mapping[Any, str | ModuleType]
 KEYS = tuple(field.name for field in fields(Docking))
 REQUIRED = ("a", "side_a", "b", "side_b")
+CROOKED = 0.05  # how far a measured rotation may be from an orthonormal matrix
 
 
 def listed_assembly(
@@ -43,19 +45,21 @@ def listed_assembly(
     several: bool = False,
 ) -> Assembly:
     """The assembly of a list of docked sides; raises ModelError with everything that is wrong with it."""
-    problems: list[str] = []
+    problems: list[Problem] = []
     dockings = [made for k, row in enumerate(rows) if (made := docking_of(row, f"row {k + 1}", problems)) is not None]
     if problems:
         raise ModelError(problems)
     named = [name for docking in dockings for name in (docking.a, docking.b)]
     if not named and isinstance(modules, (str, ModuleType)) and not base:
-        raise ModelError(f"assembly '{name}': no sides are listed; expected rows such as (0, 1, 3, 2). Add one.")
+        raise ModelError(
+            Problem("assembly", name, "no sides are listed; expected rows such as (0, 1, 3, 2)", "Add one.")
+        )
     found = placed_modules(named, modules, types, at or {}, base)
     return settled(Assembly(name, found, tuple(dockings), base or ""), planar=planar, several=several)
 
 
 def settled(assembly: Assembly, *, planar: bool = False, several: bool = False) -> Assembly:
-    """The assembly, standing on the ground where nobody has placed it; raises ModelError where it is not as asked."""
+    """The assembly, on the ground where no module has a place; raises ModelError where it is not as asked."""
     problems = organism_problems(assembly, planar=planar, several=several)
     if problems:
         raise ModelError(problems)
@@ -66,31 +70,34 @@ def module_name(name: Any) -> str:
     """The name of a module: a number k stands for "m<k>"."""
     counts = hasattr(name, "__index__") and not isinstance(name, bool)
     if (counts and name < 0) or not (counts or isinstance(name, str)) or name == "":
-        raise ModelError(f"a module is called {short(name)}; expected a name, or a number from 0 on.")
+        what = f"a module is called {short(name)}; expected a name, or a number from 0 on"
+        raise ModelError(Problem("", "", what, "Rename it."))
     return f"m{int(name)}" if counts else str(name)
 
 
-def docking_of(row: Any, what: str, problems: list[str]) -> Docking | None:
-    """A docking out of a row; None, with a problem, where it is none."""
+def docking_of(row: Any, called: str, problems: list[Problem]) -> Docking | None:
+    """The docking of a row; None, with a problem of the row as it is `called`, where the row has none."""
+
+    def note(what: str, remedy: str) -> None:
+        problems.append(Problem(called, "", what, remedy))
+
     if isinstance(row, Docking):
         return row
     if isinstance(row, Mapping):
         unknown = [key for key in row if key not in KEYS]
         missing = [key for key in REQUIRED if key not in row]
         if unknown:
-            hint = did_you_mean(unknown[0], KEYS)
-            problems.append(f"{what}: key {unknown[0]!r} is unknown; expected {', '.join(KEYS)}.{hint}")
+            hint = did_you_mean(unknown[0], KEYS).strip()
+            note(f"key {unknown[0]!r} is unknown; expected {', '.join(KEYS)}", hint or "Remove it.")
         if missing:
-            problems.append(f"{what}: {', '.join(missing)} is missing; expected two modules and their sides. Add it.")
+            note(f"{', '.join(missing)} is missing; expected two modules and their sides", "Add it.")
         if unknown or missing:
             return None
         data = dict(row)
     else:
         items = list(row) if isinstance(row, Iterable) and not isinstance(row, str) else []
         if len(items) not in (4, 5):
-            problems.append(
-                f"{what} is {short(row)}; expected (i, j, side of i, side of j), such as (0, 1, 3, 2). Mend it."
-            )
+            note(f"it is {short(row)}; expected (i, j, side of i, side of j), such as (0, 1, 3, 2)", "Correct it.")
             return None
         by_name = isinstance(items[0], str) and isinstance(items[2], str)
         order = (0, 1, 2, 3) if by_name else (0, 2, 1, 3)
@@ -102,7 +109,8 @@ def docking_of(row: Any, what: str, problems: list[str]) -> Docking | None:
         data |= {key: module_name(data[key]) for key in ("a", "b")}
         return Docking(**{**data, "joint": joint_module(data.get("joint"))})
     except ModelError as error:
-        problems += [f"{what}: {problem}" for problem in error.problems]
+        for problem in map(Problem.of, error.problems):
+            note(f"{problem.kind} '{problem.name}': {problem.what}" if problem.name else problem.what, problem.remedy)
         return None
 
 
@@ -117,27 +125,27 @@ def placed_modules(
     elif isinstance(modules, str) and modules not in types and modules not in (k.name for k in types.values()):
         per_module = [*modules]
         if not any(letter in types for letter in per_module):
-            problems: list[str] = []
-            kind_of(modules, types, "modules", problems)
+            problems: list[Problem] = []
+            kind_of(modules, types, ("modules", ""), problems)
             raise ModelError(problems)
     elif not isinstance(modules, (str, ModuleType)):
         if not isinstance(modules, Iterable):
-            raise ModelError(f"modules is {short(modules)}; expected a letter such as 'B', one for each, or a table.")
+            what = f"modules is {short(modules)}; expected a letter such as 'B', one for each, or a table"
+            raise ModelError(Problem("", "", what, "Correct it."))
         per_module = list(modules)
     if per_module is not None:
         numbered = _ordered(dict.fromkeys(named)) or [f"m{k}" for k in range(len(per_module))]
         numbers = [f"m{k}" for k in range(len(per_module))]
         names = numbers if {*numbered} <= {*numbers} else numbered
         if len(names) != len(per_module):
-            raise ModelError(
-                f"modules has {len(per_module)} kinds for {len(names)} modules: {', '.join(names[:12])}. Give one "
-                "for each, or one for all."
-            )
+            what = f"modules has {len(per_module)} kinds for {len(names)} modules: {listed(names)}"
+            raise ModelError(Problem("", "", what, "Give one for each, or one for all."))
         kinds = dict(zip(names, per_module, strict=True))
     default = modules if isinstance(modules, (str, ModuleType)) and per_module is None else None
     problems = []
     if not isinstance(at, Mapping):
-        raise ModelError(f"at is {short(at)}; expected places by the names of modules, such as {{0: (0, 0, 0.1)}}.")
+        what = f"at is {short(at)}; expected places by the names of modules"
+        raise ModelError(Problem("", "", what, "Write {0: (0, 0, 0.1)}."))
     places = {module_name(key): _place(module_name(key), raw, problems) for key, raw in at.items()}
     found = []
     alone = [base] if base and default is not None and not named else []  # a base is all that is said
@@ -145,51 +153,83 @@ def placed_modules(
     for name in names:
         kind = kinds.get(name, default)
         if kind is None:
-            problems.append(f"module '{name}' has no kind; expected one for each module. Add it to modules.")
+            what = "it has no kind; expected one for each module"
+            problems.append(Problem("module", name, what, "Add it to modules."))
             continue
-        made = kind if isinstance(kind, ModuleType) else kind_of(kind, types, f"module '{name}'", problems)
+        made = kind if isinstance(kind, ModuleType) else kind_of(kind, types, ("module", name), problems)
         if made is not None:
             found.append(Module(name, made, places.get(name)))
-    problems += [
-        f"at: there is no module '{name}'; known: {', '.join(names[:12])}.{did_you_mean(name, names)}"
-        for name in places
-        if name not in names
-    ]
+    for name in places:
+        if name not in names:
+            what = f"there is no module '{name}'; known: {listed(names)}"
+            problems.append(Problem("at", "", what, did_you_mean(name, names).strip() or "Correct it."))
     if problems:
         raise ModelError(list(dict.fromkeys(problems)))
     return tuple(found)
 
 
-def _place(name: str, raw: Any, problems: list[str]) -> Pose | None:
+def _place(name: str, raw: Any, problems: list[Problem]) -> Pose | None:
     """A pose in the world, or that of an upright module at a point; None, with a problem, where it is neither."""
     if isinstance(raw, Pose):
         return raw
     if isinstance(raw, (np.ndarray, list, tuple)) and len(raw) == 4:
-        return measured_pose(raw, f"at: the place of module '{name}'", problems)
+        return measured_pose(raw, f"the place of module '{name}'", problems)
     try:
         x, y, z = (float(value) for value in raw)
     except (TypeError, ValueError):
-        problems.append(
-            f"at: the place of module '{name}' is {short(raw)}; expected a Pose, a matrix "
-            "of 4 rows of 4 numbers, or a point (x, y, z) [m]."
-        )
+        what = f"the place of module '{name}' is {short(raw)}; expected a Pose, a matrix of 4 rows of 4 numbers, or a "
+        problems.append(Problem("at", "", f"{what}point (x, y, z) [m]", "Correct it."))
         return None
     if not all(map(math.isfinite, (x, y, z))):
-        problems.append(f"at: the place of module '{name}' is {short(raw)}; expected numbers that are finite.")
+        what = f"the place of module '{name}' is {short(raw)}; expected finite numbers"
+        problems.append(Problem("at", "", what, "Correct it."))
         return None
     return translation((x, y, z))
 
 
-def kind_of(word: Any, types: Mapping[str, ModuleType], what: str, problems: list[str]) -> ModuleType | None:
-    """A kind of module by its letter or its name; None, with a problem, where there is none."""
+def measured_pose(raw: Any, what: str, problems: list[Problem]) -> Pose | None:
+    """A measured pose with the rotation nearest to the measured matrix; None, with a problem, for anything else."""
+    H: Array = np.zeros(0)
+    try:
+        if isinstance(raw, Pose):
+            H = np.eye(4)
+            H[:3, :3], H[:3, 3] = np.asarray(raw.R, dtype=float), np.asarray(raw.p, dtype=float)
+        else:
+            H = np.asarray(raw, dtype=float)
+    except (TypeError, ValueError):
+        pass
+    if H.shape != (4, 4):
+        found = f"{what} is {short(raw)}; expected a Pose or a matrix of 4 rows of 4 numbers"
+        problems.append(Problem("", "", found, "Correct it."))
+        return None
+    if not np.isfinite(H).all():
+        remedy = "Measure it again, or leave it out."
+        problems.append(Problem("", "", f"{what} has a value that is not finite; expected numbers", remedy))
+        return None
+    U, _, V = np.linalg.svd(H[:3, :3])
+    R = U @ np.diag((1.0, 1.0, np.sign(np.linalg.det(U @ V)) or 1.0)) @ V
+    off = max(float(np.abs(R - H[:3, :3]).max()), float(np.abs(H[3] - (0.0, 0.0, 0.0, 1.0)).max()))
+    if off > CROOKED:
+        remedy = "Give a rotation matrix in its upper left 3x3 part, and 0 0 0 1 in its last row."
+        found = f"{what} is {off:.3g} away from a rotation and a shift; expected below {CROOKED}"
+        problems.append(Problem("", "", found, remedy))
+        return None
+    H[:3, :3] = R
+    return pose_of(H.tolist())
+
+
+def kind_of(
+    word: Any, types: Mapping[str, ModuleType], part: tuple[str, str], problems: list[Problem]
+) -> ModuleType | None:
+    """A kind of module by its letter or its name; None, with a problem of that part, where there is none."""
     by_name = {kind.name.lower(): kind for kind in types.values()}
     if str(word) in types:
         return types[str(word)]
     if str(word).lower().replace("_", " ") in by_name:
         return by_name[str(word).lower().replace("_", " ")]
     known = ", ".join(f"{letter} ({kind.name})" for letter, kind in types.items())
-    hint = did_you_mean(word, by_name)
-    problems.append(f"{what}: the kind {word!r} is unknown; known are {known}.{hint or ' Choose one of them.'}")
+    hint = did_you_mean(word, by_name).strip()
+    problems.append(Problem(*part, f"the kind {word!r} is unknown; known are {known}", hint or "Choose one of them."))
     return None
 
 
@@ -200,13 +240,13 @@ def _ordered(names: Iterable[str]) -> list[str]:
 
 
 def _whole(value: Any) -> Any:
-    """Whole numbers as ints, as MATLAB and NumPy write them; anything else as it is, for whoever checks it."""
+    """Whole numbers as ints, as MATLAB and NumPy write them; anything else unchanged, to be checked later."""
     whole = hasattr(value, "__index__") or (isinstance(value, float) and value.is_integer())
     return int(value) if whole and not isinstance(value, bool) else value
 
 
 def _standing(assembly: Assembly) -> Assembly:
-    """With the base over the origin, upright, and the lowest module of its organism on the ground z = 0."""
+    """The assembly with its base upright over the origin, and the lowest module of its organism on the ground z = 0."""
     poses = assembly.poses()
     lowest = min(
         float(act(poses[name], corner)[2])

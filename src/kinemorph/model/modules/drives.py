@@ -1,10 +1,10 @@
-"""Motors of modules: what makes the joints of an assembly follow a gait, within the torque that they have.
+"""Motors of modules: controllers that make the joints of an assembly follow a gait, within their torque.
 
     gait = Rhythmic("gait", hinges(assembly))
     assembly.system([gait, *hinge_drives(assembly, gait), *ground_contacts(assembly)])
 
-Joints with limits that the gait leaves out, as the docks of Scouts, are held where they are. Wheels, which have no
-limits, are left to others.
+Joints with limits that the gait leaves out, as the docks of Scouts, are controlled to stay where they are. Wheels,
+which have no limits, get no controller.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""Which ports face each other where modules stand beside each other, and dockings in the order in which one reads them.
+"""Which ports face each other where modules stand beside each other, and dockings in reading order.
 
 Two ports face each other where they are at the same point, look in opposite directions, and are turned against each
-other by quarter turns. Points are looked up in cells of a hash, so that many modules cost little more each.
+other by quarter turns. Points are looked up in a hash of cells, so the time grows in proportion to the number of
+modules.
 """
 
 from __future__ import annotations

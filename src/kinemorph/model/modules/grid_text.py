@@ -1,4 +1,4 @@
-"""A grid of cells as text, out of an assembly that stands on the ground: the way back from `grids`."""
+"""A grid of cells as text, out of an assembly that stands on the ground: the inverse of `grids`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from kinemorph.model.modules.grids import (
     FILLED,
     NAME,
     Cell,
-    Mistake,
     footprint,
     middle_of,
     read_grid,
@@ -31,8 +30,7 @@ def grid_of(assembly: Assembly, types: Mapping[str, ModuleType]) -> str | None:
         return None
     for drawn in (False, True):
         text = _text(assembly, cells, drawn)
-        mistakes: list[Mistake] = []
-        again = read_grid(text, types, mistakes, name=assembly.name, base=assembly.base, several=True)
+        again = read_grid(text, types, [], name=assembly.name, base=assembly.base, several=True)
         if again == assembly:
             return text
     return None

@@ -22,15 +22,17 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from itertools import count
 from typing import NamedTuple
 
 from kinemorph.algebra.groups import Pose
-from kinemorph.errors import ModelError, did_you_mean
+from kinemorph.errors import ModelError, Problem
 from kinemorph.model.modules.assembly import Assembly, Docking, Module
 from kinemorph.model.modules.facing_ports import Point, facing, outward
 from kinemorph.model.modules.module_types import ModuleType
-from kinemorph.model.modules.organism_checks import organism_problems
+from kinemorph.model.modules.occupancy import organism_problems
+from kinemorph.words import did_you_mean, listed
 
 # cosine and sine of the turn about z that a front's direction stands for
 DIRECTIONS = {">": (1, 0), "^": (0, 1), "<": (-1, 0), "v": (0, -1)}
@@ -42,15 +44,8 @@ _PIECES = re.compile(r"-+|\|+|[^\s\-|]+")
 Cell = tuple[int, int]  # row, counted downward, and column
 
 
-class Mistake(NamedTuple):
-    """What is wrong, and in which line of the text, counted from 1; 0 where it is in no line."""
-
-    line: int
-    sentence: str
-
-
 class Token(NamedTuple):
-    """A cell that is not empty: where it stands in the text, and what it says."""
+    """A cell that is not empty: its place in the text, and its text."""
 
     line: int
     start: int
@@ -74,63 +69,69 @@ def grid_assembly(
     several: bool = False,
 ) -> Assembly:
     """The assembly of a grid; raises ModelError with everything that is wrong with it. See `assemble`."""
-    mistakes: list[Mistake] = []
-    assembly = read_grid(text, types, mistakes, name=name, base=base, planar=planar, several=several)
+    problems: list[Problem] = []
+    assembly = read_grid(text, types, problems, name=name, base=base, planar=planar, several=several)
     if assembly is None:
-        raise ModelError([mistake.sentence for mistake in sorted(mistakes, key=lambda m: m.line)])
+        problems.sort(key=line_of)
+        raise ModelError(problems)
     return assembly
+
+
+def line_of(problem: Problem) -> int:
+    """The line of the text, counted from 1, that has the problem; 0 where it concerns no one line."""
+    return problem.key if isinstance(problem.key, int) else 0
 
 
 def read_grid(
     text: str,
     types: Mapping[str, ModuleType],
-    mistakes: list[Mistake],
+    problems: list[Problem],
     *,
     name: str = "organism",
     base: str | None = None,
     planar: bool = False,
     several: bool = False,
 ) -> Assembly | None:
-    """The assembly of a grid; None, with mistakes added, where there is none."""
-    before = len(mistakes)
-    drawing = _drawing(text, mistakes)
-    if not drawing.cells and len(mistakes) == before:
-        mistakes.append(Mistake(0, f"assembly '{name}': the grid has no modules; expected one or more, such as B>."))
+    """The assembly of a grid; None, with problems added, where it has none."""
+    about, before = partial(Problem, "assembly", name), len(problems)
+    drawing = _drawing(text, problems)
+    if not drawing.cells and len(problems) == before:
+        problems.append(about("the grid has no modules; expected one or more", "Write B> for a Backbone."))
     if len(drawing.cells) > MOST_CELLS:
-        sentence = f"assembly '{name}': the grid has {len(drawing.cells)} modules; expected at most {MOST_CELLS}."
-        mistakes.append(Mistake(0, sentence))
+        what = f"the grid has {len(drawing.cells)} modules; expected at most {MOST_CELLS}"
+        problems.append(about(what, "Leave some out."))
         return None
-    placed = _placed(drawing.cells, types, mistakes)
-    owner = _owners(drawing.cells, placed, mistakes)
-    if len(mistakes) > before:
+    placed = _placed(drawing.cells, types, problems)
+    owner = _owners(drawing.cells, placed, problems)
+    if len(problems) > before:
         return None
     names = [module for module, _, _ in placed.values()]
     first = names[0] if base is None else base
     if first not in names:
-        listed = ", ".join(names[:12]) + (", ..." if len(names) > 12 else "")
-        hint = did_you_mean(first, names)
-        mistakes.append(
-            Mistake(0, f"assembly '{name}': base is '{first}', which is none of its modules: {listed}.{hint}")
-        )
+        what = f"base is '{first}', which is none of its modules: {listed(names)}"
+        problems.append(about(what, did_you_mean(first, names).strip() or "Name one of them.", "base"))
         return None
     origin = next(middle_of(cell, *row[1:]) for cell, row in placed.items() if row[0] == first)
-    modules = _modules(placed, first, origin, mistakes)
-    if len(mistakes) > before:
+    modules = _modules(placed, first, origin, problems)
+    if len(problems) > before:
         return None
-    dockings = _dockings(modules, drawing, owner, origin, mistakes)
-    if len(mistakes) > before:
+    dockings = _dockings(modules, drawing, owner, origin, problems)
+    if len(problems) > before:
         return None
     assembly = Assembly(name, modules, outward(names, dockings, first), first)
-    found = organism_problems(assembly, planar=planar, several=several)
-    mistakes += [Mistake(0, sentence) for sentence in found]
-    return None if found else assembly
+    problems += organism_problems(assembly, planar=planar, several=several)
+    return None if len(problems) > before else assembly
+
+
+def _in_line(line: int, what: str, remedy: str) -> Problem:
+    return Problem(f"grid, line {line}", "", what, remedy, line)
 
 
 # ── from text to cells ────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _drawing(text: str, mistakes: list[Mistake]) -> Drawing:
-    """The cells and connectors of a text. Lines without a cell or a bar say nothing."""
+def _drawing(text: str, problems: list[Problem]) -> Drawing:
+    """The cells and connectors of a text. Lines without a cell or a bar have no effect."""
     cells: dict[Cell, Token] = {}
     links: dict[tuple[Cell, Cell], int] = {}
     spans: list[list[tuple[int, int]]] = []  # of every row: where its cells begin and end
@@ -150,9 +151,7 @@ def _drawing(text: str, mistakes: list[Mistake]) -> Drawing:
                 drawn = line
                 continue
             if piece[0][0] == "|":
-                mistakes.append(
-                    Mistake(line, f"grid, line {line}: '|' stands among cells; expected it in a line between two rows.")
-                )
+                problems.append(_in_line(line, "'|' stands among cells", "Put it in a line between two rows."))
                 continue
             if drawn:
                 links[(row, len(ends) - 1), here] = line
@@ -161,23 +160,17 @@ def _drawing(text: str, mistakes: list[Mistake]) -> Drawing:
             if piece[0] != EMPTY:
                 cells[here] = Token(line, piece.start(), piece[0])
         if drawn:
-            mistakes.append(
-                Mistake(line, f"grid, line {line}: '-' has no cell to its right. Leave it out, or add one.")
-            )
+            problems.append(_in_line(line, "'-' has no cell to its right", "Leave it out, or add one."))
         spans.append(ends)
     for line, at, row in bars:
         above, below = (_under(spans[r], at) if 0 <= r < len(spans) else None for r in (row, row + 1))
         if above is None or below is None or above != below:
-            mistakes.append(
-                Mistake(
-                    line,
-                    f"grid, line {line}: '|' in place {at + 1} does not join a cell with the one below it. Put it "
-                    "below the one and above the other, cells of a column in line.",
-                )
-            )
+            what = f"'|' in place {at + 1} does not join a cell with the one below it"
+            remedy = "Put it below the one and above the other, cells of a column in line."
+            problems.append(_in_line(line, what, remedy))
             continue
         links[(row, above), (row + 1, below)] = line
-    _check_links(cells, links, mistakes)
+    _check_links(cells, links, problems)
     return Drawing(cells, links)
 
 
@@ -186,22 +179,19 @@ def _under(spans: Sequence[tuple[int, int]], at: int) -> int | None:
     return next((k for k, (start, end) in enumerate(spans) if start <= at < end), None)
 
 
-def _check_links(cells: Mapping[Cell, Token], links: Mapping[tuple[Cell, Cell], int], mistakes: list[Mistake]) -> None:
+def _check_links(cells: Mapping[Cell, Token], links: Mapping[tuple[Cell, Cell], int], problems: list[Problem]) -> None:
     for ends, line in links.items():
         for row, column in ends:
             if column < 0 or (row, column) not in cells:
-                mistakes.append(
-                    Mistake(
-                        line, f"grid, line {line}: a connector leads to an empty cell; expected a module at both ends."
-                    )
-                )
+                what = "a connector leads to an empty cell; expected a module at both ends"
+                problems.append(_in_line(line, what, "Leave it out, or add a module."))
 
 
 # ── from cells to modules ─────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def _placed(
-    cells: Mapping[Cell, Token], types: Mapping[str, ModuleType], mistakes: list[Mistake]
+    cells: Mapping[Cell, Token], types: Mapping[str, ModuleType], problems: list[Problem]
 ) -> dict[Cell, tuple[str, ModuleType, str]]:
     """Name, kind and direction of the module in each cell that has a token, numbered ones first and in their order."""
     found: dict[Cell, tuple[str, ModuleType, str]] = {}
@@ -210,7 +200,7 @@ def _placed(
     for cell, token in cells.items():
         if token.text == FILLED:
             continue
-        read = _parsed(token, types, mistakes)
+        read = _parsed(token, types, problems)
         if read is None:
             continue
         kind, direction, label = read
@@ -219,13 +209,8 @@ def _placed(
             continue
         name = f"m{int(label)}" if label.isdigit() else label
         if name in named:
-            mistakes.append(
-                Mistake(
-                    token.line,
-                    f"grid, line {token.line}: module '{name}' stands in line {named[name].line} already, expected "
-                    "it once. Rename one of them.",
-                )
-            )
+            what = f"module '{name}' stands in line {named[name].line} already, expected it once"
+            problems.append(_in_line(token.line, what, "Rename one of them."))
         named.setdefault(name, token)
         found[cell] = (name, kind, direction)
     free = (f"m{k}" for k in count() if f"m{k}" not in named)
@@ -236,10 +221,10 @@ def _placed(
 
 
 def _parsed(
-    token: Token, types: Mapping[str, ModuleType], mistakes: list[Mistake]
+    token: Token, types: Mapping[str, ModuleType], problems: list[Problem]
 ) -> tuple[ModuleType, str, str] | None:
-    """Kind, direction and label of a token; None, with a mistake, where it has none."""
-    text, told = token.text, f"grid, line {token.line}: '{token.text}'"
+    """Kind, direction and label of a token; None, with a problem, where it cannot be read."""
+    text = token.text
     letters = [letter for letter in types if text.startswith(letter)]
     letter = max((x for x in letters if text[len(x) : len(x) + 1] in DIRECTIONS), key=len, default="")
     if not letter:
@@ -248,28 +233,24 @@ def _parsed(
         if not letters:
             upper = next((letter for letter in types if text.upper().startswith(letter.upper())), "")
             remedy = f"Letters are upper case: {upper}." if upper else "Choose one of them."
-            sentence = f"{told} begins with the letter of no kind of module; known are {known}. {remedy}"
+            what = f"'{text}' begins with the letter of no kind of module; known are {known}"
         else:
             longest = max(letters, key=len)
             found = repr(text[len(longest)]) if len(text) > len(longest) else "nothing"
-            sentence = f"{told} has {found} after its letter; expected the direction of its front: {signs}."
-        mistakes.append(Mistake(token.line, sentence))
+            what = f"'{text}' has {found} after its letter; expected the direction of its front: {signs}"
+            remedy = "Write one of these signs."
+        problems.append(_in_line(token.line, what, remedy))
         return None
     label = text[len(letter) + 1 :]
     if label and not (label.isascii() and label.isdigit() and len(label) < 10) and not NAME.fullmatch(label):
-        mistakes.append(
-            Mistake(
-                token.line,
-                f"{told}: the module's name is '{label}'; expected a number below 1e9, or a letter with letters, "
-                "digits and _.",
-            )
-        )
+        what = f"'{text}': the module's name is '{label}'; expected a number below 1e9, or a letter with letters, "
+        problems.append(_in_line(token.line, f"{what}digits and _", "Rename it."))
         return None
     return types[letter], text[len(letter)], label
 
 
 def _owners(
-    cells: Mapping[Cell, Token], placed: Mapping[Cell, tuple[str, ModuleType, str]], mistakes: list[Mistake]
+    cells: Mapping[Cell, Token], placed: Mapping[Cell, tuple[str, ModuleType, str]], problems: list[Problem]
 ) -> dict[Cell, str]:
     """Which module fills each cell; modules of several cells have "#" in all of them but that of their token."""
     owner: dict[Cell, str] = {}
@@ -279,29 +260,18 @@ def _owners(
             other = owner.get((row, column))
             line = cells[cell].line
             if other is not None:
-                mistakes.append(
-                    Mistake(line, f"grid, line {line}: modules '{other}' and '{name}' overlap. Move one of them.")
-                )
+                problems.append(_in_line(line, f"modules '{other}' and '{name}' overlap", "Move one of them."))
             elif (row, column) != cell and (token is None or token.text != FILLED):
                 what = "nothing" if token is None else f"'{token.text}'"
                 x, y = (abs(a) for a in _turned(direction, kind.cells[0], kind.cells[1]))
-                mistakes.append(
-                    Mistake(
-                        line,
-                        f"grid, line {line}: module '{name}' ({kind.name}) fills {y} rows and {x} columns here, "
-                        f"but there is {what} {_beside(cell, (row, column))} its token, expected '{FILLED}'.",
-                    )
-                )
+                fills = f"module '{name}' ({kind.name}) fills {y} rows and {x} columns here, but there is {what} "
+                problem = f"{fills}{_beside(cell, (row, column))} its token, expected '{FILLED}'"
+                problems.append(_in_line(line, problem, f"Write {FILLED} there."))
             owner.setdefault((row, column), name)
     for cell, token in cells.items():
         if token.text == FILLED and cell not in owner:
-            mistakes.append(
-                Mistake(
-                    token.line,
-                    f"grid, line {token.line}: '{FILLED}' in cell {cell[1] + 1} belongs to no module of several cells. "
-                    "Write . for an empty cell.",
-                )
-            )
+            what = f"'{FILLED}' in cell {cell[1] + 1} belongs to no module of several cells"
+            problems.append(_in_line(token.line, what, "Write . for an empty cell."))
     return owner
 
 
@@ -331,20 +301,16 @@ def _beside(cell: Cell, other: Cell) -> str:
 
 
 def _modules(
-    placed: Mapping[Cell, tuple[str, ModuleType, str]], base: str, origin: tuple[float, float], mistakes: list[Mistake]
+    placed: Mapping[Cell, tuple[str, ModuleType, str]], base: str, origin: tuple[float, float], problems: list[Problem]
 ) -> tuple[Module, ...]:
     """The modules at their places: upright, on the ground z = 0, the base over the origin."""
     kinds = {name: kind for name, kind, _ in placed.values()}
     pitch = kinds[base].pitch
-    mistakes += [
-        Mistake(
-            0,
-            f"grid: module '{name}' ({kind.name}) has a pitch of {kind.pitch:g} m; expected that of the grid, "
-            f"{pitch:g} m, which is that of its base '{base}'. Give it that pitch, or list what is docked.",
-        )
-        for name, kind in kinds.items()
-        if abs(kind.pitch - pitch) > 1e-9 * pitch
-    ]
+    expected = f"expected that of the grid, {pitch:g} m, which is that of its base '{base}'"
+    for name, kind in kinds.items():
+        if abs(kind.pitch - pitch) > 1e-9 * pitch:
+            what = f"module '{name}' ({kind.name}) has a pitch of {kind.pitch:g} m; {expected}"
+            problems.append(Problem("grid", "", what, "Give it that pitch, or list what is docked."))
     found, (x0, y0) = [], origin
     for cell, (name, kind, direction) in placed.items():
         c, s = (float(x) for x in DIRECTIONS[direction])
@@ -365,7 +331,7 @@ def middle_of(cell: Cell, kind: ModuleType, direction: str) -> tuple[float, floa
 
 
 def _dockings(
-    modules: Sequence[Module], drawing: Drawing, owner: Mapping[Cell, str], origin: Point, mistakes: list[Mistake]
+    modules: Sequence[Module], drawing: Drawing, owner: Mapping[Cell, str], origin: Point, problems: list[Problem]
 ) -> list[Docking]:
     """Ports that face each other; where connectors are drawn, those that are joined by one."""
     everywhere = facing(modules)
@@ -381,12 +347,7 @@ def _dockings(
         names = (owner[a], owner[b])
         near = [d for d, p in between[frozenset(names)] if max(abs(p[0] - x), abs(p[1] - y)) < 0.5 * pitch]
         if not near:
-            mistakes.append(
-                Mistake(
-                    line,
-                    f"grid, line {line}: the connector between '{names[0]}' and '{names[1]}' joins no two ports that "
-                    "face each other. Turn one of them, or leave it out.",
-                )
-            )
+            what = f"the connector between '{names[0]}' and '{names[1]}' joins no two ports that face each other"
+            problems.append(_in_line(line, what, "Turn one of them, or leave it out."))
         found += near
     return found

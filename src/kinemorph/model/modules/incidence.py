@@ -2,7 +2,7 @@
 
 Chen and Yang's has the kinds of link modules in its last column and those of joint modules in its last row. The
 adapted one of Meister and Gutenkunst, AIM_SB, has the class of the dyad there (`dyads`), and its columns stand path by
-path. What either says of a docking:
+path. Their entries for a docking:
 
     side            of the module in that row; 0 where the docking is not on it
     side:turn       on the second module, where it is turned by quarter turns
@@ -117,7 +117,7 @@ def assembly_incidence(
 
 
 def by_path(walk: Traversal) -> list[tuple[str, Direct]]:
-    """The lines of the DTL grouped by path, each with its name; what paths share belongs to the first of them."""
+    """The lines of the DTL grouped by path, each with its name; shared lines belong to the first path."""
     carrying = {row.j: row for row in walk.direct}
     grouped = []
     for k, path in enumerate(walk.paths, 1):

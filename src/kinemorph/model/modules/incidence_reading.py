@@ -9,8 +9,8 @@
     ''')
 
 Rows are modules, columns are dockings; the last column has kinds of modules, the last row joint modules or dyad
-classes. Heads and labels may be left out. A class is checked against the sides: who has written a wrong side is told in
-which column, and what would go with the class.
+classes. Heads and labels may be left out. A class is checked against the sides: a wrong side is reported with its
+column and the sides that would fit the class.
 """
 
 from __future__ import annotations
@@ -19,13 +19,14 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, get_args
 
-from kinemorph.errors import ModelError, did_you_mean
+from kinemorph.errors import ModelError
 from kinemorph.model.input_reader import short
 from kinemorph.model.modules.assembly import Assembly, Docking, Module
 from kinemorph.model.modules.catalog import JOINT_MODULES, Types, known_types
 from kinemorph.model.modules.dyads import DyadClass, dyad_class
 from kinemorph.model.modules.incidence import NONE, IncidenceMatrix
 from kinemorph.model.modules.module_types import JointModule, ModuleType, Side
+from kinemorph.words import did_you_mean
 
 CLASSES: tuple[str, ...] = get_args(DyadClass)
 HEAD = re.compile(r"\$?[ec]_?\{?\d+\}?\$?")  # e1, e_1, c1

@@ -1,13 +1,13 @@
 """Assemblies out of measured poses of modules relative to each other, each snapped to the nearest legal docking.
 
-Sensors tell where module j is seen from module i, H_ij, with noise. Of all pairs of ports and quarter turns, the
-docking is taken from which the measured pose is least far:
+Sensors measure the pose of module j seen from module i, H_ij, with noise. Of all pairs of ports and quarter turns, the
+docking nearest to the measured pose is taken:
 
     P_a^-1 H_ij P_b = turned(k) E,      E = (R, p):     |p| [m] and the angle of R [rad] are its residual,
 
 with distances compared as  sqrt(|p|^2 + (pitch/2)^2 angle^2).  What is too far from every legal docking, nearly as near
-to two of them, or wants a port that another one has, is named with numbers. A pose that fits where a hinge is bent
-is told as that: modules dock in their initial configuration.
+to two of them, or claims a port of another one, is reported with numbers. A pose that fits where a hinge is bent
+is reported as such: modules dock in their initial configuration.
 """
 
 from __future__ import annotations
@@ -20,13 +20,12 @@ from typing import Any, Literal, NamedTuple
 
 from kinemorph.algebra.groups import IDENTITY, Pose, compose, exp_screw, extent, inverse, screw
 from kinemorph.algebra.rotations import log_so3
-from kinemorph.errors import ModelError
+from kinemorph.errors import ModelError, Problem
 from kinemorph.frozen import dataclass
 from kinemorph.model.input_reader import short
 from kinemorph.model.modules.assembly import Assembly, Docking, Module
 from kinemorph.model.modules.catalog import Types, known_types
-from kinemorph.model.modules.docked_sides import Kinds, Places, module_name, placed_modules, settled
-from kinemorph.model.modules.matrices import measured_pose
+from kinemorph.model.modules.docked_sides import Kinds, Places, measured_pose, module_name, placed_modules, settled
 from kinemorph.model.modules.module_types import TURNED, ModuleType, Side
 
 Keep = Literal["measured", "legal"]
@@ -48,7 +47,7 @@ class Residual(NamedTuple):
 
 @dataclass(frozen=True)
 class Snapped:
-    """An assembly out of measured poses, and what was left over at each docking."""
+    """An assembly out of measured poses, and the residual of each docking."""
 
     assembly: Assembly
     residuals: tuple[Residual, ...]
@@ -64,7 +63,7 @@ class Snapped:
 
 
 class Candidate(NamedTuple):
-    """A legal docking, what is left of the measured pose beyond it, and how far that is [m]."""
+    """A legal docking, the residual of the measured pose, and its size [m]."""
 
     docking: Docking
     apart: float
@@ -88,7 +87,7 @@ def snap(
     """The assembly of measured poses, with the residual of each; see `assemble` for the other arguments.
 
     `poses`         {(i, j): H_ij}, the pose of module j in the frame of module i: a Pose, or a 4x4 matrix
-    `keep`          "measured": what was measured is the docking's offset, so that modules stand where they were
+    `keep`          "measured": the residual is the docking's offset, so that modules stand where they were
                     seen; "legal": as if they fitted without a gap
     `tolerance`     [m] and [rad]; a quarter of the pitch and 20 degrees where none is given
     """
@@ -96,7 +95,7 @@ def snap(
         raise ModelError(f"keep is {keep!r}; expected 'measured' or 'legal'.")
     if tolerance is not None and not _is_tolerance(tolerance):
         raise ModelError(f"tolerance is {short(tolerance)}; expected two numbers above 0, [m] and [rad].")
-    problems: list[str] = []
+    problems: list[Problem] = []
     measured = _measured(poses, problems)
     if problems:
         raise ModelError(problems)
@@ -130,21 +129,22 @@ def _is_tolerance(given: Any) -> bool:
     return gap > 0.0 and bend > 0.0
 
 
-def _measured(poses: Mapping[tuple[Any, Any], Any], problems: list[str]) -> dict[tuple[str, str], Pose]:
+def _measured(poses: Mapping[tuple[Any, Any], Any], problems: list[Problem]) -> dict[tuple[str, str], Pose]:
     """The poses by names of modules, as rotations and shifts."""
     if not isinstance(poses, Mapping) or not poses:
-        problems.append(
-            f"{short(poses)} is given as measured poses; expected {{(i, j): H_ij}}, such as {{(0, 1): H_01}}."
-        )
+        what = f"{short(poses)} is given as measured poses; expected {{(i, j): H_ij}}"
+        problems.append(Problem("", "", what, "Write {(0, 1): H_01}."))
         return {}
     found: dict[tuple[str, str], Pose] = {}
     for pair, raw in poses.items():
         if not isinstance(pair, tuple) or len(pair) != 2:
-            problems.append(f"pose {short(pair)}: expected a pair of modules as its key, such as (0, 1). Mend it.")
+            what = f"pose {short(pair)}: expected a pair of modules as its key, such as (0, 1)"
+            problems.append(Problem("", "", what, "Correct it."))
             continue
         a, b = map(module_name, pair)
         if (a, b) in found or (b, a) in found:
-            problems.append(f"the pose of modules '{a}' and '{b}' is given twice, expected once. Leave one out.")
+            what = f"the pose of modules '{a}' and '{b}' is given twice, expected once"
+            problems.append(Problem("", "", what, "Leave one out."))
             continue
         pose = measured_pose(raw, f"the pose of '{b}' seen from '{a}'", problems)
         if pose is not None:
@@ -158,31 +158,27 @@ def _nearest(
     H_ab: Pose,
     tolerance: tuple[float, float] | None,
     planar: bool,
-    problems: list[str],
+    problems: list[Problem],
 ) -> tuple[Candidate, float] | None:
-    """The nearest legal docking, and how many times as far the second one is; None, with a problem, where none is."""
+    """The nearest legal docking, and how many times as far the second one is; None, with a problem, if none is near."""
     ranked = sorted(_candidates(a, b, H_ab, planar), key=lambda c: c.far)
     told = f"the pose of module '{b.name}' seen from '{a.name}'"
     if not ranked:
-        problems.append(f"{told}: one of the two has no ports that dock. Leave it out.")
+        problems.append(Problem("", "", f"{told}: one of the two has no ports that dock", "Leave it out."))
         return None
     best = ranked[0]
     gap, bend = tolerance or (TOLERANCE[0] * min(a.type.pitch, b.type.pitch), TOLERANCE[1])
     if best.apart > gap or best.turned > bend:
-        bent = _bent(a, b, H_ab, ranked, gap, bend)
-        why = bent or f"expected less than {gap:.3g} m and {bend:.3g} rad. Measure it again, or pass a tolerance."
-        problems.append(
-            f"{told} is {best.apart:.3g} m and {best.turned:.3g} rad from the nearest legal docking, "
-            f"{_sides(best.docking)}; {why}"
-        )
+        why = f"expected less than {gap:.3g} m and {bend:.3g} rad"
+        why, remedy = _bent(a, b, H_ab, ranked, gap, bend) or (why, "Measure it again, or pass a tolerance.")
+        what = f"{told} is {best.apart:.3g} m and {best.turned:.3g} rad from the nearest legal docking, "
+        problems.append(Problem("", "", f"{what}{_sides(best.docking)}; {why}", remedy))
         return None
     ratio = ranked[1].far / best.far if len(ranked) > 1 and best.far > 0.0 else math.inf
     if ratio < 1.0 / ALIKE:
-        problems.append(
-            f"{told} is ambiguous: it is {best.apart:.3g} m and {best.turned:.3g} rad from {_sides(best.docking)} and "
-            f"{ranked[1].apart:.3g} m and {ranked[1].turned:.3g} rad from {_sides(ranked[1].docking)}. Measure it "
-            "again, or list which sides are docked."
-        )
+        near = [f"{c.apart:.3g} m and {c.turned:.3g} rad from {_sides(c.docking)}" for c in ranked[:2]]
+        remedy = "Measure it again, or list which sides are docked."
+        problems.append(Problem("", "", f"{told} is ambiguous: it is {' and '.join(near)}", remedy))
         return None
     return best, ratio
 
@@ -204,8 +200,8 @@ def _ports(kind: ModuleType, planar: bool) -> dict[Side, Pose]:
     return {side: kind.port_pose(side) for side in kind.sides if not planar or side in (2, 3, 4, 5)}
 
 
-def _bent(a: Module, b: Module, H_ab: Pose, ranked: list[Candidate], gap: float, bend: float) -> str:
-    """Words where the pose fits a legal docking with one hinge bent; empty where it fits none."""
+def _bent(a: Module, b: Module, H_ab: Pose, ranked: list[Candidate], gap: float, bend: float) -> tuple[str, str] | None:
+    """What is wrong and the remedy where the pose fits a legal docking with one hinge bent; None where it fits none."""
     for module, first in ((a, True), (b, False)):
         kind = module.type
         if not kind.hinge:
@@ -227,15 +223,13 @@ def _bent(a: Module, b: Module, H_ab: Pose, ranked: list[Candidate], gap: float,
             left = compose(inverse(exp_screw(s, q)), error)
             apart, turned = extent(left)
             if apart <= gap and turned <= bend and abs(q) > bend:
-                return (
-                    f"it fits where '{module.name}' is bent by {math.degrees(q):.3g} deg, but modules dock in their "
-                    "initial configuration. Straighten it and measure again."
-                )
-    return ""
+                why = f"it fits where '{module.name}' is bent by {math.degrees(q):.3g} deg, but modules dock in their "
+                return f"{why}initial configuration", "Straighten it and measure again."
+    return None
 
 
-def _contended(dockings: Mapping[tuple[str, str], Docking], residuals: list[Residual]) -> list[str]:
-    """Ports that two poses want."""
+def _contended(dockings: Mapping[tuple[str, str], Docking], residuals: list[Residual]) -> list[Problem]:
+    """Ports that two poses claim."""
     found = []
     left = {row.docking: row for row in residuals}
     wanted: dict[tuple[str, Side], Docking] = {}
@@ -244,17 +238,15 @@ def _contended(dockings: Mapping[tuple[str, str], Docking], residuals: list[Resi
             if end in wanted:
                 first, second = (left[d.name] for d in (wanted[end], docking))
                 others = [d.b if d.a == end[0] else d.a for d in (wanted[end], docking)]
-                found.append(
-                    f"side {end[1]} of module '{end[0]}' is wanted by module '{others[0]}' (off by {first.apart:.3g} "
-                    f"m, {first.turned:.3g} rad) and by '{others[1]}' (off by {second.apart:.3g} m, "
-                    f"{second.turned:.3g} rad), expected one. Leave one of them out."
-                )
+                off = [f"(off by {row.apart:.3g} m, {row.turned:.3g} rad)" for row in (first, second)]
+                what = f"side {end[1]} of module '{end[0]}' is wanted by module '{others[0]}' {off[0]} and by "
+                found.append(Problem("", "", f"{what}'{others[1]}' {off[1]}, expected one", "Leave one of them out."))
             wanted.setdefault(end, docking)
     return found
 
 
 def _closed(assembly: Assembly) -> Assembly:
-    """With dockings that close rings as the others leave them: noise does not add up to zero around a ring."""
+    """The assembly with dockings that close rings adapted to the others: noise does not add up to 0 around a ring."""
     if assembly.is_tree:
         return assembly
     poses = assembly.poses()

@@ -15,12 +15,12 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
-from functools import cached_property
+from functools import cached_property, partial
 from numbers import Real
 from typing import Any, Literal, TypeAlias
 
 from kinemorph.algebra.groups import IDENTITY, Pose, compose, inverse
-from kinemorph.errors import ModelError
+from kinemorph.errors import ModelError, Problem
 from kinemorph.frozen import dataclass
 from kinemorph.model.body import Body, Vector
 from kinemorph.model.building.builder import RobotBuilder
@@ -31,6 +31,7 @@ from kinemorph.model.modules.cube_shapes import SIDES
 from kinemorph.model.parameter import Symbolic
 from kinemorph.model.topology import Edge, spanning_tree
 from kinemorph.shown import Shown
+from kinemorph.words import counted, listed
 
 Side: TypeAlias = int | str
 DYADS = ("halves", "adapted")  # modules as they are built, and as one body each; see `organisms`
@@ -98,7 +99,7 @@ class ModuleType(Shown):
             raise ModelError(problems)
 
     def __repr__(self) -> str:
-        joints = f"{len(self.joints)} joint{'s' * (len(self.joints) != 1)}"
+        joints = counted(len(self.joints), "joint")
         ports = "ports " + ", ".join(str(port.side) for port in self.ports) if self.ports else "no ports"
         return f"<ModuleType '{self.name}' ({self.letter}): {joints}, {ports}>"
 
@@ -118,16 +119,16 @@ class ModuleType(Shown):
         for port in self.ports:
             if port.side == side:
                 return port
-        listed = ", ".join(str(known) for known in self.sides) or "none"
-        raise ModelError(f"a {self.name} has no port on side {side!r}; its ports are {listed}. Choose one of them.")
+        what = f"it has no port on side {side!r}; its ports are {listed(self.sides)}"
+        raise ModelError(Problem("module type", self.name, what, "Choose one of them."))
 
     def joint(self, name: str) -> Joint:
         """A joint by its own name."""
         for joint in self.joints:
             if joint.name == name:
                 return joint
-        listed = ", ".join(joint.name for joint in self.joints) or "none"
-        raise ModelError(f"a {self.name} has no joint {name!r}; its joints are {listed}. Choose one of them.")
+        what = f"it has no joint {name!r}; its joints are {listed(joint.name for joint in self.joints)}"
+        raise ModelError(Problem("module type", self.name, what, "Choose one of them."))
 
     @cached_property
     def part_poses(self) -> dict[str, Pose]:
@@ -157,72 +158,67 @@ def side_port(side: int, body: str, reach: float) -> Port:
     return Port(side, body, Pose(R, (R[0][2] * reach, R[1][2] * reach, R[2][2] * reach)))
 
 
-def strangers(owner: object, what: str, kinds: Mapping[str, type], remedy: str = "") -> list[str]:
-    """What is of another kind than fields of tuples hold, by name of the field, one sentence each."""
+def strangers(kind: str, owner: Any, types: Mapping[str, type], remedy: str) -> list[Problem]:
+    """Entries of fields that have the wrong type; `types` are the right ones by the name of the field."""
     found = []
-    for key, expected in kinds.items():
+    for key, expected in types.items():
         given = getattr(owner, key)
         several = given if isinstance(given, (tuple, list)) else (given,)
         found += [
-            f"{what}: {key} has {short(one)}; expected a {expected.__name__}.{remedy}"
+            Problem(kind, owner.name, f"{key} has {short(one)}; expected a {expected.__name__}", remedy, key)
             for one in several
             if not isinstance(one, expected)
         ]
     return found
 
 
-def _problems(kind: ModuleType) -> list[str]:
-    """What is wrong with a kind of module, one sentence each."""
-    what = f"module type '{kind.name}'"
-    found = strangers(kind, what, {"bodies": Body, "joints": Joint, "ports": Port})
+def _problems(kind: ModuleType) -> list[Problem]:
+    """What is wrong with a kind of module."""
+    about = partial(Problem, "module type", kind.name)
+    found = strangers("module type", kind, {"bodies": Body, "joints": Joint, "ports": Port}, "Correct it.")
     if found:
         return found
     names = [body.name for body in kind.bodies]
     if not names:
-        return [f"{what} has no bodies, expected one or more. Give it its parts."]
+        return [about("it has no bodies, expected one or more", "Give it its parts.")]
     if not isinstance(kind.pitch, Real) or not 0.0 < kind.pitch < math.inf:
-        found.append(f"{what}: pitch is {kind.pitch}, expected a length above 0 m. Enlarge it.")
+        found.append(about(f"pitch is {kind.pitch}, expected a length above 0 m", "Enlarge it.", "pitch"))
     if len(kind.cells) != 3 or any(not isinstance(n, int) or n < 1 for n in kind.cells):
-        found.append(f"{what}: cells is {kind.cells}, expected three whole numbers from 1 on. Mend it.")
+        found.append(about(f"cells is {kind.cells}, expected three whole numbers from 1 on", "Correct it.", "cells"))
     if not isinstance(kind.letter, str) or not kind.letter or any(not c.isalpha() for c in kind.letter):
-        found.append(f"{what}: letter is {kind.letter!r}, expected one letter or more. Mend it.")
+        found.append(about(f"letter is {kind.letter!r}, expected one letter or more", "Correct it."))
     declared: dict[str, Sequence[Side]] = {"body": names, "joint": [j.name for j in kind.joints], "port": kind.sides}
-    for part, listed in declared.items():
+    for part, given in declared.items():
         found += [
-            f"{what}: {part} {name!r} is declared {count} times, expected once. Rename all but one."
-            for name, count in Counter(listed).items()
+            about(f"{part} {name!r} is declared {count} times, expected once", "Rename all but one.")
+            for name, count in Counter(given).items()
             if count > 1
         ]
-    for joint in kind.joints:
-        found += [
-            f"{what}: joint '{joint.name}' joins '{end}', which is none of its bodies ({', '.join(names)}). Rename it."
-            for end in (joint.parent, joint.child)
-            if end not in names
-        ]
-    for port in kind.ports:
-        if port.body not in names:
-            found.append(
-                f"{what}: port {port.side!r} is on '{port.body}', which is none of its bodies ({', '.join(names)}). "
-                "Rename it."
-            )
+    ends = [(f"joint '{joint.name}' joins", end) for joint in kind.joints for end in (joint.parent, joint.child)]
+    ends += [(f"port {port.side!r} is on", port.body) for port in kind.ports]
+    found += [
+        about(f"{part} '{body}', which is none of its bodies ({', '.join(names)})", "Rename it.")
+        for part, body in ends
+        if body not in names
+    ]
     if kind.hinge and kind.hinge not in [joint.name for joint in kind.joints]:
-        found.append(
-            f"{what}: hinge is '{kind.hinge}', which is none of its joints. Name one of them, or leave it out."
-        )
+        what = f"hinge is '{kind.hinge}', which is none of its joints"
+        found.append(about(what, "Name one of them, or leave it out.", "hinge"))
     if not found:
         edges = [Edge(joint.name, joint.parent, joint.child) for joint in kind.joints]
         tree = spanning_tree(names, edges, names[0])
         if tree.unreached:
-            found.append(f"{what}: body '{tree.unreached[0]}' hangs on no other part. Join it by a joint.")
+            found.append(about(f"body '{tree.unreached[0]}' hangs on no other part", "Join it by a joint."))
         if tree.chords:
-            found.append(f"{what}: joint '{tree.chords[0].name}' closes a loop inside it, expected a tree of parts.")
+            what = f"joint '{tree.chords[0].name}' closes a loop inside it, expected a tree of parts"
+            found.append(about(what, "Remove it."))
     if not found:
-        found += [f"{what}: {problem}" for problem in _alone(kind).problems()]
+        found += [about(f"{p.kind} '{p.name}': {p.what}", p.remedy) for p in _alone(kind).problems()]
     return found
 
 
 def _alone(kind: ModuleType) -> RobotBuilder:
-    """A module by itself, for the checks of its parts."""
+    """The builder of one module alone, which checks its parts."""
     builder = RobotBuilder(kind.name).add(*kind.bodies).root(kind.bodies[0].name, "free")
     for joint in kind.joints:
         builder.joint_of({**draft_of(joint), "either": True})
@@ -232,6 +228,6 @@ def _alone(kind: ModuleType) -> RobotBuilder:
 
 
 def draft_of(joint: Joint) -> dict[str, Any]:
-    """A joint as a builder takes it; what it does not say is left to the defaults."""
+    """A joint as a builder takes it, without data that it leaves to the defaults."""
     data = {field.name: getattr(joint, field.name) for field in fields(joint)}
     return {name: value for name, value in data.items() if value != ()}

@@ -1,15 +1,16 @@
-"""Modules in space: which of them overlap, and which rings do not close.
+"""Modules in space: which are apart, which overlap, and which rings do not close.
 
 A module fills a box about its middle, in the initial configuration; one whose ports are not square on the faces of that
 box, as those of a tetrahedron, the ball that touches the plane of its nearest port. Two boxes overlap where no axis
-parts them: one of the three edges of either, or one across an edge of both (separating axes). Neighbors are looked for
-in cells as large as the largest box, so that many modules cost little more each.
+separates them: one of the three edges of either, or one across an edge of both (separating axes). Neighbors are
+searched in cells as large as the largest box, so the time grows in proportion to the number of modules.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping
+from functools import partial
 from itertools import product
 from typing import TYPE_CHECKING
 
@@ -17,24 +18,66 @@ import numpy as np
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.algebra.groups import IDENTITY, Pose, compose, extent, inverse
+from kinemorph.errors import Problem
+from kinemorph.words import counted, quoted
 
 if TYPE_CHECKING:
     from kinemorph.model.modules.assembly import Assembly
     from kinemorph.model.modules.module_types import ModuleType
 
 Poses = Mapping[str, Pose]
-CLOSE = 1e-6  # [m] and [rad]: how well a ring has to close that nobody measured
+CLOSE = 1e-6  # [m] and [rad]: how well a ring has to close that was not measured
 MISPLACED = 0.01  # of the pitch, and [rad]: how far places of docked modules may be from each other's
 TOUCH, LOOSE = 1e-3, 0.2  # of the smaller box: what is less deep counts as touching; where poses were measured
 
 
-def spatial_problems(assembly: Assembly) -> list[str]:
-    """What is wrong with an assembly in space, one sentence each."""
+def organism_problems(assembly: Assembly, *, planar: bool = False, several: bool = False) -> list[Problem]:
+    """Why an assembly is not one organism whose modules have room.
+
+    `planar` asks for a tree, docked upright at sides 2 to 5, as in the paper; `several` lets modules be apart.
+    """
+    found = [] if several else _apart(assembly)
+    if planar:
+        found += _planar(assembly)
+    return found or spatial_problems(assembly)
+
+
+def _apart(assembly: Assembly) -> list[Problem]:
+    """Modules that are not docked to the largest organism."""
+    if len(assembly.organisms) < 2:
+        return []
+    main = max(assembly.organisms, key=len)
+    lone = [name for organism in assembly.organisms if organism is not main for name in organism]
+    modules = f"module {quoted(lone)} is" if len(lone) == 1 else f"modules {quoted(lone)} are"
+    others = f" or the {counted(len(main) - 1, 'module')} docked to it" if len(main) > 1 else ""
+    what = f"{modules} not docked to '{main[0]}'{others}; expected one organism"
+    remedy = "Dock what is apart, or set several to true for several organisms in one world."
+    return [Problem("assembly", assembly.name, what, remedy, "several")]
+
+
+def _planar(assembly: Assembly) -> list[Problem]:
+    """Rings, dockings at top or bottom, and turned ones, which the paper's organisms do not have."""
+    about = partial(Problem, "assembly", assembly.name)
+    found = []
+    if not assembly.is_tree:
+        found.append(about("modules are docked in a ring; planar takes trees", "Undock one.", "planar"))
+    for docking in assembly.dockings:
+        if any(side not in (2, 3, 4, 5) for _, side in docking.ends):
+            what = f"{docking} is not in the plane; planar takes sides 2, 3, 4 and 5"
+            found.append(about(what, "Choose among these.", docking.name))
+        elif docking.turn:
+            what = f"{docking} has {docking.turn} quarter turns; planar takes modules that stand upright"
+            found.append(about(what, "Leave them out.", docking.name))
+    return found
+
+
+def spatial_problems(assembly: Assembly) -> list[Problem]:
+    """What is wrong with an assembly in space."""
     poses = assembly.poses()
     return _ring_problems(assembly, poses) or _place_problems(assembly, poses) or _overlap_problems(assembly, poses)
 
 
-def _ring_problems(assembly: Assembly, poses: Poses) -> list[str]:
+def _ring_problems(assembly: Assembly, poses: Poses) -> list[Problem]:
     """Rings of modules whose last docking does not fit."""
     if assembly.is_tree:
         return []
@@ -44,16 +87,17 @@ def _ring_problems(assembly: Assembly, poses: Poses) -> list[str]:
             H_ab = compose(inverse(poses[chord.parent]), poses[chord.child])
             apart, turned = extent(compose(inverse(assembly.dyad_pose(chord.name)), H_ab))
             if max(apart, turned) > CLOSE:
-                found.append(
-                    f"assembly '{assembly.name}': the docking of '{chord.parent}' with '{chord.child}' "
-                    f"({chord.name}) closes a ring that is open by {apart:.3g} m and {turned:.3g} rad. "
-                    "Choose other sides, or leave it out."
+                what = (
+                    f"the docking of '{chord.parent}' with '{chord.child}' ({chord.name}) closes a ring that is open "
                 )
+                what += f"by {apart:.3g} m and {turned:.3g} rad"
+                remedy = "Choose other sides, or leave it out."
+                found.append(Problem("assembly", assembly.name, what, remedy, chord.name))
     return found
 
 
-def _place_problems(assembly: Assembly, poses: Poses) -> list[str]:
-    """Modules that are said to stand where those that they are docked to do not let them."""
+def _place_problems(assembly: Assembly, poses: Poses) -> list[Problem]:
+    """Modules whose given place contradicts the place that follows from their dockings."""
     found = []
     for module in assembly.modules:
         if module.at is None:
@@ -61,15 +105,14 @@ def _place_problems(assembly: Assembly, poses: Poses) -> list[str]:
         apart, turned = extent(compose(inverse(poses[module.name]), module.at))
         if apart > MISPLACED * float(module.type.pitch) or turned > MISPLACED:
             said, there = (", ".join(f"{float(x):.4g}" for x in pose.p) for pose in (module.at, poses[module.name]))
-            found.append(
-                f"assembly '{assembly.name}': module '{module.name}' is placed at ({said}) m, and what it is docked to "
-                f"puts it at ({there}) m, {apart:.3g} m and {turned:.3g} rad from there. Place one module of an "
-                "organism, or undock it."
-            )
+            what = f"module '{module.name}' is placed at ({said}) m, and its dockings put it at ({there}) m, "
+            what += f"{apart:.3g} m and {turned:.3g} rad from there"
+            remedy = "Place one module of an organism, or undock it."
+            found.append(Problem("assembly", assembly.name, what, remedy))
     return found
 
 
-def _overlap_problems(assembly: Assembly, poses: Poses) -> list[str]:
+def _overlap_problems(assembly: Assembly, poses: Poses) -> list[Problem]:
     """Pairs of modules that would be in the same place."""
     touch = TOUCH if all(docking.offset == IDENTITY for docking in assembly.dockings) else LOOSE
     largest = max((max(float(x) for x in module.type.size) for module in assembly.modules), default=1.0)
@@ -85,7 +128,7 @@ def _overlap_problems(assembly: Assembly, poses: Poses) -> list[str]:
         if radii[a] is None and radii[b] is None:
             return boxes_overlap(poses[a], sizes[a], poses[b], sizes[b], touch)
         r_a, r_b = (0.5 * min(sizes[name]) if (r := radii[name]) is None else r for name in (a, b))
-        return _apart(poses[a], poses[b]) < r_a + r_b - 2.0 * touch * min(r_a, r_b)
+        return _distance(poses[a], poses[b]) < r_a + r_b - 2.0 * touch * min(r_a, r_b)
 
     for module in assembly.modules:
         pose = poses[module.name]
@@ -95,10 +138,9 @@ def _overlap_problems(assembly: Assembly, poses: Poses) -> list[str]:
                 if overlap(module.name, other):
                     one = whose[other] == whose[module.name]
                     remedy = "Dock one of them elsewhere." if one else "Place their organisms apart, by at."
-                    found.append(
-                        f"assembly '{assembly.name}': modules '{other}' and '{module.name}' overlap, "
-                        f"{_apart(poses[other], pose):.3g} m from middle to middle. {remedy}"
-                    )
+                    far = _distance(poses[other], pose)
+                    what = f"modules '{other}' and '{module.name}' overlap, {far:.3g} m from middle to middle"
+                    found.append(Problem("assembly", assembly.name, what, remedy))
         cells[cell].append(module.name)
     return found
 
@@ -116,7 +158,7 @@ def _ball(kind: ModuleType) -> float | None:
     return None if square else max(min(reaches), 0.0)
 
 
-def _apart(a: Pose, b: Pose) -> float:
+def _distance(a: Pose, b: Pose) -> float:
     return float(np.linalg.norm(np.subtract(np.asarray(a.p, dtype=float), np.asarray(b.p, dtype=float))))
 
 
@@ -131,11 +173,11 @@ def boxes_overlap(
     shallow = touch * min(*size_a, *size_b)
 
     def part(axes: Array) -> bool:
-        """Whether one of some unit axes, in a's frame, parts the boxes."""
+        """Whether one of some unit axes, in a's frame, separates the boxes."""
         depth = np.abs(axes) @ half_a + np.abs(axes @ C) @ half_b - np.abs(axes @ between)
         return bool(np.any(depth <= shallow))
 
-    if part(np.eye(3)) or part(C.T):  # the edges of either: this parts what is docked
+    if part(np.eye(3)) or part(C.T):  # the edges of either box separate docked modules
         return False
     crossed = np.cross(np.repeat(np.eye(3), 3, axis=0), np.tile(C.T, (3, 1)))
     length = np.linalg.norm(crossed, axis=1)

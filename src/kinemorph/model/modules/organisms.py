@@ -25,7 +25,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 from kinemorph.algebra.groups import IDENTITY, Pose, compose, inverse, quat_to_rotation, rotation_to_quat
 from kinemorph.algebra.inertia import Inertia, added, transformed
-from kinemorph.errors import ModelError
+from kinemorph.errors import ModelError, Problem
 from kinemorph.model.body import Body
 from kinemorph.model.building.builder import RobotBuilder
 from kinemorph.model.building.reversed_joint import reversed_joint
@@ -38,6 +38,7 @@ from kinemorph.model.parameter import Parameter
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import Element, Settings, System
 from kinemorph.model.topology import WORLD, Edge, spanning_tree
+from kinemorph.words import listed
 
 Dyads = Literal["halves", "adapted"]
 Root: TypeAlias = str | Sequence[str]
@@ -80,15 +81,16 @@ def organism_robot(
     `root`      "free", "fixed", or virtual joints that move the base in the world: letters of `VIRTUAL`, 1 to 6 of them
     `inputs`    names of dockings whose offset is given by parameters
     `gravity`   [m/s^2] (3,)
-    `in_motion` whether dockings were made while joints were bent: the initial configuration then tells nothing of what
-                is in whose way, and rings need not close there
+    `in_motion` whether dockings were made while joints were bent: the initial configuration then does not show which
+                modules overlap, and rings need not close there
 
     Organisms beside that of the base are free. Raises ModelError with everything that is wrong in space.
     """
     if not assembly.modules:
-        raise ModelError(f"assembly '{assembly.name}' has no modules; expected one or more. Add some.")
+        raise ModelError(Problem("assembly", assembly.name, "it has no modules; expected one or more", "Add some."))
     if dyads not in get_args(Dyads):
-        raise ModelError(f"dyads is {dyads!r}; expected one of: {', '.join(get_args(Dyads))}.")
+        what = f"dyads is {dyads!r}; expected one of: {', '.join(get_args(Dyads))}"
+        raise ModelError(Problem("", "", what, "Choose one of these.", "dyads"))
     problems = [] if in_motion else spatial_problems(assembly)
     if problems:
         raise ModelError(problems)
@@ -142,14 +144,14 @@ def standing(assembly: Assembly, robot: Robot) -> list[float]:
 
 
 def offset_parameters(docking: Docking) -> tuple[Parameter, ...]:
-    """The parameters of a docking's offset, at what is legal: x, y, z [m] and a unit quaternion wxyz."""
+    """The parameters of a docking's offset, at the legal pose: x, y, z [m] and a unit quaternion wxyz."""
     return tuple(
         Parameter(f"{docking.name}.{part}", float(part == "qw"), unit="m" if part in "xyz" else "") for part in OFFSET
     )
 
 
 def offset_values(offset: Pose) -> tuple[float, ...]:
-    """What the parameters of an offset are, shape (7,)."""
+    """The values of the parameters of an offset, shape (7,)."""
     return tuple(float(x) for x in (*offset.p, *rotation_to_quat(offset.R)))
 
 
@@ -167,9 +169,8 @@ def _add_root(builder: RobotBuilder, module: str, body: str, pose: Pose, root: R
     letters = (root,) if isinstance(root, str) or not isinstance(root, Iterable) else tuple(root)
     unknown = [letter for letter in letters if not isinstance(letter, str) or letter not in VIRTUAL]
     if unknown or not 1 <= len(letters) <= 6 or len({*letters}) < len(letters):
-        raise ModelError(
-            f"root is {root!r}; expected 'free', 'fixed', or 1 to 6 different virtual joints of {', '.join(VIRTUAL)}."
-        )
+        what = f"root is {root!r}; expected 'free', 'fixed', or 1 to 6 different virtual joints of {', '.join(VIRTUAL)}"
+        raise ModelError(Problem("", "", what, "Correct it.", "root"))
     parent, placement = WORLD, pose
     for k, letter in enumerate(letters):
         kind, axis = VIRTUAL[letter]
@@ -201,7 +202,7 @@ def _outward(pieces: Pieces) -> Iterable[Joint]:
 
 
 def _halves(assembly: Assembly, base: str, inputs: Collection[str]) -> Pieces:
-    """Every part a body."""
+    """The form in which every part is a body."""
     bodies, joints = [], []
     seats: dict[tuple[str, str], tuple[str, Pose]] = {}
     for module in assembly.modules:
@@ -216,7 +217,7 @@ def _halves(assembly: Assembly, base: str, inputs: Collection[str]) -> Pieces:
 
 
 def _adapted(assembly: Assembly, base: str, inputs: Collection[str]) -> Pieces:
-    """Every module one body with what turns on it; its hinge stands between it and where it is docked."""
+    """The form in which every module is one body; its hinge is between it and the module on which it is docked."""
     bodies, joints = [], []
     seats: dict[tuple[str, str], tuple[str, Pose]] = {}
     for module in assembly.modules:
@@ -257,7 +258,7 @@ def _adapted(assembly: Assembly, base: str, inputs: Collection[str]) -> Pieces:
 
 
 def _last_joint(module: Module, part: str) -> str:
-    """The inner joint over which the way from a part reaches the module's body, which carries both its halves."""
+    """The inner joint by which the path from a part reaches the module's body, which carries both its halves."""
     hinge = module.type.joint(module.type.hinge)
     halves = (hinge.parent, hinge.child)
     own = part.removeprefix(f"{module.name}_")
@@ -283,10 +284,8 @@ def _docks(
         carrying = _with_joints(assembly, carrying)
     unknown = [name for name in inputs if name not in {docking.name for docking in assembly.dockings}]
     if unknown:
-        listed = ", ".join(docking.name for docking in assembly.dockings) or "none"
-        raise ModelError(
-            f"inputs: assembly '{assembly.name}' has no docking '{unknown[0]}'; its dockings are {listed}."
-        )
+        what = f"inputs: it has no docking '{unknown[0]}'; its dockings are {listed(d.name for d in assembly.dockings)}"
+        raise ModelError(Problem("assembly", assembly.name, what, "Name one of these."))
     made = {docking.name: _dock(assembly, docking, seats, docking.name in inputs) for docking in assembly.dockings}
     rings = [joint for name, joint in made.items() if name not in carrying]
     return {name: joint for name, joint in made.items() if name in carrying}, rings, roots

@@ -17,7 +17,7 @@ from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, get_args
 
-from kinemorph.errors import ModelError
+from kinemorph.errors import ModelError, Problem
 from kinemorph.frozen import dataclass
 from kinemorph.model.modules.assembly import as_assembly
 from kinemorph.model.modules.module_types import Side
@@ -48,7 +48,7 @@ class Indirect(NamedTuple):
 
 @dataclass(frozen=True)
 class Traversal:
-    """What a walk has found. `bases`: where it began, one for each organism; `direct`: the DTL; `chords`: of rings."""
+    """The result of a walk. `bases`: where it began, one for each organism; `direct`: the DTL; `chords`: of rings."""
 
     bases: tuple[str, ...]
     order: tuple[str, ...]
@@ -104,7 +104,7 @@ def traverse(assembly: Assembly, base: str | None = None, *, method: Method = "d
         raise ModelError(f"method is {method!r}; expected one of: {', '.join(get_args(Method))}.")
     assembly = as_assembly(assembly)
     if not assembly.modules:
-        raise ModelError(f"assembly '{assembly.name}' has no modules; expected one or more. Add some.")
+        raise ModelError(Problem("assembly", assembly.name, "it has no modules; expected one or more", "Add some."))
     first = assembly.module(base or assembly.base).name
     bases = [first, *(organism[0] for organism in assembly.organisms if first not in organism)]
     trees = [assembly.tree(each, method=method) for each in bases]
@@ -113,7 +113,7 @@ def traverse(assembly: Assembly, base: str | None = None, *, method: Method = "d
 
 
 def traverse_bodies(robot: Robot, *, method: Method = "dfs") -> Traversal:
-    """The same walk over the bodies of a robot, from those that hang on the world."""
+    """A walk over the bodies of a robot, from those that hang on the world."""
     roots = [joint for joint in robot.joints if joint.parent not in robot.body_names]
     edges = [Edge(joint.name, joint.parent, joint.child) for joint in robot.joints if joint not in roots]
     trees = [spanning_tree(robot.body_names, edges, root.child, method=method, directed=True) for root in roots]

@@ -1,9 +1,9 @@
-"""What docks and undocks during a run, as data, and how far two ports are from each other.
+"""Docking and undocking during a run, as data, and how far two ports are from each other.
 
     simulate(system, 5.0, events=[Undock("m1", 5, at=2.0), Dock("m3", 4, "m8", 5)])
 
-Two ports may lock where the one is within `distance` and `angle` of a legal pose on the other: face to face, turned by
-a number of quarters. What is left between them stays as it is and becomes the offset of the docking, so no body jumps.
+Two ports may lock where one is within `distance` and `angle` of a legal pose on the other: face to face, turned by a
+number of quarter turns. The remaining error becomes the offset of the docking, so that no body jumps.
 """
 
 from __future__ import annotations
@@ -26,21 +26,22 @@ from kinemorph.model.modules.module_types import TURNED, Side
 from kinemorph.plants.user_laws import Law
 from kinemorph.simulation.march.guards import Guard
 
-DISTANCE, ANGLE = 0.01, 0.1  # [m], [rad]: how far off ports may be that lock
-QUIET = 1e-6  # [1/s]: ports that part more slowly are at rest, whatever rounding says
+DISTANCE, ANGLE = 0.01, 0.1  # [m], [rad] from the legal pose at which ports still lock
+QUIET = 1e-6  # [1/s]: ports that separate more slowly count as being at rest
 
 
 @dataclass(frozen=True)
 class Dock:
     """Side `side_a` of module `a` locks onto side `side_b` of module `b`, with a plastic impact.
 
-    `at`        when [s]; without it, as soon as the ports are within tolerance
+    `at`        the time of the docking [s]; without it, the ports lock as soon as they are within tolerance
     `turn`      quarter turns about the normal, 0 to 3; the nearest where none is given
-    `distance`  [m] and `angle` [rad] from the legal pose: what is farther off is refused, and the run goes on
-    `when`      a law of one number, in place of `at`: as soon as it is above 0. It reads by name,
+    `distance`  [m] and `angle` [rad]: tolerances of the legal pose. A docking that is farther off is refused, and the
+                run continues
+    `when`      in place of `at`, a law of one number: the ports lock as soon as it is above 0. It reads by name,
                 `lambda q: q["m3_hinge"] - 0.5`
 
-    Each happens once. Modules of one organism that dock close a ring.
+    A docking happens once. Modules of one organism that dock close a ring.
     """
 
     a: str
@@ -55,18 +56,18 @@ class Dock:
 
     @property
     def name(self) -> str:
-        """That of the docking it makes."""
+        """The name of the docking that it makes."""
         return f"{self.a}_{self.side_a}_{self.b}_{self.side_b}"
 
     @property
     def ends(self) -> tuple[tuple[str, Side], ...]:
-        """(module, side) that it is about."""
+        """The ports that take part, as (module, side)."""
         return (self.a, self.side_a), (self.b, self.side_b)
 
 
 @dataclass(frozen=True)
 class Undock:
-    """What is docked to a side of a module lets go, at the time `at` [s], or `when` a law is above 0 (see `Dock`)."""
+    """A docking at a side of a module opens at the time `at` [s], or `when` a law is above 0 (see `Dock`)."""
 
     module: str
     side: Side
@@ -75,12 +76,12 @@ class Undock:
 
     @property
     def name(self) -> str:
-        """Of what happens."""
+        """The name of the event."""
         return f"{self.module}_{self.side}"
 
     @property
     def ends(self) -> tuple[tuple[str, Side], ...]:
-        """(module, side) that it is about."""
+        """The ports that take part, as (module, side)."""
         return ((self.module, self.side),)
 
 
@@ -88,7 +89,7 @@ Change: TypeAlias = Dock | Undock
 
 
 class Gap(NamedTuple):
-    """How far a port is from its legal pose: [m], [rad], the quarter turns, and the pose that is left over."""
+    """How far a port is from its legal pose: [m], [rad], the quarter turns, and the remaining pose error."""
 
     distance: float
     angle: float
@@ -97,7 +98,7 @@ class Gap(NamedTuple):
 
 
 def port_frame(module: str, side: Side) -> str:
-    """The frame of a robot at a port."""
+    """The name of a robot's frame at a port."""
     return f"{module}_port{side}"
 
 
@@ -122,15 +123,15 @@ def nearness(tree: Tree, q: Sequence[S], dock: Dock) -> S:
 
 
 def approaching(tree: Tree, q: Sequence[S], v: Sequence[S], dock: Dock) -> S:
-    """Above 0 as long as ports come nearer, or rest [1/s]: falls through 0 where they have been nearest.
+    """Above 0 while ports approach each other or rest [1/s]; falls through 0 where they were nearest.
 
-    The rate of `nearness`, as a share of what is in the way. Who looks for ports that meet only now and then sees those
-    pass which are within tolerance for less than a step; that they have come and go is a change of sign that lasts.
+    This is the rate of `nearness`, relative to the remaining error. A search between steps would miss ports that are
+    within tolerance for less than a step, but it finds this change of sign, which lasts.
     """
     a, b = (port_frame(*end) for end in dock.ends)
     (T_WA, V_A), (T_WB, V_B) = body_states(tree, (a, b), q, v).values()
     T_AB = compose(inverse(T_WA), T_WB)
-    V = sub(V_B, move_twist_back(T_AB, V_A))  # of b's port in a's frame, in b's axes
+    V = sub(V_B, move_twist_back(T_AB, V_A))  # twist of b's port in a's frame, in b's axes
     apart, parting = (2.0 * dot(T_AB.p, x) / dock.distance**2 for x in (T_AB.p, matvec(T_AB.R, V[:3])))
     turned, turning = _turned_off(T_AB, V[3:], dock)
     apart = 0.5 * apart
@@ -155,24 +156,24 @@ def _turned_off(T_AB: Pose, w: Sequence[S], dock: Dock) -> tuple[S, S]:
     return scale * square, scale * rate
 
 
-# ── what may be wrong with them ───────────────────────────────────────────────────────────────────────────────────────
+# ── checks ────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def sorted_events(events: Any) -> tuple[tuple[Change, ...], tuple[Guard, ...]]:
-    """(what docks and undocks, guards) of what a run is given; what is neither is left to those who read guards."""
+    """(docking and undocking, guards) of the events of a run; anything else is passed on as a guard, and refused."""
     several = (events,) if isinstance(events, (Guard, Dock, Undock)) else tuple(events)
     changes = tuple(event for event in several if isinstance(event, (Dock, Undock)))
     return changes, tuple(event for event in several if not isinstance(event, (Dock, Undock)))
 
 
 def check_changes(assembly: Assembly, changes: Sequence[Change], start: float, until: float) -> None:
-    """Refuses what cannot happen, whatever the run does; all of it in one ModelError."""
+    """Refuses changes that cannot happen in any run; one ModelError names all of them."""
     problems = [problem for change in changes for problem in _problems(assembly, change, changes, start, until)]
     if problems:
         raise ModelError(problems)
 
 
-def told(change: Change) -> str:
+def in_words(change: Change) -> str:
     """A change in words: "docking of 'm3' side 4 with 'm8' side 5"."""
     if isinstance(change, Undock):
         return f"undocking of '{change.module}' side {change.side}"
@@ -180,7 +181,7 @@ def told(change: Change) -> str:
 
 
 def _problems(assembly: Assembly, change: Change, others: Sequence[Change], start: float, until: float) -> list[str]:
-    what = f"event {told(change)}"
+    what = f"event {in_words(change)}"
     unknown = [problem for end in change.ends if (problem := _unknown_port(assembly, *end))]
     if unknown:
         return [f"{what}: {problem}" for problem in unknown]
@@ -207,7 +208,7 @@ def _problems(assembly: Assembly, change: Change, others: Sequence[Change], star
 
 def _unknown_port(assembly: Assembly, module: str, side: Side) -> str:
     try:
-        if type(assembly.module(module).type.port(side).side) is not type(side):  # 3.0 is equal to 3, and no name
+        if type(assembly.module(module).type.port(side).side) is not type(side):  # 3.0 is equal to 3, but is not a name
             return f"side is {side!r}, expected a whole number or a name."
     except ModelError as error:
         return str(error)
@@ -215,7 +216,7 @@ def _unknown_port(assembly: Assembly, module: str, side: Side) -> str:
 
 
 def _never(assembly: Assembly, change: Change, others: Sequence[Change], what: str) -> list[str]:
-    """Why a port can be in no state to do it: nothing else in the run changes it."""
+    """Why a change can never happen: its port is in the wrong state, and no other change of the run alters that."""
     found = []
     for end in change.ends:
         docked = assembly.docking(*end)

@@ -1,7 +1,7 @@
-"""The plants of a run that docked, out of the model it began with and what happened in it.
+"""The plants of a saved run with docking events, recovered from its first model and its events.
 
-A file of a run holds names and numbers, no equations. Where modules dock on the way, what they become follows from what
-they were: every docking and undocking is an event with a name, and the offsets of dockings are parameters by name.
+A file of a run holds names and numbers, no equations. Where modules dock during the run, each topology follows from the
+one before: every docking and undocking is an event with a name, and offsets of dockings are parameters with names.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from kinemorph.model.modules.module_types import Side
 from kinemorph.model.modules.organisms import OFFSET
 from kinemorph.model.system import System
 from kinemorph.plants.plant import Plant
-from kinemorph.simulation.docking.topologies import Plants, Shape, in_order
+from kinemorph.simulation.docking.topologies import DockedAssembly, Plants, in_order
 
 CHANGES = ("dock", "undock")
 
@@ -23,8 +23,8 @@ CHANGES = ("dock", "undock")
 def plants_along(system: System, meta: Mapping[str, Any], starts: Sequence[float], account: bool) -> list[Plant | None]:
     """The plant of each system in the description of a run (`run_record`), None where it cannot be known.
 
-    `system`    what the run began with
-    `starts`    when each of its segments begins [s]
+    `system`    the system at the start of the run
+    `starts`    the first time of each segment [s]
     """
     systems = meta["systems"]
     changes = [event for event in meta["events"] if event["kind"] in CHANGES]
@@ -35,12 +35,12 @@ def plants_along(system: System, meta: Mapping[str, Any], starts: Sequence[float
         while number and changes and changes[0]["t"] <= t and assembly is not None:
             assembly = _changed(assembly, changes.pop(0))
         if found[k] is None and assembly is not None:
-            found[k] = plants.of(Shape(in_order(assembly), _made(systems[k], assembly)))
+            found[k] = plants.of(DockedAssembly(in_order(assembly), _made(systems[k], assembly)))
     return found
 
 
 def _changed(assembly: Assembly, event: Mapping[str, Any]) -> Assembly | None:
-    """The assembly after a change; None where the names are not those of its modules."""
+    """The assembly after an event; None where the event names other modules."""
     if event["kind"] == "undock":
         gone = next((docking for docking in assembly.dockings if docking.name == event["name"]), None)
         return None if gone is None else assembly.undock(gone.a, gone.side_a)
@@ -50,7 +50,7 @@ def _changed(assembly: Assembly, event: Mapping[str, Any]) -> Assembly | None:
 
 
 def _ends(assembly: Assembly, name: str) -> tuple[tuple[str, Side], tuple[str, Side]] | None:
-    """The two ports that the name of a docking is made of: modules may have _ in their names."""
+    """The two ports in the name of a docking; names of modules may contain _ too."""
     ports = {f"{module.name}_{side}": (module.name, side) for module in assembly.modules for side in module.type.sides}
     for first, end in ports.items():
         rest = name.removeprefix(f"{first}_")

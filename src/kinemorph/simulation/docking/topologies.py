@@ -1,10 +1,10 @@
-"""Topologies of a run that docks: what is docked to what, and the plant of each.
+"""Topologies of a run with docking events: what is docked to what, and the plant of each topology.
 
-Offsets of dockings made on the way are parameters of the plant: it depends on nothing but the topology, and one that
-was met before is at hand.
+Offsets of dockings that are made during a run are parameters of the plant. So a plant depends on the topology only, and
+a topology that returns finds its plant again.
 
-The root of an organism is the base of the assembly where that is in it, else the first of its modules. So the same
-topology has the same roots, however it came about; columns of a root appear and vanish with it.
+The root of an organism is the base of the assembly if the organism contains it, else the first of its modules. So a
+topology always has the same roots; the columns of a root appear and vanish with it.
 """
 
 from __future__ import annotations
@@ -31,21 +31,21 @@ from kinemorph.plants.robot_plant import plant as as_plant
 from kinemorph.simulation.docking.changes import Dock, Gap, Undock
 from kinemorph.simulation.results.segment import Segment
 
-# of joints, and what they are where nothing is said
+# data of joints, and their default values
 JOINT_DATA = {"lower": -math.inf, "upper": math.inf, **{key: none for key, none, _ in PER_VELOCITY}}
-MOST_KEPT = 64  # plants of topologies that are at hand
+MOST_KEPT = 64  # plants of topologies that are kept
 
 
 @dataclass(frozen=True)
-class Shape:
-    """What is docked to what, and which of the dockings were made in the run: their offsets are parameters."""
+class DockedAssembly:
+    """An assembly during a run, and the names of the dockings made in the run, whose offsets are parameters."""
 
     assembly: Assembly
     made: tuple[str, ...] = ()
 
     @property
     def p(self) -> dict[str, float]:
-        """The values of the offsets' parameters, by name."""
+        """The values of the parameters of the offsets, by name."""
         docked = {docking.name: docking for docking in self.assembly.dockings}
         found: dict[str, float] = {}
         for name in self.made:
@@ -55,32 +55,32 @@ class Shape:
 
     @property
     def topology(self) -> tuple[Any, ...]:
-        """What the robot depends on: all but the offsets of dockings that were made in the run."""
+        """Everything that the robot depends on, which is all but the offsets of dockings that were made in the run."""
         dockings = tuple(replace(d, offset=IDENTITY) if d.name in self.made else d for d in self.assembly.dockings)
         return (self.assembly.name, self.assembly.modules, dockings, self.assembly.base, self.made)
 
-    def docked(self, dock: Dock, gap: Gap) -> Shape:
-        """With a docking as it is."""
+    def with_docking(self, dock: Dock, gap: Gap) -> DockedAssembly:
+        """The assembly after a docking with the offset of this instant."""
         joined = self.assembly.dock(*dock.ends[0], *dock.ends[1], turn=gap.turn, offset=gap.offset)
-        return Shape(in_order(joined), tuple(sorted((*self.made, dock.name))))
+        return DockedAssembly(in_order(joined), tuple(sorted((*self.made, dock.name))))
 
-    def measured(self, poses: Mapping[str, Pose]) -> Shape:
-        """With dockings at the poses of b's port seen from a's that they have now, by name."""
+    def measured(self, poses: Mapping[str, Pose]) -> DockedAssembly:
+        """The assembly with new offsets of some dockings: `poses` of b's port in a's frame, by name of the docking."""
         dockings = tuple(
             replace(d, offset=compose(inverse(TURNED[d.turn]), poses[d.name])) if d.name in poses else d
             for d in self.assembly.dockings
         )
-        return Shape(replace(self.assembly, dockings=dockings), tuple(sorted({*self.made, *poses})))
+        return DockedAssembly(replace(self.assembly, dockings=dockings), tuple(sorted({*self.made, *poses})))
 
-    def undocked(self, undock: Undock) -> tuple[Shape, str]:
-        """Without what is docked to a side, and the name that it had."""
+    def without(self, undock: Undock) -> tuple[DockedAssembly, str]:
+        """The assembly without the docking at a side, and the name of that docking."""
         left = self.assembly.undock(undock.module, undock.side)
         (gone,) = {d.name for d in self.assembly.dockings} - {d.name for d in left.dockings}
-        return Shape(left, tuple(name for name in self.made if name != gone)), gone
+        return DockedAssembly(left, tuple(name for name in self.made if name != gone)), gone
 
 
-def shape_of(segment: Segment) -> Shape | None:
-    """What was docked to what in a segment of a run, with the offsets as they were; None where there are no modules."""
+def docked_in(segment: Segment) -> DockedAssembly | None:
+    """The assembly in a segment of a run, with the offsets of dockings then; None where there are no modules."""
     assembly = segment.plant.assembly
     if assembly is None:
         return None
@@ -92,18 +92,18 @@ def shape_of(segment: Segment) -> Shape | None:
             made.append(docking.name)
             docking = replace(docking, offset=Pose(quat_to_rotation(values[3:]), tuple(values[:3])))
         dockings.append(docking)
-    return Shape(in_order(replace(assembly, dockings=tuple(dockings))), tuple(sorted(made)))
+    return DockedAssembly(in_order(replace(assembly, dockings=tuple(dockings))), tuple(sorted(made)))
 
 
 def in_order(assembly: Assembly) -> Assembly:
-    """The same dockings in an order that does not depend on when they were made."""
+    """The same assembly with its dockings in an order that does not depend on when they were made."""
     place = {name: k for k, name in enumerate(assembly.names)}
     ordered = sorted(assembly.dockings, key=lambda d: (place[d.a], place[d.b], str(d.side_a), str(d.side_b)))
     return replace(assembly, dockings=tuple(ordered))
 
 
 def changed_parts(robot: Robot, assembly: Assembly) -> list[str]:
-    """Bodies and inner joints of a robot whose data are not those of the modules that they belong to."""
+    """Names of bodies and inner joints of a robot whose data differ from those of their modules."""
     found = []
     bodies = {body.name: body for body in robot.bodies}
     joints = {joint.name: joint for joint in robot.joints}
@@ -123,10 +123,10 @@ def changed_parts(robot: Robot, assembly: Assembly) -> list[str]:
 
 
 class Plants:
-    """The plants of one system by topology. Those met in this process are at hand, whichever run made them."""
+    """The plants of one system by topology. They are kept for the process, so that other runs find them too."""
 
     def __init__(self, system: System, asked: Mapping[str, Any]) -> None:
-        """`asked`: what `plant` is told besides."""
+        """`asked` are further options of `plant`."""
         self.system, self.asked = system, asked
         self.root = _root_of(system.robot)
         self.gravity = system.robot.gravity
@@ -134,7 +134,7 @@ class Plants:
 
     @cached_property
     def first(self) -> Assembly:
-        """The assembly as its robot stands: the base that it has, and only that with a place of its own."""
+        """The assembly as its robot stands: with the base that the robot has, which alone has a given place."""
         assert self.system.assembly is not None
         assembly, robot = self.system.assembly, self.system.robot
         rooted = [joint for joint in robot.joints if joint.parent == WORLD]
@@ -144,15 +144,15 @@ class Plants:
         modules = tuple(replace(module, at=at if module.name == base else None) for module in assembly.modules)
         return in_order(replace(assembly, modules=modules, base=base))
 
-    def of(self, shape: Shape) -> Plant:
+    def of(self, docked: DockedAssembly) -> Plant:
         """The plant of a topology."""
-        if shape.topology == Shape(self.first).topology:
-            return self._given  # the robot as it was given, in whatever order, and where it stands at the start
-        key = (shape.topology, self.root, self.gravity, self.system.elements, self.system.settings.loops)
-        return self._kept_by((*key, *self._asked_key), lambda: self._made(shape))
+        if docked.topology == DockedAssembly(self.first).topology:
+            return self._given  # the robot as the user gave it, with its order of bodies and its initial place
+        key = (docked.topology, self.root, self.gravity, self.system.elements, self.system.settings.loops)
+        return self._kept_by((*key, *self._asked_key), lambda: self._made(docked))
 
     def _kept_by(self, key: tuple[Any, ...], make: Callable[[], Plant]) -> Plant:
-        """The plant that is at hand by a key; made where none is."""
+        """The plant that is kept under a key; made where there is none."""
         try:
             found = _KEPT.get(key)
         except TypeError:  # an element that is not plain data
@@ -168,12 +168,14 @@ class Plants:
     def _asked_key(self) -> tuple[Any, ...]:
         return tuple((name, _hashable(value)) for name, value in self.asked.items())
 
-    def _made(self, shape: Shape) -> Plant:
-        robot = organism_robot(shape.assembly, root=self.root, inputs=shape.made, gravity=self.gravity, in_motion=True)
+    def _made(self, docked: DockedAssembly) -> Plant:
+        robot = organism_robot(
+            docked.assembly, root=self.root, inputs=docked.made, gravity=self.gravity, in_motion=True
+        )
         settings = Settings(loops=self.system.settings.loops)
-        system = System(robot, self.system.elements, settings, shape.assembly)
+        system = System(robot, self.system.elements, settings, docked.assembly)
         locked = [name for name in self.asked["locked"] if name in (*robot.joint_names, *robot.v_names)]
-        return as_plant(system, **{**self.asked, "locked": locked}, parameters=tuple(shape.p) or None)
+        return as_plant(system, **{**self.asked, "locked": locked}, parameters=tuple(docked.p) or None)
 
 
 _KEPT: OrderedDict[tuple[Any, ...], Plant] = OrderedDict()
@@ -184,7 +186,7 @@ def _hashable(value: Any) -> Any:
 
 
 def _root_of(robot: Robot) -> str | tuple[str, ...]:
-    """How the base of an assembly's robot stands in the world, as `organism_robot` takes it."""
+    """How the base of an assembly's robot is connected to the world, as `organism_robot` takes it."""
     letters = tuple(name.removeprefix("virtual_") for name in robot.joint_names if name.startswith("virtual_"))
     return letters or next(joint.kind for joint in robot.joints if joint.parent == WORLD)
 

@@ -1,5 +1,5 @@
-"""Files of runs: one module for each format, behind one signature.
+"""Files of runs: one Python file for each format, all with the same two functions.
 
 encode(record) -> bytes         a record is a description (JSON) and arrays by name; see `simulation.files.run_record`
-decode(path) -> record          never executes anything; ValueError, in words, for a file that is not one of these
+decode(path) -> record          never executes anything; raises ValueError, with a message, for any other file
 """

@@ -1,6 +1,6 @@
 """Comma-separated values: every column of the run, under its name and unit: "q.elbow [rad]".
 
-A run that changes its system on the way is one table; cells are empty where a system does not have the column.
+A run that changes its system is one table; cells are empty where a system does not have the column.
 """
 
 from __future__ import annotations
@@ -12,21 +12,21 @@ from typing import Any
 
 from kinemorph.simulation.files.record_tables import column_list, to_table
 from kinemorph.simulation.files.run_record import Record
-from kinemorph.simulation.files.text_tables import Layout, parsed, table_text, title
+from kinemorph.simulation.files.text_tables import Header, parsed, table_text, title
 
 
 def encode(record: Record) -> bytes:
     """The bytes of a .csv file."""
-    names, header = _layout(record.meta)
+    names, header = _header(record.meta)
     return table_text(record.meta, header, to_table(record, names), ",")
 
 
 def decode(path: Path) -> Record:
-    """What a .csv file holds."""
-    return parsed(path, ",", _layout)
+    """The record in a .csv file."""
+    return parsed(path, ",", _header)
 
 
-def _layout(meta: dict[str, Any]) -> Layout:
+def _header(meta: dict[str, Any]) -> Header:
     columns = column_list(meta)
     header = io.StringIO()
     csv.writer(header, lineterminator="").writerow(map(title, columns))

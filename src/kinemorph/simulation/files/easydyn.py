@@ -1,8 +1,7 @@
 """EasyDyn's .res: columns in text for gnuplot.
 
 Time, then q, its rate and its acceleration for each degree of freedom, then u. Further states and energies
-follow at the end. Comment lines name the columns. A run that changes its system on the way has the same ones
-throughout, or it is refused.
+follow at the end. Comment lines name the columns. A run whose columns change with its system is refused.
 """
 
 from __future__ import annotations
@@ -13,10 +12,10 @@ from typing import Any
 from kinemorph.errors import UnsupportedError
 from kinemorph.simulation.files.record_tables import column_list, held_columns, to_table
 from kinemorph.simulation.files.run_record import Record
-from kinemorph.simulation.files.text_tables import Layout, parsed, table_text, title
+from kinemorph.simulation.files.text_tables import Header, parsed, table_text, title
 
 PLAIN = ("revolute", "prismatic", "helical")  # joints whose velocity is the rate of their one coordinate
-KEPT = ("z", "energy", "account")  # of what can be computed; forces and outputs are not in it
+KEPT = ("z", "energy", "account")  # computed quantities that are stored; forces and outputs are not
 
 
 def encode(record: Record) -> bytes:
@@ -37,19 +36,19 @@ def encode(record: Record) -> bytes:
     if missing:
         k, name = missing[0]
         raise UnsupportedError(
-            f"the run changes its system on the way, and '{systems[k]['name']}', number {k + 1} of them, has no column "
-            f"'{name}'; a .res file has the same columns throughout. Save it as .csv, .npz or .h5."
+            f"the run changes its system, and system {k + 1}, '{systems[k]['name']}', has no column '{name}'; a .res "
+            "file has the same columns throughout. Save it as .csv, .npz or .h5."
         )
-    names, header = _layout(meta)
+    names, header = _header(meta)
     return table_text(meta, header, to_table(record, names), " ")
 
 
 def decode(path: Path) -> Record:
-    """What a .res file holds."""
-    return parsed(path, None, _layout)
+    """The record in a .res file."""
+    return parsed(path, None, _header)
 
 
-def _layout(meta: dict[str, Any]) -> Layout:
+def _header(meta: dict[str, Any]) -> Header:
     """The columns in EasyDyn's order."""
     system = meta["systems"][0]
     of_dof = [

@@ -1,6 +1,6 @@
 """HDF5: one dataset per group with the attributes `names` and `units`, and the description as text in /meta.
 
-MATLAB reads it by h5read('run.h5', '/q') and h5readatt('run.h5', '/q', 'units'), with samples along the second axis.
+MATLAB reads it with h5read('run.h5', '/q') and h5readatt('run.h5', '/q', 'units'), with samples along the second axis.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ def encode(record: Record) -> bytes:
 
 
 def decode(path: Path) -> Record:
-    """What an .h5 file holds."""
+    """The record in an .h5 file."""
     h5py = required()
     if not h5py.is_hdf5(path):
-        raise ValueError("it is no HDF5 file, or cut short")
+        raise ValueError("it is not an HDF5 file, or it is truncated")
     arrays: dict[str, Any] = {}
     with h5py.File(path, "r") as file:
         if not isinstance(file.get("meta"), h5py.Dataset):
@@ -47,12 +47,12 @@ def decode(path: Path) -> Record:
             if isinstance(item, h5py.Dataset) and name != "meta":
                 arrays[name.replace("/", ".")] = item[()]
 
-        file.visititems(visit)  # hard links alone: it does not lead to other files
+        file.visititems(visit)  # follows hard links only, which do not lead to other files
     return Record(meta, arrays)
 
 
 def required() -> Any:
-    """h5py, which comes with an extra."""
+    """The module h5py, which comes with an extra."""
     try:
         import h5py
     except ImportError:

@@ -1,6 +1,7 @@
 """NumPy's archive: one array per group, and the description as text under "meta".
 
-The same run gives the same bytes: no times of day are in it. Nothing is compressed, numbers of a motion hardly shrink.
+The same run gives the same bytes: the file holds no time of day. Nothing is compressed, because the numbers of a motion
+hardly shrink.
 """
 
 from __future__ import annotations
@@ -30,9 +31,9 @@ def encode(record: Record) -> bytes:
 
 
 def decode(path: Path) -> Record:
-    """What an .npz file holds."""
+    """The record in an .npz file."""
     if not zipfile.is_zipfile(path):
-        raise ValueError("its archive is damaged, or it is no .npz file")
+        raise ValueError("it is not an .npz file, or its archive is damaged")
     try:
         with np.load(path, allow_pickle=False) as archive:
             if not isinstance(archive, np.lib.npyio.NpzFile) or "meta" not in archive.files:

@@ -1,7 +1,7 @@
 """Records as tables: the columns of a run by name, for formats in text.
 
-Where a run changes its system on the way, a table has the columns of all of them; rows of one system hold nothing in
-those that only others have.
+Where a run changes its system, a table has the columns of all systems; the rows of a system are empty in columns that
+it does not have.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Places = npt.NDArray[np.intp]
 
 
 def _empty(system: Mapping[str, Any]) -> Segment:
-    """A segment without samples: it knows the columns."""
+    """A segment without samples, which has the columns of a system."""
     plant = named_plant(system)
     none = {group: np.zeros((0, len(getattr(plant, group)))) for group in SAMPLES}
     stored = dict.fromkeys(system["groups"], np.zeros(0))
@@ -31,7 +31,7 @@ def _empty(system: Mapping[str, Any]) -> Segment:
 
 
 def system_sources(meta: Mapping[str, Any]) -> tuple[dict[str, Source], ...]:
-    """The columns of every system, by the names that they have in the run."""
+    """The columns of every system, by their names in the run."""
     return joined_sources([sources(_empty(system)) for system in meta["systems"]])
 
 
@@ -41,7 +41,7 @@ def column_list(meta: Mapping[str, Any]) -> list[Column]:
 
 
 def row_systems(meta: Mapping[str, Any]) -> Places:
-    """The number of the system that each row of a table is of."""
+    """The index of the system of each row of a table, shape (n,)."""
     pairs = meta["segments"]
     return np.repeat(np.array([k for k, _ in pairs], dtype=np.intp), [rows for _, rows in pairs])
 
@@ -63,7 +63,7 @@ def labels(meta: Mapping[str, Any]) -> dict[str, tuple[list[str], list[str]]]:
 
 
 def to_table(record: Record, names: Sequence[str]) -> Table:
-    """Columns by name; not a number in rows of systems that do not have them."""
+    """Columns by name; NaN in rows of systems that do not have them."""
     whose = row_systems(record.meta)
     table = {name: np.full(len(whose), np.nan) for name in names}
     for k, found in enumerate(system_sources(record.meta)):
@@ -76,7 +76,7 @@ def to_table(record: Record, names: Sequence[str]) -> Table:
 
 
 def from_table(meta: dict[str, Any], table: Table) -> Record:
-    """The record of a table; what it does not have (rates of further states) is not a number."""
+    """The record of a table; values that the table does not have (rates of further states) are NaN."""
     whose = row_systems(meta)
     if len(whose) != len(table["t"]):
         raise ValueError(f"it has {len(table['t'])} samples, expected {len(whose)}")
@@ -89,7 +89,7 @@ def from_table(meta: dict[str, Any], table: Table) -> Record:
 
 
 def _arrays(system: Mapping[str, Any], found: Mapping[str, Source], table: Table) -> Table:
-    """The arrays of one system, out of its rows."""
+    """The arrays of one system, from its rows."""
     plant = named_plant(system)
     arrays = {name: np.full((len(table["t"]), width), np.nan) for name, width in array_widths(plant).items()}
     for name, source in found.items():

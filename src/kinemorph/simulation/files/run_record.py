@@ -1,14 +1,15 @@
-"""A run as a record: a description that fits JSON, and arrays by name. What files hold.
+"""A run as a record, which files hold: a description that fits JSON, and arrays by name.
 
-The description has every name and unit, the manifold of the configuration, events, outcome, settings and step counts;
-no laws and no times of day, so that a record holds nothing to execute and the same run gives the same record. Arrays:
+The description has every name and unit, the manifold of the configuration, events, outcome, settings and step counts.
+It has no laws and no time of day, so that nothing in a record can be executed and the same run gives the same record.
+The arrays are
 
     t q v x m u             samples of all segments, one after the other
     a dx                    accelerations, rates of x
     tau y loop_error        as in `Trajectory`
     energy account          kinetic, potential; supplied, dissipated, balance
 
-Where a run changes its system on the way, those of the second one are called "system2.q", and so on.
+Where a run changes its system, the arrays of the second system are called "system2.q", and so on.
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ import numpy as np
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.errors import UnsupportedError
-from kinemorph.plants.plant import Laws, Place, Plant
+from kinemorph.plants.laws import Laws
+from kinemorph.plants.plant import Place, Plant
 from kinemorph.plants.user_laws import Column
 from kinemorph.simulation.results.columns import ENERGIES
 from kinemorph.simulation.results.segment import Segment
@@ -29,12 +31,12 @@ from kinemorph.simulation.results.trajectory import Event, Outcome, Quantity, St
 FORMAT, VERSION = "kinemorph trajectory", 1
 GROUPS = ("q", "v", "x", "m", "u", "p")
 SAMPLES = ("q", "v", "x", "m", "u")
-FLAT = ("t", "loop_error")  # of shape (n,)
+FLAT = ("t", "loop_error")  # arrays of shape (n,)
 COMPUTED = ("z", "tau", "y", "energy", "account", "loop_error")
 
 
 class Record(NamedTuple):
-    """A description and arrays."""
+    """A description and arrays by name."""
 
     meta: dict[str, Any]
     arrays: dict[str, Array]
@@ -101,13 +103,13 @@ def _plain(value: Any) -> Any:
 
 def _event(event: Event) -> dict[str, Any]:
     sides = {side: {g: a.tolist() for g, a in getattr(event, side).items()} for side in ("before", "after")}
-    told = {"note": event.note} if event.note else {}
+    note = {"note": event.note} if event.note else {}
     numbers = {"numbers": [list(number) for number in event.numbers]} if event.numbers else {}
-    return {"t": event.t, "name": event.name, "kind": event.kind, **sides, **told, **numbers}
+    return {"t": event.t, "name": event.name, "kind": event.kind, **sides, **note, **numbers}
 
 
 def array_key(system: int, name: str) -> str:
-    """What an array of a system is called."""
+    """The name of an array of a system."""
     return name if system == 0 else f"system{system + 1}.{name}"
 
 
@@ -115,12 +117,12 @@ def array_key(system: int, name: str) -> str:
 
 
 def trajectory_of(record: Record, models: Sequence[Plant | None] = ()) -> Trajectory:
-    """The run of a record; `models` take the places of its systems. ValueError where the record is not in order."""
+    """The run of a record; `models` replace its systems. Raises ValueError where the record is not valid."""
     meta = record.meta
     if not isinstance(meta, dict) or meta.get("format") != FORMAT:
         raise ValueError("its description is not that of a run")
     if meta["version"] > VERSION:
-        raise ValueError(f"it is of version {meta['version']}; this kinemorph reads up to {VERSION}. Take a newer one")
+        raise ValueError(f"its version is {meta['version']}; this kinemorph reads up to {VERSION}. Use a newer one")
     plants = [named_plant(system) for system in meta["systems"]]
     whole = [_arrays(record, k, plant) for k, plant in enumerate(plants)]
     for k, model in enumerate(models):
@@ -143,7 +145,7 @@ def trajectory_of(record: Record, models: Sequence[Plant | None] = ()) -> Trajec
 
 
 def segment_starts(record: Record) -> list[float]:
-    """When each segment of a record begins [s]."""
+    """The first time of each segment of a record [s]."""
     begun = [0] * len(record.meta["systems"])
     found = []
     for k, rows in record.meta["segments"]:
@@ -160,7 +162,7 @@ def _read_event(event: Mapping[str, Any]) -> Event:
 
 
 def named_plant(system: Mapping[str, Any]) -> Plant:
-    """A plant of names and units; its laws are not in a file, and say so."""
+    """A plant with names and units only; its laws are not in the file, and raise an error that says so."""
     name = system["name"]
 
     def refuse(*state: Any, **options: Any) -> Any:
@@ -183,14 +185,14 @@ def named_plant(system: Mapping[str, Any]) -> Plant:
 
 
 def array_widths(plant: Plant) -> dict[str, int]:
-    """How many columns each array of a system has."""
+    """The number of columns of each array of a system."""
     widths = {"t": 1, **{group: len(getattr(plant, group)) for group in SAMPLES}, "a": plant.nv, "dx": plant.nx}
     widths |= {"tau": plant.nv, "y": len(plant.outputs), "loop_error": 1}
     return widths | {group: len(names) for group, names in ENERGIES.items()}
 
 
 def _arrays(record: Record, k: int, plant: Plant) -> dict[str, Array]:
-    """The arrays of one system, of the shapes that its description asks for; as a Segment names them."""
+    """The arrays of one system, as a Segment names them, with the shapes that its description demands."""
     groups = record.meta["systems"][k]["groups"]
     n = len(record.arrays[array_key(k, "t")])
     widths = array_widths(plant)
@@ -203,5 +205,5 @@ def _arrays(record: Record, k: int, plant: Plant) -> dict[str, Array]:
         found[name] = array
     found["z"] = np.column_stack([found.pop("a"), found.pop("dx")])
     if "account" in found:
-        found["account"] = found["account"][:, :2]  # the balance is found anew
+        found["account"] = found["account"][:, :2]  # the balance is computed again
     return found

@@ -1,7 +1,7 @@
-"""Saving runs and loading them: .npz, .h5 and .csv, which keep everything computed, and EasyDyn's .res.
+"""Saving and loading runs: .npz, .h5 and .csv, which store everything computed, and EasyDyn's .res.
 
-A file appears under its name complete or not at all: it is written beside and renamed. `Checkpoints` saves a run while
-it goes on, so that one that is killed leaves what it had done.
+A file is written under another name and then renamed, so that it is complete or not there. `Checkpoints` saves a run in
+progress, so that a run that is killed leaves its results.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from types import ModuleType
 from typing import Any, TypeAlias
 
 from kinemorph.deriving.dynamics import Dynamics
-from kinemorph.errors import KinemorphError, StorageError, StorageWarning, UnsupportedError, did_you_mean, users_level
+from kinemorph.errors import KinemorphError, StorageError, StorageWarning, UnsupportedError, users_level
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System
 from kinemorph.plants.plant import Plant
@@ -29,15 +29,16 @@ from kinemorph.plants.robot_plant import plant as as_plant
 from kinemorph.simulation.docking.saved_run import plants_along
 from kinemorph.simulation.files.run_record import Record, record_of, segment_starts, trajectory_of
 from kinemorph.simulation.results.trajectory import Trajectory
+from kinemorph.words import did_you_mean
 
 Model: TypeAlias = Plant | Dynamics | System | Robot
 FORMATS = {".npz": "npz", ".h5": "hdf5", ".hdf5": "hdf5", ".csv": "comma_separated", ".res": "easydyn"}
 EVERY = 5.0  # [s] of wall-clock time between checkpoints, at least
-SHARE = 0.05  # of the time of a run that checkpoints may take
+SHARE = 0.05  # the share of the time of a run that checkpoints may take
 CAUSES = {
     errno.ENOSPC: "the disk is full. Make room, or choose another folder",
-    errno.EDQUOT: "your share of the disk is used up. Make room, or choose another folder",
-    errno.EFBIG: "files may not become so large here. Store fewer samples, or choose another folder",
+    errno.EDQUOT: "your disk quota is used up. Make room, or choose another folder",
+    errno.EFBIG: "files of this size are not allowed here. Store fewer samples, or choose another folder",
     errno.EACCES: "the folder cannot be written to. Choose another one",
     errno.EPERM: "the folder cannot be written to. Choose another one",
     errno.EROFS: "the folder is read-only. Choose another one",
@@ -51,9 +52,9 @@ CAUSES = {
 
 
 def save_trajectory(run: Trajectory, path: str | Path) -> Path:
-    """Writes a run to a file, by its ending .npz, .h5, .csv or .res; gives the path.
+    """Writes a run to a file, in the format of its ending .npz, .h5, .csv or .res; returns the path.
 
-    StorageError where it cannot be written; then a file that was there before is still there.
+    Raises StorageError where the file cannot be written; then an older file of that name is unchanged.
     """
     module = _format(path)
     data = module.encode(record_of(run))
@@ -62,7 +63,7 @@ def save_trajectory(run: Trajectory, path: str | Path) -> Path:
 
 
 def _format(path: str | Path) -> ModuleType:
-    """The module for a file's ending."""
+    """The Python module for a file's ending."""
     ending = Path(path).suffix.lower()
     if ending not in FORMATS:
         known = ", ".join(FORMATS)
@@ -72,7 +73,7 @@ def _format(path: str | Path) -> ModuleType:
 
 
 def write_whole(path: Path, data: bytes) -> None:
-    """Puts a file in its place in one step: whoever looks sees the old one or the new one, never a part."""
+    """Writes a file in one step: other programs see the old one or the new one, never a part."""
     path = Path(os.path.realpath(path))
     part: str | None = None
     try:
@@ -87,7 +88,7 @@ def write_whole(path: Path, data: bytes) -> None:
         os.replace(part, path)
         _settle(path.parent)
     except OSError as error:
-        raise _told(path, error, len(data)) from None
+        raise _storage_error(path, error, len(data)) from None
     finally:
         if part is not None:
             with contextlib.suppress(OSError):
@@ -104,7 +105,7 @@ def _mode(path: Path) -> int:
 
 
 def _settle(folder: Path) -> None:
-    """Has the new name reach the disk as well, where folders can be opened."""
+    """Writes the new name to the disk as well, where the system allows to open folders."""
     with contextlib.suppress(OSError):
         handle = os.open(folder, os.O_RDONLY)
         try:
@@ -113,7 +114,7 @@ def _settle(folder: Path) -> None:
             os.close(handle)
 
 
-def _told(path: Path, error: OSError, size: int = 0) -> StorageError:
+def _storage_error(path: Path, error: OSError, size: int = 0) -> StorageError:
     cause = CAUSES.get(error.errno or 0, f"{error.strerror or error}. Choose another folder")
     need = f" ({size / 1e6:.3g} MB)" if size > 100_000 else ""
     return StorageError(f"'{path}'{need} cannot be written: {cause}.")
@@ -123,17 +124,17 @@ def _told(path: Path, error: OSError, size: int = 0) -> StorageError:
 
 
 def load_trajectory(path: str | Path, model: Model | Sequence[Model | None] | None = None) -> Trajectory:
-    """The run that a file holds: columns, energies, events and outcome as they were.
+    """Loads a run from a file: its columns, energies, events and outcome.
 
-    Nothing in a file is executed, and no equations are in it. What only they can tell (joint reactions) needs the
-    `model` that was run. Of a run in which modules dock, that is the System it began with; of another that changes its
-    system on the way, a list with one for each, None for what is not at hand. StorageError, in a sentence, for a file
-    that is none of ours, damaged or cut short.
+    Nothing in a file is executed, and a file holds no equations. Quantities that need the equations, such as joint
+    reactions, need the `model` of the run. For a run in which modules dock, give the System at its start; for another
+    run that changes its system, a list with one model for each system, None where you do not have it. Raises
+    StorageError, with a message, for a file that is not of a run, damaged or truncated.
     """
     module = _format(path)
     path = Path(path)
     if not path.is_file():
-        found = "is no file" if path.exists() else "does not exist"
+        found = "is not a file" if path.exists() else "does not exist"
         raise StorageError(f"'{path}' {found}; expected a file of a run.")
     try:
         record: Record = module.decode(path)
@@ -141,19 +142,22 @@ def load_trajectory(path: str | Path, model: Model | Sequence[Model | None] | No
     except StorageError:
         raise
     except PermissionError:
-        raise StorageError(f"'{path}' may not be read. Ask its owner.") from None
+        raise StorageError(f"'{path}' may not be read. Ask its owner for permission.") from None
     except json.JSONDecodeError as error:
         raise StorageError(f"'{path}' cannot be read as a run: its description is damaged ({error}).") from None
     except (ValueError, OSError, RuntimeError) as error:
         raise StorageError(f"'{path}' cannot be read as a run: {error}.") from None
     except (KeyError, TypeError, IndexError, AttributeError) as error:
-        raise StorageError(f"'{path}' cannot be read as a run: its description lacks or garbles {error}.") from None
+        raise StorageError(
+            f"'{path}' cannot be read as a run: its description lacks {error}, or it is damaged."
+        ) from None
 
 
 def _models(model: Any, record: Record, path: Path) -> list[Plant | None]:
-    """The plants of the systems in a file. One model is that of the first, and of those that differ by numbers only;
+    """The plants of the systems in a file.
 
-    where its modules dock on the way, it gives all of them.
+    A single model is that of the first system, and of systems that differ from it in numbers only. If its modules dock,
+    the plants of all systems follow from it.
     """
     systems = record.meta["systems"]
     if not isinstance(model, (list, tuple)):
@@ -168,13 +172,13 @@ def _models(model: Any, record: Record, path: Path) -> list[Plant | None]:
         turns = ", ".join(f"'{system['name']}'" for system in systems)
         raise StorageError(
             f"'{path}' is a run of {len(systems)} systems in turn ({turns}); {len(model)} models are given. Give one "
-            "for each, None for what is not at hand."
+            "for each system, None where you do not have it."
         )
     return [None if m is None else _agreeing(m, system, path) for m, system in zip(model, systems, strict=True)]
 
 
 def _agreeing(model: Model, system: Mapping[str, Any], path: Path) -> Plant:
-    """The plant of a model whose numbers have the names of those of a system in a file."""
+    """The plant of a model; StorageError where its names differ from those of a system in a file."""
     named = {group: [name for name, _ in system[group]] for group in ("q", "v", "x", "u")}
     plant = model if isinstance(model, Plant) else as_plant(model, account=SUPPLIED in named["x"])
     for group, names in named.items():
@@ -187,15 +191,15 @@ def _agreeing(model: Model, system: Mapping[str, Any], path: Path) -> Plant:
     return plant
 
 
-# ── while a run goes on ───────────────────────────────────────────────────────────────────────────────────────────────
+# ── during a run ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 class Checkpoints:
-    """Saves a run now and then while it goes on. The first time, a problem is an error; later it is a warning."""
+    """Saves a run in progress now and then. The first time, a problem is an error; later it is a warning."""
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
-        self.due = -1.0  # of the clock; the first one is written at once
+        self.due = -1.0  # [s] the time of the next checkpoint; the first one is written at once
         self.warned = False
         module = _format(path)
         if hasattr(module, "required"):
@@ -204,20 +208,20 @@ class Checkpoints:
             raise StorageError(f"'{path}' cannot be written: {CAUSES[errno.ENOENT]}.")
 
     def note(self, so_far: Callable[[], Trajectory]) -> None:
-        """Saves what there is, where it is time to."""
+        """Saves the run so far, if a checkpoint is due."""
         began = time.monotonic()
         if began < self.due:
             return
         if self.due < 0.0:
             save_trajectory(so_far(), self.path)
         else:
-            self._try(so_far, "It is tried again while the run goes on.")
+            self._try(so_far, "The run continues, and tries again later.")
         took = time.monotonic() - began
         self.due = began + took + max(EVERY, took / SHARE)
 
     def finish(self, run: Trajectory) -> None:
-        """Saves the whole run."""
-        self._try(lambda: run, "The run is returned as it is: save it elsewhere by run.save(path).", last=True)
+        """Saves the finished run."""
+        self._try(lambda: run, "The run is returned: save it elsewhere with run.save(path).", last=True)
 
     def _try(self, make: Callable[[], Trajectory], then: str, last: bool = False) -> None:
         try:

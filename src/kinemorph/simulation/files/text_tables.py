@@ -1,7 +1,7 @@
 """Tables in text: a first line with the description, a line of names, then one row per sample.
 
-Lines that begin with # are comments to gnuplot, NumPy and pandas (`comment="#"`). Numbers are written with as many
-digits as bring them back to the last bit. A cell is empty where the system of its row does not have the column.
+Lines that begin with # are comments for gnuplot, NumPy and pandas (`comment="#"`). Numbers are written with enough
+digits to restore them to the last bit. A cell is empty where the system of its row does not have the column.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from kinemorph.simulation.files.record_tables import Table, from_table, held_col
 from kinemorph.simulation.files.run_record import Record
 
 MARK = "# kinemorph trajectory "
-Layout = tuple[Sequence[str], str]  # names of the columns, and the line that shows them
+Header = tuple[Sequence[str], str]  # names of the columns, and the line of the file that lists them
 
 
 def title(column: Column) -> str:
@@ -28,7 +28,7 @@ def title(column: Column) -> str:
 
 
 def table_text(meta: dict[str, Any], header: str, table: Table, separator: str) -> bytes:
-    """The whole file."""
+    """The bytes of a whole file."""
     lines = [MARK + json.dumps(meta), header]
     rows = np.stack(list(table.values()), axis=1).tolist()
     held = held_columns(meta, list(table))
@@ -42,20 +42,20 @@ def table_text(meta: dict[str, Any], header: str, table: Table, separator: str) 
     return ("\n".join(lines) + "\n").encode()
 
 
-def parsed(path: Path, separator: str | None, layout_of: Callable[[dict[str, Any]], Layout]) -> Record:
-    """The record of a file whose columns are those that its description asks for."""
+def parsed(path: Path, separator: str | None, header_of: Callable[[dict[str, Any]], Header]) -> Record:
+    """The record of a file; raises ValueError where its columns are not those of its description."""
     with path.open(encoding="utf-8", newline="") as file:
         first = file.readline()
         if not first.startswith(MARK):
             raise ValueError(f"its first line does not begin with '{MARK.strip()}'")
         meta = json.loads(first[len(MARK) :])
-        names, header = layout_of(meta)
+        names, header = header_of(meta)
         found = file.readline().rstrip("\r\n")
         body = file.read()
     if found != header:
-        raise ValueError("its line of names is not the one that was written")
+        raise ValueError("its line of names does not agree with its description")
     if not body.endswith("\n"):
-        raise ValueError("it is cut short in the last line")
+        raise ValueError("its last line is truncated")
     lines = body.splitlines()
     held = held_columns(meta, names)
     if not held.all():
@@ -65,14 +65,14 @@ def parsed(path: Path, separator: str | None, layout_of: Callable[[dict[str, Any
 
 
 def _filled(lines: Sequence[str], separator: str | None, held: npt.NDArray[np.bool_]) -> list[str]:
-    """Rows with "nan" in cells that are empty; those are the ones that their systems do not have, and no others."""
+    """Rows with "nan" in empty cells; raises ValueError unless exactly the columns that a system lacks are empty."""
     if len(lines) != len(held):
         raise ValueError(f"it has {len(lines)} samples, expected {len(held)}")
     filled = []
     for number, (line, wanted) in enumerate(zip(lines, held.tolist(), strict=True), 1):
         cells = line.split(separator)
         if [bool(cell.strip()) for cell in cells] != wanted:
-            raise ValueError(f"its row {number} has other empty cells than the system that it is of")
+            raise ValueError(f"its row {number} has empty cells that do not agree with its system")
         filled.append(",".join(cell or "nan" for cell in cells))
     return filled
 

@@ -1,9 +1,8 @@
-"""Constraints of a plant kept from Python, state by state, as the march keeps them in compiled code."""
+"""Keeping the constraints of a plant from Python, state by state, as the march does in compiled code."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -11,15 +10,18 @@ from kinemorph.algebra.arrays import Array
 from kinemorph.codegen.building.compile import build
 from kinemorph.codegen.building.function import CompiledFunction
 from kinemorph.codegen.loops.pivoting import chosen_columns
+from kinemorph.plants.kept_with import kept_with
 from kinemorph.plants.loop_methods import DEGRADED, LOST, Partitioning, Projection, names_independent
 from kinemorph.plants.plant import Plant
-from kinemorph.simulation.march.march import FEW_CORRECTIONS, HELD, MOST_CORRECTIONS, WELL_HELD
+from kinemorph.simulation.march.constraints import FEW_CORRECTIONS, KEPT, MOST_CORRECTIONS, WELL_KEPT
 
 Numbers = tuple[Array, Array, Array]  # m, u, p
 
 
-class Held(NamedTuple):
-    """A state s (ns,) on the constraints; how far it was off, against the sizes of rows; and whether it is there."""
+class Corrected(NamedTuple):
+    """A state s (ns,) after correction; its distance from the constraints before, relative to the sizes of rows; and
+    whether it is on the constraints now.
+    """
 
     s: Array
     drift: float
@@ -29,42 +31,40 @@ class Held(NamedTuple):
 class _Functions(NamedTuple):
     holding: CompiledFunction | None
     dependence: CompiledFunction | None
-    choose: CompiledFunction | None  # which velocities depend on the others, by J; none where they were named
+    choose: CompiledFunction | None  # chooses dependent velocities from J; None where the user named them
 
 
-_BUILT: WeakKeyDictionary[Plant, _Functions] = WeakKeyDictionary()
+@kept_with
+def _functions(plant: Plant) -> _Functions:
+    free = plant.dependence is not None and names_independent(plant.loops) is None
+    choose = chosen_columns(len(plant.constraint_names), plant.nv) if free else None
+    programs = (plant.holding, plant.dependence, choose)
+    return _Functions(*(None if program is None else build(program) for program in programs))
 
 
-class Keeping:
-    """What keeps the constraints of a plant, in the way that it was made for; see `loop_methods`."""
+class ConstraintKeeper:
+    """Keeps the constraints of a plant by the method that the plant was made for; see `loop_methods`."""
 
     def __init__(self, plant: Plant) -> None:
         self.plant = plant
         self.tolerance = plant.loops.tolerance if isinstance(plant.loops, Projection | Partitioning) else 0.0
-        if plant not in _BUILT:
-            free = plant.dependence is not None and names_independent(plant.loops) is None
-            programs = (
-                *(plant.holding, plant.dependence),
-                chosen_columns(len(plant.constraint_names), plant.nv) if free else None,
-            )
-            _BUILT[plant] = _Functions(*(None if program is None else build(program) for program in programs))
-        self.functions = _BUILT[plant]
+        self.functions = _functions(plant)
 
-    def held(self, t: float, base: Array, s: Array, numbers: Numbers) -> Held:
-        """The state brought onto the constraints, where the method does that to states."""
+    def corrected(self, t: float, base: Array, s: Array, numbers: Numbers) -> Corrected:
+        """The state brought onto the constraints, where the constraint method corrects states."""
         if self.functions.holding is None:
-            return Held(s, 0.0, True)
+            return Corrected(s, 0.0, True)
         first = error = np.inf
         for count in range(int(MOST_CORRECTIONS)):
-            if error <= WELL_HELD or (error <= HELD and count >= FEW_CORRECTIONS):
+            if error <= WELL_KEPT or (error <= KEPT and count >= FEW_CORRECTIONS):
                 break
             s, error = self.functions.holding(t, base, s, *numbers)
             first = float(error) if count == 0 else first
-        return Held(s, self.tolerance * first, bool(error <= HELD))
+        return Corrected(s, self.tolerance * first, bool(error <= KEPT))
 
     def chosen(self, t: float, base: Array, s: Array, numbers: Numbers) -> Array | None:
-        """Memory with a choice of dependent velocities that will do: the one there is, or a new one. None where they
-        were named and hardly follow from the others.
+        """Memory with a usable choice of dependent velocities: the present one, or a new one. None where the user named
+        independent velocities and the others hardly follow from them.
         """
         assert self.functions.dependence is not None
         m = numbers[0]

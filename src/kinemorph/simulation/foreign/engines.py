@@ -1,6 +1,6 @@
-"""What libraries of methods have to offer, each behind the same two calls: one step, and values in between.
+"""The solvers of other libraries, each behind the same two calls: take a step, and interpolate within it.
 
-SciPy and scikit-sundae are imported when a method of theirs is asked for.
+SciPy and scikit-sundae are imported when one of their methods is chosen.
 """
 
 from __future__ import annotations
@@ -13,17 +13,17 @@ import numpy as np
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.plants.plant import Plant
+from kinemorph.simulation.stepping.step_options import UNBOUNDED, StepOptions
 
 Rate = Callable[[float, Array], Array]
-GUESS = 10.0  # [s]
-UNBOUNDED = 1e30  # [s] a largest step beyond it is none
+GUESS = 10.0  # [s] ahead: a time from which SUNDIALS guesses its first step
 
 
 class Engine(Protocol):
-    """A method of a library at work from one state on."""
+    """A solver of a library, started from one state."""
 
     def step(self) -> tuple[float, Array]:
-        """One step: time and state at its end. Raises ArithmeticError where there is none."""
+        """Takes one step; gives time and state at its end. Raises ArithmeticError where the solver fails."""
         ...
 
     def at(self, t: float) -> Array:
@@ -32,51 +32,50 @@ class Engine(Protocol):
 
 
 class Equations(NamedTuple):
-    """What is to be integrated."""
+    """The differential equations to integrate, with y = [q, v, x]."""
 
     plant: Plant
     numbers: tuple[Array, Array, Array]  # m, u, p
-    rate: Rate  # of y = [q, v, x]
-    slope: Rate  # its Jacobian, (n, n)
-    looked: Callable[[], None]  # to be called with each look at others than these two
+    rate: Rate  # dy/dt, (n,)
+    slope: Rate  # the Jacobian of the rate, (n, n)
+    counted: Callable[[], None]  # has to be called with each evaluation of other functions of the plant
 
 
-class Problem(NamedTuple):
-    """What an engine is given."""
+class InitialValueProblem(NamedTuple):
+    """What an engine has to solve."""
 
     equations: Equations
     t: float
     y: Array
     stop: float  # no step goes beyond it
     first: float | None  # size of the first step [s]
-    rtol: float
-    atol: float
-    largest: float
+    options: StepOptions
 
     @property
-    def longest(self) -> float:
-        """The largest step as SUNDIALS takes it: 0 for none."""
-        return 0.0 if self.largest >= UNBOUNDED else self.largest
+    def max_step(self) -> float:
+        """The largest step as SUNDIALS takes it: 0 means no bound."""
+        return 0.0 if self.options.max_step >= UNBOUNDED else float(self.options.max_step)
 
     @property
-    def beginning(self) -> float:
-        """The first step as SUNDIALS takes it: 0 where it is to find one."""
+    def first_step(self) -> float:
+        """The first step as SUNDIALS takes it: 0 means that SUNDIALS chooses."""
         return 0.0 if self.first is None else min(self.first, self.stop - self.t)
 
 
 class ScipyEngine:
     """A solver of scipy.integrate."""
 
-    def __init__(self, name: str, problem: Problem) -> None:
+    def __init__(self, name: str, problem: InitialValueProblem) -> None:
         from scipy import integrate
 
-        options: dict[str, Any] = {"rtol": problem.rtol, "atol": problem.atol, "max_step": problem.largest}
+        chosen = problem.options
+        options: dict[str, Any] = {"rtol": chosen.rtol, "atol": chosen.atol, "max_step": chosen.max_step}
         if name in ("Radau", "BDF", "LSODA"):
             options["jac"] = problem.equations.slope
         if problem.first is not None:
             options["first_step"] = min(problem.first, problem.stop - problem.t)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # tolerances below what it can do are raised to what it can
+            warnings.simplefilter("ignore")  # SciPy raises tolerances that are too tight for it
             self.solver = getattr(integrate, name)(
                 problem.equations.rate, problem.t, problem.y, problem.stop, **options
             )
@@ -86,7 +85,7 @@ class ScipyEngine:
         self.dense = None
         try:
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # what it warns of it fails with
+                warnings.simplefilter("ignore")  # a failure follows every warning that matters
                 message = self.solver.step()
         except ValueError as error:  # a matrix with NaN
             raise FloatingPointError(str(error)) from error
@@ -102,16 +101,16 @@ class ScipyEngine:
 
 
 class Sundials:
-    """A solver of SUNDIALS that goes step by step."""
+    """A solver of SUNDIALS that is advanced step by step."""
 
     solver: Any
     t: float
     stop: float
-    size: int  # of [q, v, x], the first of its unknowns
+    size: int  # the length of [q, v, x], which are the first unknowns
 
     def step(self) -> tuple[float, Array]:
-        for _ in range(2):  # after values in between, it first comes back to where it was
-            # the time that it is told to go to serves it for a first guess of the step
+        for _ in range(2):  # after an interpolation, the first call only comes back to the end of the last step
+            # SUNDIALS guesses its first step from the time that is asked for
             found = self.solver.step(min(self.stop, self.t + GUESS), method="onestep", tstop=self.stop)
             if not found.success:
                 raise ArithmeticError(str(found.message))
@@ -120,16 +119,16 @@ class Sundials:
             if found.t > self.t:
                 self.t = float(found.t)
                 return self.t, np.array(found.y[: self.size])
-        raise ArithmeticError("steps are too small to count")
+        raise ArithmeticError("steps are too small to advance the time")
 
     def at(self, t: float) -> Array:
         return np.array(self.solver.step(t, method="normal", tstop=self.stop).y[: self.size])
 
 
 class CvodeEngine(Sundials):
-    """CVODE of SUNDIALS, by scikit-sundae."""
+    """CVODE of SUNDIALS, through scikit-sundae."""
 
-    def __init__(self, name: str, problem: Problem) -> None:
+    def __init__(self, name: str, problem: InitialValueProblem) -> None:
         from sksundae.cvode import CVODE
 
         def rate(t: float, y: Array, out: Array) -> None:
@@ -142,10 +141,10 @@ class CvodeEngine(Sundials):
             rate,
             method={"cvode-bdf": "BDF", "cvode-adams": "Adams"}[name],
             jacfn=slope,
-            rtol=max(problem.rtol, 1e-15),
-            atol=problem.atol,
-            max_step=problem.longest,
-            first_step=problem.beginning,
+            rtol=max(problem.options.rtol, 1e-15),
+            atol=problem.options.atol,
+            max_step=problem.max_step,
+            first_step=problem.first_step,
             max_num_steps=100_000,
         )
         self.solver.init_step(problem.t, problem.y)

@@ -1,21 +1,20 @@
 """Constrained motion as a system of differential and algebraic equations, by IDA of SUNDIALS.
 
-Multipliers are unknowns like coordinates and velocities, and constraints are equations at both levels, positions and
-velocities: the stabilized form of index 2 (plants: `unmet`). Backward differences then keep them as they solve for
-everything else. With no constraints it is an implicit method for M a = f.
+Multipliers are unknowns like coordinates and velocities, and constraints are equations for both positions and
+velocities: the stabilized form of index 2 (plants: `unmet`). Backward differences then keep the constraints while they
+solve for everything else. Without constraints it is an implicit method for M a = f.
 
     C. W. Gear, B. Leimkuhler, G. K. Gupta, Automatic integration of Euler-Lagrange equations with constraints, Journal
     of Computational and Applied Mathematics 12-13 (1985) 77-90
 
-Constraints that repeat others, as of planar linkages of hinges in space, would make its matrices singular: an
-independent part of them is chosen where the method begins, and anew where that part hardly holds the others. Errors of
-multipliers are not controlled; that of a multiplier is larger than those of the motion, and nothing follows from it.
+Constraint rows that repeat others, as in planar linkages of hinges in space, would make the matrices singular. So an
+independent subset of the rows is chosen at the start, and again where that subset hardly determines the others. Errors
+of multipliers are not controlled: they are larger than the errors of the motion, and do not affect it.
 """
 
 from __future__ import annotations
 
 from typing import NamedTuple
-from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
@@ -25,53 +24,53 @@ from kinemorph.codegen.building.compile import build
 from kinemorph.codegen.building.function import CompiledFunction
 from kinemorph.codegen.derivatives.differentiate import jacobian
 from kinemorph.mechanics.constraints.constrained import MOST_REPEATED, PER_OPENING, REPEATED
+from kinemorph.plants.kept_with import kept_with
 from kinemorph.plants.plant import Plant
-from kinemorph.simulation.foreign.engines import Problem, Sundials
+from kinemorph.simulation.foreign.engines import InitialValueProblem, Sundials
 
 Mask = npt.NDArray[np.bool_]
 
-WORSE = 0.05  # of what other rows would hold: those that were chosen hardly do
-UNWATCHED = 1e10  # the tolerance of multipliers
+WORSE = 0.05  # times the smallest singular value of the best subset: the chosen subset is too poor
+UNWATCHED = 1e10  # the tolerance of multipliers, whose errors are not controlled
 
 
 class _Functions(NamedTuple):
-    """The equations of a plant, compiled."""
+    """The compiled equations of a plant."""
 
-    unmet: CompiledFunction
-    slopes: CompiledFunction  # by y and by dy/dt
+    unmet: CompiledFunction  # the residual of all equations
+    slopes: CompiledFunction  # derivatives of the residual by y and by dy/dt
     constraints: CompiledFunction | None
 
 
-_BUILT: WeakKeyDictionary[Plant, _Functions] = WeakKeyDictionary()
+@kept_with
+def _functions(plant: Plant) -> _Functions:
+    slopes = jacobian(plant.unmet, "out", ("y", "dy"))
+    return _Functions(build(plant.unmet), build(slopes), build(plant.constraints) if plant.constraints else None)
 
 
 class IdaEngine(Sundials):
-    """IDA of SUNDIALS, by scikit-sundae."""
+    """IDA of SUNDIALS, through scikit-sundae."""
 
     y: Array  # [q, v, x] now
-    rows: Mask  # constraints that are kept, (nc,)
-    sizes: Array  # of all constraints, (nc,)
+    rows: Mask  # the constraint rows that are kept, (nc,)
+    sizes: Array  # sizes of all constraint rows, (nc,)
 
-    def __init__(self, name: str, problem: Problem) -> None:
+    def __init__(self, name: str, problem: InitialValueProblem) -> None:
         self.problem, self.equations, self.plant = problem, problem.equations, problem.equations.plant
-        if self.plant not in _BUILT:
-            constraints = build(self.plant.constraints) if self.plant.constraints is not None else None
-            unmet = self.plant.unmet
-            _BUILT[self.plant] = _Functions(build(unmet), build(jacobian(unmet, "out", ("y", "dy"))), constraints)
-        self.functions = _BUILT[self.plant]
+        self.functions = _functions(self.plant)
         self.stop, self.size = problem.stop, len(problem.y)
         self.worse = False
-        self._begin(problem.t, problem.y, problem.beginning)
+        self._begin(problem.t, problem.y, problem.first_step)
 
     def step(self) -> tuple[float, Array]:
-        if self.worse:  # only now: values within the last step may have been asked for
+        if self.worse:  # not earlier: the run may interpolate within the last step
             self._begin(self.t, self.y, 0.0)
         t, self.y = super().step()
         self.worse = self._is_worse()
         return t, self.y
 
     def _begin(self, t: float, y: Array, first: float) -> None:
-        """Starts at a state [q, v, x], with multipliers and rates that go with it."""
+        """Starts at a state [q, v, x], with consistent multipliers and rates."""
         from sksundae.ida import IDA
 
         count = self.plant.position_rows
@@ -82,19 +81,19 @@ class IdaEngine(Sundials):
         whole, rates = np.concatenate([y, np.zeros(len(J) + count)]), np.zeros(self.size + len(J) + count)
         rates[: self.size] = self.equations.rate(t, y)
         if len(J):
-            sizes = self.sizes[self.rows]  # J is against them
+            sizes = self.sizes[self.rows]  # rows of J are divided by them
             unheld = self._unmet(t, whole, rates)[self.plant.nq : self.plant.nq + self.plant.nv]
             forces = np.linalg.lstsq(J[self.rows].T, unheld, rcond=None)[0] / sizes
             whole[self.size : self.size + len(J)][self.rows] = forces
-        tolerances = np.full(len(whole), self.problem.atol)
+        tolerances = np.full(len(whole), self.problem.options.atol)
         tolerances[self.size :] = UNWATCHED
         self.solver = IDA(
             self._residual,
             jacfn=self._matrix,
-            rtol=max(self.problem.rtol, 1e-15),
+            rtol=max(self.problem.options.rtol, 1e-15),
             atol=tolerances,
             algebraic_idx=list(range(self.size, len(whole))) or None,
-            max_step=self.problem.longest,
+            max_step=self.problem.max_step,
             first_step=first,
             max_num_steps=100_000,
         )
@@ -108,7 +107,7 @@ class IdaEngine(Sundials):
     def _unmet(self, t: float, y: Array, dy: Array) -> Array:
         out = np.zeros(len(y))
         self.functions.unmet.raw(out, *self._given(t, y, dy))
-        self.equations.looked()
+        self.equations.counted()
         return out
 
     def _residual(self, t: float, y: Array, dy: Array, out: Array) -> None:
@@ -117,15 +116,16 @@ class IdaEngine(Sundials):
     def _matrix(self, t: float, y: Array, dy: Array, _: Array, share: float, out: Array) -> None:
         by_y, by_dy = np.zeros((len(y), len(y))), np.zeros((len(y), self.size))
         self.functions.slopes.raw((by_y, by_dy), *self._given(t, y, dy))
-        self.equations.looked()
+        self.equations.counted()
         by_y[:, : self.size] += share * by_dy
         out[:] = by_y
 
     # ── independent constraints ───────────────────────────────────────────────────────────────────────────────────
 
     def _slopes_of_rows(self) -> tuple[Array, float]:
-        """J (nc, nv) of all constraints here, each against its size, nothing where a joint is locked; and the share of
-        a row that has to be its own: where loops are open a little, rows that repeat others differ by as much.
+        """J (nc, nv) of all constraint rows here, each divided by its size, with zeros for locked joints; and the share
+        of a row that has to be independent of the others: where loops are slightly open, repeated rows differ by as
+        much.
         """
         if self.functions.constraints is None:
             return np.zeros((0, self.plant.nv)), REPEATED
@@ -139,28 +139,29 @@ class IdaEngine(Sundials):
         return J, min(REPEATED + PER_OPENING * opening, MOST_REPEATED)
 
     def _is_worse(self) -> bool:
-        """Whether other constraints would hold the motion much better than those that were chosen."""
+        """Whether another subset of rows would be much better conditioned than the one that was chosen."""
         if self.rows.all():
             return False
         J, own = self._slopes_of_rows()
         mine = _smallest(J[self.rows])
-        if mine > 0.3 * self.hold:  # not worth a look at others
+        if mine > 0.3 * self.hold:  # not worth a search
             return False
         best = independent_rows(J, self.plant.position_rows, own)
-        if (best == self.rows).all() or best.sum() < self.rows.sum():  # the rank is lost for an instant: go through
+        if (best == self.rows).all() or best.sum() < self.rows.sum():  # the rank is lost for an instant only
             return False
         return bool(best.sum() > self.rows.sum() or mine < WORSE * _smallest(J[best]))
 
 
 def _smallest(J: Array) -> float:
-    """The smallest singular value."""
+    """The smallest singular value of J."""
     return float(np.linalg.svd(J, compute_uv=False).min(initial=np.inf))
 
 
 def independent_rows(J: Array, positions: int, own: float = REPEATED) -> Mask:
-    """Which rows of J (nc, nv) to keep, as a mask (nc,): as many as its rank, those with most of their own first; of
-    the first `positions`, which hold both positions and velocities, as many as are independent. A row with less than
-    `own` times the longest of its own repeats others.
+    """Which rows of J (nc, nv) to keep, as a mask (nc,): as many as its rank, the most independent ones first.
+
+    The first `positions` rows, which constrain both positions and velocities, are chosen before the others. A row whose
+    independent part is shorter than `own` times the longest row repeats others.
     """
     chosen = np.zeros(len(J), dtype=bool)
     rest = J.copy()
@@ -173,7 +174,7 @@ def independent_rows(J: Array, positions: int, own: float = REPEATED) -> Mask:
                 break
             chosen[best] = True
             along = rest[best] / np.linalg.norm(rest[best])
-            for _ in range(2):  # what rounding has left is taken away as well
+            for _ in range(2):  # the second round removes what rounding has left
                 rest = rest - np.outer(rest @ along, along)
             rest[best] = 0.0
     return chosen

@@ -1,60 +1,57 @@
 """Methods of other libraries behind the same call: SciPy's and SUNDIALS', around the compiled rate.
 
-`OutsideStepper` is a Stepper to `simulate`: it advances, samples and stops at events in the same way. These methods
-know of no manifold, so they are given y = [q, v, x] and its rate (plants: `flow`), with the exact Jacobian where they
-take one; quaternions are made unit again where a state is read. `engines` are what libraries have to offer.
+`ForeignStepper` has the interface of `Stepper`: it advances, samples and stops at events in the same way. These methods
+know no manifolds, so they integrate y = [q, v, x] with its rate (plants: `flow`) and, where they take one, its exact
+Jacobian; quaternions are normalized where a state is read. `engines` wraps the solvers of each library.
 
-Nor do they know of constraints: their steps drift from these as far as their errors go. What is read is brought back,
-at samples, at events and at the end; and where a step has gone too far the method begins anew from where it ought to
-be. The rate itself is that on the constraints, so a drift changes little else.
+These methods know no constraints either, so their steps drift away from them within the tolerances. A state that is
+read, at a sample, at an event or at the end, is brought back onto the constraints. Where a step has drifted too far,
+the method starts again from a state on the constraints. The rate is computed on the constraints, so that a drift
+changes little else.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.codegen.building.compile import build
 from kinemorph.codegen.building.function import CompiledFunction
 from kinemorph.codegen.derivatives.differentiate import jacobian
-from kinemorph.deriving.dynamics import Dynamics
-from kinemorph.errors import MissingExtraError, UnsupportedError, did_you_mean
-from kinemorph.model.robot import Robot
-from kinemorph.model.system import System
+from kinemorph.errors import MissingExtraError, UnsupportedError
 from kinemorph.plants.loop_methods import Multipliers, Projection
 from kinemorph.plants.plant import Plant
-from kinemorph.plants.robot_plant import plant as as_plant
-from kinemorph.simulation.foreign.constraints import Keeping
-from kinemorph.simulation.foreign.engines import UNBOUNDED, CvodeEngine, Engine, Equations, Problem, ScipyEngine
-from kinemorph.simulation.foreign.ida import IdaEngine
+from kinemorph.simulation.foreign.constraints import ConstraintKeeper
+from kinemorph.simulation.foreign.engines import CvodeEngine, Engine, Equations, InitialValueProblem, ScipyEngine
+from kinemorph.simulation.foreign.ida import IdaEngine, Mask
 from kinemorph.simulation.integrators.method import Method
 from kinemorph.simulation.integrators.methods import OUTSIDE
 from kinemorph.simulation.march.crossings import PIECES
 from kinemorph.simulation.march.guards import Guard, Watch
 from kinemorph.simulation.march.layout import Status
-from kinemorph.simulation.stepping.initial_state import closed_start
-from kinemorph.simulation.stepping.sample_clocks import Clockwork
-from kinemorph.simulation.stepping.stepper import SMALLEST, Marched, State, Stepper, check_numbers
+from kinemorph.simulation.stepping.plant_stepper import ForeignMethod, Marched, PlantStepper, State
+from kinemorph.simulation.stepping.step_options import StepOptions
+from kinemorph.simulation.stepping.stepper import Stepper
+from kinemorph.words import did_you_mean
 
-MOST_STEPS = 2000  # in one call: `simulate` looks up at least this often
-DRIFT = 10.0  # of the relative tolerance: how far steps may lead from constraints before the method begins anew on them
+MOST_STEPS = 2000  # in one call: the run takes over at least this often
+DRIFT = 10.0  # times rtol: how far steps may drift from constraints before the method starts again on them
 
 
-def sundials_engine(name: str, problem: Problem) -> Engine:
-    """A solver of SUNDIALS by its name."""
+def sundials_engine(name: str, problem: InitialValueProblem) -> Engine:
+    """The solver of SUNDIALS that has this name."""
     return IdaEngine(name, problem) if name == "ida" else CvodeEngine(name, problem)
 
 
 class Library(NamedTuple):
-    """Where methods come from: how to begin with one, the module that is needed, its package and our extra for it."""
+    """A library of methods: its engines, the Python module that is imported, its package and our extra for it."""
 
-    engine: Callable[[str, Problem], Engine]
+    engine: Callable[[str, InitialValueProblem], Engine]
     module: str
     package: str
     extra: str = ""
@@ -66,101 +63,74 @@ LIBRARIES = {
 }
 
 
-def stepper_for(method: str | Method) -> Callable[..., Stepper | OutsideStepper]:
-    """What advances a plant by this method: names with a colon are those of other libraries."""
-    return OutsideStepper if isinstance(method, str) and ":" in method else Stepper
+def stepper_at(
+    plant: Plant, options: StepOptions, guards: Sequence[Guard], t: float, first: Mapping[str, Any]
+) -> PlantStepper:
+    """A stepper at an initial state on the constraints; `first` holds q, v, x, u, p and m as the user gave them.
+
+    Elements that sample at t have not sampled yet.
+    """
+    stepper = stepper_for(options.method).made(plant, options, guards)
+    stepper.begin(t, **first, close=True, tick=False)
+    return stepper
 
 
-class Named(NamedTuple):
-    """A method of which only the name is known here."""
+def stepper_for(method: str | Method) -> type[PlantStepper]:
+    """The kind of stepper for a method: names with a colon are methods of other libraries."""
+    return ForeignStepper if isinstance(method, str) and ":" in method else Stepper
 
-    name: str
 
+class ForeignStepper(PlantStepper):
+    """A plant at one state, which is advanced by a method of another library. See `Stepper`."""
 
-class OutsideStepper:
-    """Advances a plant by the method of another library. See `Stepper`, whose ways it has."""
-
-    def __init__(
-        self,
-        model: Plant | Dynamics | System | Robot,
-        *,
-        method: str,
-        step: float | None = None,
-        rtol: float = 1e-8,
-        atol: float = 1e-10,
-        largest: float = math.inf,
-        smallest: float = SMALLEST,
-        guards: Sequence[Guard] = (),
-        t: float = 0.0,
-        q: Any = None,
-        v: Any = None,
-        x: Any = None,
-        u: Any = None,
-        p: Any = None,
-        m: Any = None,
-        begun: bool = True,
-    ) -> None:
+    def _prepare(self, guards: Sequence[Guard]) -> None:
+        plant, method, step = self.plant, str(self.options.method), self.options.step
         self.library, self.kind = _library(method)
         if step is not None:
             raise UnsupportedError(
-                f"method '{method}' chooses its own steps, and step={step} is given. Leave it out; largest= is a bound."
+                f"method '{method}' chooses its own steps, and step={step} is given. Leave it out; max_step= bounds "
+                "the steps."
             )
-        check_numbers(rtol=rtol, atol=atol, largest=largest, smallest=smallest)
-        self.plant, self.method, self.fixed = as_plant(model), Named(method), False
-        self.limits = np.array([rtol, atol, smallest, min(largest, UNBOUNDED), MOST_STEPS])
-        if self.kind == "ida" and not isinstance(self.plant.loops, Projection | Multipliers):
+        self.method, self.fixed = ForeignMethod(method), False
+        if self.kind == "ida" and not isinstance(plant.loops, Projection | Multipliers):
             raise UnsupportedError(
-                f"loops is {type(self.plant.loops).__name__}, and method '{method}' keeps constraints in its own way. "
+                f"loops is {type(plant.loops).__name__}, and method '{method}' keeps constraints in its own way. "
                 "Leave out loops, or choose another method."
             )
-        if self.plant.settling(located=True):
+        if plant.settling(located=True):
             raise UnsupportedError(
-                f"'{self.plant.name}' has elements that remember every step, and steps of method '{method}' are not "
+                f"'{plant.name}' has elements that remember every step, and steps of method '{method}' are not "
                 "ours. Use method='dop853', or one with a step."
             )
-        self.watch = Watch(self.plant, guards, located=True) if guards or self.plant.guards else None
-        self.rows = 256  # samples in one call
-        self.calls = self.accepted = 0
-        self.h = 0.0
-        self.m, self.u, self.p = (self.plant.initial(group, given) for group, given in (("m", m), ("u", u), ("p", p)))
-        self.clockwork = Clockwork(self.plant)
-        self._clock, self._known, self._begun = self.clockwork.first(t), self.plant.named("m", m), begun
-        self._flow = build(self.plant.flow)
-        self._place = build(self.plant.place)
-        self._constraints = Keeping(self.plant)
+        self.watch = Watch(plant, guards, located=True) if guards or plant.guards else None
+        self.accepted, self.h = 0, 0.0
+        self._flow = build(plant.flow)
+        self._place = build(plant.place)
+        self._constraints = ConstraintKeeper(plant)
         self._guards = build(self.watch.program) if self.watch else None
-        self._ways = np.array(self.watch.marched.directions if self.watch else ())
-        self._sides = np.zeros(len(self._ways))
-        self._zero: Array | float = 0.0  # of the guards that have just changed their sign
-        self._due: Array | float = 0.0  # sides of those that are about to
+        self._directions = np.array(self.watch.marched.directions if self.watch else ())
+        self._arrays = {"sides": np.zeros(len(self._directions)), "clock": np.zeros(len(plant.ticks))}
         self._engine: Engine | None = None
-        self._anew = True  # whether the method has to begin anew: something has changed
+        self._new_engine = True  # whether something has changed, so that the method has to start again
         self._stop = math.inf
-        self._t, self._y = t, np.zeros(self.plant.nq + self.plant.nv + self.plant.nx)
-        self._old = t  # where the last step began
-        self._placed = False
-        self.place(t, q, v, x)
+        self._t, self._y = 0.0, np.zeros(plant.nq + plant.nv + plant.nx)
+        self._old = 0.0  # where the last step started [s]
 
     # ── the state ─────────────────────────────────────────────────────────────────────────────────────────────────
 
     @property
     def state(self) -> State:
-        """(t, q, v, x) now."""
-        return State(self._t, *self._split(self._row(self._t, self._y)))
+        return self._state(self._row(self._t, self._y))
 
     @property
     def counts(self) -> tuple[int, int]:
-        """(accepted steps so far, 0): libraries do not tell what they reject."""
+        """(accepted steps so far, 0): libraries do not report the steps that they reject."""
         return self.accepted, 0
-
-    def _split(self, y: Array) -> tuple[Array, Array, Array]:
-        a, b = self.plant.nq, self.plant.nq + self.plant.nv
-        return y[:a].copy(), y[a:b].copy(), y[b:].copy()
 
     def _row(self, t: float, y: Array) -> Array:
         """[q, v, x] on the constraints and with quaternions of length 1."""
         base, s = self._local(y)
-        s = self._constraints.held(t, base, s, self._numbers).s
+        s = self._constraints.corrected(t, base, s, self._numbers).s
         q = np.zeros(self.plant.nq)
         self._place.raw(q, np.ascontiguousarray(base), s)
         return np.concatenate([q, s[self.plant.nv :]])
@@ -171,96 +141,41 @@ class OutsideStepper:
 
     @property
     def inputs(self) -> tuple[Any, ...]:
-        """The inputs of `rate` now."""
         return self._t, *self._local(self._y), self.m, self.u, self.p
 
     def _local(self, y: Array) -> tuple[Array, Array]:
-        """(base, s) of y."""
+        """(base, s) of y: the configuration, and the local coordinates [0, v, x] about it."""
         return y[: self.plant.nq], np.concatenate([np.zeros(self.plant.nv), y[self.plant.nq :]])
-
-    def place(self, t: float | None = None, q: Any = None, v: Any = None, x: Any = None) -> None:
-        """Puts the plant at a state; what is left out stays (at the beginning: is the plant's start)."""
-        kept, first = self._split(self._y), not self._placed
-        parts = [
-            old if given is None and self._placed else self.plant.initial(group, given)
-            for group, given, old in zip("qvx", (q, v, x), kept, strict=True)
-        ]
-        parts[1][list(self.plant.locked)] = 0.0
-        self._y = np.concatenate(parts)
-        self._placed = True
-        if t is not None:
-            self._t = float(t)
-        if first and (q is not None or v is not None):
-            self.close(q, v)
-        if t is not None:
-            self._clock, self._known = self.clockwork.first(self._t, self._known), ()
-            if self._begun:
-                self.tick()
-            self._begun = True
-        self.refresh()
-
-    def close(self, q: Any = None, v: Any = None) -> None:
-        """Brings the state onto the constraints; `q` and `v` are what was given, of which names are kept."""
-        now = self._split(self._y)
-        self._y = np.concatenate([*closed_start(self.plant, self._t, now, (q, v, self._numbers)), now[2]])
-        self.refresh()
 
     @property
     def next_tick(self) -> float:
-        """The time beyond which a run may not ask it to go before it has called `tick` [s]."""
-        return self.clockwork.next_time(self._clock)
+        return self.clockwork.next_time(self._at("clock"))
 
-    @property
-    def due(self) -> bool:
-        """Whether elements have to sample now."""
-        return self._t >= self.next_tick
+    def _at(self, name: str) -> Array:
+        return self._arrays[name]
 
-    def tick(self) -> bool:
-        """Lets elements sample whose instant this is; says whether there were any. Raises ControllerError where one of
-        them cannot.
-        """
-        if not self.due:
-            return False
-        self.m = self.clockwork.run(self._clock, self.inputs)
-        self._anew = True
-        return True
+    def _stored(self) -> State:
+        return self._state(self._y)
 
-    def refresh(self) -> None:
-        """To be called when m, u or p were changed: the method begins anew."""
-        self._anew = True
-        if self.watch:
-            self._sides = self.watch.sides(*self.inputs, zero=self._zero, due=self._due)
+    def _state(self, y: Array) -> State:
+        return State(self._t, *np.split(y, [self.plant.nq, self.plant.nq + self.plant.nv]))
 
-    def side(self, guard: int) -> float:
-        """On which side of zero a guard stands, +1 or -1; 0 where it is zero and stays there."""
-        return float(self._sides[guard])
+    def _store(self, t: float | None, q: Array, v: Array, x: Array) -> None:
+        self._t = self._t if t is None else float(t)
+        self._y = np.concatenate([q, v, x])
+        self._y[[self.plant.nq + k for k in self.plant.locked]] = 0.0
 
-    def push(self, u: Any) -> None:
-        """Sets the inputs from now on."""
-        self.u = self.plant.initial("u", u)
-        self.refresh()
+    def _change(self, fresh: float) -> None:
+        self._new_engine = True
 
     # ── advancing ─────────────────────────────────────────────────────────────────────────────────────────────────
 
     def step(self) -> State:
-        """One step."""
         self._take(min(self.next_tick, 1e300))
         self.tick()
         return self.state
 
-    def advance(self, until: float) -> State:
-        """To a time; shorter where an event stops it."""
-        until = float(self.clockwork.snapped(np.array([until], dtype=float))[0])
-        while self._t < until:
-            stop = min(until, self.next_tick)
-            status = self.through(np.array([stop]), stop).status
-            self.tick()
-            if status not in (Status.BUDGET, Status.GOING):
-                break
-        return self.state
-
     def through(self, times: Array, stop: float) -> Marched:
-        """Rows at the first of `times` that fit one call; no step goes beyond `stop`."""
         rows: list[Array] = []
         fired: tuple[int, ...] = ()
         status, most = Status.GOING, self.accepted + MOST_STEPS
@@ -274,20 +189,14 @@ class OutsideStepper:
             y = self._y if target == self._t or self._engine is None else self._engine.at(target)
             rows.append(np.concatenate([self._row(target, y), self.m]))
         width = len(self._y) + len(self.m)
-        self._zero = self._due = 0.0
-        if self.watch and fired:
-            self._zero = self.watch.zero_at(fired, *self.inputs)
-            self._due = self.watch.due(fired, self._sides, *self.inputs)
-            others = -self._sides[list(fired)]
-            self.refresh()
-            self._sides[list(fired)] = others
+        self._cross(fired)
         return Marched(times[: len(rows)], np.array(rows).reshape(len(rows), width), status, fired)
 
     def _take(self, stop: float) -> tuple[Status, tuple[int, ...]]:
-        """One step and a look at the guards along it."""
+        """Takes one step and looks for events along it."""
         if self._choose_dependent():
             return Status.LOST, ()
-        if self._engine is None or self._anew or stop != self._stop:
+        if self._engine is None or self._new_engine or stop != self._stop:
             self._begin(stop)
         assert self._engine is not None
         self._old = self._t
@@ -309,61 +218,63 @@ class OutsideStepper:
         return self._look_along() if self.watch else (Status.GOING, ())
 
     def _choose_dependent(self) -> bool:
-        """Where some velocities are to follow from the others: which. Says whether those that were named do not."""
+        """Chooses which velocities depend on the others, where the constraint method needs that.
+
+        Returns True where the user named independent velocities that do not decide the others.
+        """
         if self.plant.dependence is None:
             return False
         chosen = self._constraints.chosen(self._t, *self._local(self._y), self._numbers)
         if chosen is None:
             return True
         if not np.array_equal(chosen, self.m):
-            self.m, self._anew = chosen, True
+            self.m, self._new_engine = chosen, True
         return False
 
     def _keep(self) -> Status:
-        """Looks how far the last step has led from the constraints; where it is too far the next one begins on them."""
-        found = self._constraints.held(self._t, *self._local(self._y), self._numbers)
+        """Checks the drift of the last step from the constraints; after a large one the next step starts on them."""
+        found = self._constraints.corrected(self._t, *self._local(self._y), self._numbers)
         if not found.kept:
             return Status.UNSOLVED
-        if found.drift > DRIFT * self.limits[0]:
+        if found.drift > DRIFT * self.options.rtol:
             self._y, self._stop = self._row(self._t, self._y), math.nan
         return Status.GOING
 
     def _begin(self, stop: float) -> None:
-        first = self.h if self._engine is not None and not self._anew and self.h > 0.0 else None
-        rtol, atol, _, largest, _ = map(float, self.limits)
-        equations = Equations(self.plant, self._numbers, self._rate, self._jacobian, self._looked)
-        problem = Problem(equations, self._t, self._y, stop, first, rtol, atol, largest)
-        self._engine, self._stop, self._anew = self.library.engine(self.kind, problem), stop, False
+        first = self.h if self._engine is not None and not self._new_engine and self.h > 0.0 else None
+        equations = Equations(self.plant, self._numbers, self._rate, self._jacobian, self._count)
+        problem = InitialValueProblem(equations, self._t, self._y, stop, first, self.options)
+        self._engine, self._stop, self._new_engine = self.library.engine(self.kind, problem), stop, False
 
     @cached_property
     def _slope(self) -> CompiledFunction:
         return build(jacobian(self.plant.flow, "out", "y"))
 
-    def _looked(self) -> None:
+    def _count(self) -> None:
         self.calls += 1
 
     def _rate(self, t: float, y: Array) -> Array:
-        out = np.zeros(len(self._y))
-        self._flow.raw(out, np.array(float(t)), np.ascontiguousarray(y, dtype=float), self.m, self.u, self.p)
-        self._looked()
-        return out
+        return self._evaluated(self._flow, t, y)
 
     def _jacobian(self, t: float, y: Array) -> Array:
-        out = np.zeros((len(self._y), len(self._y)))
-        self._slope.raw(out, np.array(float(t)), np.ascontiguousarray(y, dtype=float), self.m, self.u, self.p)
-        self._looked()
+        return self._evaluated(self._slope, t, y)
+
+    def _evaluated(self, function: CompiledFunction, t: float, y: Array) -> Array:
+        out = np.zeros(function.program.outputs[0].shape)
+        function.raw(out, np.array(float(t)), np.ascontiguousarray(y, dtype=float), self.m, self.u, self.p)
+        self._count()
         return out
 
     # ── events ────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _look_along(self) -> tuple[Status, tuple[int, ...]]:
-        """Looks at the guards along the last step; at the first change of sign, goes back there and stops."""
+        """Looks for events along the last step; at the first one, goes back there and stops."""
         low, end, at_end = self._old, self._t, self._y
         for piece in range(1, PIECES + 1):
             high = end if piece == PIECES else self._old + (end - self._old) * (piece / PIECES)
             values = self._guard_values(high, at_end if piece == PIECES else None)
             if not self._crossed(values).any():
-                self._sides = np.where(values == 0.0, self._sides, np.sign(values))
+                self._at("sides")[values != 0.0] = np.sign(values[values != 0.0])
                 low = high
                 continue
             while low < (middle := low + 0.5 * (high - low)) < high and high - low > 1e-14:
@@ -374,31 +285,30 @@ class OutsideStepper:
             assert self._engine is not None
             self._y = self._row(high, at_end if high == end else self._engine.at(high))
             crossed = self._crossed(self._guard_values(high, self._y))
-            self._t, self._anew = high, True
+            self._t, self._new_engine = high, True
             return Status.EVENT, tuple(map(int, np.flatnonzero(crossed)))
         return Status.GOING, ()
 
     def _guard_values(self, t: float, y: Array | None = None) -> Array:
         assert self._guards is not None and self._engine is not None
         y = self._engine.at(t) if y is None else y
-        values = np.zeros(len(self._ways))
+        values = np.zeros(len(self._directions))
         base, s = self._local(np.asarray(y, dtype=float))
-        s = self._constraints.held(t, base, s, self._numbers).s
+        s = self._constraints.corrected(t, base, s, self._numbers).s
         self._guards.raw(values, np.array(t), np.ascontiguousarray(base), s, self.m, self.u, self.p)
         return values
 
-    def _crossed(self, values: Array) -> npt.NDArray[np.bool_]:
-        found: npt.NDArray[np.bool_] = (
-            (values * self._sides <= 0.0) & (self._sides != 0.0) & (self._ways * self._sides <= 0.0)
-        )
+    def _crossed(self, values: Array) -> Mask:
+        sides = self._at("sides")
+        found: Mask = (values * sides <= 0.0) & (sides != 0.0) & (self._directions * sides <= 0.0)
         return found
 
 
 def _library(method: str) -> tuple[Library, str]:
-    """The library of a method, and the method's name in it."""
+    """The library of a method, and the method's name in that library."""
     if method not in OUTSIDE:
         listed = ", ".join(OUTSIDE)
-        raise UnsupportedError(f"there is no method '{method}'.{did_you_mean(method, OUTSIDE)} Of others: {listed}.")
+        raise UnsupportedError(f"there is no method '{method}'.{did_you_mean(method, OUTSIDE)} Known: {listed}.")
     prefix, kind = method.split(":", 1)
     library = LIBRARIES[prefix]
     try:

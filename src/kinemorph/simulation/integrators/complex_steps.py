@@ -1,4 +1,4 @@
-"""The linear systems of implicit steps for a complex sigma = a + i b: see `linear_steps`, whose letters these are.
+"""The linear systems of implicit steps for a complex sigma = a + i b: in the letters of `linear_steps`.
 
     G = [D_v (sigma - W) + R_w,  D_x] with D = (a R_z + [R_v R_x]) + i b R_z
 

@@ -1,4 +1,4 @@
-"""Diagonally implicit Runge-Kutta methods whose first stage is explicit and whose last one is the end of the step.
+"""Diagonally implicit Runge-Kutta methods: the first stage is explicit, the last one is the end of the step.
 
 Stage i > 0 solves for its change Z_i of the state, with the slopes K_j of the stages before it,
 
@@ -14,17 +14,17 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from kinemorph.codegen.derivatives.iterations import Row
 from kinemorph.codegen.loops.loop_program import View
 from kinemorph.plants.plant import Plant
 from kinemorph.simulation.integrators.linear_steps import LinearStep
 from kinemorph.simulation.integrators.method import Shape, Site, usual_control
 from kinemorph.simulation.integrators.simplified_newton import SimplifiedNewton
+from kinemorph.simulation.integrators.tableau import Row
 
 
 @dataclass(frozen=True)
 class DiagonallyImplicit:
-    """A method of the family, in the letters of this module's text; rows of `a` without the diagonal."""
+    """A method of the family, in the letters of this file's docstring; rows of `a` without the diagonal."""
 
     name: str
     order: int
@@ -39,7 +39,7 @@ class DiagonallyImplicit:
 
     @property
     def stages(self) -> int:
-        """The explicit one included."""
+        """The number of stages, the explicit one included."""
         return len(self.c)
 
     def memory(self, plant: Plant) -> dict[str, Shape]:

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kinemorph.codegen.derivatives.iterations import DORMAND_PRINCE, EULER, HEUN, RK4, Row, Tableau
 from kinemorph.codegen.loops.loop_program import View
 from kinemorph.plants.plant import Plant
 from kinemorph.simulation.integrators import dop853
 from kinemorph.simulation.integrators.method import Shape, Site, usual_control
+from kinemorph.simulation.integrators.tableau import DORMAND_PRINCE, EULER, HEUN, RK4, Row, Tableau
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class ExplicitRungeKutta:
 
     @property
     def order(self) -> int:
-        """Of the error over a given time."""
+        """The order of the error over a given time."""
         return self.tableau.order
 
     @property
@@ -41,12 +41,12 @@ class ExplicitRungeKutta:
 
     @property
     def degree(self) -> int:
-        """Of the dense output."""
+        """The degree of the dense output."""
         return len(self.dense[0])
 
     @property
     def stages(self) -> int:
-        """Slopes of a step, those of the dense output included."""
+        """The number of slopes of a step, those of the dense output included."""
         return len(self.tableau.b) + len(self.more)
 
     def memory(self, plant: Plant) -> dict[str, Shape]:
@@ -91,7 +91,7 @@ class ExplicitRungeKutta:
             )
 
     def advance(self, site: Site) -> None:
-        """The last slope is the next step's first where the tableau is made so; w moves at v in its new chart."""
+        """Keeps the last slope as the next step's first, where the tableau allows it; w moves at v in its new chart."""
         loop, nv = site.loop, site.plant.nv
         first = site.own["first"]
         if not self.tableau.first_same_as_last:
@@ -115,7 +115,7 @@ class ExplicitRungeKutta:
 
 
 def with_cubic(name: str, tableau: Tableau) -> ExplicitRungeKutta:
-    """A method whose dense output is the cubic through both ends with the slopes there."""
+    """A method with the cubic through both ends, and with the slopes there, as its dense output."""
     last = len(tableau.b) - 1
     more: tuple[tuple[float, Row], ...] = ()
     weights = list(tableau.b)

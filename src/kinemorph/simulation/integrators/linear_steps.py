@@ -22,13 +22,14 @@ from kinemorph.codegen.graphs.evaluation import inlined
 from kinemorph.codegen.graphs.program import Port, Program
 from kinemorph.codegen.graphs.tracing import trace
 from kinemorph.codegen.loops.elimination import factored, substituted
-from kinemorph.codegen.loops.loop_program import LoopBuilder, View
+from kinemorph.codegen.loops.loop_builder import LoopBuilder
+from kinemorph.codegen.loops.loop_program import View
 from kinemorph.plants.plant import Plant
 from kinemorph.simulation.integrators.method import Shape, Site
 
 
 class Entries(NamedTuple):
-    """Those entries of a matrix that are not always zero: a program (nv,) -> (entries,), and where they stand."""
+    """The entries of a matrix that are not always zero: a program (nv,) -> (entries,), their rows and columns."""
 
     program: Program
     rows: tuple[int, ...]
@@ -67,7 +68,7 @@ def chart_slope(plant: Plant) -> Entries:
 
 @lru_cache(maxsize=16)
 def bending(plant: Plant) -> Program:
-    """W(eta) eta / 2, shape (nv,): how the way w of a motion with the constant velocity eta / h differs from eta."""
+    """W(eta) eta / 2, shape (nv,): the displacement w of a motion at constant velocity eta / h, less eta."""
     along = forward(chart_rate(plant), "s") if plant.nv else None
 
     def values(eta: Any) -> list[Any]:
@@ -118,10 +119,10 @@ class LinearStep:
 
     @staticmethod
     def memory(plant: Plant) -> dict[str, Shape]:
-        """What a method keeps: the derivatives, and whether they are those of this step's start."""
+        """The arrays that a method keeps: the derivatives, and whether they are those of this step's start."""
         n = plant.nv + plant.nx
-        entries = len(chart_slope(plant).rows)
-        return {"Rz": (n, n), "Rs": (n, plant.ns), "Rt": (n,), "W": (entries,), "linearized": ()}
+        entries = plant.recalled("chart slope", lambda: chart_slope(plant).program).outputs[0].shape
+        return {"Rz": (n, n), "Rs": (n, plant.ns), "Rt": (n,), "W": entries, "linearized": ()}
 
     def linearize(self, rate: View) -> None:
         """The derivatives at (t, s), where ds/dt is `rate`."""
@@ -149,7 +150,7 @@ class LinearStep:
         factor_or_fail(loop, G, self.LU, self.order, self.site.failed)
 
     def solve(self, out: View, right: View, time: View | None = None) -> None:
-        """out = (sigma - J)^-1 (right + time * d(ds/dt)/dt), shape (ns,); without the latter where there is no `time`.
+        """out = (sigma - J)^-1 (right + time * d(ds/dt)/dt), shape (ns,); without the latter where `time` is None.
 
         The slope in time comes by the residual: R_z f_t = -R_t.
         """

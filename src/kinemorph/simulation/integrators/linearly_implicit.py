@@ -11,7 +11,8 @@ Each step begins with the accelerations of the one before, which makes one pass 
 A centered step takes gains and all that is not stiff at its middle (see mechanics.steps.implicit_forces), which makes
 motion between contacts one of order 2, and leaves contact alone at the end: still of order 1, with errors several times
 smaller. What it gives up is damping: gains too stiff for the step ring, from one step to the next, until they are at
-rest, and a foot that hits the ground is first in it by half a step's way. Large steps through impacts want 3 passes.
+rest, and a foot that hits the ground first sinks in by what it moves in half a step. Large steps through impacts need
+3 passes.
 
 Extrapolated, a whole step and two half ones are put together to order 2, and what they differ by is an error to choose
 steps by (Deuflhard, Hairer & Zugck 1987; Hairer & Wanner, Solving ODEs II, IV.9).
@@ -37,7 +38,7 @@ class LinearlyImplicit:
 
     @property
     def order(self) -> int:
-        """Of the error over a given time, where forces are smooth."""
+        """The order of the error over a given time, where forces are smooth."""
         return 2 if self.extrapolated else 1
 
     @property
@@ -47,12 +48,12 @@ class LinearlyImplicit:
 
     @property
     def degree(self) -> int:
-        """Of the dense output: straight, as rates at the ends of a stiff step are nothing to go by."""
+        """The degree of the dense output: straight lines, as rates at the ends of a stiff step mean little."""
         return 1
 
     def memory(self, plant: Plant) -> dict[str, Shape]:
         """The accelerations that a step begins with, and those that it has found."""
-        _ = plant.implicit_step(self.passes, centered=self.centered)  # refuses what has none
+        _ = plant.implicit_law  # refuses a plant without one
         return {"guess": (plant.nv,), "found": (plant.nv,)}
 
     def attempt(self, site: Site) -> None:
@@ -84,7 +85,7 @@ class LinearlyImplicit:
         with loop.repeat(nv) as i:
             loop.let(start[i], lambda: 0.0)
         self._step(site, after, site.own["found"], moment, middle, start, span, rates[1])
-        # the second half goes on from where the first has ended, steadily at its new velocity
+        # the second half continues from the end of the first, steadily at its new velocity
         loop.copy(start.part(nv, ns - nv), after.part(nv, ns - nv))
         loop.copy(start.part(0, nv), half.part(0, nv))
         loop.call(plant.drift, [after.part(0, nv)], [start, span])
@@ -113,11 +114,11 @@ class LinearlyImplicit:
         site.loop.call(program, rows, [t, base, s, h, guess, site.m, site.u, site.p])
 
     def advance(self, site: Site) -> None:
-        """The accelerations go on."""
+        """Keeps the accelerations for the next step."""
         site.loop.copy(site.own["guess"], site.own["found"])
 
     def prepare(self, site: Site) -> None:
-        """The straight way from end to end."""
+        """The straight line from end to end."""
         with site.loop.repeat(site.plant.ns) as i:
             site.loop.let(site.dense[0, i], lambda new, old: new - old, site.new[i], site.s_old[i])
 

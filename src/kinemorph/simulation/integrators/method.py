@@ -2,7 +2,7 @@
 
 A step goes from (t, base, s) with s = [0, v, x] to `new`, in the same coordinates, over the time `h`. The march around
 it (see `march`) chooses h, accepts or rejects, moves on, samples and looks for events; a method is asked for four
-things, each written into the loop program at hand:
+things, each written into the loop program of the march:
 
     attempt    writes `new`; where it is adaptive `error`, the error against the tolerances, good up to 1; and `failed`,
                above 0 where there is no `new` (a Newton iteration that does not converge)
@@ -17,21 +17,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from kinemorph.codegen.derivatives.iterations import combine
-from kinemorph.codegen.loops.loop_program import LoopBuilder, View
+from kinemorph.codegen.loops.loop_builder import LoopBuilder
+from kinemorph.codegen.loops.loop_program import View
+from kinemorph.plants.instant import LocalInstant
 from kinemorph.plants.plant import Plant
 
 Shape = tuple[int, ...]
 
 SAFETY, SHRINK, GROW = 0.9, 1.0 / 3.0, 6.0  # of the usual control of the step size
 INTEGRAL, PROPORTIONAL = 0.7, 0.4  # its exponents times the order
-CHANGED = 0.5  # `fresh` where memory or inputs are others, and the motion goes on as it was
+CHANGED = 0.5  # the value of `fresh` where memory or inputs have changed, and the motion continues as it was
 LEAST_ERROR = 1e-4  # an old error below it counts as this
 
 
 @dataclass(frozen=True)
 class Site:
-    """The place where a method writes its step: the loop program, and views of what stands there.
+    """Where a method writes its step: the loop program, and views of its arrays.
 
     At `attempt` (t, base, s, h) are the start of the step. At `advance` they are the state reached, and at `prepare`,
     too; the step just taken is then (t_old, base_old, s_old, h_old) and `new` its end in its own coordinates.
@@ -60,15 +61,30 @@ class Site:
     rtol: View
     atol: View
     own: Mapping[str, View]  # what the method asked for in `memory`
-    fixed: bool = False  # all steps have one size: nobody looks at `error`
+    fixed: bool = False  # all steps have one size, and `error` is not used
+
+    def inputs(self, **others: View) -> list[View]:
+        """The inputs of the plant's `rate` at the march's own state, with `others` in place of those of their names."""
+        return [*LocalInstant(self.t, self.base, self.s, self.m, self.u, self.p)._replace(**others)]
 
     def rate(self, out: View, t: View, s: View, base: View | None = None) -> None:
         """Writes ds/dt at (t, s), in the coordinates about `base` (the march's own where none is given)."""
-        self.loop.call(self.plant.rate, [out], [t, base or self.base, s, self.m, self.u, self.p])
+        self.loop.call(self.plant.rate, [out], self.inputs(t=t, base=base or self.base, s=s))
 
     def combine(self, out: View, start: View | None, h: View, slopes: Sequence[View], weights: Sequence[float]) -> None:
-        """out = start + h sum weights[k] slopes[k], entry by entry; without the start where there is none."""
-        combine(self.loop, out, start, h, slopes, weights)
+        """out = start + h sum weights[k] slopes[k], entry by entry; without the start where it is None."""
+        if not out.size:
+            return
+        used = [(weight, slope) for weight, slope in zip(weights, slopes, strict=False) if weight]
+
+        def total(h: Any, *values: Any) -> Any:
+            ks = values if start is None else values[1:]
+            change = h * sum((weight * k for (weight, _), k in zip(used, ks, strict=True)), 0.0)
+            return change if start is None else values[0] + change
+
+        with self.loop.repeat(out.size) as i:
+            at = [] if start is None else [start[i]]
+            self.loop.let(out[i], total, h, *at, *(slope[i] for _, slope in used))
 
     def measure(self, out: View, off: View) -> None:
         """Writes the root mean square of an error `off`, shape (ns,), against the tolerances; 1 is just good enough.
@@ -107,7 +123,7 @@ class Site:
             )
 
     def cubic(self) -> None:
-        """Writes `dense` as the cubic with the rates at both ends, for methods that do not have these at hand."""
+        """Writes `dense` as the cubic with the rates at both ends, for methods that do not keep these."""
         slopes = [self.loop.scratch(f"slope_{name}", (self.plant.ns,)) for name in ("first", "last")]
         moment = self.loop.scratch("moment_end")
         self.loop.let(moment, lambda t, h: t + h, self.t_old, self.h_old)
@@ -117,7 +133,7 @@ class Site:
 
 
 class Method(Protocol):
-    """A member of a family. All of its numbers are data; see this module's text for what it writes."""
+    """A member of a family. All of its numbers are data; this file's docstring says what it writes."""
 
     @property
     def name(self) -> str: ...
@@ -132,7 +148,7 @@ class Method(Protocol):
 
     @property
     def degree(self) -> int:
-        """Of its dense output in theta."""
+        """The degree of its dense output in theta."""
         ...
 
     def memory(self, plant: Plant) -> dict[str, Shape]:
@@ -162,7 +178,7 @@ def rough_power(base: Any, exponent: float) -> Any:
     """base^exponent with the exponent, above 0, rounded to 64ths, by square roots alone.
 
     Lanes have square roots, but no powers: those would go one by one through the C library, and take as long as all
-    else in a step of a small system. A step's size is no matter of digits.
+    else in a step of a small system. The step size need not be exact.
     """
     count, root, product = max(1, round(64 * exponent)), base, 1.0
     for bit in (32, 16, 8, 4, 2, 1):
@@ -176,7 +192,7 @@ def usual_control(site: Site, order: int, taken: View, out: View) -> None:
 
     A proportional and integral controller (Gustafsson 1991; Hairer & Wanner, Solving ODEs II, IV.2). Against the plain
     h error^(-1 / order) it saves most of the rejections, and a sixth of the work at equal error with dop853, a tenth
-    with dormand_prince. After a rejection the plain rule holds, and the next step does not grow.
+    with dormand_prince. After a rejection the plain rule is used, and the next step does not grow.
     """
 
     def next_size(h: Any, e: Any, old: Any, again: Any) -> Any:

@@ -1,15 +1,15 @@
 """The methods by name: our own, which run compiled, those of other libraries, and the names that MATLAB users know.
 
-`METHODS` are our own, as data. `NOTES` says of each in a line what it is good for. `OUTSIDE` are the methods of SciPy
-and SUNDIALS, which run in Python around the compiled rate (see `foreign`). `ALIASES` are MATLAB's names with what each
-of them means here: the same formulas where we have them, else the nearest.
+`METHODS` are our own, as data. `NOTES` says in a line what each is good for. `OUTSIDE` are the methods of SciPy and
+SUNDIALS, which run in Python around the compiled rate (see `foreign`). `ALIASES` are MATLAB's names and the methods
+that they mean here: the same formulas where we have them, else the nearest.
 """
 
 from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from kinemorph.errors import UnsupportedError, did_you_mean
+from kinemorph.errors import UnsupportedError
 from kinemorph.plants.plant import Plant
 from kinemorph.simulation.integrators import (
     diagonally_implicit,
@@ -22,6 +22,7 @@ from kinemorph.simulation.integrators import (
     variational,
 )
 from kinemorph.simulation.integrators.method import Method
+from kinemorph.words import did_you_mean
 
 FAMILIES: tuple[tuple[Method, ...], ...] = (
     explicit.FAMILY,
@@ -40,7 +41,7 @@ CONTACT_STEP = 1e-3  # [s]
 
 
 class Note(NamedTuple):
-    """What a method is, beside its numbers."""
+    """What a method is good for, and whether it is for stiff systems."""
 
     text: str
     stiff: bool = False  # whether steps need not follow the fastest decay
@@ -107,14 +108,14 @@ OUTSIDE: dict[str, MethodRow] = {
 
 
 class Alias(NamedTuple):
-    """Another name: of the methods listed, the first that there is; and why it is this one."""
+    """Another name: it means the first of the methods listed that exists; and why."""
 
     methods: tuple[str, ...]
     why: str
 
     @property
     def method(self) -> str:
-        """The one that there is; nothing where there is none."""
+        """The first of the methods that exists; "" where none does."""
         return next((name for name in self.methods if name in METHODS), "")
 
 

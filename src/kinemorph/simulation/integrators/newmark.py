@@ -1,7 +1,7 @@
 """Newmark's methods on the residual r(t, s, z) = 0 with z = [a, dx/dt]: accelerations at the end of a step are sought.
 
     eta = h v + h^2 ((1/2 - beta) b + beta b_new)       w = eta + W(eta) eta / 2
-    v_new = v + h ((1 - gamma) b + gamma b_new)         x_new likewise from dx/dt
+    v_new = v + h ((1 - gamma) b + gamma b_new)         x_new by the same formula from dx/dt
     (1 - alpha_m) b_new + alpha_m b = (1 - alpha_f) z_new + alpha_f z
 
 b is z itself for Newmark's own methods (both alphas 0), and the auxiliary acceleration of Chung & Hulbert (1993) for
@@ -41,12 +41,12 @@ from kinemorph.simulation.integrators.newton_start import (
     tolerance,
 )
 
-RENEWAL = 4  # iterations after which Newton's matrix is computed anew
+RENEWAL = 4  # iterations after which Newton's matrix is computed again
 
 
 @dataclass(frozen=True)
 class Newmark:
-    """A method of the family, in the letters of this module's text."""
+    """A method of the family, in the letters of this file's docstring."""
 
     name: str
     beta: float
@@ -83,7 +83,7 @@ class Newmark:
         self._estimate(site)
 
     def _begin(self, site: Site) -> None:
-        """Accelerations at the start, as the equations say."""
+        """Accelerations at the start, from the equations."""
         loop, own, plant = site.loop, site.own, site.plant
         nv, n = plant.nv, plant.nv + plant.nx
         if plant.dynamics is None and nv:
@@ -268,7 +268,7 @@ class Newmark:
 
 
 def coordinate_places(plant: Plant) -> list[int]:
-    """For each velocity the place of its coordinate in q, -1 where it has none (rotations)."""
+    """For each velocity the index of its coordinate in q, -1 where it has none (rotations)."""
     if plant.robot is None:
         return list(range(plant.nv))
     places: list[int] = []

@@ -1,7 +1,7 @@
 """Where a run on a residual begins: accelerations that solve r(t, s, z) = 0 at the first state.
 
-A coordinate without inertia (a pressure, a current) has a velocity that its equation says, not one that may be chosen,
-and an acceleration that no equation shows. At the start, Newton's iteration finds the velocities of such coordinates
+The velocity of a coordinate without inertia (a pressure, a current) follows from its equation and cannot be chosen, and
+its acceleration is in no equation. At the start, Newton's iteration finds the velocities of such coordinates
 from the rows without accelerations, then all accelerations from the other rows and the time derivatives of these,
 
     R_v a + R_w v + R_t = 0.
@@ -19,14 +19,15 @@ import numpy as np
 
 from kinemorph.codegen.derivatives.differentiate import pattern
 from kinemorph.codegen.loops.block_routines import routine
-from kinemorph.codegen.loops.loop_program import LoopBuilder, View
+from kinemorph.codegen.loops.loop_builder import LoopBuilder
+from kinemorph.codegen.loops.loop_program import View
 from kinemorph.plants.plant import Plant
 from kinemorph.simulation.integrators.linear_steps import residual_derivatives
 from kinemorph.simulation.integrators.method import Site
 from kinemorph.vocabulary.blocks import LeastSquares
 
 ITERATIONS = 100  # at most
-ROUNDING = 1e-14  # changes below it are none
+ROUNDING = 1e-14  # smaller changes count as zero
 
 
 def solve_start(site: Site, z: View) -> None:
@@ -41,7 +42,7 @@ def solve_start(site: Site, z: View) -> None:
 
 
 def without_inertia(plant: Plant) -> tuple[list[int], list[int]]:
-    """Rows of the residual without accelerations, and coordinates whose acceleration is in no row."""
+    """Rows of the residual without accelerations, and coordinates with an acceleration that is in no row."""
     seen = pattern(plant.residual, "out", "z")
     return np.flatnonzero(~seen.any(axis=1)).tolist(), np.flatnonzero(~seen.any(axis=0)).tolist()
 
@@ -93,7 +94,7 @@ def _newton(site: Site, z: View, sought: str, rows: Sequence[int], columns: Sequ
 
 
 def residual_inputs(site: Site, t: View, s: View, z: View) -> list[View]:
-    """What the residual is called with."""
+    """The inputs of the residual."""
     return [t, site.base, s, z, site.m, site.u, site.p]
 
 
@@ -106,7 +107,7 @@ def correct(loop: LoopBuilder, z: View, change: View, size: View) -> None:
 
 
 def tolerance(rtol: Any, atol: Any) -> Any:
-    """Of changes of accelerations: EasyDyn's, but never below rounding."""
+    """The tolerance for changes of accelerations: that of EasyDyn, but never below rounding."""
     return (0.01 * (rtol * atol).sqrt()).maximum(ROUNDING)
 
 

@@ -4,10 +4,10 @@ The stages Z_i = s_i - s solve  Z = h A f(s + Z). The matrix A^-1 has one real e
 coordinates V = T^-1 Z that part them, a Newton iteration with J at the start of the step solves (Hairer & Wanner,
 Solving ODEs II, IV.8)
 
-    (mu / h - J) dV_0 = (T^-1 f)_0 - mu / h V_0,        likewise complex for V_1 + i V_2.
+    (mu / h - J) dV_0 = (T^-1 f)_0 - mu / h V_0,        and the same in complex numbers for V_1 + i V_2.
 
 The error is that of an embedded formula of order 3, through the same real factors; the dense output is the collocation
-polynomial, which also foretells the stages of the next step.
+polynomial, which also predicts the stages of the next step.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Radau:
 
     @cached_property
     def parted(self) -> tuple[float, complex, Matrix, Matrix]:
-        """(mu, complex mu, T, T^-1): the eigenvalues of A^-1, and coordinates in which they stand apart."""
+        """(mu, complex mu, T, T^-1): the eigenvalues of A^-1, and coordinates in which they are separate."""
         values, vectors = np.linalg.eig(np.linalg.inv(self.A))
         real, turning = int(np.argmin(np.abs(values.imag))), int(np.argmax(values.imag))
         w = vectors[:, turning] / vectors[-1, turning]
@@ -98,14 +98,14 @@ class Radau:
             loop.let(out, lambda h, value=value: value / h, site.h)
         system.factor(sigma)
         pair.factor(a, b)
-        self._foretell(site)
+        self._predict(site)
         self._iterate(site, system, pair)
         with loop.repeat(site.plant.ns) as i:
             loop.let(site.new[i], lambda s, z: s + z, site.s[i], own["Z"][STAGES - 1, i])
         self._estimate(site, system)
 
-    def _foretell(self, site: Site) -> None:
-        """Stages by the polynomial of the last step, those of w by the velocities it foretells; zero at the start."""
+    def _predict(self, site: Site) -> None:
+        """Stages by the polynomial of the last step, those of w by the velocities it predicts; zero at the start."""
         loop, own, plant = site.loop, site.own, site.plant
         Z, before, C, c = own["Z"], own["Z_old"], self.monomials, self.c
 
@@ -174,7 +174,7 @@ class Radau:
         newton.finish()
 
     def _estimate(self, site: Site, system: LinearStep) -> None:
-        """(mu / h - J)^-1 (f + sum error_i Z_i / h); where that is too large, once more with f at what it leads to."""
+        """(mu / h - J)^-1 (f + sum error_i Z_i / h); where that is too large, once more with f at the new state."""
         loop, own, n = site.loop, site.own, site.plant.ns
         off, right, stage, rate = (loop.scratch(name, (n,)) for name in ("off", "stage_right", "stage", "stage_rate"))
         inverse, again = loop.scratch("stage_inverse"), loop.scratch("stage_again")
@@ -195,7 +195,7 @@ class Radau:
             measure(rate)
 
     def advance(self, site: Site) -> None:
-        """The stages of this step are those of the last one now."""
+        """Keeps the stages of this step as those of the last one."""
         loop, own = site.loop, site.own
         loop.copy(own["Z_old"], own["Z"])
         loop.let(own["linearized"], lambda: 0.0)

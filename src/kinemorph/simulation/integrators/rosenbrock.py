@@ -15,18 +15,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kinemorph.codegen.derivatives.iterations import Row
 from kinemorph.codegen.loops.loop_program import View
 from kinemorph.plants.plant import Plant
 from kinemorph.simulation.integrators.linear_steps import LinearStep
 from kinemorph.simulation.integrators.method import Shape, Site, usual_control
+from kinemorph.simulation.integrators.tableau import Row
 
 
 @dataclass(frozen=True)
 class Rosenbrock:
-    """A method of the family, in the letters of this module's text.
+    """A method of the family, in the letters of this file's docstring.
 
-    `last_rate`     the stage whose rate is the one at the end of the step, which the next one begins with; -1: none
+    `last_rate`     the stage with the rate at the end of the step, which the next step begins with; -1 for none
     """
 
     name: str
@@ -46,12 +46,12 @@ class Rosenbrock:
 
     @property
     def degree(self) -> int:
-        """Of the dense output."""
+        """The degree of the dense output."""
         return len(self.dense[0]) if self.dense else 3
 
     @property
     def stages(self) -> int:
-        """Linear systems of a step."""
+        """The number of linear systems of a step."""
         return len(self.m)
 
     def memory(self, plant: Plant) -> dict[str, Shape]:

@@ -14,7 +14,7 @@ from kinemorph.codegen.loops.loop_program import View
 from kinemorph.simulation.integrators.method import Shape, Site
 
 ITERATIONS = 10  # at most
-HELD, LIFTED = 0.6, 1.05  # of a step that failed: the largest after it, and how that grows from step to step
+CAPPED, LIFTED = 0.6, 1.05  # of a step that failed: the largest size after it, and its growth from step to step
 
 
 class SimplifiedNewton:
@@ -59,11 +59,11 @@ class SimplifiedNewton:
         """`failed` where it has not come close enough; steps then stay below this one for a while."""
         site, cap = self.site, self.site.own["cap"]
         self.loop.let(site.failed, lambda failed, done: failed.maximum(1.0 - done), site.failed, self.done)
-        self.loop.let(cap, lambda cap, h, done: (done > 0.0).where(cap, HELD * h), cap, site.h, self.done)
+        self.loop.let(cap, lambda cap, h, done: (done > 0.0).where(cap, CAPPED * h), cap, site.h, self.done)
 
     @staticmethod
     def memory() -> dict[str, Shape]:
-        """The size that steps are held below, 0 where they are not."""
+        """The size that steps have to stay below, 0 where there is no such limit."""
         return {"cap": ()}
 
     @staticmethod

@@ -1,19 +1,19 @@
 """Partitioned methods: velocities are kicked, positions drift, in turn.
 
-A kick changes v and x by their rates while w is held; a drift moves w at the velocity v, on the joint manifold
+A kick changes v and x by their rates at constant w; a drift moves w at the velocity v, on the joint manifold
 (plants: `drift`). A method is a list of these, each a share of the step. There are two kinds of kick:
 
     explicit    (v, x) + h rate(t, w, v, x)                    with the rate before the kick
     implicit    (v, x) + h rate(t, w, v', x')                  with the rate at (v', x') after it, the adjoint
 
 Forces of mechanics depend on velocities, if only by the Coriolis terms. Kick-drift-kick is of second order with them
-where its first half kick is explicit and the second implicit, as then the way back is the same way. It is exactly
+where its first half kick is explicit and the second implicit, as it is then its own inverse. It is exactly
 velocity Verlet, symplectic and explicit, where forces depend on positions only and the mass matrix is constant; else it
 is symmetric: no drift of the energy in reversible motion. What is implicit is solved by fixed-point iteration, which
 converges at any step that makes sense for an explicit method. Truly symplectic for any mechanism is `variational`.
 
-Stoermer (1907), Verlet (1967); Yoshida (1990) for the composition of order 4: three leaps of which the middle one goes
-back. Hairer, Lubich & Wanner, Geometric Numerical Integration (2006), I.1, II.4, VI.3.
+Stoermer (1907), Verlet (1967); Yoshida (1990) for the composition of order 4: three leaps, the middle one backwards
+in time. Hairer, Lubich & Wanner, Geometric Numerical Integration (2006), I.1, II.4, VI.3.
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ class Partitioned:
 
     @property
     def adaptive(self) -> bool:
-        """It has no error estimate; a step that changes its size would spoil its virtues, too."""
+        """False: it has no error estimate, and a step that changes its size would spoil its virtues."""
         return False
 
     @property
     def degree(self) -> int:
-        """Of the dense output, a cubic."""
+        """The degree of the dense output, a cubic."""
         return 3
 
     def memory(self, plant: Plant) -> dict[str, Shape]:
@@ -96,7 +96,7 @@ class Partitioned:
             loop.copy(before, site.new)
             site.rate(rate, t, site.new)
             self._kick(site, start, rate, span)
-            # a velocity is held against the largest: one that should be zero has the rounding of the others
+            # a velocity is compared with the largest: one that should be zero has the rounding of the others
             loop.let(largest, lambda: 0.0)
             loop.let(change, lambda: 0.0)
             with loop.repeat(nv, 2 * nv) as i:

@@ -6,7 +6,7 @@ the sum of  L_d(q_k, q_(k+1)) = h L(half-way)  is stationary. In position-moment
     p_k = - D_1 L_d(q_k, q_(k+1)) - F^-        solved for q_(k+1): nv equations, by Newton with their exact Jacobian
     p_(k+1) = D_2 L_d(q_k, q_(k+1)) + F^+
 
-where F^- and F^+ are what forces half-way do along the ways that either end makes (Lagrange-d'Alembert). The map is
+where F^- and F^+ are the forces half-way, taken along displacements of either end (Lagrange-d'Alembert). The map is
 symplectic and symmetric, so energy stays near its value for ever; as L_d does not see where in the world a free tree
 is, linear and angular momentum stay, to rounding. Further states x go by the midpoint rule with the same equations.
 
@@ -38,24 +38,24 @@ def _slopes(balance: Program) -> Program:
 
 @dataclass(frozen=True)
 class Variational:
-    """A method of the family; there is one."""
+    """The only method of the family."""
 
     name: str
     order: int = 2
 
     @property
     def adaptive(self) -> bool:
-        """A step that changes its size would spoil what the method is for."""
+        """False: a step that changes its size would not be symplectic."""
         return False
 
     @property
     def degree(self) -> int:
-        """Of the dense output, a cubic."""
+        """The degree of the dense output, a cubic."""
         return 3
 
     def memory(self, plant: Plant) -> dict[str, Shape]:
-        """Momentum at the start and at the end of a step: carried on as it is, so that no rounding adds to it."""
-        _ = plant.discrete  # refuses what has no Lagrangian
+        """Momentum at the start and at the end of a step: carried over unchanged, so that no rounding adds to it."""
+        _ = plant.discrete_laws  # refuses a plant without a Lagrangian
         return {"momentum": (plant.nv,), "after": (plant.nv,)}
 
     def attempt(self, site: Site) -> None:
@@ -115,7 +115,7 @@ class Variational:
             loop.let(going, lambda going, k: going * (k < MOST_ROUNDS), going, rounds)
 
     def advance(self, site: Site) -> None:
-        """The momentum goes on; velocities are only what is shown of it."""
+        """Carries the momentum over to the next step; velocities are only shown."""
         site.loop.copy(site.own["momentum"], site.own["after"])
 
     def prepare(self, site: Site) -> None:

@@ -1,17 +1,18 @@
 """Looking for events along a step, as part of the march: where a guard changes its sign, and the first place of it.
 
-Guards are looked at on the dense output, at the ends of some pieces of the step; where one has crossed zero the way it
-counts, its place is narrowed down to neighboring numbers.
+Guards are evaluated on the dense output, at the ends of some pieces of the step. Where one has crossed zero in the
+direction that counts, the time of the crossing is narrowed down to neighboring numbers.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from kinemorph.codegen.loops.loop_program import LoopBuilder, View
+from kinemorph.codegen.loops.loop_program import View
+from kinemorph.simulation.integrators.method import Site
 from kinemorph.simulation.march.layout import Guards
 
-PIECES = 4  # of a step, at whose ends guards are looked at
+PIECES = 4  # pieces of a step; guards are evaluated at their ends
 
 
 class Watching:
@@ -19,13 +20,14 @@ class Watching:
 
     def __init__(
         self,
-        loop: LoopBuilder,
+        site: Site,
         at: Mapping[str, View],
         guards: Guards,
         interpolate: Callable[[View], None],
         between: View,
     ) -> None:
-        self.loop, self.at, self.guards = loop, at, guards
+        self.site, self.at, self.guards = site, at, guards
+        self.loop = loop = site.loop
         self.interpolate, self.between = interpolate, between
         self.values = loop.buffer("guard_values", (guards.count,))
         self.which = loop.constant("directions", [float(d) for d in guards.directions])
@@ -61,16 +63,16 @@ class Watching:
                 loop.let(searching, lambda k: k < PIECES + 0.5, piece)
 
     def _look_at(self, moment: View) -> None:
-        """hit = 1 where some guard has crossed zero at this moment, the way it counts."""
+        """Writes `hit`: 1 where some guard has crossed zero at this moment in the direction that counts, else 0."""
         loop, at, hit = self.loop, self.at, self.hit
         self.interpolate(moment)
-        ins = [moment, at["base_old"], self.between, at["m"], loop["u"], loop["p"]]
+        ins = self.site.inputs(t=moment, base=self.site.base_old, s=self.between)
         loop.call(self.guards.program, [self.values], ins)
         loop.let(hit, lambda: 0.0)
         with loop.repeat(self.guards.count) as i:
             loop.let(
                 loop["fired"][i],
-                lambda g, side, way: (g * side <= 0.0) * (side * side > 0.0) * (way * side <= 0.0),
+                lambda g, side, direction: (g * side <= 0.0) * (side * side > 0.0) * (direction * side <= 0.0),
                 *(self.values[i], at["sides"][i], self.which[i]),
             )
             loop.let(hit, lambda hit, fired: hit.maximum(fired), hit, loop["fired"][i])

@@ -1,7 +1,7 @@
 """Events: guards whose change of sign interrupts a run, what happens then, and how endless series of them end.
 
 A guard is a law of one number. Where it changes sign the march stops, on the dense output of the step and to the last
-digits of t; then the run goes on from the state that `reset` gives, or ends. A ball that bounces ever faster has
+digits of t; then the run continues from the state that `reset` gives, or ends. A ball that bounces ever faster has
 infinitely many events in finite time (Zeno): `Pace` sees the times between events of one guard shrink and says when
 the motion has come to rest.
 """
@@ -12,7 +12,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -26,11 +25,11 @@ from kinemorph.plants.plant import Plant
 from kinemorph.plants.user_laws import Law, of_groups
 from kinemorph.simulation.march.layout import Guards
 
-RESOLUTION = 1e-12  # [s] between two events that cannot be told apart: the first has not led away from the guard
-MOST_QUICK = 20  # events in a row that come too soon before they count as rest, ever faster or not
-MOST_WATCHES = 4  # of one plant that are kept
-FEW = 20  # calls of a program that is not worth compiling
-FAR = 1e-3  # of a guard's value: zero is not in question, however fast it is
+RESOLUTION = 1e-12  # [s] nearer events count as one: the first has not led away from the guard
+MOST_QUICK = 20  # events in a row that come too soon: as many count as rest, ever faster or not
+MOST_WATCHES = 4  # watches of one plant that are kept
+FEW = 20  # calls for which a program is not worth compiling
+FAR = 1e-3  # the magnitude above which a guard cannot be at zero, however fast it changes
 DIRECTIONS = {"both": 0, "rising": 1, "falling": -1}
 
 
@@ -45,8 +44,8 @@ class Guard:
     `stop`          ends the run there
     `shortest`      time between resets [s] below which ones that come ever faster count as rest
 
-    It is looked at four times in every step. A sign that changes back between two looks is not seen: bound the steps
-    by `largest` where a guard is faster than the motion.
+    It is evaluated four times in every step. A sign that changes back in between is not seen: bound the steps by
+    `max_step` where a guard is faster than the motion.
     """
 
     name: str
@@ -91,7 +90,7 @@ class Pace:
 
 
 class Seldom:
-    """A program that is asked at events only: interpreted the first few times, compiled where there are many.
+    """A program that is called at events only: interpreted the first few times, compiled where there are many.
 
     To compile takes a hundred times as long as to interpret once; a run that stops at its first event never would.
     """
@@ -128,16 +127,21 @@ class Watch:
                 raise ModelError(f"guard '{name}' is given {names.count(name)} times. Give each a name of its own.")
         self.plant, self.guards = plant, tuple(guards)
         self.switches = plant.guards if located else ()  # names of guards of elements, after those of the user
-        self.program = plant.observed(
-            {guard.name: guard.law for guard in guards}, "guards", switches=bool(self.switches)
-        )
-        self._switching: dict[int, CompiledFunction] = {}
+
+    @cached_property
+    def marched(self) -> Guards:
+        """The guards as the march takes them."""
+        directions = [DIRECTIONS[guard.direction] for guard in self.guards]
+        return Guards(self._traced, (*directions, *(-1 for _ in self.switches)), of_elements=not self.guards)
+
+    def _traced(self) -> Program:
+        laws = {guard.name: guard.law for guard in self.guards}
+        return self.plant.observed(laws, "guards", switches=bool(self.switches))
 
     @property
-    def marched(self) -> Guards:
-        """As the march wants them."""
-        ways = [DIRECTIONS[guard.direction] for guard in self.guards]
-        return Guards(self.program, (*ways, *(-1 for _ in self.switches)))
+    def program(self) -> Program:
+        """The values of all guards, those of elements last, from the inputs of `rate`."""
+        return self.marched.program
 
     @cached_property
     def _values(self) -> Seldom:
@@ -184,8 +188,8 @@ class Watch:
     def zero_at(self, fired: Sequence[int], *state: Any) -> Array:
         """How far from zero the guards of an event were when it was found, shape (guards,); 0 for the others.
 
-        An event is as late as numbers resolve t and the guard. What it resets goes on from there, and a guard that is
-        no farther off than that afterwards is at zero. One that jumps over zero has no such distance.
+        An event is as late as numbers resolve t and the guard. The run continues from there, and a guard that is no
+        farther from zero afterwards counts as zero. A guard that jumps over zero has no such distance.
         """
         values, rates = self._along(*state, 1.0, self._rate(*state))
         near = np.abs(values) <= 1e-8 * (1.0 + np.abs(rates))
@@ -194,9 +198,7 @@ class Watch:
 
     def switched(self, switch: int, *state: Any) -> tuple[Array, Array]:
         """(m, x) after a guard of an element has fallen through zero; `state` are the inputs of `rate`."""
-        if switch not in self._switching:
-            self._switching[switch] = build(self.plant.switching(switch))
-        m, x = self._switching[switch](*state)
+        m, x = self.plant.compiled("switching", switch)(*state)
         return m, x
 
     def after(self, guard: Guard, state: Mapping[str, Any]) -> dict[str, Array]:
@@ -205,22 +207,18 @@ class Watch:
         changed = of_groups(guard.reset, state, f"'{guard.name}', reset")
         if not isinstance(changed, Mapping) or not set(changed) <= {"q", "v", "x", "m"}:
             raise ShapeError(
-                f"guard '{guard.name}': its reset gives {changed!r}; expected a dict of new values for q, v, x or m, "
-                "as {'v': [0.0, 1.0]}."
+                f"{changed!r} is given; expected a dict of new values for q, v, x or m, as {{'v': [0.0, 1.0]}}."
             )
         return {group: self.plant.initial(group, values) for group, values in changed.items()}
 
 
-_WATCHES: WeakKeyDictionary[Plant, dict[tuple[Any, ...], Watch]] = WeakKeyDictionary()
-
-
 def watch_of(plant: Plant, guards: Sequence[Guard], *, located: bool = False) -> Watch:
-    """The watch over guards; for the same guards of the same plant the same one, as long as it is one of the last."""
-    known = _WATCHES.setdefault(plant, {})
+    """The watch over guards of a plant; the last few are kept, so that the same guards get the same watch."""
+    known: dict[Any, Watch] = plant.kept.setdefault("watches", {})
     key = (tuple(guards), located)
     try:
         found = known.pop(key, None) or Watch(plant, guards, located=located)
-    except TypeError:  # what is no guard, or cannot be compared
+    except TypeError:  # something that is no guard, or cannot be compared
         return Watch(plant, guards, located=located)
     known[key] = found
     while len(known) > MOST_WATCHES:

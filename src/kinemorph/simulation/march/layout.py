@@ -1,17 +1,20 @@
-"""What a march remembers between two calls of machine code, what it watches, and why it comes back."""
+"""The array that a march keeps between two calls of machine code, the guards it watches, and why it comes back."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import IntEnum
+from functools import cached_property
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.codegen.graphs.program import Program
 from kinemorph.codegen.loops.loop_program import View
 from kinemorph.plants.plant import Plant
 from kinemorph.simulation.integrators.method import Method, Shape
+
+HUGE = 1e300  # a number beyond it counts as infinite
 
 
 class Status(IntEnum):
@@ -23,8 +26,8 @@ class Status(IntEnum):
     INFINITE = 3  # a state is not finite
     UNSOLVED = 4  # the method's own equations were not solved, at the smallest step
     BUDGET = 5  # as many steps were tried as allowed in one call
+    TICK = 6  # a Python function has to sample now, or a sampled value is not finite
     LOST = 7  # velocities that were named as independent do not decide the others
-    TICK = 6  # a Python function is to sample now, or what was sampled is not finite
 
 
 class Layout:
@@ -53,21 +56,29 @@ class Layout:
         return flat if len(shape) == 1 else flat.reshape((*memory.shape[:-1], *shape))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Guards:
-    """Functions whose change of sign is an event: a program of the inputs of `rate`, and which way each counts."""
+    """Functions whose change of sign is an event: a program of the inputs of `rate`, traced when it is first asked for,
+    and the direction in which each of them counts.
+    """
 
-    program: Program
+    make: Callable[[], Program]
     directions: tuple[int, ...]  # +1 rising, -1 falling, 0 both
+    of_elements: bool = False  # whether they are those of the plant's elements, and no others
+
+    @cached_property
+    def program(self) -> Program:
+        """The guards' values, shape (count,), from the inputs of `rate`."""
+        return self.make()
 
     @property
     def count(self) -> int:
-        """How many there are."""
+        """The number of guards."""
         return len(self.directions)
 
 
 def layout(plant: Plant, method: Method, guards: Guards | None = None) -> Layout:
-    """What a march remembers."""
+    """The layout of the memory of a march."""
     ns, nq = plant.ns, plant.nq
     return Layout(
         {

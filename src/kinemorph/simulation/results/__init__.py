@@ -1,10 +1,10 @@
-"""The results of a run: samples, events, columns by name, and what is recomputed from them.
+"""The results of a run: samples, events, columns by name, and quantities computed from them.
 
-trajectory        segments of samples, joined by events, with how the run ended
+trajectory        segments of samples, joined by events, and the outcome of the run
 segment           the samples between two changes of the system
-event             what happened: the state on both sides, impulses, energy lost
-columns           every number of a run by name, with its unit
+event             events: the state before and after, impulses, energy lost
+columns           every value of a run by name, with its unit
 derived_columns   accelerations, forces and energies, recomputed from the samples
 interpolation     states between samples
-body_poses        where bodies are at any time, whatever their joints are then
+body_poses        poses of bodies at any time, also where joints change
 """

@@ -1,7 +1,7 @@
-"""Where bodies are at any time of a run, whatever their joints are then.
+"""Poses of bodies at any time of a run, also where joints change.
 
-Coordinates belong to a system, and a run may change it: robots dock, one falls apart. Bodies keep their names, so it is
-by their poses that such a run is looked at from its beginning to its end.
+Coordinates belong to a system, and a run may change its system when modules dock or undock. Bodies keep their names, so
+their poses show such a run from its beginning to its end.
 """
 
 from __future__ import annotations
@@ -14,21 +14,22 @@ import numpy as np
 import numpy.typing as npt
 
 from kinemorph.algebra.arrays import Array
-from kinemorph.errors import ModelError, UnsupportedError, did_you_mean
+from kinemorph.errors import ModelError, UnsupportedError
 from kinemorph.mechanics.recursions.kinematics import forward_kinematics
 from kinemorph.mechanics.trees.resolve import resolve
 from kinemorph.model.robot import Robot
 from kinemorph.simulation.results.segment import Segment
 from kinemorph.simulation.results.trajectory import Trajectory, stretch_numbers
+from kinemorph.words import did_you_mean
 
 
 def body_poses(run: Trajectory, times: npt.ArrayLike | None = None, names: Sequence[str] | None = None) -> Array:
     """Poses of bodies and frames in the world, shape (n, names, 4, 4) [m].
 
-    `times`    [s] (n,), within the run; those of its samples by default
-    `names`    of bodies or frames; by default all bodies, in the order in which the run first has them
+    `times`    [s] (n,), within the run; by default the times of its samples
+    `names`    names of bodies or frames; by default all bodies, in the order in which they first appear in the run
 
-    Where the system changes, a time belongs to what comes after. NaN while there is no body of that name.
+    At the time of a change of the system, the poses are those after it. Poses are NaN while there is no such body.
     """
     robots = run_robots(run)
     known = {name: None for robot in robots for name in (*robot.body_names, *(frame.name for frame in robot.frames))}
@@ -54,7 +55,7 @@ def body_poses(run: Trajectory, times: npt.ArrayLike | None = None, names: Seque
 
 
 def run_robots(run: Trajectory) -> tuple[Robot, ...]:
-    """The robot of each of a run's stretches, with the parameters that it was run with."""
+    """The robot of each stretch of a run, with the parameter values of the run."""
     return tuple(_robot(run, part.segments[0]) for part in run.stretches)
 
 
@@ -62,8 +63,8 @@ def _robot(run: Trajectory, segment: Segment) -> Robot:
     if segment.robot is None:
         again = "model=robot" if len(run.stretches) == 1 else "model=[...], with a model for each system"
         raise UnsupportedError(
-            f"run '{run.name}' has no robot to draw: it is of equations, or comes from a file, which holds none. Then "
-            f"give load_trajectory(path, {again})."
+            f"run '{run.name}' has no robot: it is a run of equations, or comes from a file, which holds no robot. "
+            f"For a file, give load_trajectory(path, {again})."
         )
     return segment.robot
 

@@ -1,8 +1,8 @@
-"""Columns: every number of a run by name, with its unit.
+"""Columns: every value of a run by name, with its unit.
 
     t                                               time
     q.elbow  v.elbow  a.elbow                       coordinates, velocities, accelerations
-    u.elbow  tau.elbow                              inputs; generalized forces, those of damping included
+    u.elbow  tau.elbow                              inputs; generalized forces, including damping
     current, height                                 further states and outputs, by their own names
     m.anchor                                        discrete memory
     energy.kinetic  energy.potential                of a robot
@@ -10,7 +10,7 @@
     energy.balance                                  kinetic + potential - supplied + dissipated - its first value
     loop_error                                      the largest error of loops and couplings
 
-A state or output whose name is taken is written with its group: "x.t", "y.loop_error".
+A state or output whose name is already used gets the name of its group in front: "x.t", "y.loop_error".
 """
 
 from __future__ import annotations
@@ -18,21 +18,22 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from kinemorph.errors import ShapeError, did_you_mean
+from kinemorph.errors import ShapeError
 from kinemorph.mechanics.elements.ensemble import FORCE_UNITS
 from kinemorph.plants.user_laws import Column
 from kinemorph.simulation.results.derived_columns import ACCOUNT
+from kinemorph.words import did_you_mean
 
 if TYPE_CHECKING:
     from kinemorph.simulation.results.segment import Segment
 
 ENERGIES = {"energy": ("kinetic", "potential"), "account": ("supplied", "dissipated", "balance")}  # by group
-ORDER = ("t", "q", "v", "a", "x", "u", "tau", "y", "m", *ENERGIES, "loop_error")  # of groups
+ORDER = ("t", "q", "v", "a", "x", "u", "tau", "y", "m", *ENERGIES, "loop_error")  # the order of groups
 LOOP_UNIT = "m or rad"
 
 
 class Source(NamedTuple):
-    """Where a column's numbers are: a group of arrays of a segment, and the place in it."""
+    """Where the values of a column are: the array of a segment, and the index in it."""
 
     column: Column
     group: str
@@ -49,10 +50,10 @@ def sources(segment: Segment) -> dict[str, Source]:
 
 
 def joined_sources(segments: Sequence[dict[str, Source]]) -> tuple[dict[str, Source], ...]:
-    """The columns of segments that follow each other, by the names that they have in the whole run.
+    """The columns of consecutive segments, by the names that they have in the whole run.
 
-    Those of one name are one column. Where the unit is another than before (a joint that turned, and slides now), the
-    name says so: "q.arm [m]".
+    Columns of one name are joined. Where the unit changes (a joint that turned, and slides now), the later column gets
+    the unit in its name: "q.arm [m]".
     """
     units: dict[str, str] = {}
     found = []
@@ -60,21 +61,21 @@ def joined_sources(segments: Sequence[dict[str, Source]]) -> tuple[dict[str, Sou
         named = {}
         for name, source in mine.items():
             unit = source.column.unit
-            told = name if units.setdefault(name, unit) == unit else f"{name} [{unit}]"
-            named[told] = source if told == name else source._replace(column=Column(told, unit))
+            named_so = name if units.setdefault(name, unit) == unit else f"{name} [{unit}]"
+            named[named_so] = source if named_so == name else source._replace(column=Column(named_so, unit))
         found.append(named)
     return tuple(found)
 
 
 def all_columns(segments: Sequence[dict[str, Source]]) -> dict[str, Column]:
-    """Every column of a run by name, in order: those of one group together, whichever segment has them first."""
+    """Every column of a run by name, in order: columns of one group stay together."""
     found = {name: source for mine in reversed(segments) for name, source in mine.items()}
     named = dict.fromkeys(name for mine in segments for name in mine)
     return {name: found[name].column for name in sorted(named, key=lambda name: ORDER.index(found[name].group))}
 
 
 def _listed(segment: Segment) -> Iterator[tuple[str, int, str, str]]:
-    """(group, place, name, unit) of everything there is."""
+    """(group, index, name, unit) of every column of a segment."""
     plant = segment.plant
     yield "t", 0, "t", "s"
     for group, columns in (("q", plant.q), ("v", plant.v)):

@@ -1,14 +1,14 @@
-"""What a run did not store: accelerations, forces, outputs, energies and loop errors, found again from its samples.
+"""Quantities that a run does not store: accelerations, forces, outputs, energies and loop errors, from its samples.
 
-All samples go through one compiled call. A number that does not exist at a sample (the acceleration where the mass
-matrix is singular) is NaN there: the last samples of a run that failed can still be looked at.
+One compiled call computes all samples. A value that does not exist at a sample (the acceleration where the mass matrix
+is singular) is NaN there, so that the last samples of a failed run can still be inspected.
 """
 
 from __future__ import annotations
 
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
-from weakref import WeakKeyDictionary, ref
+from weakref import ref
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from kinemorph.codegen.building.compile import build
 from kinemorph.codegen.building.function import CompiledFunction
 from kinemorph.deriving.dynamics import Dynamics
 from kinemorph.errors import UnsupportedError
+from kinemorph.plants.kept_with import kept_with
 from kinemorph.plants.plant import Plant
 from kinemorph.plants.robot_plant import DISSIPATED, SUPPLIED
 
@@ -30,30 +31,30 @@ class Recomputer:
     """The compiled functions of one plant, each made when it is first asked for."""
 
     def __init__(self, plant: Plant) -> None:
-        self._plant = ref(plant)  # it lives as long as its plant, and does not keep it alive
+        self._plant = ref(plant)  # the plant keeps this object, which must not keep the plant alive
 
     @property
     def plant(self) -> Plant:
-        """Whose functions these are."""
+        """The plant of these functions."""
         plant = self._plant()
         assert plant is not None
         return plant
 
-    @cached_property
+    @property
     def _rate(self) -> CompiledFunction:
-        return build(self.plant.rate)
+        return self.plant.compiled("rate")
 
-    @cached_property
+    @property
     def _efforts(self) -> CompiledFunction | None:
-        return build(self.plant.efforts) if self.plant.efforts else None
+        return self.plant.compiled("efforts") if self.plant.laws.efforts else None
 
-    @cached_property
+    @property
     def _stored(self) -> CompiledFunction | None:
-        return build(self.plant.stored) if self.plant.stored else None
+        return self.plant.compiled("stored") if self.plant.laws.stored else None
 
-    @cached_property
+    @property
     def _reactions(self) -> CompiledFunction:
-        return build(self.plant.reactions)
+        return self.plant.compiled("reactions")
 
     @cached_property
     def _outputs(self) -> CompiledFunction:
@@ -65,7 +66,7 @@ class Recomputer:
         return found[:, self.plant.nv :]
 
     def forces(self, segment: Segment) -> Array:
-        """tau, shape (n, nv): supplied forces and those of damping; (n, 0) for equations, which name no forces."""
+        """tau, shape (n, nv): applied forces and damping; shape (n, 0) for equations, which name no forces."""
         if self._efforts is None:
             return np.zeros((len(segment.t), 0))
         supplied, damping = in_batch(self._efforts, len(segment.t), *_inputs(segment))
@@ -78,7 +79,7 @@ class Recomputer:
         return in_batch(self._outputs, len(segment.t), *_inputs(segment))[0]
 
     def mechanical(self, segment: Segment) -> Array:
-        """Kinetic and potential energy [J], shape (n, 2); the latter of gravity and of what elements hold."""
+        """Kinetic and potential energy [J], shape (n, 2); the latter of gravity and of elements such as springs."""
         dynamics = _of_robot(self.plant, "energies")
         energies = np.stack(in_batch(dynamics.energy, len(segment.t), segment.q, segment.v, *_given(segment)), axis=-1)
         if self._stored is not None:
@@ -93,7 +94,7 @@ class Recomputer:
         return np.concatenate([found[:, :3], found[:, 3:] + np.cross(center, found[:, :3])], axis=1)
 
     def accounted(self, segment: Segment) -> Array:
-        """Supplied and dissipated energy [J], shape (n, 2): states that keep account, or zero where nothing acts."""
+        """Supplied and dissipated energy [J], shape (n, 2): states of the plant, or zero where no force acts."""
         _of_robot(self.plant, "energies")
         names = [column.name for column in self.plant.x]
         if SUPPLIED in names:
@@ -101,7 +102,7 @@ class Recomputer:
         if np.any(self.forces(segment)):
             raise UnsupportedError(
                 f"plant '{self.plant.name}' keeps no account of the energy that its forces supply. Make it with "
-                "plant(..., account=True); energy.kinetic and energy.potential are known."
+                "plant(..., account=True); energy.kinetic and energy.potential are available."
             )
         return np.zeros((len(segment.t), 2))
 
@@ -120,31 +121,26 @@ class Recomputer:
         largest: Array = np.max(np.abs(off), axis=1, initial=0.0)
         return largest
 
-    @cached_property
+    @property
     def _constraints(self) -> CompiledFunction | None:
-        return build(self.plant.constraints) if self.plant.constraints else None
+        return self.plant.compiled("constraints") if self.plant.laws.constraints else None
 
     def wrenches(self, segment: Segment, a: Array) -> Array:
-        """The wrench through every joint, loops last, shape (n, joints + loops, 6)."""
+        """The wrench through every joint, with loop joints last, shape (n, joints + loops, 6)."""
         _of_robot(self.plant, "joint reactions")
         t, q, s, *others = _inputs(segment)
         return in_batch(self._reactions, len(segment.t), t, q, s, a, *others)[0]
 
 
-_RECOMPUTERS: WeakKeyDictionary[Plant, Recomputer] = WeakKeyDictionary()
-
-
+@kept_with
 def recomputer(plant: Plant) -> Recomputer:
-    """The one of this plant: trajectories of one plant share compiled functions."""
-    found = _RECOMPUTERS.get(plant)
-    if found is None:
-        found = _RECOMPUTERS[plant] = Recomputer(plant)
-    return found
+    """The recomputer of a plant, which all trajectories of that plant share."""
+    return Recomputer(plant)
 
 
 def in_batch(function: CompiledFunction, n: int, *inputs: Any) -> list[Array]:
-    """The outputs of a function at n states, shape (n, ...) each; NaN is handed on."""
-    outs = [np.zeros((n, *port.shape), dtype=function.dtype) for port in function.program.outputs]
+    """The outputs of a function at n states, shape (n, ...) each; they may contain NaN."""
+    outs = [np.zeros((n, *port.shape), dtype=function.dtype) for port in function.outputs]
     if any(out.size for out in outs):
         ready = [np.ascontiguousarray(values, dtype=function.dtype) for values in inputs]
         function.raw(outs[0] if len(outs) == 1 else tuple(outs), *ready)
@@ -152,18 +148,20 @@ def in_batch(function: CompiledFunction, n: int, *inputs: Any) -> list[Array]:
 
 
 def _inputs(segment: Segment) -> tuple[Array, ...]:
-    """The inputs of `rate` at every sample, each about its own configuration."""
+    """The inputs of `rate` at every sample, in local coordinates about the configuration of the sample."""
     s = np.concatenate([np.zeros_like(segment.v), segment.v, segment.x], axis=1)
     return segment.t, segment.q, s, segment.m, segment.u, segment.p
 
 
 def _given(segment: Segment) -> tuple[Array, ...]:
-    """The robot's own parameters, which come first."""
+    """The values of the robot's own parameters, which come first in p."""
     own = len(segment.plant.dynamics.parameters) if segment.plant.dynamics else 0
     return (segment.p[:own],) if own else ()
 
 
 def _of_robot(plant: Plant, what: str) -> Dynamics:
     if plant.dynamics is None:
-        raise UnsupportedError(f"'{plant.name}' is no robot: it has no {what}. Name an output for what you need.")
+        raise UnsupportedError(
+            f"'{plant.name}' is not a robot, so it has no {what}. Define an output for the value that you need."
+        )
     return plant.dynamics

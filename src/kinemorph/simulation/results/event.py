@@ -1,4 +1,4 @@
-"""What happened in a run: events, with the state on both sides and what there is to tell of them."""
+"""Events of a run: the state before and after, a note, and numbers such as the energy lost."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Literal, NamedTuple
 from kinemorph.algebra.arrays import Array
 
 EventKind = Literal["crossing", "reset", "stop", "rest", "switch", "dock", "undock", "refused"]
-TOLD = 3  # numbers that are told in a line
-WORDS = ("rest", "dock", "undock", "refused")  # kinds that a name alone does not tell
+TOLD = 3  # numbers that are shown in a line
+WORDS = ("rest", "dock", "undock", "refused")  # kinds that are shown after the name
 
 
 class Quantity(NamedTuple):
-    """A number that an event brings, as the energy that it takes: Quantity("energy_loss", 0.2, "J")."""
+    """A number that belongs to an event, such as the energy lost: Quantity("energy_loss", 0.2, "J")."""
 
     name: str
     value: float
@@ -26,10 +26,10 @@ class Quantity(NamedTuple):
 
 @dataclass(frozen=True, repr=False)
 class Event:
-    """A guard that changed its sign, the end of a series of them, or a change of the system; the state on both sides.
+    """A guard that changed its sign, a series of them that came to rest, or a docking; with the state before and after.
 
-    Where the system changes (kinds "dock", "undock"), `before` is a state of the old one and `after` one of the new. A
-    docking that was "refused" has the same state on both sides, and a note that says why.
+    Where the system changes (kinds "dock" and "undock"), `before` is a state of the old system and `after` one of the
+    new. A docking that was "refused" has the same state before and after, and a note that says why.
     """
 
     t: float
@@ -44,7 +44,7 @@ class Event:
         return f"<Event '{self.name}' at t = {self.t:.9g} s, {self.kind}>"
 
     def __getitem__(self, name: str) -> float:
-        """One of its numbers: event["energy_loss"]."""
+        """A number of the event by its name: event["energy_loss"]."""
         for number in self.numbers:
             if number.name == name:
                 return number.value
@@ -53,11 +53,11 @@ class Event:
 
     @property
     def label(self) -> str:
-        """The name, and the kind where that tells more: "ground: rest"."""
+        """The name, followed by the kind where the name does not say it: "ground: rest"."""
         plain = self.kind not in WORDS or self.kind in self.name.lower().replace("_", " ").split()
         return self.name if plain else f"{self.name}: {self.kind}"
 
     @property
     def told(self) -> str:
-        """The note and the first numbers in one line; empty where there is nothing to tell."""
+        """The note and the first numbers in one line; empty where there are none."""
         return "; ".join([part for part in (self.note.rstrip("."), *map(str, self.numbers[:TOLD])) if part])

@@ -3,9 +3,9 @@
     q       from q and v at both ends, in the chart of each joint (`charts`), so that quaternions stay unit
     v, x    from their values and rates at both ends
 
-The error of q, v and x falls with the fourth power of the time between samples. Events that reset the state are ends
-as well: nothing is smoothed over a bounce. Two samples must be less than half a turn apart. Where a rate is not known
-(NaN), values are taken to lie on a line.
+The error of q, v and x falls with the fourth power of the time between samples. Polynomials end at events that reset
+the state: a bounce is not smoothed. Two samples must be less than half a turn apart. Where a rate is not known (NaN),
+the interpolation is linear.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from kinemorph.plants.plant import Place
 
 
 class States(NamedTuple):
-    """States of a run at the times asked for: t (...), q (..., nq), v (..., nv), x (..., nx), u (..., nu)."""
+    """States of a run at given times: t (...), q (..., nq), v (..., nv), x (..., nx), u (..., nu)."""
 
     t: Array
     q: Array
@@ -32,7 +32,7 @@ class States(NamedTuple):
 
 
 class Knots(NamedTuple):
-    """What is interpolated, in order of time; where a state jumps, its time stands twice.
+    """The samples to interpolate, in order of time; where a state jumps, its time appears twice.
 
     t (n,), q (n, nq), v (n, nv), x (n, nx), u (n, nu) and the rates z = [a, dx/dt] (n, nv + nx); `z_until` are those
     just before each sample, which differ where inputs jump.
@@ -48,7 +48,7 @@ class Knots(NamedTuple):
 
 
 def between(knots: Knots, manifold: Sequence[Place], times: Array) -> States:
-    """The states at `times` (n,); at a jump, the one after it."""
+    """The states at `times` (n,); at a jump, the state after it."""
     last = np.clip(np.searchsorted(knots.t, times, side="right") - 1, 0, max(len(knots.t) - 2, 0))
     after = np.minimum(last + 1, len(knots.t) - 1)
     h = knots.t[after] - knots.t[last]
@@ -67,7 +67,7 @@ def between(knots: Knots, manifold: Sequence[Place], times: Array) -> States:
         start = np.zeros((len(times), size.nv))
         inside = hermite(part, h, start, np.stack(w, axis=-1), first["v"][:, at_v], np.stack(slope, axis=-1))
         q[:, at_q] = np.stack(row.finish(row.place(base, _scalars(inside))), axis=-1)
-    exact = part == 0.0  # samples come back as they are, to the last bit
+    exact = part == 0.0  # samples are returned unchanged, to the last bit
     q[exact], moved[exact] = first["q"][exact], y[0][exact]
     end = part == 1.0
     q[end], moved[end] = second["q"][end], y[1][end]
@@ -81,7 +81,7 @@ def _scalars(block: Any) -> list[Any]:
 
 
 def hermite(part: Array, h: Array, y0: Array, y1: Array, d0: Array, d1: Array) -> Array:
-    """The cubic through y0 and y1 (n, k) with slopes d0 and d1, at `part` (n,) of the way h (n,)."""
+    """The cubic through y0 and y1 (n, k) with slopes d0 and d1, at the fraction `part` (n,) of the interval h (n,)."""
     s, step = part[:, None], h[:, None]
     known = np.isfinite(d0) & np.isfinite(d1)
     line = (y1 - y0) / np.where(step > 0.0, step, 1.0)

@@ -1,4 +1,4 @@
-"""A segment of a run: the samples between two changes of the system, and what is computed from them when asked for."""
+"""A segment of a run: the samples between two changes of the system, and quantities that are computed from them."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from kinemorph.simulation.results.derived_columns import recomputer
 class Segment:
     """Samples between two changes of the system.
 
-    t (n,), q (n, nq), v (n, nv), x (n, nx), m (n, nm), u (n, nu), p (np,); u is what acts from that time on. A segment
-    that comes from a file has no laws to compute with: `stored` holds what was computed when it was saved.
+    t (n,), q (n, nq), v (n, nv), x (n, nx), m (n, nm), u (n, nu), p (np,); u acts from that time on. A segment
+    from a file has no laws to compute with: `stored` holds the quantities that were computed when it was saved.
     """
 
     plant: Plant
@@ -39,7 +39,7 @@ class Segment:
         return self.plant is other.plant and np.array_equal(self.p, other.p)
 
     def column_names(self, group: str) -> tuple[str, ...]:
-        """What the columns of an array are called: of two segments with the same names, samples may be joined."""
+        """The names of the columns of an array; samples of segments with the same names may be joined."""
         if group == "y":
             return tuple(self.plant.outputs)
         groups = {"a": ("v",), "tau": ("v",), "z": ("v", "x"), "z_until": ("v", "x")}
@@ -48,7 +48,7 @@ class Segment:
 
     @cached_property
     def robot(self) -> Robot | None:
-        """The robot as it was run: its parameters are the numbers that they had. None where it is of equations."""
+        """The robot with the parameter values of the run; None for a run of equations."""
         dynamics = self.plant.dynamics
         if dynamics is None or not dynamics.parameters:
             return self.plant.robot
@@ -59,7 +59,7 @@ class Segment:
         return found
 
     def has(self, group: str) -> bool:
-        """Whether there is something: "tau", "energy", "account" (of supplied energy), "loop_error", ..."""
+        """Whether a quantity is available: "tau", "energy", "account" (of supplied energy), "loop_error", ..."""
         if self.stored is not None and group in self.stored:
             return True
         if self.stored is not None and group not in _OF_STATES:
@@ -67,14 +67,14 @@ class Segment:
         return _PRESENT[group](self)
 
     def _either(self, group: str, compute: Callable[[Segment], Array]) -> Array:
-        """What was stored, or else computed now; laws of forces are not in a file, so some of it cannot be."""
+        """A quantity that was stored, or is computed now; a file holds no laws of forces to compute with."""
         if self.stored is not None and group in self.stored:
             return self.stored[group]
         if self.stored is None or (group in _OF_STATES and self.plant.dynamics is not None):
             return compute(self)
         raise UnsupportedError(
-            f"'{group}' of run '{self.plant.name}' is computed from the model, which its file does not hold. Save it "
-            "as .npz, .h5 or .csv, which keep more, or run it again."
+            f"'{group}' of run '{self.plant.name}' is computed from the model, which its file does not hold. Save the "
+            "run as .npz, .h5 or .csv, which store more, or run it again."
         )
 
     @cached_property
@@ -84,9 +84,9 @@ class Segment:
 
     @cached_property
     def z_until(self) -> Array:
-        """Rates just before each sample, shape (n, nv + nx), under inputs and memory that were held until then.
+        """Rates just before each sample, shape (n, nv + nx), with the inputs and the memory that acted until then.
 
-        They differ from `z` where these jump; from a file without laws to compute with they are NaN there.
+        They differ from `z` where inputs or memory jump; in a run from a file, without laws, they are NaN there.
         """
         u, m = (np.concatenate([held[:1], held[:-1]]) for held in (self.u, self.m))
         jumps = np.any(u != self.u, axis=1) | np.any(m != self.m, axis=1)
@@ -143,11 +143,11 @@ def _keeps_account(segment: Segment) -> bool:
         return False
 
 
-_OF_STATES = ("energy", "loop_error")  # what a robot and its states are enough for
+_OF_STATES = ("energy", "loop_error")  # quantities that follow from a robot and its states alone
 _PRESENT: dict[str, Callable[[Segment], bool]] = {
     "z": lambda segment: True,
     "y": lambda segment: True,
-    "tau": lambda segment: segment.plant.efforts is not None,
+    "tau": lambda segment: segment.plant.laws.efforts is not None,
     "energy": lambda segment: segment.plant.dynamics is not None,
     "account": _keeps_account,
     "loop_error": lambda segment: bool(segment.plant.constraint_names),

@@ -1,9 +1,8 @@
-"""What a run gives: segments of samples, joined by events, with how it ended.
+"""The result of a run: segments of samples, joined by events, and the outcome.
 
-A plain run has one segment. A reset begins another one, and so does a change of the system: robots that dock have other
-coordinates from then on. Columns are addressed by name across segments (see `columns`): run["q.elbow"] is NaN where
-there is no elbow. What was not stored is found again from the samples when it is asked for (`derived_columns`), and
-kept.
+A plain run has one segment. A reset starts another one, and so does a change of the system: robots that dock have other
+coordinates afterwards. Columns are read by name across segments (see `columns`): run["q.elbow"] is NaN where there is
+no elbow. Quantities that are not stored are computed from the samples on request (`derived_columns`), and kept.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kinemorph.algebra.arrays import Array
-from kinemorph.errors import MissingExtraError, ModelError, ShapeError, UnsupportedError, did_you_mean
+from kinemorph.errors import MissingExtraError, ModelError, ShapeError, UnsupportedError
 from kinemorph.plants.user_laws import Column
 from kinemorph.shown import ShownRun
 from kinemorph.simulation.results.columns import Source, all_columns, joined_sources, sources, unknown_column
@@ -27,6 +26,7 @@ from kinemorph.simulation.results.event import EventKind as EventKind
 from kinemorph.simulation.results.event import Quantity as Quantity
 from kinemorph.simulation.results.interpolation import Knots, States, between
 from kinemorph.simulation.results.segment import Segment as Segment
+from kinemorph.words import did_you_mean
 
 if TYPE_CHECKING:
     import pandas
@@ -36,7 +36,7 @@ Ending = Literal["finished", "stopped", "rest", "failed", "interrupted", "unfini
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a run ended, and when. A run that failed keeps what was computed; the message says what is wrong."""
+    """How and when a run ended. A failed run keeps its results; the message says what is wrong."""
 
     kind: Ending
     t: float
@@ -44,27 +44,27 @@ class Outcome:
 
     @property
     def ok(self) -> bool:
-        """Whether the run did what was asked: reached its end, a stopping event, or rest."""
+        """Whether the run reached its end, a stopping event, or rest."""
         return self.kind in ("finished", "stopped", "rest")
 
 
 @dataclass(frozen=True)
 class Statistics:
-    """What a run cost."""
+    """The cost of a run."""
 
     method: str
     accepted: int = 0  # steps
     rejected: int = 0
-    calls: int = 0  # of compiled code
-    seconds: float = 0.0  # of wall-clock time, compilation not counted; files do not hold it
+    calls: int = 0  # calls of compiled code
+    seconds: float = 0.0  # wall-clock time without compilation; not stored in files
     compile_seconds: float = 0.0
 
 
 class Energy(NamedTuple):
-    """Energies [J] at every sample, shape (n,) each; `balance` is what is left unexplained, zero in exact arithmetic.
+    """Energies [J] at every sample, shape (n,) each; `balance` is the error of the energy, zero in exact arithmetic.
 
-    balance = kinetic + potential - supplied + dissipated - its first value. An event that resets velocities takes or
-    gives energy and shows in it; one that docks says how much, in its `numbers`.
+    balance = kinetic + potential - supplied + dissipated - its first value. An event that resets velocities changes the
+    energy, and the balance shows it; a docking event has the energy lost in its `numbers`.
     """
 
     kinetic: Array
@@ -76,7 +76,7 @@ class Energy(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Trajectory(ShownRun):
-    """A run. `settings` are the options it was made with, in words and numbers."""
+    """The result of a run. `settings` are its options, as text and numbers."""
 
     segments: tuple[Segment, ...]
     events: tuple[Event, ...]
@@ -101,22 +101,22 @@ class Trajectory(ShownRun):
 
     @property
     def name(self) -> str:
-        """Of what was run; of what was run first, where the system changes."""
+        """The name of the system; where the system changes, the name of the first one."""
         return self.segments[0].plant.name
 
     # ── segments ──────────────────────────────────────────────────────────────────────────────────────────────────
 
     @property
     def stretches(self) -> tuple[Trajectory, ...]:
-        """The parts of the run in which the system stays the same, each a run of its own; mostly one, the run itself.
+        """The parts of the run in which the system stays the same, each a Trajectory; usually one, the run itself.
 
-        Cost and settings of each are those of the whole. An event that changes the system ends the part before it.
+        Each part has the cost and the settings of the whole run. An event that changes the system ends the part before.
         """
         return self._stretches or (self,)
 
     @cached_property
     def _stretches(self) -> tuple[Trajectory, ...]:
-        """The parts of a run that has several; a run that held itself would not be freed when nobody needs it."""
+        """The parts of a run that has several; else none, since a run that refers to itself would not be freed."""
         parts: list[list[Segment]] = []
         for segment in self.segments:
             if parts and parts[-1][-1].continues_in(segment):
@@ -133,7 +133,7 @@ class Trajectory(ShownRun):
         return replace(self, segments=tuple(segments), events=events, outcome=outcome)
 
     def segment_at(self, t: float) -> Segment:
-        """The segment that holds a time [s]; where two of them meet, the later one."""
+        """The segment that contains a time [s]; where two segments meet, the later one."""
         self.check_times(np.array([float(t)]))
         return [segment for segment in self.segments if len(segment.t) and segment.t[0] <= t][-1]
 
@@ -171,14 +171,14 @@ class Trajectory(ShownRun):
 
     @property
     def u(self) -> Array:
-        """Inputs, shape (n, nu): what acts from the sample's time on."""
+        """Inputs, shape (n, nu), as they act from the time of the sample on."""
         return self._joined("u")
 
     @property
     def tau(self) -> Array:
         """Generalized forces, shape (n, nv) [N m or N]: inputs, forces and damping.
 
-        For an open tree these are the inverse dynamics of a. What holds a locked joint, or closes a loop, is not in it.
+        For an open tree these are the inverse dynamics of a. Forces of locked joints and of loops are not included.
         """
         return self._joined("tau")
 
@@ -204,7 +204,7 @@ class Trajectory(ShownRun):
 
     @cached_property
     def energy(self) -> Energy:
-        """Where the energy is, comes from and goes to."""
+        """Kinetic, potential, supplied and dissipated energy, and their balance."""
         kinetic, potential = self._joined("energy").T
         supplied, dissipated = self._joined("account").T
         total = kinetic + potential - supplied + dissipated
@@ -214,8 +214,8 @@ class Trajectory(ShownRun):
         if len({segment.column_names(group) for segment in self.segments}) > 1:
             name = next((name for name in self.columns if name.startswith(f"{group}.")), "t")
             raise ShapeError(
-                f"run '{self.name}' changes its system on the way, and {group} has other columns then. Ask for columns "
-                f"by name, as run['{name}'], or for {group} of each of run.segments."
+                f"run '{self.name}' changes its system, and with it the columns of {group}. Read columns by name, as "
+                f"run['{name}'], or {group} of each of run.segments."
             )
         parts: list[Array] = [getattr(segment, group) for segment in self.segments]
         joined: Array = self._arrays.setdefault(group, parts[0] if len(parts) == 1 else np.concatenate(parts))
@@ -229,7 +229,7 @@ class Trajectory(ShownRun):
 
     @cached_property
     def columns(self) -> dict[str, Column]:
-        """Every column by name, in order, with its unit. One of another unit than before has it in its name."""
+        """Every column by name, in order, with its unit. A column whose unit changes has the new unit in its name."""
         return all_columns(self._sources)
 
     @cached_property
@@ -243,11 +243,11 @@ class Trajectory(ShownRun):
         """A column, shape (n,); NaN in segments that do not have it."""
         if not isinstance(name, str):
             raise UnsupportedError(
-                f"run '{self.name}' is asked for {name!r}; expected the name of a column, as run['t']. Samples by "
-                "number are run.q[k], run.v[k]."
+                f"run '{self.name}' is indexed with {name!r}; expected the name of a column, as run['t']. Sample k is "
+                "run.q[k], run.v[k]."
             )
         if name not in self.columns:
-            if name.startswith("energy."):  # says why there is no account
+            if name.startswith("energy."):  # raises an error that says why there is no account
                 _ = self.energy
             raise unknown_column(f"run '{self.name}'", name, list(self.columns))
         if name == "energy.balance":
@@ -288,7 +288,7 @@ class Trajectory(ShownRun):
     def at(self, times: npt.ArrayLike) -> States:
         """The states at times [s] of any shape within the run; see `interpolation`. One time gives one state.
 
-        Where the system changes on the way, all of them have to lie on one side; `body_poses` takes any.
+        Where the system changes, all times have to lie before the change, or all after it; `body_poses` takes any.
         """
         wanted = np.asarray(times, dtype=float)
         flat = np.atleast_1d(wanted).ravel()
@@ -299,37 +299,37 @@ class Trajectory(ShownRun):
             chosen = np.unique(stretch_numbers(self, flat))
             if len(chosen) > 1:
                 raise UnsupportedError(
-                    f"run '{self.name}' changes its system at t = {parts[chosen[0]].t[-1]:.9g} s, between the times "
-                    "that are asked for. Ask for those of one side, for columns by name, or for body_poses(run, times)."
+                    f"run '{self.name}' changes its system at t = {parts[chosen[0]].t[-1]:.9g} s, between the given "
+                    "times. Give times on one side of it, read columns by name, or use body_poses(run, times)."
                 )
             run = parts[chosen[0]] if len(chosen) else self.stretches[0]
         found = between(run._knots, run.segments[0].plant.manifold, flat)
         return States(*(part.reshape(wanted.shape + part.shape[1:]) for part in found))
 
     def check_times(self, times: Array) -> None:
-        """Refuses times [s] outside of the run."""
+        """Refuses times [s] outside the run."""
         begin, end = self.t[0], self.t[-1]
         if not np.all((times >= begin) & (times <= end)):
             raise ShapeError(
                 f"run '{self.name}' covers {begin:g} to {end:g} s; times from {times.min():g} to {times.max():g} s are "
-                "asked for. Stay within."
+                "given. Give times within the run."
             )
 
     @cached_property
     def _knots(self) -> Knots:
-        """All samples. Where a segment ends and the next begins, the time stands twice."""
+        """All samples. Where a segment ends and the next one starts, the time appears twice."""
         return Knots(self.t, self.q, self.v, self.x, self.u, self._joined("z"), self._joined("z_until"))
 
     def reactions(self, joint: str) -> Array:
         """The wrench [force; moment] that the parent exerts on the child through a joint, shape (n, 6) [N, N m].
 
-        In the axes of the joint frame on the child, about its origin. Everything that passes the joint is in it: what
-        bears the child, and what the actuator and damping do along the joint's axes. Rotor inertia (armature) is not a
-        part of the bodies: along an axis the wrench is tau less armature times acceleration.
+        The wrench is in the axes of the joint frame on the child, about its origin. It includes everything that passes
+        the joint: the bearing forces, and actuator and damping along the axes of the joint. Rotor inertia (armature) is
+        not part of the bodies: along an axis the wrench is tau minus armature times acceleration.
 
-        Joints that close loops are known by their names too. Where constraints repeat each other the motion does not
-        decide who bears how much: these are the wrenches of least multipliers, see `Dynamics.joint_wrenches`. Where the
-        system changes on the way, rows are NaN while there is no such joint.
+        Joints that close loops can be named too. Where constraints repeat each other, the motion does not determine how
+        they share the load: these are the wrenches of least multipliers, see `Dynamics.joint_wrenches`. Where the
+        system changes, rows are NaN while there is no such joint.
         """
         parts: list[Array] = []
         every: dict[str, None] = {}
@@ -337,7 +337,7 @@ class Trajectory(ShownRun):
             robot = segment.plant.robot
             if robot is None:
                 raise UnsupportedError(
-                    f"run '{self.name}' has no robot to compute joint reactions with. Where it comes from a file, give "
+                    f"run '{self.name}' has no robot to compute joint reactions with. If it comes from a file, give "
                     "load_trajectory(path, model=robot)."
                 )
             known = (*robot.joint_names, *(loop.name for loop in robot.loops))
@@ -355,15 +355,15 @@ class Trajectory(ShownRun):
     # ── lazy forwards ─────────────────────────────────────────────────────────────────────────────────────────────
 
     def body_poses(self, times: npt.ArrayLike | None = None, names: Sequence[str] | None = None) -> Array:
-        """Where bodies are at any times, also of a run whose robot changes; see `whereabouts.body_poses`."""
+        """Poses of bodies at any times, also of a run whose robot changes; see `results.body_poses`."""
         from kinemorph.simulation.results.body_poses import body_poses
 
         return body_poses(self, times, names)
 
 
 def stretch_numbers(run: Trajectory, times: Array) -> npt.NDArray[np.intp]:
-    """Which of a run's stretches each of some times [s] (n,) lies in; where two of them meet, the later one."""
-    begins = [part.t[0] if len(part) else np.inf for part in run.stretches]  # one without samples is passed over
+    """The index of the stretch that contains each of the times [s], shape (n,); where two meet, the later one."""
+    begins = [part.t[0] if len(part) else np.inf for part in run.stretches]  # a stretch without samples is skipped
     return np.maximum(np.searchsorted(np.minimum.accumulate(begins[::-1])[::-1], times, side="right") - 1, 0)
 
 

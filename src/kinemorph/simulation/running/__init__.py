@@ -1,8 +1,8 @@
-"""Carrying out a run, from its first state to whatever ends it.
+"""Carrying out a run, from its initial state to its end.
 
 execution    the run itself: from boundary to boundary, events, memory, storage
 docked_run   a run during which modules dock and undock: one plant per topology
-by_name      states read by name in laws of runs whose coordinates change
-failures     why a run ended early, in a sentence
+by_name      reading states by name in runs whose coordinates change
+failures     messages that say why a run failed
 chatter      whether an explicit step was too large for stiff forces
 """

@@ -1,8 +1,8 @@
-"""States read by name, `q["m3_hinge"]`, in runs whose coordinates come and go.
+"""Reading states by name, `q["m3_hinge"]`, in runs whose coordinates appear and vanish.
 
-Where modules dock and undock, the place of a coordinate in q changes and its name does not. Laws of guards are traced
-anew for every plant of such a run: they read by name only, and a guard sleeps where a root that it reads is not there.
-Functions that Python calls get arrays that know names, too.
+Where modules dock and undock, the index of a coordinate in q changes and its name does not. Laws of guards are traced
+again for every plant of such a run, and read by name only. A guard sleeps while a root that it reads does not exist.
+Functions that are called in Python get arrays that can be read by index and by name.
 """
 
 from __future__ import annotations
@@ -13,20 +13,21 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from kinemorph.errors import ModelError, did_you_mean
+from kinemorph.errors import ModelError
 from kinemorph.plants.plant import Plant
 from kinemorph.plants.user_laws import GROUPS, Law, of_groups
-from kinemorph.simulation.stepping.stepper import State
+from kinemorph.simulation.stepping.plant_stepper import State
+from kinemorph.words import did_you_mean
 
-ROOT = "_root"  # how names of coordinates go on that appear and vanish
+ROOT = "_root"  # the end of the names of joints whose coordinates appear and vanish
 
 
 class Asleep(Exception):
-    """A law reads a coordinate that is not there now."""
+    """A law reads a coordinate that does not exist in this topology."""
 
 
 class ByName:
-    """The numbers of a group, floats or what a law is traced with, read by name."""
+    """The values of a group, floats or traced expressions, read by name."""
 
     def __init__(self, values: Sequence[Any], names: Sequence[str], group: str, roots: Collection[str]) -> None:
         self._values, self._places = values, {name: k for k, name in enumerate(names)}
@@ -40,13 +41,13 @@ class ByName:
         if not isinstance(name, str):
             shown = known[0] if known else "name"
             raise ModelError(
-                f"a law reads {group}[{name!r}]; in a run that docks, places change. Read by name, as "
+                f"a law reads {group}[{name!r}]; in a run with docking events, indices change. Read by name, as "
                 f"{group}['{shown}']; known: {', '.join(known) or 'none'}."
             )
         if name.partition(".")[0] in self._roots:
             raise Asleep(name)
         raise ModelError(
-            f"a law reads {group}['{name}'], which there is not.{did_you_mean(name, known)} "
+            f"a law reads {group}['{name}'], which does not exist.{did_you_mean(name, known)} "
             f"Known: {', '.join(known) or 'none'}."
         )
 
@@ -55,12 +56,12 @@ class ByName:
 
     def __iter__(self) -> Any:
         raise ModelError(
-            f"a law goes over all of {self._group}; in a run that docks, how many there are changes. Read by name."
+            f"a law iterates over {self._group}, whose length changes in a run with docking events. Read by name."
         )
 
 
 class NamedArray(np.ndarray[tuple[int, ...], np.dtype[np.float64]]):
-    """An array whose numbers are found by name as well."""
+    """An array that can be read by index and by name."""
 
     names: tuple[str, ...]
 
@@ -68,31 +69,34 @@ class NamedArray(np.ndarray[tuple[int, ...], np.dtype[np.float64]]):
         if not isinstance(key, str):
             return np.asarray(self)[key]
         if key not in self.names:
-            raise ModelError(f"there is no '{key}' now.{did_you_mean(key, self.names)} Known: {', '.join(self.names)}.")
+            raise ModelError(
+                f"there is no '{key}' in this topology.{did_you_mean(key, self.names)} Known: {', '.join(self.names)}."
+            )
         return np.asarray(self)[self.names.index(key)]
 
 
 def named_array(values: npt.ArrayLike, names: Sequence[str]) -> NamedArray:
-    """Numbers, shape (n,), with their names."""
+    """An array of values, shape (n,), with their names."""
     array = np.asarray(values, dtype=float).view(NamedArray)
     array.names = tuple(names)
     return array
 
 
 def names_of(plant: Plant, group: str) -> list[str]:
-    """The names of a group of a plant."""
+    """The names of the columns of a plant's group."""
     return [column.name for column in getattr(plant, group)]
 
 
 def named_state(plant: Plant, state: State) -> State:
-    """A state whose arrays know names."""
+    """A state whose arrays can be read by name."""
     q, v, x = (named_array(getattr(state, group), names_of(plant, group)) for group in "qvx")
     return State(state.t, q, v, x)
 
 
 def law_by_name(law: Law, plant: Plant, modules: Collection[str], what: str) -> Law:
-    """A law of named groups as one of all of a plant's groups in order. Raises Asleep where it is called in a plant
-    that has not got what it reads.
+    """A law that reads by name, as a law of all groups of a plant in order.
+
+    The law raises Asleep where it reads a coordinate that the plant does not have.
     """
     roots = {f"{module}{ROOT}" for module in modules}
     names = {group: names_of(plant, group) for group in GROUPS if group != "t"}
@@ -106,7 +110,7 @@ def law_by_name(law: Law, plant: Plant, modules: Collection[str], what: str) -> 
 
 
 def on_top_of(plant: Plant, group: str, given: Any, now: npt.ArrayLike) -> Any:
-    """Values that are given in order as they are; those that are given by name in place of what is there now."""
+    """Values given in order as they are; values given by name replace some of the present ones."""
     if not isinstance(given, Mapping):
         return given
     values = np.array(now, dtype=float)

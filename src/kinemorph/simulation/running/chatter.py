@@ -1,10 +1,9 @@
-"""Whether an explicit step was too large for what is stiff, and how small it has to be.
+"""Whether an explicit step was too large for stiff forces, and how small it has to be.
 
-Past its limit of stability an explicit method does not fail where contact is concerned: the ground pushes a foot out in
-one step and lets go of it in the next. All numbers are finite, and all of them wrong. So the limit is looked for at the
-states of a run: the stiff forces there are frozen on their tangents (mechanics.steps.frozen_stiffness), which is a
-linear motion that decays, and one step of the method is a matrix on it. Where its largest eigenvalue is above 1, errors
-grow.
+Beyond its stability limit an explicit method does not fail at contacts: the ground pushes a foot out in one step and
+releases it in the next. All numbers are finite, and all of them are wrong. So the limit is computed at states of the
+run: the stiff forces there are linearized (mechanics.steps.frozen_stiffness), which gives a linear motion that decays,
+and one step of the method is a matrix on that motion. Where its largest eigenvalue is above 1, errors grow.
 """
 
 from __future__ import annotations
@@ -19,40 +18,41 @@ import numpy as np
 from kinemorph.algebra.arrays import Array
 from kinemorph.errors import ChatterWarning, users_level
 from kinemorph.mechanics.steps.frozen_stiffness import Frozen, frozen
+from kinemorph.plants.instant import Instant
 from kinemorph.plants.user_laws import Law
 from kinemorph.simulation.integrators.explicit import ExplicitRungeKutta
 from kinemorph.simulation.integrators.method import Method
 from kinemorph.simulation.integrators.symplectic import Partitioned
 from kinemorph.simulation.results.segment import Segment
 
-GROWTH = 1.05  # of errors in a step from which on it is no matter of accuracy: twice as large after 14 steps
-MOST_STATES = 32  # that are looked at
+GROWTH = 1.05  # per step: errors that grow faster, twice as large after 14 steps, are instability
+MOST_STATES = 32  # states of a run that are checked
 
 
 @dataclass(frozen=True)
 class Chatter:
-    """A step that was too large: where that was first seen, and what it should have been."""
+    """A step that was too large: where this was first found, and the largest step that is stable."""
 
     t: float  # [s]
-    name: str  # of the force that is too stiff
+    name: str  # the force that is too stiff
     method: str
     step: float  # [s]
-    growth: float  # of errors in a step
-    limit: float  # [s], the largest step that is stable at all states that were looked at
+    growth: float  # factor by which errors grow in a step
+    limit: float  # [s] the largest step that is stable at all states that were checked
 
     def __str__(self) -> str:
         return (
             f"'{self.name}' at t = {self.t:.6g} s is too stiff for steps of {self.step:.3g} s of '{self.method}': "
-            f"errors grow {self.growth:.3g} times a step, contact chatters and the motion is wrong. Take steps of at "
-            f"most {self.limit:.2g} s, or method='implicit_contact'."
+            f"errors grow by a factor of {self.growth:.3g} per step, contact chatters and the motion is wrong. Take "
+            f"steps of at most {self.limit:.2g} s, or method='implicit_contact'."
         )
 
 
 def find_chatter(method: Method, step: float, times: Array, at: Callable[[int], Frozen]) -> Chatter | None:
-    """The first of some times at which the step of a run was too large; None where all is well.
+    """The first of some times at which the step of a run was too large; None where there is none.
 
-    `at(k)` is the robot at times[k]. Of many times some are looked at, evenly. Methods that are not explicit have no
-    such limit.
+    `at(k)` gives the linearized robot at times[k]. If there are many times, a few of them are checked, evenly spaced.
+    Methods that are not explicit have no such limit.
     """
     if step_matrix(method, np.zeros((2, 2)), step) is None:
         return None
@@ -68,16 +68,16 @@ def find_chatter(method: Method, step: float, times: Array, at: Callable[[int], 
 
 
 def warn_of_chatter(segments: Sequence[Segment], method: Method, step: float) -> None:
-    """Warns where a run by steps of one size chatters."""
+    """Warns if a run with steps of one size chatters."""
     for segment in segments:
         law = segment.plant.laws.stiff
-        if law is None or not np.isfinite(segment.v).all():  # what is not finite is said elsewhere
+        if law is None or not np.isfinite(segment.v).all():  # the outcome of the run reports states that are not finite
             continue
 
         def at(k: int, segment: Segment = segment, law: Law = law) -> Frozen:
             groups = (segment.q, segment.v, segment.x, segment.m, segment.u)
             q, v, x, m, u = (group[k].tolist() for group in groups)
-            tree, points, joints = law(float(segment.t[k]), q, v, x, m, u, segment.p.tolist())
+            tree, points, joints = law(Instant(float(segment.t[k]), q, v, x, m, u, segment.p.tolist()))
             return frozen(tree, q, v, points, joints, step)
 
         found = find_chatter(method, step, segment.t, at)
@@ -87,7 +87,7 @@ def warn_of_chatter(segments: Sequence[Segment], method: Method, step: float) ->
 
 
 def largest_growth(method: Method, stiff: Frozen, h: float) -> tuple[float, Array]:
-    """How much the motion [w, v] that grows most grows in a step, and that motion; 1 where the method has no limit."""
+    """The largest growth of a motion [w, v] in a step, and that motion; 1 where the method has no limit."""
     step = step_matrix(method, stiff.system(), h)
     if step is None:
         return 1.0, np.zeros(2 * len(stiff.M))
@@ -106,7 +106,7 @@ def stable_step(method: Method, stiff: Frozen, h: float) -> float:
 
 
 def step_matrix(method: Method, A: Array, h: float) -> Array | None:
-    """What a step of the method does to y in  dy/dt = A y, y = [w, v]; None where it is not an explicit one."""
+    """The matrix of one step of the method on y in  dy/dt = A y, y = [w, v]; None where the method is not explicit."""
     if isinstance(method, ExplicitRungeKutta):
         return _runge_kutta(method, h * A)
     if isinstance(method, Partitioned):
@@ -129,6 +129,6 @@ def _partitioned(method: Partitioned, A: Array) -> Array:
     upper[:n], lower[n:] = A[:n], A[n:]
     for kind, share in method.parts:
         part: Any = share * (upper if kind == "drift" else lower)
-        # an implicit kick is solved for by rounds that converge only where a round makes the error smaller
+        # an implicit kick is solved by iterations, which converge only where each of them reduces the error
         whole = np.linalg.solve(np.eye(2 * n) - part, whole) if kind == "implicit" else whole + part @ whole
     return whole

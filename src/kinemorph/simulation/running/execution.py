@@ -1,8 +1,8 @@
 """Carrying out a run: from boundary to boundary until something ends it.
 
-Boundaries are the times at which Python has a say: inputs that are sampled and held, callbacks, the end. Between them
-everything is compiled; events come back when they happen. A run may be carried out in pieces, each with a plant of its
-own (see `docked_run`): what is asked for at regular times is counted through all of them.
+Boundaries are the times at which Python code has to run: held inputs, callbacks, the end. Between boundaries everything
+is compiled, and compiled code returns at events. A run may be carried out in pieces, each with its own plant (see
+`docked_run`); functions that are called at regular times keep their count through all pieces.
 """
 
 from __future__ import annotations
@@ -17,46 +17,43 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from kinemorph.algebra.arrays import Array
-from kinemorph.errors import ControllerError, KinemorphError, ShapeError, UnsupportedError, told
-from kinemorph.plants.instants import instants
-from kinemorph.plants.plant import Plant
+from kinemorph.errors import ControllerError, ShapeError, UnsupportedError, told
+from kinemorph.plants.sample_instants import instants
 from kinemorph.simulation.files.storage import Checkpoints
-from kinemorph.simulation.foreign.stepper import OutsideStepper
 from kinemorph.simulation.march.guards import RESOLUTION, Guard, Pace
 from kinemorph.simulation.march.layout import Status
 from kinemorph.simulation.results.trajectory import Event, EventKind, Outcome, Segment, Statistics, Trajectory
 from kinemorph.simulation.running.by_name import named_state
 from kinemorph.simulation.running.failures import Patience, explained
-from kinemorph.simulation.stepping.stepper import Marched, State, Stepper
+from kinemorph.simulation.stepping.plant_stepper import Marched, PlantStepper, State
 
-MOST_SWITCHES = 100  # of elements at one instant
-ASKED = {"inputs": "the function of the inputs", "callback": "the callback"}
+MOST_SWITCHES = 100  # switches of elements at one instant
 T = TypeVar("T")
 Progress = Callable[[float, float, int], None]  # (simulated time [s], size of the next step [s], events so far)
 
 
 @dataclass(frozen=True)
 class Held:
-    """Inputs that a Python function gives at regular times and that are held in between: u = law(t, q, v, x)."""
+    """Held inputs: a Python function u = law(t, q, v, x) is called at regular times, and u is constant in between."""
 
     law: Callable[..., Any]
-    every: float | None = None  # [s]; the sample time where none is given
+    every: float | None = None  # [s]; None means the time between stored samples
 
 
 class Regular:
-    """A function of the user that is asked at regular times from `start` on [s], and how often it has been."""
+    """A user function that is called at regular times from `start` [s] on, and how often it has been called."""
 
     def __init__(self, function: Callable[..., Any], what: str, period: float, start: float) -> None:
-        self.ask, self.what = _reader(function, what), what
+        self.call, self.what = _reader(function, what), what
         self.instants, self.count = instants(period, start), 0
 
     @property
     def next_time(self) -> float:
-        """When it is to be asked next [s]."""
+        """The time of the next call [s]."""
         return self.instants.time(self.count)
 
     def due(self, t: float) -> bool:
-        """Whether it is to be asked at t [s]; if so, it counts as asked."""
+        """Whether the function is due at t [s]; if so, it counts as called."""
         if t < self.next_time - 1e-12 * max(1.0, abs(t)):
             return False
         self.count += 1
@@ -64,10 +61,10 @@ class Regular:
 
 
 def _reader(function: Callable[..., Any], what: str) -> Callable[[State], Any]:
-    """Calls a function of the user with a state: what its arguments are named after, else (t, q, v, x) in order."""
+    """Calls a user function with a state: with the values that its arguments are named after, else (t, q, v, x)."""
     try:
         signature = inspect.signature(function)
-    except (TypeError, ValueError):  # made in C: it says nothing of its arguments
+    except (TypeError, ValueError):  # a function made in C does not say what its arguments are
         return lambda state: function(*state)
     names = list(signature.parameters)
     if names and set(names) <= set(State._fields):
@@ -76,17 +73,17 @@ def _reader(function: Callable[..., Any], what: str) -> Callable[[State], Any]:
         signature.bind(*State._fields)
     except TypeError:
         raise UnsupportedError(
-            f"{what}: the function takes ({', '.join(names)}); expected (t, q, v, x), or those of them that it needs."
+            f"{what}: the function takes ({', '.join(names)}); expected (t, q, v, x), or some of them."
         ) from None
     return lambda state: function(*state)
 
 
 def _is_true(value: Any) -> bool:
-    """Whether a callback has said True; NumPy's comparisons count, other values do not."""
+    """Whether a callback has returned True, as a bool or as NumPy's bool; other values do not count."""
     return isinstance(value, (bool, np.bool_)) and bool(value)
 
 
-class Rows(NamedTuple):
+class Samples(NamedTuple):
     """Samples of one call: t (n,), rows [q, v, x, m] (n, ...), u (n, nu)."""
 
     t: Array
@@ -95,29 +92,29 @@ class Rows(NamedTuple):
 
 
 class Run:
-    """The state of one run while it goes on."""
+    """One run in progress, with one plant."""
 
     def __init__(
         self,
-        stepper: Stepper | OutsideStepper,
+        stepper: PlantStepper,
         times: Array,
         held: Regular | None,
         callback: Regular | None,
         named: bool = False,
     ) -> None:
-        """`times` (n,) of samples, the last of which is the end. `named`: functions read states by name, too."""
+        """`times` (n,) are the sample times, the last is the end. With `named`, user functions read states by name."""
         self.stepper, self.times, self.until = stepper, times, float(times[-1])
         self.held, self.callback, self.named = held, callback, named
         self.events: list[Event] = []
-        self.done: list[list[Rows]] = [[]]  # by segment
-        self.next = 0  # the sample time that is to come
+        self.done: list[list[Samples]] = [[]]  # by segment
+        self.next = 0  # the index of the next sample time
         guards = stepper.watch.guards if stepper.watch else ()
         self.paces = [Pace(guard.shortest) for guard in guards]
         self.patience = Patience(stepper, float(times[0]), self.until)
         self._together, self._last_switch = 0, -math.inf  # switches of elements at one instant
 
     def carry_out(self, progress: Progress | None) -> Outcome:
-        """March from boundary to boundary until something ends the run."""
+        """Marches from boundary to boundary until something ends the run."""
         try:
             return self._carried_out(progress)
         except ControllerError as error:
@@ -125,7 +122,7 @@ class Run:
             return Outcome("failed", self.stepper.state.t, f"At t = {self.stepper.state.t:.9g} s {error}")
         except KeyboardInterrupt:
             self._keep_now()
-            return Outcome("interrupted", self.stepper.state.t, "The run was interrupted; what was computed is kept.")
+            return Outcome("interrupted", self.stepper.state.t, "The run was interrupted; its results are kept.")
 
     def _carried_out(self, progress: Progress | None) -> Outcome:
         while True:
@@ -139,7 +136,7 @@ class Run:
                 self.next = 1
                 if progress:
                     progress(t, self.stepper.h, 0)
-            if self.callback and self.callback.due(t) and _is_true(self._asked(self.callback)):
+            if self.callback and self.callback.due(t) and _is_true(self._called(self.callback)):
                 return Outcome("stopped", t, "The callback ended the run.")
             if t >= self.until:
                 return Outcome("finished", t)
@@ -149,16 +146,16 @@ class Run:
             if outcome is not None:
                 return outcome
 
-    def _asked(self, regular: Regular) -> Any:
-        """What a function of the user says now; what it raises ends the run with a sentence."""
+    def _called(self, regular: Regular) -> Any:
+        """What a user function returns now; an exception in it ends the run with a message."""
         state = self.stepper.state
         try:
-            return regular.ask(named_state(self.stepper.plant, state) if self.named else state)
+            return regular.call(named_state(self.stepper.plant, state) if self.named else state)
         except Exception as error:
-            raise ControllerError(f"{ASKED[regular.what]} raised {told(error)}.") from error
+            raise ControllerError(f"`{regular.what}` raised {told(error)}.") from error
 
     def _march(self, stop: float, progress: Progress | None) -> Outcome | None:
-        """To `stop`; an Outcome where the run ends before."""
+        """Marches to `stop` [s]; gives an Outcome where the run ends before."""
         while self.stepper.state.t < stop or len(self._wanted(stop)):
             wanted = self._wanted(stop)
             whole = len(wanted) < self.stepper.rows - 1 and (len(wanted) == 0 or wanted[-1] < stop)
@@ -170,11 +167,11 @@ class Run:
                 self._tick()
                 continue
             if marched.status not in (Status.GOING, Status.BUDGET):
-                while len(behind := self._wanted(self.stepper.state.t)):  # samples that did not fit the call
+                while len(behind := self._wanted(self.stepper.state.t)):  # samples that did not fit into the call
                     self._through(behind, self.stepper.state.t, len(behind))
             if marched.status is Status.EVENT:
                 outcome = self._happen(marched.fired)
-                self._tick()  # one at this very instant comes after the event
+                self._tick()  # a tick at the same instant comes after the event
                 if outcome is not None:
                     return outcome
             elif marched.status not in (Status.GOING, Status.BUDGET):
@@ -182,12 +179,12 @@ class Run:
         return None
 
     def _wanted(self, until: float) -> Array:
-        """The next sample times that fit one call, none after `until`."""
+        """The next sample times that fit into one call, up to `until`."""
         wanted = self.times[self.next : self.next + self.stepper.rows - 1]
         return wanted[wanted <= until]
 
     def _through(self, times: Array, stop: float, wanted: int) -> Marched:
-        """Marches through times, of which the first ones are wanted as samples."""
+        """Marches through times, and stores samples at the first `wanted` of them."""
         marched = self.stepper.through(times, stop)
         kept = min(len(marched.times), wanted)
         self._keep(marched.times[:kept], marched.rows[:kept])
@@ -195,28 +192,30 @@ class Run:
         return marched
 
     def _keep_now(self) -> None:
-        """A row of the state as it is, unless there is one at this time."""
+        """Stores a sample of the present state, unless there is one at this time."""
         t, q, v, x = self.stepper.state
         if not self.done[-1] or self.done[-1][-1].t[-1] < t:
             self._keep(np.array([t]), np.concatenate([q, v, x, self.stepper.m])[None])
 
     def _keep(self, times: Array, rows: Array) -> None:
         if len(times):
-            self.done[-1].append(Rows(times, rows, np.tile(self.stepper.u, (len(times), 1))))
+            self.done[-1].append(Samples(times, rows, np.tile(self.stepper.u, (len(times), 1))))
 
     def _hold(self) -> None:
-        """Asks for new inputs; a sample at this very time shows them."""
+        """Calls the user function for new inputs; a sample at this very time shows them."""
         assert self.held is not None
-        u = self._asked(self.held)
+        u = self._called(self.held)
         try:
+            if u is None:
+                raise ShapeError(f"None is given; expected {self.stepper.plant.nu} numbers.")
             self.stepper.push(u)
-        except ShapeError as error:
-            raise ControllerError(f"the function of the inputs gave what is none: {error}") from error
+        except (TypeError, ValueError) as error:
+            raise ControllerError(f"`inputs` returned something that is not an input vector: {error}") from error
         if self.done[-1] and self.done[-1][-1].t[-1] == self.stepper.state.t:
             self.done[-1][-1].u[-1] = self.stepper.u
 
     def _tick(self) -> None:
-        """Lets elements sample; a sample at this very time shows what they remember then."""
+        """Lets elements sample; a stored sample at this very time shows their new memory."""
         if not self.stepper.tick():
             return
         m = self.stepper.m
@@ -226,14 +225,14 @@ class Run:
     # ── events ────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _happen(self, fired: Sequence[int]) -> Outcome | None:
-        """Records the events at this time, resets the state, and says whether the run ends."""
+        """Records the events at this time and resets the state; gives an Outcome where the run ends."""
         stepper = self.stepper
         assert stepper.watch is not None
         ended: Outcome | None = None
         t = stepper.state.t
         for index in fired:
             if index >= len(stepper.watch.guards):
-                if not stepper.watch.is_met(index, *stepper.inputs):  # what has left the ground does not slide
+                if not stepper.watch.is_met(index, *stepper.inputs):  # a foot that has left the ground does not slide
                     continue
                 ended = ended or self._switch(index - len(stepper.watch.guards))
                 continue
@@ -247,7 +246,7 @@ class Run:
                 changed = self._reset(guard, {"t": t, "u": stepper.u, "p": stepper.p, **before})
                 stepper.m = changed.pop("m", stepper.m)
                 stepper.place(None, *(changed.get(group) for group in ("q", "v", "x")))
-                self.done.append([])  # the state jumps: what follows is another segment
+                self.done.append([])  # the state jumps: another segment starts
                 self._keep_now()
             after = self._groups()
             kind: EventKind = "stop" if guard.stop else "reset" if guard.reset is not None else "crossing"
@@ -257,24 +256,28 @@ class Run:
             elif guard.reset is not None and stepper.side(index) == 0.0:
                 self.events.append(Event(t, guard.name, "rest", after, after))
                 ended = Outcome(
-                    "rest", t, f"After event '{guard.name}' at t = {t:.9g} s nothing moves away from it: rest."
+                    "rest",
+                    t,
+                    f"After event '{guard.name}' at t = {t:.9g} s the motion is at rest: nothing moves away from it.",
                 )
         if ended is not None:
             self._keep_now()
         return ended
 
     def _reset(self, guard: Guard, state: Mapping[str, Any]) -> dict[str, Array]:
-        """What a guard's reset says; what it raises ends the run with a sentence."""
+        """The values that a guard's reset returns; an unusable value or an exception ends the run with a message."""
         assert self.stepper.watch is not None
         try:
             return self.stepper.watch.after(guard, state)
-        except KinemorphError:  # a law of the wrong form, which was wrong from the beginning
-            raise
+        except ShapeError as error:
+            raise ControllerError(
+                f"the reset of guard '{guard.name}' returned a state that cannot be used: {error}"
+            ) from error
         except Exception as error:
             raise ControllerError(f"the reset of guard '{guard.name}' raised {told(error)}.") from error
 
     def _switch(self, switch: int) -> Outcome | None:
-        """Lets an element change its memory; the motion goes on as it was."""
+        """Lets an element change its memory; the motion continues without a jump."""
         stepper = self.stepper
         assert stepper.watch is not None
         t, before = stepper.state.t, self._groups()
@@ -290,11 +293,11 @@ class Run:
         return Outcome(
             "failed",
             t,
-            f"At t = {t:.9g} s '{name}' switches to and fro without end. Use a method with a step, or another law.",
+            f"At t = {t:.9g} s '{name}' switches back and forth without end. Use a method with a step, or another law.",
         )
 
     def _rest(self, index: int, guard: Guard, t: float) -> Outcome | None:
-        """The end of the run where the resets of a guard have brought it to rest."""
+        """The outcome of a run that the resets of a guard have brought to rest; None where it has not."""
         end = self.paces[index].at_rest(t)
         if end is None:
             return None
@@ -312,7 +315,7 @@ class Run:
         return {"q": q, "v": v, "x": x, "m": self.stepper.m.copy()}
 
     def segments(self) -> tuple[Segment, ...]:
-        """Everything sampled so far."""
+        """All samples so far, by segment."""
         plant = self.stepper.plant
         edges = np.cumsum([plant.nq, plant.nv, plant.nx])
         found = []
@@ -323,19 +326,11 @@ class Run:
         return tuple(found)
 
 
-# ── what pieces leave ─────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def begun(make: Callable[..., Any], plant: Plant, guards: Sequence[Guard], t: float, first: Mapping[str, Any]) -> Any:
-    """A stepper at its start; `make` is given the state `first`: q, v, x, u, p and m as they were asked for."""
-    stepper = make(plant, guards=guards, t=t, **first)
-    if first["q"] is None and first["v"] is None:  # else it has done so
-        stepper.close()
-    return stepper
+# ── what remains of the pieces ────────────────────────────────────────────────────────────────────────────────────────
 
 
 class Ledger:
-    """Everything that a run has left: segments and events of the pieces that are over, and what they cost."""
+    """The results of a run: segments and events of the pieces that are finished, and their cost."""
 
     def __init__(
         self, settings: Mapping[str, Any], progress: Progress | None = None, checkpoints: Checkpoints | None = None
@@ -348,30 +343,30 @@ class Ledger:
         self._began, self._compiling = time.perf_counter(), 0.0
 
     def timed(self, make: Callable[[], T]) -> T:
-        """What is made, its time counted as that of compilation."""
+        """What `make` returns; the time it takes counts as compilation."""
         began = time.perf_counter()
         made = make()
         self._compiling += time.perf_counter() - began
         return made
 
     def carry_out(self, run: Run) -> Outcome:
-        """Carries out one piece and keeps what it leaves."""
+        """Carries out one piece and keeps its results."""
         self.method = run.stepper.method
 
-        def look_up(t: float, h: float, events: int) -> None:
+        def report(t: float, h: float, events: int) -> None:
             if self.progress:
                 self.progress(t, h, len(self.events) + events)
             if self.checkpoints:
                 self.checkpoints.note(lambda: self._so_far(run))
 
-        outcome = run.carry_out(look_up if self.progress or self.checkpoints else None)
+        outcome = run.carry_out(report if self.progress or self.checkpoints else None)
         self.segments += run.segments()
         self.events += run.events
         self._steps = self._counted(run)
         return outcome
 
     def finished(self, outcome: Outcome) -> Trajectory:
-        """The whole run, once all pieces are over."""
+        """The whole run, after all pieces are finished."""
         return self._trajectory(outcome, self.segments, self.events, self._steps)
 
     def _counted(self, run: Run) -> list[int]:

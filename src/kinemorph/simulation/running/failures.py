@@ -1,9 +1,8 @@
-"""Why a march could not go on, or hardly does, in a sentence: when, which coordinate, the likely cause, what to try."""
+"""Messages about runs that fail or hardly advance: when, which coordinate, the likely cause, what to try."""
 
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,30 +13,26 @@ from kinemorph.plants.robot_plant import DISSIPATED, SUPPLIED
 from kinemorph.simulation.integrators.methods import NOTES
 from kinemorph.simulation.march.layout import Status
 from kinemorph.simulation.stepping.initial_state import undecided
-
-if TYPE_CHECKING:
-    from kinemorph.simulation.foreign.stepper import OutsideStepper
-    from kinemorph.simulation.stepping.stepper import Stepper
-
+from kinemorph.simulation.stepping.plant_stepper import PlantStepper
 
 ACCOUNT = (SUPPLIED, DISSIPATED)
 
 
-RUN_AWAY = 1e30  # a state beyond it has no rates to speak of
-FAR = 1e6  # of a state whose growth leaves no room for further steps: it runs away
-MANY = 1_000_000  # steps, after which a word on a method that may not suit is due
+RUN_AWAY = 1e30  # the rate of a larger state has no meaning
+FAR = 1e6  # a larger state that stops the steps by its growth runs away
+MANY = 1_000_000  # steps, after which a warning about the method is due
 
 
 class Patience:
-    """Looks at the steps of a run that choose their own size, and warns once where they are without number."""
+    """Watches a run that chooses its own steps, and warns once if it takes very many."""
 
-    def __init__(self, stepper: Stepper | OutsideStepper, start: float, until: float) -> None:
+    def __init__(self, stepper: PlantStepper, start: float, until: float) -> None:
         self.stepper, self.start, self.until = stepper, start, until
         note = NOTES.get(stepper.method.name)
         self.over = stepper.fixed or note is None or note.stiff
 
     def look(self) -> None:
-        """To be called now and then."""
+        """Has to be called now and then."""
         steps = sum(self.stepper.counts)
         if self.over or steps < MANY:
             return
@@ -45,14 +40,15 @@ class Patience:
         done = (self.stepper.state.t - self.start) / (self.until - self.start)
         warnings.warn(
             f"'{self.stepper.plant.name}': {steps:,} steps of '{self.stepper.method.name}' for {done:.2%} of the run. "
-            "A motion that decays much faster than it is looked at is stiff: method='radau' takes far fewer.",
+            "The system may be stiff, with motions that decay in a small part of the run: method='radau' then takes "
+            "far fewer steps.",
             SlowRunWarning,
             stacklevel=users_level(),
         )
 
 
-def explained(stepper: Stepper | OutsideStepper, status: Status) -> str:
-    """The sentence for a march that came back with a failure."""
+def explained(stepper: PlantStepper, status: Status) -> str:
+    """The message for a march that returned with a failure."""
     plant, method = stepper.plant, stepper.method
     t, q, v, x = stepper.state
     s = np.concatenate([np.zeros(plant.nv), v, x])
@@ -64,70 +60,70 @@ def explained(stepper: Stepper | OutsideStepper, status: Status) -> str:
         where = names[int(bad[0])]
         return (
             f"At t = {t:.9g} s the rate of {where} is not finite: the mass matrix may be singular there, or a law "
-            "divides by zero. Give every moving body inertia, or start elsewhere."
+            "divides by zero. Give every moving body inertia, or choose another initial state."
         )
     if status is Status.LOST:
         return _lost(stepper)
     growth = np.abs(rate) / (1.0 + np.abs(s))
-    growth[[2 * plant.nv + k for k, c in enumerate(plant.x) if c.name in ACCOUNT]] = -1.0  # follows, never leads
+    growth[[2 * plant.nv + k for k, c in enumerate(plant.x) if c.name in ACCOUNT]] = -1.0  # only follows the motion
     first = int(np.argmax(growth))
     worst = names[first]
     if stepper.fixed and isinstance(plant.loops, SingularPerturbation) and stepper.h > 2.8 * plant.loops.epsilon:
         return (
             f"At t = {t:.9g} s the next state is not finite: steps of {stepper.h:g} s are too long for the fast motion "
-            f"of epsilon = {plant.loops.epsilon:g} s. Take steps below {2.8 * plant.loops.epsilon:g} s, or none."
+            f"of epsilon = {plant.loops.epsilon:g} s. Take steps below {2.8 * plant.loops.epsilon:g} s, or no step."
         )
     if status is Status.INFINITE:
         remedy = (
-            f"The step of {stepper.h:g} s is too large: try step={stepper.h / 10:g}, or none with method='dop853'."
+            f"The step of {stepper.h:g} s is too large: try step={stepper.h / 10:g}, or method='dop853' without step."
             if stepper.fixed
-            else "Look at the forces there."
+            else "Check the forces there."
         )
-        return f"At t = {t:.9g} s the next state is not finite, {worst} first of all. {remedy}"
+        return f"At t = {t:.9g} s the next state is not finite; {worst} changes fastest. {remedy}"
     note = NOTES.get(method.name)
     if status is Status.UNSOLVED and plant.holding is not None and not (note and note.stiff):
         return (
-            f"At t = {t:.9g} s a step could not be brought back onto the constraints, {worst} changes fastest: the "
+            f"At t = {t:.9g} s a step could not be brought back onto the constraints; {worst} changes fastest. The "
             "mechanism may be at a singular configuration, or at the end of its reach. Try tighter tolerances, or "
-            "start elsewhere; kinemorph.mobility says where it stands."
+            "another initial state; kinemorph.mobility shows how singular a configuration is."
         )
     if status is Status.STUCK and method.name == "sundials:ida" and plant.constraint_names:
         return (
-            f"At t = {t:.9g} s steps became too short to count, {worst} changes fastest: the mechanism may be at a "
-            "singular configuration, where the forces of its constraints are not determined. Use method='dop853', "
-            "which goes through, or start elsewhere."
+            f"At t = {t:.9g} s steps became too short to advance time; {worst} changes fastest. The mechanism may "
+            "be at a singular configuration, where its constraint forces are not determined. Use method='dop853', "
+            "which passes such configurations, or another initial state."
         )
     if status is Status.UNSOLVED:
         return (
-            f"At t = {t:.9g} s the equations of a step of method '{method.name}' could not be solved, {worst} changes "
-            "fastest. Try a smaller step, or another method."
+            f"At t = {t:.9g} s the equations of a step of method '{method.name}' could not be solved; {worst} "
+            "changes fastest. Try a smaller step, or another method."
         )
     if abs(s[first]) > FAR:
         return (
-            f"At t = {t:.9g} s {worst} has grown to {s[first]:.3g} and grows ever faster: the motion runs away in "
-            "finite time. Look at the forces that drive it, or end the run before."
+            f"At t = {t:.9g} s {worst} has grown to {s[first]:.3g} and grows ever faster: the motion becomes "
+            "infinite in finite time. Check the forces that drive it, or end the run before."
         )
     return (
-        f"At t = {t:.9g} s steps became shorter than {stepper.limits[2]:g} s, {worst} changes fastest: the motion is "
-        "too stiff for this method, or not smooth. Try method='radau' for stiff systems, events for jumps, or looser "
-        "tolerances."
+        f"At t = {t:.9g} s steps became shorter than {stepper.options.min_step:g} s; {worst} changes fastest. The "
+        "motion is too stiff for this method, or not smooth. Try method='radau' for stiff systems, events for jumps, "
+        "or looser tolerances."
     )
 
 
-def _lost(stepper: Stepper | OutsideStepper) -> str:
-    """The sentence for velocities that were named as independent and do not decide the others."""
+def _lost(stepper: PlantStepper) -> str:
+    """The message for velocities that were named as independent and do not decide the others."""
     plant = stepper.plant
     assert plant.constraints is not None
     t, q, v, x = stepper.state
     if isinstance(plant.loops, SingularPerturbation) and not names_independent(plant.loops):
         return (
-            f"At t = {t:.9g} s '{plant.name}' has come by a singular configuration, where the fast motion of "
-            "loops='perturbation' does not know which way to close its loops. Use loops='projection', which goes "
-            "through; kinemorph.mobility says where it stands."
+            f"At t = {t:.9g} s '{plant.name}' has reached a singular configuration, where the fast motion of "
+            "loops='perturbation' cannot decide in which direction to close its loops. Use loops='projection', which "
+            "passes such configurations; kinemorph.mobility shows how singular a configuration is."
         )
     s = np.concatenate([np.zeros(plant.nv), v, x])
     J = build(plant.constraints)(t, q, s, stepper.m, stepper.u, stepper.p)[2]
     sentence = (
-        undecided(plant, J) or "the joints named as independent hardly decide the others. Name other ones, or none."
+        undecided(plant, J) or "the joints named as independent hardly decide the others. Name other joints, or none."
     )
     return f"At t = {t:.9g} s {sentence}"

@@ -1,6 +1,8 @@
-"""A plant that stands at one state and can be advanced.
+"""A plant at one state, which can be advanced.
 
+plant_stepper   `PlantStepper`: the interface of every stepper, and what all of them share
 stepper         `Stepper`: one step, to a time, or through a list of sample times, in compiled code
-initial_state   where a run with constraints begins: named values are kept, the others follow
+step_options    `StepOptions`: method, step size and tolerances, with every default filled in
+initial_state   the initial state of a run with constraints: named values are kept, the others follow
 sample_clocks   when sampled elements are due next
 """

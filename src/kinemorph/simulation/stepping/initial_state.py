@@ -1,22 +1,20 @@
-"""Where a run with constraints begins: coordinates and velocities that are named are kept, the others follow.
+"""The initial state of a run with constraints: named coordinates and velocities are kept, the others follow.
 
-A start that is given in full and is off by no more than rounding is brought onto the constraints. One that is open by
-more is refused: the user meant another one, and which one is not ours to guess. A joint whose motion is prescribed
-starts where that says, if no start is given. Methods that close loops on the way (singular perturbation, Baumgarte) may
-begin with open ones.
+An initial state that is given in full and is off by no more than rounding is brought onto the constraints. One that is
+off by more is refused, because the program cannot guess which state the user meant. A joint with a prescribed motion
+starts at the prescribed place, if no q is given. Constraint methods that close loops during the run (singular
+perturbation, Baumgarte) may start with open ones.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
 
 from kinemorph.algebra.arrays import Array
-from kinemorph.codegen.building.compile import build
 from kinemorph.codegen.building.function import CompiledFunction
 from kinemorph.errors import KinemorphError, ModelError, ShapeError
 from kinemorph.mechanics.constraints.closures import constraint_owners, constraint_units
@@ -28,38 +26,37 @@ from kinemorph.model.robot import Robot
 from kinemorph.plants.loop_methods import Baumgarte, SingularPerturbation, names_independent
 from kinemorph.plants.plant import Plant
 
-ROUNDED = 1e-3  # of the largest singular value: one that few digits make of zero
-UNDECIDED = 1e-2  # of the largest singular value, by dependent joints: the smallest that still decides them
-
-_BUILT: WeakKeyDictionary[Plant, CompiledFunction] = WeakKeyDictionary()  # loading code takes longer than a short run
+ROUNDED = 1e-3  # times the largest singular value: data of few digits can turn a zero into as much
+UNDECIDED = 1e-2  # times the largest singular value: below it dependent joints are not determined
 
 
 def closed_start(plant: Plant, t: float, state: tuple[Array, Array, Array], given: tuple[Any, Any, Any]) -> Any:
-    """(q, v) on the constraints near those of a state (q, v, x); `given` are what the user gave for q and v, and the
-    numbers (m, u, p). See this module's text. Raises ShapeError where there are none.
+    """(q, v) on the constraints near a state (q, v, x); `given` is what the user gave for q and v, and (m, u, p).
+
+    Raises ShapeError where there is no such state.
     """
     q, v, x = state
     q_given, v_given, others = given
-    if plant.constraints is None:
+    if plant.laws.constraints is None:
         return q, v
-    look = _Look(plant, _function(plant), t, x, others)
+    look = _ConstraintsAt(plant, plant.compiled("constraints"), t, x, others)
     free_q = _movable(plant, "q", q_given)
     if not isinstance(plant.loops, Baumgarte | SingularPerturbation) or isinstance(q_given, Mapping):
         q = _closed(look, q, free_q, q_given)
     elif float(np.abs(look.at(q, v)[0]).max(initial=0.0)) > OPEN:
-        return q, v  # they close on the way, and so do velocities
+        return q, v  # loops close during the run, and so do velocities
     _check_independent(look, q, v)
     return q, _moving(look, q, v, _movable(plant, "v", v_given), named=isinstance(v_given, Mapping))
 
 
 def closed_already(plant: Plant, t: float, given: Mapping[str, Array]) -> npt.NDArray[np.bool_]:
-    """Which of many states, values of shape (B, n) by group, are on the constraints to rounding, shape (B,)."""
-    if names_independent(plant.loops) is not None:  # each of them has to be looked at
+    """Which of B states (arrays (B, n) by group) are on the constraints, but for rounding; shape (B,)."""
+    if names_independent(plant.loops) is not None:  # each state has to be checked alone
         return np.zeros(len(given["q"]), dtype=bool)
     s = np.concatenate([np.zeros_like(given["v"]), given["v"], given["x"]], axis=1)
     try:
-        phi, rate, _, sizes = _function(plant)(t, given["q"], s, *(given[group] for group in "mup"))
-    except KinemorphError:  # each by itself says what is wrong
+        phi, rate, _, sizes = plant.compiled("constraints")(t, given["q"], s, *(given[group] for group in "mup"))
+    except KinemorphError:  # the check of a single state says what is wrong
         return np.zeros(len(given["q"]), dtype=bool)
     fast = np.maximum(1.0, np.abs(given["v"]).max(axis=1, initial=0.0))
     placed = np.abs(phi / sizes[:, : phi.shape[1]]).max(axis=1, initial=0.0) <= CLOSED
@@ -68,15 +65,7 @@ def closed_already(plant: Plant, t: float, given: Mapping[str, Array]) -> npt.ND
     return found
 
 
-def _function(plant: Plant) -> CompiledFunction:
-    """The constraints of a plant, compiled."""
-    assert plant.constraints is not None
-    if plant not in _BUILT:
-        _BUILT[plant] = build(plant.constraints)
-    return _BUILT[plant]
-
-
-def _check_independent(look: _Look, q: Array, v: Array) -> None:
+def _check_independent(look: _ConstraintsAt, q: Array, v: Array) -> None:
     """Refuses joints named as independent that do not decide the others."""
     if names_independent(look.plant.loops) is None:
         return
@@ -86,9 +75,7 @@ def _check_independent(look: _Look, q: Array, v: Array) -> None:
 
 
 def undecided(plant: Plant, J: Array) -> str:
-    """Why joints named as independent do not decide the others, by the slopes J (nc, nv) of constraints; "" where they
-    do.
-    """
+    """Why joints named as independent do not decide the others, by the constraint Jacobian J (nc, nv); else ""."""
     names = names_independent(plant.loops) or ()
     owners = [column.name.partition(".")[0] for column in plant.v]
     dependent = np.array(
@@ -103,27 +90,27 @@ def undecided(plant: Plant, J: Array) -> str:
     others = ", ".join(column.name for column, one in zip(plant.v, dependent, strict=True) if one)
     if count != free:
         return (
-            f"{listed} of '{plant.name}' is to be independent, {plant.nv - len(plant.locked) - count} of its "
-            f"velocities; expected {mobile}, as its constraints leave free. Name as many, or none."
+            f"{listed} of '{plant.name}' named as independent gives {plant.nv - len(plant.locked) - count} independent "
+            f"velocities; expected {mobile}, as many as its constraints leave free. Name as many, or none."
         )
     worst = sizes[min(count, len(sizes)) - 1] if count else 1.0
     if worst <= UNDECIDED * max(1.0, float(sizes.max(initial=0.0))):
         condition = float(sizes.max(initial=0.0)) / max(float(worst), 1e-300)
         return (
-            f"{listed} of '{plant.name}' does not decide the other joints ({others}): the slopes of the constraints by "
-            f"these have condition {condition:.2g}, as at a dead point. Name other joints, or none."
+            f"{listed} of '{plant.name}' does not decide the other joints ({others}): the constraint Jacobian of these "
+            f"has condition {condition:.2g}, as at a dead point. Name other joints, or none."
         )
     return ""
 
 
-class _Look:
+class _ConstraintsAt:
     """The constraints of a plant at one time."""
 
     def __init__(self, plant: Plant, function: CompiledFunction, t: float, x: Array, others: Any) -> None:
         self.plant, self.function, self.t, self.x, self.others = plant, function, t, x, others
 
     def at(self, q: Array, v: Array) -> tuple[Array, Array, Array]:
-        """(phi (nh,), rates (nc,), J (nc, nv)), rows against their sizes."""
+        """(phi (nh,), rates (nc,), J (nc, nv)), each row divided by its size."""
         s = np.concatenate([np.zeros(self.plant.nv), v, self.x])
         phi, rate, J, self.sizes = _values(self.plant, self.function, self.t, q, s, *self.others)
         return phi / self.sizes[: len(phi)], rate / self.sizes, J / self.sizes[:, None]
@@ -135,30 +122,30 @@ class _Look:
 
     @property
     def robot(self) -> Robot:
-        """Whose constraints these are."""
+        """The robot of the plant."""
         assert self.plant.robot is not None
         return self.plant.robot
 
     def gaps(self, values: Array, per: str = "") -> str:
-        """`row_gaps` of values (nc,) against the sizes of rows."""
+        """`row_gaps` of values (nc,) that are divided by the sizes of rows."""
         return row_gaps(self.plant, values, self.sizes, per)
 
     def only_loops(self, values: Array) -> bool:
-        """Whether nothing but loops is off, by values (nc,) as in `gaps`; no coupled joint and no element."""
+        """Whether only loops are violated, by values (nc,) as in `gaps`, and neither coupled joints nor elements."""
         of_loops = len(constraint_owners(self.robot)) - len(self.robot.couplings)
         return not bool((np.abs(values[of_loops:]) > CLOSED).any())
 
     def only_prescribed(self, values: Array) -> bool:
-        """Whether nothing is off but joints whose motion is prescribed: where these are is no guess."""
-        told = [element.name for element in self.plant.elements if isinstance(element, PrescribedMotion)]
+        """Whether only joints with prescribed motion are off: their place is known."""
+        prescribed = [element.name for element in self.plant.elements if isinstance(element, PrescribedMotion)]
         off = [name for name, value in zip(self.plant.constraint_names, values, strict=False) if abs(value) > OPEN]
-        return all(any(row == name or row.startswith(f"{name}.") for name in told) for row in off)
+        return all(any(row == name or row.startswith(f"{name}.") for name in prescribed) for row in off)
 
 
 def row_gaps(plant: Plant, values: Array, sizes: Array, per: str = "") -> str:
-    """Constraints that are off by values (nc,) times sizes (nc,), in words: `'closure' by 0.3 m`, the worst first.
+    """The violated constraints in words, `'closure' by 0.3 m`, the worst first; values (nc,) times sizes (nc,).
 
-    Those of a loop or coupled joint go by its name, those of elements by their own, `rail.y`.
+    Rows of a loop or coupled joint have its name, rows of elements their own, `rail.y`.
     """
     assert plant.robot is not None
     own = constraint_owners(plant.robot)
@@ -174,36 +161,36 @@ def row_gaps(plant: Plant, values: Array, sizes: Array, per: str = "") -> str:
 
 
 def _values(plant: Plant, function: CompiledFunction, *inputs: Any) -> Any:
-    """(phi, rate, J, sizes) of the constraints at one state; a row that is not a number is named."""
+    """(phi, rate, J, sizes) of the constraints at one state; an error names a row that is not finite."""
     try:
         return function(*inputs)
     except ShapeError:
         raise
     except KinemorphError:
-        outs = tuple(np.zeros(port.shape) for port in function.program.outputs)
+        outs = tuple(np.zeros(port.shape) for port in function.outputs)
         function.raw(outs, *(np.array(x, dtype=float) for x in inputs))
         for k, row in enumerate(plant.constraint_names):
             bad = [float(x) for out in outs for x in np.ravel(out[k : k + 1]) if not np.isfinite(x)]
             if bad:
                 raise ShapeError(
-                    f"q: constraint '{row}' of '{plant.name}', or its slope, is {bad[0]:g} at the start; expected a "
-                    "finite number. Start where it is one, or mend what the row says."
+                    f"q: constraint '{row}' of '{plant.name}', or its derivative, is {bad[0]:g} in the initial state; "
+                    "expected a finite number. Choose another initial state, or correct the row."
                 ) from None
         raise
 
 
-def _closed(look: _Look, start: Array, free: npt.NDArray[np.bool_], given: Any) -> Array:
-    """The configuration with all constraints closed, moving only what is free."""
+def _closed(look: _ConstraintsAt, start: Array, free: npt.NDArray[np.bool_], given: Any) -> Array:
+    """The configuration with all constraints closed; only coordinates of `free` velocities change."""
     name, still = look.plant.name, np.zeros(look.plant.nv)
     phi = look.at(start, still)[0]
     named = isinstance(given, Mapping)
     by_default = given is None and np.array_equal(start, neutral(look.robot))
     if float(np.abs(phi).max(initial=0.0)) > OPEN and not named and not (by_default and look.only_prescribed(phi)):
-        at = "at the neutral configuration, where it starts as no q is given" if by_default else "at the start"
+        at = "at the neutral configuration, which is used as no q is given" if by_default else "in the initial state"
         what = f"the loops of '{name}' are open {at}" if look.only_loops(phi) else f"'{name}' breaks constraints {at}"
         raise ShapeError(
-            f"q: {what}: {look.gaps(phi)}; expected a configuration that keeps them. Name the coordinates that you "
-            f"know, as q={{'{look.plant.q[0].name}': ...}}, and the others follow; or use kinemorph.close_loops."
+            f"q: {what}: {look.gaps(phi)}; expected a configuration that satisfies them. Name the coordinates that "
+            f"you know, as q={{'{look.plant.q[0].name}': ...}}, and the others follow; or use kinemorph.close_loops."
         )
 
     def seen(at: Array) -> tuple[Array, Array]:
@@ -218,39 +205,38 @@ def _closed(look: _Look, start: Array, free: npt.NDArray[np.bool_], given: Any) 
     if apart > 1e4 * CLOSED:
         if apart <= OPEN and look.plant.locked == () and _stuck(look, q, phi, free):
             raise ShapeError(
-                f"q: the loops of '{name}' stay open by a little, {look.gaps(phi)}, where "
-                "nothing can move to close them: axes or lengths are rounded, and the joints that close loops ask for "
-                "more than these allow. Write them with more digits, or close the loops with joints that ask for less, "
-                "as 'spherical'."
+                f"q: the loops of '{name}' stay open by a little, {look.gaps(phi)}, and no motion closes them: axes or "
+                "lengths are rounded, and the joints that close the loops constrain more than these allow. Write them "
+                "with more digits, or close the loops with joints that constrain less, as 'spherical'."
             )
         held = "" if free.all() else " with the named coordinates kept"
-        what = "closes its loops" if look.only_loops(phi) else "keeps its constraints"
+        what = "closes its loops" if look.only_loops(phi) else "satisfies its constraints"
         raise ShapeError(
-            f"q: no configuration of '{name}' near the start {what}{held}; left over: {look.gaps(phi)}. Name other "
-            "coordinates, or find a configuration with kinemorph.close_loops."
+            f"q: no configuration of '{name}' near the given one {what}{held}; remaining error: {look.gaps(phi)}. Name "
+            "other coordinates, or find a configuration with kinemorph.close_loops."
         )
     return q
 
 
-def _stuck(look: _Look, q: Array, phi: Array, free: npt.NDArray[np.bool_]) -> bool:
-    """Whether what is open is what no velocity changes much: rows that contradict others, but for rounding alike."""
+def _stuck(look: _ConstraintsAt, q: Array, phi: Array, free: npt.NDArray[np.bool_]) -> bool:
+    """Whether no velocity reduces the remaining error much: rows contradict others that are equal but for rounding."""
     J = np.where(free, look.at(q, np.zeros(look.plant.nv))[2][: len(phi)], 0.0)
     reachable = J @ np.linalg.pinv(J, ROUNDED) @ phi
     return float(np.abs(reachable).max(initial=0.0)) < 0.1 * float(np.abs(phi).max(initial=0.0))
 
 
-def _moving(look: _Look, q: Array, v: Array, free: npt.NDArray[np.bool_], *, named: bool) -> Array:
-    """The velocity nearest to v that keeps all constraints, changing only what is free."""
+def _moving(look: _ConstraintsAt, q: Array, v: Array, free: npt.NDArray[np.bool_], *, named: bool) -> Array:
+    """The velocity nearest to v that satisfies all constraints; only `free` velocities change."""
     _, rate, J = look.at(q, v)
     against = float(np.abs(rate).max(initial=0.0))
     scale = max(1.0, float(np.abs(v).max(initial=0.0)))
     if against > OPEN * scale and not named and v.any():
         what = "open its loops" if look.only_loops(rate) else "break its constraints"
         raise ShapeError(
-            f"v: the velocities of '{look.plant.name}' {what}, {look.gaps(rate, '/s')}; expected velocities that keep "
-            "them. Name those that you know, as v={...}, and the others follow."
+            f"v: the velocities of '{look.plant.name}' {what}, {look.gaps(rate, '/s')}; expected velocities that "
+            "satisfy them. Name those that you know, as v={...}, and the others follow."
         )
-    for _ in range(2):  # the second takes away what rounding has left
+    for _ in range(2):  # the second round removes what rounding has left
         v = v - np.linalg.pinv(np.where(free, J, 0.0), FLAT) @ rate
         rate = look.at(q, v)[1]
     if float(np.abs(rate).max(initial=0.0)) > 1e-9 * scale:
@@ -258,7 +244,7 @@ def _moving(look: _Look, q: Array, v: Array, free: npt.NDArray[np.bool_], *, nam
         if not named:
             raise ShapeError(
                 f"v: no velocities of '{look.plant.name}' keep its {'loops closed' if loops else 'constraints'}: the "
-                f"least that is left is {look.gaps(rate, '/s')}. Take out rows that contradict each other there."
+                f"smallest remaining error is {look.gaps(rate, '/s')}. Remove rows that contradict each other there."
             )
         raise ShapeError(
             f"v: the named velocities of '{look.plant.name}' {'open its loops' if loops else 'break its constraints'}, "
@@ -268,7 +254,7 @@ def _moving(look: _Look, q: Array, v: Array, free: npt.NDArray[np.bool_], *, nam
 
 
 def _movable(plant: Plant, group: str, given: Any) -> npt.NDArray[np.bool_]:
-    """Which velocities (nv,) may be changed: those of coordinates that are not named, and of joints not locked."""
+    """Which velocities (nv,) may change: those of coordinates that are not named and of joints that are not locked."""
     free = np.ones(plant.nv, dtype=bool)
     free[list(plant.locked)] = False
     if not isinstance(given, Mapping):

@@ -1,16 +1,16 @@
-"""Sample instants of a run: when memory is sampled next, and doing it.
+"""Sample instants of a run: when elements sample next, and how they do it.
 
-Ticks are absolute, phase + k period with k = 0, 1, ..., so that neither step size nor the start of a run moves them. No
-step goes beyond one, and the state is sampled when it stands exactly there. At one instant
+The ticks of a clock are at phase + k period with k = 0, 1, ..., so that neither the step size nor the start of a run
+moves them. No step goes beyond a tick: elements sample the state exactly there. At one instant
 
-    1. events come first, and what they reset
-    2. then clocks, in the order of the first element that goes by each, and elements of one clock in theirs; each of
-       them sees what those before it wrote
-    3. then functions of the run: inputs that are held, the callback
+    1. events come first, with their resets
+    2. then clocks, in the order of the first element that uses each; elements of one clock sample in their own order,
+       and each of them sees what the elements before it wrote
+    3. then the functions of the run: held inputs, the callback
 
-and a sample stored at that instant shows what all of them left. A run from t does the ticks at t, one that goes on with
-a run does not: they are done. The march does compiled ticks by itself; it comes back for Python functions, and where a
-number is not finite.
+and a sample stored at that instant shows the result of all of them. A run from t does the ticks at t; a run that
+continues another one does not, because they are done. The march does compiled ticks in compiled code; it returns for
+Python functions, and where a sampled value is not finite.
 """
 
 from __future__ import annotations
@@ -22,22 +22,19 @@ from typing import Any
 import numpy as np
 
 from kinemorph.algebra.arrays import Array
-from kinemorph.codegen.building.compile import build
 from kinemorph.codegen.building.function import CompiledFunction
 from kinemorph.errors import ControllerError
 from kinemorph.plants.plant import Plant, Stage
 
 
 class Clockwork:
-    """Does the ticks of a plant."""
+    """The clocks of a plant: finds their ticks, and lets elements sample."""
 
     def __init__(self, plant: Plant) -> None:
         self.plant = plant
-        self._sampling: dict[Stage, CompiledFunction] = {}
-        self._reading: dict[tuple[int, int], CompiledFunction] = {}
 
     def first(self, t: float, known: Collection[str] = ()) -> Array:
-        """The numbers of the next ticks, one per clock; those of memory that is `known` have passed at t."""
+        """The number of the next tick of each clock; ticks at t that write only memory that is `known` are done."""
         return np.array(
             [
                 tick.instants.next(t, passed=bool(tick.writes) and set(tick.writes) <= set(known))
@@ -46,20 +43,20 @@ class Clockwork:
         )
 
     def next_time(self, numbers: Array) -> float:
-        """The earliest of them [s]."""
+        """The earliest of the next ticks [s]."""
         pairs = zip(self.plant.ticks, numbers.tolist(), strict=True)
         return min((tick.instants.time(k) for tick, k in pairs), default=math.inf)
 
     def snapped(self, times: Array) -> Array:
-        """Times, shape (n,), those that are ticks but for rounding moved there."""
+        """Times, shape (n,); a time that differs from a tick by rounding only becomes that tick."""
         for tick in self.plant.ticks:
             times = tick.instants.snapped(times)
         return times
 
     def run(self, numbers: Array, inputs: Sequence[Any]) -> Array:
-        """New memory after all ticks that are due; `numbers` are moved on. `inputs` are those of `rate`.
+        """New memory after all ticks that are due; `numbers` are advanced. `inputs` are those of `rate`.
 
-        Raises ControllerError where memory would not be finite, and nothing has changed.
+        Raises ControllerError where memory would not be finite; then nothing changes.
         """
         t, base, s, m, u, p = inputs
         moved = numbers.copy()
@@ -75,24 +72,20 @@ class Clockwork:
         return new
 
     def sampled(self, stage: Stage, inputs: Sequence[Any]) -> Array:
-        """New memory after one stage; inputs may be a batch where it is compiled."""
+        """New memory after one stage; inputs may be a batch if the stage is compiled."""
         if not stage.python:
-            if stage not in self._sampling:
-                self._sampling[stage] = build(self.plant.sampling(stage.samplers))
-            return _called(self._sampling[stage], np.shape(inputs[3]), inputs)
+            return _called(self.plant.compiled("sampling", stage.samplers), np.shape(inputs[3]), inputs)
         assert self.plant.laws.jumps is not None
         t, m = float(inputs[0]), np.array(inputs[3], dtype=float)
         for sampler in stage.samplers:
-            if sampler not in self._reading:
-                self._reading[sampler] = build(self.plant.reading(sampler))
-            read = self._reading[sampler]
-            values = _called(read, read.program.outputs[0].shape, (*inputs[:3], m, *inputs[4:]))
+            read = self.plant.compiled("reading", sampler)
+            values = _called(read, read.outputs[0].shape, (*inputs[:3], m, *inputs[4:]))
             m = np.array(self.plant.laws.jumps.decide(sampler, t, values.tolist(), m.tolist()), dtype=float)
         return m
 
 
 def _called(function: CompiledFunction, shape: tuple[int, ...], inputs: Sequence[Any]) -> Array:
-    """The one output of a function, whatever numbers it holds."""
+    """The only output of a function; its numbers need not be finite."""
     out = np.empty(shape)
     if out.size:
         function.raw(out, *(np.asarray(values, dtype=float, order="C") for values in inputs))
@@ -100,10 +93,10 @@ def _called(function: CompiledFunction, shape: tuple[int, ...], inputs: Sequence
 
 
 def _unusable(plant: Plant, m: Array) -> str:
-    """What is wrong with memory that is not finite."""
+    """A message about memory that is not finite."""
     k = int(np.flatnonzero(~np.isfinite(m))[0])
     owner = plant.m[k].name.partition(".")[0]
     return (
-        f"'{plant.m[k].name}' became {m[k]} when '{owner}' sampled; expected a finite number. Look at what it reads, "
-        "and at what it divides by."
+        f"'{plant.m[k].name}' became {m[k]} when '{owner}' sampled; expected a finite number. Check what it reads "
+        "and what it divides by."
     )

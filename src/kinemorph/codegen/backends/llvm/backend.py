@@ -1,6 +1,6 @@
 """The LLVM backend: a program as machine code of this computer, compiled in memory.
 
-A program becomes two modules. The first is made at once, the second when the first batch comes:
+A program becomes two LLVM modules. The first is made at once, the second with the first batch:
 
     one      main          the operations on plain numbers (`single`; `chunks`, `loop_programs`)
              kernel        one state:  void kernel(outs, ins)
@@ -8,9 +8,9 @@ A program becomes two modules. The first is made at once, the second when the fi
              raw, call     the same, called straight from Python (`entry`)
     lanes    batch         n states, several side by side in SIMD lanes (`lanes`)
 
-Inputs of exactly the ports' shapes go through `single`, any batch (also of one state) through `batch`: so a state's
+Inputs of exactly the ports' shapes are evaluated by `single`, any batch (also of one state) by `batch`: so a state's
 result does not depend on the batch it is in. The two agree to rounding. Code that is found in the cache is not emitted,
-and what emits it is not imported.
+and the files that emit code are not imported.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ import threading
 from collections.abc import Callable, Sequence
 from functools import cache
 
-from kinemorph.codegen.backends import Array, Kernel, Precision, Run, Signature
+from kinemorph.codegen.backends import Array, Kernel, Precision, Run
 from kinemorph.codegen.backends.llvm import python_objects
 from kinemorph.codegen.backends.llvm.engine import Engine, load_module, vector_bits
 from kinemorph.codegen.backends.llvm.entry import bind_entries
 from kinemorph.codegen.backends.llvm.math import Real
-from kinemorph.codegen.storing.recipes import AnyProgram, key_of, whole
+from kinemorph.codegen.graphs.program import Runnable
 
 
 @cache
@@ -33,11 +33,11 @@ def lanes_of(precision: Precision) -> int:
     return vector_bits() // Real(precision).bits
 
 
-def llvm(program: AnyProgram, precision: Precision = "float64") -> Kernel:
-    """The kernel of `program` as machine code; its source is the LLVM IR of both modules before optimization."""
+def llvm(program: Runnable, precision: Precision = "float64") -> Kernel:
+    """The kernel of `program` as machine code; its source is the LLVM IR of both LLVM modules before optimization."""
     lanes = lanes_of(precision)
     direct = python_objects.layout_is_known()
-    own = f"{key_of(program)} {precision} one {direct}"
+    own = f"{program.key} {precision} one {direct}"
     engine = load_module(own, program.name, lambda: _one(program, precision, direct))
     lock = threading.Lock()
     loaded: list[Engine] = []
@@ -45,12 +45,12 @@ def llvm(program: AnyProgram, precision: Precision = "float64") -> Kernel:
     def lanes_engine() -> Engine:
         with lock:
             if not loaded:
-                own, real = f"{key_of(program)} {precision} lanes {lanes}", Real(precision, lanes)
+                own, real = f"{program.key} {precision} lanes {lanes}", Real(precision, lanes)
                 loaded.append(load_module(own, program.name, lambda: _lanes(program, real)))
             return loaded[0]
 
     def source() -> str:
-        border = f"\n\n; a module of its own: {lanes} states side by side\n\n"
+        border = f"\n\n; an LLVM module of its own: {lanes} states side by side\n\n"
         return _one(program, precision, direct) + border + _lanes(program, Real(precision, lanes))
 
     address = engine.address("kernel")
@@ -64,19 +64,19 @@ def llvm(program: AnyProgram, precision: Precision = "float64") -> Kernel:
     return Kernel(source, run, raw, call, lanes, address)
 
 
-def _one(program: AnyProgram, precision: Precision, direct: bool) -> str:
+def _one(program: Runnable, precision: Precision, direct: bool) -> str:
     from kinemorph.codegen.backends.llvm.single import emit_one
 
-    return emit_one(whole(program), precision, direct)
+    return emit_one(program.traced, precision, direct)
 
 
-def _lanes(program: AnyProgram, real: Real) -> str:
+def _lanes(program: Runnable, real: Real) -> str:
     from kinemorph.codegen.backends.llvm.lanes import emit_lanes
 
-    return emit_lanes(whole(program), real)
+    return emit_lanes(program.traced, real)
 
 
-def _through_ctypes(program: Signature, engine: Engine, lanes_engine: Callable[[], Engine]) -> Run:
+def _through_ctypes(program: Runnable, engine: Engine, lanes_engine: Callable[[], Engine]) -> Run:
     """`run` by ctypes, for an interpreter whose objects the direct entries cannot read."""
     n_outs, n_ins = len(program.outputs), len(program.inputs)
     pointing = ["pointer"] * (n_outs + n_ins)

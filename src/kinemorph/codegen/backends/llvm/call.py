@@ -12,15 +12,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kinemorph.codegen.backends import Precision, Signature
+from kinemorph.codegen.backends import Precision
 from kinemorph.codegen.backends.llvm import python_objects as py
 from kinemorph.codegen.backends.llvm.arrays import load
 from kinemorph.codegen.backends.result_memory import room_from
 from kinemorph.codegen.backends.threads import cost_in_batch, shared_from
-from kinemorph.codegen.graphs.program import Port
+from kinemorph.codegen.graphs.program import Port, Runnable
 
 
-def call_entry(program: Signature, precision: Precision) -> str:
+def call_entry(program: Runnable, precision: Precision) -> str:
     """The definition of `call`, by `single` and `many`."""
     outs, ins = program.outputs, program.inputs
     limit = min(

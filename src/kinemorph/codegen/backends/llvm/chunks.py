@@ -15,9 +15,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from itertools import groupby, islice
 
-from kinemorph.codegen.backends import Signature
 from kinemorph.codegen.backends.llvm.math import ROTATIONS, Real, spellings
-from kinemorph.codegen.graphs.program import Program
+from kinemorph.codegen.graphs.program import Program, Runnable
 from kinemorph.codegen.graphs.schedule import Plan
 from kinemorph.vocabulary.blocks import Block, Item
 
@@ -27,7 +26,7 @@ NEARLY = 2  # and how many of them in a row are computed early, to have more ang
 SMALL, INNER = 40, 600  # ops up to which a called program is inlined, anywhere and in an innermost loop
 
 
-def pointers(program: Signature) -> tuple[list[str], list[str]]:
+def pointers(program: Runnable) -> tuple[list[str], list[str]]:
     """The names of the output and input pointers: `%out0` ..., `%in0` ..."""
     return [f"%out{k}" for k in range(len(program.outputs))], [f"%in{k}" for k in range(len(program.inputs))]
 

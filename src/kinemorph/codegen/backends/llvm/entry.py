@@ -15,11 +15,12 @@ import ctypes
 from collections.abc import Callable
 from typing import Any
 
-from kinemorph.codegen.backends import Precision, Signature
+from kinemorph.codegen.backends import Precision
 from kinemorph.codegen.backends.llvm import python_objects as py
 from kinemorph.codegen.backends.llvm.arrays import helpers, load
 from kinemorph.codegen.backends.llvm.call import call_entry
 from kinemorph.codegen.backends.llvm.engine import Engine
+from kinemorph.codegen.graphs.program import Runnable
 
 FREE_ABOVE = 32  # states from which the interpreter lock is released
 
@@ -27,7 +28,7 @@ Function = Callable[..., Any]
 
 
 def bind_entries(
-    program: Signature, engine: Engine, lanes_engine: Callable[[], Engine], precision: Precision
+    program: Runnable, engine: Engine, lanes_engine: Callable[[], Engine], precision: Precision
 ) -> tuple[Callable[..., bool], Callable[[Function], Function]]:
     """The built-in function `raw` of a compiled module, and `call` for a function to hand other calls to.
 
@@ -51,12 +52,12 @@ def bind_entries(
     return raw, call
 
 
-def entries(program: Signature, precision: Precision) -> str:
+def entries(program: Runnable, precision: Precision) -> str:
     """The definitions of `raw` and `call`."""
     return "\n".join([helpers(precision), _many(program), _raw(program), call_entry(program, precision)])
 
 
-def _unpack(program: Signature) -> list[str]:
+def _unpack(program: Runnable) -> list[str]:
     """Lines that check the count of arguments and leave the objects in %o0 ... (outputs, then inputs)."""
     n_outs, n_ins = len(program.outputs), len(program.inputs)
     lines = [
@@ -80,13 +81,13 @@ def _unpack(program: Signature) -> list[str]:
     return lines
 
 
-def _data(program: Signature) -> list[str]:
+def _data(program: Runnable) -> list[str]:
     """Lines that leave the data pointers in %d0 ... once every object is known to be usable."""
     ports = [*program.outputs, *program.inputs]
     return [f"  %d{k} = call ptr @data(ptr %o{k})" for k in range(len(ports))]
 
 
-def _raw(program: Signature) -> str:
+def _raw(program: Runnable) -> str:
     outs, ins = program.outputs, program.inputs
     total = len(outs) + len(ins)
     lines = ["define ptr @raw(ptr %self, ptr %args, i64 %count) minsize nounwind {", *_unpack(program)]
@@ -131,7 +132,7 @@ def _raw(program: Signature) -> str:
     return "\n".join([*lines, "  ret ptr null", "}"])
 
 
-def _many(program: Signature) -> str:
+def _many(program: Runnable) -> str:
     """`many(n, outs, ins, strides)`: 1 if every number of a batch is finite, 0 if not, -1 if Python's error is set.
 
     It has the lanes module made when the first batch comes, and lets other threads run during a long one.
@@ -157,7 +158,7 @@ def _many(program: Signature) -> str:
     return "\n".join([*lines, "  ret i32 %y", "}"])
 
 
-def _message(program: Signature, precision: Precision) -> str:
+def _message(program: Runnable, precision: Precision) -> str:
     outs, ins = (", ".join(f"{p.name} {p.shape}" for p in ports) for ports in (program.outputs, program.inputs))
     first = "out" if len(program.outputs) == 1 else "(outs)"
     return (

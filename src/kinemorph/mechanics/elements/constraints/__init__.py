@@ -1,1 +1,1 @@
-"""Laws of constraints: points that are guided, wheels that roll, motions that are prescribed, equations of the user."""
+"""Laws of constraints: guided points, rolling wheels, prescribed motions, and the user's own equations."""

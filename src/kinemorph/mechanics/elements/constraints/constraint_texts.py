@@ -1,8 +1,8 @@
-"""Constraints that are written as text: what their names mean, and what they give at an instant.
+"""Constraints that are written as text: what their names mean, and their values at an instant.
 
-A name is, in this order: one that the law itself gives a meaning ("x" of a point), "t", a coordinate "q.hip", a
-velocity "v.hip", what the element `known`s, a parameter of the robot, a signal of a reference. Text and meanings become
-a Formula over placeholders, which any scalar can take the place of.
+A name is looked up in this order: a name of the law itself ("x" of a point), "t", a coordinate "q.hip", a velocity
+"v.hip", a name in the element's `known`, a parameter of the robot, a signal of a reference. Text and meanings become a
+Formula over placeholders, which any scalar can replace.
 """
 
 from __future__ import annotations
@@ -12,58 +12,60 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from kinemorph.algebra.scalar import S
-from kinemorph.errors import did_you_mean
+from kinemorph.errors import Problem
+from kinemorph.mechanics.elements.checks import wrong
 from kinemorph.mechanics.elements.ensemble import Ensemble
-from kinemorph.mechanics.elements.instant import Scene
+from kinemorph.mechanics.elements.instant import ElementView
 from kinemorph.model.expressions import ExpressionError, names_in, parse_expression
 from kinemorph.model.parameter import Formula, Parameter, Value, evaluate
 from kinemorph.model.robot import Robot
+from kinemorph.words import did_you_mean, listed
 
-PLACEHOLDER = "value of "  # begins the names of parameters that stand for what is read
+PLACEHOLDER = "value of "  # the prefix of placeholder names for what is read
 
 
-def text_value(element: Any, text: str, scene: Scene, own: Mapping[str, S] | None = None) -> S:
-    """What an expression gives now; `own` are names of the law itself."""
-    own, world = own or {}, scene.world
-    meanings = _meanings(element, text, world.ensemble, own)
+def text_value(element: Any, text: str, view: ElementView, own: Mapping[str, S] | None = None) -> S:
+    """The value of an expression at this instant; `own` are names of the law itself."""
+    own, instant = own or {}, view.instant
+    meanings = _meanings(element, text, instant.ensemble, own)
     formula = parse_expression(text, meanings)
     read = {
-        value.name: own[name] if name in own else read_now(name, scene)
+        value.name: own[name] if name in own else read_now(name, view)
         for name, value in meanings.items()
         if isinstance(value, Parameter) and value.name.startswith(PLACEHOLDER)
     }
-    return evaluate(formula, {**world.lookup, **read})
+    return evaluate(formula, {**instant.lookup, **read})
 
 
 def text_at(element: Any, text: str, ensemble: Ensemble, given: Mapping[str, float]) -> float:
-    """What an expression gives at plain numbers, by name; for checks."""
+    """The value of an expression at plain numbers given by name; for checks."""
     formula = parse_expression(text, _meanings(element, text, ensemble, given))
     return float(evaluate(formula, {PLACEHOLDER + name: value for name, value in given.items()}))
 
 
 def text_problems(element: Any, text: str, ensemble: Ensemble, own: tuple[str, ...] = (), *, v: bool) -> list[str]:
-    """What is wrong with an expression, at most one sentence; `v`: whether it may name velocities."""
-    said = f"element '{element.name}': '{text}'"
+    """What is wrong with an expression, at most one problem; `v`: whether it may name velocities."""
     try:
         meanings = _meanings(element, text, ensemble, dict.fromkeys(own, 0.0))
         for name in names_in(text):
             if name not in meanings and name != "pi":
-                return [f"{said} names '{name}', {_unknown(name, element, ensemble, own, v=v)}"]
+                what, remedy = _unknown(name, element, ensemble, own, v=v)
+                return [wrong(element.name, f"'{text}' names '{name}', {what}", remedy)]
             if not v and name in _velocities(ensemble.robot):
-                return [
-                    f"{said} names the velocity '{name}'; expected coordinates, as constraints on positions have. Use "
-                    "a VelocityConstraint."
-                ]
+                what = f"'{text}' names the velocity '{name}'; expected coordinates, as constraints on positions have"
+                return [wrong(element.name, what, "Use a VelocityConstraint.")]
         formula = parse_expression(text, meanings)
     except ExpressionError as error:
-        return [f"{said}: {error}."]
+        problem = Problem.of(error.args[0])
+        return [wrong(element.name, f"'{text}': {problem.what}", problem.remedy)]
     if not all(map(math.isfinite, _literals(formula))):
-        return [f"{said} holds a number that is not finite; expected finite ones. Look at what it divides by."]
+        what = f"'{text}' holds a number that is not finite; expected finite ones"
+        return [wrong(element.name, what, "Look at what it divides by.")]
     return []
 
 
 def reads_time_or_place(name: str, ensemble: Ensemble) -> bool:
-    """Whether a source may be read by a constraint: the time, coordinates, velocities, and signals of references."""
+    """Whether a constraint may read a source: the time, coordinates, velocities, and signals of references."""
     if name in ensemble.signals:
         return ensemble.members[ensemble.signals[name][0]].law.timed
     return name in ensemble.sources
@@ -85,30 +87,28 @@ def _meanings(element: Any, text: str, ensemble: Ensemble, own: Mapping[str, S])
     return found
 
 
-def _unknown(name: str, element: Any, ensemble: Ensemble, own: tuple[str, ...], *, v: bool) -> str:
-    """Why a name means nothing, and what may be meant."""
+def _unknown(name: str, element: Any, ensemble: Ensemble, own: tuple[str, ...], *, v: bool) -> tuple[str, str]:
+    """Why a name is unknown, and the remedy."""
     robot, joint = ensemble.robot, name.partition(".")[2]
     if joint in (loop.name for loop in robot.loops):
-        return "which closes a loop and has no coordinate of its own. Name other joints of the loop."
+        return "which closes a loop and has no coordinate of its own", "Name other joints of the loop."
     if name in ensemble.signals:
-        return (
-            "which is no function of time alone; expected coordinates, parameters or signals of references. Use these."
-        )
+        what = "which is no function of time alone; expected coordinates, parameters or signals of references"
+        return what, "Use these."
     known = [*own, "t", *_coordinates(robot), *(_velocities(robot) if v else ()), *dict(element.known)]
     known += [parameter.name for parameter in robot.parameters]
     known += [signal for signal in ensemble.signals if reads_time_or_place(signal, ensemble)]
-    listed = ", ".join(known[:16]) + (", ..." if len(known) > 16 else "")
     bare = [one for one in known if one == f"q.{name}"]
     hint = f" Did you mean '{bare[0]}'?" if bare else did_you_mean(name, known)
     kinds = "coordinate, velocity, parameter" if v else "coordinate, parameter"
-    return f"and there is no such {kinds} or reference.{hint} Known: {listed}."
+    return f"and there is no such {kinds} or reference", f"{hint} Known: {listed(known, 16)}.".strip()
 
 
-def read_now(name: str, scene: Scene) -> S:
-    """A signal; coordinates are those of quaternions of length 1."""
+def read_now(name: str, view: ElementView) -> S:
+    """The value of a signal; coordinates of quaternions have length 1."""
     group, _, rest = name.partition(".")
-    names = scene.robot.q_names
-    return scene.world.finished_q[names.index(rest)] if group == "q" and rest in names else scene.signal(name)
+    names = view.robot.q_names
+    return view.instant.finished_q[names.index(rest)] if group == "q" and rest in names else view.signal(name)
 
 
 def _coordinates(robot: Robot) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""The laws of points that are held: rows in meters, so that multipliers are forces [N]."""
+"""The laws of guided points: rows in meters, so that multipliers are forces [N]."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from kinemorph.algebra.tables import lookup, through
 from kinemorph.algebra.turns import Vec3
 from kinemorph.algebra.vectors import dot, sub
 from kinemorph.errors import KinemorphError, ModelError, ShapeError, told
-from kinemorph.mechanics.elements.checks import finite_vector, known_body, positive
+from kinemorph.mechanics.elements.checks import finite_vector, known_body, positive, wrong
 from kinemorph.mechanics.elements.constraints.constraint_texts import text_problems, text_value
 from kinemorph.mechanics.elements.constraints.own_constraints import names_of_rows
 from kinemorph.mechanics.elements.constraints.row_forces import RowForces
 from kinemorph.mechanics.elements.ensemble import Ensemble
 from kinemorph.mechanics.elements.forces.applied import course_problems, over_time
-from kinemorph.mechanics.elements.instant import Scene
+from kinemorph.mechanics.elements.instant import ElementView
 from kinemorph.mechanics.elements.law import plain, register
 from kinemorph.mechanics.elements.relative import across, between, pose_from, unit
 from kinemorph.model.elements.constraints.guides import (
@@ -43,10 +43,8 @@ class DistanceLaw(RowForces):
         found += known_body(element, "body_b", element.body_b, robot)
         found += finite_vector(element, "point_a", "point_b")
         if not found and element.body_a == element.body_b:
-            found.append(
-                f"element '{element.name}': body_a and body_b are both '{element.body_a}'; expected two that move. "
-                "Name another one."
-            )
+            problem = f"body_a and body_b are both '{element.body_a}'; expected two that move"
+            found.append(wrong(element.name, problem, "Name another one.", "body_a"))
         if callable(element.length) or isinstance(element.length, Table):
             return found + course_problems(element, "length", 1)
         return found + positive(element, "length")
@@ -54,9 +52,9 @@ class DistanceLaw(RowForces):
     def row_names(self, element: DistanceConstraint) -> tuple[Sequence[str], Sequence[str]]:
         return ("",), ()
 
-    def position_rows(self, element: DistanceConstraint, scene: Scene) -> Sequence[S]:
-        (length,) = over_time(element, "length", element.length, 1, scene)
-        a, b = between(scene, element.body_a, element.point_a, element.body_b, element.point_b)
+    def position_rows(self, element: DistanceConstraint, view: ElementView) -> Sequence[S]:
+        (length,) = over_time(element, "length", element.length, 1, view)
+        a, b = between(view, element.body_a, element.point_a, element.body_b, element.point_b)
         apart = sub(b, a)
         return [div(0.5 * (dot(apart, apart) - length * length), length)]
 
@@ -65,26 +63,25 @@ class DistanceLaw(RowForces):
 
 
 def guide_problems(element: Any, robot: Robot, *directions: str) -> list[str]:
-    """What is wrong with a point of a body and what it is held on; `directions` are vectors that are not 0."""
+    """Problems of a point of a body and of its guide; `directions` name vectors that must not be 0."""
     found = known_body(element, "body", element.body, robot) + known_body(element, "on", element.on, robot)
     if not found and element.body == element.on:
-        found.append(
-            f"element '{element.name}': body and on are both '{element.body}'; expected two bodies. Name another one."
-        )
+        problem = f"body and on are both '{element.body}'; expected two bodies"
+        found.append(wrong(element.name, problem, "Name another one.", "body"))
     names = [name for name in ("point", "center", "origin") if hasattr(element, name)]
     found += finite_vector(element, *names, *directions)
     return found or [
-        f"element '{element.name}': {name} is (0, 0, 0); expected a direction. Give it a length."
+        wrong(element.name, f"{name} is (0, 0, 0); expected a direction", "Give it a length.", name)
         for name in directions
         if not any(evaluate(x) for x in getattr(element, name))
     ]
 
 
-def seen_point(element: Any, scene: Scene) -> Vec3:
-    """The point that is held [m], in the axes of what it is held on."""
+def seen_point(element: Any, view: ElementView) -> Vec3:
+    """The guided point [m], in the axes of its guide."""
     if element.on == "world":
-        return scene.place(element.body, element.point).position
-    return plain(act(pose_from(scene, element.on, element.body), scene.value(tuple(element.point))))
+        return view.place(element.body, element.point).position
+    return plain(act(pose_from(view, element.on, element.body), view.value(tuple(element.point))))
 
 
 class PointOnPlaneLaw(RowForces):
@@ -96,17 +93,17 @@ class PointOnPlaneLaw(RowForces):
     def row_names(self, element: PointOnPlane) -> tuple[Sequence[str], Sequence[str]]:
         return ("",), ()
 
-    def position_rows(self, element: PointOnPlane, scene: Scene) -> Sequence[S]:
-        normal = unit(scene, element.normal)
+    def position_rows(self, element: PointOnPlane, view: ElementView) -> Sequence[S]:
+        normal = unit(view, element.normal)
         if element.on == "world":
-            height = scene.place(element.body, element.point).along(normal)
+            height = view.place(element.body, element.point).along(normal)
         else:
-            height = dot(normal, seen_point(element, scene))
-        return [height - dot(normal, scene.value(element.origin))]
+            height = dot(normal, seen_point(element, view))
+        return [height - dot(normal, view.value(element.origin))]
 
 
 class PointOnLineLaw(RowForces):
-    """The way from the line, along two directions across it."""
+    """The distance from the line, along two directions across it."""
 
     def problems(self, element: PointOnLine, robot: Robot) -> list[str]:
         return guide_problems(element, robot, "direction")
@@ -114,9 +111,9 @@ class PointOnLineLaw(RowForces):
     def row_names(self, element: PointOnLine) -> tuple[Sequence[str], Sequence[str]]:
         return ("1", "2"), ()
 
-    def position_rows(self, element: PointOnLine, scene: Scene) -> Sequence[S]:
-        away = sub(seen_point(element, scene), scene.value(element.origin))
-        return [dot(one, away) for one in across(unit(scene, element.direction), element.direction)]
+    def position_rows(self, element: PointOnLine, view: ElementView) -> Sequence[S]:
+        away = sub(seen_point(element, view), view.value(element.origin))
+        return [dot(one, away) for one in across(unit(view, element.direction), element.direction)]
 
 
 class PointOnSurfaceLaw(RowForces):
@@ -128,7 +125,7 @@ class PointOnSurfaceLaw(RowForces):
     def problems(self, element: PointOnSurface, robot: Robot) -> list[str]:
         found = guide_problems(element, robot)
         if not callable(element.surface) and not element.surface:
-            found.append(f"element '{element.name}': surface is (); expected one expression at least. Give one.")
+            found.append(wrong(element.name, "surface is (); expected one expression at least", "Give one.", "surface"))
         return found
 
     def problems_among(self, element: PointOnSurface, ensemble: Ensemble) -> list[str]:
@@ -139,13 +136,13 @@ class PointOnSurfaceLaw(RowForces):
     def row_names(self, element: PointOnSurface) -> tuple[Sequence[str], Sequence[str]]:
         return names_of_rows(element.surface, ()), ()
 
-    def position_rows(self, element: PointOnSurface, scene: Scene) -> Sequence[S]:
-        place = seen_point(element, scene)
+    def position_rows(self, element: PointOnSurface, view: ElementView) -> Sequence[S]:
+        place = seen_point(element, view)
         if not callable(element.surface):
             own = dict(zip(XYZ, place, strict=True))
-            return [text_value(element, text, scene, own) for text in element.surface]
+            return [text_value(element, text, view, own) for text in element.surface]
         try:
-            found = element.surface(scene.t, *place)
+            found = element.surface(view.t, *place)
         except KinemorphError:
             raise
         except Exception as error:
@@ -166,14 +163,14 @@ class PointOnCurveLaw(RowForces):
         try:
             self._splines(element)
         except (ShapeError, ValueError) as error:
-            found.append(f"element '{element.name}': points: {error}")
+            found.append(wrong(element.name, f"points: {error}".rstrip("."), "Correct them.", "points"))
         return found
 
     def row_names(self, element: PointOnCurve) -> tuple[Sequence[str], Sequence[str]]:
         return ("z",) if element.planar else ("y", "z"), ()
 
-    def position_rows(self, element: PointOnCurve, scene: Scene) -> Sequence[S]:
-        x, *others = seen_point(element, scene)
+    def position_rows(self, element: PointOnCurve, view: ElementView) -> Sequence[S]:
+        x, *others = seen_point(element, view)
         rows = [other - lookup(curve, x) for other, curve in zip(others, self._splines(element), strict=True)]
         return rows[1:] if element.planar else rows
 

@@ -1,7 +1,7 @@
-"""The laws of constraints in the user's words: text, or a function that is traced.
+"""The laws of constraints that the user writes: text, or a function that is traced.
 
-Rows of velocities must be linear in them (and may have a part without them): a row is tried at some instants, where
-second differences along straight lines in v are 0 and nowhere else.
+Rows on velocities must be linear in them (and may have a part without them). Each row is tried at some instants: it is
+linear where second differences along straight lines in v are 0.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import numpy as np
 
 from kinemorph.algebra.scalar import S
 from kinemorph.errors import KinemorphError, ModelError, TracingError, told
+from kinemorph.mechanics.elements.checks import wrong
 from kinemorph.mechanics.elements.constraints.constraint_texts import (
     read_now,
     reads_time_or_place,
@@ -25,7 +26,7 @@ from kinemorph.mechanics.elements.constraints.constraint_texts import (
 )
 from kinemorph.mechanics.elements.constraints.row_forces import RowForces
 from kinemorph.mechanics.elements.ensemble import Ensemble
-from kinemorph.mechanics.elements.instant import Scene
+from kinemorph.mechanics.elements.instant import ElementView
 from kinemorph.mechanics.elements.law import register
 from kinemorph.model.configuration import neutral
 from kinemorph.model.elements.constraints.own_constraints import Constraint, VelocityConstraint
@@ -34,11 +35,11 @@ from kinemorph.model.input_reader import short
 from kinemorph.model.robot import Robot
 
 TRIALS = 5  # instants at which a row is tried
-CURVED = 1e-9  # the second difference of a row that is not linear, as a part of the row's numbers
+CURVED = 1e-9  # a second difference above this share of the row's numbers is not linear
 
 
 def names_of_rows(rows: Any, names: Sequence[str]) -> tuple[str, ...]:
-    """What rows are called: as named, else one like the element itself, several by number."""
+    """Names of rows: as given; else the element's name for one row, numbers for several."""
     if names:
         return tuple(names)
     count = 1 if callable(rows) else len(rows)
@@ -48,28 +49,24 @@ def names_of_rows(rows: Any, names: Sequence[str]) -> tuple[str, ...]:
 class RowsLaw(RowForces):
     """Abstract: rows as text or as a function."""
 
-    moving = False  # whether rows are of velocities
+    moving = False  # whether rows are on velocities
 
     def problems(self, element: Any, robot: Robot) -> list[str]:
         if callable(element.rows):
             return _arguments(element, self._given(element))
         found = []
         if element.reads:
-            found.append(
-                f"element '{element.name}': reads is {short(element.reads)} and its rows are text; expected it of a "
-                "function alone. Leave it out: text names what it reads."
-            )
+            problem = f"reads is {short(element.reads)} and its rows are text; expected it of a function alone"
+            found.append(wrong(element.name, problem, "Leave it out: text names what it reads.", "reads"))
         if not element.rows:
-            found.append(f"element '{element.name}': rows is (); expected one expression at least. Give one.")
+            found.append(wrong(element.name, "rows is (); expected one expression at least", "Give one.", "rows"))
         if element.names and len(element.names) != len(element.rows):
-            found.append(
-                f"element '{element.name}' has {len(element.rows)} rows and {len(element.names)} names; expected as "
-                "many of both. Name every row, or none."
-            )
+            problem = f"it has {len(element.rows)} rows and {len(element.names)} names; expected as many of both"
+            found.append(wrong(element.name, problem, "Name every row, or none."))
         return found
 
     def acts_on(self, element: Any, robot: Robot) -> Sequence[str]:
-        """The joints whose coordinates or velocities are named; where all are read, all of them."""
+        """The joints whose coordinates or velocities are named; all joints where all are read."""
         names = element.reads if callable(element.rows) else [name for text in element.rows for name in names_in(text)]
         if callable(element.rows) and not names:
             return robot.joint_names
@@ -77,10 +74,10 @@ class RowsLaw(RowForces):
         return [joint.name for joint in robot.joints if not read.isdisjoint((*joint.q_names, *joint.v_names))]
 
     def unit(self, element: Any) -> str:
-        return ""  # of a row nobody knows it
+        return ""  # the unit of a row is not known
 
     def _given(self, element: Any) -> list[str]:
-        """What its function is called with."""
+        """The arguments of its function."""
         return ["t", *(element.reads or (["q", "v"] if self.moving else ["q"]))]
 
     def reads(self, element: Any) -> tuple[str, ...]:
@@ -90,38 +87,39 @@ class RowsLaw(RowForces):
     def problems_among(self, element: Any, ensemble: Ensemble) -> list[str]:
         if callable(element.rows):
             if not all(any(one in ensemble.sources for one in name.split("|")) for name in element.reads):
-                return []  # told already
+                return []  # reported already
             return self._reading_problems(element, ensemble) or self._linearity(element, ensemble)
         found = [problem for text in element.rows for problem in text_problems(element, text, ensemble, v=self.moving)]
         return found or self._linearity(element, ensemble)
 
     def _reading_problems(self, element: Any, ensemble: Ensemble) -> list[str]:
         known = [ensemble.source(name) for name in element.reads]
+        timeless = "which is no function of time alone; expected coordinates or signals of references"
         found = [
-            f"element '{element.name}' reads '{name}', which is no function of time alone; expected coordinates or "
-            "signals of references. Let it read these."
+            wrong(element.name, f"it reads '{name}', {timeless}", "Let it read these.", "reads")
             for name in known
             if not reads_time_or_place(name, ensemble)
         ]
         if not self.moving:
+            places = "expected coordinates, as constraints on positions have"
             found += [
-                f"element '{element.name}' reads the velocity '{name}'; expected coordinates, as constraints on "
-                "positions have. Use a VelocityConstraint."
+                wrong(element.name, f"it reads the velocity '{name}'; {places}", "Use a VelocityConstraint.", "reads")
                 for name in known
                 if name.startswith("v.")
             ]
         return found
 
     def _linearity(self, element: Any, ensemble: Ensemble) -> list[str]:
-        """Rows that are not of the right degree in v, where they can be tried."""
+        """Problems of rows that are not of the right degree in v, where they can be tried."""
         for row in range(len(self.row_names(element)[self.moving])):
             curved, flat = _tried(self._plainly(element, ensemble, row), ensemble.robot, moving=self.moving)
-            said = f"element '{element.name}': {_row_said(element, row)}"
+            said = _row_said(element, row)
             if curved:
-                return [f"{said} is not linear in the velocities; expected sums of them times what has none. Mend it."]
+                what = f"{said} is not linear in the velocities; expected sums of them times what has none"
+                return [wrong(element.name, what, "Mend it.", "rows")]
             if flat:
-                what = "velocity" if self.moving else "coordinate"
-                return [f"{said} depends on no {what}; expected one that can move. Name what it constrains."]
+                what = f"{said} depends on no {'velocity' if self.moving else 'coordinate'}; expected one that can move"
+                return [wrong(element.name, what, "Name what it constrains.", "rows")]
         return []
 
     def _plainly(self, element: Any, ensemble: Ensemble, row: int) -> Callable[..., float]:
@@ -140,15 +138,15 @@ class RowsLaw(RowForces):
 
         return value
 
-    def values(self, element: Any, scene: Scene) -> list[S]:
-        """All rows now."""
+    def values(self, element: Any, view: ElementView) -> list[S]:
+        """The values of all rows at this instant."""
         if not callable(element.rows):
-            return [text_value(element, text, scene) for text in element.rows]
-        world = scene.world
-        q = list(world.finished_q)
-        everything = [q, list(world.v)] if self.moving else [q]
-        read = [read_now(world.ensemble.source(name), scene) for name in element.reads]
-        return self._asked(element, scene.t, read or everything)
+            return [text_value(element, text, view) for text in element.rows]
+        instant = view.instant
+        q = list(instant.finished_q)
+        everything = [q, list(instant.v)] if self.moving else [q]
+        read = [read_now(instant.ensemble.source(name), view) for name in element.reads]
+        return self._asked(element, view.t, read or everything)
 
     def _asked(self, element: Any, t: S, read: Sequence[Any]) -> list[S]:
         try:
@@ -183,8 +181,8 @@ class ConstraintLaw(RowsLaw):
     def row_names(self, element: Constraint) -> tuple[Sequence[str], Sequence[str]]:
         return names_of_rows(element.rows, element.names), ()
 
-    def position_rows(self, element: Constraint, scene: Scene) -> Sequence[S]:
-        return self.values(element, scene)
+    def position_rows(self, element: Constraint, view: ElementView) -> Sequence[S]:
+        return self.values(element, view)
 
 
 class VelocityConstraintLaw(RowsLaw):
@@ -195,17 +193,17 @@ class VelocityConstraintLaw(RowsLaw):
     def row_names(self, element: VelocityConstraint) -> tuple[Sequence[str], Sequence[str]]:
         return (), names_of_rows(element.rows, element.names)
 
-    def velocity_rows(self, element: VelocityConstraint, scene: Scene) -> Sequence[S]:
-        return self.values(element, scene)
+    def velocity_rows(self, element: VelocityConstraint, view: ElementView) -> Sequence[S]:
+        return self.values(element, view)
 
 
 # ── trials ────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def _tried(row: Callable[..., float], robot: Robot, *, moving: bool) -> tuple[bool, bool]:
-    """(whether a row is curved in v, whether nothing that may move changes it), tried near the neutral configuration.
+    """(whether a row is not linear in v, whether no motion changes it), tried near the neutral configuration.
 
-    What fails at plain numbers is told where it is traced; where a row is no number, it is not tried.
+    A function that fails at plain numbers is reported where it is traced; a row that is not a number is not tried.
     """
     dice, rest = random.Random(7), neutral(robot).tolist()
     curved, flat, tried = False, True, 0
@@ -233,11 +231,9 @@ def _arguments(element: Any, given: Sequence[str]) -> list[str]:
     try:
         inspect.signature(element.rows).bind(*given)
     except TypeError:
-        return [
-            f"element '{element.name}': its function takes {inspect.signature(element.rows)}; expected "
-            f"{len(given)}, for {', '.join(given)}. Let it take as many."
-        ]
-    except ValueError:  # a function of C tells nothing
+        problem = f"its function takes {inspect.signature(element.rows)}; expected {len(given)}, for {', '.join(given)}"
+        return [wrong(element.name, problem, "Let it take as many.")]
+    except ValueError:  # a function written in C has no signature
         return []
     return []
 

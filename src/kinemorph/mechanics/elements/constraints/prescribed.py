@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kinemorph.algebra.scalar import S
-from kinemorph.mechanics.elements.checks import one_axis
+from kinemorph.mechanics.elements.checks import one_axis, wrong
 from kinemorph.mechanics.elements.constraints.constraint_texts import text_problems, text_value
 from kinemorph.mechanics.elements.constraints.row_forces import RowForces
 from kinemorph.mechanics.elements.ensemble import Ensemble
 from kinemorph.mechanics.elements.forces.applied import course_problems, over_time
-from kinemorph.mechanics.elements.instant import Scene
+from kinemorph.mechanics.elements.instant import ElementView
 from kinemorph.mechanics.elements.law import register
 from kinemorph.model.elements.constraints.prescribed import PrescribedMotion
 from kinemorph.model.expressions import names_in
@@ -31,9 +31,9 @@ class PrescribedMotionLaw(RowForces):
         if not isinstance(element.motion, str):
             return []
         found = text_problems(element, element.motion, ensemble, v=False)
+        what, remedy = "expected a function of time", f'Use a Constraint: rows = "q.{element.joint} - (...)".'
         return found or [
-            f"element '{element.name}': '{element.motion}' names the coordinate '{name}'; expected a function of time. "
-            f'Use a Constraint: rows = "q.{element.joint} - (...)".'
+            wrong(element.name, f"'{element.motion}' names the coordinate '{name}'; {what}", remedy, "motion")
             for name in names_in(element.motion)
             if name.startswith("q.") and name in ensemble.sources
         ]
@@ -41,12 +41,12 @@ class PrescribedMotionLaw(RowForces):
     def row_names(self, element: PrescribedMotion) -> tuple[Sequence[str], Sequence[str]]:
         return ("",), ()
 
-    def position_rows(self, element: PrescribedMotion, scene: Scene) -> Sequence[S]:
+    def position_rows(self, element: PrescribedMotion, view: ElementView) -> Sequence[S]:
         if isinstance(element.motion, str):
-            wanted = text_value(element, element.motion, scene)
+            wanted = text_value(element, element.motion, view)
         else:
-            (wanted,) = over_time(element, "motion", element.motion, 1, scene)
-        return [scene.world.q[scene.robot.q_slice(element.joint).start] - wanted]
+            (wanted,) = over_time(element, "motion", element.motion, 1, view)
+        return [view.instant.q[view.robot.q_slice(element.joint).start] - wanted]
 
 
 register(PrescribedMotion, PrescribedMotionLaw())

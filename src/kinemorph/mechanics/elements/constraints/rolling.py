@@ -1,7 +1,7 @@
 """The laws of blades, discs and balls on a plane.
 
-With the plane's normal n and the disc's axle a, unit vectors in the same axes, the rim is lowest at the way r u from
-the center, and the disc heads along h; s lies across it in the plane:
+With the plane's normal n and the disc's axle a, unit vectors in the same axes, the lowest point of the rim is at r u
+from the center, and the disc heads along h; s lies across it in the plane:
 
     l = |n - (n.a) a|,    u = -(n - (n.a) a) / l,    h = a x n / l,    s = ((n.a) n - a) / l
 
@@ -9,9 +9,9 @@ the center, and the disc heads along h; s lies across it in the plane:
     forward   h . v(center + r u) = 0               on velocities of the material point that touches
     sideways  s . v(center + r u) = 0
 
-What that point does along n is the rate of the height, since the rim is lowest there. On the ground all of it is seen
-in the axes of the link that carries the disc, where one axis of the world is all that is needed; on a body, in those
-of the body.
+The velocity of that point along n is the rate of the height, since the rim is lowest there. On the ground all vectors
+are in the axes of the link that carries the disc, where only one axis of the world is needed; on a body they are in the
+axes of the body.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from kinemorph.algebra.vectors import add, cross, dot, matvec, matvec_transposed
 from kinemorph.mechanics.elements.checks import positive
 from kinemorph.mechanics.elements.constraints.guides import guide_problems
 from kinemorph.mechanics.elements.constraints.row_forces import RowForces
-from kinemorph.mechanics.elements.instant import Scene
+from kinemorph.mechanics.elements.instant import ElementView
 from kinemorph.mechanics.elements.law import plain, register
 from kinemorph.mechanics.elements.relative import across, pose_from, unit, velocity_from
 from kinemorph.model.elements.constraints.rolling import KnifeEdge, RollingDisc, RollingSphere
@@ -36,7 +36,7 @@ FLATTEST = 1e-12  # sine of the angle between a disc and the plane; a disc that 
 
 
 class KnifeEdgeLaw(RowForces):
-    """s . v, with the part of s that lies in the plane where there is one."""
+    """s . v, with s projected on the plane where there is one."""
 
     def problems(self, element: KnifeEdge, robot: Robot) -> list[str]:
         return guide_problems(element, robot, "side", *(["normal"] if element.normal is not None else []))
@@ -44,17 +44,17 @@ class KnifeEdgeLaw(RowForces):
     def row_names(self, element: KnifeEdge) -> tuple[Sequence[str], Sequence[str]]:
         return (), ("",)
 
-    def velocity_rows(self, element: KnifeEdge, scene: Scene) -> Sequence[S]:
-        point, side = scene.value(tuple(element.point)), unit(scene, element.side)
+    def velocity_rows(self, element: KnifeEdge, view: ElementView) -> Sequence[S]:
+        point, side = view.value(tuple(element.point)), unit(view, element.side)
         if element.on == "world":
-            frame = scene.frame(element.body)
-            state = scene.point(element.body, element.point)
+            frame = view.frame(element.body)
+            state = view.point(element.body, element.point)
             side, velocity = plain(frame.to_link(side)), state.velocity
-            normal = None if element.normal is None else state.into(unit(scene, element.normal))
+            normal = None if element.normal is None else state.into(unit(view, element.normal))
         else:
-            side = plain(matvec(pose_from(scene, element.on, element.body).R, side))
-            velocity = velocity_from(scene, element.on, element.body, point)
-            normal = None if element.normal is None else unit(scene, element.normal)
+            side = plain(matvec(pose_from(view, element.on, element.body).R, side))
+            velocity = velocity_from(view, element.on, element.body, point)
+            normal = None if element.normal is None else unit(view, element.normal)
         if normal is not None:
             side = plain(sub(side, scale(dot(side, normal), normal)))
         return [dot(side, velocity)]
@@ -68,39 +68,39 @@ class RollingLaw(RowForces):
     def problems(self, element: Any, robot: Robot) -> list[str]:
         return guide_problems(element, robot, *self.directions) + positive(element, "radius")
 
-    def position_rows(self, element: Any, scene: Scene) -> Sequence[S]:
+    def position_rows(self, element: Any, view: ElementView) -> Sequence[S]:
         if not element.touching:
             return []
-        normal, origin = unit(scene, element.normal), scene.value(tuple(element.origin))
+        normal, origin = unit(view, element.normal), view.value(tuple(element.origin))
         if element.on == "world":
-            center = scene.place(element.body, element.center)
+            center = view.place(element.body, element.center)
             height, seen = center.along(normal), center.into(normal)
-            axes = scene.frame(element.body).at.pose.R
+            axes = view.frame(element.body).at.pose.R
         else:
-            T = pose_from(scene, element.on, element.body)
-            height, seen, axes = dot(normal, act(T, scene.value(tuple(element.center)))), normal, T.R
-        return [height - dot(normal, origin) - self.rise(element, scene, seen, axes)]
+            T = pose_from(view, element.on, element.body)
+            height, seen, axes = dot(normal, act(T, view.value(tuple(element.center)))), normal, T.R
+        return [height - dot(normal, origin) - self.rise(element, view, seen, axes)]
 
-    def rise(self, element: Any, scene: Scene, normal: Vec3, axes: Any) -> S:
-        """How high the center is where it touches [m]; `axes` turn the body's into those of `normal`."""
-        return scene.value(element.radius)
+    def rise(self, element: Any, view: ElementView, normal: Vec3, axes: Any) -> S:
+        """The height of the center while it touches [m]; `axes` turn the body's axes into those of `normal`."""
+        return view.value(element.radius)
 
-    def lowest(self, element: Any, scene: Scene, normal: Vec3, axes: Any) -> tuple[Vec3, list[Vec3]]:
-        """(the way from the center to where it touches [m], the directions in which it does not slip)."""
+    def lowest(self, element: Any, view: ElementView, normal: Vec3, axes: Any) -> tuple[Vec3, list[Vec3]]:
+        """(vector from the center to the touching point [m], the directions in which it does not slip)."""
         raise AssertionError(f"{type(self).__name__} has no `lowest`")
 
-    def velocity_rows(self, element: Any, scene: Scene) -> Sequence[S]:
-        normal, center = unit(scene, element.normal), scene.value(tuple(element.center))
+    def velocity_rows(self, element: Any, view: ElementView) -> Sequence[S]:
+        normal, center = unit(view, element.normal), view.value(tuple(element.center))
         if element.on == "world":
-            at = scene.frame(element.body).at
-            seen = scene.world.motions.sight.into(at.link, normal)
-            way, directions = self.lowest(element, scene, seen, at.pose.R)
-            velocity = scene.world.motions.point(at.link, add(act(at.pose, center), way)).velocity
+            at = view.frame(element.body).at
+            seen = view.instant.motions.sight.into(at.link, normal)
+            way, directions = self.lowest(element, view, seen, at.pose.R)
+            velocity = view.instant.motions.point(at.link, add(act(at.pose, center), way)).velocity
         else:
-            T = pose_from(scene, element.on, element.body)
-            way, directions = self.lowest(element, scene, normal, T.R)
+            T = pose_from(view, element.on, element.body)
+            way, directions = self.lowest(element, view, normal, T.R)
             touching = add(center, matvec_transposed(T.R, way))
-            velocity = velocity_from(scene, element.on, element.body, touching)
+            velocity = velocity_from(view, element.on, element.body, touching)
         return [dot(direction, velocity) for direction in directions]
 
 
@@ -112,20 +112,20 @@ class RollingDiscLaw(RollingLaw):
     def row_names(self, element: RollingDisc) -> tuple[Sequence[str], Sequence[str]]:
         return ("height",) if element.touching else (), ("forward",) if element.sliding else ("forward", "sideways")
 
-    def rise(self, element: RollingDisc, scene: Scene, normal: Vec3, axes: Any) -> S:
-        return scene.value(element.radius) * _slope(self._axle(element, scene, axes), normal)[1]
+    def rise(self, element: RollingDisc, view: ElementView, normal: Vec3, axes: Any) -> S:
+        return view.value(element.radius) * _slope(self._axle(element, view, axes), normal)[1]
 
-    def lowest(self, element: RollingDisc, scene: Scene, normal: Vec3, axes: Any) -> tuple[Vec3, list[Vec3]]:
-        axle = self._axle(element, scene, axes)
+    def lowest(self, element: RollingDisc, view: ElementView, normal: Vec3, axes: Any) -> tuple[Vec3, list[Vec3]]:
+        axle = self._axle(element, view, axes)
         up, steep = _slope(axle, normal)
         share = div(1.0, steep)
-        way = scale(-scene.value(element.radius) * share, sub(normal, scale(up, axle)))
+        way = scale(-view.value(element.radius) * share, sub(normal, scale(up, axle)))
         forward = scale(share, cross(axle, normal))
         sideways = scale(share, sub(scale(up, normal), axle))
         return plain(way), [plain(forward)] if element.sliding else [plain(forward), plain(sideways)]
 
-    def _axle(self, element: RollingDisc, scene: Scene, axes: Any) -> Vec3:
-        return plain(matvec(axes, unit(scene, element.axle)))
+    def _axle(self, element: RollingDisc, view: ElementView, axes: Any) -> Vec3:
+        return plain(matvec(axes, unit(view, element.axle)))
 
 
 def _slope(axle: Vec3, normal: Vec3) -> tuple[S, S]:
@@ -140,12 +140,12 @@ class RollingSphereLaw(RollingLaw):
     def row_names(self, element: RollingSphere) -> tuple[Sequence[str], Sequence[str]]:
         return ("height",) if element.touching else (), ("first", "second")
 
-    def lowest(self, element: RollingSphere, scene: Scene, normal: Vec3, axes: Any) -> tuple[Vec3, list[Vec3]]:
-        directions = across(unit(scene, element.normal), element.normal)  # in the axes of what it rolls on
+    def lowest(self, element: RollingSphere, view: ElementView, normal: Vec3, axes: Any) -> tuple[Vec3, list[Vec3]]:
+        directions = across(unit(view, element.normal), element.normal)  # in the axes of the ground or body below it
         if element.on == "world":
-            into, link = scene.world.motions.sight.into, scene.frame(element.body).at.link
+            into, link = view.instant.motions.sight.into, view.frame(element.body).at.link
             directions = into(link, directions[0]), into(link, directions[1])
-        return plain(scale(-scene.value(element.radius), normal)), list(directions)
+        return plain(scale(-view.value(element.radius), normal)), list(directions)
 
 
 register(KnifeEdge, KnifeEdgeLaw())

@@ -1,4 +1,4 @@
-"""The forces that constraints take, as signals: "rod.force", "wheel.height.force"."""
+"""The forces of constraints as signals: "rod.force", "wheel.height.force"."""
 
 from __future__ import annotations
 
@@ -6,25 +6,25 @@ from collections.abc import Mapping
 from typing import Any
 
 from kinemorph.algebra.scalar import S
-from kinemorph.mechanics.elements.instant import Scene
+from kinemorph.mechanics.elements.instant import ElementView
 from kinemorph.mechanics.elements.law import ElementLaw, Slot
 from kinemorph.model.elements.control.wiring import below
 
 
 class RowForces(ElementLaw[Any]):
-    """Abstract: a law of constraints. Each row's multiplier is a signal: on the robot acts  J^T lambda,  so that it is
-    the force along what the row measures: a row in meters, or in meters per second, takes newtons.
+    """Abstract: a law of constraints. Each row's multiplier lambda is a signal. J^T lambda acts on the robot, so lambda
+    is the force along what the row measures: for a row in meters or meters per second it is in newtons.
     """
 
     def unit(self, element: Any) -> str:
-        """Of the multipliers."""
+        """The unit of the multipliers."""
         return "N"
 
     def signals(self, element: Any) -> tuple[Slot, ...]:
         return tuple(Slot(below(row, "force"), self.unit(element)) for row in self._rows(element))
 
-    def publish(self, element: Any, scene: Scene) -> Mapping[str, S]:
-        multipliers = scene.world.multipliers
+    def publish(self, element: Any, view: ElementView) -> Mapping[str, S]:
+        multipliers = view.instant.multipliers
         return {below(row, "force"): multipliers[below(element.name, row).rstrip(".")] for row in self._rows(element)}
 
     def _rows(self, element: Any) -> tuple[str, ...]:

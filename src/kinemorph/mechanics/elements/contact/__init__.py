@@ -1,1 +1,1 @@
-"""Laws of contact: where the ground is, how hard surfaces push, how they rub."""
+"""Laws of contact: the shape of the ground, normal forces, friction."""

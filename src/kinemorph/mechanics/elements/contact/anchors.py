@@ -5,12 +5,12 @@
               ◄── leaves, from both            ──────────────────►
                                                   comes to a halt
 
-What touches while it hardly moves sticks at once. A point that has come to a halt sticks to an anchor that pulls it
-just as sliding did: the force does not jump, the spring has been loaded while it slid. Its energy, booked as lost
-meanwhile, is taken back from what is lost; that of a spring that lets go is lost.
+A point that touches while it hardly moves sticks at once. A point that has come to a halt sticks to an anchor whose
+spring pulls with the force of sliding: the force does not jump, the spring was loaded while the point slid. That energy
+was counted as dissipated; it is subtracted from the loss again. The energy of a spring that lets go is lost.
 
-Where no event is located, `settled` looks after each step. Between two steps of sliding a turn by more than a right
-angle counts as a halt.
+Where no event is located, `settled` decides after each step. A change of direction by more than a right angle between
+two steps of sliding counts as a halt.
 """
 
 from __future__ import annotations
@@ -30,26 +30,26 @@ SLOTS = (
     *(Slot(f"direction_{axis}") for axis in "xyz"),
 )
 SIZE = len(SLOTS)
-FASTEST = 100.0  # times the speed of sticking: a point that is faster has turned, not halted
-STILL = 1e-150  # [m/s]; slower, velocity has no direction
+FASTEST = 100.0  # times the speed of sticking: a faster point has changed direction, not halted
+STILL = 1e-150  # [m/s]; below this, velocity has no direction
 
 
 class Now(NamedTuple):
-    """What is seen of an anchored contact; vectors in world axes."""
+    """An anchored contact at this instant; vectors in world axes."""
 
     memory: Sequence[S]
-    place: Sequence[S]  # of the touching point [m]; where surfaces roll, the way it has slipped
+    place: Sequence[S]  # position of the touching point [m]; where surfaces roll, the distance it has slipped
     way: Sequence[S]  # from the anchor, along the ground [m]
     slip: Sequence[S]  # [m/s]
     depth: S
     normal: S  # force [N]
-    friction: Sequence[S]  # [N], as memory has it
+    friction: Sequence[S]  # [N], by the mode in memory
     stored: S  # [J]
     numbers: Sequence[S]  # static, kinetic, stiffness, damping, speed
 
     @property
     def fast(self) -> S:
-        """|v| [m/s], with a slope where it is 0."""
+        """|v| [m/s], with a finite slope at 0."""
         return sqrt(maximum(dot(self.slip, self.slip), STILL * STILL))
 
     @property
@@ -59,7 +59,7 @@ class Now(NamedTuple):
 
     @property
     def spare(self) -> S:
-        """How much more force sticking can take [N]."""
+        """How much more force sticking can bear [N]."""
         size = sqrt(maximum(dot(self.friction, self.friction), STILL * STILL))
         return times(self.numbers[0], self.normal) - size
 
@@ -77,7 +77,7 @@ def values(now: Now) -> list[S]:
 
 
 def switched(now: Now, guard: int) -> Change:
-    """After a guard has fallen through zero."""
+    """The memory after a guard has fallen through zero."""
     halted = less(now.fast, FASTEST * now.numbers[4])
     after = (
         lambda: _landed(now),
@@ -89,7 +89,7 @@ def switched(now: Now, guard: int) -> Change:
 
 
 def settled(now: Now) -> Change:
-    """After a step."""
+    """The memory after an accepted step."""
     mode = now.memory[0]
     same = [*now.memory, now.stored]
     sticking = _chosen(less(now.spare, 0.0), _loose(now), same)
@@ -114,14 +114,14 @@ def _sliding(now: Now) -> list[S]:
 
 
 def _loose(now: Now) -> list[S]:
-    """Sliding as it moves; where it does not move yet, as the spring is stretched."""
+    """The memory of sliding, along the velocity; where it does not move yet, along the stretch of the spring."""
     length = sqrt(maximum(dot(now.way, now.way), STILL * STILL))
     stretched = [SLIP, 0.0, 0.0, 0.0, *scale(div(1.0, length), now.way), 0.0]
     return _chosen(less(STILL, now.fast), _sliding(now), stretched)
 
 
 def _stuck(now: Now) -> list[S]:
-    """At an anchor that pulls as sliding did."""
+    """The memory of sticking, at an anchor that pulls with the force of sliding."""
     k = now.numbers[2]
     stretch = div(times(now.numbers[1], now.normal), k)
     anchor = sub(now.place, scale(stretch, now.memory[4:7]))

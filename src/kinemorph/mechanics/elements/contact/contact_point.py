@@ -1,10 +1,12 @@
-"""A point that touches something, as a law of force: what a contact does at one of its spheres.
+"""A touching point as a force law: the contact at one of its spheres.
 
-The point is the deepest one of its sphere, a point of the body: its velocity is that of slip and of entering, the force
-acts there, and so power is what is stored and dissipated, to rounding. EasyDyn's library puts the force half-way up the
-penetration instead, which is as good; with the undeformed radius balls roll by the formulas of rigid ones.
+The point is the deepest one of its sphere, a point of the body: its velocity gives slip and the rate of penetration,
+and the force acts there, so that its power equals what is stored and dissipated, to rounding. EasyDyn puts the force
+half-way up the penetration instead, which is as good; with the undeformed radius, balls roll by the formulas of rigid
+ones.
 
-A law sees its point in the axes of the link that carries it, now (`places.Point`) or at the end of a step, and says
+A law sees its point in the axes of the link that carries it, at the state itself or at the end of a step
+(`steps.point_states`), and gives
 
     force       F n + f                                                     in link axes [N]
     linear      the same, and D = h (g (I - n n^T) + d n n^T)               for forces at the end of a step of h:
@@ -20,7 +22,7 @@ from typing import Any, NamedTuple, Protocol
 from kinemorph.algebra.scalar import S
 from kinemorph.algebra.turns import Sym3, Vec3
 from kinemorph.algebra.vectors import add, dot, scale, sub
-from kinemorph.mechanics.elements.contact.friction import Held, Rubbed, tangential
+from kinemorph.mechanics.elements.contact.friction import AnchorState, Rubbed, tangential
 from kinemorph.mechanics.elements.contact.grounds import Meeting, Surface
 from kinemorph.mechanics.elements.contact.normal_forces import NormalLaw, Pressed
 
@@ -37,15 +39,18 @@ class Seen(Protocol):
     def into(self, vector: Sequence[S]) -> Any: ...
 
 
+Rub = Callable[[Seen, S, Vec3, Vec3], tuple[Rubbed, AnchorState | None]]  # (point, normal force, slip, normal)
+
+
 class Felt(NamedTuple):
-    """All that happens at a touching point; vectors in link axes."""
+    """Depth, velocities and forces at a touching point; vectors in link axes."""
 
     depth: S  # [m], below 0 where it does not touch
     normal: Vec3
     slip: Vec3  # [m/s]
     pressed: Pressed
     rubbed: Rubbed
-    held: Held | None  # of anchors
+    anchor: AnchorState | None  # None without an anchor
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,10 +59,10 @@ class Touch:
 
     surface: Surface
     press: NormalLaw
-    rub: Callable[[Seen, S, Vec3, Vec3], tuple[Rubbed, Held | None]]
+    rub: Rub
 
     def feel(self, point: Seen, meeting: Meeting | None = None) -> Felt:
-        """What happens at the point, whose height may be known."""
+        """Depth and forces at the point; `meeting` is its height over the ground where that is known."""
         height, n_W = meeting or self.surface(point.position)
         n = point.into(n_W)
         rise = dot(n, point.velocity)
@@ -70,7 +75,7 @@ class Touch:
         return total(self.feel(point))
 
     def linear(self, point: Seen, h: S) -> tuple[Vec3, Sym3]:
-        """(force, D) for a step of h [s] at the end of which the point is."""
+        """(force, D) for a step of h [s], with the point at its end."""
         felt = self.feel(point)
         grip = h * (felt.rubbed.by_velocity + h * felt.rubbed.by_place)
         x, y, z = felt.normal

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from kinemorph.algebra.scalar import S, is_zero, less, maximum, plus, sqrt
 from kinemorph.algebra.turns import Vec3
 from kinemorph.algebra.vectors import add, dot, scale, sub
-from kinemorph.mechanics.elements.checks import known_body, not_negative
+from kinemorph.mechanics.elements.checks import known_body, not_negative, wrong
 from kinemorph.mechanics.elements.contact import anchors
-from kinemorph.mechanics.elements.contact.contact_point import Felt, Seen, Touch, lowered, total
+from kinemorph.mechanics.elements.contact.contact_point import Felt, Rub, Seen, Touch, lowered, total
 from kinemorph.mechanics.elements.contact.friction import (
     SMOOTH,
-    Held,
+    AnchorState,
     Rubbed,
     anchored,
     friction_problems,
@@ -23,7 +23,7 @@ from kinemorph.mechanics.elements.contact.friction import (
 )
 from kinemorph.mechanics.elements.contact.grounds import Meeting, ground_problems, surface
 from kinemorph.mechanics.elements.contact.normal_forces import normal_law, normal_problems
-from kinemorph.mechanics.elements.instant import Scene
+from kinemorph.mechanics.elements.instant import ElementView
 from kinemorph.mechanics.elements.law import ONCE, Change, Clock, Effort, ElementLaw, Push, Slot, Stiff, register
 from kinemorph.mechanics.steps.point_states import PointForce, PointState
 from kinemorph.mechanics.trees.motions import ZERO3
@@ -40,11 +40,11 @@ SIGNALS = (
     *(Slot(f"force_{axis}", "N") for axis in "xyz"),
     Slot("touching"),
 )
-AT_START = Clock(ONCE)  # ticks once, when a run begins: what touches then is anchored then
-TINY = 1e-150  # [N]; below, a friction force has no direction
+AT_START = Clock(ONCE)  # ticks once, when a run begins: points that touch then are anchored
+TINY = 1e-150  # [N]; below this, a friction force has no direction
 
 
-class Place(NamedTuple):
+class TouchingPoint(NamedTuple):
     """One sphere of a contact: its deepest point, the law there, and where that point is over the ground."""
 
     point: PointState
@@ -64,9 +64,8 @@ class ContactLaw(ElementLaw[Contact]):
         found += friction_problems(element.name, element.friction)
         found += axis_problems(element.name, element.point, element.end)
         if element.end is not None and element.samples < 2:
-            found.append(
-                f"element '{element.name}': samples is {element.samples}; expected 2 or more spheres along a capsule."
-            )
+            problem = f"samples is {element.samples}; expected 2 or more spheres along a capsule"
+            found.append(wrong(element.name, problem, "Correct it.", "samples"))
         return found
 
     def states(self, element: Contact) -> tuple[Slot, ...]:
@@ -83,27 +82,27 @@ class ContactLaw(ElementLaw[Contact]):
     def signals(self, element: Contact) -> tuple[Slot, ...]:
         return SIGNALS
 
-    def places(self, element: Contact, scene: Scene) -> list[Place]:
-        """All touching points with their laws: for effort, and for steps that take forces at their end."""
-        ground, press = surface(element.ground, scene.value), normal_law(element.normal, scene.value)
-        radius = scene.value(element.radius)
+    def touching_points(self, element: Contact, view: ElementView) -> list[TouchingPoint]:
+        """All touching points with their laws: for `effort`, and for implicit steps."""
+        ground, press = surface(element.ground, view.value), normal_law(element.normal, view.value)
+        radius = view.value(element.radius)
         found = []
         for k, offset in enumerate(_offsets(element)):
-            center = scene.point(element.body, offset)
+            center = view.point(element.body, offset)
             height, n_W = ground(center.position)
             point = center
             if not is_zero(radius):
-                point = scene.world.motions.point(center.link, lowered(center.point, radius, center.into(n_W)))
-            law = Touch(ground, press, _rubbing(element, scene, k))
-            found.append(Place(point, law, Meeting(height - radius, n_W)))
+                point = view.instant.motions.point(center.link, lowered(center.point, radius, center.into(n_W)))
+            law = Touch(ground, press, _rubbing(element, view, k))
+            found.append(TouchingPoint(point, law, Meeting(height - radius, n_W)))
         return found
 
-    def effort(self, element: Contact, scene: Scene) -> Effort:
+    def effort(self, element: Contact, view: ElementView) -> Effort:
         pushes: list[Push] = []
         rates: list[S] = []
         dissipated: S = 0.0
         stored: S = 0.0
-        for point, law, meeting in self.places(element, scene):
+        for point, law, meeting in self.touching_points(element, view):
             felt = law.feel(point, meeting)
             pushes.append(Push(point, total(felt)))
             dissipated = plus(plus(dissipated, felt.pressed.dissipated), felt.rubbed.dissipated)
@@ -112,11 +111,13 @@ class ContactLaw(ElementLaw[Contact]):
                 rates += scale(less(0.0, felt.depth), point.out(felt.slip))
         return Effort(pushes=pushes, rates=rates, dissipated=dissipated, stored=stored)
 
-    def stiff(self, element: Contact, scene: Scene) -> Stiff:
-        return Stiff([PointForce(point.link, point.point, law) for point, law, _ in self.places(element, scene)])
+    def stiff(self, element: Contact, view: ElementView) -> Stiff:
+        return Stiff(
+            [PointForce(point.link, point.point, law) for point, law, _ in self.touching_points(element, view)]
+        )
 
-    def publish(self, element: Contact, scene: Scene) -> Mapping[str, S]:
-        touched = [(point, law.feel(point, meeting)) for point, law, meeting in self.places(element, scene)]
+    def publish(self, element: Contact, view: ElementView) -> Mapping[str, S]:
+        touched = [(point, law.feel(point, meeting)) for point, law, meeting in self.touching_points(element, view)]
         return published(touched)
 
     # ── memory of anchors ─────────────────────────────────────────────────────────────────────────────────────────
@@ -124,14 +125,14 @@ class ContactLaw(ElementLaw[Contact]):
     def clocks(self, element: Contact) -> tuple[Clock, ...]:
         return (AT_START,) if isinstance(element.friction, Anchor) else ()
 
-    def sample(self, element: Contact, scene: Scene, clock: int) -> Sequence[S]:
-        return self.settle(element, scene).memory
+    def sample(self, element: Contact, view: ElementView, clock: int) -> Sequence[S]:
+        return self.settle(element, view).memory
 
     def settles(self, element: Contact) -> bool:
         return isinstance(element.friction, Anchor)
 
-    def settle(self, element: Contact, scene: Scene) -> Change:
-        changes = [anchors.settled(now) for now in self._now(element, scene)]
+    def settle(self, element: Contact, view: ElementView) -> Change:
+        changes = [anchors.settled(now) for now in self._now(element, view)]
         return Change([x for change in changes for x in change.memory], sum(change.lost for change in changes))
 
     def guards(self, element: Contact) -> tuple[str, ...]:
@@ -139,46 +140,46 @@ class ContactLaw(ElementLaw[Contact]):
             return ()
         return tuple(name + guard for name in _numbered(element) for guard in anchors.GUARDS)
 
-    def guard_values(self, element: Contact, scene: Scene) -> Sequence[S]:
+    def guard_values(self, element: Contact, view: ElementView) -> Sequence[S]:
         if not isinstance(element.friction, Anchor):
             return ()
-        return [x for now in self._now(element, scene) for x in anchors.values(now)]
+        return [x for now in self._now(element, view) for x in anchors.values(now)]
 
-    def switch(self, element: Contact, scene: Scene, guard: int) -> Change:
+    def switch(self, element: Contact, view: ElementView, guard: int) -> Change:
         which, number = divmod(guard, len(anchors.GUARDS))
-        change = anchors.switched(self._now(element, scene)[which], number)
+        change = anchors.switched(self._now(element, view)[which], number)
         first = which * anchors.SIZE
-        memory = [*scene.m[:first], *change.memory, *scene.m[first + anchors.SIZE :]]
+        memory = [*view.m[:first], *change.memory, *view.m[first + anchors.SIZE :]]
         return Change(memory, change.lost)
 
-    def _now(self, element: Contact, scene: Scene) -> list[anchors.Now]:
+    def _now(self, element: Contact, view: ElementView) -> list[anchors.Now]:
         found = []
-        for k, (point, law, meeting) in enumerate(self.places(element, scene)):
+        for k, (point, law, meeting) in enumerate(self.touching_points(element, view)):
             felt = law.feel(point, meeting)
-            assert felt.held is not None
+            assert felt.anchor is not None
             found.append(
                 anchors.Now(
-                    scene.m[k * anchors.SIZE : (k + 1) * anchors.SIZE],
-                    scene.x[3 * k : 3 * k + 3] if _rolls(element) else point.position,
-                    point.out(felt.held.along),
+                    view.m[k * anchors.SIZE : (k + 1) * anchors.SIZE],
+                    view.x[3 * k : 3 * k + 3] if _rolls(element) else point.position,
+                    point.out(felt.anchor.along),
                     point.out(felt.slip),
                     felt.depth,
                     felt.pressed.force,
                     point.out(felt.rubbed.force),
                     felt.rubbed.stored,
-                    _anchor_numbers(element, scene),
+                    _anchor_numbers(element, view),
                 )
             )
         return found
 
 
 def axis_problems(name: str, point: Any, end: Any) -> list[str]:
-    """What is wrong with the axis of a capsule."""
+    """Problems of the axis of a capsule."""
     ends = [tuple(float(x) for x in evaluate_all(place)) for place in (point, end) if place is not None]
     if not all(map(math.isfinite, (x for place in ends for x in place))):
-        return [f"element '{name}': it touches at {ends}; expected finite numbers [m]. Mend them."]
+        return [wrong(name, f"it touches at {ends}; expected finite numbers [m]", "Mend them.")]
     if len(ends) == 2 and ends[0] == ends[1]:
-        return [f"element '{name}': both ends of its capsule are at {ends[0]}; expected two. Leave one out: a sphere."]
+        return [wrong(name, f"both ends of its capsule are at {ends[0]}; expected two", "Leave one out: a sphere.")]
     return []
 
 
@@ -191,7 +192,7 @@ def published(touched: Sequence[tuple[PointState, Felt]]) -> dict[str, S]:
     for point, felt in touched:
         normal = plus(normal, felt.pressed.force)
         rubbed = felt.rubbed.force
-        size = sqrt(maximum(dot(rubbed, rubbed), TINY * TINY)) - TINY  # with a slope at 0, where it is 0
+        size = sqrt(maximum(dot(rubbed, rubbed), TINY * TINY)) - TINY  # 0 at 0, with a finite slope there
         friction = plus(friction, size)
         force = add(force, point.out(total(felt)))
         depth = maximum(depth, felt.depth)
@@ -211,44 +212,44 @@ def _offsets(element: Contact) -> list[Any]:
 
 
 def _numbered(element: Contact) -> list[str]:
-    """What the names of each sphere's numbers begin with."""
+    """The prefix of the names of each sphere's numbers."""
     count = len(_offsets(element))
     return [""] if count == 1 else [f"{k + 1}." for k in range(count)]
 
 
 def _rolls(element: Contact) -> bool:
-    """Whether the way from an anchor has to be added up from slip: on a ball the touching point changes."""
+    """Whether the distance from an anchor has to be integrated from slip: on a ball the touching point changes."""
     whole = isinstance(element.ground, Plane) and type(element.radius) in (int, float) and element.radius == 0.0
     return isinstance(element.friction, Anchor) and not whole
 
 
-def _anchor_numbers(element: Contact, scene: Scene) -> Sequence[S]:
+def _anchor_numbers(element: Contact, view: ElementView) -> Sequence[S]:
     friction = element.friction
     assert isinstance(friction, Anchor)
-    numbers: Sequence[S] = scene.value(
+    numbers: Sequence[S] = view.value(
         (friction.static, friction.kinetic, friction.stiffness, friction.damping, friction.speed)
     )
     return numbers
 
 
-def _rubbing(element: Contact, scene: Scene, k: int) -> Callable[[Seen, S, Vec3, Vec3], tuple[Rubbed, Held | None]]:
+def _rubbing(element: Contact, view: ElementView, k: int) -> Rub:
     """The friction of sphere k."""
     if element.friction is None:
         return lambda point, force, slip, normal: (SMOOTH, None)
     if not isinstance(element.friction, Anchor):
-        mu, speed = scene.value((element.friction.coefficient, element.friction.speed))
+        mu, speed = view.value((element.friction.coefficient, element.friction.speed))
         return lambda point, force, slip, normal: (regularized(mu, speed, force, slip), None)
-    numbers, memory = _anchor_numbers(element, scene), scene.m[k * anchors.SIZE : (k + 1) * anchors.SIZE]
-    slipped = scene.x[3 * k : 3 * k + 3] if _rolls(element) else None
+    numbers, memory = _anchor_numbers(element, view), view.m[k * anchors.SIZE : (k + 1) * anchors.SIZE]
+    slipped = view.x[3 * k : 3 * k + 3] if _rolls(element) else None
 
-    def rub(point: Seen, force: S, slip: Vec3, normal: Vec3) -> tuple[Rubbed, Held]:
+    def rub(point: Seen, force: S, slip: Vec3, normal: Vec3) -> tuple[Rubbed, AnchorState]:
         if slipped is None:
             along = way = tangential(point.into(sub(point.position, memory[1:4])), normal)
-        else:  # at the end of a step the way is longer by what slips meanwhile
+        else:  # at the end of a step the distance is larger by the slip during the step
             way = add(point.into(sub(slipped, memory[1:4])), scale(getattr(point, "step", 0.0), slip))
             along = tangential(way, normal)
-        held = Held(memory[0], way, along, point.into(memory[4:7]))
-        return anchored(numbers, force, slip, held), held
+        anchor = AnchorState(memory[0], way, along, point.into(memory[4:7]))
+        return anchored(numbers, force, slip, anchor), anchor
 
     return rub
 

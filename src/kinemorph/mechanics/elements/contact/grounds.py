@@ -1,4 +1,4 @@
-"""Where the ground is: how high a point stands above it, and which way out of it leads.
+"""The shape of the ground: the height of a point above it, and its normal.
 
 Above terrain the nearest point of z = f(x, y) is found by Newton's method on
 
@@ -23,14 +23,15 @@ from kinemorph.algebra.scalar import S, absolute, div, floor, less, maximum, min
 from kinemorph.algebra.tables import lookup
 from kinemorph.algebra.turns import Vec3
 from kinemorph.algebra.vectors import dot, scale, sub
+from kinemorph.mechanics.elements.checks import wrong
 from kinemorph.mechanics.recursions.kinematics import tangent_of
 from kinemorph.model.elements.contact.grounds import HeightFunction, HeightMap, Plane
 from kinemorph.model.parameter import evaluate_all
 from kinemorph.vocabulary.blocks import Table
 
-STEPS = 5  # of Newton's method: enough for spheres of half the ground's radius of curvature
+STEPS = 5  # steps of Newton's method: enough for spheres of half the ground's radius of curvature
 STEEP = 0.1  # the least determinant of a step, where the ground bends as sharply as the sphere does
-FOUND = 1e-6  # of the way to the ground below: a foot that is off by more is not taken for the nearest point
+FOUND = 1e-6  # of the distance to the ground below: a foot that is off by more is not taken as the nearest point
 
 
 class Meeting(NamedTuple):
@@ -74,7 +75,9 @@ _SURFACES: dict[type, Callable[[Any, Callable[[Any], Any]], Surface]] = {
 
 
 def nearest(height: Callable[[S, S], S], position: Sequence[S]) -> Meeting:
-    """A point over terrain. Where Newton's method has not arrived, the ground below counts as a plane."""
+    """The height of a point over terrain. Where Newton's method has not converged, the ground below counts as a
+    plane.
+    """
     px, py, pz = position
     f, fx, fy = slopes(height, px, py)
     below = pz - f
@@ -126,7 +129,7 @@ def interpolated(ground: HeightMap) -> Callable[[S, S], S]:
     """The height over a grid: cubic in y between rows of splines in x.
 
     Between the rows j and j + 1 it is Hermite's cubic of the heights h and slopes m there. All rows, of h and then of
-    m, lie one after another in one table, so that a row is chosen by what is added to the argument.
+    m, lie one after another in one table, so that an offset in the argument chooses the row.
     """
     table, (nx, ny) = _rows(ground), (len(ground.heights), len(ground.heights[0]))
     (dx, dy), (x0, y0) = ground.spacing, ground.corner
@@ -148,7 +151,7 @@ def _between(x: S, top: float) -> S:
 
 @lru_cache(maxsize=32)
 def _rows(ground: HeightMap) -> Table:
-    """The splines of all rows, over the number of grid lines passed."""
+    """The splines of all rows, as functions of the distance in grid lines."""
     from scipy.interpolate import CubicSpline
 
     heights = np.array(ground.heights, dtype=float)
@@ -167,48 +170,51 @@ def _rows(ground: HeightMap) -> Table:
 
 
 def ground_problems(name: str, ground: Any) -> list[str]:
-    """What is wrong with the ground of an element, one sentence each."""
+    """Problems of the ground of an element, one sentence each."""
     if type(ground) not in _SURFACES:
         known = ", ".join(kind.__name__ for kind in _SURFACES)
-        return [f"element '{name}': ground is {ground!r}; expected one of {known}."]
+        return [wrong(name, f"ground is {ground!r}; expected one of {known}", "Correct it.", "ground")]
     return _PROBLEMS[type(ground)](name, ground)
 
 
 def _plane_problems(name: str, ground: Plane) -> list[str]:
     numbers = [float(x) for x in (*evaluate_all(ground.point), *evaluate_all(ground.normal))]
     if not all(map(math.isfinite, numbers)):
-        return [f"element '{name}': ground: it is {ground}; expected finite numbers. Mend them."]
+        return [wrong(name, f"ground: it is {ground}; expected finite numbers", "Mend them.", "ground")]
     if math.hypot(*numbers[3:]) == 0.0:
-        return [f"element '{name}': ground: the normal of the plane is zero; expected a direction out of the ground."]
+        problem = "ground: the normal of the plane is zero; expected a direction out of the ground"
+        return [wrong(name, problem, "Correct it.", "ground")]
     return []
 
 
 def _function_problems(name: str, ground: HeightFunction) -> list[str]:
     if not callable(ground.height):
-        return [f"element '{name}': ground: height is {ground.height!r}; expected a function of x and y that gives z."]
+        problem = f"ground: height is {ground.height!r}; expected a function of x and y that gives z"
+        return [wrong(name, problem, "Correct it.", "ground")]
     return []
 
 
 def _map_problems(name: str, ground: HeightMap) -> list[str]:
-    where_, heights = f"element '{name}': ground", ground.heights
+    heights = ground.heights
     sizes = sorted({len(row) for row in heights})
     if len(heights) < 2 or not sizes or sizes[0] < 2:
         shape = f"{len(heights)} x {sizes[0] if sizes else 0}"
-        return [f"{where_} has {shape} heights; expected at least 2 x 2. Give more of them, or use a Plane."]
+        problem = f"ground has {shape} heights; expected at least 2 x 2"
+        return [wrong(name, problem, "Give more of them, or use a Plane.", "ground")]
     if len(sizes) > 1:
-        return [
-            f"{where_} has rows of {sizes[0]} and of {sizes[-1]} heights; expected a regular grid. "
-            "Fill in what is missing."
-        ]
+        problem = f"ground has rows of {sizes[0]} and of {sizes[-1]} heights; expected a regular grid"
+        return [wrong(name, problem, "Fill in what is missing.", "ground")]
     for i, row in enumerate(heights):
         for j, z in enumerate(row):
             if not isinstance(z, (int, float)) or not math.isfinite(z):
-                return [f"{where_} has a hole: heights[{i}][{j}] is {z}; expected a finite height. Fill it in."]
+                problem = f"ground has a hole: heights[{i}][{j}] is {z}; expected a finite height"
+                return [wrong(name, problem, "Fill it in.", "ground")]
     if not all(0.0 < step < math.inf for step in ground.spacing) or not all(map(math.isfinite, ground.corner)):
-        return [
-            f"{where_} has spacing {ground.spacing} and corner {ground.corner}; expected distances above 0 [m], and a "
-            "finite place."
-        ]
+        problem = (
+            f"ground has spacing {ground.spacing} and corner {ground.corner}; expected distances above 0 "
+            "[m], and a finite place"
+        )
+        return [wrong(name, problem, "Correct it.", "ground")]
     return []
 
 

@@ -1,8 +1,8 @@
-"""How hard surfaces push each other: F(d, d') with its slopes, and what of it is stored.
+"""Normal forces: F(d, d') with its slopes, and the energy that is stored.
 
 Both laws are  F = max(k d^p + c d^r d', 0)  with d = max(depth, 0); Hunt and Crossley's has r = p. The depth is clamped
-before anything else: damping alone would push above the ground, too. What is stored is the energy of the spring,
-k d^(p+1)/(p+1); where surfaces part faster than the clamp lets them push, the rest of it is lost.
+before anything else: damping alone would also push above the ground. The stored energy is that of the spring,
+k d^(p+1)/(p+1); where surfaces separate so fast that the force is clamped to 0, the rest of it is lost.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from kinemorph.algebra.scalar import S, less, maximum, power, times, where
+from kinemorph.mechanics.elements.checks import wrong
 from kinemorph.model.elements.contact.contact_laws import EasyDynNormal, HuntCrossley, Normal
 from kinemorph.model.parameter import evaluate, evaluate_all
 
@@ -20,7 +21,7 @@ class Pressed(NamedTuple):
     """A normal force."""
 
     force: S  # [N], 0 or more
-    by_depth: S  # its slope [N/m], 0 or more: where it is below, 0 is said
+    by_depth: S  # its slope [N/m]; a negative one counts as 0
     by_rate: S  # [N s/m], 0 or more
     dissipated: S  # [W]
     stored: S  # [J]
@@ -30,7 +31,7 @@ NormalLaw = Callable[[S, S], Pressed]  # of depth [m] and its rate [m/s]
 
 
 def normal_law(normal: Normal, value: Callable[[Any], Any] = evaluate_all) -> NormalLaw:
-    """The law of a part of a contact; `value` looks up parameters in its data."""
+    """The normal force law of a contact; `value` looks up parameters in its data."""
     k, c, p, r = value(_FORMS[type(normal)](normal))
 
     def law(depth: S, rate: S) -> Pressed:
@@ -75,23 +76,26 @@ _POWERS = {EasyDynNormal: ("stiffness_power", "damping_power"), HuntCrossley: ("
 
 
 def normal_problems(name: str, normal: Any) -> list[str]:
-    """What is wrong with the normal law of an element, one sentence each."""
+    """Problems of the normal law of an element, one sentence each."""
     if type(normal) not in _FORMS:
         known = ", ".join(kind.__name__ for kind in _FORMS)
-        return [f"element '{name}': normal is {normal!r}; expected one of {known}."]
+        return [wrong(name, f"normal is {normal!r}; expected one of {known}", "Correct it.", "normal")]
     found = []
     if not 0.0 < (k := number(normal.stiffness)) < math.inf:
-        found.append(f"element '{name}': normal: stiffness is {k:g}; expected a finite number above 0. Correct it.")
+        found.append(
+            wrong(name, f"normal: stiffness is {k:g}; expected a finite number above 0", "Correct it.", "normal")
+        )
     if not 0.0 <= (c := number(normal.damping)) < math.inf:
         found.append(
-            f"element '{name}': normal: damping is {c:g}; expected a finite number of at least 0. Mend its sign."
+            wrong(name, f"normal: damping is {c:g}; expected a finite number of at least 0", "Mend its sign.", "normal")
         )
     for field in _POWERS[type(normal)]:
         if not 1.0 <= (p := number(getattr(normal, field))) < math.inf:
-            found.append(
-                f"element '{name}': normal: {field} is {p:g}; expected 1 or more, so that the force has a slope "
-                "where bodies begin to touch."
+            problem = (
+                f"normal: {field} is {p:g}; expected 1 or more, so that the force has a slope where bodies "
+                "begin to touch"
             )
+            found.append(wrong(name, problem, "Correct it.", "normal"))
     return found
 
 

@@ -4,10 +4,10 @@ The axes of two capsules, p_a(s) and p_b(t) with s and t between 0 and 1, are ne
 
     phi(s, t) = |p_a(s) - p_b(t)|^2 + eps ((s - 1/2)^2 + (t - 1/2)^2)
 
-is least. Without the last term parallel capsules would have no nearest points, and a small turn would throw them from
-one end to the other; with it the function is strictly convex and they move steadily, to the middle of the overlap. The
-distance is taken to be the root of the least phi. Its gradient by the bodies' motion is (p_a - p_b)/sqrt(phi), so that
-the spring between them keeps its energy to rounding; eps is so small that it is a distance for all other purposes.
+is least. Without the last term parallel capsules would have no nearest points, and a small turn would move them from
+one end to the other; with it the function is strictly convex and they move continuously, to the middle of the overlap.
+The distance is taken to be the root of the least phi. Its gradient by the bodies' motion is (p_a - p_b)/sqrt(phi), so
+that the spring between them conserves energy to rounding; eps is so small that it is a distance for all other purposes.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from typing import Any, NamedTuple
 from kinemorph.algebra.scalar import S, div, maximum, minimum, sqrt
 from kinemorph.algebra.turns import Vec3
 from kinemorph.algebra.vectors import add, dot, matvec_transposed, neg, scale, sub
-from kinemorph.mechanics.elements.checks import known_body, not_negative
+from kinemorph.mechanics.elements.checks import known_body, not_negative, wrong
 from kinemorph.mechanics.elements.contact.contact_point import Felt
 from kinemorph.mechanics.elements.contact.contacts import SIGNALS, axis_problems, published
 from kinemorph.mechanics.elements.contact.friction import SMOOTH, friction_problems, regularized, tangential
 from kinemorph.mechanics.elements.contact.normal_forces import normal_law, normal_problems, number
-from kinemorph.mechanics.elements.instant import Scene
+from kinemorph.mechanics.elements.instant import ElementView
 from kinemorph.mechanics.elements.law import Effort, ElementLaw, Push, Slot, plain, register
 from kinemorph.mechanics.elements.places import Motions
 from kinemorph.mechanics.steps.point_states import PointState
@@ -40,7 +40,7 @@ class Nearest(NamedTuple):
 
     a: Any  # on the axis of a [m]
     b: Any
-    extra: S  # what phi has beyond the square of their distance [m^2]
+    extra: S  # phi minus the square of their distance [m^2]
 
 
 class PairContactLaw(ElementLaw[PairContact]):
@@ -52,23 +52,23 @@ class PairContactLaw(ElementLaw[PairContact]):
             found += known_body(element, what, getattr(element, what), robot)
         found += normal_problems(element.name, element.normal)
         if element.friction is not None and not isinstance(element.friction, Regularized):
-            found.append(
-                f"element '{element.name}': friction is {element.friction!r}; expected None or Regularized between two "
-                "bodies. Anchors hold on to the ground only."
-            )
+            problem = f"friction is {element.friction!r}; expected None or Regularized between two bodies"
+            found.append(wrong(element.name, problem, "Anchors hold on to the ground only.", "friction"))
         else:
             found += friction_problems(element.name, element.friction)
         for what in ("a", "b"):
             found += axis_problems(element.name, getattr(element, f"point_{what}"), getattr(element, f"end_{what}"))
         if not found and number(element.radius_a) + number(element.radius_b) == 0.0:
-            found.append(f"element '{element.name}': both radii are 0; expected one above 0, or nothing ever touches.")
+            found.append(
+                wrong(element.name, "both radii are 0; expected one above 0, or nothing ever touches", "Correct it.")
+            )
         return found
 
     def signals(self, element: PairContact) -> tuple[Slot, ...]:
         return SIGNALS
 
-    def effort(self, element: PairContact, scene: Scene) -> Effort:
-        a, b, felt = self._felt(element, scene)
+    def effort(self, element: PairContact, view: ElementView) -> Effort:
+        a, b, felt = self._felt(element, view)
         force = _total(felt)
         return Effort(
             pushes=(Push(a, a.into(force)), Push(b, b.into(neg(force)))),
@@ -76,19 +76,19 @@ class PairContactLaw(ElementLaw[PairContact]):
             stored=felt.pressed.stored,
         )
 
-    def publish(self, element: PairContact, scene: Scene) -> Mapping[str, S]:
-        """The force on a."""
-        a, _, felt = self._felt(element, scene)
+    def publish(self, element: PairContact, view: ElementView) -> Mapping[str, S]:
+        """The signals of the force on body a."""
+        a, _, felt = self._felt(element, view)
         in_link = felt._replace(
             normal=a.into(felt.normal), rubbed=felt.rubbed._replace(force=a.into(felt.rubbed.force))
         )
         return published([(a, in_link)])
 
-    def _felt(self, element: PairContact, scene: Scene) -> tuple[PointState, PointState, Felt]:
-        """(touching point of a, of b, what is felt), vectors in world axes; the normal leads from b to a."""
-        ends_a = _ends(scene, element.body_a, element.point_a, element.end_a)
-        ends_b = _ends(scene, element.body_b, element.point_b, element.end_b)
-        radius_a, radius_b = scene.value((element.radius_a, element.radius_b))
+    def _felt(self, element: PairContact, view: ElementView) -> tuple[PointState, PointState, Felt]:
+        """(touching point of a, of b, forces there), vectors in world axes; the normal points from b to a."""
+        ends_a = _ends(view, element.body_a, element.point_a, element.end_a)
+        ends_b = _ends(view, element.body_b, element.point_b, element.end_b)
+        radius_a, radius_b = view.value((element.radius_a, element.radius_b))
         spot_a, spot_b, extra = nearest(*([end.position for end in ends] for ends in (ends_a, ends_b)))
         apart = sub(spot_a, spot_b)
         distance = sqrt(maximum(dot(apart, apart) + extra, TINY * TINY))
@@ -96,13 +96,13 @@ class PairContactLaw(ElementLaw[PairContact]):
         depth = radius_a + radius_b - distance
         touch = sub(add(spot_a, spot_b), scale(radius_a - radius_b, n))  # half-way between the two surfaces
         middle = scale(0.5, touch)
-        a, b = (_fixed(scene.world.motions, ends[0].link, middle) for ends in (ends_a, ends_b))
+        a, b = (_fixed(view.instant.motions, ends[0].link, middle) for ends in (ends_a, ends_b))
         velocity = sub(a.out(a.velocity), b.out(b.velocity))
-        pressed = normal_law(element.normal, scene.value)(depth, -dot(n, velocity))
+        pressed = normal_law(element.normal, view.value)(depth, -dot(n, velocity))
         across = scale(div(1.0, sqrt(maximum(dot(apart, apart), TINY * TINY))), apart)  # n is a little shorter than 1
         slip, rubbed = tangential(velocity, across), SMOOTH
         if element.friction is not None:
-            mu, speed = scene.value((element.friction.coefficient, element.friction.speed))
+            mu, speed = view.value((element.friction.coefficient, element.friction.speed))
             rubbed = regularized(mu, speed, pressed.force, slip)
         return a, b, Felt(depth, plain(n), plain(slip), pressed, rubbed, None)
 
@@ -130,7 +130,7 @@ def nearest(a: Sequence[Any], b: Sequence[Any]) -> Nearest:
 
 
 def _on(axis: Sequence[Any], point: Any) -> tuple[Any, S]:
-    """The point of an axis that is nearest to another point; nothing is added to the distance."""
+    """The point of an axis that is nearest to another point, and 0, as nothing is added to the distance."""
     u = sub(axis[1], axis[0])
     s = _in_unit(div(dot(u, sub(point, axis[0])), dot(u, u)))
     return add(axis[0], scale(s, u)), 0.0
@@ -140,12 +140,12 @@ def _in_unit(x: S) -> S:
     return minimum(maximum(x, 0.0), 1.0)
 
 
-def _ends(scene: Scene, body: str, point: Any, end: Any) -> list[PointState]:
-    return [scene.point(body, offset) for offset in ((point,) if end is None else (point, end))]
+def _ends(view: ElementView, body: str, point: Any, end: Any) -> list[PointState]:
+    return [view.point(body, offset) for offset in ((point,) if end is None else (point, end))]
 
 
 def _fixed(motions: Motions, link: int, position: Any) -> PointState:
-    """The point of a link that is at a position of the world."""
+    """The point of a link that is at a given position in the world."""
     pose = motions.pose(link)
     return motions.point(link, matvec_transposed(pose.R, sub(position, pose.p)))
 

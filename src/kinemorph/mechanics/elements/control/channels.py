@@ -1,4 +1,4 @@
-"""What controllers read and follow, channel by channel: measured signals, references with their rates, numbers."""
+"""The channels of controllers: measured signals, references with their rates, numbers."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from kinemorph.algebra.scalar import S, maximum, minimum
-from kinemorph.mechanics.elements.checks import one_axis
-from kinemorph.mechanics.elements.instant import Scene
+from kinemorph.mechanics.elements.checks import one_axis, wrong
+from kinemorph.mechanics.elements.instant import ElementView
 from kinemorph.model.elements.control.wiring import channel_names, measured
 from kinemorph.model.input_reader import short
 from kinemorph.model.parameter import evaluate
@@ -16,7 +16,7 @@ from kinemorph.model.robot import Robot
 
 
 class Wish(NamedTuple):
-    """What a channel is to follow: position, velocity, acceleration; 0 where a rate is not known."""
+    """The reference of a channel: position, velocity, acceleration; 0 where a rate is not known."""
 
     position: S
     velocity: S = 0.0
@@ -24,7 +24,8 @@ class Wish(NamedTuple):
 
 
 def ramped(wish: Wish, t: S, ramp: float) -> Wish:
-    """A path that grows out of 0 within `ramp` [s], with the least jerk: times s^3 (10 - 15 s + 6 s^2), s = t / ramp.
+    """A path that grows from 0 within `ramp` [s], with the least jerk: it is multiplied by s^3 (10 - 15 s + 6 s^2), s =
+    t / ramp.
 
     Its rates follow by the product rule. Before t = 0 it is 0; without a ramp it stays as it is.
     """
@@ -39,47 +40,49 @@ def ramped(wish: Wish, t: S, ramp: float) -> Wish:
 
 
 def each(values: Sequence[Any], count: int) -> Sequence[Any]:
-    """A number for each channel."""
+    """One number for each channel."""
     return tuple(values) * count if len(values) == 1 else values
 
 
 def choices(element: Any, field: str = "reference") -> list[Any]:
-    """Numbers or signals, one for each channel. With joints, a word is a path of that joint, or a signal as it is."""
+    """Numbers or signals, one for each channel. With joints, a name is a reference that has a path for that joint, or a
+    signal.
+    """
     given = each(getattr(element, field), len(channel_names(element)))
     joints = getattr(element, "joints", ()) or ("",) * len(given)
     return [
         f"{target}.{joint}|{target}" if isinstance(target, str) and joint else target
-        for target, joint in zip(given, joints, strict=False)  # `problems` tells where their numbers differ
+        for target, joint in zip(given, joints, strict=False)  # `problems` reports where their counts differ
     ]
 
 
-def wishes(element: Any, scene: Scene) -> list[Wish]:
-    """What each channel is to follow."""
-    return [_wish(scene, target) for target in choices(element)]
+def wishes(element: Any, view: ElementView) -> list[Wish]:
+    """The reference of each channel."""
+    return [_wish(view, target) for target in choices(element)]
 
 
-def _wish(scene: Scene, target: Any) -> Wish:
+def _wish(view: ElementView, target: Any) -> Wish:
     if not isinstance(target, str):
-        return Wish(scene.value(target))
-    ensemble = scene.world.ensemble
+        return Wish(view.value(target))
+    ensemble = view.instant.ensemble
     name = ensemble.source(target)
     rates = [f"{name}.velocity", f"{name}.acceleration"]
     if name.startswith("q."):
         rates = [f"v.{name[2:]}", ""]
-    return Wish(scene.signal(name), *(scene.signal(one) if one in ensemble.sources else 0.0 for one in rates))
+    return Wish(view.signal(name), *(view.signal(one) if one in ensemble.sources else 0.0 for one in rates))
 
 
-def added(element: Any, scene: Scene) -> list[S]:
-    """What is added to each output."""
+def added(element: Any, view: ElementView) -> list[S]:
+    """The feedforward of each output."""
     return [
-        scene.signal(target) if isinstance(target, str) else scene.value(target)
+        view.signal(target) if isinstance(target, str) else view.value(target)
         for target in choices(element, "feedforward")
     ]
 
 
-def rate_of(scene: Scene, name: str) -> S:
+def rate_of(view: ElementView, name: str) -> S:
     """The rate of a coordinate of the robot, by the name of its signal."""
-    return scene.signal(f"v.{name[2:]}")
+    return view.signal(f"v.{name[2:]}")
 
 
 def followed(element: Any) -> tuple[str, ...]:
@@ -92,41 +95,37 @@ def followed(element: Any) -> tuple[str, ...]:
 
 
 def channel_problems(element: Any, robot: Robot) -> list[str]:
-    """Joints that are none, and channels that do not fit each other."""
+    """Problems of joints that do not exist, and of channels that do not fit each other."""
     joints = getattr(element, "joints", ())
     found = [problem for joint in joints for problem in one_axis(element, "a joint", joint, robot)]
     if found:
         return found
     counts = {"joints": len(joints), "reads": len(getattr(element, "reads", ())), "drives": len(element.drives)}
     if not measured(element):
-        return [
-            f"element '{element.name}' reads nothing; expected one or more signals. Give `joints`, or `reads` and what "
-            "it `drives`."
-        ]
+        problem = "it reads nothing; expected one or more signals"
+        return [wrong(element.name, problem, "Give `joints`, or `reads` and what it `drives`.", "reads")]
     if len({count for count in counts.values() if count}) > 1:
         listed = ", ".join(f"{count} {name}" for name, count in counts.items() if count)
-        return [f"element '{element.name}' has {listed}; expected as many of each. Give one of each for every channel."]
+        return [
+            wrong(element.name, f"it has {listed}; expected as many of each", "Give one of each for every channel.")
+        ]
     return []
 
 
 def number_problems(element: Any, *fields: str) -> list[str]:
-    """Numbers that are not finite, or too few or too many for the channels."""
+    """Problems of numbers that are not finite, or too few or too many for the channels."""
     count, found = len(channel_names(element)), []
     for name in fields:
         values = getattr(element, name)
         if len(values) not in (1, count):
-            found.append(
-                f"element '{element.name}': {name} has {len(values)} numbers; expected 1, or {count}, one for each "
-                "channel. Give as many."
-            )
+            problem = f"{name} has {len(values)} numbers; expected 1, or {count}, one for each channel"
+            found.append(wrong(element.name, problem, "Give as many.", name))
         open_ended = name in ("lower", "upper")
         for value in values:
             if isinstance(value, str):
                 if name not in ("reference", "feedforward"):
-                    found.append(
-                        f"element '{element.name}': {name} is {short(value)}; expected a number. Signals go to "
-                        "reference, reads and feedforward."
-                    )
+                    problem = f"{name} is {short(value)}; expected a number"
+                    found.append(wrong(element.name, problem, "Signals go to reference, reads and feedforward.", name))
             elif math.isnan(number := float(evaluate(value))) or (math.isinf(number) and not open_ended):
-                found.append(f"element '{element.name}': {name} is {number}; expected a finite number. Mend it.")
+                found.append(wrong(element.name, f"{name} is {number}; expected a finite number", "Mend it.", name))
     return found

@@ -17,7 +17,7 @@ from itertools import zip_longest
 from typing import Any, NamedTuple
 
 from kinemorph.algebra.scalar import S, equal, less, where
-from kinemorph.mechanics.elements.checks import not_negative
+from kinemorph.mechanics.elements.checks import not_negative, wrong
 from kinemorph.mechanics.elements.control.channels import (
     Wish,
     added,
@@ -38,7 +38,7 @@ from kinemorph.mechanics.elements.control.sample_hold import (
     let_out,
     sampling_problems,
 )
-from kinemorph.mechanics.elements.instant import Scene
+from kinemorph.mechanics.elements.instant import ElementView
 from kinemorph.mechanics.elements.law import Clock, Effort, ElementLaw, Slot, Stiff, register
 from kinemorph.mechanics.steps.point_states import JointForce, JointState
 from kinemorph.model.elements.control.controllers import PD, PID
@@ -46,11 +46,11 @@ from kinemorph.model.elements.control.wiring import below, channel_names, driven
 from kinemorph.model.robot import Robot
 
 
-class Held(ElementLaw[Any]):
-    """Abstract: what a controller with channels gives, at all times, or sampled and held."""
+class ChannelLaw(ElementLaw[Any]):
+    """Abstract: the law of a controller with channels, whose outputs are continuous, or sampled and held."""
 
-    def outputs(self, element: Any, scene: Scene) -> list[S]:
-        """What it would give now, one number per channel."""
+    def outputs(self, element: Any, view: ElementView) -> list[S]:
+        """The outputs at this instant before sampling, one number per channel."""
         raise AssertionError(f"{type(self).__name__} has no `outputs`")
 
     def signals(self, element: Any) -> tuple[Slot, ...]:
@@ -66,26 +66,26 @@ class Held(ElementLaw[Any]):
     def memory(self, element: Any) -> tuple[Slot, ...]:
         return held_slots(element, channel_names(element))
 
-    def publish(self, element: Any, scene: Scene) -> Mapping[str, S]:
+    def publish(self, element: Any, view: ElementView) -> Mapping[str, S]:
         names = channel_names(element)
-        u = scene.m[: len(names)] if element.every else self._converted(element, scene)
+        u = view.m[: len(names)] if element.every else self._converted(element, view)
         return dict(zip(names, u, strict=True))
 
-    def sample(self, element: Any, scene: Scene, clock: int) -> Sequence[S]:
+    def sample(self, element: Any, view: ElementView, clock: int) -> Sequence[S]:
         if clock == 1:
-            return let_out(scene.m, len(channel_names(element)))
-        return let_in(scene.m, self._converted(element, scene))
+            return let_out(view.m, len(channel_names(element)))
+        return let_in(view.m, self._converted(element, view))
 
-    def _converted(self, element: Any, scene: Scene) -> list[S]:
-        lower, upper = limits(element, scene)
-        ends = zip(self.outputs(element, scene), lower, upper, strict=True)
+    def _converted(self, element: Any, view: ElementView) -> list[S]:
+        lower, upper = limits(element, view)
+        ends = zip(self.outputs(element, view), lower, upper, strict=True)
         return [converted(u, low, high, element.quantum) for u, low, high in ends]
 
 
-def limits(element: Any, scene: Scene) -> tuple[Sequence[Any], Sequence[Any]]:
+def limits(element: Any, view: ElementView) -> tuple[Sequence[Any], Sequence[Any]]:
     """(lower, upper) of each channel."""
     n = len(channel_names(element))
-    return each(scene.value(element.lower), n), each(scene.value(element.upper), n)
+    return each(view.value(element.lower), n), each(view.value(element.upper), n)
 
 
 # ── PD ────────────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -108,7 +108,7 @@ class Pull:
         return _is_open(self.lower) and _is_open(self.upper)
 
     def free(self, joint: Any) -> S:
-        """Without limits."""
+        """The force without limits."""
         stretch, rate = self.wish.position - joint.position, self.wish.velocity - joint.velocity
         return self.more + self.kp * stretch + self.kd * rate
 
@@ -116,7 +116,7 @@ class Pull:
         return bounded(self.free(joint), self.lower, self.upper)
 
     def linear(self, joint: Any, h: S) -> tuple[S, S]:
-        """Where a limit holds it, it is no spring."""
+        """The force and its pivot; the pivot is 0 where a limit applies."""
         pivot = h * (self.kd + h * self.kp)
         if self.affine:
             return self.force(joint), pivot
@@ -125,8 +125,10 @@ class Pull:
         return held, where(equal(u, held), pivot, 0.0)
 
 
-class PDLaw(Held):
-    """Springs and dampers towards a reference. Acting on joints at all times, a step may take them at its end."""
+class PDLaw(ChannelLaw):
+    """Springs and dampers towards a reference. Where they act on joints without sampling, a step may take them at its
+    end.
+    """
 
     def problems(self, element: PD, robot: Robot) -> list[str]:
         found = channel_problems(element, robot) or number_problems(
@@ -135,7 +137,7 @@ class PDLaw(Held):
         if found:
             return found
         found += [
-            f"element '{element.name}': {name} is {value:g}; expected a finite number of at least 0. Mend its sign."
+            wrong(element.name, f"{name} is {value:g}; expected a finite number of at least 0", "Mend its sign.", name)
             for name in ("kp", "kd")
             for value in getattr(element, name)
             if isinstance(value, float) and value < 0.0
@@ -148,34 +150,34 @@ class PDLaw(Held):
     def drives(self, element: PD) -> Mapping[str, str]:
         return {} if _acts_itself(element) else super().drives(element)
 
-    def outputs(self, element: PD, scene: Scene) -> list[S]:
-        hinges = [scene.hinge(joint) for joint in element.joints]
-        pairs = zip(self._pulls(element, scene), hinges, strict=True)
+    def outputs(self, element: PD, view: ElementView) -> list[S]:
+        hinges = [view.hinge(joint) for joint in element.joints]
+        pairs = zip(self._pulls(element, view), hinges, strict=True)
         return [pull.free(JointState(hinge.q, hinge.v)) for pull, hinge in pairs]
 
-    def _pulls(self, element: PD, scene: Scene) -> list[Pull]:
+    def _pulls(self, element: PD, view: ElementView) -> list[Pull]:
         n = len(element.joints)
-        gains = (each(scene.value(values), n) for values in (element.kp, element.kd))
-        columns = (*gains, wishes(element, scene), added(element, scene), *limits(element, scene))
+        gains = (each(view.value(values), n) for values in (element.kp, element.kd))
+        columns = (*gains, wishes(element, view), added(element, view), *limits(element, view))
         return [Pull(*row) for row in zip(*columns, strict=True)]
 
-    def effort(self, element: PD, scene: Scene) -> Effort:
+    def effort(self, element: PD, view: ElementView) -> Effort:
         if not _acts_itself(element):
             return Effort()
-        hinges = [scene.hinge(joint) for joint in element.joints]
-        u = self._converted(element, scene)
+        hinges = [view.hinge(joint) for joint in element.joints]
+        u = self._converted(element, view)
         power = sum((force * hinge.v for force, hinge in zip(u, hinges, strict=True)), 0.0)
         return Effort(torques={h.place: force for h, force in zip(hinges, u, strict=True)}, supplied=power)
 
-    def stiff(self, element: PD, scene: Scene) -> Stiff | None:
+    def stiff(self, element: PD, view: ElementView) -> Stiff | None:
         if not _acts_itself(element):
             return None
-        places = [scene.hinge(joint).place for joint in element.joints]
-        return Stiff(joints=[JointForce(*pair) for pair in zip(places, self._pulls(element, scene), strict=True)])
+        places = [view.hinge(joint).place for joint in element.joints]
+        return Stiff(joints=[JointForce(*pair) for pair in zip(places, self._pulls(element, view), strict=True)])
 
 
 def _acts_itself(element: PD) -> bool:
-    """Whether its force is a law of the joint's state now."""
+    """Whether its force depends on the present state of the joint alone."""
     return not element.every and not element.drives
 
 
@@ -187,11 +189,11 @@ def _is_open(limit: Any) -> bool:
 
 
 class Terms(NamedTuple):
-    """What a PID is made of: which terms have something to keep."""
+    """The terms of a PID that have states or memory."""
 
     prefilter: bool
     integral: bool
-    derivative: bool  # kept: a filtered one, or differences
+    derivative: bool  # a filtered one, or differences
 
     @property
     def size(self) -> int:
@@ -200,7 +202,7 @@ class Terms(NamedTuple):
 
 
 def terms(element: PID) -> Terms:
-    """Gains that are zero need nothing."""
+    """The terms that a PID needs; a gain of zero needs none."""
     derivative = not _absent(element.kd) and bool(element.filter or element.every)
     return Terms(element.bandwidth < math.inf, not _absent(element.ki), derivative)
 
@@ -210,7 +212,7 @@ def _absent(gains: Any) -> bool:
 
 
 class Channel(NamedTuple):
-    """One channel of a PID at one instant: its numbers, what it reads, and what it is to follow."""
+    """One channel of a PID at one instant: its numbers, its measurement and its reference."""
 
     kp: S
     ki: S
@@ -220,11 +222,11 @@ class Channel(NamedTuple):
     tracking: S  # [s]
     more: S
     error: S
-    sloped: S  # what the derivative is taken of: the error, or minus what is read
-    slope: S  # its rate, where that is read
+    sloped: S  # the quantity whose derivative is taken: the error, or minus the measurement
+    slope: S  # its rate, where that is measured
 
     def limited(self, u: S) -> S:
-        """Within the limits."""
+        """u within the limits."""
         return bounded(u, self.lower, self.upper)
 
     def winds_up(self, u: S) -> S:
@@ -235,8 +237,8 @@ class Channel(NamedTuple):
         return over + under
 
 
-class PIDLaw(Held):
-    """PID, at all times or sampled."""
+class PIDLaw(ChannelLaw):
+    """A PID controller, continuous or sampled."""
 
     def problems(self, element: PID, robot: Robot) -> list[str]:
         found = channel_problems(element, robot) or number_problems(
@@ -246,24 +248,19 @@ class PIDLaw(Held):
             return found
         found = not_negative(element, "filter", "tracking") + sampling_problems(element)
         if not element.bandwidth > 0.0:
-            found.append(f"element '{element.name}': bandwidth is {element.bandwidth:g}; expected a number above 0.")
+            problem = f"bandwidth is {element.bandwidth:g}; expected a number above 0"
+            found.append(wrong(element.name, problem, "Correct it.", "bandwidth"))
         if element.every and element.bandwidth < math.inf:
-            found.append(
-                f"element '{element.name}': bandwidth is {element.bandwidth:g} and it is sampled; expected one of "
-                "both. Leave out bandwidth, or every."
-            )
+            problem = f"bandwidth is {element.bandwidth:g} and it is sampled; expected one of both"
+            found.append(wrong(element.name, problem, "Leave out bandwidth, or every.", "bandwidth"))
         untimed = element.anti_windup == "back_calculation" and not element.tracking
         if untimed and (_absent(element.kp) or _absent(element.ki)):
-            found.append(
-                f"element '{element.name}': back_calculation follows in kp / ki, and one of them is 0; expected a time "
-                "[s]. Give `tracking`."
-            )
+            problem = "back_calculation follows in kp / ki, and one of them is 0; expected a time [s]"
+            found.append(wrong(element.name, problem, "Give `tracking`."))
         blind = [name for name in measured(element) if name[2:] not in robot.v_names or not name.startswith("q.")]
         if not _absent(element.kd) and not element.every and not element.filter and blind:
-            found.append(
-                f"element '{element.name}': kd without filter needs a rate, and '{blind[0]}' has none; expected a "
-                "coordinate of a joint. Give `filter` [s], or `every`."
-            )
+            problem = f"kd without filter needs a rate, and '{blind[0]}' has none; expected a coordinate of a joint"
+            found.append(wrong(element.name, problem, "Give `filter` [s], or `every`.", "kd"))
         return found
 
     def reads(self, element: PID) -> tuple[str, ...]:
@@ -274,24 +271,24 @@ class PIDLaw(Held):
         errors = zip(names, measured(element), strict=True)
         return (*super().signals(element), *(Slot(below(name, "error"), signal) for name, signal in errors))
 
-    def publish(self, element: PID, scene: Scene) -> Mapping[str, S]:
+    def publish(self, element: PID, view: ElementView) -> Mapping[str, S]:
         names = channel_names(element)
-        errors = [channel.error for channel in self._channels(element, scene)]
-        return {**super().publish(element, scene), **dict(zip([below(n, "error") for n in names], errors, strict=True))}
+        errors = [channel.error for channel in self._channels(element, view)]
+        return {**super().publish(element, view), **dict(zip([below(n, "error") for n in names], errors, strict=True))}
 
-    def _channels(self, element: PID, scene: Scene) -> list[Channel]:
+    def _channels(self, element: PID, view: ElementView) -> list[Channel]:
         n = len(channel_names(element))
-        kp, ki, kd = (each(scene.value(gains), n) for gains in (element.kp, element.ki, element.kd))
-        lower, upper = limits(element, scene)
-        more, names, found = added(element, scene), measured(element), []
+        kp, ki, kd = (each(view.value(gains), n) for gains in (element.kp, element.ki, element.kd))
+        lower, upper = limits(element, view)
+        more, names, found = added(element, view), measured(element), []
         rated = not _absent(element.kd) and not terms(element).derivative
-        for k, wish in enumerate(wishes(element, scene)):
-            y = scene.signal(names[k])
+        for k, wish in enumerate(wishes(element, view)):
+            y = view.signal(names[k])
             tracking = (
                 element.tracking if element.tracking or element.anti_windup != "back_calculation" else kp[k] / ki[k]
             )
             of_error = element.derivative == "error"
-            slope = (wish.velocity if of_error else 0.0) - rate_of(scene, names[k]) if rated else 0.0
+            slope = (wish.velocity if of_error else 0.0) - rate_of(view, names[k]) if rated else 0.0
             sloped = wish.position - y if of_error else -y
             found.append(
                 Channel(kp[k], ki[k], kd[k], lower[k], upper[k], tracking, more[k], wish.position - y, sloped, slope)
@@ -306,19 +303,19 @@ class PIDLaw(Held):
         kept = [name for name, there in zip(("smooth", "integral", "lag"), terms(element), strict=True) if there]
         return tuple(Slot(below(channel, name)) for channel in channel_names(element) for name in kept)
 
-    def outputs(self, element: PID, scene: Scene) -> list[S]:
-        return [u for u, _ in self._continuous(element, scene)]
+    def outputs(self, element: PID, view: ElementView) -> list[S]:
+        return [u for u, _ in self._continuous(element, view)]
 
-    def effort(self, element: PID, scene: Scene) -> Effort:
+    def effort(self, element: PID, view: ElementView) -> Effort:
         if element.every:
             return Effort()
-        return Effort(rates=[rate for _, rates in self._continuous(element, scene) for rate in rates])
+        return Effort(rates=[rate for _, rates in self._continuous(element, view) for rate in rates])
 
-    def _continuous(self, element: PID, scene: Scene) -> list[tuple[S, list[S]]]:
+    def _continuous(self, element: PID, view: ElementView) -> list[tuple[S, list[S]]]:
         """(output before its limits, rates of states) of each channel."""
         kept, found = terms(element), []
-        for k, channel in enumerate(self._channels(element, scene)):
-            x = list(scene.x[k * kept.size : (k + 1) * kept.size])
+        for k, channel in enumerate(self._channels(element, view)):
+            x = list(view.x[k * kept.size : (k + 1) * kept.size])
             rates: list[S] = []
             if kept.prefilter:
                 smooth = x.pop(0)
@@ -351,15 +348,15 @@ class PIDLaw(Held):
         own = [name for name, there in (("integral", kept.integral), *_differences(kept)) if there]
         return (*super().memory(element), *(Slot(below(channel, name)) for channel in names for name in own))
 
-    def sample(self, element: PID, scene: Scene, clock: int) -> Sequence[S]:
+    def sample(self, element: PID, view: ElementView, clock: int) -> Sequence[S]:
         n, kept, T = len(channel_names(element)), terms(element), element.every or 0.0
         front = held_count(element, n)
         if clock == 1:
-            return [*let_out(scene.m[:front], n), *scene.m[front:]]
+            return [*let_out(view.m[:front], n), *view.m[front:]]
         size = kept.integral + 3 * kept.derivative
         outputs, memory = [], []
-        for k, channel in enumerate(self._channels(element, scene)):
-            own = list(scene.m[front + k * size : front + (k + 1) * size])
+        for k, channel in enumerate(self._channels(element, view)):
+            own = list(view.m[front + k * size : front + (k + 1) * size])
             J = own.pop(0) if kept.integral else 0.0
             d: S = 0.0
             if kept.derivative:
@@ -375,7 +372,7 @@ class PIDLaw(Held):
             if kept.integral and element.anti_windup == "back_calculation":
                 grown = grown + T / channel.tracking * (channel.limited(u) - u)
             memory += [grown] * kept.integral + [channel.sloped, d, 1.0] * kept.derivative
-        return [*let_in(scene.m[:front], outputs), *memory]
+        return [*let_in(view.m[:front], outputs), *memory]
 
 
 def _differences(kept: Terms) -> tuple[tuple[str, bool], ...]:

@@ -1,4 +1,4 @@
-"""The laws of controllers that are functions of the user."""
+"""The laws of controllers that are user functions."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import numpy as np
 
 from kinemorph.algebra.scalar import S
 from kinemorph.errors import ControllerError, ShapeError, TracingError, told
+from kinemorph.mechanics.elements.checks import wrong
 from kinemorph.mechanics.elements.control.channels import each
 from kinemorph.mechanics.elements.control.sample_hold import (
     clocks_of,
@@ -21,7 +22,7 @@ from kinemorph.mechanics.elements.control.sample_hold import (
     let_out,
     sampling_problems,
 )
-from kinemorph.mechanics.elements.instant import Scene
+from kinemorph.mechanics.elements.instant import ElementView
 from kinemorph.mechanics.elements.law import Clock, Effort, ElementLaw, Slot, register
 from kinemorph.model.elements.control.functions import Continuous, PythonController, Sampled
 from kinemorph.model.input_reader import short
@@ -30,7 +31,7 @@ from kinemorph.model.robot import Robot
 
 
 def names_of_outputs(element: Any) -> tuple[str, ...]:
-    """What its outputs are called: as named, else one like the element itself, several after what they drive."""
+    """Names of its outputs: as given; else the element's name for one output, the names of the targets for several."""
     if element.outputs:
         names: tuple[str, ...] = element.outputs
         return names
@@ -40,42 +41,36 @@ def names_of_outputs(element: Any) -> tuple[str, ...]:
 class FunctionLaw(ElementLaw[Any]):
     """Abstract: a function with named outputs."""
 
-    kept = "memory"  # the field that names what the function keeps
+    kept = "memory"  # the field that names the memory of the function
 
     def problems(self, element: Any, robot: Robot) -> list[str]:
         found = []
         if not callable(element.law):
-            found.append(
-                f"element '{element.name}': law is {short(element.law)}; expected a function law(t, ...) of t and of "
-                "what it reads."
-            )
+            problem = f"law is {short(element.law)}; expected a function law(t, ...) of t and of what it reads"
+            found.append(wrong(element.name, problem, "Correct it.", "law"))
         else:
             found += self._arguments(element)
         if not names_of_outputs(element):
-            found.append(
-                f"element '{element.name}' drives nothing; expected names of what its outputs go to. Give `drives`, or "
-                "`outputs` that others read."
-            )
+            problem = "it drives nothing; expected names of what its outputs go to"
+            found.append(wrong(element.name, problem, "Give `drives`, or `outputs` that others read.", "drives"))
         if element.outputs and element.drives and len(element.outputs) != len(element.drives):
-            found.append(
-                f"element '{element.name}' has {len(element.outputs)} outputs and drives {len(element.drives)}; "
-                "expected as many of both. Name every output, or none."
+            problem = (
+                f"it has {len(element.outputs)} outputs and drives {len(element.drives)}; expected as many of both"
             )
+            found.append(wrong(element.name, problem, "Name every output, or none."))
         if hasattr(element, "every"):
             found += sampling_problems(element)
         return found
 
     def _arguments(self, element: Any) -> list[str]:
-        """Whether the function takes what it is called with."""
+        """Problems of the number of arguments of the function."""
         given = ["t", *element.reads, *([self.kept] if self.own(element) else [])]
         try:
             inspect.signature(element.law).bind(*given)
         except TypeError:
-            return [
-                f"element '{element.name}': law takes {inspect.signature(element.law)}; expected {len(given)}, "
-                f"for {', '.join(given)}. Let it take as many."
-            ]
-        except ValueError:  # a function of C tells nothing
+            problem = f"law takes {inspect.signature(element.law)}; expected {len(given)}, for {', '.join(given)}"
+            return [wrong(element.name, problem, "Let it take as many.", "law")]
+        except ValueError:  # a function written in C has no signature
             return []
         return []
 
@@ -90,11 +85,11 @@ class FunctionLaw(ElementLaw[Any]):
         return dict(zip(element.drives, names_of_outputs(element), strict=False))
 
     def own(self, element: Any) -> tuple[Slot, ...]:
-        """What the function keeps."""
+        """The memory slots of the function."""
         return tuple(Slot(name, "", start) for name, start in getattr(element, self.kept))
 
     def asked(self, element: Any, t: S, values: Sequence[S], kept: Sequence[S]) -> tuple[list[S], list[S]]:
-        """(outputs, what is kept) as the function says; ShapeError where they are of the wrong size."""
+        """(outputs, memory) that the function returns; ShapeError where they are of the wrong size."""
         try:
             found = element.law(t, *values, list(kept)) if self.own(element) else (element.law(t, *values), ())
         except TracingError as error:
@@ -116,25 +111,25 @@ class FunctionLaw(ElementLaw[Any]):
 
 
 class ContinuousLaw(FunctionLaw):
-    """A function inside the rate."""
+    """A continuous controller: the function is part of the rate."""
 
     kept = "states"
 
     def states(self, element: Continuous) -> tuple[Slot, ...]:
         return self.own(element)
 
-    def publish(self, element: Continuous, scene: Scene) -> Mapping[str, S]:
-        return dict(zip(names_of_outputs(element), self._now(element, scene)[0], strict=True))
+    def publish(self, element: Continuous, view: ElementView) -> Mapping[str, S]:
+        return dict(zip(names_of_outputs(element), self._now(element, view)[0], strict=True))
 
-    def effort(self, element: Continuous, scene: Scene) -> Effort:
-        return Effort(rates=self._now(element, scene)[1]) if element.states else Effort()
+    def effort(self, element: Continuous, view: ElementView) -> Effort:
+        return Effort(rates=self._now(element, view)[1]) if element.states else Effort()
 
-    def _now(self, element: Continuous, scene: Scene) -> tuple[list[S], list[S]]:
-        return self.asked(element, scene.t, [scene.signal(name) for name in element.reads], scene.x)
+    def _now(self, element: Continuous, view: ElementView) -> tuple[list[S], list[S]]:
+        return self.asked(element, view.t, [view.signal(name) for name in element.reads], view.x)
 
 
 class SampledLaw(FunctionLaw):
-    """A function at sample instants, compiled."""
+    """A sampled controller: the function is compiled and runs at sample instants."""
 
     def memory(self, element: Any) -> tuple[Slot, ...]:
         return (*held_slots(element, names_of_outputs(element)), *self.own(element))
@@ -142,13 +137,13 @@ class SampledLaw(FunctionLaw):
     def clocks(self, element: Any) -> tuple[Clock, ...]:
         return clocks_of(element)
 
-    def publish(self, element: Any, scene: Scene) -> Mapping[str, S]:
+    def publish(self, element: Any, view: ElementView) -> Mapping[str, S]:
         names = names_of_outputs(element)
-        return dict(zip(names, scene.m[: len(names)], strict=True))
+        return dict(zip(names, view.m[: len(names)], strict=True))
 
-    def sample(self, element: Any, scene: Scene, clock: int) -> Sequence[S]:
-        values = [scene.signal(name) for name in element.reads] if clock == 0 else ()
-        return self.stepped(element, scene.t, values, scene.m, clock, scene.value((element.lower, element.upper)))
+    def sample(self, element: Any, view: ElementView, clock: int) -> Sequence[S]:
+        values = [view.signal(name) for name in element.reads] if clock == 0 else ()
+        return self.stepped(element, view.t, values, view.m, clock, view.value((element.lower, element.upper)))
 
     def stepped(
         self, element: Any, t: S, values: Sequence[S], m: Sequence[S], clock: int, bounds: tuple[Any, Any]
@@ -166,7 +161,7 @@ class SampledLaw(FunctionLaw):
 
 
 class PythonControllerLaw(SampledLaw):
-    """Any Python at sample instants, with plain floats; whatever goes wrong has the controller's name."""
+    """Any Python at sample instants, with plain floats; errors name the controller."""
 
     python = True
 

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from kinemorph.algebra.scalar import S
+from kinemorph.mechanics.elements.checks import wrong
 from kinemorph.mechanics.elements.control.channels import channel_problems, each, followed, number_problems, wishes
-from kinemorph.mechanics.elements.control.controllers import Held
+from kinemorph.mechanics.elements.control.controllers import ChannelLaw
 from kinemorph.mechanics.elements.control.sample_hold import sampling_problems
-from kinemorph.mechanics.elements.instant import Scene
+from kinemorph.mechanics.elements.instant import ElementView
 from kinemorph.mechanics.elements.law import register
 from kinemorph.mechanics.recursions.newton_euler import gravity_forces, inverse_dynamics
 from kinemorph.model.elements.control.model_based import ComputedTorque, GravityCompensation
 from kinemorph.model.robot import Robot
 
 
-class ComputedTorqueLaw(Held):
+class ComputedTorqueLaw(ChannelLaw):
     """tau = M(q) (a_ref + kd e' + kp e) + h(q, v), by one pass of recursive Newton-Euler."""
 
     def problems(self, element: ComputedTorque, robot: Robot) -> list[str]:
@@ -24,30 +25,31 @@ class ComputedTorqueLaw(Held):
             return [_closed(element, robot, "computed torque")]
         idle = [joint.name for joint in robot.joints if joint.v_names and joint.name not in element.joints]
         if idle:
-            return [
-                f"element '{element.name}': computed torque has to drive every joint that moves, and '{idle[0]}' of "
-                f"robot '{robot.name}' is left out; expected all of them in `joints`. On a robot that is free or has "
-                "passive joints, use PD with GravityCompensation."
-            ]
+            problem = (
+                f"computed torque has to drive every joint that moves, and '{idle[0]}' of robot '{robot.name}' "
+                "is left out; expected all of them in `joints`"
+            )
+            remedy = "On a robot that is free or has passive joints, use PD with GravityCompensation."
+            return [wrong(element.name, problem, remedy)]
         return sampling_problems(element)
 
     def reads(self, element: ComputedTorque) -> tuple[str, ...]:
         return followed(element)
 
-    def outputs(self, element: ComputedTorque, scene: Scene) -> list[S]:
-        world, n = scene.world, len(element.joints)
-        kp, kd = each(scene.value(element.kp), n), each(scene.value(element.kd), n)
-        a: list[S] = [0.0] * scene.robot.nv
-        hinges = [scene.hinge(joint) for joint in element.joints]
-        for k, (hinge, wish) in enumerate(zip(hinges, wishes(element, scene), strict=True)):
+    def outputs(self, element: ComputedTorque, view: ElementView) -> list[S]:
+        instant, n = view.instant, len(element.joints)
+        kp, kd = each(view.value(element.kp), n), each(view.value(element.kd), n)
+        a: list[S] = [0.0] * view.robot.nv
+        hinges = [view.hinge(joint) for joint in element.joints]
+        for k, (hinge, wish) in enumerate(zip(hinges, wishes(element, view), strict=True)):
             e, rate = wish.position - hinge.q, wish.velocity - hinge.v
             a[hinge.place] = wish.acceleration + kd[k] * rate + kp[k] * e
-        tau = inverse_dynamics(world.motions.tree, world.q, world.v, a)
-        damping = [d for joint in scene.robot.joints for d in scene.value(joint.damping)]
+        tau = inverse_dynamics(instant.motions.tree, instant.q, instant.v, a)
+        damping = [d for joint in view.robot.joints for d in view.value(joint.damping)]
         return [tau[hinge.place] + damping[hinge.place] * hinge.v for hinge in hinges]
 
 
-class GravityCompensationLaw(Held):
+class GravityCompensationLaw(ChannelLaw):
     """g(q) of some joints."""
 
     def problems(self, element: GravityCompensation, robot: Robot) -> list[str]:
@@ -56,16 +58,17 @@ class GravityCompensationLaw(Held):
             return found
         return sampling_problems(element) if robot.is_open else [_closed(element, robot, "gravity compensation")]
 
-    def outputs(self, element: GravityCompensation, scene: Scene) -> list[S]:
-        tau = gravity_forces(scene.world.motions.tree, scene.world.q)
-        return [element.scale * tau[scene.hinge(joint).place] for joint in element.joints]
+    def outputs(self, element: GravityCompensation, view: ElementView) -> list[S]:
+        tau = gravity_forces(view.instant.motions.tree, view.instant.q)
+        return [element.scale * tau[view.hinge(joint).place] for joint in element.joints]
 
 
 def _closed(element: ComputedTorque | GravityCompensation, robot: Robot, what: str) -> str:
-    return (
-        f"element '{element.name}': robot '{robot.name}' has loops or coupled joints, where {what} is not decided by "
-        "the joints alone; expected an open robot. Use PD or PID."
+    problem = (
+        f"robot '{robot.name}' has loops or coupled joints, where {what} is not decided by the joints "
+        "alone; expected an open robot"
     )
+    return wrong(element.name, problem, "Use PD or PID.")
 
 
 register(ComputedTorque, ComputedTorqueLaw())

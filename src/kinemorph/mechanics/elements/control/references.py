@@ -1,4 +1,4 @@
-"""The laws of references: paths, with exact velocities and accelerations."""
+"""The laws of references: paths with exact velocities and accelerations."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from kinemorph.algebra.dual import Dual
 from kinemorph.algebra.scalar import S, cos, floor, sin
 from kinemorph.algebra.tables import lookup, through
 from kinemorph.errors import ShapeError
-from kinemorph.mechanics.elements.checks import one_axis
+from kinemorph.mechanics.elements.checks import one_axis, wrong
 from kinemorph.mechanics.elements.control.channels import Wish, each
-from kinemorph.mechanics.elements.instant import Scene
+from kinemorph.mechanics.elements.instant import ElementView
 from kinemorph.mechanics.elements.law import ElementLaw, Slot, register
 from kinemorph.mechanics.recursions.kinematics import tangent_of
 from kinemorph.model.elements.control.references import MinimumJerk, Profile, Setpoint, Sinusoid, SplinePath
@@ -26,19 +26,19 @@ from kinemorph.vocabulary.blocks import Table
 
 
 class PathLaw(ElementLaw[Any]):
-    """Abstract: a path for each joint, or one."""
+    """Abstract: a path for each joint, or one path."""
 
     timed = True
-    fields: tuple[str, ...] = ()  # of numbers, one for all joints or one each
+    fields: tuple[str, ...] = ()  # fields of numbers, one for all joints or one each
 
-    def path(self, element: Any, scene: Scene, k: int) -> Wish:
-        """Joint k: position, velocity, acceleration now."""
+    def path(self, element: Any, view: ElementView, k: int) -> Wish:
+        """Position, velocity and acceleration of joint k at this instant."""
         raise AssertionError(f"{type(self).__name__} has no `path`")
 
     def problems(self, element: Any, robot: Robot) -> list[str]:
         found = [problem for joint in element.joints for problem in one_axis(element, "a joint", joint, robot)]
         found += [
-            f"element '{element.name}': joint '{joint}' is named {times} times, expected once. Leave out all but one."
+            wrong(element.name, f"joint '{joint}' is named {times} times, expected once", "Keep one.", "joints")
             for joint, times in Counter(element.joints).items()
             if times > 1
         ]
@@ -46,10 +46,8 @@ class PathLaw(ElementLaw[Any]):
         for name in self.fields:
             values = getattr(element, name)
             if len(values) not in (1, count):
-                found.append(
-                    f"element '{element.name}': {name} has {len(values)} numbers; expected 1, or {count}, one for each "
-                    "of its joints. Give as many."
-                )
+                problem = f"{name} has {len(values)} numbers; expected 1, or {count}, one for each of its joints"
+                found.append(wrong(element.name, problem, "Give as many.", name))
             found += infinite(element, name)
         return found
 
@@ -57,24 +55,24 @@ class PathLaw(ElementLaw[Any]):
         names = element.joints or ("",)
         return tuple(slot for name in names for slot in _slots(name))
 
-    def publish(self, element: Any, scene: Scene) -> Mapping[str, S]:
+    def publish(self, element: Any, view: ElementView) -> Mapping[str, S]:
         found: dict[str, S] = {}
         for k, name in enumerate(element.joints or ("",)):
-            wish = self.path(element, scene, k)
+            wish = self.path(element, view, k)
             found |= dict(zip((name, below(name, "velocity"), below(name, "acceleration")), wish, strict=True))
         return found
 
-    def one(self, element: Any, scene: Scene, k: int) -> list[S]:
+    def one(self, element: Any, view: ElementView, k: int) -> list[S]:
         """The numbers of joint k, in the order of `fields`."""
         count = max(len(element.joints), 1)
-        return [each(scene.value(getattr(element, name)), count)[k] for name in self.fields]
+        return [each(view.value(getattr(element, name)), count)[k] for name in self.fields]
 
 
 def infinite(element: Any, name: str) -> list[str]:
-    """Numbers of a field that are not finite, one sentence each."""
+    """Problems of numbers of a field that are not finite, one sentence each."""
     given = getattr(element, name)
     return [
-        f"element '{element.name}': {name} is {evaluate(value)}; expected a finite number. Mend it."
+        wrong(element.name, f"{name} is {evaluate(value)}; expected a finite number", "Mend it.", name)
         for value in (given if isinstance(given, tuple) else (given,))
         if not math.isfinite(evaluate(value))
     ]
@@ -94,8 +92,8 @@ class SetpointLaw(PathLaw):
 
     fields = ("values",)
 
-    def path(self, element: Setpoint, scene: Scene, k: int) -> Wish:
-        return Wish(*self.one(element, scene, k))
+    def path(self, element: Setpoint, view: ElementView, k: int) -> Wish:
+        return Wish(*self.one(element, view, k))
 
 
 class SinusoidLaw(PathLaw):
@@ -103,8 +101,8 @@ class SinusoidLaw(PathLaw):
 
     fields = ("amplitude", "frequency", "offset", "phase")
 
-    def path(self, element: Sinusoid, scene: Scene, k: int) -> Wish:
-        return swing(scene.t, *self.one(element, scene, k))
+    def path(self, element: Sinusoid, view: ElementView, k: int) -> Wish:
+        return swing(view.t, *self.one(element, view, k))
 
 
 def swing(t: S, amplitude: S, frequency: S, offset: S, phase: S) -> Wish:
@@ -118,23 +116,21 @@ class PointsLaw(PathLaw):
     """Abstract: a table for each joint."""
 
     def table(self, element: Any, times: Sequence[float], values: Sequence[float]) -> Table:
-        """Through the points of one joint."""
+        """The table through the points of one joint."""
         raise AssertionError(f"{type(self).__name__} has no `table`")
 
     def problems(self, element: Any, robot: Robot) -> list[str]:
         found = super().problems(element, robot)
         width, times = max(len(element.joints), 1), [evaluate(t) for t in element.times]
         if len(times) != len(element.points) or len(times) < 2:
-            found.append(
-                f"element '{element.name}' has {len(times)} times and {len(element.points)} points; expected as many "
-                "of both, two or more. Give a row of points for each time."
+            problem = f"it has {len(times)} times and {len(element.points)} points; expected as many of both, 2 or more"
+            found.append(wrong(element.name, problem, "Give a row of points for each time."))
+        odd = [k for k, row in enumerate(element.points) if len(row) != width]
+        if odd:
+            problem = (
+                f"points[{odd[0]}] has {len(element.points[odd[0]])} numbers; expected {width}, one for each joint"
             )
-        wrong = [k for k, row in enumerate(element.points) if len(row) != width]
-        if wrong:
-            found.append(
-                f"element '{element.name}': points[{wrong[0]}] has {len(element.points[wrong[0]])} numbers; expected "
-                f"{width}, one for each joint. Mend that row."
-            )
+            found.append(wrong(element.name, problem, "Mend that row.", "points"))
         found = found or self.other_problems(element)
         if found:
             return found
@@ -142,16 +138,16 @@ class PointsLaw(PathLaw):
             for k in range(width):
                 self.table(element, times, [evaluate(row[k]) for row in element.points])
         except ShapeError as error:
-            found.append(f"element '{element.name}': {error}")
+            found.append(wrong(element.name, str(error).rstrip("."), "Correct its times or points.", "times"))
         return found
 
     def other_problems(self, element: Any) -> list[str]:
-        """What else is wrong where times and points fit each other."""
+        """Further problems, where times and points fit each other."""
         return []
 
-    def path(self, element: Any, scene: Scene, k: int) -> Wish:
+    def path(self, element: Any, view: ElementView, k: int) -> Wish:
         table = self.table(element, [evaluate(t) for t in element.times], [evaluate(row[k]) for row in element.points])
-        t = self.local(element, scene.t)
+        t = self.local(element, view.t)
         slope = table.derivative
         return Wish(lookup(table, t), lookup(slope, t), lookup(slope.derivative, t))
 
@@ -161,7 +157,7 @@ class PointsLaw(PathLaw):
 
 
 class SplinePathLaw(PointsLaw):
-    """A spline, once or again and again."""
+    """A spline that runs once, or repeats with a period."""
 
     def other_problems(self, element: Any) -> list[str]:
         found: list[str] = []
@@ -169,15 +165,14 @@ class SplinePathLaw(PointsLaw):
             return found
         first, last = evaluate(element.times[0]), evaluate(element.times[-1])
         if not 0.0 < element.period < math.inf or abs(last - first - element.period) > 1e-9 * element.period:
-            found.append(
-                f"element '{element.name}': period is {element.period:g} s and its times span {last - first:g} s; "
-                "expected the same. Let the last point be the first one, a period later."
-            )
+            problem = f"period is {element.period:g} s and its times span {last - first:g} s; expected the same"
+            found.append(wrong(element.name, problem, "Let the last point be the first one, a period later.", "period"))
         elif any(evaluate(a) != evaluate(b) for a, b in zip(element.points[0], element.points[-1], strict=True)):
-            found.append(
-                f"element '{element.name}': a path with a period ends in {element.points[-1]} and begins in "
-                f"{element.points[0]}; expected the same. Repeat the first point at the end."
+            problem = (
+                f"a path with a period ends in {element.points[-1]} and begins in {element.points[0]}; "
+                "expected the same"
             )
+            found.append(wrong(element.name, problem, "Repeat the first point at the end."))
         return found
 
     def table(self, element: SplinePath, times: Sequence[float], values: Sequence[float]) -> Table:
@@ -225,11 +220,11 @@ class ProfileLaw(PathLaw):
     def problems(self, element: Profile, robot: Robot) -> list[str]:
         found = super().problems(element, robot)
         if not callable(element.law):
-            found.append(f"element '{element.name}': law is {element.law!r}; expected a function of t.")
+            found.append(wrong(element.name, f"law is {element.law!r}; expected a function of t", "Correct it.", "law"))
         return found
 
-    def path(self, element: Profile, scene: Scene, k: int) -> Wish:
-        once = Dual(scene.t, 1.0)
+    def path(self, element: Profile, view: ElementView, k: int) -> Wish:
+        once = Dual(view.t, 1.0)
         t = Dual(once, 1.0)
         found = element.law(t)
         values = list(found) if isinstance(found, (list, tuple, np.ndarray)) else [found]

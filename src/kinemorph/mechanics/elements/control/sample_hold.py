@@ -1,9 +1,10 @@
-"""Outputs that are sampled and held: what stands between a digital law and what it drives.
+"""Outputs that are sampled and held: the stages between a digital law and its targets.
 
     sample at phase + k every ─► law ─► round to quantum ─► limit ─► delay ─► hold
 
-A delay is n whole periods, by a register that moves on at every sample, and a rest, by a second clock of the same
-period that lets the output out so much later. All of it is memory: for each channel what is held, then the registers.
+A delay consists of n whole periods, by a register that shifts at every sample, and a rest, by a second clock of the
+same period that releases the output that much later. All of it is memory: the held output of each channel, then the
+registers.
 """
 
 from __future__ import annotations
@@ -14,11 +15,12 @@ from fractions import Fraction
 from typing import Any
 
 from kinemorph.algebra.scalar import S, floor, maximum, minimum
+from kinemorph.mechanics.elements.checks import wrong
 from kinemorph.mechanics.elements.law import Clock, Slot
 from kinemorph.model.elements.control.wiring import below
 from kinemorph.model.parameter import evaluate
 
-WHOLE = 1e-9  # of a period: a delay as near to whole periods is one
+WHOLE = 1e-9  # of a period: a delay this near to whole periods counts as whole
 
 
 def delayed(element: Any) -> tuple[int, float]:
@@ -31,13 +33,13 @@ def delayed(element: Any) -> tuple[int, float]:
 
 
 def _meant(x: float) -> Fraction:
-    """The ratio of small whole numbers that x stands for, so that a difference has no rounding in it; else x itself."""
+    """The ratio of small whole numbers nearest to x, so that a difference has no rounding in it; else x itself."""
     found = Fraction(x).limit_denominator(10**6)
     return found if abs(float(found) - x) <= 4e-16 * abs(x) else Fraction(x)
 
 
 def clocks_of(element: Any) -> tuple[Clock, ...]:
-    """When it samples; and when it lets out what was sampled, where that is at other times."""
+    """The clock of its samples, and the clock that releases them where that is at other times."""
     if not element.every:
         return ()
     _, rest = delayed(element)
@@ -46,7 +48,7 @@ def clocks_of(element: Any) -> tuple[Clock, ...]:
 
 
 def held_slots(element: Any, channels: Sequence[str]) -> tuple[Slot, ...]:
-    """The memory of what is held, then of what waits."""
+    """The memory slots of held outputs, then of delayed ones."""
     if not element.every:
         return ()
     held = [Slot(below(channel, "held")) for channel in channels]
@@ -55,12 +57,12 @@ def held_slots(element: Any, channels: Sequence[str]) -> tuple[Slot, ...]:
 
 
 def held_count(element: Any, channels: int) -> int:
-    """How many numbers these are."""
+    """The number of slots in `held_slots`."""
     return channels * (1 + _places(element)) if element.every else 0
 
 
 def _places(element: Any) -> int:
-    """How many samples wait."""
+    """The number of samples in the register."""
     periods, rest = delayed(element)
     return periods + (1 if rest else 0)
 
@@ -69,12 +71,12 @@ def let_in(memory: Sequence[S], outputs: Sequence[S]) -> list[S]:
     """The memory of `held_slots` after a sample that gives `outputs`."""
     waiting = memory[len(outputs) :]
     moved = [*outputs, *waiting]
-    # where there is a second clock, what has waited longest is held already
+    # where there is a second clock, the oldest sample is held already
     return [*moved[len(waiting) :], *moved[: len(waiting)]]
 
 
 def let_out(memory: Sequence[S], count: int) -> list[S]:
-    """The memory of `held_slots` when the second clock ticks: what has waited longest is held."""
+    """The memory of `held_slots` when the second clock ticks: the oldest sample is held."""
     return [*memory[len(memory) - count :], *memory[count:]]
 
 
@@ -92,30 +94,24 @@ def bounded(u: S, lower: Any, upper: Any) -> S:
 
 
 def sampling_problems(element: Any) -> list[str]:
-    """What is wrong with times, quantum and limits."""
+    """Problems of times, quantum and limits."""
     found = []
     if element.every is not None and not 0.0 < element.every < math.inf:
-        found.append(
-            f"element '{element.name}': every is {element.every:g}; expected a finite time above 0 [s]. Enlarge it, or "
-            "leave it out."
-        )
+        problem = f"every is {element.every:g}; expected a finite time above 0 [s]"
+        found.append(wrong(element.name, problem, "Enlarge it, or leave it out.", "every"))
     for name in ("phase", "delay", "quantum"):
         value = getattr(element, name)
         if not 0.0 <= value < math.inf:
             found.append(
-                f"element '{element.name}': {name} is {value:g}; expected a finite number of at least 0. Mend it."
+                wrong(element.name, f"{name} is {value:g}; expected a finite number of at least 0", "Mend it.", name)
             )
         elif value and not element.every:
-            found.append(
-                f"element '{element.name}': {name} is {value:g}, and it is not sampled; expected a time between "
-                "samples [s]. Give `every`, too."
-            )
+            problem = f"{name} is {value:g}, and it is not sampled; expected a time between samples [s]"
+            found.append(wrong(element.name, problem, "Give `every`, too.", name))
     for lower, upper in zip(*_paired(element.lower, element.upper), strict=False):
         if not evaluate(lower) < evaluate(upper):
-            found.append(
-                f"element '{element.name}': lower is {evaluate(lower):g} and upper {evaluate(upper):g}; expected lower "
-                "below upper. Exchange them."
-            )
+            problem = f"lower is {evaluate(lower):g} and upper {evaluate(upper):g}; expected lower below upper"
+            found.append(wrong(element.name, problem, "Exchange them.", "lower"))
     return found
 
 

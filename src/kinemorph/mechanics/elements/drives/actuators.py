@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 from kinemorph.algebra.scalar import S, maximum, minimum
-from kinemorph.mechanics.elements.checks import one_axis
-from kinemorph.mechanics.elements.instant import Scene
+from kinemorph.mechanics.elements.checks import one_axis, wrong
+from kinemorph.mechanics.elements.instant import ElementView
 from kinemorph.mechanics.elements.law import Effort, ElementLaw, Slot, register
 from kinemorph.model.elements.drives.actuators import Actuator
 from kinemorph.model.robot import Robot
@@ -18,23 +18,19 @@ class ActuatorLaw(ElementLaw[Actuator]):
     def problems(self, element: Actuator, robot: Robot) -> list[str]:
         found = one_axis(element, "joint", element.joint, robot)
         if not element.lower < element.upper:
-            found.append(
-                f"element '{element.name}': lower is {element.lower:g} and upper {element.upper:g}; expected lower "
-                "below upper. Exchange them."
-            )
+            problem = f"lower is {element.lower:g} and upper {element.upper:g}; expected lower below upper"
+            found.append(wrong(element.name, problem, "Exchange them.", "lower"))
         if not element.effort > 0.0:
-            found.append(
-                f"element '{element.name}': effort is {element.effort:g}; expected a number above 0, the most that it "
-                "gives. Enlarge it."
-            )
+            problem = f"effort is {element.effort:g}; expected a number above 0, the most that it gives"
+            found.append(wrong(element.name, problem, "Enlarge it.", "effort"))
         return found
 
     def inputs(self, element: Actuator) -> tuple[Slot, ...]:
         return (Slot("command"),)
 
-    def effort(self, element: Actuator, scene: Scene) -> Effort:
-        joint = scene.hinge(element.joint)
-        torque = actuated(element, scene.input("command"), joint.q, joint.v)
+    def effort(self, element: Actuator, view: ElementView) -> Effort:
+        joint = view.hinge(element.joint)
+        torque = actuated(element, view.input("command"), joint.q, joint.v)
         return Effort(torques={joint.place: torque}, supplied=torque * joint.v)
 
 

@@ -1,80 +1,89 @@
-"""What is checked of motors before they act."""
+"""Checks of motors before they act."""
 
 from __future__ import annotations
 
 import math
 from typing import Any
 
-from kinemorph.mechanics.elements.checks import not_negative, one_axis, positive
+from kinemorph.mechanics.elements.checks import not_negative, one_axis, positive, wrong
 from kinemorph.model.elements.drives.motors import DCMotor
 from kinemorph.model.parameter import evaluate
 from kinemorph.model.robot import Robot
 
 
 def back_efficiency(element: DCMotor) -> Any:
-    """While the joint drives the motor: what is given, or that of the same friction both ways."""
+    """The efficiency while the joint drives the motor: as given, or from the same friction in both directions."""
     return 2.0 - 1.0 / element.efficiency if element.back_efficiency is None else element.back_efficiency
 
 
 def motor_problems(element: DCMotor, robot: Robot) -> list[str]:
-    """What is wrong with a motor on this robot, one sentence each."""
+    """Problems of a motor on this robot, one sentence each."""
     found = one_axis(element, "joint", element.joint, robot)
     found += positive(element, "resistance", "torque_constant", "slow")
     found += not_negative(element, "inductance", "inertia", "lead", "viscous", "coulomb", "damping", "backlash")
-    what = f"element '{element.name}'"
     if element.has_inductance and not evaluate(element.inductance):
         found += positive(element, "inductance")
     if element.back_emf is not None:
         found += positive(element, "back_emf")
     ratio = float(evaluate(element.ratio))
     if ratio == 0.0 or not math.isfinite(ratio):
-        found.append(f"{what}: ratio is {ratio:g}; expected a finite number that is not 0. Give turns per turn.")
+        problem = f"ratio is {ratio:g}; expected a finite number that is not 0"
+        found.append(wrong(element.name, problem, "Give turns per turn.", "ratio"))
     for name in ("voltage_limit", "current_limit"):
         if not getattr(element, name) > 0.0:
-            found.append(f"{what}: {name} is {getattr(element, name):g}; expected a number above 0. Enlarge it.")
-    found += _problems_of_joint(element, robot, what)
+            problem = f"{name} is {getattr(element, name):g}; expected a number above 0"
+            found.append(wrong(element.name, problem, "Enlarge it.", name))
+    found += _problems_of_joint(element, robot)
     good = float(evaluate(element.efficiency))
     if not 0.0 < good <= 1.0:
-        return [*found, f"{what}: efficiency is {good:g}; expected a number in (0, 1]. Give 1 for none lost."]
-    return found + _problems_of_gears(element, what)
+        return [
+            *found,
+            wrong(
+                element.name,
+                f"efficiency is {good:g}; expected a number in (0, 1]",
+                "Give 1 for none lost.",
+                "efficiency",
+            ),
+        ]
+    return found + _problems_of_gears(element)
 
 
-def _problems_of_joint(element: DCMotor, robot: Robot, what: str) -> list[str]:
+def _problems_of_joint(element: DCMotor, robot: Robot) -> list[str]:
     kinds = {joint.name: joint.kind for joint in robot.joints}
     sliding = kinds.get(element.joint) == "prismatic"
     if sliding and not element.has_screw:
-        return [
-            f"{what}: joint '{element.joint}' is prismatic and lead is 0; expected the travel of a turn [m]. "
-            "Give the lead of the screw, or 2 pi r for a pinion or drum."
-        ]
+        problem = f"joint '{element.joint}' is prismatic and lead is 0; expected the travel of a turn [m]"
+        return [wrong(element.name, problem, "Give the lead of the screw, or 2 pi r for a pinion or drum.", "joint")]
     if element.has_screw and element.joint in kinds and not sliding:
-        return [
-            f"{what}: lead is {evaluate(element.lead):g} m and joint '{element.joint}' is {kinds[element.joint]}; "
-            "expected a prismatic one for a screw. Leave lead out."
-        ]
+        problem = (
+            f"lead is {evaluate(element.lead):g} m and joint '{element.joint}' is {kinds[element.joint]}; "
+            "expected a prismatic one for a screw"
+        )
+        return [wrong(element.name, problem, "Leave lead out.", "lead")]
     return []
 
 
-def _problems_of_gears(element: DCMotor, what: str) -> list[str]:
+def _problems_of_gears(element: DCMotor) -> list[str]:
     back = float(evaluate(back_efficiency(element)))
     found = []
     if not back <= 1.0 or not math.isfinite(back):
-        found.append(f"{what}: back_efficiency is {back:g}; expected a number of at most 1. Give 1 for none lost.")
+        problem = f"back_efficiency is {back:g}; expected a number of at most 1"
+        found.append(wrong(element.name, problem, "Give 1 for none lost.", "back_efficiency"))
     if element.is_rigid and back <= 0.0:
-        found.append(
-            f"{what}: back_efficiency is {back:.3g}, so the transmission locks itself, and it is rigid; expected above "
-            "0. Give the transmission a `stiffness`, or a `back_efficiency`."
-        )
+        problem = f"back_efficiency is {back:.3g}, so the transmission locks itself, and it is rigid; expected above 0"
+        remedy = "Give the transmission a `stiffness`, or a `back_efficiency`."
+        found.append(wrong(element.name, problem, remedy, "back_efficiency"))
     if element.is_rigid and element.has_backlash:
-        found.append(
-            f"{what}: backlash is {evaluate(element.backlash):g} and the transmission is rigid; expected teeth that "
-            "give way. Give it a `stiffness`."
+        problem = (
+            f"backlash is {evaluate(element.backlash):g} and the transmission is rigid; expected teeth that give way"
         )
+        found.append(wrong(element.name, problem, "Give it a `stiffness`.", "backlash"))
     if not element.is_rigid:
         found += positive(element, "stiffness")
         if not evaluate(element.inertia) > 0.0:
-            found.append(
-                f"{what}: inertia is {evaluate(element.inertia):g} and the transmission has a stiffness, so that the "
-                "rotor turns by itself; expected above 0. Give its inertia."
+            problem = (
+                f"inertia is {evaluate(element.inertia):g} and the transmission has a stiffness, so that the "
+                "rotor has its own motion; expected above 0"
             )
+            found.append(wrong(element.name, problem, "Give its inertia.", "inertia"))
     return found

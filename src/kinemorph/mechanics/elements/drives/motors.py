@@ -1,12 +1,12 @@
 """The law of motors.
 
-The rotor has the speed w. Where the transmission is rigid, w = n v, and what dry friction takes from the torque T that
-enters the gears grows with |T|; where it has a stiffness, rotor and joint are apart by a twist d, and friction grows
-with the force F that passes, as it does in a screw. s(w) is the smoothed sign of w:
+The rotor has the speed w. Where the transmission is rigid, w = n v, and dry friction is proportional to the torque |T|
+that enters the gears; where it has a stiffness, rotor and joint differ by a twist d, and friction is proportional to
+the transmitted force |F|, as in a screw. s(w) is the smoothed sign of w:
 
     rigid       T_out = T - s |T| (1 - efficiency)              motor drives, T w > 0
                 T_out = T - s |T| (1/back_efficiency - 1)       joint drives
-    elastic     dd/dt = w/n - v,    F = stiffness z + damping dd/dt,    z what d is beyond the backlash
+    elastic     dd/dt = w/n - v,    F = stiffness z + damping dd/dt,    z the part of d beyond the backlash
                 J dw/dt = T - F/n - s |F/n| c,      c = 1/efficiency - 1, or 1 - back_efficiency where F w < 0
 """
 
@@ -20,15 +20,15 @@ from typing import NamedTuple
 from kinemorph.algebra.scalar import S, absolute, div, less, maximum, minimum, sign, where
 from kinemorph.mechanics.elements.drives.actuators import limited
 from kinemorph.mechanics.elements.drives.motor_checks import back_efficiency, motor_problems
-from kinemorph.mechanics.elements.instant import Scene
+from kinemorph.mechanics.elements.instant import ElementView
 from kinemorph.mechanics.elements.law import Effort, ElementLaw, Slot, Stiff, register
 from kinemorph.mechanics.steps.point_states import JointForce, JointState
 from kinemorph.model.elements.drives.motors import DCMotor
 from kinemorph.model.parameter import Value
 from kinemorph.model.robot import Robot
 
-SETTING_IN = 0.1  # of half the backlash: how far teeth are pressed before they damp fully
-QUICK = 0.1  # of L/R: how fast an amplifier brings the current back to its limit
+SETTING_IN = 0.1  # of half the backlash: the depression of teeth from which they damp fully
+QUICK = 0.1  # of L/R: the time constant with which an amplifier limits the current
 
 
 class Electric(NamedTuple):
@@ -40,7 +40,9 @@ class Electric(NamedTuple):
 
 
 class Mechanic(NamedTuple):
-    """Shaft and transmission: what the joint gets [N m or N], rates of own states, power lost [W], energy held [J]."""
+    """Shaft and transmission: effort on the joint [N m or N], rates of own states, power lost [W], energy
+    stored [J].
+    """
 
     force: S
     rates: tuple[S, ...]
@@ -49,7 +51,7 @@ class Mechanic(NamedTuple):
 
 
 class DCMotorLaw(ElementLaw[DCMotor]):
-    """Windings, shaft, transmission."""
+    """The law of a DC motor: windings, shaft and transmission."""
 
     def problems(self, element: DCMotor, robot: Robot) -> list[str]:
         return motor_problems(element, robot)
@@ -73,45 +75,45 @@ class DCMotorLaw(ElementLaw[DCMotor]):
         shown = tuple(Slot(name, unit) for name, unit in (*named.items(), ("power", "W")))
         return shown
 
-    def publish(self, element: DCMotor, scene: Scene) -> dict[str, S]:
-        w = _speed(element, scene)
-        coil = _windings(element, scene, w)
-        force = _transmission(element, scene, w, coil.current).force
+    def publish(self, element: DCMotor, view: ElementView) -> dict[str, S]:
+        w = _speed(element, view)
+        coil = _windings(element, view, w)
+        force = _transmission(element, view, w, coil.current).force
         power = coil.voltage * coil.current
         return {"current": coil.current, "voltage": coil.voltage, "torque": force, "speed": w, "power": power}
 
-    def effort(self, element: DCMotor, scene: Scene) -> Effort:
-        R, L, K_m, K_b = _constants(element, scene)
-        w = _speed(element, scene)
-        coil = _windings(element, scene, w)
-        gear = _transmission(element, scene, w, coil.current)
+    def effort(self, element: DCMotor, view: ElementView) -> Effort:
+        R, L, K_m, K_b = _constants(element, view)
+        w = _speed(element, view)
+        coil = _windings(element, view, w)
+        gear = _transmission(element, view, w, coil.current)
         i = coil.current
         return Effort(
-            torques={scene.hinge(element.joint).place: gear.force},
+            torques={view.hinge(element.joint).place: gear.force},
             rates=(*((coil.rate,) if element.has_inductance else ()), *gear.rates),
             supplied=coil.voltage * i,
             dissipated=R * i * i + (K_b - K_m) * w * i + gear.lost,
             stored=0.5 * L * i * i + gear.stored,
         )
 
-    def late_rates(self, element: DCMotor, scene: Scene, velocities: Sequence[S], h: S) -> Sequence[S] | None:
+    def late_rates(self, element: DCMotor, view: ElementView, velocities: Sequence[S], h: S) -> Sequence[S] | None:
         if not (element.is_rigid and element.has_inductance):
             return None
-        w = scene.value(element.reduction) * velocities[scene.hinge(element.joint).place]
-        return (div(_late_current(element, scene, w, h)[0] - scene.x[0], h),)
+        w = view.value(element.reduction) * velocities[view.hinge(element.joint).place]
+        return (div(_late_current(element, view, w, h)[0] - view.x[0], h),)
 
-    def stiff(self, element: DCMotor, scene: Scene) -> Stiff | None:
+    def stiff(self, element: DCMotor, view: ElementView) -> Stiff | None:
         if not element.is_rigid:
             return None
-        return Stiff(joints=(JointForce(scene.hinge(element.joint).place, Drive(element, scene)),))
+        return Stiff(joints=(JointForce(view.hinge(element.joint).place, Drive(element, view)),))
 
 
 @dataclass(frozen=True, eq=False)
 class Drive:
-    """What a joint gets from a motor that turns with it, at any velocity: a step may take it at its end."""
+    """The effort of a motor that turns rigidly with its joint, at any velocity: a step may take it at its end."""
 
     element: DCMotor
-    scene: Scene
+    view: ElementView
 
     @property
     def affine(self) -> bool:
@@ -121,20 +123,20 @@ class Drive:
         return plain and motor.back_efficiency in (None, 1.0)
 
     def force(self, joint: JointState) -> S:
-        """[N m or N]"""
-        w = self.scene.value(self.element.reduction) * joint.velocity
-        return _transmission(self.element, self.scene, w, _windings(self.element, self.scene, w).current).force
+        """The effort on the joint [N m or N]."""
+        w = self.view.value(self.element.reduction) * joint.velocity
+        return _transmission(self.element, self.view, w, _windings(self.element, self.view, w).current).force
 
     def linear(self, joint: JointState, h: S) -> tuple[S, S]:
-        """The same, and its pivot: slopes of back-EMF and viscous friction, and the secants of what rubs dry, so that a
-        step does not leap over standstill.
+        """The effort and its pivot: slopes of back-EMF and viscous friction, and the secant of dry friction, so that a
+        step does not jump over standstill.
         """
-        element, scene = self.element, self.scene
-        K_m = _constants(element, scene)[2]
-        viscous, coulomb, slow, n = scene.value((element.viscous, element.coulomb, element.slow, element.reduction))
-        forth, back = (scene.value(one) for one in _losses(element))
+        element, view = self.element, self.view
+        K_m = _constants(element, view)[2]
+        viscous, coulomb, slow, n = view.value((element.viscous, element.coulomb, element.slow, element.reduction))
+        forth, back = (view.value(one) for one in _losses(element))
         w = n * joint.velocity
-        current, braking = _late_current(element, scene, w, h)
+        current, braking = _late_current(element, view, w, h)
         way, secant = gentle_sign(w, slow), gentle_secant(w, slow)
         T = K_m * current - viscous * w - coulomb * way
         lost = where(less(T * w, 0.0), back, forth)
@@ -146,37 +148,37 @@ class Drive:
 # ── windings ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _constants(element: DCMotor, scene: Scene) -> tuple[S, S, S, S]:
+def _constants(element: DCMotor, view: ElementView) -> tuple[S, S, S, S]:
     """R, L, K_m, K_b."""
     back = element.torque_constant if element.back_emf is None else element.back_emf
-    R, L, K_m, K_b = scene.value((element.resistance, element.inductance, element.torque_constant, back))
+    R, L, K_m, K_b = view.value((element.resistance, element.inductance, element.torque_constant, back))
     return R, L, K_m, K_b
 
 
-def _windings(element: DCMotor, scene: Scene, w: S) -> Electric:
+def _windings(element: DCMotor, view: ElementView, w: S) -> Electric:
     """The current, and the voltage that gives it, at the speed w of the shaft."""
-    R, L, _, K_b = _constants(element, scene)
+    R, L, _, K_b = _constants(element, view)
     most = element.current_limit
-    u = limited(scene.input("voltage"), -element.voltage_limit, element.voltage_limit)
+    u = limited(view.input("voltage"), -element.voltage_limit, element.voltage_limit)
     if not element.has_inductance:
         i = limited(div(u - K_b * w, R), -most, most)
         return Electric(i, u if most == math.inf else R * i + K_b * w, 0.0)
-    i = scene.x[0]
-    if most < math.inf:  # so that di/dt leads to the limit at most, with the time constant QUICK L/R
+    i = view.x[0]
+    if most < math.inf:  # di/dt brings the current to the limit with the time constant QUICK L/R
         still = R * i + K_b * w
         u = minimum(maximum(u, still - (most + i) * R / QUICK), still + (most - i) * R / QUICK)
     return Electric(i, u, div(u - R * i - K_b * w, L))
 
 
-def _late_current(element: DCMotor, scene: Scene, w: S, h: S) -> tuple[S, S]:
-    """(current [A] after a step of h at whose end the shaft has the speed w, by the implicit Euler method; how much
-    less of it there is for more speed [A s/rad]).
+def _late_current(element: DCMotor, view: ElementView, w: S, h: S) -> tuple[S, S]:
+    """(current [A] after a step of h at the end of which the shaft has the speed w, by the implicit Euler method; its
+    decrease per unit of speed [A s/rad]).
     """
-    R, L, _, K_b = _constants(element, scene)
+    R, L, _, K_b = _constants(element, view)
     most = element.current_limit
-    u = limited(scene.input("voltage"), -element.voltage_limit, element.voltage_limit)
+    u = limited(view.input("voltage"), -element.voltage_limit, element.voltage_limit)
     if element.has_inductance:
-        i, less_for = div(L * scene.x[0] + h * (u - K_b * w), L + h * R), div(h * K_b, L + h * R)
+        i, less_for = div(L * view.x[0] + h * (u - K_b * w), L + h * R), div(h * K_b, L + h * R)
     else:
         i, less_for = div(u - K_b * w, R), div(K_b, R)
     if most == math.inf:
@@ -187,28 +189,28 @@ def _late_current(element: DCMotor, scene: Scene, w: S, h: S) -> tuple[S, S]:
 # ── shaft and transmission ────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _speed(element: DCMotor, scene: Scene) -> S:
-    """w, of the shaft."""
+def _speed(element: DCMotor, view: ElementView) -> S:
+    """The speed w of the shaft."""
     if element.is_rigid:
-        return scene.value(element.reduction) * scene.hinge(element.joint).v
-    return scene.x[-1]
+        return view.value(element.reduction) * view.hinge(element.joint).v
+    return view.x[-1]
 
 
-def _transmission(element: DCMotor, scene: Scene, w: S, current: S) -> Mechanic:
-    """From the current to the force on the joint."""
-    K_m = _constants(element, scene)[2]
-    viscous, coulomb, slow, n = scene.value((element.viscous, element.coulomb, element.slow, element.reduction))
+def _transmission(element: DCMotor, view: ElementView, w: S, current: S) -> Mechanic:
+    """The force on the joint that the current gives."""
+    K_m = _constants(element, view)[2]
+    viscous, coulomb, slow, n = view.value((element.viscous, element.coulomb, element.slow, element.reduction))
     way = gentle_sign(w, slow)
     friction = viscous * w + coulomb * way
     T = K_m * current - friction
-    forth, back = (scene.value(one) for one in _losses(element))
+    forth, back = (view.value(one) for one in _losses(element))
     if element.is_rigid:
         taken = way * absolute(T) * where(less(T * w, 0.0), back, forth)
         return Mechanic(n * (T - taken), (), (friction + taken) * w, 0.0)
-    K, D, J = scene.value((element.stiffness, element.damping, element.inertia))
-    twist = scene.x[-2]
-    slip = div(w, n) - scene.hinge(element.joint).v
-    pressed, D = _teeth(element, scene, twist, D)
+    K, D, J = view.value((element.stiffness, element.damping, element.inertia))
+    twist = view.x[-2]
+    slip = div(w, n) - view.hinge(element.joint).v
+    pressed, D = _teeth(element, view, twist, D)
     force = K * pressed + D * slip
     load = div(force, n)
     taken = way * absolute(load) * where(less(load * w, 0.0), back, forth)
@@ -218,18 +220,18 @@ def _transmission(element: DCMotor, scene: Scene, w: S, current: S) -> Mechanic:
     )
 
 
-def _teeth(element: DCMotor, scene: Scene, twist: S, damping: S) -> tuple[S, S]:
-    """How far teeth are pressed [rad or m], and the damping there: it sets in with them, so that nothing jumps."""
+def _teeth(element: DCMotor, view: ElementView, twist: S, damping: S) -> tuple[S, S]:
+    """The depression of teeth [rad or m], and the damping there, which grows with it so that nothing jumps."""
     if not element.has_backlash:
         return twist, damping
-    half = 0.5 * scene.value(element.backlash)
+    half = 0.5 * view.value(element.backlash)
     pressed = twist - minimum(maximum(twist, -half), half)
     return pressed, damping * minimum(div(absolute(pressed), SETTING_IN * half), 1.0)
 
 
 def _losses(element: DCMotor) -> tuple[Value, Value]:
-    """What friction takes while the motor drives and while the joint drives: of the torque that enters the gears where
-    they are rigid, of the force that passes where they are not.
+    """The shares lost to friction while the motor drives and while the joint drives: of the torque that enters the
+    gears where they are rigid, of the transmitted force where they are not.
     """
     good, back = element.efficiency, back_efficiency(element)
     if element.is_rigid:
@@ -244,7 +246,7 @@ def gentle_sign(speed: S, slow: S) -> S:
 
 
 def gentle_secant(speed: S, slow: S) -> S:
-    """The same over the speed."""
+    """`gentle_sign` divided by the speed."""
     size = maximum(absolute(speed), slow)
     part = div(speed, size)
     return div(1.5 - 0.5 * part * part, size)

@@ -1,7 +1,7 @@
 """Rotors that turn with joints: elements may add inertia along them.
 
 A motor's rotor behind a gear of reduction n adds n^2 J to the diagonal of the mass matrix: the joint's armature. The
-equations of a System have it; those of its bare Robot have not.
+equations of a System include it; those of its Robot alone do not.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from kinemorph.model.system import System
 
 
 def with_rotors(system: System) -> Robot:
-    """The robot of a system with what its elements add to the armature of joints; the same robot where none does."""
+    """The robot of a system with the armature that its elements add to joints; the same robot where none adds any."""
     robot = system.robot
     if not system.elements:
         return robot
-    from kinemorph.mechanics.elements.law import law_of  # a robot without elements starts without laws
+    from kinemorph.mechanics.elements.law import law_of  # a robot without elements does not import laws
 
     added: dict[str, Value] = {}
     for element in system.elements:
@@ -28,7 +28,7 @@ def with_rotors(system: System) -> Robot:
     if not added:
         return robot
     for name in added:
-        robot.v_slice(name)  # a sentence for a joint that is not there
+        robot.v_slice(name)  # raises for a joint that does not exist
     joints = tuple(
         replace(joint, armature=(joint.armature[0] + added[joint.name],)) if joint.name in added else joint
         for joint in robot.joints

@@ -1,4 +1,4 @@
-"""The laws of wrenches and efforts from outside, and of further fields of gravity."""
+"""The laws of applied wrenches and efforts, and of additional fields of gravity."""
 
 from __future__ import annotations
 
@@ -10,52 +10,50 @@ from kinemorph.algebra.tables import lookup, through
 from kinemorph.algebra.turns import Vec3
 from kinemorph.algebra.vectors import add, dot, matvec_transposed, neg, scale, sub
 from kinemorph.errors import ModelError, ShapeError
-from kinemorph.mechanics.elements.checks import finite_vector, known_body, not_negative, one_axis
+from kinemorph.mechanics.elements.checks import finite_vector, known_body, not_negative, one_axis, wrong
 from kinemorph.mechanics.elements.forces.springs import TINY
-from kinemorph.mechanics.elements.instant import Scene
+from kinemorph.mechanics.elements.instant import ElementView
 from kinemorph.mechanics.elements.law import Effort, ElementLaw, Push, Wrench, plain, register
 from kinemorph.mechanics.trees.motions import ZERO3
 from kinemorph.model.elements.forces.applied import AppliedEffort, AppliedWrench, CentralGravity, Gravity, Table
 from kinemorph.model.robot import Robot
 
 
-def over_time(element: Any, what: str, course: Any, size: int, scene: Scene) -> list[S]:
-    """What a course gives now, as `size` scalars."""
+def over_time(element: Any, what: str, course: Any, size: int, view: ElementView) -> list[S]:
+    """The value of a course at this instant, as `size` scalars."""
     if isinstance(course, Table):
         columns = zip(*course.values, strict=True)
         curves = [through(course.times, c, kind=course.method, outside=course.outside) for c in columns]
-        return [lookup(curve, scene.t) for curve in curves]
+        return [lookup(curve, view.t) for curve in curves]
     if callable(course):
-        given = course(scene.t)
+        given = course(view.t)
         found = list(given) if isinstance(given, (tuple, list)) else [given]
         if len(found) != size:
             raise ModelError(
                 f"element '{element.name}': the function of its {what} gives {len(found)} numbers; expected {size}."
             )
         return found
-    return list(scene.value(course)) if isinstance(course, tuple) else [scene.value(course)]
+    return list(view.value(course)) if isinstance(course, tuple) else [view.value(course)]
 
 
 def course_problems(element: Any, what: str, size: int) -> list[str]:
-    """What is wrong with a course; functions are asked when they are needed."""
+    """Problems of a course; functions are first called when they are needed."""
     course = getattr(element, what)
     if callable(course):
         return []
     if not isinstance(course, Table):
         return finite_vector(element, what)
     if course.file:
-        return [f"element '{element.name}': {what} names a file that was not read. Use Table.from_csv."]
+        return [wrong(element.name, f"{what} names a file that was not read", "Use Table.from_csv.", what)]
     bad = next((k for k, row in enumerate(course.values) if len(row) != size), None)
     if bad is not None:
-        return [
-            f"element '{element.name}': row {bad} of {what} has {len(course.values[bad])} numbers; expected {size}. "
-            "Correct it."
-        ]
+        problem = f"row {bad} of {what} has {len(course.values[bad])} numbers; expected {size}"
+        return [wrong(element.name, problem, "Correct it.", what)]
     try:
         for column in list(zip(*course.values, strict=True)) or [()] * size:
             through(course.times, column, kind=course.method, outside=course.outside)
     except ShapeError as error:
-        return [f"element '{element.name}': {what}: {error}"]
+        return [wrong(element.name, f"{what}: {error}".rstrip("."), "Correct it.", what)]
     return []
 
 
@@ -69,10 +67,10 @@ class AppliedWrenchLaw(ElementLaw[AppliedWrench]):
     def acts_on(self, element: AppliedWrench, robot: Robot) -> Sequence[str]:
         return (element.body,)
 
-    def effort(self, element: AppliedWrench, scene: Scene) -> Effort:
-        force = over_time(element, "force", element.force, 3, scene)
-        moment = over_time(element, "moment", element.moment, 3, scene)
-        point, frame = scene.point(element.body, element.point), scene.frame(element.body)
+    def effort(self, element: AppliedWrench, view: ElementView) -> Effort:
+        force = over_time(element, "force", element.force, 3, view)
+        moment = over_time(element, "moment", element.moment, 3, view)
+        point, frame = view.point(element.body, element.point), view.frame(element.body)
         if element.axes == "world":
             pushed, turned = point.into(force), matvec_transposed(frame.pose.R, moment)
         else:
@@ -87,9 +85,9 @@ class AppliedEffortLaw(ElementLaw[AppliedEffort]):
     def problems(self, element: AppliedEffort, robot: Robot) -> list[str]:
         return one_axis(element, "joint", element.joint, robot) + course_problems(element, "effort", 1)
 
-    def effort(self, element: AppliedEffort, scene: Scene) -> Effort:
-        joint = scene.hinge(element.joint)
-        (effort,) = over_time(element, "effort", element.effort, 1, scene)
+    def effort(self, element: AppliedEffort, view: ElementView) -> Effort:
+        joint = view.hinge(element.joint)
+        (effort,) = over_time(element, "effort", element.effort, 1, view)
         return Effort(torques={joint.place: effort}, supplied=effort * joint.v)
 
 
@@ -121,17 +119,17 @@ class GravityLaw(ElementLaw[Gravity]):
     def acts_on(self, element: Gravity, robot: Robot) -> Sequence[str]:
         return [body.name for body in _heavy(element, robot)]
 
-    def effort(self, element: Gravity, scene: Scene) -> Effort:
-        field = scene.value(element.acceleration)
+    def effort(self, element: Gravity, view: ElementView) -> Effort:
+        field = view.value(element.acceleration)
         pushes, stored = [], 0.0
-        for body in _heavy(element, scene.robot):
-            point, weight = scene.point(body.name, body.com), scale(scene.value(body.mass), field)
+        for body in _heavy(element, view.robot):
+            point, weight = view.point(body.name, body.com), scale(view.value(body.mass), field)
             pushes.append(Push(point, point.into(weight)))
             stored = stored - dot(weight, point.position)
         return Effort(pushes=pushes, stored=stored)
 
-    def field(self, element: Gravity, scene: Scene, body: str) -> Vec3 | None:
-        return None if element.bodies and body not in element.bodies else plain(scene.value(element.acceleration))
+    def field(self, element: Gravity, view: ElementView, body: str) -> Vec3 | None:
+        return None if element.bodies and body not in element.bodies else plain(view.value(element.acceleration))
 
 
 class CentralGravityLaw(ElementLaw[CentralGravity]):
@@ -144,25 +142,25 @@ class CentralGravityLaw(ElementLaw[CentralGravity]):
     def acts_on(self, element: CentralGravity, robot: Robot) -> Sequence[str]:
         return [body.name for body in _heavy(element, robot, but=element.center)]
 
-    def effort(self, element: CentralGravity, scene: Scene) -> Effort:
-        center, strength = scene.point(element.center, element.point), scene.value(element.parameter)
+    def effort(self, element: CentralGravity, view: ElementView) -> Effort:
+        center, strength = view.point(element.center, element.point), view.value(element.parameter)
         pushes, back, stored = [], ZERO3, 0.0
-        for body in _heavy(element, scene.robot, but=element.center):
-            point = scene.point(body.name, body.com)
+        for body in _heavy(element, view.robot, but=element.center):
+            point = view.point(body.name, body.com)
             way = sub(point.position, center.position)
             square = maximum(dot(way, way), TINY * TINY)
-            potential = div(strength * scene.value(body.mass), sqrt(square))
+            potential = div(strength * view.value(body.mass), sqrt(square))
             force = scale(-div(potential, square), way)
             pushes.append(Push(point, point.into(force)))
             back = add(back, neg(force))
             stored = stored - potential
         return Effort(pushes=(*pushes, Push(center, center.into(back))), stored=stored)
 
-    def field(self, element: CentralGravity, scene: Scene, body: str) -> Vec3 | None:
+    def field(self, element: CentralGravity, view: ElementView, body: str) -> Vec3 | None:
         if body in (element.center, "world") or (element.bodies and body not in element.bodies):
             return None
-        center, strength = scene.point(element.center, element.point), scene.value(element.parameter)
-        way = sub(scene.point(body, scene.robot.body(body).com).position, center.position)
+        center, strength = view.point(element.center, element.point), view.value(element.parameter)
+        way = sub(view.point(body, view.robot.body(body).com).position, center.position)
         square = maximum(dot(way, way), TINY * TINY)
         return plain(scale(-div(strength, square * sqrt(square)), way))
 

@@ -26,7 +26,7 @@ from kinemorph.algebra.vectors import (
     sub,
 )
 from kinemorph.mechanics.elements.checks import known_body, vector_not_negative
-from kinemorph.mechanics.elements.instant import Scene
+from kinemorph.mechanics.elements.instant import ElementView
 from kinemorph.mechanics.elements.law import Effort, ElementLaw, Wrench, register
 from kinemorph.mechanics.elements.places import Frame
 from kinemorph.mechanics.trees.tree import Attachment
@@ -46,16 +46,16 @@ class BushingLaw(ElementLaw[Bushing]):
             found += known_body(element, what, getattr(element, what), robot)
         return found
 
-    def effort(self, element: Bushing, scene: Scene) -> Effort:
+    def effort(self, element: Bushing, view: ElementView) -> Effort:
         a, b = (
-            placed(scene, element.body_a, element.placement_a),
-            placed(scene, element.body_b, element.placement_b),
+            placed(view, element.body_a, element.placement_a),
+            placed(view, element.body_b, element.placement_b),
         )
         R, p = relative(a.pose, b.pose)
         speed = sub(sub(matvec(R, b.velocity), a.velocity), cross(a.turning, p))
         theta, B = turned(element.turning, R)
         rates = matvec(B, sub(matvec(R, b.turning), a.turning))
-        value = scene.value
+        value = view.value
         force, lost, kept = _springs(p, speed, value(element.stiffness), value(element.damping), value(element.preload))
         stiffness, damping = value(element.turning_stiffness), value(element.turning_damping)
         moments, lost_turning, kept_turning = _springs(theta, rates, stiffness, damping, value(element.turning_preload))
@@ -72,17 +72,19 @@ class BushingLaw(ElementLaw[Bushing]):
 
 
 def _springs(x: Any, rate: Any, stiffness: Any, damping: Any, preload: Any) -> tuple[Any, S, S]:
-    """(force towards x = 0, dissipated, stored) of three springs with dampers; where one has none, nothing is left."""
+    """(force towards x = 0, dissipated, stored) of three springs with dampers; structural zeros where there are
+    none.
+    """
     elastic = [times(k, s) for k, s in zip(stiffness, x, strict=True)]
     viscous = [times(c, v) for c, v in zip(damping, rate, strict=True)]
     force = sub(preload, add(elastic, viscous))
     return force, dot(viscous, rate), sub((dot(scale(0.5, elastic), x),), (dot(preload, x),))[0]
 
 
-def placed(scene: Scene, body: str, placement: Any) -> Frame:
+def placed(view: ElementView, body: str, placement: Any) -> Frame:
     """A frame at a placement in a body or frame."""
-    frame = scene.frame(body)
-    return Frame(frame.motions, Attachment(frame.at.link, compose(frame.at.pose, scene.value(placement))))
+    frame = view.frame(body)
+    return Frame(frame.motions, Attachment(frame.at.link, compose(frame.at.pose, view.value(placement))))
 
 
 # ── how B is turned against A ─────────────────────────────────────────────────────────────────────────────────────────
@@ -99,8 +101,9 @@ def _vector(R: Mat) -> Turned:
 
 
 def _angles(order: str, R: Mat) -> Turned:
-    """R = R_i(theta_0) R_j(theta_1) R_k(theta_2). An angular velocity is that of the three turns about their axes: e_i,
-    `second_axis` across it, and e sin(theta_1) e_i + cos(theta_1) n with n across both. B takes it apart again.
+    """R = R_i(theta_0) R_j(theta_1) R_k(theta_2). An angular velocity is the sum of the rates of the three turns about
+    their axes: e_i, `second_axis` across it, and e sin(theta_1) e_i + cos(theta_1) n with n across both. B gives these
+    rates.
     """
     i, j, k = ("xyz".index(axis) for axis in order)
     e = 1.0 if (j - i) % 3 == 1 else -1.0
@@ -115,7 +118,7 @@ def _angles(order: str, R: Mat) -> Turned:
 
 
 def _angle(sine: S, cosine: S) -> S:
-    """The angle of a direction; 0 where angles lock and there is none, with a slope of 0."""
+    """The angle of a direction; 0 with a slope of 0 where angles lock and it is undefined."""
     there = less(LOCK, sine * sine + cosine * cosine)
     return atan2(where(there, sine, 0.0), where(there, cosine, 1.0))
 

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from kinemorph.algebra.scalar import S
-from kinemorph.mechanics.elements.checks import known_joint, not_negative, one_axis, positive
+from kinemorph.mechanics.elements.checks import known_joint, not_negative, one_axis, positive, wrong
 from kinemorph.mechanics.elements.forces.joint_laws import Elastic, Friction, JointLaw, Stops
-from kinemorph.mechanics.elements.instant import Scene
+from kinemorph.mechanics.elements.instant import ElementView
 from kinemorph.mechanics.elements.law import Effort, ElementLaw, Stiff, register
 from kinemorph.mechanics.recursions.composite_bodies import mass_matrix
 from kinemorph.mechanics.steps.point_states import JointForce, JointState
@@ -34,7 +34,7 @@ E = TypeVar("E")
 
 
 class Along(NamedTuple):
-    """A law along the velocity at a place in v, with the place of its coordinate in q."""
+    """A law along one velocity, by its index in v, with the index of its coordinate in q."""
 
     v: int
     q: int | None
@@ -44,19 +44,19 @@ class Along(NamedTuple):
 class JointForceLaw(ElementLaw[E]):
     """Abstract: forces along velocities of joints."""
 
-    def along(self, element: E, scene: Scene) -> Sequence[Along]:
+    def along(self, element: E, view: ElementView) -> Sequence[Along]:
         """The laws, each along one velocity."""
         raise AssertionError(f"{type(self).__name__} has no `along`")
 
-    def stiff(self, element: E, scene: Scene) -> Stiff:
-        return Stiff(joints=[JointForce(v, law) for v, _, law in self.along(element, scene)])
+    def stiff(self, element: E, view: ElementView) -> Stiff:
+        return Stiff(joints=[JointForce(v, law) for v, _, law in self.along(element, view)])
 
-    def effort(self, element: E, scene: Scene) -> Effort:
+    def effort(self, element: E, view: ElementView) -> Effort:
         torques: dict[int, S] = {}
         dissipated: S = 0.0
         stored: S = 0.0
-        for v, q, law in self.along(element, scene):
-            joint = JointState(None if q is None else scene.world.q[q], scene.world.v[v])
+        for v, q, law in self.along(element, view):
+            joint = JointState(None if q is None else view.instant.q[q], view.instant.v[v])
             torques[v] = law.force(joint)
             lost, kept = law.account(joint)
             dissipated, stored = dissipated + lost, stored + kept
@@ -69,9 +69,9 @@ class TorsionSpringLaw(JointForceLaw[TorsionSpring]):
     def problems(self, element: TorsionSpring, robot: Robot) -> list[str]:
         return one_axis(element, "joint", element.joint, robot) + not_negative(element, "stiffness", "damping")
 
-    def along(self, element: TorsionSpring, scene: Scene) -> Sequence[Along]:
-        law = Elastic(*scene.value((element.stiffness, element.rest, element.damping)))
-        return [Along(scene.hinge(element.joint).place, scene.robot.q_slice(element.joint).start, law)]
+    def along(self, element: TorsionSpring, view: ElementView) -> Sequence[Along]:
+        law = Elastic(*view.value((element.stiffness, element.rest, element.damping)))
+        return [Along(view.hinge(element.joint).place, view.robot.q_slice(element.joint).start, law)]
 
 
 class JointFrictionLaw(JointForceLaw[JointFriction]):
@@ -81,15 +81,15 @@ class JointFrictionLaw(JointForceLaw[JointFriction]):
         found = not_negative(element, "viscous", *(() if element.coulomb is None else ("coulomb",)))
         found += positive(element, "stribeck", "smoothing")
         if not 1.0 <= evaluate(element.breakaway) < math.inf:
-            found.append(
-                f"element '{element.name}': breakaway is {evaluate(element.breakaway):g}; expected a finite number of "
-                "at least 1, how much more friction holds than slides. Enlarge it."
+            problem = (
+                f"breakaway is {evaluate(element.breakaway):g}; expected a finite number of at least 1, how "
+                "much more friction holds than slides"
             )
+            found.append(wrong(element.name, problem, "Enlarge it.", "breakaway"))
         if element.coulomb is not None and not element.joints:
-            found.append(
-                f"element '{element.name}': coulomb is given without joints; expected the joints that have this "
-                "friction. Name them, or leave coulomb out for what each joint says of itself."
-            )
+            problem = "coulomb is given without joints; expected the joints that have this friction"
+            remedy = "Name them, or leave coulomb out for what each joint says of itself."
+            found.append(wrong(element.name, problem, remedy, "coulomb"))
         for name in element.joints:
             found += known_joint(element, "joints", name, robot)
         return found
@@ -100,51 +100,52 @@ class JointFrictionLaw(JointForceLaw[JointFriction]):
     def limb_by_limb(self, element: JointFriction) -> bool:
         return True
 
-    def along(self, element: JointFriction, scene: Scene) -> Sequence[Along]:
+    def along(self, element: JointFriction, view: ElementView) -> Sequence[Along]:
         shared = (element.viscous, element.breakaway, element.stribeck, element.smoothing)
         return [
-            Along(place, None, Friction(*scene.value((coulomb, *shared))))
-            for place, coulomb in _rubbing(element, scene.robot)
+            Along(place, None, Friction(*view.value((coulomb, *shared))))
+            for place, coulomb in _rubbing(element, view.robot)
         ]
 
 
 def _rubbing(element: JointFriction, robot: Robot) -> Iterator[tuple[int, Any]]:
-    """(place in v, Coulomb friction) of all velocities that it acts on."""
+    """(index in v, Coulomb friction) of all velocities that it acts on."""
     for joint in robot.joints:
         if element.joints and joint.name not in element.joints:
             continue
         for k, own in enumerate(joint.friction):
             coulomb = own if element.coulomb is None else element.coulomb
-            told = isinstance(coulomb, float) and coulomb == 0.0  # of a parameter, 0 is a value like others
+            told = isinstance(coulomb, float) and coulomb == 0.0  # for a parameter, 0 is a value like others
             if element.joints or not told:
                 yield robot.v_slice(joint.name).start + k, coulomb
 
 
 class JointLimitsLaw(JointForceLaw[JointLimits]):
-    """Stops at limits."""
+    """Stops at the limits of joints."""
 
     def problems(self, element: JointLimits, robot: Robot) -> list[str]:
         given = tuple(key for key in ("stiffness", "damping") if getattr(element, key) is not None)
         found = not_negative(element, *given) + positive(element, "time", "onset")
         for name in element.joints:
-            wrong = known_joint(element, "joints", name, robot)
-            if not wrong and not has_limits(robot.joint(name)):
+            unknown = known_joint(element, "joints", name, robot)
+            found += unknown
+            if not unknown and not has_limits(robot.joint(name)):
                 joint = robot.joint(name)
-                wrong = [
-                    f"element '{element.name}': joint '{name}' is {joint.kind} without limits that stop it; expected "
-                    "lower or upper of a joint about or along axes. Give it limits, or leave it out."
-                ]
-            found += wrong
+                problem = (
+                    f"joint '{name}' is {joint.kind} without limits that stop it; expected lower or upper of a "
+                    "joint about or along axes"
+                )
+                found.append(wrong(element.name, problem, "Give it limits, or leave it out.", "joints"))
         return found
 
     def acts_on(self, element: JointLimits, robot: Robot) -> Sequence[str]:
         return element.joints or [joint.name for joint in robot.joints if has_limits(joint)]
 
     def limb_by_limb(self, element: JointLimits) -> bool:
-        return element.stiffness is not None and element.damping is not None  # else they suit the whole robot
+        return element.stiffness is not None and element.damping is not None  # else they depend on the whole robot
 
-    def along(self, element: JointLimits, scene: Scene) -> Sequence[Along]:
-        robot = scene.robot
+    def along(self, element: JointLimits, view: ElementView) -> Sequence[Along]:
+        robot = view.robot
         laws = []
         for joint in robot.joints:
             if element.joints and joint.name not in element.joints:
@@ -152,7 +153,7 @@ class JointLimitsLaw(JointForceLaw[JointLimits]):
             for q, v, lower, upper in _limited(joint):
                 place = robot.v_slice(joint.name).start + v
                 stiffness, damping = stop_numbers(element, robot, place)
-                numbers = scene.value((stiffness, damping, element.onset))
+                numbers = view.value((stiffness, damping, element.onset))
                 laws.append(Along(place, robot.q_slice(joint.name).start + q, Stops(lower, upper, *numbers)))
         return laws
 
@@ -168,7 +169,7 @@ def _limited(joint: Joint) -> Iterator[tuple[int, int, float | None, float | Non
 
 
 def stop_numbers(element: JointLimits, robot: Robot, place: int) -> tuple[Any, Any]:
-    """(stiffness, damping) of the stop along a velocity: those given, or what suits the inertia there."""
+    """(stiffness, damping) of the stop along a velocity: as given, or chosen for the inertia there."""
     if element.stiffness is not None and element.damping is not None:
         return element.stiffness, element.damping
     inertia = moved_inertias(robot)[place]
@@ -178,8 +179,8 @@ def stop_numbers(element: JointLimits, robot: Robot, place: int) -> tuple[Any, A
 
 @lru_cache(maxsize=16)
 def moved_inertias(robot: Robot) -> tuple[float, ...]:
-    """What an effort along each velocity alone moves [kg m^2 or kg], (nv,), at the neutral configuration: 1 over the
-    diagonal of M^-1, for the nominal values of parameters.
+    """The inertia that an effort along each single velocity moves [kg m^2 or kg], (nv,), at the neutral configuration:
+    1 over the diagonal of M^-1, for the nominal values of parameters.
     """
     M = np.array(mass_matrix(resolve(robot), [float(x) for x in neutral(robot)]), dtype=float)
     return tuple(float(1.0 / x) for x in np.diag(np.linalg.pinv(M, hermitian=True)))

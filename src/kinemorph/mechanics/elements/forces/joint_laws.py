@@ -1,7 +1,8 @@
-"""Forces along single velocities of joints: what springs, friction and stops have in common.
+"""Forces along single velocities of joints, for springs, friction and stops.
 
-A `JointLaw` knows one velocity and, where there is one, its coordinate. It gives the effort, what is dissipated and
-stored, and for steps that take stiff forces at their end (mechanics.steps.implicit_forces) the effort with a pivot:
+A `JointLaw` knows one velocity and, where there is one, its coordinate. It gives the effort, the dissipated power and
+the stored energy, and for steps that take stiff forces at their end (mechanics.steps.implicit_forces) the effort with a
+pivot:
 
     effort at the end = force - pivot (a - a guessed),      pivot = -(h df/dv + h^2 df/dq), not below 0
 """
@@ -17,7 +18,7 @@ from kinemorph.mechanics.steps.point_states import JointLaw as AtItsEnd
 
 
 class JointLaw(AtItsEnd, Protocol):
-    """A generalized force along one velocity of a joint [N m or N] that knows where its power goes."""
+    """A generalized force along one velocity of a joint [N m or N] with its account of energy."""
 
     def account(self, joint: Any) -> tuple[S, S]:
         """(dissipated [W], stored [J])."""
@@ -56,7 +57,7 @@ class Friction:
     affine: bool = False
 
     def secant(self, v: S) -> S:
-        """Minus the force by the velocity: what holds back, finite at rest."""
+        """Minus the force divided by the velocity; finite at rest."""
         share = div(v, self.stribeck)
         peak = 1.0 + (self.breakaway - 1.0) * exp(-share * share)
         return div(self.coulomb * peak, sqrt(v * v + self.smoothing * self.smoothing)) + self.viscous
@@ -68,7 +69,9 @@ class Friction:
         return self.secant(joint.velocity) * joint.velocity * joint.velocity, 0.0
 
     def linear(self, joint: Any, h: S) -> tuple[S, S]:
-        """With the secant in place of the slope, which a stuck joint needs: the slope is flat a little beyond rest."""
+        """The force, with the secant in place of the slope: a stuck joint needs it, as the slope vanishes a little
+        beyond rest.
+        """
         secant = self.secant(joint.velocity)
         return -secant * joint.velocity, h * secant
 
@@ -85,7 +88,7 @@ class Stops:
     affine: bool = False
 
     def _each(self, joint: Any) -> list[tuple[float, S]]:
-        """(direction, how far beyond) of the stops that are there."""
+        """(direction, depth beyond the limit) of each stop."""
         below = [] if self.lower is None else [(-1.0, self.lower - joint.position)]
         return below + ([] if self.upper is None else [(1.0, joint.position - self.upper)])
 

@@ -1,4 +1,4 @@
-"""The law of legs without mass."""
+"""The law of massless spring legs."""
 
 from __future__ import annotations
 
@@ -8,26 +8,27 @@ from typing import Any
 
 from kinemorph.algebra.scalar import S, div, less, maximum, sqrt, where
 from kinemorph.algebra.vectors import add, dot, scale, sub
-from kinemorph.mechanics.elements.checks import known_body, positive
+from kinemorph.mechanics.elements.checks import known_body, positive, wrong
 from kinemorph.mechanics.elements.contact.grounds import ground_problems, surface
-from kinemorph.mechanics.elements.instant import Scene
+from kinemorph.mechanics.elements.instant import ElementView
 from kinemorph.mechanics.elements.law import Change, Effort, ElementLaw, Push, Slot, register
 from kinemorph.mechanics.steps.point_states import PointState
 from kinemorph.model.elements.forces.legs import SpringLeg
 from kinemorph.model.parameter import evaluate_all
 from kinemorph.model.robot import Robot
 
-TINY = 1e-12  # [m]; a leg as short has no direction
+TINY = 1e-12  # [m]; below this length a leg has no direction
 
 
 class SpringLegLaw(ElementLaw[SpringLeg]):
-    """Memory: whether it stands, and where."""
+    """A spring leg. Its memory is whether it stands, and the position of its foot."""
 
     def problems(self, element: SpringLeg, robot: Robot) -> list[str]:
         found = known_body(element, "body", element.body, robot) + positive(element, "stiffness", "length")
         found += ground_problems(element.name, element.ground)
         if not 0.0 < math.hypot(*(float(x) for x in evaluate_all(element.direction))) < math.inf:
-            found.append(f"element '{element.name}': direction is {element.direction}; expected one that is not zero.")
+            problem = f"direction is {element.direction}; expected one that is not zero"
+            found.append(wrong(element.name, problem, "Correct it.", "direction"))
         return found
 
     def memory(self, element: SpringLeg) -> tuple[Slot, ...]:
@@ -36,20 +37,20 @@ class SpringLegLaw(ElementLaw[SpringLeg]):
     def signals(self, element: SpringLeg) -> tuple[Slot, ...]:
         return (Slot("force", "N"), Slot("length", "m"), Slot("stance"))
 
-    def effort(self, element: SpringLeg, scene: Scene) -> Effort:
-        hip = _hip(element, scene)
-        k, rest = scene.value((element.stiffness, element.length))
-        length, up = _stretched(hip, scene)
-        short, stands = rest - length, scene.m[0]
+    def effort(self, element: SpringLeg, view: ElementView) -> Effort:
+        hip = _hip(element, view)
+        k, rest = view.value((element.stiffness, element.length))
+        length, up = _stretched(hip, view)
+        short, stands = rest - length, view.m[0]
         force = where(stands, k * short, 0.0)
         return Effort(
             pushes=(Push(hip, scale(force, hip.into(up))),), stored=where(stands, 0.5 * k * short * short, 0.0)
         )
 
-    def publish(self, element: SpringLeg, scene: Scene) -> Mapping[str, S]:
-        k, rest = scene.value((element.stiffness, element.length))
-        length, _ = _stretched(_hip(element, scene), scene)
-        stands = scene.m[0]
+    def publish(self, element: SpringLeg, view: ElementView) -> Mapping[str, S]:
+        k, rest = view.value((element.stiffness, element.length))
+        length, _ = _stretched(_hip(element, view), view)
+        stands = view.m[0]
         return {
             "force": where(stands, k * (rest - length), 0.0),
             "length": where(stands, length, rest),
@@ -59,13 +60,13 @@ class SpringLegLaw(ElementLaw[SpringLeg]):
     def settles(self, element: SpringLeg) -> bool:
         return True
 
-    def settle(self, element: SpringLeg, scene: Scene) -> Change:
-        down, up = self.guard_values(element, scene)
-        landing, leaving = self.switch(element, scene, 0), self.switch(element, scene, 1)
-        rise = dot(surface(element.ground, scene.value)(_foot(element, scene)).normal, _speed(element, scene))
-        lands = less(down, 0.0) * less(rise, 0.0) * (1.0 - scene.m[0])
-        leaves = less(up, 0.0) * scene.m[0]
-        after = [where(lands, a, b) for a, b in zip(landing.memory, scene.m, strict=True)]
+    def settle(self, element: SpringLeg, view: ElementView) -> Change:
+        down, up = self.guard_values(element, view)
+        landing, leaving = self.switch(element, view, 0), self.switch(element, view, 1)
+        rise = dot(surface(element.ground, view.value)(_foot(element, view)).normal, _speed(element, view))
+        lands = less(down, 0.0) * less(rise, 0.0) * (1.0 - view.m[0])
+        leaves = less(up, 0.0) * view.m[0]
+        after = [where(lands, a, b) for a, b in zip(landing.memory, view.m, strict=True)]
         return Change(
             [where(leaves, a, b) for a, b in zip(leaving.memory, after, strict=True)],
             where(lands, landing.lost, where(leaves, leaving.lost, 0.0)),
@@ -74,39 +75,39 @@ class SpringLegLaw(ElementLaw[SpringLeg]):
     def guards(self, element: SpringLeg) -> tuple[str, ...]:
         return ("touchdown", "liftoff")
 
-    def guard_values(self, element: SpringLeg, scene: Scene) -> Sequence[S]:
-        height = surface(element.ground, scene.value)(_foot(element, scene)).height
-        short = scene.value(element.length) - _stretched(_hip(element, scene), scene)[0]
-        return [where(scene.m[0], 1.0, height), where(scene.m[0], short, 1.0)]
+    def guard_values(self, element: SpringLeg, view: ElementView) -> Sequence[S]:
+        height = surface(element.ground, view.value)(_foot(element, view)).height
+        short = view.value(element.length) - _stretched(_hip(element, view), view)[0]
+        return [where(view.m[0], 1.0, height), where(view.m[0], short, 1.0)]
 
-    def switch(self, element: SpringLeg, scene: Scene, guard: int) -> Change:
-        k, rest = scene.value((element.stiffness, element.length))
+    def switch(self, element: SpringLeg, view: ElementView, guard: int) -> Change:
+        k, rest = view.value((element.stiffness, element.length))
         if guard == 0:
-            foot = _foot(element, scene)
+            foot = _foot(element, view)
             return Change([1.0, *foot])
-        short = rest - _stretched(_hip(element, scene), scene)[0]
+        short = rest - _stretched(_hip(element, view), view)[0]
         return Change([0.0] * 4, 0.5 * k * short * short)
 
 
-def _hip(element: SpringLeg, scene: Scene) -> PointState:
-    return scene.point(element.body, element.point)
+def _hip(element: SpringLeg, view: ElementView) -> PointState:
+    return view.point(element.body, element.point)
 
 
-def _speed(element: SpringLeg, scene: Scene) -> Any:
-    hip = _hip(element, scene)
+def _speed(element: SpringLeg, view: ElementView) -> Any:
+    hip = _hip(element, view)
     return hip.out(hip.velocity)
 
 
-def _foot(element: SpringLeg, scene: Scene) -> Any:
-    """Where the foot is in flight, in the world."""
-    direction, length = scene.value((element.direction, element.length))
+def _foot(element: SpringLeg, view: ElementView) -> Any:
+    """The position of the foot in flight, in the world."""
+    direction, length = view.value((element.direction, element.length))
     along = scale(length / sqrt(dot(direction, direction)), direction)
-    return add(_hip(element, scene).position, along)
+    return add(_hip(element, view).position, along)
 
 
-def _stretched(hip: PointState, scene: Scene) -> tuple[S, Any]:
+def _stretched(hip: PointState, view: ElementView) -> tuple[S, Any]:
     """(length, unit vector from the foot to the hip in world axes) in stance."""
-    apart = sub(hip.position, scene.m[1:4])
+    apart = sub(hip.position, view.m[1:4])
     length = sqrt(maximum(dot(apart, apart), TINY * TINY))
     return length, scale(div(1.0, length), apart)
 

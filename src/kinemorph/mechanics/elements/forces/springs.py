@@ -6,42 +6,40 @@ from typing import Any, TypeVar
 
 from kinemorph.algebra.scalar import S, div, maximum, minimum, sqrt
 from kinemorph.algebra.vectors import dot, scale, sub
-from kinemorph.mechanics.elements.checks import known_body, not_negative, positive
-from kinemorph.mechanics.elements.instant import Scene
+from kinemorph.mechanics.elements.checks import known_body, not_negative, positive, wrong
+from kinemorph.mechanics.elements.instant import ElementView
 from kinemorph.mechanics.elements.law import Effort, ElementLaw, Push, register
 from kinemorph.mechanics.steps.point_states import PointState
 from kinemorph.model.elements.forces.springs import Bumper, Damper, Rope, Spring
 from kinemorph.model.robot import Robot
 
 E = TypeVar("E")
-TINY = 1e-12  # [m]; below this length a spring has no direction, and pulls with nothing
+TINY = 1e-12  # [m]; below this length a spring has no direction and no force
 
 
 class LineLaw(ElementLaw[E]):
-    """Abstract: a pull along the line between two points, and what it dissipates and stores."""
+    """Abstract: a pull along the line between two points, with its dissipated power and stored energy."""
 
-    counts: tuple[str, ...] = ()  # fields that are not below 0
-    above: tuple[str, ...] = ()  # fields that are above 0
+    counts: tuple[str, ...] = ()  # fields that must not be below 0
+    above: tuple[str, ...] = ()  # fields that must be above 0
 
     def problems(self, element: Any, robot: Robot) -> list[str]:
         found = not_negative(element, *self.counts) + positive(element, *self.above)
         for what in ("body_a", "body_b"):
             found += known_body(element, what, getattr(element, what), robot)
         if (element.body_a, element.point_a) == (element.body_b, element.point_b):
-            found.append(
-                f"element '{element.name}': both ends are at {element.point_a} of '{element.body_a}'; expected two "
-                "points. Name another body or point."
-            )
+            problem = f"both ends are at {element.point_a} of '{element.body_a}'; expected two points"
+            found.append(wrong(element.name, problem, "Name another body or point."))
         return found
 
-    def pull(self, element: E, scene: Scene, length: S, speed: S) -> tuple[S, S, S]:
+    def pull(self, element: E, view: ElementView, length: S, speed: S) -> tuple[S, S, S]:
         """(pull [N], dissipated power [W], stored energy [J]) at a length [m] and its rate [m/s]."""
         raise AssertionError(f"{type(self).__name__} has no `pull`")
 
-    def effort(self, element: Any, scene: Scene) -> Effort:
-        a, b = scene.point(element.body_a, element.point_a), scene.point(element.body_b, element.point_b)
+    def effort(self, element: Any, view: ElementView) -> Effort:
+        a, b = view.point(element.body_a, element.point_a), view.point(element.body_b, element.point_b)
         direction, length, speed = line(a, b)
-        pull, dissipated, stored = self.pull(element, scene, length, speed)
+        pull, dissipated, stored = self.pull(element, view, length, speed)
         pushes = (Push(a, scale(pull, a.into(direction))), Push(b, scale(-pull, b.into(direction))))
         return Effort(pushes=pushes, dissipated=dissipated, stored=stored)
 
@@ -51,8 +49,8 @@ class SpringLaw(LineLaw[Spring]):
 
     counts = ("stiffness", "rest", "damping")
 
-    def pull(self, element: Spring, scene: Scene, length: S, speed: S) -> tuple[S, S, S]:
-        stiffness, rest, damping = scene.value((element.stiffness, element.rest, element.damping))
+    def pull(self, element: Spring, view: ElementView, length: S, speed: S) -> tuple[S, S, S]:
+        stiffness, rest, damping = view.value((element.stiffness, element.rest, element.damping))
         stretch = length - rest
         dissipated = damping * speed * speed
         return stiffness * stretch + damping * speed, dissipated, 0.5 * stiffness * stretch * stretch
@@ -63,30 +61,30 @@ class DamperLaw(LineLaw[Damper]):
 
     counts = ("damping",)
 
-    def pull(self, element: Damper, scene: Scene, length: S, speed: S) -> tuple[S, S, S]:
-        damping = scene.value(element.damping)
+    def pull(self, element: Damper, view: ElementView, length: S, speed: S) -> tuple[S, S, S]:
+        damping = view.value(element.damping)
         return damping * speed, damping * speed * speed, 0.0
 
 
 class RopeLaw(LineLaw[Rope]):
-    """Of one sign only, beyond a length."""
+    """A rope: it pulls beyond its rest length, and never pushes."""
 
     counts = ("stiffness", "rest", "damping")
     above = ("onset",)
 
-    def pull(self, element: Rope, scene: Scene, length: S, speed: S) -> tuple[S, S, S]:
-        k, c, onset, rest = scene.value((element.stiffness, element.damping, element.onset, element.rest))
+    def pull(self, element: Rope, view: ElementView, length: S, speed: S) -> tuple[S, S, S]:
+        k, c, onset, rest = view.value((element.stiffness, element.damping, element.onset, element.rest))
         return one_sided(length - rest, speed, k, c, onset)
 
 
 class BumperLaw(LineLaw[Bumper]):
-    """Of one sign only, below a length."""
+    """A bumper: it pushes below its rest length, and never pulls."""
 
     counts = ("stiffness", "damping")
     above = ("rest", "onset")
 
-    def pull(self, element: Bumper, scene: Scene, length: S, speed: S) -> tuple[S, S, S]:
-        k, c, onset, rest = scene.value((element.stiffness, element.damping, element.onset, element.rest))
+    def pull(self, element: Bumper, view: ElementView, length: S, speed: S) -> tuple[S, S, S]:
+        k, c, onset, rest = view.value((element.stiffness, element.damping, element.onset, element.rest))
         push, dissipated, stored = one_sided(rest - length, -speed, k, c, onset)
         return -push, dissipated, stored
 
@@ -94,8 +92,8 @@ class BumperLaw(LineLaw[Bumper]):
 def one_sided(s: S, rate: S, stiffness: S, damping: S, onset: S) -> tuple[S, S, S]:
     """(force against s, dissipated, stored) of a spring with damper that acts for s > 0 and with one sign.
 
-    The force is  max(0, k s + c r ds/dt),  the damper coming in over the onset. What it does not give back of the
-    spring's force is lost, also where the sum is cut off at 0: then ds/dt < 0, and the loss is not below 0.
+    The force is  max(0, k s + c r ds/dt),  where r lets the damper set in over the onset. The difference to the
+    spring's force is dissipated, also where the sum is clamped to 0: then ds/dt < 0, and the loss is not below 0.
     """
     beyond = maximum(s, 0.0)
     elastic = stiffness * beyond

@@ -1,6 +1,6 @@
 """The law of tires: Gim's model (University of Arizona) on level ground, with the formulae of EasyDyn.
 
-Axes at the contact: x where the wheel rolls, y to its left, z up. Forces are written as shares of what friction can
+Axes at the contact: x in the rolling direction, y to its left, z up. Forces are written as shares of what friction can
 carry, mu Fz:
 
     a_x = C_x s_x / (3 mu Fz)     a_y = C_y s_y / (3 mu Fz)     c = C_c s_c / (mu Fz)
@@ -14,20 +14,20 @@ from typing import Any, NamedTuple
 
 from kinemorph.algebra.scalar import S, absolute, div, less, maximum, minimum, power, sqrt, where
 from kinemorph.algebra.vectors import add, cross, dot, matvec, matvec_transposed, scale, sub
-from kinemorph.mechanics.elements.checks import finite_vector, known_body, not_negative, positive
-from kinemorph.mechanics.elements.instant import Scene
+from kinemorph.mechanics.elements.checks import finite_vector, known_body, not_negative, positive, wrong
+from kinemorph.mechanics.elements.instant import ElementView
 from kinemorph.mechanics.elements.law import Effort, ElementLaw, Slot, Wrench, register
 from kinemorph.model.elements.forces.tires import Tire
 from kinemorph.model.parameter import evaluate
 from kinemorph.model.robot import Robot
 
 LITTLE = 1e-9  # slips and shares below this count as none; slopes stay finite there
-LIGHT = 1e-6  # of the nominal load: below this, roots and powers of the load go on as straight lines
+LIGHT = 1e-6  # of the nominal load: below this, roots and powers of the load continue as straight lines
 UP = (0.0, 0.0, 1.0)
 
 
 class Patch(NamedTuple):
-    """What the ground does: forces [N] along x, y, z and the moment [N m] about z."""
+    """The forces of the ground [N] along x, y, z and the moment [N m] about z."""
 
     x: S
     y: S
@@ -47,27 +47,30 @@ class TireLaw(ElementLaw[Tire]):
         found += finite_vector(element, "axis", "center", "height")
         found += positive(element, "longitudinal_exponent", "lateral_exponent", "camber_exponent")
         if not found and evaluate(element.crown) > evaluate(element.radius):
-            found.append(
-                f"element '{element.name}': crown is {evaluate(element.crown):g} m, more than the radius "
-                f"{evaluate(element.radius):g} m; expected the radius of the tire's round profile. Make it smaller."
+            problem = (
+                f"crown is {evaluate(element.crown):g} m, more than the radius {evaluate(element.radius):g} "
+                "m; expected the radius of the tire's round profile"
             )
+            found.append(wrong(element.name, problem, "Make it smaller.", "crown"))
         if not found and not any(evaluate(x) for x in element.axis):
-            found.append(f"element '{element.name}': axis is zero; expected a direction. Give the axis of the wheel.")
+            found.append(
+                wrong(element.name, "axis is zero; expected a direction", "Give the axis of the wheel.", "axis")
+            )
         return found
 
     def signals(self, element: Tire) -> tuple[Slot, ...]:
         return Slot("load", "N"), Slot("longitudinal", "N"), Slot("lateral", "N"), Slot("aligning", "N m")
 
-    def publish(self, element: Tire, scene: Scene) -> dict[str, S]:
-        patch = self._seen(element, scene)[0]
+    def publish(self, element: Tire, view: ElementView) -> dict[str, S]:
+        patch = self._seen(element, view)[0]
         return {"load": patch.z, "longitudinal": patch.x, "lateral": patch.y, "aligning": patch.turning}
 
-    def effort(self, element: Tire, scene: Scene) -> Effort:
-        patch, frame, arm, (x, y), speed, turning, depth = self._seen(element, scene)
+    def effort(self, element: Tire, view: ElementView) -> Effort:
+        patch, frame, arm, (x, y), speed, turning, depth = self._seen(element, view)
         force = add(add(scale(patch.x, x), scale(patch.y, y)), (0.0, 0.0, patch.z))
         moment = add(cross(arm, force), (0.0, 0.0, patch.turning))
         R = frame.pose.R
-        stiffness = scene.value(element.stiffness)
+        stiffness = view.value(element.stiffness)
         elastic = stiffness * depth
         lost = patch.x * dot(speed, x) + patch.y * dot(speed, y) + patch.turning * turning
         return Effort(
@@ -76,9 +79,11 @@ class TireLaw(ElementLaw[Tire]):
             stored=0.5 * elastic * depth,
         )
 
-    def _seen(self, element: Tire, scene: Scene) -> tuple[Patch, Any, Any, tuple[Any, Any], Any, S, S]:
-        """(patch, frame, from the frame's origin to where the ground acts, (x, y), speed there, turning, depth)."""
-        value, frame = scene.value, scene.frame(element.body)
+    def _seen(self, element: Tire, view: ElementView) -> tuple[Patch, Any, Any, tuple[Any, Any], Any, S, S]:
+        """(patch, frame, vector from the frame's origin to the contact, (x, y), velocity there, angular velocity,
+        depth).
+        """
+        value, frame = view.value, view.frame(element.body)
         R = frame.pose.R
         radius, crown, height = value((element.radius, element.crown, element.height))
         axis = matvec(R, value(element.axis))
@@ -89,7 +94,7 @@ class TireLaw(ElementLaw[Tire]):
         arm = add(center, sub(scale(radius - crown, cross(axis, x)), (0.0, 0.0, crown)))
         low = frame.pose.p[2] + arm[2] - height
         depth = maximum(-low, 0.0)
-        arm = sub(arm, (0.0, 0.0, div(1.0, 3.0) * minimum(low, 0.0)))  # slip is told at two thirds of the depth
+        arm = sub(arm, (0.0, 0.0, div(1.0, 3.0) * minimum(low, 0.0)))  # slip is measured at two thirds of the depth
         origin, spin = matvec(R, frame.velocity), matvec(R, frame.turning)
         speed = add(origin, cross(spin, arm))
         y = cross(UP, x)

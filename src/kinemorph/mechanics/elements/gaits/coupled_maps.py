@@ -1,31 +1,32 @@
 """The law of coupled maps: steps at ticks of a clock, angles between them.
 
-Memory is the time of the last tick and, for each joint, what a piece of path needs. Half-cosine: x(n) and x(n+1).
-Spline: the four coefficients c(n-1) ... c(n+2) of uniform cubic B-splines, of which a piece is made, and what the next
-ones follow from. A spline goes through all x where (c(n-1) + 4 c(n) + c(n+1)) / 6 = x(n); with z = sqrt(3) - 2,
+Memory is the time of the last tick and, for each joint, the numbers of one piece of path. Half-cosine: x(n) and x(n+1).
+Spline: the four coefficients c(n-1) ... c(n+2) of uniform cubic B-splines, of which a piece is made, and the numbers
+from which the next ones follow. A spline goes through all x where (c(n-1) + 4 c(n) + c(n+1)) / 6 = x(n); with z =
+sqrt(3) - 2,
 
     c(n) = sqrt(3) sum over k of z^|k| x(n+k)
 
-M. Unser, A. Aldroubi & M. Eden, B-spline signal processing, IEEE Transactions on Signal Processing 41 (1993). What is
-past of it is one number that is kept, p(n) = x(n) + z p(n-1). What is to come is known, as maps know their future: they
-run AHEAD of the gait by so many steps that the rest is below 1e-7. Whatever the coefficients, accelerations of a cubic
-B-spline are continuous.
+M. Unser, A. Aldroubi & M. Eden, B-spline signal processing, IEEE Transactions on Signal Processing 41 (1993). The past
+part of the sum is one number that is stored, p(n) = x(n) + z p(n-1). The future part is known, since the maps run AHEAD
+of the gait by so many steps that the rest is below 1e-7. Whatever the coefficients, accelerations of a cubic B-spline
+are continuous.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 from kinemorph.algebra.scalar import S, cos, less, maximum, minimum, sin, where
 from kinemorph.algebra.vectors import total
-from kinemorph.mechanics.elements.checks import not_negative, positive
+from kinemorph.mechanics.elements.checks import not_negative, positive, wrong
 from kinemorph.mechanics.elements.control.channels import Wish, each, ramped
 from kinemorph.mechanics.elements.control.references import PathLaw
 from kinemorph.mechanics.elements.gaits.map_steps import coupled_step, map_problems, random_start
-from kinemorph.mechanics.elements.instant import Scene
+from kinemorph.mechanics.elements.instant import ElementView
 from kinemorph.mechanics.elements.law import Clock, Slot
 from kinemorph.model.elements.control.wiring import below
 from kinemorph.model.parameter import evaluate
@@ -33,38 +34,39 @@ from kinemorph.model.robot import Robot
 
 Z = math.sqrt(3.0) - 2.0
 AHEAD = 12  # steps that maps run ahead of a spline
-LATE = 1e-6  # of a step: what is later than this after its end stands still
+LATE = 1e-6  # of a step: later than this after its end, the path stands still
 MOST_SETTLED = 100_000  # steps before a run
 
 
 class CoupledMapsLaw(PathLaw):
-    """A clock, maps, and pieces of path."""
+    """Coupled maps: a clock, maps, and pieces of path."""
 
     timed = False
     fields = ("r", "epsilon", "amplitude", "offset")
 
     def problems(self, element: Any, robot: Robot) -> list[str]:
         found = super().problems(element, robot) + positive(element, "every") + not_negative(element, "ramp")
-        what, count = f"element '{element.name}'", _count(element)
+        count = _count(element)
         if element.start and len(element.start) != count:
-            found.append(
-                f"{what}: start has {len(element.start)} numbers; expected {count}, one for each joint, or none. Give "
-                "as many."
-            )
+            problem = f"start has {len(element.start)} numbers; expected {count}, one for each joint, or none"
+            found.append(wrong(element.name, problem, "Give as many.", "start"))
         found += [
-            f"{what}: start is {x:g}; expected numbers from 0 to 1, between which the maps stay. Mend it."
+            wrong(
+                element.name,
+                f"start is {x:g}; expected numbers from 0 to 1, between which the maps stay",
+                "Mend it.",
+                "start",
+            )
             for x in map(evaluate, element.start)
             if not 0.0 <= x <= 1.0
         ]
         if not 0 <= element.settle <= MOST_SETTLED:
-            found.append(
-                f"{what}: settle is {element.settle}; expected a whole number of steps from 0 to {MOST_SETTLED}. "
-                "Mend it."
-            )
-        return found + map_problems(what, element.map, element.r, element.epsilon)
+            problem = f"settle is {element.settle}; expected a whole number of steps from 0 to {MOST_SETTLED}"
+            found.append(wrong(element.name, problem, "Mend it.", "settle"))
+        return found + map_problems(partial(wrong, element.name), element.map, element.r, element.epsilon)
 
     def clocks(self, element: Any) -> tuple[Clock, ...]:
-        return (Clock(element.every, element.every),)  # the first piece is there when a run begins
+        return (Clock(element.every, element.every),)  # the first piece exists when a run begins
 
     def memory(self, element: Any) -> tuple[Slot, ...]:
         found = [Slot("since", "s")]
@@ -73,29 +75,29 @@ class CoupledMapsLaw(PathLaw):
             found += [Slot(below(name, word), "", x) for word, x in zip(words, numbers, strict=True)]
         return tuple(found)
 
-    def sample(self, element: Any, scene: Scene, clock: int) -> Sequence[S]:
-        kept = self._kept(element, scene)
+    def sample(self, element: Any, view: ElementView, clock: int) -> Sequence[S]:
+        kept = self._kept(element, view)
         newest = _stepped(
-            element, [numbers[-1] for numbers in kept], scene.value(element.r), scene.value(element.epsilon)
+            element, [numbers[-1] for numbers in kept], view.value(element.r), view.value(element.epsilon)
         )
         moved = _moved if element.interpolation == "spline" else _exchanged
-        return [scene.t, *(x for numbers, new in zip(kept, newest, strict=True) for x in moved(numbers, new))]
+        return [view.t, *(x for numbers, new in zip(kept, newest, strict=True) for x in moved(numbers, new))]
 
-    def path(self, element: Any, scene: Scene, k: int) -> Wish:
-        _, _, amplitude, offset = self.one(element, scene, k)
-        numbers, since, T = self._kept(element, scene)[k], scene.m[0], element.every
-        s = minimum(maximum((scene.t - since) / T, 0.0), 1.0)
+    def path(self, element: Any, view: ElementView, k: int) -> Wish:
+        _, _, amplitude, offset = self.one(element, view, k)
+        numbers, since, T = self._kept(element, view)[k], view.m[0], element.every
+        s = minimum(maximum((view.t - since) / T, 0.0), 1.0)
         x, rate, change = (_spline if element.interpolation == "spline" else _half_cosine)(numbers, s)
         # a run that begins between ticks waits for the first of them
-        goes = less(scene.t - since, T * (1.0 + LATE))
+        goes = less(view.t - since, T * (1.0 + LATE))
         q = offset + amplitude * (2.0 * x - 1.0)
         v, a = ((2.0 / T) * amplitude * where(goes, rate, 0.0), (2.0 / T**2) * amplitude * where(goes, change, 0.0))
-        return ramped(Wish(q, v, a), scene.t, element.ramp)
+        return ramped(Wish(q, v, a), view.t, element.ramp)
 
-    def _kept(self, element: Any, scene: Scene) -> list[Sequence[S]]:
+    def _kept(self, element: Any, view: ElementView) -> list[Sequence[S]]:
         """The memory of each joint."""
         size = len(_WORDS[element.interpolation])
-        return [scene.m[1 + k * size : 1 + (k + 1) * size] for k in range(_count(element))]
+        return [view.m[1 + k * size : 1 + (k + 1) * size] for k in range(_count(element))]
 
 
 # ── steps ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -112,7 +114,7 @@ def _stepped(element: Any, x: Sequence[S], r: Sequence[S], epsilon: Sequence[S])
 
 @lru_cache(maxsize=32)
 def _begun(element: Any) -> tuple[tuple[float, ...], ...]:
-    """What memory begins with, a row for each word: at t = 0, n = 0, after `settle` steps."""
+    """The initial memory, a row for each name: at t = 0, n = 0, after `settle` steps."""
     r, epsilon = ([float(evaluate(x)) for x in values] for values in (element.r, element.epsilon))
     x: Sequence[float] = [float(evaluate(x)) for x in element.start] or random_start(element.seed, _count(element))
     for _ in range(element.settle):
@@ -124,7 +126,7 @@ def _begun(element: Any) -> tuple[tuple[float, ...], ...]:
         return tuple(rows)
     columns = []
     for orbit in zip(*rows, strict=True):
-        past = orbit[0] / (1.0 - Z)  # as if it had always been there
+        past = orbit[0] / (1.0 - Z)  # as if x had always had this value
         numbers: Sequence[float] = [0.0, 0.0, 0.0, _coefficient(past, (orbit[0], *orbit[:AHEAD])), past, *orbit[:AHEAD]]
         for new in orbit[AHEAD:]:
             numbers = _moved(numbers, new)
@@ -152,7 +154,7 @@ def _half_cosine(numbers: Sequence[S], s: S) -> tuple[S, S, S]:
 
 
 def _moved(numbers: Sequence[S], new: S) -> list[S]:
-    """A step on: the first that was ahead gets its coefficient."""
+    """The numbers one step later: the first value ahead gets its coefficient."""
     _, *kept = numbers[:4]
     x, *ahead = [*numbers[5:], new]
     past = x + Z * numbers[4]

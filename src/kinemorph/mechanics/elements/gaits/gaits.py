@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from kinemorph.algebra.scalar import S
-from kinemorph.mechanics.elements.checks import not_negative
+from kinemorph.mechanics.elements.checks import not_negative, wrong
 from kinemorph.mechanics.elements.control.channels import Wish, each, ramped
 from kinemorph.mechanics.elements.control.references import PathLaw, infinite, swing
 from kinemorph.mechanics.elements.gaits.coupled_maps import CoupledMapsLaw
 from kinemorph.mechanics.elements.gaits.phase_oscillators import PhaseOscillatorsLaw, phases_of, wave_problems
-from kinemorph.mechanics.elements.instant import Scene
+from kinemorph.mechanics.elements.instant import ElementView
 from kinemorph.mechanics.elements.law import register
 from kinemorph.model.elements.gaits.gaits import CoupledMaps, PhaseOscillators, Rhythmic, Serpenoid
 from kinemorph.model.robot import Robot
@@ -24,10 +24,10 @@ class RhythmicLaw(PathLaw):
     def problems(self, element: Rhythmic, robot: Robot) -> list[str]:
         return [*super().problems(element, robot), *wave_problems(element), *not_negative(element, "ramp")]
 
-    def path(self, element: Rhythmic, scene: Scene, k: int) -> Wish:
-        amplitude, frequency, offset = self.one(element, scene, k)
-        phase = scene.value(phases_of(element)[k])
-        return ramped(swing(scene.t, amplitude, frequency, offset, phase), scene.t, element.ramp)
+    def path(self, element: Rhythmic, view: ElementView, k: int) -> Wish:
+        amplitude, frequency, offset = self.one(element, view, k)
+        phase = view.value(phases_of(element)[k])
+        return ramped(swing(view.t, amplitude, frequency, offset, phase), view.t, element.ramp)
 
 
 class SerpenoidLaw(PathLaw):
@@ -40,20 +40,18 @@ class SerpenoidLaw(PathLaw):
             values: tuple[Any, ...] = getattr(element, name)
             if len(values) not in (1, waves):
                 either = "1, or 2 where it is alternating" if waves == 1 else "1, or 2, one for each wave"
-                found.append(
-                    f"element '{element.name}': {name} has {len(values)} numbers and the layout is "
-                    f"'{element.layout}'; expected {either}. Give as many."
-                )
+                problem = f"{name} has {len(values)} numbers and the layout is '{element.layout}'; expected {either}"
+                found.append(wrong(element.name, problem, "Give as many.", name))
         for name in ("amplitude", "turn", "frequency", "phase_step", "shift"):
             found += infinite(element, name)
         return found
 
-    def path(self, element: Any, scene: Scene, k: int) -> Wish:
+    def path(self, element: Any, view: ElementView, k: int) -> Wish:
         waves = 2 if element.layout == "alternating" else 1
         wave = k % waves
-        amplitude, turn = (each(scene.value(values), waves)[wave] for values in (element.amplitude, element.turn))
-        phase: S = k * scene.value(element.phase_step) + (scene.value(element.shift) if wave else 0.0)
-        return ramped(swing(scene.t, amplitude, scene.value(element.frequency), turn, phase), scene.t, element.ramp)
+        amplitude, turn = (each(view.value(values), waves)[wave] for values in (element.amplitude, element.turn))
+        phase: S = k * view.value(element.phase_step) + (view.value(element.shift) if wave else 0.0)
+        return ramped(swing(view.t, amplitude, view.value(element.frequency), turn, phase), view.t, element.ramp)
 
 
 register(Rhythmic, RhythmicLaw())

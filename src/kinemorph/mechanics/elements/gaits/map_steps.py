@@ -3,12 +3,12 @@
     x_i(n+1) = (1 - epsilon_i) f(x_i(n)) + epsilon_i mean of f(x_j(n)) over those that i is coupled to
 
 K. Kaneko, Pattern dynamics in spatiotemporal chaos, Physica D 34 (1989), and Clustering, coding, switching,
-hierarchical ordering, and control in a network of chaotic elements, Physica D 41 (1990). One piece of code for gaits in
-a step and for the analysis of many starts: written over any scalar.
+hierarchical ordering, and control in a network of chaotic elements, Physica D 41 (1990). The code is written over any
+scalar: it serves gaits inside a step and the analysis of many starts.
 
-Chaos makes much of a last digit, so the digits are to be the same wherever maps run. Every product passes a bound that
-it never exceeds before it is added to anything: no compiler can then merge the two into one rounding. Only sines have
-last digits of their own.
+Chaos amplifies the last digit, so the digits have to be the same wherever maps run. Every product passes a bound that
+it never exceeds before it is added to anything: no compiler can then merge the two into one rounding. Only sines may
+differ in their last digits.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ COUPLINGS = ("ring", "chain", "global")
 
 
 def neighbors(coupling: str, count: int, i: int) -> tuple[int, ...]:
-    """Over which maps the mean for map i goes. One that is alone has itself."""
+    """The maps of which map i takes the mean. A single map has itself."""
     if coupling == "global" or count == 1:
         return tuple(range(count))
     if coupling == "ring":
@@ -53,7 +53,7 @@ def coupled_step(map_name: str, coupling: str, x: Sequence[S], r: Sequence[S], e
     """x after one step, shape (n,); r and epsilon have a number for each map."""
     f, n = MAPS[map_name].step, len(x)
     images = [minimum(f(one, rate), 1.0) for one, rate in zip(x, r, strict=True)]
-    means = {}  # by whom they are over: a global one is worked out once
+    means = {}  # by set of maps: a global mean is computed once
     found: list[S] = []
     for i, (image, e) in enumerate(zip(images, epsilon, strict=True)):
         who = neighbors(coupling, n, i)
@@ -73,17 +73,22 @@ def random_start(seed: int, count: int) -> tuple[float, ...]:
     return tuple(found)
 
 
-def map_problems(what: str, name: str, r: Sequence[Any], epsilon: Sequence[Any]) -> list[str]:
-    """Numbers with which maps would leave the range from 0 to 1, one sentence each."""
+def map_problems(
+    wrong: Callable[[str, str, str], str], name: str, r: Sequence[Any], epsilon: Sequence[Any]
+) -> list[str]:
+    """Problems of numbers with which maps would leave the range from 0 to 1.
+
+    `wrong` makes a problem of what, remedy and key.
+    """
     largest = MAPS[name].largest
+    leaves = f"as with others a {name} map {MAPS[name].formula} leaves the range from 0 to 1"
     found = [
-        f"{what}: r is {x:g}; expected a number from 0 to {largest:.4g}, as with others a {name} map "
-        f"{MAPS[name].formula} leaves the range from 0 to 1. Mend it."
+        wrong(f"r is {x:g}; expected a number from 0 to {largest:.4g}, {leaves}", "Mend it.", "r")
         for x in map(evaluate, r)
         if not 0.0 <= x <= largest
     ]
     return found + [
-        f"{what}: epsilon is {x:g}; expected a number from 0, no coupling, to 1, the mean alone. Mend it."
+        wrong(f"epsilon is {x:g}; expected a number from 0, no coupling, to 1, the mean alone", "Mend it.", "epsilon")
         for x in map(evaluate, epsilon)
         if not 0.0 <= x <= 1.0
     ]

@@ -15,11 +15,11 @@ from typing import Any, NamedTuple
 
 from kinemorph.algebra.scalar import S, cos, is_zero, sin
 from kinemorph.algebra.vectors import total
-from kinemorph.mechanics.elements.checks import not_negative, positive
+from kinemorph.mechanics.elements.checks import not_negative, positive, wrong
 from kinemorph.mechanics.elements.control.channels import Wish, each
 from kinemorph.mechanics.elements.control.references import PathLaw, infinite
 from kinemorph.mechanics.elements.gaits.map_steps import neighbors
-from kinemorph.mechanics.elements.instant import Scene
+from kinemorph.mechanics.elements.instant import ElementView
 from kinemorph.mechanics.elements.law import Effort, Slot
 from kinemorph.model.elements.control.wiring import below
 from kinemorph.model.parameter import evaluate
@@ -30,22 +30,20 @@ LEARNED = "pulse"  # [rad/s], a state too where frequencies adapt
 
 
 def phases_of(element: Any) -> tuple[Any, ...]:
-    """The phase [rad] that each joint is to have."""
+    """The desired phase [rad] of each joint."""
     count = max(len(element.joints), 1)
     return tuple(element.phases) or tuple(k * element.phase_step if k else 0.0 for k in range(count))
 
 
 def wave_problems(element: Any) -> list[str]:
-    """What is wrong with phases, one sentence each."""
+    """Problems of phases, one sentence each."""
     count = max(len(element.joints), 1)
     found = infinite(element, "phase_step")
     for name in ("phases", "start"):
         values = getattr(element, name, ())
         if values and len(values) != count:
-            found.append(
-                f"element '{element.name}': {name} has {len(values)} numbers; expected {count}, one for each joint, or "
-                "none. Give as many."
-            )
+            problem = f"{name} has {len(values)} numbers; expected {count}, one for each joint, or none"
+            found.append(wrong(element.name, problem, "Give as many.", name))
         found += infinite(element, name) if values else []
     return found
 
@@ -55,7 +53,7 @@ class Rhythm(NamedTuple):
 
     phase: S
     speed: S
-    change: S  # of the speed
+    change: S  # rate of the speed
     amplitude: Wish
     offset: Wish
     learning: S  # rate of its own frequency [rad/s^2]
@@ -82,32 +80,32 @@ class PhaseOscillatorsLaw(PathLaw):
                 found.append(Slot(below(name, LEARNED), "rad/s", 2.0 * math.pi * float(evaluate(frequency))))
         return tuple(found)
 
-    def effort(self, element: Any, scene: Scene) -> Effort:
+    def effort(self, element: Any, view: ElementView) -> Effort:
         rates: list[S] = []
-        for one in self._rhythms(element, scene):
+        for one in self._rhythms(element, view):
             rates += [one.speed, *one.amplitude[1:], *one.offset[1:]]
             rates += [one.learning] if _adapts(element) else []
         return Effort(rates=rates)
 
-    def path(self, element: Any, scene: Scene, k: int) -> Wish:
-        phase, speed, change, (r, r_rate, r_change), (b, b_rate, b_change), _ = self._rhythms(element, scene)[k]
+    def path(self, element: Any, view: ElementView, k: int) -> Wish:
+        phase, speed, change, (r, r_rate, r_change), (b, b_rate, b_change), _ = self._rhythms(element, view)[k]
         s, c = sin(phase), cos(phase)
         velocity = b_rate + r_rate * s + r * speed * c
         acceleration = b_change + r_change * s + 2.0 * r_rate * speed * c + r * change * c - r * speed * speed * s
         return Wish(b + r * s, velocity, acceleration)
 
-    def _rhythms(self, element: Any, scene: Scene) -> list[Rhythm]:
-        """All oscillators now."""
-        wanted, size = scene.value(phases_of(element)), len(STATES) + _adapts(element)
+    def _rhythms(self, element: Any, view: ElementView) -> list[Rhythm]:
+        """All oscillators at this instant."""
+        wanted, size = view.value(phases_of(element)), len(STATES) + _adapts(element)
         count = len(wanted)
-        own = [scene.x[k * size : (k + 1) * size] for k in range(count)]
-        coupling, adapt, rate = (scene.value(x) for x in (element.coupling, element.adapt, element.rate))
+        own = [view.x[k * size : (k + 1) * size] for k in range(count)]
+        coupling, adapt, rate = (view.value(x) for x in (element.coupling, element.adapt, element.rate))
         linked = [_linked(element.network, count, i) for i in range(count)]
         ahead = [
             [own[j][0] - own[i][0] - (wanted[j] - wanted[i]) for j in linked[i]] for i in range(count)
-        ]  # how far a neighbor is ahead of where it should be
+        ]  # phase of a neighbor minus its desired phase
         pulls = [coupling * total(sin(angle) for angle in angles) for angles in ahead]
-        numbers = [self.one(element, scene, k) for k in range(count)]
+        numbers = [self.one(element, view, k) for k in range(count)]
         pulses = [
             states[len(STATES)] if _adapts(element) else 2.0 * math.pi * number[1]
             for states, number in zip(own, numbers, strict=True)
@@ -126,10 +124,10 @@ class PhaseOscillatorsLaw(PathLaw):
 
 
 def _adapts(element: Any) -> bool:
-    """Whether frequencies are states: a parameter may switch learning on."""
+    """Whether frequencies are states; a parameter may switch adaptation on."""
     return not is_zero(element.adapt)
 
 
 def _linked(network: str, count: int, i: int) -> tuple[int, ...]:
-    """The neighbors of oscillator i; itself is none."""
+    """The neighbors of oscillator i, without itself."""
     return tuple(j for j in neighbors("global" if network == "all" else network, count, i) if j != i)

@@ -1,1 +1,1 @@
-"""Laws of sensors: what each reads, with delay, noise and resolution."""
+"""Laws of sensors: their readings, with delay, noise and resolution."""

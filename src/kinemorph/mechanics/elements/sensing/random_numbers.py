@@ -24,7 +24,7 @@ SIZE = 6  # numbers of a state
 
 
 def stream(name: str, seed: int) -> tuple[float, ...]:
-    """Where the stream of a name and a seed begins, shape (6,): the same in every process."""
+    """The initial state of the stream of a name and a seed, shape (6,): the same in every process."""
     digest = sha256(f"{seed}/{name}".encode()).digest()
     words = [int.from_bytes(digest[4 * k : 4 * k + 4], "little") for k in range(SIZE)]
     return tuple(1.0 + word % int((M1 if k < 3 else M2) - 1.0) for k, word in enumerate(words))
@@ -57,7 +57,7 @@ def normals(state: Sequence[S], count: int) -> tuple[list[S], tuple[S, ...]]:
 
 
 def _rest(x: S, m: float) -> S:
-    """x mod m, whichever way the quotient is rounded."""
+    """x mod m, for either rounding of the quotient."""
     x = x - m * floor(x / m)
     x = where(less(x, 0.0), x + m, x)
     return where(less(x, m), x, x - m)

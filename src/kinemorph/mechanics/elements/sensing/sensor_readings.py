@@ -1,6 +1,6 @@
-"""Readings: what sensors make of true numbers, and what they remember for that.
+"""Readings: how sensors turn true values into readings, and the memory that this needs.
 
-A sensor has channels. Each reads a true number and makes a reading of it:
+A sensor has channels. Each turns a true value into a reading:
 
     reading = step floor(clip(true + bias + walk + noise) / step)
 
@@ -15,10 +15,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 from kinemorph.algebra.scalar import S, div, floor
-from kinemorph.mechanics.elements.checks import not_negative
+from kinemorph.mechanics.elements.checks import not_negative, wrong
 from kinemorph.mechanics.elements.control.sample_hold import clocks_of, held_slots, let_in, let_out
 from kinemorph.mechanics.elements.drives.actuators import limited
-from kinemorph.mechanics.elements.instant import Scene
+from kinemorph.mechanics.elements.instant import ElementView
 from kinemorph.mechanics.elements.law import Clock, ElementLaw, Slot
 from kinemorph.mechanics.elements.sensing import random_numbers
 from kinemorph.model.elements.sensing.sensors import Sensor
@@ -28,7 +28,9 @@ E = TypeVar("E", bound=Sensor)
 
 
 class Channel(NamedTuple):
-    """A number that is read. `noise` is the deviation of a reading, `walk` that of its bias after a second."""
+    """One quantity of a sensor. `noise` is the standard deviation of a reading, `walk` that of its bias after a
+    second.
+    """
 
     name: str
     unit: str
@@ -43,32 +45,36 @@ class SensorLaw(ElementLaw[E]):
     """Abstract: a sensor of several channels."""
 
     def channels(self, element: E) -> tuple[Channel, ...]:
-        """What it reads."""
+        """Its channels."""
         raise AssertionError(f"{type(self).__name__} has no `channels`")
 
-    def true(self, element: E, scene: Scene) -> Sequence[S]:
-        """The numbers of its channels as they are."""
+    def true(self, element: E, view: ElementView) -> Sequence[S]:
+        """The true values of its channels."""
         raise AssertionError(f"{type(self).__name__} has no `true`")
 
     def problems(self, element: E, robot: Robot) -> list[str]:
-        what = f"element '{element.name}'"
         found = []
         if element.every is not None and not 0.0 < element.every < math.inf:
-            found.append(
-                f"{what}: every is {element.every:g} s; expected a finite time above 0. Enlarge it, or leave it out."
-            )
+            problem = f"every is {element.every:g} s; expected a finite time above 0"
+            found.append(wrong(element.name, problem, "Enlarge it, or leave it out.", "every"))
         if not 0.0 <= element.phase < math.inf:
-            found.append(f"{what}: phase is {element.phase:g} s; expected a finite time of at least 0. Mend its sign.")
+            problem = f"phase is {element.phase:g} s; expected a finite time of at least 0"
+            found.append(wrong(element.name, problem, "Mend its sign.", "phase"))
         if not 0.0 <= element.delay < math.inf:
-            found.append(f"{what}: delay is {element.delay:g} s; expected a finite time of at least 0. Mend its sign.")
+            problem = f"delay is {element.delay:g} s; expected a finite time of at least 0"
+            found.append(wrong(element.name, problem, "Mend its sign.", "delay"))
         if element.delay and element.every is None:
-            found.append(f"{what}: it has a delay and is read at every instant; expected a time between. Give `every`.")
+            problem = "it has a delay and is read at every instant; expected a time between"
+            found.append(wrong(element.name, problem, "Give `every`."))
         for name, value in vars(element).items():
             found += not_negative(element, name) if name.endswith(("noise", "walk")) else []
             if name.endswith("range") and not value > 0.0:
-                found.append(f"{what}: {name} is {value:g}; expected a number above 0. Enlarge it.")
+                found.append(
+                    wrong(element.name, f"{name} is {value:g}; expected a number above 0", "Enlarge it.", name)
+                )
         if element.every is None and any(channel.noise or channel.walk for channel in self.channels(element)):
-            found.append(f"{what}: it has noise and is read at every instant; expected a time between. Give `every`.")
+            problem = "it has noise and is read at every instant; expected a time between"
+            found.append(wrong(element.name, problem, "Give `every`.", "noise"))
         return found
 
     def signals(self, element: E) -> tuple[Slot, ...]:
@@ -81,34 +87,34 @@ class SensorLaw(ElementLaw[E]):
         return (*held_slots(element, self.outputs(element)), *self.own(element)) if _samples(element) else ()
 
     def outputs(self, element: E) -> tuple[str, ...]:
-        """Names of the numbers that are held."""
+        """Names of the readings that are held."""
         return tuple(channel.name for channel in self.channels(element))
 
     def own(self, element: E) -> tuple[Slot, ...]:
-        """Memory besides: biases that walk, and the random numbers."""
+        """Further memory: biases that walk, and the state of the random numbers."""
         channels = self.channels(element)
         walks = tuple(Slot(f"{channel.name}.bias", channel.unit) for channel in channels if channel.walk)
         random = any(channel.noise or channel.walk for channel in channels)
         return (*walks, *(random_numbers.slots(element.name, element.seed) if random else ()))
 
-    def publish(self, element: E, scene: Scene) -> Mapping[str, S]:
+    def publish(self, element: E, view: ElementView) -> Mapping[str, S]:
         channels = self.channels(element)
         if element.every is not None:
-            return {channel.name: value for channel, value in zip(channels, scene.m, strict=False)}
-        pairs = zip(channels, self.true(element, scene), strict=True)
-        return {channel.name: clipped(channel, scene.value(channel.bias) + true) for channel, true in pairs}
+            return {channel.name: value for channel, value in zip(channels, view.m, strict=False)}
+        pairs = zip(channels, self.true(element, view), strict=True)
+        return {channel.name: clipped(channel, view.value(channel.bias) + true) for channel, true in pairs}
 
-    def sample(self, element: E, scene: Scene, clock: int) -> Sequence[S]:
+    def sample(self, element: E, view: ElementView, clock: int) -> Sequence[S]:
         names = self.outputs(element)
         count = len(held_slots(element, names))
-        held, own = scene.m[:count], scene.m[count:]
-        if clock:  # what has waited comes out
+        held, own = view.m[:count], view.m[count:]
+        if clock:  # the oldest sample is released
             return [*let_out(held, len(names)), *own]
-        outputs, after = self.read(element, scene, own)
+        outputs, after = self.read(element, view, own)
         return [*let_in(held, outputs), *after]
 
-    def read(self, element: E, scene: Scene, own: Sequence[S]) -> tuple[list[S], list[S]]:
-        """(what is to be held, `own` memory after it)."""
+    def read(self, element: E, view: ElementView, own: Sequence[S]) -> tuple[list[S], list[S]]:
+        """(readings to hold, `own` memory after them)."""
         assert element.every is not None
         channels = self.channels(element)
         walking = [channel for channel in channels if channel.walk]
@@ -120,8 +126,8 @@ class SensorLaw(ElementLaw[E]):
             walks = [walk + step * one for walk, step, one in zip(walks, steps, drawn, strict=False)]
             noise = dict(zip(noisy, drawn[len(walking) :], strict=True))
         readings = []
-        for channel, true in zip(channels, self.true(element, scene), strict=True):
-            value = true + scene.value(channel.bias)
+        for channel, true in zip(channels, self.true(element, view), strict=True):
+            value = true + view.value(channel.bias)
             if channel.walk:
                 value = value + walks[walking.index(channel)]
             if channel.noise:
@@ -131,16 +137,16 @@ class SensorLaw(ElementLaw[E]):
 
 
 def _samples(element: Sensor) -> bool:
-    """Whether its times make sense, and there are some."""
+    """Whether it is sampled, at times that make sense."""
     return element.every is not None and 0.0 < element.every < math.inf and 0.0 <= element.delay < math.inf
 
 
 def clipped(channel: Channel, value: S) -> S:
-    """Clipped and in whole steps."""
+    """A value clipped and rounded to whole steps."""
     value = limited(value, -channel.range, channel.range)
     return channel.step * floor(div(value, channel.step)) if channel.step else value
 
 
 def three_channels(letter: str, unit: str, noise: float, bias: Any, walk: float, most: float) -> tuple[Channel, ...]:
-    """Of a vector, alike along x, y and z but for their biases."""
+    """The channels of a vector, alike along x, y and z except for their biases."""
     return tuple(Channel(f"{letter}{axis}", unit, noise, bias[k], walk, most) for k, axis in enumerate("xyz"))

@@ -1,4 +1,4 @@
-"""The laws of sensors: what each of them reads. `sensor_readings` says what becomes of it."""
+"""The laws of sensors: the true values that each measures. `sensor_readings` turns them into readings."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any
 from kinemorph.algebra.quaternions import rotation_to_quat
 from kinemorph.algebra.scalar import S, div, less, where
 from kinemorph.algebra.vectors import add, matvec, matvec_transposed, sub
-from kinemorph.mechanics.elements.checks import known_body, not_negative, one_axis
-from kinemorph.mechanics.elements.instant import Scene
+from kinemorph.mechanics.elements.checks import known_body, not_negative, one_axis, wrong
+from kinemorph.mechanics.elements.instant import ElementView
 from kinemorph.mechanics.elements.law import Change, Slot, register
 from kinemorph.mechanics.elements.places import Frame
 from kinemorph.mechanics.elements.sensing.sensor_readings import Channel, SensorLaw, three_channels
@@ -34,28 +34,31 @@ class EncoderLaw(SensorLaw[Encoder]):
 
     def problems(self, element: Encoder, robot: Robot) -> list[str]:
         found = one_axis(element, "joint", element.joint, robot) + not_negative(element, "counts", "resolution")
-        what = f"element '{element.name}'"
         if element.counts and element.resolution:
-            found.append(f"{what}: counts and resolution are both given; expected one of them. Remove the other.")
+            problem = "counts and resolution are both given; expected one of them"
+            found.append(wrong(element.name, problem, "Remove the other.", "counts"))
         if not 0.0 < element.ratio < math.inf:
-            found.append(f"{what}: ratio is {element.ratio:g}; expected a finite number above 0. Give turns per turn.")
+            problem = f"ratio is {element.ratio:g}; expected a finite number above 0"
+            found.append(wrong(element.name, problem, "Give turns per turn.", "ratio"))
         kinds = {joint.name: joint.kind for joint in robot.joints}
         if element.counts and kinds.get(element.joint) == "prismatic":
-            found.append(
-                f"{what}: counts of a turn are given and joint '{element.joint}' is prismatic; expected the step in "
-                "meters. Give `resolution`."
+            problem = (
+                f"counts of a turn are given and joint '{element.joint}' is prismatic; expected the step in meters"
             )
+            found.append(wrong(element.name, problem, "Give `resolution`.", "counts"))
         if not math.isfinite(element.offset):
-            found.append(f"{what}: offset is {element.offset:g}; expected a finite number. Correct it.")
+            found.append(
+                wrong(element.name, f"offset is {element.offset:g}; expected a finite number", "Correct it.", "offset")
+            )
         return found or super().problems(element, robot)
 
     def channels(self, element: Encoder) -> tuple[Channel, ...]:
-        """In steps, whole numbers: their differences are exact."""
+        """The channels in whole steps, so that their differences are exact."""
         step = element.step
         return (Channel("position", "", element.noise / (step or 1.0), step=1.0 if step else 0.0),)
 
-    def true(self, element: Encoder, scene: Scene) -> Sequence[S]:
-        return (div(scene.hinge(element.joint).q + element.offset, element.step or 1.0),)
+    def true(self, element: Encoder, view: ElementView) -> Sequence[S]:
+        return (div(view.hinge(element.joint).q + element.offset, element.step or 1.0),)
 
     def signals(self, element: Encoder) -> tuple[Slot, ...]:
         rate = () if element.every is None else (Slot("velocity", f"v.{element.joint}"),)
@@ -67,15 +70,15 @@ class EncoderLaw(SensorLaw[Encoder]):
     def own(self, element: Encoder) -> tuple[Slot, ...]:
         return (Slot("begun"), Slot("last steps"), *super().own(element))
 
-    def publish(self, element: Encoder, scene: Scene) -> Mapping[str, S]:
+    def publish(self, element: Encoder, view: ElementView) -> Mapping[str, S]:
         step = element.step or 1.0
         if element.every is None:
-            return {"position": step * super().publish(element, scene)["position"]}
-        return {"position": step * scene.m[0], "velocity": scene.m[1] * (step / element.every)}
+            return {"position": step * super().publish(element, view)["position"]}
+        return {"position": step * view.m[0], "velocity": view.m[1] * (step / element.every)}
 
-    def read(self, element: Encoder, scene: Scene, own: Sequence[S]) -> tuple[list[S], list[S]]:
+    def read(self, element: Encoder, view: ElementView, own: Sequence[S]) -> tuple[list[S], list[S]]:
         begun, last = own[:2]
-        (steps,), after = super().read(element, scene, own[2:])
+        (steps,), after = super().read(element, view, own[2:])
         return [steps, where(begun, steps - last, 0.0)], [1.0, steps, *after]
 
 
@@ -91,28 +94,26 @@ class IMULaw(SensorLaw[IMU]):
         turned = (e.gyroscope_noise, e.gyroscope_bias, e.gyroscope_walk, e.gyroscope_range)
         return (*three_channels("a", "m/s^2", *felt), *three_channels("w", "rad/s", *turned))
 
-    def true(self, element: IMU, scene: Scene) -> Sequence[S]:
-        frame, world = scene.frame(element.body), scene.world
-        felt = felt_acceleration(frame, scene)
-        body = next((one.body for one in scene.robot.frames if one.name == element.body), element.body)
-        for member, there in zip(world.ensemble.members, world.scenes, strict=True):
+    def true(self, element: IMU, view: ElementView) -> Sequence[S]:
+        frame, instant = view.frame(element.body), view.instant
+        felt = felt_acceleration(frame, view)
+        body = next((one.body for one in view.robot.frames if one.name == element.body), element.body)
+        for member, there in zip(instant.ensemble.members, instant.views, strict=True):
             field = member.law.field(member.element, there, body)
-            if field is not None:  # it falls with the body
+            if field is not None:  # this field accelerates sensor and body alike
                 felt = sub(felt, matvec_transposed(frame.pose.R, field))
         return (*felt, *frame.turning)
 
 
 class ForceTorqueLaw(SensorLaw[ForceTorqueSensor]):
-    """What passes through a joint."""
+    """The wrench through a joint."""
 
     def problems(self, element: ForceTorqueSensor, robot: Robot) -> list[str]:
-        what, names = f"element '{element.name}'", [joint.name for joint in (*robot.joints, *robot.loops)]
+        names = [joint.name for joint in (*robot.joints, *robot.loops)]
         found = []
         if element.joint not in names:
-            found.append(
-                f"{what}: joint is '{element.joint}', and robot '{robot.name}' has no such joint. Known: "
-                f"{', '.join(names[:16])}."
-            )
+            problem = f"joint is '{element.joint}', and robot '{robot.name}' has no such joint"
+            found.append(wrong(element.name, problem, f"Known: {', '.join(names[:16])}.", "joint"))
         return found + super().problems(element, robot)
 
     def channels(self, element: ForceTorqueSensor) -> tuple[Channel, ...]:
@@ -122,38 +123,40 @@ class ForceTorqueLaw(SensorLaw[ForceTorqueSensor]):
             *three_channels("m", "N m", e.torque_noise, e.torque_bias, 0.0, e.torque_range),
         )
 
-    def true(self, element: ForceTorqueSensor, scene: Scene) -> Sequence[S]:
-        return scene.world.reactions[element.joint]
+    def true(self, element: ForceTorqueSensor, view: ElementView) -> Sequence[S]:
+        return view.instant.reactions[element.joint]
 
 
 class ProbeLaw(SensorLaw[Probe]):
-    """One quantity of a point."""
+    """One quantity of a point of a body."""
 
     def problems(self, element: Probe, robot: Robot) -> list[str]:
-        what = f"element '{element.name}'"
         if element.quantity not in PROBED:
             known = ", ".join(PROBED)
-            return [f"{what}: quantity is '{element.quantity}'; expected one of {known}. Choose one of these."]
+            problem = f"quantity is '{element.quantity}'; expected one of {known}"
+            return [wrong(element.name, problem, "Choose one of these.", "quantity")]
         found = known_body(element, "body", element.body, robot)
         if element.quantity == "orientation" and element.noise:
-            found.append(f"{what}: noise is given for an orientation; expected none. Leave it out.")
+            found.append(
+                wrong(element.name, "noise is given for an orientation; expected none", "Leave it out.", "noise")
+            )
         return found + super().problems(element, robot)
 
     def channels(self, element: Probe) -> tuple[Channel, ...]:
         names, unit = PROBED.get(element.quantity, ("", ""))
         return tuple(Channel(name, unit, element.noise) for name in names.split())
 
-    def true(self, element: Probe, scene: Scene) -> Sequence[S]:
-        frame, point = scene.frame(element.body), scene.point(element.body, element.point)
-        return _probed(element.quantity, frame, point, scene, element.point)
+    def true(self, element: Probe, view: ElementView) -> Sequence[S]:
+        frame, point = view.frame(element.body), view.point(element.body, element.point)
+        return _probed(element.quantity, frame, point, view, element.point)
 
 
-def _probed(quantity: str, frame: Frame, point: PointState, scene: Scene, offset: Any) -> Sequence[S]:
+def _probed(quantity: str, frame: Frame, point: PointState, view: ElementView, offset: Any) -> Sequence[S]:
     R = frame.pose.R
     table: dict[str, Callable[[], Any]] = {
         "position": lambda: point.position,
         "velocity": lambda: point.out(point.velocity),
-        "acceleration": lambda: add(matvec(R, felt_acceleration(frame, scene, scene.value(offset))), scene.gravity),
+        "acceleration": lambda: add(matvec(R, felt_acceleration(frame, view, view.value(offset))), view.gravity),
         "orientation": lambda: rotation_to_quat(R),
         "rate": lambda: matvec(R, frame.turning),
     }
@@ -167,9 +170,8 @@ class ContactSwitchLaw(SensorLaw[ContactSwitch]):
     def problems(self, element: ContactSwitch, robot: Robot) -> list[str]:
         found = not_negative(element, "hysteresis") + super().problems(element, robot)
         if not math.isfinite(element.threshold):
-            found.append(
-                f"element '{element.name}': threshold is {element.threshold:g}; expected a finite number. Correct it."
-            )
+            problem = f"threshold is {element.threshold:g}; expected a finite number"
+            found.append(wrong(element.name, problem, "Correct it.", "threshold"))
         return found
 
     def reads(self, element: ContactSwitch) -> tuple[str, ...]:
@@ -190,28 +192,28 @@ class ContactSwitchLaw(SensorLaw[ContactSwitch]):
     def memory(self, element: ContactSwitch) -> tuple[Slot, ...]:
         return self.own(element) if self.settles(element) else super().memory(element)
 
-    def publish(self, element: ContactSwitch, scene: Scene) -> Mapping[str, S]:
-        return {"": scene.m[0] if scene.m else less(element.threshold, scene.signal(element.signal))}
+    def publish(self, element: ContactSwitch, view: ElementView) -> Mapping[str, S]:
+        return {"": view.m[0] if view.m else less(element.threshold, view.signal(element.signal))}
 
-    def read(self, element: ContactSwitch, scene: Scene, own: Sequence[S]) -> tuple[list[S], list[S]]:
+    def read(self, element: ContactSwitch, view: ElementView, own: Sequence[S]) -> tuple[list[S], list[S]]:
         beyond = where(own[0], element.threshold - element.hysteresis, element.threshold)
-        on = less(beyond, scene.signal(element.signal))
+        on = less(beyond, view.signal(element.signal))
         return [on], [on]
 
     def settles(self, element: ContactSwitch) -> bool:
         return element.every is None and element.hysteresis > 0.0
 
-    def settle(self, element: ContactSwitch, scene: Scene) -> Change:
-        return Change(self.read(element, scene, scene.m)[1])
+    def settle(self, element: ContactSwitch, view: ElementView) -> Change:
+        return Change(self.read(element, view, view.m)[1])
 
 
-def felt_acceleration(frame: Frame, scene: Scene, point: Sequence[S] = (0.0, 0.0, 0.0)) -> Sequence[S]:
+def felt_acceleration(frame: Frame, view: ElementView, point: Sequence[S] = (0.0, 0.0, 0.0)) -> Sequence[S]:
     """a - g [m/s^2] of a point of a frame, in the frame's axes: what an accelerometer there feels."""
     motions, link = frame.motions, frame.at.link
     if link == WORLD:
         flow = ground_flow(motions.tree)
     else:
-        flow = outward(motions.tree, motions.moves, motions.v, scene.world.accelerations)[link]
+        flow = outward(motions.tree, motions.moves, motions.v, view.instant.accelerations)[link]
     r = add(frame.at.pose.p, matvec(frame.at.pose.R, point))
     felt: Sequence[S] = matvec_transposed(frame.at.pose.R, carried_point(flow.a, flow.U, r))
     return felt

@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
-from kinemorph.errors import ModelError
+from kinemorph.errors import ModelError, Problem
 from kinemorph.model.elements.control.wiring import Names, as_names
 from kinemorph.model.expressions import ExpressionError, names_in
 from kinemorph.model.input_reader import short
@@ -79,10 +79,8 @@ def as_known(element: Any) -> None:
     try:
         pairs = given.items() if isinstance(given, Mapping) else [(name, value) for name, value in given]
     except (TypeError, ValueError):
-        raise ModelError(
-            f"element '{element.name}': known is {short(given)}; expected names, each with its number. Write "
-            '{"length": 0.3}.'
-        ) from None
+        what = f"known is {short(given)}; expected names, each with its number"
+        raise ModelError(Problem("element", element.name, what, 'Write {"length": 0.3}.', "known")) from None
     plain = tuple((name, float(value) if isinstance(value, int) else value) for name, value in pairs)
     object.__setattr__(element, "known", plain)
 

@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from kinemorph.errors import ModelError
+from kinemorph.errors import ModelError, Problem
 from kinemorph.model.elements.control.wiring import Names, Numbers, as_names, as_numbers
 from kinemorph.model.input_reader import short
 
@@ -128,7 +128,8 @@ def _as_rows(element: Any, name: str) -> None:
     """Rows of numbers; a plain number is a row of one."""
     given = getattr(element, name)
     if not hasattr(given, "__iter__") or isinstance(given, str):
-        raise ModelError(f"element '{element.name}': {name} is {short(given)}; expected a row for each time.")
+        what = f"{name} is {short(given)}; expected a row for each time"
+        raise ModelError(Problem("element", element.name, what, "Give a list of rows.", name))
     rows = tuple(tuple(row) if hasattr(row, "__iter__") and not isinstance(row, str) else (row,) for row in given)
     object.__setattr__(element, name, tuple(tuple(map(_plain, row)) for row in rows))
 

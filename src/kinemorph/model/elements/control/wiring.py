@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from kinemorph.errors import ModelError
+from kinemorph.errors import ModelError, Problem
 from kinemorph.model.input_reader import short
 from kinemorph.model.parameter import Value
 
@@ -49,10 +49,8 @@ def as_starts(element: Any, *fields: str) -> None:
         try:
             starts = tuple((pair, 0.0) if isinstance(pair, str) else (str(pair[0]), float(pair[1])) for pair in pairs)
         except (TypeError, ValueError, IndexError):
-            raise ModelError(
-                f"element '{element.name}': {name} is {short(given)}; expected names, each with the number that it "
-                'begins with. Write {"count": 0.0}.'
-            ) from None
+            what = f"{name} is {short(given)}; expected names, each with the number that it begins with"
+            raise ModelError(Problem("element", element.name, what, 'Write {"count": 0.0}.', name)) from None
         object.__setattr__(element, name, starts)
 
 

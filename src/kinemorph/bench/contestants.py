@@ -1,0 +1,130 @@
+"""Contestants that run the same problem: an `Entry` is a method of one of them, with settings from loose to tight.
+
+The functions below make the runs that tables of several problems share. Models are made before a run; only the run is
+timed, and what is compared is read from it afterwards.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from kinemorph.algebra.arrays import Array
+from kinemorph.bench.timing import Say
+from kinemorph.errors import MissingExtraError
+from kinemorph.plants.plant import Plant
+from kinemorph.simulation.simulate import simulate
+from kinemorph.simulation.stepping.stepper import Stepper
+
+TOLERANCE, STEP = "tolerance {:.0e}", "step {:g} s"  # texts of a setting
+Run = Callable[[float], Any]  # a run with a setting
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A method of a contestant: `run(setting)` is timed, `read` makes of its result what is compared.
+
+    `ends_only`: the result has the last sample only.
+    """
+
+    contestant: str
+    method: str
+    settings: tuple[float, ...]
+    says: str
+    run: Run
+    read: Callable[[Any], Any]
+    ends_only: bool = False
+
+
+def gathered(makers: Mapping[str, Callable[[], list[Entry]]], note: Say) -> list[Entry]:
+    """The entries of all contestants that are installed; a note names the others."""
+    found = []
+    for name, make in makers.items():
+        try:
+            found += make()
+        except MissingExtraError as error:
+            note(f"{name} takes no part: {error}")
+    return found
+
+
+def imported(module: str, package: str) -> Any:
+    """A module of a peer. Raises MissingExtraError if its package is not installed."""
+    try:
+        return import_module(module)
+    except ImportError:
+        raise MissingExtraError(package, "peers") from None
+
+
+# ── runs ──────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def by_simulate(system: Plant, times: Array, q: Array, v: Array, method: str = "dop853") -> Run:
+    """The whole call `simulate` at a tolerance; gives the trajectory."""
+    samples: Any = times.tolist()
+
+    def run(tolerance: float) -> Any:
+        return simulate(
+            system, samples[-1], q=q, v=v, output_step=samples, method=method, rtol=tolerance, atol=tolerance
+        )
+
+    return run
+
+
+def by_stepper(system: Plant, times: Array, q: Array, v: Array, method: str = "dop853") -> Run:
+    """A `Stepper` made beforehand, at a tolerance; gives the states at the samples, shape (n, ...), q first."""
+    made: dict[float, Stepper] = {}
+
+    def run(tolerance: float) -> Array:
+        if tolerance not in made:
+            made[tolerance] = Stepper(system, method=method, rtol=tolerance, atol=tolerance)
+        made[tolerance].restart(0.0, q, v)
+        return made[tolerance].through(times, float(times[-1])).rows
+
+    return run
+
+
+def by_ode(rate: Callable[[float, Array], Array], times: Array, state: Array) -> Run:
+    """SciPy's `ode` with dop853 at a tolerance; gives the states at the samples, shape (n, states)."""
+    from scipy.integrate import ode
+
+    def run(tolerance: float) -> Array:
+        code = ode(rate).set_integrator("dop853", rtol=tolerance, atol=tolerance, nsteps=10**6)
+        code.set_initial_value(state, 0.0)
+        return np.array([code.integrate(t) for t in times])
+
+    return run
+
+
+def by_mujoco(twin: Any, times: Array, q: Array, v: Array, prepare: Callable[[float], None] = lambda step: None) -> Run:
+    """MuJoCo with a step size, which `prepare` may use; all steps between two samples are one call.
+
+    Gives MuJoCo's configurations at the samples, shape (n, nq).
+    """
+    mujoco = imported("mujoco", "mujoco")
+    spans = np.diff(times, prepend=0.0)
+
+    def run(step: float) -> Array:
+        twin.model.opt.timestep = step
+        prepare(step)
+        mujoco.mj_resetData(twin.model, twin.data)
+        twin.place(q, v)
+        rows = []
+        for span in spans:
+            mujoco.mj_step(twin.model, twin.data, round(span / step))
+            rows.append(twin.data.qpos.copy())
+        return np.array(rows)
+
+    return run
+
+
+def exudyn_settings(exudyn: Any, end: float) -> Any:
+    """Settings of Exudyn for a run up to `end` [s] in one thread, without output."""
+    settings = exudyn.SimulationSettings()
+    settings.solution.file.write = False
+    settings.parallel.numberOfThreads = 1
+    settings.timeIntegration.endTime, settings.timeIntegration.verboseMode = end, 0
+    return settings

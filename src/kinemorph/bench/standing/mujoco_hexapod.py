@@ -1,0 +1,108 @@
+"""The hexapods on the ground in MuJoCo: the same masses, gains and push, with its own default contact.
+
+Feet are spheres of 1 mm, as MuJoCo has no points. The springs are position actuators and the dampers those of the
+joints, which every integrator except RK4 treats implicitly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Literal
+
+import mujoco
+import numpy as np
+
+from kinemorph.algebra.arrays import Array
+from kinemorph.bench.peers.mujoco_twin import MujocoTwin
+from kinemorph.bench.standing.problem import BASE, Standing
+
+Integrator = Literal["Euler", "implicitfast"]
+RADIUS = 1e-3  # of a foot [m]
+INTEGRATORS: dict[Integrator, int] = {
+    "Euler": mujoco.mjtIntegrator.mjINT_EULER,
+    "implicitfast": mujoco.mjtIntegrator.mjINT_IMPLICITFAST,
+}
+
+
+class MujocoStanding:
+    """The problem in MuJoCo."""
+
+    def __init__(self, problem: Standing, integrator: Integrator = "Euler") -> None:
+        self.problem = problem
+        twin = MujocoTwin(problem.robot, fitted=partial(fitted, problem))
+        self.model = twin.model
+        self.model.opt.integrator = INTEGRATORS[integrator]
+        self.data = mujoco.MjData(self.model)
+        self.base = self.model.body(problem.robot.bodies[0].name).id
+        twin.place(problem.q, np.zeros(problem.robot.nv))
+        self.start = twin.data.qpos.copy()
+        self.start[2] += RADIUS  # the feet touch where ours do
+        places = {step.q: step.peer_q for step in twin.steps}
+        self.order = [*range(BASE), *(places[k] for k in range(BASE, problem.robot.nq))]
+
+    def run(self, h: float) -> Array:
+        """q at the samples, shape (n, nq), in our order, with the step size h [s]."""
+        self.model.opt.timestep = h
+        rows: list[Array] = []
+        for times, force in self.begun():
+            self.data.xfrc_applied[self.base, :3] = force
+            for _ in times:
+                mujoco.mj_step(self.model, self.data, round(self.problem.sample / h))
+                rows.append(self.data.qpos[self.order])
+        found = np.array(rows)
+        found[:, 2] -= RADIUS
+        return found
+
+    def begun(self) -> list[tuple[Array, tuple[float, float, float]]]:
+        """Resets the robot to its initial state; returns the phases of the run."""
+        mujoco.mj_resetData(self.model, self.data)
+        self.data.qpos[:] = self.start
+        self.data.ctrl[:] = self.problem.posture
+        return self.problem.phases
+
+    def rollout(self, h: float, count: int) -> Callable[[], None]:
+        """The run of `count` robots by MuJoCo's own function for batches, in one thread."""
+        from mujoco import rollout
+
+        self.model.opt.timestep = h
+        state, given_parts = mujoco.mjtState.mjSTATE_FULLPHYSICS, int(mujoco.mjtState.mjSTATE_CTRL)
+        given_parts |= int(mujoco.mjtState.mjSTATE_XFRC_APPLIED)
+        first = np.empty(mujoco.mj_stateSize(self.model, state))
+        plan: list[tuple[Array, Array]] = []
+        for times, force in self.begun():
+            pushes = np.zeros((self.model.nbody, 6))
+            pushes[self.base, :3] = force
+            room = np.empty((count, len(times) * round(self.problem.sample / h), len(first)))
+            plan.append((np.concatenate([self.problem.posture, pushes.ravel()])[None, None], room))
+        mujoco.mj_getState(self.model, self.data, first, state)
+
+        def work() -> None:
+            states = np.tile(first, (count, 1))
+            for control, room in plan:
+                given = {"control_spec": given_parts, "nstep": room.shape[1], "state": room}
+                rollout.rollout(self.model, self.data, states, control, **given)
+                states = room[:, -1].copy()
+
+        return work
+
+
+def fitted(problem: Standing, spec: mujoco.MjSpec) -> None:
+    """Adds ground, feet, springs and dampers."""
+    friction = [problem.ground.friction, 0.0, 0.0]
+    plane = spec.worldbody.add_geom(type=mujoco.mjtGeom.mjGEOM_PLANE, size=[0.0, 0.0, 1.0])
+    plane.contype, plane.conaffinity, plane.friction = 1, 0, friction
+    for name in problem.feet:
+        frame = problem.robot.frame(name)
+        above = np.array(frame.placement.p)
+        foot = spec.body(frame.body).add_geom(type=mujoco.mjtGeom.mjGEOM_SPHERE, size=[RADIUS, 0.0, 0.0], pos=above)
+        foot.contype, foot.conaffinity, foot.friction = 0, 1, friction
+    for joint in problem.robot.joints[1:]:
+        hinge = spec.joint(f"{joint.name}.0.0")
+        hinge.damping[0] = problem.damping
+        spring = spec.add_actuator(target=hinge.name, trntype=mujoco.mjtTrn.mjTRN_JOINT)
+        spring.gainprm[0], spring.biastype, spring.biasprm[1] = (
+            problem.stiffness,
+            mujoco.mjtBias.mjBIAS_AFFINE,
+            -problem.stiffness,
+        )

@@ -1,0 +1,99 @@
+"""The parts that all demos share: the functions of a robot, its verification, and the summary of both."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from kinemorph.algebra.arrays import Array
+from kinemorph.analysis.verification.verdict import Verification
+from kinemorph.analysis.verification.verify import verify
+from kinemorph.cli.output_files import write_text
+from kinemorph.codegen.building.function import CompiledFunction
+from kinemorph.deriving.dynamics import Dynamics, derive
+from kinemorph.deriving.function_names import MAIN_FUNCTIONS
+from kinemorph.display.tables.summaries import Data, function_of, mass_matrix_figures, timed
+from kinemorph.model.robot import Robot
+
+Say = Callable[[str], Any]
+
+
+class Studied(NamedTuple):
+    """A robot that was derived and verified: the main functions with their counts, and M, shape (nv, nv)."""
+
+    robot: Robot
+    dynamics: Dynamics
+    functions: list[CompiledFunction]
+    counts: list[Data]
+    M: Array
+    verification: Verification
+    begun: float  # [s] of `time.perf_counter`
+
+
+def studied(robot: Robot, q: Any, say: Say, name: str, begun: float) -> Studied:
+    """Derives and verifies a robot, and evaluates its mass matrix at q (nq,); reports its progress to `say`."""
+    say(f"deriving {name}")
+    dynamics = derive(robot)
+    made = [timed(lambda one=one: function_of(dynamics, one)) for one in MAIN_FUNCTIONS]  # type: ignore[misc]
+    M = dynamics.mass_matrix(q)
+    say(f"verifying {name}")
+    functions, counts = [function for function, _ in made], [row for _, row in made]
+    return Studied(robot, dynamics, functions, counts, M, verify(dynamics), begun)
+
+
+def write_summary(
+    folder: Path, found: Studied, files: Sequence[Path], page: Callable[[Data], list[str]], **more: Any
+) -> Data:
+    """Writes `summary.md`, whose lines `page` makes of the data, and `summary.json`; returns the data.
+
+    `more` are data of one demo; `passed` among them says whether its own checks passed, too.
+    """
+    robot = found.robot
+    files = [*files, folder / "summary.md", folder / "summary.json"]
+    data: Data = {
+        "robot": robot.name,
+        "nq": robot.nq,
+        "nv": robot.nv,
+        "bodies": len(robot.bodies),
+        "functions": found.counts,
+        "mass_matrix": mass_matrix_figures(found.M),
+        "verification": found.verification.as_dict(),
+        **more,
+        "files": [str(path) for path in files],
+        "passed": found.verification.passed and more.get("passed", True),
+        "seconds": time.perf_counter() - found.begun,
+    }
+    write_text(folder / "summary.md", "\n".join(page(data)))
+    write_text(folder / "summary.json", json.dumps(data, indent=2) + "\n")
+    return data
+
+
+def function_lines(data: Data) -> list[str]:
+    """The section on functions, as lines of Markdown."""
+    return [
+        *("## Functions", ""),
+        "| function | operations | flops | graph [ms] | compile [ms] |",
+        "|---|---:|---:|---:|---:|",
+        *(
+            f"| {row['function']} | {row['ops']:,} | {row['flops']:,} | {1e3 * row['build_seconds']:.1f} "
+            f"| {1e3 * row['compile_seconds']:.1f} |"
+            for row in data["functions"]
+        ),
+        "",
+    ]
+
+
+def mass_matrix_line(data: Data, where: str) -> str:
+    """A sentence on the mass matrix at a configuration."""
+    M = data["mass_matrix"]
+    return (
+        f"{where}: condition number {M['condition']:.4g}, eigenvalues from {M['smallest']:.4g} to {M['largest']:.4g}."
+    )
+
+
+def verification_lines(found: Studied) -> list[str]:
+    """The section on verification, as lines of Markdown."""
+    return ["## Verification", "", "```", str(found.verification), "```", ""]

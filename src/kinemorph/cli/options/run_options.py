@@ -1,0 +1,102 @@
+"""Options of the verbs that run a robot through time, its progress bar, and the report at the end of the run."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from kinemorph.cli.application import FAILED, INTERRUPTED, WELL, option, put, say
+from kinemorph.cli.options import option_values
+from kinemorph.cli.options.plot_options import PlotOptions
+from kinemorph.cli.options.scene_options import SceneOptions
+from kinemorph.cli.output_files import wrote
+
+if TYPE_CHECKING:
+    from kinemorph.simulation.results.trajectory import Trajectory
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """How a run is computed and saved."""
+
+    method: Annotated[
+        str | None,
+        option("Integrator by name; see `simulate --methods`.", default="dop853, or extrapolated_contact on ground"),
+    ] = None
+    step: Annotated[float | None, option("Constant step size in seconds.", default=False)] = None
+    output_step: Annotated[
+        float | None,
+        option(
+            "Time between stored samples in seconds.",
+            default="of the model file, or 0.01",
+            names=("--output-step", "--sample"),
+        ),
+    ] = None
+    limits: Annotated[bool, option("Apply stops at the limits of joints.")] = True
+    friction: Annotated[bool, option("Apply the Coulomb friction of joints.")] = True
+    save: Annotated[Path | None, option("Write the run: .npz, .csv, .h5 or .res.", "PATH")] = None
+
+    def __post_init__(self) -> None:
+        option_values.above_zero(self.step, "--step", "s")
+        option_values.above_zero(self.output_step, "--output-step", "s")
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """Arguments of `simulate` for the options that were given."""
+        chosen = {"method": self.method, "step": self.step, "output_step": self.output_step, "save": self.save}
+        return {name: value for name, value in chosen.items() if value is not None}
+
+
+@contextlib.contextmanager
+def progress_bar(name: str, until: float) -> Iterator[Callable[[float, float, int], None] | None]:
+    """Shows simulated time, step size and events while the run inside continues, if stderr is a terminal."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    numbers = "{task.fields[t]:.2f} of {task.total:g} s   step {task.fields[h]:.2g} s   {task.fields[events]} events"
+    shown = (TextColumn("{task.description}"), BarColumn(), TextColumn(numbers), TimeElapsedColumn())
+    with Progress(*shown, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(name, total=until, t=0.0, h=0.0, events=0)
+        yield lambda t, h, events: bar.update(task, completed=t, t=t, h=h, events=events)
+
+
+def report_run(
+    trajectory: Trajectory,
+    data: dict[str, Any],
+    tables: Callable[[Any], list[Any]],
+    *,
+    save: Path | None,
+    plots: PlotOptions,
+    scenes: SceneOptions,
+    notes: Sequence[str],
+    as_json: bool,
+    columns: Sequence[str] = (),
+) -> None:
+    """Writes the files of a finished run, prints its notes and data, and exits with its code.
+
+    `columns` are plotted if --columns does not name others.
+    """
+    from kinemorph.display.tables.run_summaries import cautions
+
+    data["files"] = wrote(
+        [save] if save else [],
+        plots.write(trajectory, default=columns),
+        scenes.write({trajectory.name: trajectory}, columns=plots.names),
+    )
+    for line in [*notes, *cautions(trajectory)]:
+        say(f"note: {line}")
+    put(data, as_json, tables)
+    outcome = trajectory.outcome
+    if outcome.ok:
+        raise typer.Exit(WELL)
+    say(f"failed: {outcome.message or outcome.kind}")
+    raise typer.Exit(INTERRUPTED if outcome.kind == "interrupted" else FAILED)

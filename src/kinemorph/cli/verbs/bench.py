@@ -1,0 +1,66 @@
+"""The verb `bench`: tables of times side by side with other libraries."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from kinemorph.cli.application import FAILED, WELL, Json, flag, option, out, put, reported_warnings, say, verb, working
+from kinemorph.errors import KinemorphError
+
+
+@verb
+def bench(
+    table: Annotated[
+        str | None,
+        typer.Argument(
+            help="speed: time per evaluation; compile: times to compile; growth: with the number of links; load: model "
+            "files; replay: pages; simulate: runs; loops: closed chains; modules: assemblies and their dockings.",
+            metavar="TABLE",
+            show_default="speed",
+        ),
+    ] = None,
+    robot: Annotated[
+        list[str] | None, option("A robot of the table, a built-in robot, or a model file. May be repeated.")
+    ] = None,
+    algorithm: Annotated[
+        list[str] | None, option("RNEA, CRBA, ABA, dRNEA, dABA, FK or Jacobian. May be repeated.")
+    ] = None,
+    mode: Annotated[
+        list[str] | None, option("scalar, batched, all-cores, python-raw or python-call. May be repeated.")
+    ] = None,
+    quick: Annotated[bool, flag("--quick", "Two robots and fewer rounds.")] = False,
+    compile_times: Annotated[bool, flag("--compile", "The same as TABLE compile.")] = False,
+    growth: Annotated[bool, flag("--growth", "The same as TABLE growth.")] = False,
+    robots: Annotated[
+        Path | None, option("JSON file of stored robots, which replace robots of the same name.", default=False)
+    ] = None,
+    picture: Annotated[
+        Path | None, option("Draw errors and times of `simulate` or `loops`: .png, .svg or .pdf.", default=False)
+    ] = None,
+    markdown: Annotated[bool, flag("--markdown", "Print the tables as Markdown.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Measures times side by side with Pinocchio (C++ built for this CPU, and Python), MuJoCo, Drake and Exudyn."""
+    from kinemorph.bench import report as reports
+
+    if as_json and markdown:
+        raise KinemorphError("--json and --markdown both say how to print. Give one of them.")
+    which = reports.table_of(table, compile_times, growth)
+    if picture is not None and which not in reports.DRAWN:
+        drawn = " and ".join(f"'{name}'" for name in reports.DRAWN)
+        raise KinemorphError(
+            f"--picture draws the tables {drawn}, not '{which}'. Leave it out, or ask for one of these."
+        )
+    chosen = reports.chosen(which, robot, algorithm, mode, quick=quick, file=robots)
+    with reported_warnings(), working("measuring") as tell:
+        report = reports.measured(chosen, say=tell, note=lambda message: say(f"note: {message}"))
+    if picture is not None:
+        report.draw(picture)
+    if markdown:
+        out(report.as_page())
+    else:
+        put(report.rows, as_json, lambda rows: report.for_terminal())
+    raise typer.Exit(WELL if report.agreed else FAILED)

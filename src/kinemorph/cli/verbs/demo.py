@@ -1,0 +1,37 @@
+"""The verb `demo`: a folder of pictures, tables and summaries that shows what kinemorph does."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from kinemorph.cli.application import FAILED, WELL, Json, option, put, verb, working
+from kinemorph.cli.options.model_argument import ROBOT_HELP, ReadingOptions, chosen
+
+
+@verb
+def demo(
+    output: Annotated[Path, option("Folder for pictures and summaries.")] = Path("out"),
+    robot: Annotated[str | None, option(f"Show this robot instead of the organism. {ROBOT_HELP}")] = None,
+    *,
+    reading: ReadingOptions,
+    as_json: Json = False,
+) -> None:
+    """Assembles an organism of nine modules, derives and verifies it, and lets it crawl; or shows another robot.
+
+    Pictures, tables, a replay and a summary are written to a folder.
+    """
+    from kinemorph.cli.demo import crawl_demo, robot_demo
+    from kinemorph.display.tables import terminal
+
+    if robot is None:
+        with working("assembling nine modules") as tell:
+            data = crawl_demo.crawl_demo(output, tell)
+    else:
+        model = chosen(robot, reading).robot
+        with working(f"deriving {model.name}") as tell:
+            data = robot_demo.robot_demo(model, output, tell)
+    put(data, as_json, terminal.demo_tables)
+    raise typer.Exit(WELL if data["passed"] else FAILED)

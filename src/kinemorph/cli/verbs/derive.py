@@ -1,0 +1,141 @@
+"""The verb `derive`: operation counts, formulas and source code of the functions of a robot."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated
+
+from kinemorph.cli.application import Json, option, out, put, say, verb, working
+from kinemorph.cli.options.model_argument import ReadingOptions, RobotName, chosen
+from kinemorph.cli.output_files import wrote
+from kinemorph.deriving.function_names import FRAME_FUNCTIONS, FUNCTIONS, REDUCED_FUNCTIONS
+from kinemorph.errors import KinemorphError
+
+if TYPE_CHECKING:
+    from kinemorph.display.equations.equations_of_motion import ParameterChoice
+
+Formulation = Annotated[str, option("newton_euler, lagrange or closed_form.")]
+
+
+class Emit(StrEnum):
+    """The forms in which `derive` writes functions."""
+
+    summary = "summary"
+    text = "text"
+    latex = "latex"
+    sympy = "sympy"
+    python = "python"
+    matlab = "matlab"
+    c = "c"
+    cuda = "cuda"
+    llvm = "llvm"
+    graph = "graph"
+
+
+class Precision(StrEnum):
+    """The precision of numbers in source code."""
+
+    float64 = "float64"
+    float32 = "float32"
+
+
+@verb
+def derive(
+    robot: RobotName,
+    formulation: Formulation = "newton_euler",
+    function: Annotated[
+        list[str] | None, option(f"One of: {', '.join(FUNCTIONS)}. May be repeated.", default=False)
+    ] = None,
+    frame: Annotated[str | None, option(f"Frame or body of {', '.join(FRAME_FUNCTIONS)}.")] = None,
+    reference: Annotated[str, option("Axes of a Jacobian: local, world, local_world_aligned.")] = "local",
+    emit: Annotated[Emit, option(f"What to print: {', '.join(Emit)}.", "FORM")] = Emit.summary,
+    parameters: Annotated[
+        str | None,
+        option("Parameters to keep as symbols: all, none, or names separated by commas; formulas keep all of them."),
+    ] = None,
+    precision: Annotated[Precision, option("Precision of numbers in c, cuda, python, matlab.")] = Precision.float64,
+    independent: Annotated[
+        list[str] | None,
+        option("For a robot with loops: an independent joint of the reduced functions. May be repeated.", "JOINT"),
+    ] = None,
+    actuated: Annotated[
+        list[str] | None, option("A joint on which the forces of the reduced functions act. May be repeated.", "JOINT")
+    ] = None,
+    at: Annotated[
+        str | None, option("Configuration near which such joints are chosen: numbers separated by commas.", "Q")
+    ] = None,
+    epsilon: Annotated[float, option("Time constant of the fast dynamics that close loops, in seconds.")] = 0.01,
+    output: Annotated[str | None, option("Write to this file, stem or folder instead of stdout.", "PATH")] = None,
+    *,
+    reading: ReadingOptions,
+    as_json: Json = False,
+) -> None:
+    """Derives the equations of motion: operation counts, formulas, source code in several languages, or a graph."""
+    from kinemorph.cli import emitted_forms
+    from kinemorph.display.tables import terminal
+    from kinemorph.display.tables.summaries import Split
+
+    system = chosen(robot, reading)
+    model = system.robot
+    _check_options(function or [], frame)
+    given = {"--independent": independent, "--actuated": actuated, "--at": at}
+    _check_split(function or [], [option for option, value in given.items() if value])
+    start = _numbers(at, "--at") if at is not None else list(system.settings.q or ()) or None
+    place = None if output is None else emitted_forms.target(output)
+    with working(f"deriving {model.name}"):
+        data = emitted_forms.emitted(
+            model,
+            emit.value,
+            formulation,
+            function or (),
+            frame=frame,
+            reference=reference,
+            parameters=_parameter_choice(parameters, default=emitted_forms.default_parameters(emit.value)),
+            precision=precision.value,
+            name=None if place is None else place.name,
+            split=Split(independent or None, actuated or None, start, epsilon),
+        )
+    for note in emitted_forms.notes(model, data):
+        say(f"note: {note}")
+    if place is not None:
+        data["output"] = wrote(emitted_forms.write_files(place, data))
+        if not as_json:
+            return
+    if emit is Emit.summary or as_json:
+        put(data, as_json, lambda data: [terminal.function_table(data["functions"], data["robot"])])
+    else:
+        out(emitted_forms.as_text(data))
+
+
+def _check_options(functions: list[str], frame: str | None) -> None:
+    """Refuses repeated functions, and a frame that no function uses."""
+    for k, name in enumerate(functions):
+        if name in functions[:k]:
+            raise KinemorphError(f"--function '{name}' is given twice. Name it once.")
+    if frame is not None and not functions:
+        listed = ", ".join(FRAME_FUNCTIONS)
+        raise KinemorphError(f"--frame '{frame}' needs --function with one of: {listed}.")
+
+
+def _check_split(functions: list[str], options: list[str]) -> None:
+    """Refuses options for the choice of independent velocities if no function uses it."""
+    wanted = ("actuation", *REDUCED_FUNCTIONS)
+    if options and not set(functions) & set(wanted):
+        raise KinemorphError(f"{options[0]} needs --function with one of: {', '.join(wanted)}.")
+
+
+def _numbers(text: str, option: str) -> list[float]:
+    try:
+        return [float(part) for part in text.split(",")]
+    except ValueError:
+        raise KinemorphError(
+            f"{option} is '{text}'; expected numbers separated by commas, such as 0.6,0.03,1.6."
+        ) from None
+
+
+def _parameter_choice(given: str | None, *, default: ParameterChoice) -> ParameterChoice:
+    if given is None:
+        return default
+    if given in ("all", "none"):
+        return "all" if given == "all" else None
+    return [name.strip() for name in given.split(",") if name.strip()]

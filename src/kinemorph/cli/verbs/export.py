@@ -1,0 +1,88 @@
+"""The verb `export`: a model in another format."""
+
+from __future__ import annotations
+
+import json
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+from kinemorph.cli.application import Json, option, out, reported_warnings, say, verb
+from kinemorph.cli.options.model_argument import ReadingOptions, RobotName, chosen, is_file
+from kinemorph.cli.output_files import check_place, write_text, wrote
+from kinemorph.codegen.backends.identifiers import identifier
+from kinemorph.errors import KinemorphError
+from kinemorph.formats import FORMATS, Format, by_ending
+from kinemorph.model.system import System
+
+
+class Written(StrEnum):
+    """The formats in which models are written."""
+
+    urdf = "urdf"
+    mjcf = "mjcf"
+    toml = "toml"
+    dh = "dh"
+
+
+@verb
+def export(
+    robot: RobotName,
+    to: Annotated[
+        Written | None, option(f"{', '.join(Written)}.", "FORMAT", default="by the ending of --output")
+    ] = None,
+    output: Annotated[Path | None, option("Write to this file instead of stdout.", "PATH")] = None,
+    *,
+    reading: ReadingOptions,
+    as_json: Json = False,
+) -> None:
+    """Writes a model in another format, to stdout or to a file. Warns about data that this format cannot express."""
+    from kinemorph.formats.loading import save
+
+    if to is None and output is None:
+        raise KinemorphError(f"no format is given. Name one with --to: {', '.join(Written)}.")
+    row = FORMATS[to.value] if to is not None else by_ending(str(output))
+    system = chosen(robot, reading)
+    source = Path(robot) if is_file(robot) else None
+    text: str | None = None
+    files: tuple[Path, ...] = ()
+    if output is None:
+        made = _made(system, row)
+        if len(made) == 1:
+            (text,) = made.values()
+        else:
+            files = _kept(made, source.parent if source else Path())
+            say(f"note: {row.title} needs {len(made)} files for this, so nothing goes to stdout; --output names them")
+    else:
+        check_place(output, "--output")
+        if source is not None and output.exists() and output.samefile(source):
+            raise KinemorphError(f"--output '{output}' is the file that is read. Choose another name.")
+        with reported_warnings():
+            files = save(system, output, format=row.name)
+    data = {"robot": system.name, "format": row.name, "files": wrote(files), "text": text}
+    if as_json:
+        out(json.dumps(data, indent=2) + "\n")
+    elif text is not None:
+        out(text)
+
+
+def _made(system: System, row: Format) -> dict[str, str]:
+    """The texts of a model by file name, written as if into the current folder."""
+    from kinemorph.formats.loading import save
+    from kinemorph.formats.write_text import in_memory
+
+    with in_memory() as texts, reported_warnings():
+        save(system, Path(f"{identifier(system.name)}{row.endings[0]}"), format=row.name)
+    return {path.name: text for path, text in texts.items()}
+
+
+def _kept(texts: dict[str, str], folder: Path) -> tuple[Path, ...]:
+    """Writes the files of a model; refuses to replace one that exists."""
+    files = tuple(folder / name for name in texts)
+    for path in files:
+        if path.exists():
+            listed = " and ".join(texts)
+            raise KinemorphError(f"cannot write {listed}: '{path}' exists already. Name another file with --output.")
+    for path, text in zip(files, texts.values(), strict=True):
+        write_text(path, text)
+    return files

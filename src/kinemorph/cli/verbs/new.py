@@ -1,0 +1,44 @@
+"""The verb `new`: a model file to start from."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from kinemorph.cli.application import Json, option, out, say, verb
+from kinemorph.errors import KinemorphError
+from kinemorph.formats.toml.templates import TEMPLATES
+from kinemorph.words import did_you_mean
+
+
+@verb
+def new(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the robot; the file is NAME.toml.")],
+    kind: Annotated[
+        str, option("; ".join(f"{key}: {row.title}" for key, row in TEMPLATES.items()) + ".", "KIND")
+    ] = "arm",
+    as_json: Json = False,
+) -> None:
+    """Writes a small model file with comments to start from; it can be simulated at once."""
+    if kind not in TEMPLATES:
+        hint = did_you_mean(kind, TEMPLATES)
+        raise KinemorphError(f"--kind is '{kind}'; expected one of {', '.join(TEMPLATES)}.{hint}")
+    path = Path(name if name.endswith(".toml") else f"{name}.toml")
+    robot = path.name.removesuffix(".toml")
+    if not robot or not robot.isprintable() or any(mark in robot for mark in '"\\'):
+        raise KinemorphError(f"NAME is {robot!r}; expected a name for a file and a robot, such as arm.")
+    try:
+        with path.open("x", encoding="utf-8") as file:
+            file.write(TEMPLATES[kind].text.replace("NAME", robot))
+    except FileExistsError:
+        raise KinemorphError(f"'{path}' exists already. Choose another name.") from None
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        raise KinemorphError(f"cannot write '{path}': {reason}. Choose another place.") from None
+    say(f"wrote {path}: {TEMPLATES[kind].title}. Try: kinemorph simulate {shlex.quote(str(path))} --html run.html")
+    if as_json:
+        out(json.dumps({"robot": robot, "kind": kind, "files": [str(path)]}, indent=2) + "\n")

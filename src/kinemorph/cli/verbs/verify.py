@@ -1,0 +1,33 @@
+"""The verb `verify`: checks of the derived equations."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from kinemorph.cli.application import FAILED, WELL, Json, option, put, verb, working
+from kinemorph.cli.options.model_argument import ReadingOptions, RobotName, chosen
+from kinemorph.cli.verbs.derive import Formulation
+
+
+@verb
+def verify(
+    robot: RobotName,
+    states: Annotated[int, option("Number of random states to check.", min=1)] = 8,
+    seed: Annotated[int, option("Seed of the random states.", min=0)] = 0,
+    formulation: Formulation = "newton_euler",
+    *,
+    reading: ReadingOptions,
+    as_json: Json = False,
+) -> None:
+    """Checks the derived equations: laws of mechanics, the other formulations, compiled against interpreted code."""
+    from kinemorph.analysis.verification import verify as verification
+    from kinemorph.deriving.dynamics import derive as derived
+    from kinemorph.display.tables import terminal
+
+    model = chosen(robot, reading).robot
+    with working(f"verifying {model.name}"):
+        verdict = verification.verify(derived(model, formulation), states=states, seed=seed)  # type: ignore[arg-type]
+    put(verdict.as_dict(), as_json, terminal.check_tables)
+    raise typer.Exit(WELL if verdict.passed else FAILED)

@@ -1,0 +1,45 @@
+"""What a loop program computes, as parts of its key; see `graphs.keys`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from kinemorph.codegen.graphs.keys import shapes_of
+from kinemorph.codegen.loops.loop_program import Affine, Call, For, If, LoopProgram, Statement, View, While
+
+
+def loop_parts(loop: LoopProgram) -> list[bytes]:
+    """The arrays, the constants, the keys of the programs called, and the statements, which name these by number."""
+    fixed = [port for port, _ in loop.constants]
+    arrays = {port.name: k for k, port in enumerate((*loop.inputs, *loop.outputs, *loop.buffers, *fixed))}
+    called = {id(program): k for k, program in enumerate(loop.programs)}
+
+    def place(view: View) -> str:
+        at = f" at ({place(view.at)}) by {view.stride}" if view.at else ""
+        return f"array {arrays[view.array]}, {view.size} from {number(view.offset)}{at}"
+
+    def number(value: Affine | View) -> str:
+        return place(value) if isinstance(value, View) else f"{value.constant} {value.terms}"
+
+    def written(body: Sequence[Statement]) -> str:
+        return "{" + "".join(map(statement, body)) + "}"
+
+    def statement(one: Statement) -> str:
+        match one:
+            case Call(program, outs, ins):
+                return f"call {called[id(program)]} [{'; '.join(map(place, (*outs, *ins)))}]\n"
+            case For(counter, start, stop, body, apart):
+                return f"for {counter} in {number(start)} to {number(stop)} {apart} {written(body)}\n"
+            case While(condition, body):
+                return f"while {place(condition)} {written(body)}\n"
+            case If(condition, then, otherwise):
+                return f"if {place(condition)} {written(then)} {written(otherwise)}\n"
+
+    return [
+        f"{shapes_of(loop.buffers)}; {shapes_of(fixed)}".encode(),
+        np.array([value for _, values in loop.constants for value in values], dtype=np.float64).tobytes(),
+        " ".join(program.key for program in loop.programs).encode(),
+        written(loop.body).encode(),
+    ]

@@ -1,0 +1,131 @@
+"""A robot and what acts on it, as data: what all laws of its plant have in common.
+
+Where x, u and p have several owners, they stand in this order:
+
+    x       states of the user, states of elements, two for the account of energy
+    u       inputs of the user (or one force per velocity), inputs of elements that no signal drives
+    p       parameters of the robot, parameters of elements
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from kinemorph.deriving.dynamics import Dynamics
+from kinemorph.mechanics.elements.ensemble import Ensemble
+from kinemorph.mechanics.elements.instant import SystemInstant
+from kinemorph.mechanics.trees import charts
+from kinemorph.mechanics.trees.resolve import resolve
+from kinemorph.mechanics.trees.tree import Tree
+from kinemorph.model.configuration import neutral
+from kinemorph.model.parameter import Parameter
+from kinemorph.plants.instant import Instant, LocalInstant
+from kinemorph.plants.loop_methods import LoopMethod, Partitioning, Projection, SingularPerturbation
+from kinemorph.plants.user_laws import Law, split
+
+
+@dataclass(frozen=True)
+class Additions:
+    """What the user adds to a robot: laws, and how many states and inputs they have."""
+
+    forces: Law | None = None
+    state_rates: Law | None = None
+    states: int = 0
+    inputs: int = 0
+    pushed: bool = False  # whether the inputs are generalized forces, one per velocity
+
+
+@dataclass(frozen=True, eq=False)
+class LoadedRobot:
+    """A robot, its elements, what the user adds, and how its constraints are kept."""
+
+    dynamics: Dynamics
+    elements: Ensemble
+    parameters: tuple[Parameter, ...] = ()
+    added: Additions = Additions()
+    locked: tuple[int, ...] = ()  # velocity indices that do not move
+    account: bool = False  # whether x ends with the energy supplied and the energy dissipated
+    loops: LoopMethod = field(default_factory=Projection)
+    dependent: tuple[float, ...] | None = None  # 1 for velocities that follow from others; None where a run chooses
+    prepared_tree: Tree | None = None  # taken at all parameters, in place of the robot's own; see `limb_folding`
+
+    @property
+    def nv(self) -> int:
+        """Number of velocities."""
+        return self.dynamics.robot.nv
+
+    # ── the tree ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+    @cached_property
+    def bare(self) -> Tree:
+        """The links at nominal parameters, which say how configurations move."""
+        return resolve(self.dynamics.robot) if self.prepared_tree is None else self.prepared_tree
+
+    def tree(self, p: Any) -> Tree:
+        """The links at parameters p."""
+        return resolve(self.dynamics.robot, self.lookup(p)) if self.prepared_tree is None else self.prepared_tree
+
+    def prepared(self, tree: Tree) -> Tree:
+        """The tree as recursions want it, with the tips of limbs turned to where forces act on them."""
+        return self.dynamics.prepared(tree, self._tips) if self.prepared_tree is None else tree
+
+    @cached_property
+    def _tips(self) -> dict[int, Any]:
+        """Points at which stiff forces act, by link of the nominal tree; the last one where a link has several."""
+        if not self.elements.members:
+            return {}
+        sizes = (
+            *(self.nv, self.added.states + len(self.elements.states), len(self.elements.memory)),
+            self.added.inputs + len(self.elements.open_inputs),
+        )
+        v, x, m, u = ([0.0] * size for size in sizes)
+        nominal = [parameter.value for parameter in self.parameters]
+        world = self.seen(self.bare, Instant(0.0, neutral(self.dynamics.robot).tolist(), v, x, m, u, nominal))
+        return {force.link: force.point for stiff in world.stiff().values() for force in stiff.points}
+
+    # ── one instant ───────────────────────────────────────────────────────────────────────────────────────────────
+
+    def lookup(self, p: Any) -> dict[str, Any]:
+        """The values p of the parameters, by name."""
+        return {parameter.name: value for parameter, value in zip(self.parameters, p, strict=True)}
+
+    def instant(self, tree: Tree, at: LocalInstant) -> Instant:
+        """The instant on the manifold; quaternions of any length, locked velocities zero."""
+        w, v, x = split(at.s, self.nv)
+        v = [0.0 if k in self.locked else rate for k, rate in enumerate(v)]
+        return Instant(at.t, charts.place(tree, at.base, w, finished=False), v, x, at.m, at.u, at.p)
+
+    def seen(self, tree: Tree, at: Instant, *later: Any) -> SystemInstant:
+        """The system as its elements see it; `later` are functions for what the motion decides, see SystemInstant."""
+        own = at.x[self.added.states : self.added.states + len(self.elements.states)]
+        u = at.u[self.added.inputs :]
+        return SystemInstant(self.elements, tree, at.t, at.q, at.v, own, at.m, u, self.lookup(at.p), *later)
+
+    def user_groups(self, at: Instant) -> dict[str, Any]:
+        """What user laws may read, by name; quaternions of length 1."""
+        q = charts.finished(self.bare, at.q)
+        return at._replace(q=q, x=at.x[: self.added.states], u=at.u[: self.added.inputs])._asdict()
+
+    # ── constraints ───────────────────────────────────────────────────────────────────────────────────────────────
+
+    @cached_property
+    def constrained(self) -> bool:
+        """Whether anything constrains the motion of the tree."""
+        return not self.dynamics.robot.is_open or bool(self.elements.constraint_names)
+
+    @property
+    def on_stages(self) -> bool:
+        """Whether the constraints are met wherever the motion is evaluated, and not only at the ends of steps."""
+        return isinstance(self.loops, Partitioning) or (isinstance(self.loops, Projection) and self.loops.stages)
+
+    @property
+    def partial(self) -> bool:
+        """Whether some velocities follow from the others."""
+        return self.constrained and isinstance(self.loops, Partitioning | SingularPerturbation)
+
+    @property
+    def chooses(self) -> bool:
+        """Whether runs choose which velocities depend on the others; memory ends with the choice, (nv,) numbers."""
+        return self.partial and self.dependent is None

@@ -1,0 +1,48 @@
+"""Laws for methods that know of no manifold: the state as one vector y = [q, v, x], quaternions of any length.
+
+Rates of q follow from the plant's own laws by dual numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from kinemorph.algebra.dual import Dual
+from kinemorph.algebra.scalar import where
+from kinemorph.mechanics.recursions.kinematics import tangent_of
+from kinemorph.plants.instant import Instant
+from kinemorph.plants.laws import Laws
+from kinemorph.plants.user_laws import LEVEL
+
+
+def flow(laws: Laws, sizes: Mapping[str, int], t: Any, y: Any, m: Any, u: Any, p: Any) -> list[Any]:
+    """dy/dt at y = [q, v, x]."""
+    nq, nv = sizes["nq"], sizes["nv"]
+    at = Instant(t, y[:nq], y[nq : nq + nv], y[nq + nv :], m, u, p)
+    rates = laws.rate(at.local)
+    return [*_moving(laws, at, rates[:nv]), *rates[nv:]]
+
+
+def unmet(
+    laws: Laws, sizes: Mapping[str, int], t: Any, y: Any, dy: Any, rows: Any, m: Any, u: Any, p: Any
+) -> list[Any]:
+    """What is left over at y = [q, v, x, forces, pushes] and its rates; see `Plant.unmet`."""
+    nq, ny = sizes["nq"], sizes["ny"]
+    ends = (nq, nq + sizes["nv"], ny, ny + sizes["nc"])
+    q, v, x, forces, pushes = (y[a:b] for a, b in zip((0, *ends), (*ends, None), strict=True))
+    at, z = Instant(t, q, v, x, m, u, p), dy[nq:]
+    if laws.stabilized is None:
+        found = {"moving": v, "left": laws.residual(at.local, z), "phi": [], "rate": []}
+    else:
+        found = laws.stabilized(at.local, z, forces, pushes)
+    moved = [rate - own for rate, own in zip(dy, _moving(laws, at, found["moving"]), strict=False)]
+    kept = [*zip(rows, found["rate"], forces, strict=True), *zip(rows, found["phi"], pushes, strict=False)]
+    return [*moved, *found["left"], *(where(*choice) for choice in kept)]
+
+
+def _moving(laws: Laws, at: Instant, rates: Sequence[Any]) -> list[Any]:
+    """dq/dt, shape (nq,), as local coordinates about q change at `rates` (nv,)."""
+    moving = [Dual(0.0, rate, level=LEVEL) for rate in rates]
+    placed = laws.place(at.q, [*moving, *at.v, *at.x], finished=False)
+    return [tangent_of(entry, LEVEL) for entry in placed]

@@ -1,0 +1,54 @@
+"""The march as machine code, made once for each plant, method and set of guards.
+
+A march that is made of plain data alone has a recipe, as its plant has: what was compiled before, in this process or in
+another one, is loaded without tracing anything.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from kinemorph.codegen.building.compile import build
+from kinemorph.codegen.building.function import CompiledFunction
+from kinemorph.codegen.loops.loop_program import LoopProgram
+from kinemorph.plants.plant import Plant
+from kinemorph.plants.recipe import is_packaged
+from kinemorph.simulation.integrators.method import Method
+from kinemorph.simulation.march.layout import Guards
+from kinemorph.simulation.march.march import march
+
+MOST_GUARDED = 4  # marches with guards of one plant that are kept
+
+
+def compiled_march(
+    plant: Plant, method: Method, *, samples: int, guards: Guards | None = None, fixed: bool = False
+) -> CompiledFunction:
+    """The march as machine code. It is made once for each plant, so that further runs begin at once; the last few of
+    those with guards are kept.
+    """
+
+    def make() -> LoopProgram:
+        return march(plant, method, samples=samples, guards=guards, fixed=fixed)
+
+    built: dict[Any, CompiledFunction] = plant.kept.setdefault("marches", {})
+    key = (ById(method), samples, fixed, ById(guards))
+    if key not in built:
+        plain = is_packaged(method) and (guards is None or guards.of_elements)
+        what = ("march", type(method).__module__, method, samples, fixed, guards is not None)
+        built[key] = build(plant.recalled(what, make) if plain else make())
+        guarded = [known for known in built if known[-1].value is not None]
+        for old in guarded[:-MOST_GUARDED]:
+            del built[old]
+    return built[key]
+
+
+class ById(NamedTuple):
+    """An object as part of a key: equal to itself alone, and kept as long as the key is."""
+
+    value: Any
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ById) and self.value is other.value
+
+    def __hash__(self) -> int:
+        return id(self.value)

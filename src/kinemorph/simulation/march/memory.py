@@ -1,0 +1,104 @@
+"""Memory of elements, as part of the march: changes after steps and at the ticks of clocks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from kinemorph.codegen.graphs.program import Program
+from kinemorph.codegen.loops.loop_builder import LoopBuilder
+from kinemorph.codegen.loops.loop_program import View
+from kinemorph.plants.plant import Plant
+from kinemorph.plants.sample_instants import FAR
+from kinemorph.simulation.integrators.method import CHANGED, Site
+from kinemorph.simulation.march.layout import HUGE, Status
+
+
+class Clocks:
+    """Writes when the clocks of a plant tick next, and the time that no step goes beyond."""
+
+    def __init__(self, loop: LoopBuilder, plant: Plant, at: Mapping[str, View], *, to_samples: bool) -> None:
+        """`to_samples`: steps end at samples, too."""
+        self.loop, self.plant, self.at, self.to_samples = loop, plant, at, to_samples
+        ticks = plant.ticks
+        self.bound = loop.buffer("bound") if ticks or to_samples else loop["stop"]
+        if ticks:
+            self.next = loop.buffer("ticking", (len(ticks),))  # when each clock ticks next
+            grids = zip(*(tick.instants for tick in ticks), strict=True)
+            self.grids = [loop.constant(f"tick_{k}", numbers) for k, numbers in enumerate(grids)]
+
+    def find_bound(self, target: View) -> View:
+        """The time that no step goes beyond: `stop`, or the next tick of a clock.
+
+        Or the next sample, where loops are closed by a fast motion. At the end of a step that motion is as exact as the
+        tolerances ask; but steps are as long as its stability allows, and interpolants in between are far off.
+        """
+        loop, ticks = self.loop, self.plant.ticks
+        if self.to_samples:
+            loop.let(self.bound, lambda stop, t: stop.minimum(t), loop["stop"], target)
+        elif ticks:
+            loop.copy(self.bound, loop["stop"])
+        if ticks:
+            with loop.repeat(len(ticks)) as i:
+                # as plants.sample_instants writes it; parts is an array, so that a division stays one
+                loop.let(
+                    self.next[i],
+                    lambda k, first, step, parts: (first + (k * step).minimum(FAR)) / parts,
+                    *(self.at["clock"][i], *(row[i] for row in self.grids)),
+                )
+                loop.let(self.bound, lambda b, t: b.minimum(t), self.bound, self.next[i])
+        return self.bound
+
+
+class Memory:
+    """Writes how memory changes; `settling` is the plant's program for the ends of steps, None if nothing settles."""
+
+    def __init__(
+        self, site: Site, at: Mapping[str, View], status: View, clocks: Clocks, settling: Program | None
+    ) -> None:
+        self.site, self.at, self.status, self.clocks, self.settling = site, at, status, clocks, settling
+        self.loop, self.plant = site.loop, site.plant
+
+    def change(self) -> None:
+        """What elements remember of the step just taken, and what they sample at the time it has led to."""
+        loop, at, plant = self.loop, self.at, self.plant
+        due, whole = loop.buffer("due"), loop.buffer("whole")
+        nv, nx = plant.nv, plant.nx
+        ins = self.site.inputs(m=at["m_next"])
+        new, x = loop.buffer("new_memory", (len(plant.m),)), loop.buffer("new_extra", (nx,))
+        if self.settling:
+            loop.let(due, lambda status: status <= 0.0, self.status)
+            with loop.if_(due):
+                loop.call(self.settling, [new, x], ins)
+                self.remember(new)
+                if nx:
+                    loop.copy(at["s"].part(2 * nv, nx), x)
+        for i, tick in enumerate(plant.ticks):
+            loop.let(
+                due,
+                lambda t, at, status: (t >= at) * (status <= 0.0),
+                *(at["t"], self.clocks.next[i], self.status),
+            )
+            with loop.if_(due):
+                if not tick.compiled:
+                    loop.let(self.status, lambda: float(Status.TICK))
+                    continue
+                loop.call(plant.sampling(tick.stages[0].samplers), [new], ins)
+                loop.let(whole, lambda: 1.0)
+                with loop.repeat(len(plant.m)) as j:
+                    loop.let(whole, lambda whole, x: whole * (abs(x) <= HUGE), whole, new[j])
+                with loop.if_(whole):
+                    self.remember(new)
+                    loop.let(at["clock"][i], lambda k: k + 1.0, at["clock"][i])
+                with loop.otherwise():  # Python says what is wrong
+                    loop.let(self.status, lambda: float(Status.TICK))
+
+    def remember(self, new: View) -> None:
+        """New memory; where it differs, no rate carried over from the last step is used."""
+        loop, at = self.loop, self.at
+        with loop.repeat(len(self.plant.m)) as i:
+            loop.let(
+                at["fresh"],
+                lambda fresh, old, new: (old.equals(new)).where(fresh, fresh.maximum(CHANGED)),
+                *(at["fresh"], at["m_next"][i], new[i]),
+            )
+        loop.copy(at["m_next"], new)

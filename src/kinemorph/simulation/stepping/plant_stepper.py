@@ -1,0 +1,263 @@
+"""The interface of every stepper: a plant at one state, which can be advanced.
+
+There are two kinds: `stepper.Stepper` for our own methods, and `foreign.stepper.ForeignStepper` for the methods of
+other libraries. A run (`running.execution`) uses the members of `PlantStepper` only.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+
+from kinemorph.algebra.arrays import Array
+from kinemorph.deriving.dynamics import Dynamics
+from kinemorph.model.robot import Robot
+from kinemorph.model.system import System
+from kinemorph.plants.plant import Plant
+from kinemorph.plants.robot_plant import plant as as_plant
+from kinemorph.simulation.integrators.method import CHANGED, Method
+from kinemorph.simulation.march.guards import Guard, Watch
+from kinemorph.simulation.march.layout import Status
+from kinemorph.simulation.stepping.initial_state import closed_start
+from kinemorph.simulation.stepping.sample_clocks import Clockwork
+from kinemorph.simulation.stepping.step_options import MIN_STEP, StepOptions, step_options, takes_old_names
+
+ROWS = 256  # samples in one call
+JUMPED = 1.0  # `refresh` where the state has jumped: nothing of the last step is used again
+
+
+class State(NamedTuple):
+    """The state of a stepper: time [s], q (nq,), v (nv,) and x (nx,)."""
+
+    t: float
+    q: Array
+    v: Array
+    x: Array
+
+
+class Marched(NamedTuple):
+    """What one advance gives: a row [q, v, x, m] for each time that was reached, and why it came back."""
+
+    times: Array  # (n,)
+    rows: Array  # (n, nq + nv + nx + nm)
+    status: Status
+    fired: tuple[int, ...]  # indices of guards, where the status is EVENT
+
+
+class ForeignMethod(NamedTuple):
+    """A method of another library: only its name is known here."""
+
+    name: str
+
+
+class PlantStepper(ABC):
+    """A plant at one state, which can be advanced. See `simulate` for the options."""
+
+    method: Method | ForeignMethod
+    fixed: bool  # whether all steps have one size
+    watch: Watch | None  # the guards; None where there are none
+    h: float  # size of the next step [s]
+    m: Array  # memory of elements from now on, shape (nm,)
+    u: Array  # inputs from now on, shape (nu,)
+    p: Array  # parameters, shape (np,)
+
+    @takes_old_names
+    def __init__(
+        self,
+        model: Plant | Dynamics | System | Robot,
+        *,
+        method: str | Method | None = None,
+        step: float | None = None,
+        rtol: float | None = None,
+        atol: float | None = None,
+        max_step: float = math.inf,
+        min_step: float = MIN_STEP,
+        guards: Sequence[Guard] = (),
+        rows: int = ROWS,
+        t: float = 0.0,
+        q: Any = None,
+        v: Any = None,
+        x: Any = None,
+        u: Any = None,
+        p: Any = None,
+        m: Any = None,
+    ) -> None:
+        """A stepper at an initial state. `m` is memory to continue with: what is sampled at `t` is in it already."""
+        plant = as_plant(model)
+        self._set_up(plant, step_options(plant, method, step, rtol, atol, max_step, min_step), guards, rows)
+        self.begin(t, q, v, x, u=u, p=p, m=m)
+
+    @classmethod
+    def made(cls, plant: Plant, options: StepOptions, guards: Sequence[Guard] = (), rows: int = ROWS) -> Self:
+        """A stepper that has no state yet: `begin` gives it one."""
+        stepper = cls.__new__(cls)
+        stepper._set_up(plant, options, guards, rows)
+        return stepper
+
+    def _set_up(self, plant: Plant, options: StepOptions, guards: Sequence[Guard], rows: int) -> None:
+        self.plant, self.options, self.rows = plant, options, rows
+        self.calls = 0  # calls of compiled code
+        self.clockwork = Clockwork(plant)
+        self._zero: Array | float = 0.0  # distances from zero of the guards that have just changed their sign
+        self._due: Array | float = 0.0  # sides of the guards that are about to change theirs
+        self._prepare(guards)
+
+    # ── what each kind has to say ─────────────────────────────────────────────────────────────────────────────────
+
+    @abstractmethod
+    def _prepare(self, guards: Sequence[Guard]) -> None:
+        """Compiles what the method needs; sets `method`, `fixed` and `watch`."""
+
+    @property
+    @abstractmethod
+    def state(self) -> State:
+        """(t, q, v, x) now."""
+
+    @property
+    @abstractmethod
+    def inputs(self) -> tuple[Any, ...]:
+        """The inputs of `rate` now."""
+
+    @property
+    @abstractmethod
+    def counts(self) -> tuple[int, int]:
+        """(accepted, rejected) steps so far."""
+
+    @property
+    @abstractmethod
+    def next_tick(self) -> float:
+        """A run may not ask for times beyond this one before it has called `tick` [s]."""
+
+    @abstractmethod
+    def _at(self, name: str) -> Array:
+        """An array to be written to: "clock", the number of the next tick of each clock; or "sides", on which side of
+        zero each guard is, +1 or -1.
+        """
+
+    @abstractmethod
+    def _store(self, t: float | None, q: Array, v: Array, x: Array) -> None:
+        """Writes a state; without t the time stays."""
+
+    @abstractmethod
+    def _change(self, fresh: float) -> None:
+        """Notes that the method may not use what it carries over from the last step."""
+
+    @abstractmethod
+    def through(self, times: Array, stop: float) -> Marched:
+        """Rows at the first of `times` that fit one call; no step goes beyond `stop`."""
+
+    @abstractmethod
+    def step(self) -> State:
+        """Takes one step; gives the state at its end."""
+
+    # ── what they share ───────────────────────────────────────────────────────────────────────────────────────────
+
+    def begin(
+        self,
+        t: float = 0.0,
+        q: Any = None,
+        v: Any = None,
+        x: Any = None,
+        *,
+        u: Any = None,
+        p: Any = None,
+        m: Any = None,
+        close: bool = False,
+        tick: bool = True,
+    ) -> None:
+        """Puts the plant at an initial state; what is not given is the plant's own.
+
+        Where q or v is given, or with `close`, constraints are closed: named values are kept, the others follow.
+        Without `tick`, elements that sample at t wait for `self.tick()`.
+        """
+        self.u, self.p, self.m = (self.plant.initial(*pair) for pair in (("u", u), ("p", p), ("m", m)))
+        self._store(t, *(self.plant.initial(group, given) for group, given in zip("qvx", (q, v, x), strict=True)))
+        if close or q is not None or v is not None:
+            self.close(q, v)
+        self._at("clock")[:] = self.clockwork.first(t, self.plant.named("m", m))
+        if tick:
+            self.tick()
+        self.refresh(JUMPED)
+
+    def place(self, t: float | None = None, q: Any = None, v: Any = None, x: Any = None) -> None:
+        """Puts the plant at another state; what is not given stays."""
+        pairs = zip("qvx", (q, v, x), self._stored()[1:], strict=True)
+        self._store(t, *(kept if given is None else self.plant.initial(group, given) for group, given, kept in pairs))
+        if t is not None:
+            self._at("clock")[:] = self.clockwork.first(t)
+            self.tick()
+        self.refresh(JUMPED)
+
+    def close(self, q: Any = None, v: Any = None) -> None:
+        """Brings the state onto the constraints; of `q` and `v`, as the user gave them, named values are kept."""
+        now = self._stored()
+        q, v = closed_start(self.plant, now.t, now[1:], (q, v, (self.m, self.u, self.p)))
+        self._store(None, q, v, now.x)
+        self.refresh(JUMPED)
+
+    @property
+    def due(self) -> bool:
+        """Whether elements have to sample now."""
+        return bool(self.plant.ticks) and self._stored().t >= self.clockwork.next_time(self._at("clock"))
+
+    def tick(self) -> bool:
+        """Lets elements sample that are due now; says whether there were any.
+
+        Raises ControllerError where one of them cannot.
+        """
+        if not self.due:
+            return False
+        self._remember(self.clockwork.run(self._at("clock"), self.inputs))
+        self._change(CHANGED)
+        return True
+
+    def _stored(self) -> State:
+        """The state as the method has it, before it is brought onto the constraints."""
+        return self.state
+
+    def _remember(self, m: Array) -> None:
+        """Sets the memory after elements have sampled."""
+        self.m = m
+
+    def refresh(self, fresh: float = CHANGED) -> None:
+        """Has to be called after m, u or p were changed: rates of the last step are not used again. With JUMPED,
+        where the state has changed too, nothing of it is.
+        """
+        self._change(fresh)
+        if self.watch:
+            self._at("sides")[:] = self.watch.sides(*self.inputs, zero=self._zero, due=self._due)
+
+    def side(self, guard: int) -> float:
+        """The side of zero on which a guard stands, +1 or -1; 0 where it is zero and stays there."""
+        return float(self._at("sides")[guard])
+
+    def push(self, u: Any) -> None:
+        """Sets the inputs from now on."""
+        self.u = self.plant.initial("u", u)
+        self.refresh()
+
+    def advance(self, until: float) -> State:
+        """Advances to a time [s], or to the first event before it; gives the state there."""
+        until = float(self.clockwork.snapped(np.array([until], dtype=float))[0])
+        while self._stored().t < until:
+            stop = min(until, self.next_tick)
+            status = self.through(np.array([stop]), stop).status
+            if status is Status.TICK or self.next_tick < math.inf:
+                self.tick()
+            if status not in (Status.BUDGET, Status.GOING, Status.TICK):
+                break
+        return self.state
+
+    def _cross(self, fired: tuple[int, ...]) -> None:
+        """Puts guards that have changed their sign beyond zero, wherever a stiff rate points at this instant."""
+        self._zero = self._due = 0.0
+        if self.watch and fired:
+            self._zero = self.watch.zero_at(fired, *self.inputs)
+            self._due = self.watch.due(fired, self._at("sides"), *self.inputs)
+            others = -self._at("sides")[list(fired)]
+            self.refresh()
+            self._at("sides")[list(fired)] = others

@@ -1,0 +1,69 @@
+"""How a run takes its steps: the options with every default filled in, resolved once; and the old names of options."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import wraps
+from typing import Any, TypeVar
+
+import numpy as np
+
+from kinemorph.errors import UnsupportedError, users_level
+from kinemorph.plants.plant import Plant
+from kinemorph.simulation.integrators.method import Method
+from kinemorph.simulation.integrators.methods import usual
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+RTOL, ATOL = 1e-8, 1e-10
+MIN_STEP = 1e-12  # [s]
+UNBOUNDED = 1e30  # [s] a max_step of this size is no bound
+NEW_NAMES = {"largest": "max_step", "smallest": "min_step", "sample": "output_step"}
+
+
+@dataclass(frozen=True)
+class StepOptions:
+    """The method of a run, and its step size or the tolerances that decide it. See `simulate`."""
+
+    method: str | Method
+    step: float | None  # [s]; None where the method chooses its steps
+    rtol: float
+    atol: float
+    max_step: float  # [s]; UNBOUNDED where steps have no bound
+    min_step: float  # [s]
+
+
+def step_options(
+    plant: Plant, method: Any, step: Any, rtol: Any, atol: Any, max_step: float, min_step: float = MIN_STEP
+) -> StepOptions:
+    """The options of a run of a plant, as `simulate` takes them; None means that the user did not choose."""
+    method, step = usual(plant, method, step, rtol is not None or atol is not None)
+    rtol, atol = RTOL if rtol is None else rtol, ATOL if atol is None else atol
+    check_positive(step=step, rtol=rtol, atol=atol, max_step=max_step, min_step=min_step)
+    return StepOptions(method, step, rtol, atol, min(max_step, UNBOUNDED), min_step)
+
+
+def check_positive(**given: float | None) -> None:
+    """Refuses options that are not numbers above 0; an option that is None was not given."""
+    for name, value in given.items():
+        if value is not None and (not isinstance(value, (int, float, np.number)) or not value > 0.0):
+            raise UnsupportedError(f"{name} is {value!r}; expected a number above 0.")
+
+
+def takes_old_names(function: F) -> F:
+    """A decorator: the function also takes its options by their old names, with a warning that gives the new name."""
+
+    @wraps(function)
+    def called(*args: Any, **given: Any) -> Any:
+        for old in given.keys() & NEW_NAMES.keys():
+            new = NEW_NAMES[old]
+            if new in given:
+                raise TypeError(f"both {old}= and {new}= are given, which are one option. Give {new}= only.")
+            sentence = f"{old}= is now called {new}=. Rename it: the old name will be removed."
+            warnings.warn(sentence, DeprecationWarning, stacklevel=users_level())
+            given[new] = given.pop(old)
+        return function(*args, **given)
+
+    return called  # type: ignore[return-value]
