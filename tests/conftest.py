@@ -8,9 +8,7 @@ LLVM. The emitted text and the passes behind it are the same; what differs is ho
 and which products are fused into sums. Tests in FULL look at machine code, or at numbers that other processes or pages
 have from it: these, slow tests and child processes have the code that ships.
 
-Durations of all tests are written to out/durations.txt. A test of the default run that takes longer than LONGEST fails
-the run where this is fair: compiled code was there at the beginning, and the processes that wanted a core during the
-last minute were no more than BUSY times the cores.
+Durations of all tests are written to out/durations.txt; `support.tools.durations` says which are too long.
 
 A test reports a value by `record_property("figure", (family, name, value))`, a plain float; the largest of each name
 is shown, from all worker processes together.
@@ -26,13 +24,11 @@ from pathlib import Path
 import pytest
 
 from kinemorph.codegen.backends.llvm import engine
+from support.tools.durations import Durations
 
 ROOT = Path(__file__).resolve().parent.parent
 CODE = ROOT / ".cache" / "tests"
 DURATIONS = ROOT / "out" / "durations.txt"
-WARM = pytest.StashKey[bool]()  # whether compiled code was there at the beginning
-LONG = pytest.StashKey[list[str]]()  # tests that took too long, with their call times
-
 EFFORT, LEAST = engine.SPEED, 0
 FULL = (
     "bench/*",
@@ -55,10 +51,14 @@ FULL = (
     "test_gaits.py",
     "test_modes.py",
 )
-PAGES = ("test_docs.py", "test_notebook_run.py", "test_replay*.py", "test_viewer*.py")  # documents and browsers
+PAGES = (
+    "test_docs.py",
+    "test_public_names.py",
+    "test_notebook_run.py",
+    "test_replay*.py",
+    "test_viewer*.py",
+)  # documents and browsers
 FIRST = (*PAGES, "test_examples.py", "test_conservation.py", "test_cli*.py")  # long ones: none is left for the end
-LONGEST = 5.0  # [s]
-BUSY = 1.5
 
 
 def among(path: Path, patterns: Sequence[str]) -> bool:
@@ -71,9 +71,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    config.stash[LONG] = []
-    if not hasattr(config, "workerinput"):  # workers inherit it
-        config.stash[WARM] = CODE.is_dir()
+    if not hasattr(config, "workerinput"):  # workers inherit the environment
+        config.pluginmanager.register(Durations(DURATIONS, CODE.is_dir(), lambda path: among(path, PAGES)))
         os.environ["KINEMORPH_CACHE"] = str(CODE)
 
 
@@ -98,43 +97,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     engine.SPEED = EFFORT if full else LEAST
 
 
-def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Writes the durations; where that is fair, a test that took too long fails the run."""
-    config = session.config
-    reporter = config.pluginmanager.get_plugin("terminalreporter")
-    if hasattr(config, "workerinput") or reporter is None:
-        return
-    reports = [report for some in reporter.stats.values() for report in some if isinstance(report, pytest.TestReport)]
-    if reports:
-        DURATIONS.parent.mkdir(exist_ok=True)
-        taken = sorted(((report.duration, report.when, report.nodeid) for report in reports), reverse=True)
-        DURATIONS.write_text("".join(f"{seconds:8.3f} s {when:8} {name}\n" for seconds, when, name in taken))
-    config.stash[LONG] = [
-        f"{report.nodeid}: {report.duration:.1f} s"
-        for report in reports
-        if report.when == "call" and report.duration > LONGEST and "slow" not in report.keywords
-        and not among(Path(report.fspath), PAGES)
-    ]  # fmt: skip
-    if config.stash[LONG] and config.stash[WARM] and _idle() and session.exitstatus == pytest.ExitCode.OK:
-        session.exitstatus = pytest.ExitCode.TESTS_FAILED
-
-
-def _idle() -> bool:
-    """Whether the cores sufficed for all processes of the last minute; False where the system does not say."""
-    return hasattr(os, "getloadavg") and os.getloadavg()[0] <= BUSY * (os.cpu_count() or 1)
-
-
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    if config.stash[LONG]:
-        fair = config.stash[WARM] and _idle()
-        why = (
-            ""
-            if fair
-            else "; not counted: " + ("the machine is busy" if config.stash[WARM] else "nothing was compiled")
-        )
-        terminalreporter.section(f"default tests that take longer than {LONGEST:g} s{why}")
-        for line in config.stash[LONG]:
-            terminalreporter.write_line(line)
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     values: dict[tuple[str, str], list[float]] = {}
     for reports in terminalreporter.stats.values():
         for report in reports:
