@@ -229,7 +229,7 @@ def test_coordinates_by_name_are_held(dynamics: Dynamics) -> None:
     assert str(found) == found.message
     other = close_loops(dynamics, {"q1": 0.6}, branch={"+": "-", "-": "+"}[found.branch])
     assert other and other.q[0] == 0.6 and np.abs(other.q - found.q).max() > 0.1
-    modes = km.closed_configurations(dynamics, {"q3": 1.8})
+    modes = km.loops.closed_configurations(dynamics, {"q3": 1.8})
     assert modes.held == ("q3",) and all(mode.q[2] == 1.8 for mode in modes)
     assert km.loops.mobility(dynamics, {"q3": 1.8}).q[2] == 1.8
 

@@ -302,10 +302,11 @@ class Closer:
         if not follows:
             return ""
         them = ", ".join(f"'{name}'" for name in follows)
-        whom = ", ".join(f"'{name}'" for name in free)
+        leaders = ", ".join(f"'{name}'" for name in free)
         verb = "follows" if len(follows) == 1 else "follow"
         why = (
-            f"{verb} from {whom}: hold {whom} only" if free else "cannot move, as the loops leave no freedom: hold none"
+            f"{verb} from {leaders}: hold {leaders} only" if free else "cannot move, as the loops leave no freedom: hold
+            none"
         )
         return f"Held joint{'s' * (len(follows) > 1)} {them} {why}."
 
