@@ -259,7 +259,7 @@ def test_an_element_without_a_law_is_named() -> None:
 
 def test_built_in_kinds_are_found_by_name_and_by_class() -> None:
     assert ELEMENT_KINDS["spring"] is Spring is kinemorph.elements.Spring
-    with pytest.raises(AttributeError, match="has no attribute 'Sprung'. Did you mean 'Spring'"):
+    with pytest.raises(AttributeError, match=r"has no attribute 'Sprung'\. Did you mean 'Spring'"):
         _ = kinemorph.elements.Sprung
 
 

@@ -304,10 +304,9 @@ class Closer:
         them = ", ".join(f"'{name}'" for name in follows)
         leaders = ", ".join(f"'{name}'" for name in free)
         verb = "follows" if len(follows) == 1 else "follow"
-        why = (
-            f"{verb} from {leaders}: hold {leaders} only" if free else "cannot move, as the loops leave no freedom: hold
-            none"
-        )
+        why = "cannot move, as the loops leave no freedom: hold none"
+        if free:
+            why = f"{verb} from {leaders}: hold {leaders} only"
         return f"Held joint{'s' * (len(follows) > 1)} {them} {why}."
 
     # ── branches ──────────────────────────────────────────────────────────────────────────────────────────────────
