@@ -182,7 +182,7 @@ def test_lists_of_sides() -> None:
         ([(0, 1, 3, 4)], {"modules": "X"}, "modules: the kind 'X' is unknown"),
         ([(0, 1, 3, 4)], {"base": 7}, "there is no module 'm7'"),
         ([(0, 1, 3, 4)], {"at": {0: (0, 0, 0), 1: (0.2, 0, 0)}}, "0.095 m and 0 rad from there"),
-        ([(0, 1, 3, 4)], {"at": "here"}, "at is 'here'; expected places"),
+        ([(0, 1, 3, 4)], {"at": "here"}, "at is 'here'; expected a dict of places"),
         ([(0, 1, 3, 4)], {"at": {0: np.full((4, 4), np.nan)}}, "the place of module 'm0' has a value that is not"),
         ({(0, 1): np.eye(4)}, {"tolerance": (-1.0, 0.1)}, "tolerance is (-1.0, 0.1); expected two numbers above 0"),
         ({(0, 1): np.eye(4)}, {"tolerance": "x"}, "tolerance is 'x'"),

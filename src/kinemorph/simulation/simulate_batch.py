@@ -146,9 +146,10 @@ def _together(plant: Plant, given: Mapping[str, Any]) -> dict[str, Array]:
     read = {group: _values(plant, group, values) for group, values in given.items()}
     counts = {group: len(values) for group, values in read.items() if values.ndim == 2 and len(values) != 1}
     if len(set(counts.values())) > 1:
-        listed = ", ".join(f"{group} {count}" for group, count in counts.items())
+        listed = ", ".join(f"{group} has {count}" for group, count in counts.items())
         raise ShapeError(
-            f"the batch has different numbers of states: {listed}. Give each the same number of rows, or one."
+            f"the initial values of the batch differ in their number of rows: {listed}. Give all of them the same "
+            "number of rows, or a single row that holds for every run."
         )
     count = next(iter(counts.values()), 1)
     return {

@@ -105,7 +105,8 @@ def closed_configurations(
     if count > MOST_MODES:
         raise UnsupportedError(
             f"closed_configurations: the loops of robot '{robot.name}' have {count:.3g} closed configurations, more "
-            f"than {MOST_MODES}: the numbers of independent sets of loops multiply. List each set as its own robot."
+            f"than {MOST_MODES}: those of loops that do not depend on each other can be combined in all ways. Make a "
+            "robot of each such set of loops, and list its configurations alone."
         )
     modes = []
     for way in products(listings, at, [part for part, _, _ in rows]):
