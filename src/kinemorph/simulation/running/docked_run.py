@@ -2,8 +2,9 @@
 
     march ──► a time, or ports that meet ──► impact ──► the new robot, the same poses and twists ──► march
 
-At a docking the ports lose their relative twist at once (`mechanics.steps.plastic_impact`). Then the state is transferred to
-the robot of the new topology (`topologies`) by the poses and twists of bodies (`mechanics.steps.state_transfer`).
+At a docking the ports lose their relative twist at once (`mechanics.steps.plastic_impact`). Then the state is
+transferred to the robot of the new topology (`topologies`) by the poses and twists of bodies
+(`mechanics.steps.state_transfer`).
 """
 
 from __future__ import annotations
