@@ -38,6 +38,7 @@ FULL = (
     "*in_loops*",
     "*limbs*",
     "test_march.py",
+    "test_conservation.py",  # long runs of one program
     # compared with child processes, or with what users see
     "test_docs.py",
     "test_examples.py",

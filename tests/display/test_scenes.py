@@ -41,6 +41,7 @@ from kinemorph.model.shapes import (
 from kinemorph.simulation.results.trajectory import Outcome, Trajectory
 from support.tools.each_case import each_case
 
+SCALAR_LAST = [1, 2, 3, 0]  # the order of quaternions in SciPy
 TILT = Pose(((0.0, 0.0, 1.0), (1.0, 0.0, 0.0), (0.0, 1.0, 0.0)), (0.3, -0.2, 0.5))
 
 
@@ -93,7 +94,7 @@ def test_quaternions_are_those_of_the_matrices_wherever_they_turn_to() -> None:
     R = Rotation.from_rotvec(vectors).as_matrix()
     found = quaternions_of(R)
     assert np.allclose(np.linalg.norm(found, axis=1), 1.0)
-    assert np.allclose(Rotation.from_quat(found, scalar_first=True).as_matrix(), R, atol=1e-12)
+    assert np.allclose(Rotation.from_quat(found[..., SCALAR_LAST]).as_matrix(), R, atol=1e-12)
     points = rng.normal(size=(len(R), 3))
     assert np.allclose(rotated(found, points), np.einsum("nij,nj->ni", R, points), atol=1e-12)
 
@@ -187,7 +188,7 @@ def test_bodies_are_where_kinematics_puts_them(swing: Trajectory) -> None:
     poses = Poses(figure.robot, swing.at(scene.times).q)
     for owner, body in enumerate(figure.bodies):
         assert np.allclose(figure.positions[:, owner], poses.p[body], atol=1e-12)
-        R = Rotation.from_quat(figure.quaternions[:, owner], scalar_first=True).as_matrix()
+        R = Rotation.from_quat(figure.quaternions[:, owner][..., SCALAR_LAST]).as_matrix()
         assert np.allclose(R, poses.R[body], atol=1e-12)
 
 
