@@ -97,6 +97,17 @@ def test_an_unknown_name_is_an_attribute_error_that_lists_the_known_ones() -> No
         _ = kinemorph.derivee
 
 
+def test_a_name_of_another_subject_is_pointed_out() -> None:
+    with pytest.raises(AttributeError, match=r"no attribute 'Spring'\. It is kinemorph\.elements\.Spring\."):
+        _ = kinemorph.Spring
+    with pytest.raises(AttributeError, match=r"It is kinemorph\.elements\.Spring\."):
+        _ = kinemorph.modules.Spring
+
+
+def test_completion_offers_public_names_only() -> None:
+    assert {name for name in dir(kinemorph) if not name.startswith("__")} == set(kinemorph.HOMES)
+
+
 def test_import_leaves_heavy_libraries_alone() -> None:
     loaded = python("import sys, kinemorph; print(*sys.modules)").split()
     assert not {name for name in loaded if name.partition(".")[0] in HEAVY}

@@ -121,7 +121,6 @@ MOVED: dict[str, str] = {
 }
 
 __all__ = ["__version__", *HOMES]
-__getattr__, __dir__ = lazy_names(__name__, HOMES, MOVED)
 
 if TYPE_CHECKING:  # the same names for type checkers; a test compares the two lists
     from kinemorph import codegen as codegen
@@ -177,3 +176,5 @@ if TYPE_CHECKING:  # the same names for type checkers; a test compares the two l
     from kinemorph.simulation.simulate import simulate as simulate
     from kinemorph.simulation.simulate_batch import simulate_batch as simulate_batch
     from kinemorph.simulation.stepping.stepper import Stepper as Stepper
+else:
+    __getattr__, __dir__ = lazy_names(__name__, HOMES, MOVED)

@@ -20,7 +20,6 @@ HOMES: dict[str, str] = {
 }
 
 __all__ = [*HOMES]
-__getattr__, __dir__ = lazy_names(__name__, HOMES)
 
 if TYPE_CHECKING:  # the same names for type checkers; a test compares the two lists
     from kinemorph.model.conventions.conversions import from_convention as from_convention
@@ -28,3 +27,5 @@ if TYPE_CHECKING:  # the same names for type checkers; a test compares the two l
     from kinemorph.model.conventions.joint_rows import quat_wxyz_to_xyzw as quat_wxyz_to_xyzw
     from kinemorph.model.conventions.joint_rows import quat_xyzw_to_wxyz as quat_xyzw_to_wxyz
     from kinemorph.model.conventions.statement import CONVENTIONS as CONVENTIONS
+else:
+    __getattr__, __dir__ = lazy_names(__name__, HOMES)

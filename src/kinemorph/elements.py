@@ -85,7 +85,6 @@ HOMES: dict[str, str] = {
 }
 
 __all__ = [*HOMES]
-__getattr__, __dir__ = lazy_names(__name__, HOMES)
 
 if TYPE_CHECKING:  # the same names for type checkers; a test compares the two lists
     from kinemorph.analysis.gait_clusters import gait_clusters as gait_clusters
@@ -156,3 +155,5 @@ if TYPE_CHECKING:  # the same names for type checkers; a test compares the two l
     from kinemorph.model.elements.sensing.sensors import Encoder as Encoder
     from kinemorph.model.elements.sensing.sensors import ForceTorqueSensor as ForceTorqueSensor
     from kinemorph.model.elements.sensing.sensors import Probe as Probe
+else:
+    __getattr__, __dir__ = lazy_names(__name__, HOMES)

@@ -38,12 +38,17 @@ def lazy_names(
                 stacklevel=2,
             )
             return reduce(getattr, moved[name].split("."), import_module("kinemorph"))
+        for home in import_module("kinemorph").HOMES.values():  # a name that is public elsewhere
+            subject = home.removesuffix(MODULE)
+            if subject != home and name in getattr(import_module(subject), "HOMES", ()):
+                raise AttributeError(f"module '{package}' has no attribute '{name}'. It is {subject}.{name}.")
         raise AttributeError(
             f"module '{package}' has no attribute '{name}'.{did_you_mean(name, homes)} Its public names are "
             f"{', '.join(homes)}."
         )
 
     def names() -> list[str]:
-        return sorted({*vars(import_module(package)), *homes})
+        own = vars(import_module(package))
+        return sorted({*homes, *(name for name in own if name.startswith("__"))})
 
     return get, names

@@ -23,7 +23,6 @@ HOMES: dict[str, str] = {
 }
 
 __all__ = [*HOMES]
-__getattr__, __dir__ = lazy_names(__name__, HOMES)
 
 if TYPE_CHECKING:  # the same names for type checkers; a test compares the two lists
     from kinemorph.analysis.loops.close_loops import close_loops as close_loops
@@ -34,3 +33,5 @@ if TYPE_CHECKING:  # the same names for type checkers; a test compares the two l
     from kinemorph.plants.loop_methods import Partitioning as Partitioning
     from kinemorph.plants.loop_methods import Projection as Projection
     from kinemorph.plants.loop_methods import SingularPerturbation as SingularPerturbation
+else:
+    __getattr__, __dir__ = lazy_names(__name__, HOMES)

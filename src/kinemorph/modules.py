@@ -54,7 +54,6 @@ HOMES: dict[str, str] = {
 }
 
 __all__ = [*HOMES]
-__getattr__, __dir__ = lazy_names(__name__, HOMES)
 
 if TYPE_CHECKING:  # the same names for type checkers; a test compares the two lists
     from kinemorph.display.charts.draw_modules import draw_modules as draw_modules
@@ -94,3 +93,5 @@ if TYPE_CHECKING:  # the same names for type checkers; a test compares the two l
     from kinemorph.model.modules.traversal import traverse as traverse
     from kinemorph.simulation.docking.changes import Dock as Dock
     from kinemorph.simulation.docking.changes import Undock as Undock
+else:
+    __getattr__, __dir__ = lazy_names(__name__, HOMES)

@@ -28,8 +28,9 @@ HOMES: dict[str, str] = {
 }
 
 __all__ = [*HOMES]
-__getattr__, __dir__ = lazy_names(__name__, HOMES)
 
 if TYPE_CHECKING:  # the same names for type checkers; a test compares the two lists
     from kinemorph.codegen.building.compile import build as build
     from kinemorph.codegen.graphs.tracing import trace as trace
+else:
+    __getattr__, __dir__ = lazy_names(__name__, HOMES)

@@ -103,10 +103,10 @@ def simulate(
     `forces`        a law of generalized forces [N m or N], `lambda t, q, v: [...]`, which is compiled into the step
     `locked`        names of joints that do not move
     `loops`         how closed chains and other constraints are kept: "projection" (nothing drifts), "partitioning",
-                    "perturbation", "baumgarte" or "multipliers", or an object of `loop_methods`. By default the
+                    "perturbation", "baumgarte" or "multipliers", or an object of `kinemorph.loops`. By default the
                     settings of the system decide, else "projection"
     `events`        guards whose change of sign is an event (see `Guard`), and for a system of modules what docks and
-                    undocks (see `Dock` and `Undock`)
+                    undocks (see `kinemorph.modules.Dock`)
 
     Results.
 
