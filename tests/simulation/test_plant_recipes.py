@@ -14,12 +14,12 @@ from weakref import WeakValueDictionary
 import numpy as np
 import pytest
 
-from kinemorph import RobotBuilder, library
+from kinemorph import Guard, RobotBuilder, library
 from kinemorph.algebra.scalar import sin
 from kinemorph.codegen.graphs.graph import Graph
 from kinemorph.elements import Effort, ElementLaw, register
 from kinemorph.model.elements import PD, AppliedWrench, Contact, HuntCrossley, Regularized, Spring
-from kinemorph.model.system import System
+from kinemorph.model.system import Settings, System
 from kinemorph.plants import robot_plant
 from kinemorph.plants.loop_methods import Projection
 from kinemorph.plants.robot_plant import plant
@@ -209,3 +209,42 @@ def test_outputs_of_the_user_stay_with_their_plant() -> None:
     made = plant(robot, outputs={"height": lambda q: q[0]})
     assert made.recipe == plant(robot).recipe
     assert "height" in made.outputs and "height" not in plant(robot).outputs
+
+
+# ── what is shared, and what is not ───────────────────────────────────────────────────────────────────────────────────
+
+
+def test_initial_states_of_other_number_types_are_told_apart() -> None:
+    """A start that is not of plain floats must not make one plant stand for all."""
+    arm = library.double_pendulum()
+    starts = [tuple(np.array([1, 0])), tuple(np.array([0, 1])), (np.float32(0.5), 0)]
+    runs = [simulate(System(arm, (), Settings(q=q)), 0.01) for q in starts]
+    runs.append(simulate(System(library.crane(), (), Settings(q=starts[0])), 0.01))
+    assert [run.name for run in runs] == ["double_pendulum"] * 3 + ["crane"]
+    assert [tuple(run.q[0].tolist()) for run in runs[:3]] == [(1.0, 0.0), (0.0, 1.0), (0.5, 0.0)]
+
+
+def test_a_system_with_another_start_is_another_plant() -> None:
+    arm = library.double_pendulum()
+    first, second = (simulate(System(arm, (), Settings(q=q)), 0.01) for q in ((0.3, 0.0), (0.0, 0.3)))
+    assert first.q[0].tolist() == [0.3, 0.0] and second.q[0].tolist() == [0.0, 0.3]
+
+
+def test_guards_read_their_surroundings_in_every_run() -> None:
+    limit = [0.5]
+    guard = Guard("limit", lambda q: q[0] - limit[0], stop=True)
+    first = simulate(library.pendulum(), 5.0, q=[1.0], events=guard)
+    limit[0] = 0.2
+    second = simulate(library.pendulum(), 5.0, q=[1.0], events=guard)
+    assert abs(first.q[-1, 0] - 0.5) < 1e-6 and abs(second.q[-1, 0] - 0.2) < 1e-6
+    assert first.segments[0].plant is not second.segments[0].plant
+
+
+def test_plants_of_users_are_their_own_and_cannot_be_changed_in_place() -> None:
+    robot = library.pendulum()
+    mine = plant(robot)
+    assert mine is not plant(robot)
+    with pytest.raises(TypeError):
+        mine.start["q"] = (1.0,)  # type: ignore[index]
+    with pytest.raises(TypeError):
+        mine.outputs["twice"] = lambda q: q[0]  # type: ignore[index]

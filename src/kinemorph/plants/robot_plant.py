@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
+from types import MappingProxyType
 from typing import Any
 from weakref import WeakValueDictionary
 
@@ -107,18 +108,22 @@ def plant(
         u=u,
         p=tuple(Column(parameter.name) for parameter in kept),
         laws=robot_laws(loaded),
-        start={
-            "q": settings.q if settings and settings.q else tuple(map(float, neutral(robot))),
-            "v": settings.v if settings and settings.v else (0.0,) * robot.nv,
-            "x": (*(0.0,) * len(extra), *begun, *(0.0,) * (len(x) - len(extra) - len(begun))),
-            "m": (*(slot.start for slot in cast.memory), *(0.0 for _ in chosen)),
-            "u": (*(0.0,) * len(named), *(slot.start for slot in cast.inputs)),
-            "p": tuple(parameter.value for parameter in kept),
-        },
+        start=MappingProxyType(
+            {
+                "q": tuple(map(float, settings.q if settings and settings.q else neutral(robot))),
+                "v": tuple(map(float, settings.v if settings and settings.v else (0.0,) * robot.nv)),
+                "x": (*(0.0,) * len(extra), *begun, *(0.0,) * (len(x) - len(extra) - len(begun))),
+                "m": (*(slot.start for slot in cast.memory), *(0.0 for _ in chosen)),
+                "u": (*(0.0,) * len(named), *(slot.start for slot in cast.inputs)),
+                "p": tuple(parameter.value for parameter in kept),
+            }
+        ),
         dynamics=dynamics,
         locked=still,
-        outputs={**_signals(loaded), **(outputs or {})},
-        output_units={**{name: slot.unit for name, (_, slot) in cast.signals.items()}, **(output_units or {})},
+        outputs=MappingProxyType({**_signals(loaded), **(outputs or {})}),
+        output_units=MappingProxyType(
+            {**{name: slot.unit for name, (_, slot) in cast.signals.items()}, **(output_units or {})}
+        ),
         manifold=tuple(Place(link.kind, link.q, link.v) for link in loaded.bare.links),
         ticks=_ticks(cast),
         guards=tuple(name for *_, name in cast.guards),
@@ -131,17 +136,23 @@ def plant(
         loops=kept_by,
     )
     object.__setattr__(made, "recipe", recipe_of(loaded))
-    return made if outputs or output_units or isinstance(model, Dynamics) else _shared(made)
+    return made
 
 
 _MADE: WeakValueDictionary[Any, Plant] = WeakValueDictionary()  # plants with a recipe that are still in use
 
 
-def _shared(made: Plant) -> Plant:
-    """The same plant as it was made before, with all that was traced and compiled for it, where it is still in use."""
-    if made.recipe is None:
+def shared_plant(model: Robot | System | Dynamics | Plant, **options: Any) -> Plant:
+    """`plant`, or the same plant as it was made before, with all that was traced and compiled for it, if still in use.
+
+    For runs that add nothing of their own to the plant: user guards, for one, are traced for every run, as the numbers
+    that they read from their surroundings may have changed.
+    """
+    made = plant(model, **options)
+    if isinstance(model, Plant | Dynamics) or made.recipe is None:
         return made
-    return _MADE.setdefault((written((made.recipe, tuple(made.start.items()))), id(made.assembly)), made)
+    key = written((made.recipe, tuple(made.start.items())))
+    return made if key is None else _MADE.setdefault((key, id(made.assembly)), made)
 
 
 def _dependent(robot: Robot, method: LoopMethod) -> tuple[float, ...] | None:
@@ -169,13 +180,15 @@ def _shared_out(
 
 def _signals(loaded: LoadedRobot) -> dict[str, Law]:
     """The signals of elements as laws of outputs. All of them read one view of the system, made once for each trace."""
-    last: list[Any] = [None, None]
+    last: list[Any] = [(None, None)]
 
     def reading(name: str) -> Law:
         def law(t: Any, q: Any, v: Any, x: Any, m: Any, u: Any, p: Any) -> Any:
-            if last[0] is not q:
-                last[:] = [q, seen(loaded, loaded.tree(p), Instant(t, q, v, x, m, u, p))]
-            return last[1].signal(name)
+            known, view = last[0]
+            if known is not q:
+                view = seen(loaded, loaded.tree(p), Instant(t, q, v, x, m, u, p))
+                last[0] = q, view  # both at once: two threads may trace at the same time
+            return view.signal(name)
 
         return law
 

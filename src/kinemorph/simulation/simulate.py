@@ -21,6 +21,7 @@ from kinemorph.model.system import Settings, System
 from kinemorph.plants.loop_methods import LoopMethod
 from kinemorph.plants.programs import Plant
 from kinemorph.plants.robot_plant import plant as as_plant
+from kinemorph.plants.robot_plant import shared_plant
 from kinemorph.plants.sample_instants import instants
 from kinemorph.plants.user_laws import Law
 from kinemorph.simulation.docking.changes import Change, Dock, Undock, sorted_events
@@ -129,7 +130,7 @@ def simulate(
     powered = forces is not None or inputs is not None or _has_elements_or_damping(model)
     asked: dict[str, Any] = {"forces": forces, "locked": locked, "loops": loops, "account": powered}
     docked = _docked_run(model, asked, changes, guards, before)
-    plant = docked.plant if docked else as_plant(model, **asked)
+    plant = docked.plant if docked else (as_plant if guards else shared_plant)(model, **asked)
     options = step_options(plant, method, step, rtol, atol, max_step)
     checkpoints = Checkpoints(save) if save is not None else None
     first = {"q": q, "v": v, "x": x, "p": p, "m": m}

@@ -22,7 +22,7 @@ from kinemorph.errors import ControllerError, ShapeError, UnsupportedError
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System
 from kinemorph.plants.programs import Plant
-from kinemorph.plants.robot_plant import plant as as_plant
+from kinemorph.plants.robot_plant import shared_plant
 from kinemorph.plants.user_laws import Column
 from kinemorph.simulation.integrators.method import Method
 from kinemorph.simulation.march.layout import Status
@@ -109,7 +109,7 @@ def simulate_batch(
     Parameters can differ between states if the plant keeps them: `plant(robot, parameters=["m1", "l1"])`. For the other
     options see `simulate`; events and Python functions are for single runs only.
     """
-    plant = as_plant(model)
+    plant = shared_plant(model)
     if not all(tick.compiled for tick in plant.ticks):
         raise UnsupportedError(
             f"'{plant.name}' has controllers that are Python functions, which a batch cannot call. Write them as "
