@@ -29,7 +29,7 @@ def program_of(robot, function, **options):
 
 
 # what the recursion does, and what of it the torque needs
-traced = kinemorph.trace(
+traced = kinemorph.codegen.trace(
     lambda q, v, a: newton_euler.inverse_dynamics(tree, q, v, a), {"q": (1,), "v": (1,), "a": (1,)}, name="traced"
 )
 print(format_program(traced))

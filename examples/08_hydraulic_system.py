@@ -58,7 +58,7 @@ def residual(t, q, v, a):
 p2 = 20.0
 start = [0.05, (LOAD / 1e5 + AREA[1] * p2) / AREA[0], p2]  # the load is held
 units = {"piston": "m", "p1": "bar", "p2": "bar"}
-cylinder = kinemorph.second_order(residual, units, start=start, outputs={"valve": opening}, name="cylinder")
+cylinder = kinemorph.plants.second_order(residual, units, start=start, outputs={"valve": opening}, name="cylinder")
 run = kinemorph.simulate(cylinder, 2.0, method="newmark", rtol=1e-6, atol=1e-6, output_step=0.002)
 print(run)
 
@@ -77,7 +77,7 @@ def rates(t, x):
 
 
 states = {"piston": "m", "speed": "m/s", "p1": "bar", "p2": "bar"}
-again = kinemorph.first_order(rates, states, start=[start[0], 0.0, *start[1:]], name="cylinder, first order")
+again = kinemorph.plants.first_order(rates, states, start=[start[0], 0.0, *start[1:]], name="cylinder, first order")
 check = kinemorph.simulate(again, 2.0, method="rodas", rtol=1e-8, atol=1e-8, output_step=0.002)
 print(f"Newmark and Rosenbrock agree to {1e3 * abs(run['q.piston'] - check['piston']).max():.4f} mm")
 

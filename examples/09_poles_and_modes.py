@@ -26,7 +26,7 @@ print("a continuous chain [rad/s]", 0.5 * bessel * np.sqrt(9.81))
 print("wrote", kinemorph.mode_shapes(swings, 6, path=folder / "09_mode_shapes.png") and folder / "09_mode_shapes.png")
 
 # with a damper at every joint the poles leave the axis; a run from the second shape decays as its pole says
-damped = kinemorph.plant(chain, forces=lambda v: [-2e-3 * rate for rate in v])
+damped = kinemorph.plants.plant(chain, forces=lambda v: [-2e-3 * rate for rate in v])
 poles = kinemorph.poles(damped, rest.q)
 kinemorph.pole_map(poles, title="a hanging chain with a damper at every joint", path=folder / "09_pole_map.png")
 print("wrote", folder / "09_pole_map.png")

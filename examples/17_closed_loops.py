@@ -35,11 +35,11 @@ builder.connect(
 )
 robot = builder.build()
 print("coordinates", robot.q_names, "cut", [loop.name for loop in robot.loops])
-print(kinemorph.mobility(robot).message)
+print(kinemorph.loops.mobility(robot).message)
 
 # ── closing: what is held stays, the rest follows; and all the ways there are ─────────────────────────────────────────
 
-modes = kinemorph.assembly_modes(robot, q=[0.6, 0.0, 0.0], held="crank")
+modes = kinemorph.loops.closed_configurations(robot, q=[0.6, 0.0, 0.0], held="crank")
 print(modes.message)
 for mode in modes:
     print(f"  branch {mode.branch!r}: q = {mode.q.round(6)}")

@@ -17,7 +17,7 @@ folder.mkdir(parents=True, exist_ok=True)
 
 walker = kinemorph.library.jansen_walker(speed=4.0)  # of the crankshaft [rad/s]
 robot = walker.robot
-plant = kinemorph.plant(walker, account=True)  # its equations, with an account of energy
+plant = kinemorph.plants.plant(walker, account=True)  # its equations, with an account of energy
 start = walker.initial_state()[0]
 run = kinemorph.simulate(plant, 5.0, q=start, rtol=1e-8)  # without a tolerance it takes steps of 1 ms: half the time
 print(run)

@@ -29,7 +29,7 @@ docked = [
     (6, 7, 4, 2),
     (7, 8, 4, 5),
 ]
-organism = put_down(kinemorph.assemble(docked, name="nine modules"))
+organism = put_down(kinemorph.modules.assemble(docked, name="nine modules"))
 floor = ground_contacts(organism)  # corners that can touch; those between docked modules cannot
 print(f"{organism}, {len(floor)} corners may touch the ground")
 

@@ -14,16 +14,17 @@ import numpy as np
 from matplotlib.image import imread
 
 import kinemorph
-from kinemorph import Dock, Undock, elements, modules
+from kinemorph import elements, modules
 from kinemorph.algebra.groups import exp_se3
 from kinemorph.display.canvas import LINES, blank, plain_axes, save
 from kinemorph.display.painting.draw import write_still
+from kinemorph.modules import Dock, Undock
 
 folder = Path(sys.argv[1] if len(sys.argv) > 1 else "out")
 
 # ── two organisms in one world, and a gait for the snake's tail ───────────────────────────────────────────────────────
 
-pair = kinemorph.assemble(
+pair = kinemorph.modules.assemble(
     [(0, 1, 3, 4), (0, 2, 4, 3), (0, 3, 5, 2), (0, 4, 2, 5), (5, 6, 3, 4), (6, 7, 3, 4), (7, 8, 3, 4)],
     name="pair",
     several=True,

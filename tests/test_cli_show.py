@@ -172,7 +172,7 @@ def test_without_such_a_browser_the_page_is_said_where_it_is(
     result = run("show", "pendulum", "--open", "--json")
     (page,) = json.loads(result.stdout)["files"]
     assert result.exit_code == 0 and Path(page).is_file() and Path(page).parent.parent == tmp_path
-    assert f"no browser with windows is here: open {page} yourself" in result.stderr
+    assert f"there is no graphical browser here: open {page} yourself" in result.stderr
     assert not asked.exists() and browsers.graphical_browser() is None
     assert parsed("doctor")["browser"] is None
 

@@ -81,7 +81,7 @@ FILES = [
     for path in sorted(ROOT.glob(pattern))
     if "data" not in path.parts and "golden" not in path.parts
     if not re.search(
-        "replay|screenshots|test_couplings_by_name", path.name
+        "replay|page_times|screenshots|test_couplings_by_name", path.name
     )  # in pages of replays `kinemorph` is an object
 ]
 FILE_NAMES = {"kinemorph.schema.json"}

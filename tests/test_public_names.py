@@ -15,9 +15,14 @@ from pathlib import Path
 import pytest
 
 import kinemorph
+from kinemorph.lazy import MODULE
 
 ROOT = Path(__file__).resolve().parent.parent
-MODULE_NAMES = kinemorph.NAMESPACES  # the only public names that are modules
+MODULE_NAMES = {name for name, home in kinemorph.HOMES.items() if home.endswith(MODULE)}
+FACES = (
+    "kinemorph",
+    *(f"kinemorph.{name}" for name in ("elements", "modules", "loops", "conventions", "plants", "codegen")),
+)
 HEAVY = ("scipy", "matplotlib", "llvmlite", "typer", "rich", "sympy")
 
 
@@ -51,20 +56,56 @@ def test_public_names_are_listed_once_and_shown_by_dir() -> None:
     assert set(kinemorph.__all__) <= set(dir(kinemorph))
 
 
-def test_type_checkers_see_the_same_names() -> None:
-    tree = ast.parse(Path(kinemorph.__file__).read_text(encoding="utf-8"))
+@pytest.mark.parametrize("face", FACES)
+def test_type_checkers_see_the_same_names(face: str) -> None:
+    module = importlib.import_module(face)
+    tree = ast.parse(Path(module.__file__ or "").read_text(encoding="utf-8"))
     block = next(n for n in tree.body if isinstance(n, ast.If) and ast.unparse(n.test) == "TYPE_CHECKING")
     seen = {}
     for statement in block.body:
         assert isinstance(statement, ast.ImportFrom)
         for alias in statement.names:
-            seen[alias.name] = f"{statement.module}.{alias.name}" if alias.name in MODULE_NAMES else statement.module
-    assert seen == kinemorph.HOMES
+            path = f"{statement.module}.{alias.name}"
+            seen[alias.name] = path + MODULE if module.HOMES[alias.name].endswith(MODULE) else statement.module
+    assert seen == module.HOMES
+
+
+@pytest.mark.parametrize("face", FACES)
+def test_every_name_of_a_face_is_there_and_listed(face: str) -> None:
+    module = importlib.import_module(face)
+    assert set(module.HOMES) <= set(module.__all__) <= set(dir(module))
+    for name in module.HOMES:
+        assert getattr(module, name) is not None
+
+
+def test_about_45_names_stand_at_the_top() -> None:
+    assert len(set(kinemorph.HOMES) - MODULE_NAMES) <= 46
+
+
+@pytest.mark.parametrize("name", kinemorph.MOVED)
+def test_names_of_earlier_versions_work_and_name_the_new_place(name: str) -> None:
+    assert name not in kinemorph.__all__
+    with pytest.warns(DeprecationWarning, match=f"kinemorph.{name} is now kinemorph.{kinemorph.MOVED[name]};"):
+        old = getattr(kinemorph, name)
+    place, _, last = f"kinemorph.{kinemorph.MOVED[name]}".rpartition(".")
+    owner = kinemorph.Trajectory if place.endswith("Trajectory") else importlib.import_module(place)
+    assert old is getattr(owner, last)
 
 
 def test_an_unknown_name_is_an_attribute_error_that_lists_the_known_ones() -> None:
     with pytest.raises(AttributeError, match=r"'derivee'.*derive"):
         _ = kinemorph.derivee
+
+
+def test_a_name_of_another_subject_is_pointed_out() -> None:
+    with pytest.raises(AttributeError, match=r"no attribute 'Spring'\. It is kinemorph\.elements\.Spring\."):
+        _ = kinemorph.Spring
+    with pytest.raises(AttributeError, match=r"It is kinemorph\.elements\.Spring\."):
+        _ = kinemorph.modules.Spring
+
+
+def test_completion_offers_public_names_only() -> None:
+    assert {name for name in dir(kinemorph) if not name.startswith("__")} == set(kinemorph.HOMES)
 
 
 def test_import_leaves_heavy_libraries_alone() -> None:

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import kinemorph as km
-from kinemorph.analysis.loops.assembly_modes import AssemblyModes, assembly_modes
 from kinemorph.analysis.loops.close_loops import close_loops, follow_loops
+from kinemorph.analysis.loops.closed_configurations import ClosedConfigurations, closed_configurations
 from kinemorph.deriving.dynamics import Dynamics
 from kinemorph.errors import ShapeError, UnsupportedError
 from kinemorph.model.library.benchmark_linkages import bricard
@@ -31,7 +31,7 @@ def at(robot: Robot, **values: float) -> np.ndarray:
     return q
 
 
-def same_links(robot: Robot, modes: AssemblyModes, expected: list[dict[str, complex]]) -> None:
+def same_links(robot: Robot, modes: ClosedConfigurations, expected: list[dict[str, complex]]) -> None:
     """Every mode is one of those expected, and each of those is a mode: by the directions of all links."""
     found = [links_of(robot, mode.q) for mode in modes]
     assert len(found) == len(expected)
@@ -45,7 +45,7 @@ def same_links(robot: Robot, modes: AssemblyModes, expected: list[dict[str, comp
 @pytest.mark.parametrize(("plane", "crank"), [(None, 0.6), (ASKEW, 2.5), (ASKEW, -1.9)])
 def test_watt_closes_as_circles_say(plane: Plane | None, crank: float) -> None:
     robot = watt(plane)
-    modes = assembly_modes(plain(robot), at(robot, crank=crank), held="crank")
+    modes = closed_configurations(plain(robot), at(robot, crank=crank), held="crank")
     assert modes.complete and modes.most == 4
     same_links(robot, modes, watt_points(crank))
     assert len({mode.branch for mode in modes}) == len(modes)  # two dyads: signs name each way
@@ -53,7 +53,7 @@ def test_watt_closes_as_circles_say(plane: Plane | None, crank: float) -> None:
 
 def test_stephenson_has_all_six() -> None:
     robot = stephenson(ASKEW, SIX)
-    modes = assembly_modes(plain(robot), at(robot, driver=DRIVER), held="driver")
+    modes = closed_configurations(plain(robot), at(robot, driver=DRIVER), held="driver")
     assert len(modes) == modes.most == 6 and modes.complete
     same_links(robot, modes, stephenson_scan(DRIVER, SIX, 4001))
 
@@ -65,14 +65,14 @@ def test_stephensons_of_any_lengths(seed: int) -> None:
     data = {name: complex(rng.uniform(0.4, 1.4)).real for name in names} | {"GF": float(rng.uniform(0.1, 0.6))}
     points = {name: complex(*rng.normal(size=2) * 0.8) for name in ("D", "G", "E")}
     robot = stephenson(Plane(rng.normal(size=3)), {**data, **points})
-    modes = assembly_modes(plain(robot), at(robot, driver=DRIVER), held="driver")
+    modes = closed_configurations(plain(robot), at(robot, driver=DRIVER), held="driver")
     same_links(robot, modes, stephenson_scan(DRIVER, {**data, **points}, 4001))
     assert len(modes) % 2 == 0  # complex solutions come in pairs
 
 
 def test_driven_at_the_crank_stephenson_is_two_dyads() -> None:
     robot = stephenson()
-    modes = assembly_modes(plain(robot), at(robot, crank=0.4))
+    modes = closed_configurations(plain(robot), at(robot, crank=0.4))
     assert modes.held == ("crank",) and modes.most == 4
     assert {mode.branch for mode in modes} <= {"++", "+-", "-+", "--"}
 
@@ -81,7 +81,7 @@ def test_driven_at_the_crank_stephenson_is_two_dyads() -> None:
 def test_walking_linkages_fall_apart_into_dyads(name: str) -> None:
     robot = km.library.build(name)
     dynamics = plain(robot)
-    modes = assembly_modes(dynamics, np.zeros(robot.nq))
+    modes = closed_configurations(dynamics, np.zeros(robot.nq))
     assert modes.complete and len(modes) == 2 ** len(robot.loops)
     assert min(float(np.abs(mode.q).max()) for mode in modes) < 1e-9  # as it was built
     for mode in modes:
@@ -93,11 +93,11 @@ def test_walking_linkages_fall_apart_into_dyads(name: str) -> None:
 
 def test_a_slider_crank_has_two_ways() -> None:
     robot = km.library.build("slider_crank")
-    modes = assembly_modes(plain(robot), at(robot, crank_joint=0.7))
+    modes = closed_configurations(plain(robot), at(robot, crank_joint=0.7))
     assert len(modes) == 2 and modes.complete and modes.held == ("crank_joint",)
     # the crank decides two ways, the slide of any place two as well
     slide = next(joint.name for joint in robot.joints if joint.kind == "prismatic")
-    held = assembly_modes(plain(robot), modes[0].q, held=slide)
+    held = closed_configurations(plain(robot), modes[0].q, held=slide)
     assert len(held) == 2 and min(float(np.abs(mode.q - modes[0].q).max()) for mode in held) < 1e-9
 
 
@@ -118,7 +118,7 @@ def test_a_swinging_slide(cut: str) -> None:
         builder.joint("closure", "prismatic", "lever", "block", axis=x)
     robot = builder.build()
     dynamics = plain(robot)
-    modes = assembly_modes(dynamics, at(robot, q1=0.8), held="q1")
+    modes = closed_configurations(dynamics, at(robot, q1=0.8), held="q1")
     way = 0.3 * np.exp(0.8j) - 1.0
     expected = sorted([np.angle(way), np.angle(-way)])  # the block is on this side of the lever's hinge or on the other
     assert modes.complete and len(modes) == 2 and {mode.branch for mode in modes} == {"+", "-"}
@@ -133,7 +133,7 @@ def test_a_swinging_slide(cut: str) -> None:
 def test_a_branch_is_chosen_by_signs_by_number_and_by_example() -> None:
     robot = watt()
     dynamics, q = plain(robot), at(robot, crank=0.6)
-    modes = assembly_modes(dynamics, q, held="crank")
+    modes = closed_configurations(dynamics, q, held="crank")
     for number, mode in enumerate(modes):
         for branch in (mode.branch, number, mode.q):
             closed = close_loops(dynamics, q, held="crank", branch=branch)
@@ -145,7 +145,7 @@ def test_a_branch_is_chosen_by_signs_by_number_and_by_example() -> None:
 def test_signs_keep_while_the_crank_goes_round() -> None:
     robot = km.library.build("klann")
     dynamics = plain(robot)
-    for mode in assembly_modes(dynamics, np.zeros(robot.nq)):
+    for mode in closed_configurations(dynamics, np.zeros(robot.nq)):
         lead = robot.joints[0].name
         goal = mode.q.copy()
         goal[0] += 1.0
@@ -175,13 +175,13 @@ def test_a_branch_that_is_not_there_is_told() -> None:
 def test_too_few_and_too_many_held() -> None:
     robot = km.library.build("five_bar")
     with pytest.raises(UnsupportedError, match="Hold 1 more of"):
-        assembly_modes(plain(robot), held=robot.joints[0].name)
+        closed_configurations(plain(robot), held=robot.joints[0].name)
     with pytest.raises(UnsupportedError, match="held joint 'q2' follows from 'q1': hold 'q1' only"):
-        assembly_modes(plain(km.library.four_bar()), [0.6, 0.0, 0.0], held=("q1", "q2"))
+        closed_configurations(plain(km.library.four_bar()), [0.6, 0.0, 0.0], held=("q1", "q2"))
 
 
 def test_none_is_an_answer_with_a_reason() -> None:
-    modes = assembly_modes(plain(km.library.four_bar()), [0.0, 0.0, 0.3], held="q3")
+    modes = closed_configurations(plain(km.library.four_bar()), [0.0, 0.0, 0.3], held="q3")
     assert not modes and modes.complete
     assert "reach from 0.6 m to 1.2 m have to span 1.682 m" in modes.message
 
@@ -190,13 +190,13 @@ def test_loops_in_space_are_looked_for_and_not_promised() -> None:
     robot = bricard().robot
     dynamics = plain(robot)
     q = close_loops(dynamics, np.full(robot.nq, 0.4)).q
-    modes = assembly_modes(dynamics, q, held=robot.joints[0].name)
+    modes = closed_configurations(dynamics, q, held=robot.joints[0].name)
     assert not modes.complete and "may be more" in modes.message
     assert min(float(np.abs(mode.q - q).max()) for mode in modes) < 1e-9
     for mode in modes:
         assert mode.q[0] == q[0] and np.abs(dynamics.constraint_error(mode.q)).max() < 1e-9
     with pytest.raises(UnsupportedError, match="can still move"):
-        assembly_modes(dynamics, q)
+        closed_configurations(dynamics, q)
 
 
 def test_loops_that_share_no_joint_are_combined_and_keep_limits() -> None:
@@ -222,6 +222,6 @@ def test_loops_that_share_no_joint_are_combined_and_keep_limits() -> None:
         )
     robot = builder.build()
     q = at(robot, left_1=0.6, right_1=0.6)
-    assert len(assembly_modes(plain(robot), q, limits=False)) == 4
-    inside = assembly_modes(plain(robot), q)
+    assert len(closed_configurations(plain(robot), q, limits=False)) == 4
+    inside = closed_configurations(plain(robot), q)
     assert len(inside) == 2 and all(0.0 <= mode.q[robot.q_slice("right_3")][0] <= 3.0 for mode in inside)

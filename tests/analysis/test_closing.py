@@ -229,9 +229,9 @@ def test_coordinates_by_name_are_held(dynamics: Dynamics) -> None:
     assert str(found) == found.message
     other = close_loops(dynamics, {"q1": 0.6}, branch={"+": "-", "-": "+"}[found.branch])
     assert other and other.q[0] == 0.6 and np.abs(other.q - found.q).max() > 0.1
-    modes = km.assembly_modes(dynamics, {"q3": 1.8})
+    modes = km.loops.closed_configurations(dynamics, {"q3": 1.8})
     assert modes.held == ("q3",) and all(mode.q[2] == 1.8 for mode in modes)
-    assert km.mobility(dynamics, {"q3": 1.8}).q[2] == 1.8
+    assert km.loops.mobility(dynamics, {"q3": 1.8}).q[2] == 1.8
 
 
 def test_a_coupled_joint_by_name_tells_its_leaders_coordinate() -> None:
@@ -273,4 +273,4 @@ def test_mechanisms_of_any_size_close() -> None:
         found = close_loops(km.derive(robot, backend="interpreter"), [0.6, 0.0, 1.6], held="q1")
         assert found and "start 2" not in found.message
         np.testing.assert_allclose(found.q, ASSEMBLED, atol=1e-7)
-        assert km.mobility(robot).dof == 1
+        assert km.loops.mobility(robot).dof == 1

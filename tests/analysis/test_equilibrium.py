@@ -15,7 +15,7 @@ from kinemorph.model import library
 from kinemorph.model.body import Body, diagonal
 from kinemorph.model.building.builder import RobotBuilder
 from kinemorph.plants.own_equations import first_order, second_order
-from kinemorph.plants.plant import Plant
+from kinemorph.plants.programs import Plant
 from kinemorph.plants.robot_plant import plant
 
 

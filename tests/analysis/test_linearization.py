@@ -15,7 +15,7 @@ from kinemorph.errors import KinemorphError, ModelError, ShapeError, Unsupported
 from kinemorph.model import library
 from kinemorph.model.building.builder import RobotBuilder
 from kinemorph.plants.own_equations import first_order, second_order
-from kinemorph.plants.plant import Plant
+from kinemorph.plants.programs import Plant
 from kinemorph.plants.robot_plant import plant
 from support.robots.random_robots import random_body, random_robot, random_states
 

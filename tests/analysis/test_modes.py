@@ -18,7 +18,7 @@ from kinemorph.model import library
 from kinemorph.model.body import Body
 from kinemorph.model.building.builder import RobotBuilder
 from kinemorph.plants.own_equations import first_order, second_order
-from kinemorph.plants.plant import Plant
+from kinemorph.plants.programs import Plant
 from kinemorph.plants.robot_plant import plant
 
 CHAINS = json.loads((Path(__file__).parents[1] / "data" / "hanging_chain_modes.json").read_text())

@@ -74,7 +74,7 @@ def test_loops_that_cannot_close_are_the_reason() -> None:
 def test_a_loop_in_space() -> None:
     dynamics = km.derive(bricard().robot, backend="interpreter")
     body = dynamics.robot.body_names[2]
-    closed = km.close_loops(dynamics, np.full(dynamics.robot.nq, 0.5)).q
+    closed = km.loops.close_loops(dynamics, np.full(dynamics.robot.nq, 0.5)).q
     goal = dynamics.pose(body)(closed)
     found = inverse_kinematics(dynamics, {body: goal}, tolerance=1e-9)
     assert found and np.abs(dynamics.pose(body)(found.q) - goal).max() < 1e-8

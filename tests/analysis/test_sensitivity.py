@@ -21,7 +21,7 @@ from kinemorph.model.configuration import difference, integrate
 from kinemorph.model.parameter import Parameter
 from kinemorph.model.robot import Robot
 from kinemorph.plants.own_equations import first_order, second_order
-from kinemorph.plants.plant import Plant
+from kinemorph.plants.programs import Plant
 from kinemorph.plants.robot_plant import plant
 from kinemorph.simulation.stepping.stepper import Stepper
 
@@ -223,7 +223,7 @@ def test_bad_input_is_told_in_a_sentence() -> None:
         sensitivities(system, 1.0)
     with pytest.raises(ModelError, match=r"parameter 'm2': plant 'double_pendulum' keeps 'l1' as inputs"):
         sensitivities(system, 1.0, "m2")
-    with pytest.raises(ModelError, match="has none of that name"):
+    with pytest.raises(ModelError, match="has no parameter of that name"):
         sensitivities(library.double_pendulum(), 1.0, "l3")
     with pytest.raises(ShapeError, match="has no u 'q3'"):
         sensitivities(system, 1.0, "u.q3")

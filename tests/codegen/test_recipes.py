@@ -117,7 +117,7 @@ for robot in (k.library.pendulum(), k.library.four_bar(), k.library.hexapod24())
     dynamics.forward_dynamics
     dynamics.mass_matrix
 k.derive(k.library.pendulum(), formulation="closed_form").bias_forces
-k.plant(k.library.scara())
+k.plants.plant(k.library.scara())
 k.simulate(k.System(ball.build(), (contact,)), 0.01)
 k.simulate(k.library.pendulum(), 0.01, method="rodas")
 print("\\n".join(name for name in sys.modules if name.partition(".")[0] == "kinemorph"))

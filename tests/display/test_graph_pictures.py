@@ -32,9 +32,9 @@ PROGRAMS = {
     "pendulum": _program("pendulum", "forward_dynamics", parameters="all"),
     "a constant": _program("pendulum", "mass_matrix"),
     "double pendulum": _program("double_pendulum", "forward_dynamics"),
-    "an input handed on": kinemorph.trace(lambda x, y: [x, -x, 0.0, x * x], {"x": (), "y": ()}),
-    "blocks": kinemorph.trace(lambda x: solve([[x[0]], [x[1], x[2]]], [[x[0]], [1.0]]), {"x": (3,)}),
-    "nothing": kinemorph.trace(lambda: [], {}),
+    "an input handed on": kinemorph.codegen.trace(lambda x, y: [x, -x, 0.0, x * x], {"x": (), "y": ()}),
+    "blocks": kinemorph.codegen.trace(lambda x: solve([[x[0]], [x[1], x[2]]], [[x[0]], [1.0]]), {"x": (3,)}),
+    "nothing": kinemorph.codegen.trace(lambda: [], {}),
 }
 
 
@@ -90,13 +90,13 @@ def test_a_minus_stands_on_every_edge_of_a_negative_reference(name: str) -> None
 
 
 def test_the_first_argument_enters_at_the_top() -> None:
-    program = kinemorph.trace(lambda x, y: y.sin() / x, {"x": (), "y": ()})
+    program = kinemorph.codegen.trace(lambda x, y: y.sin() / x, {"x": (), "y": ()})
     top, bottom = sorted(ways(draw_graph(program))[1:3], key=lambda points: float(points[-1, 1]))
     assert top[0, 0] > bottom[0, 0]  # sin y starts in the second column, x in the first
 
 
 def test_labels_are_symbols_names_and_numbers() -> None:
-    program = kinemorph.trace(lambda x: 2.5 * x[0] - x[1].sin(), {"x": (2,)})
+    program = kinemorph.codegen.trace(lambda x: 2.5 * x[0] - x[1].sin(), {"x": (2,)})
     shown = {text.get_text() for text in draw_graph(program, names={"x[1]": "angle"}).axes[0].texts}
     assert shown == {"2.5", "×", "−", "sin", "x[0]", "angle", "out"}
 
@@ -106,7 +106,7 @@ def test_what_no_output_needs_is_drawn_where_asked_for() -> None:
         x.cos()
         return x.sin()
 
-    program = kinemorph.trace(wasteful, {"x": ()})
+    program = kinemorph.codegen.trace(wasteful, {"x": ()})
     shown = [{text.get_text() for text in draw_graph(program, unused=unused).axes[0].texts} for unused in (False, True)]
     assert shown[1] - shown[0] == {"cos"}
 
@@ -125,16 +125,16 @@ def test_too_large_a_graph_is_refused_with_a_remedy() -> None:
 
 
 def test_new_nodes_are_those_that_compute_something_new() -> None:
-    before = kinemorph.trace(lambda x, y: 2.0 * x + y.sin(), {"x": (), "y": ()})
-    after = kinemorph.trace(lambda y, x: [y.cos() * y.sin(), y.sin() + 2.0 * x], {"y": (), "x": ()})
+    before = kinemorph.codegen.trace(lambda x, y: 2.0 * x + y.sin(), {"x": (), "y": ()})
+    after = kinemorph.codegen.trace(lambda y, x: [y.cos() * y.sin(), y.sin() + 2.0 * x], {"y": (), "x": ()})
     nodes = after.graph.nodes
     assert sorted(nodes[i][0] for i in new_nodes(after, before)) == ["cos", "mul"]
     assert not new_nodes(before, before) and not new_nodes(before, after)
 
 
 def test_swapped_arguments_and_signs_are_new_where_they_matter() -> None:
-    before = kinemorph.trace(lambda x, y: [x / y, (x - y).exp()], {"x": (), "y": ()})
-    after = kinemorph.trace(lambda x, y: [y / x, (y - x).exp()], {"x": (), "y": ()})
+    before = kinemorph.codegen.trace(lambda x, y: [x / y, (x - y).exp()], {"x": (), "y": ()})
+    after = kinemorph.codegen.trace(lambda x, y: [y / x, (y - x).exp()], {"x": (), "y": ()})
     nodes = after.graph.nodes
     assert sorted(nodes[i][0] for i in new_nodes(after, before)) == ["div", "exp"]
 

@@ -282,9 +282,9 @@ def test_long_equations_are_not_set_unasked(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_a_plant_names_its_states(pendulum: Robot) -> None:
-    said = words(kinemorph.plant(pendulum)._repr_html_())
+    said = words(kinemorph.plants.plant(pendulum)._repr_html_())
     assert "configuration 2 q1 [rad], q2 [rad]" in said
-    equations = kinemorph.first_order(lambda x: [-x[0]], {"level": "m"}, start=[1.0])
+    equations = kinemorph.plants.first_order(lambda x: [-x[0]], {"level": "m"}, start=[1.0])
     assert "further states 1 level [m]" in words(equations._repr_html_())
 
 
@@ -311,7 +311,7 @@ def test_energies_of_elements_are_in_the_potential(sprung: Trajectory) -> None:
 
 
 def test_a_failed_run_says_so_in_red() -> None:
-    failed = kinemorph.simulate(kinemorph.first_order(lambda x: [x[0] * x[0]], {"x": "m"}, start=[1.0]), 2.0)
+    failed = kinemorph.simulate(kinemorph.plants.first_order(lambda x: [x[0] * x[0]], {"x": "m"}, start=[1.0]), 2.0)
     assert not failed.outcome.ok
     root = parsed(failed._repr_html_())
     red = [node for node in root.iter("div") if cards.TONES["bad"] in node.get("style", "")]
@@ -329,7 +329,7 @@ def test_a_run_from_a_file_without_a_robot_has_a_card(run: Trajectory, tmp_path:
 
 
 def test_events_are_counted_and_marked() -> None:
-    swing = kinemorph.first_order(lambda x: [x[1], -x[0]], {"angle": "rad", "rate": "rad/s"}, start=[1.0, 0.0])
+    swing = kinemorph.plants.first_order(lambda x: [x[1], -x[0]], {"angle": "rad", "rate": "rad/s"}, start=[1.0, 0.0])
     swung = kinemorph.simulate(swing, 8.0, events=[kinemorph.Guard("middle", lambda x: x[0])])
     assert len(swung.events) == 3
     html = swung._repr_html_()
@@ -369,7 +369,7 @@ def test_verdicts_have_cards(run: Trajectory) -> None:
 
 
 def test_poles_and_equilibria_have_cards() -> None:
-    plant = kinemorph.plant(kinemorph.library.build("pendulum"))
+    plant = kinemorph.plants.plant(kinemorph.library.build("pendulum"))
     poles = kinemorph.poles(plant)
     assert cards.number(poles.omega[0]) in words(poles._repr_html_()) and "unstable" not in words(poles._repr_html_())
     assert "1 of 2 grow: unstable" in words(kinemorph.poles(plant, q=[math.pi])._repr_html_())
@@ -378,7 +378,7 @@ def test_poles_and_equilibria_have_cards() -> None:
 
 
 def test_assemblies_and_kinds_of_modules_have_cards() -> None:
-    organism = kinemorph.assemble("B>0 Sv1\n.   B^2", name="three <b>")
+    organism = kinemorph.modules.assemble("B>0 Sv1\n.   B^2", name="three <b>")
     html = organism._repr_html_()
     assert html.count("data:image/png") == 1 and "three <b>" not in html
     said = words(html)

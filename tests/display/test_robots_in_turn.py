@@ -23,7 +23,7 @@ from kinemorph.display.scenes.building import scene_of
 from kinemorph.display.scenes.scene import Figure, Scene
 from kinemorph.display.tables import run_summaries
 from kinemorph.errors import UnsupportedError
-from kinemorph.plants.plant import Place
+from kinemorph.plants.programs import Place
 from kinemorph.plants.user_laws import Column
 from kinemorph.simulation.results.body_poses import body_poses
 from kinemorph.simulation.results.trajectory import Trajectory

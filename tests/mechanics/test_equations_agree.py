@@ -131,14 +131,14 @@ def test_rotor_inertia_is_added_to_the_diagonal_and_to_nothing_else(kind: str) -
     )
     q, v, a, _ = state(bare)
     extra = [x for joint in geared.joints for x in joint.armature]
-    with_rotors, without = (regroup(reframe(resolve(robot))) for robot in (geared, bare))
+    robot_with_rotors, without = (regroup(reframe(resolve(robot))) for robot in (geared, bare))
     M = numbers(composite_bodies.mass_matrix(without, q)) + np.diag(extra)
-    assert differ(composite_bodies.mass_matrix(with_rotors, q), M) < 1e-14
+    assert differ(composite_bodies.mass_matrix(robot_with_rotors, q), M) < 1e-14
     bias = newton_euler.bias_forces(without, q, v)
-    assert differ(newton_euler.bias_forces(with_rotors, q, v), bias) < 1e-14
-    tau = newton_euler.inverse_dynamics(with_rotors, q, v, a)
+    assert differ(newton_euler.bias_forces(robot_with_rotors, q, v), bias) < 1e-14
+    tau = newton_euler.inverse_dynamics(robot_with_rotors, q, v, a)
     assert differ(tau, M @ a + numbers(bias)) < TOLERANCE
-    assert differ(articulated_bodies.forward_dynamics(with_rotors, q, v, tau), a) < TOLERANCE
+    assert differ(articulated_bodies.forward_dynamics(robot_with_rotors, q, v, tau), a) < TOLERANCE
 
 
 @each_case("seed", range(20))

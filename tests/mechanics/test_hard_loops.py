@@ -10,13 +10,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from kinemorph import plant
 from kinemorph.deriving.dynamics import derive
 from kinemorph.mechanics.constraints import closures, constrained
 from kinemorph.mechanics.constraints.constrained import MOST_WRITTEN, written_out
 from kinemorph.mechanics.derivatives.branch_factor import ways_to_root
 from kinemorph.model.configuration import integrate
 from kinemorph.model.library import four_bar
+from kinemorph.plants import plant
 from kinemorph.plants.constraints import Conditions
 from kinemorph.plants.instant import LocalInstant
 from support.cases.mechanism_cases import EXACT, Case, Ours, apart, askew, case, check, ours, ready

@@ -182,7 +182,7 @@ def test_lists_of_sides() -> None:
         ([(0, 1, 3, 4)], {"modules": "X"}, "modules: the kind 'X' is unknown"),
         ([(0, 1, 3, 4)], {"base": 7}, "there is no module 'm7'"),
         ([(0, 1, 3, 4)], {"at": {0: (0, 0, 0), 1: (0.2, 0, 0)}}, "0.095 m and 0 rad from there"),
-        ([(0, 1, 3, 4)], {"at": "here"}, "at is 'here'; expected places"),
+        ([(0, 1, 3, 4)], {"at": "here"}, "at is 'here'; expected a dict of places"),
         ([(0, 1, 3, 4)], {"at": {0: np.full((4, 4), np.nan)}}, "the place of module 'm0' has a value that is not"),
         ({(0, 1): np.eye(4)}, {"tolerance": (-1.0, 0.1)}, "tolerance is (-1.0, 0.1); expected two numbers above 0"),
         ({(0, 1): np.eye(4)}, {"tolerance": "x"}, "tolerance is 'x'"),
@@ -216,7 +216,7 @@ def test_mistakes_of_lists(source: Any, options: dict[str, Any], words: str) -> 
         (lambda two: kinemorph.System(two), "an Assembly was given, expected a Robot or a System. Pass what its"),
         (lambda two: kinemorph.verify(two), "an Assembly was given, expected a Robot or a System. Pass what its"),
         (lambda two: kinemorph.replay(two), "of type Assembly; expected a Robot, System"),
-        (lambda two: kinemorph.assembly_tables(None), "a NoneType was given, expected an Assembly"),
+        (lambda two: kinemorph.modules.assembly_tables(None), "a NoneType was given, expected an Assembly"),
         (lambda two: two.system(None), "None is given as an element"),
     ],
 )  # fmt: skip

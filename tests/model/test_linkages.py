@@ -7,13 +7,14 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import pytest
 
-from kinemorph import derive, library, plant, simulate
+from kinemorph import derive, library, simulate
 from kinemorph.algebra.groups import act
 from kinemorph.deriving.dynamics import Dynamics
 from kinemorph.errors import ModelError
 from kinemorph.model.changes.reroot import body_motion
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System, as_robot
+from kinemorph.plants import plant
 from support.references import reduced_linkages as by_hand
 
 # name: (degrees of freedom, bodies, loops)

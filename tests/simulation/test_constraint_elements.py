@@ -14,9 +14,10 @@ from scipy.integrate import solve_ivp
 from scipy.interpolate import CubicSpline
 from scipy.special import ellipj, ellipk
 
-from kinemorph import Body, Robot, RobotBuilder, System, derive, elements, load, plant, save, simulate
+from kinemorph import Body, Robot, RobotBuilder, System, derive, elements, load, save, simulate
 from kinemorph.algebra.scalar import sin, sqrt
 from kinemorph.errors import ModelError, ShapeError
+from kinemorph.plants import plant
 from support.robots.reference_robots import reference
 
 TIGHT: dict[str, Any] = {"rtol": 1e-11, "atol": 1e-12}

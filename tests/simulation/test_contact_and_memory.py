@@ -10,7 +10,7 @@ import pytest
 from kinemorph import elements, simulate
 from kinemorph.model.elements.contact.contact_laws import Anchor, EasyDynNormal, Regularized
 from kinemorph.model.system import System
-from kinemorph.simulation.simulate import Held
+from kinemorph.simulation.simulate import HeldInputs
 from kinemorph.simulation.stepping.stepper import Stepper
 from support.cases.contact_cases import G, particle
 
@@ -51,7 +51,7 @@ def test_energy_of_an_anchor_that_takes_hold_after_a_step_is_booked() -> None:
 
 def test_inputs_that_are_held_leave_the_guess_alone() -> None:
     system = System(particle(), (elements.Contact("foot", "block", PRESS, Regularized(MU, 1e-4)),))
-    push = Held(lambda t: [1e-9 * t, 0.0], every=1e-3)
+    push = HeldInputs(lambda t: [1e-9 * t, 0.0], every=1e-3)
     run = simulate(system, 0.2, q=[0.0, -G / 1e4], v=[FAST, 0.0], method="extrapolated_contact", step=1e-3, inputs=push)
     assert run.v[-1, 0] == pytest.approx(FAST - MU * G * 0.2, abs=2e-5)
 

@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from kinemorph import Guard, equilibrium, linearize, plant, simulate
+from kinemorph import Guard, equilibrium, linearize, simulate
 from kinemorph.model.body import Body
 from kinemorph.model.building.builder import RobotBuilder
 from kinemorph.model.elements.contact.contact_laws import Anchor, EasyDynNormal, HuntCrossley, Regularized
@@ -16,8 +16,9 @@ from kinemorph.model.elements.contact.contacts import Contact
 from kinemorph.model.elements.contact.grounds import Plane
 from kinemorph.model.parameter import Parameter
 from kinemorph.model.system import System
+from kinemorph.plants import plant
 from kinemorph.plants.instant import LocalInstant
-from kinemorph.plants.plant import Plant
+from kinemorph.plants.programs import Plant
 from support.cases.contact_cases import ANCHOR, COULOMB, EASYDYN, SLOPE, G, ball, particle, runner, slope
 from support.robots.reference_robots import reference
 

@@ -9,28 +9,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kinemorph import (
-    Baumgarte,
-    Body,
-    Guard,
-    Partitioning,
-    RobotBuilder,
-    System,
-    derive,
-    elements,
-    load,
-    plant,
-    save,
-    simulate,
-    simulate_batch,
-)
+from kinemorph import Body, Guard, RobotBuilder, System, derive, elements, load, save, simulate, simulate_batch
 from kinemorph.algebra.scalar import sin
 from kinemorph.codegen.building.compile import build
 from kinemorph.errors import MissingExtraError, ModelError, ShapeError, UnsupportedError
+from kinemorph.loops import Baumgarte, Partitioning
 from kinemorph.model.library import bricard, four_bar
 from kinemorph.model.system import LOOP_METHOD_NAMES, Settings
+from kinemorph.plants import plant
 from kinemorph.plants.loop_methods import LOOP_METHODS
-from kinemorph.plants.plant import Plant
+from kinemorph.plants.programs import Plant
 from kinemorph.simulation.foreign.ida import independent_rows
 from kinemorph.simulation.foreign.stepper import ForeignStepper
 from kinemorph.simulation.march.layout import Status

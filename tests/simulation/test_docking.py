@@ -8,16 +8,17 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from kinemorph import Dock, Guard, Undock, simulate
+from kinemorph import Guard, simulate
 from kinemorph.algebra.groups import IDENTITY, Pose
 from kinemorph.errors import ModelError
 from kinemorph.mechanics.trees.resolve import resolve
 from kinemorph.model.configuration import integrate, random_configuration
 from kinemorph.model.elements import PID, DistanceConstraint
 from kinemorph.model.modules import Assembly, Docking, Module, active_wheel, backbone, cube, scout
+from kinemorph.modules import Dock, Undock
 from kinemorph.simulation.docking.changes import approaching, nearness
 from kinemorph.simulation.docking.topologies import docked_in
-from kinemorph.simulation.simulate import Held
+from kinemorph.simulation.simulate import HeldInputs
 from support.references.flying_modules import bodies_of, inertias_of, loss_of_locking, momentum
 from support.tools.each_case import each_case
 
@@ -220,7 +221,7 @@ def test_elements_inputs_and_callbacks_go_on_as_if_others_had_not_docked():
         def note(t, v):
             told.append(t)
 
-        inputs = Held(push, every=0.03)
+        inputs = HeldInputs(push, every=0.03)
         return simulate(
             system, 0.1, v={"m0_root.wy": 0.5}, events=events, method="rk4", step=0.001, output_step=0.01,
             inputs=inputs, callback=note, every=0.02,

@@ -20,7 +20,7 @@ from kinemorph.mechanics.steps.frozen_stiffness import frozen
 from kinemorph.mechanics.steps.implicit_forces import present_forces
 from kinemorph.model.elements.control.controllers import PD
 from kinemorph.plants.own_equations import second_order
-from kinemorph.plants.plant import Plant
+from kinemorph.plants.programs import Plant
 from kinemorph.simulation.integrators.methods import METHODS
 from kinemorph.simulation.march.layout import Status
 from kinemorph.simulation.running.chatter import GROWTH, find_chatter, largest_growth, stable_step, step_matrix
@@ -109,7 +109,7 @@ def test_the_extrapolated_step_chooses_its_own_size() -> None:
 def test_elements_hand_their_forces_to_the_step(record_property: Any) -> None:
     """Contacts and servos as elements: the same numbers as by hand, of hardly more work; legs are side by side."""
     stiff, plant, q = hexapod()
-    made = kinemorph.plant(as_elements(stiff))
+    made = kinemorph.plants.plant(as_elements(stiff))
     rng, still = np.random.default_rng(0), np.zeros(24)
     state = (0.0, q, np.concatenate([np.zeros(24), 0.3 * rng.normal(size=24)]))
     step = (*state, 1e-3, rng.normal(size=24), [])

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kinemorph import Effort, ElementLaw, register
 from kinemorph.algebra.groups import compose, translation
 from kinemorph.codegen.building.compile import build
+from kinemorph.elements import Effort, ElementLaw, register
 from kinemorph.model.elements import Bushing, CentralGravity, Gravity, JointFriction, JointLimits, Spring
 from kinemorph.model.library.choosing import choose
 from kinemorph.model.robot import Robot

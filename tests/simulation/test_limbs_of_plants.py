@@ -15,7 +15,7 @@ from kinemorph.model.elements.contact.contact_laws import Anchor, EasyDynNormal,
 from kinemorph.model.library.choosing import choose
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System
-from kinemorph.plants.plant import Plant
+from kinemorph.plants.programs import Plant
 from kinemorph.plants.robot_plant import plant
 from kinemorph.simulation.simulate import simulate
 

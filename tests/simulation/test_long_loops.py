@@ -13,11 +13,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kinemorph import derive, neutral, plant, simulate
+from kinemorph import derive, neutral, simulate
 from kinemorph.analysis.loops.close_loops import Closer
 from kinemorph.model.library import four_bar, jansen, spatial_slider_crank
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import as_robot
+from kinemorph.plants import plant
 
 DURATION = 1000.0
 

@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kinemorph import plant, simulate
+from kinemorph import simulate
 from kinemorph.model.elements import Contact, EasyDynNormal, Plane, Regularized
 from kinemorph.model.library import four_bar
 from kinemorph.model.system import Settings, System
+from kinemorph.plants import plant
 
 
 def pecking() -> System:

@@ -8,31 +8,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kinemorph import (
-    Baumgarte,
-    Body,
-    Guard,
-    Partitioning,
-    Projection,
-    RobotBuilder,
-    SingularPerturbation,
-    System,
-    close_loops,
-    derive,
-    elements,
-    plant,
-    simulate,
-    simulate_batch,
-)
+from kinemorph import Body, Guard, RobotBuilder, System, derive, elements, simulate, simulate_batch
 from kinemorph.algebra.groups import translation
 from kinemorph.algebra.scalar import sin
 from kinemorph.codegen.building.compile import build
 from kinemorph.codegen.loops.pivoting import chosen_columns
 from kinemorph.errors import ModelError, ShapeError, UnsupportedError
+from kinemorph.loops import Baumgarte, Partitioning, Projection, SingularPerturbation, close_loops
 from kinemorph.model.library import four_bar, n_four_bar
+from kinemorph.plants import plant
 from kinemorph.plants.instant import LocalInstant
 from kinemorph.plants.loop_methods import LOOP_METHODS
-from kinemorph.plants.plant import Plant
+from kinemorph.plants.programs import Plant
 from support.robots.loop_robots import FIVE_BAR_START, five_bar
 
 ROBOT = four_bar()

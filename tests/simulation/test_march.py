@@ -15,7 +15,7 @@ from kinemorph.simulation.integrators.methods import METHODS
 from kinemorph.simulation.march.guards import Guard
 from kinemorph.simulation.march.layout import layout
 from kinemorph.simulation.march.march import march
-from kinemorph.simulation.simulate import Held, simulate
+from kinemorph.simulation.simulate import HeldInputs, simulate
 from kinemorph.simulation.stepping.stepper import Stepper
 from support.tools.each_case import each_case
 
@@ -160,7 +160,7 @@ def test_held_inputs_are_held():
         return [10.0 * len(seen)]
 
     mass = second_order(lambda a, u: [a[0] - u[0]], {"x": "m"}, inputs={"force": "N"})
-    run = simulate(mass, 1.0, inputs=Held(law, every=0.25), output_step=0.125)
+    run = simulate(mass, 1.0, inputs=HeldInputs(law, every=0.25), output_step=0.125)
     assert seen == [0.0, 0.25, 0.5, 0.75, 1.0]
     segment = run.segments[0]
     assert segment.u[:, 0].tolist() == [10.0, 10.0, 20.0, 20.0, 30.0, 30.0, 40.0, 40.0, 50.0]
@@ -270,7 +270,7 @@ def test_a_restart_begins_where_a_new_stepper_would():
         ({"callback": 3}, UnsupportedError, "callback is 3"),
         ({"callback": print, "every": 0.0}, UnsupportedError, "every is 0.0"),  # once the sample time, silently
         ({"callback": print, "every": -1.0}, UnsupportedError, "every is -1.0"),  # once an endless loop
-        ({"inputs": Held(print, every=-1.0)}, UnsupportedError, "every of Held is -1.0"),
+        ({"inputs": HeldInputs(print, every=-1.0)}, UnsupportedError, "every of HeldInputs is -1.0"),
     ],
 )
 def test_bad_options_are_one_sentence(options, kind, said):
@@ -330,7 +330,7 @@ def test_steps_longer_than_the_samples_of_one_call_lose_none_of_them(method):
     held = simulate(
         first_order(lambda u: [u[0]], {"y": ""}, inputs={"u": ""}),
         3.0,
-        inputs=Held(lambda t, q, v, x: [round(t)], every=1.0),
+        inputs=HeldInputs(lambda t, q, v, x: [round(t)], every=1.0),
         output_step=1e-3,
         method=method,
     )

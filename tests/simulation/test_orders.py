@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import kinemorph
-from kinemorph.plants.plant import Plant
+from kinemorph.plants.programs import Plant
 from kinemorph.plants.robot_plant import plant
 from kinemorph.simulation.integrators import explicit, symplectic
 from kinemorph.simulation.integrators.methods import METHODS

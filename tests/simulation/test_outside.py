@@ -11,7 +11,7 @@ from kinemorph.plants.own_equations import first_order, second_order
 from kinemorph.simulation.foreign.stepper import LIBRARIES, ForeignStepper, stepper_for
 from kinemorph.simulation.integrators import methods
 from kinemorph.simulation.march.guards import Guard
-from kinemorph.simulation.simulate import Held, simulate
+from kinemorph.simulation.simulate import HeldInputs, simulate
 from kinemorph.simulation.stepping.stepper import Stepper
 
 TIGHT = {"rtol": 1e-10, "atol": 1e-12}
@@ -70,7 +70,7 @@ def test_held_inputs_and_callbacks(method):
     seen = []
     run = simulate(
         *(mass, 1.0),
-        inputs=Held(lambda t, q, v, x: [1.0 + t], every=0.25),
+        inputs=HeldInputs(lambda t, q, v, x: [1.0 + t], every=0.25),
         callback=lambda t, q, v, x: seen.append(t),
         every=0.2,
         method=method,

@@ -14,9 +14,10 @@ from weakref import WeakValueDictionary
 import numpy as np
 import pytest
 
-from kinemorph import Effort, ElementLaw, RobotBuilder, library, register
+from kinemorph import RobotBuilder, library
 from kinemorph.algebra.scalar import sin
 from kinemorph.codegen.graphs.graph import Graph
+from kinemorph.elements import Effort, ElementLaw, register
 from kinemorph.model.elements import PD, AppliedWrench, Contact, HuntCrossley, Regularized, Spring
 from kinemorph.model.system import System
 from kinemorph.plants import robot_plant

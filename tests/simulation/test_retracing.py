@@ -7,8 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kinemorph import Dock, Undock, assemble, load_trajectory, modules, save, simulate
+from kinemorph import load_trajectory, modules, save, simulate
 from kinemorph.errors import KinemorphError, StorageError
+from kinemorph.modules import Dock, Undock, assemble
 from kinemorph.simulation.results.body_poses import body_poses
 
 EVENTS = [

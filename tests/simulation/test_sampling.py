@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import kinemorph
-from kinemorph import Guard, Held, Stepper, System, load_trajectory, simulate, simulate_batch
+from kinemorph import Guard, HeldInputs, Stepper, System, load_trajectory, simulate, simulate_batch
 from kinemorph.algebra.scalar import where
 from kinemorph.model.elements import PID, Actuator, Continuous, PythonController, Sampled
 from kinemorph.plants.sample_instants import instants
@@ -181,7 +181,7 @@ def test_functions_of_the_run_come_after_ticks():
     order = []
     element = PythonController("tick", lambda t: order.append(("tick", t)) or 0.0, (), outputs="y", every=0.1)
     system = cart(element, Continuous("push", lambda t, y: y, ("tick.y",), "x"), Actuator("motor", "x"))
-    inputs = Held(lambda t: order.append(("inputs", t)) or [0.0], every=0.1)
+    inputs = HeldInputs(lambda t: order.append(("inputs", t)) or [0.0], every=0.1)
     run = simulate(
         system,
         0.3,
@@ -235,7 +235,7 @@ def test_a_run_that_goes_on_neither_repeats_nor_skips_a_tick(options, tmp_path):
     seen = []
     looks = PythonController("looks", lambda t, n: (t, [n[0] + 1.0]), (), outputs="n", memory="n", every=0.15)
     spy = PythonController("spy", lambda t: seen.append(t) or 0.0, (), outputs="y", every=0.1, memory=())
-    system = kinemorph.plant(cart(notes("n1", 0.1), looks, spy, notes("n2", 0.03, phase=0.02)))
+    system = kinemorph.plants.plant(cart(notes("n1", 0.1), looks, spy, notes("n2", 0.03, phase=0.02)))
     whole = simulate(system, 1.0, v=[1.0], output_step=0.05, **options)
     all_seen = seen.copy()
     for cut in (0.3, 0.35, 0.1 + 0.2, 0.6):

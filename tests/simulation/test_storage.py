@@ -29,7 +29,7 @@ from kinemorph.simulation.files import storage
 from kinemorph.simulation.files.storage import load_trajectory
 from kinemorph.simulation.march.guards import Guard
 from kinemorph.simulation.results.trajectory import Trajectory
-from kinemorph.simulation.simulate import Held, simulate
+from kinemorph.simulation.simulate import HeldInputs, simulate
 from support.robots.random_robots import robot_of_kind
 
 ENDINGS = (".npz", ".h5", ".csv", ".res")
@@ -63,7 +63,10 @@ RUNS = {
     "bounces": lambda: simulate(ball(), 3.0, q=[1.0], events=[ground(0.8)], output_step=0.1),
     "four-bar": lambda: simulate(library.four_bar(), 0.3, q=CLOSED, output_step=0.05),
     "free body with inputs": lambda: simulate(
-        robot_of_kind("free", chained=False), 0.3, inputs=Held(lambda t, q, v, x: [t] * 6, every=0.1), output_step=0.05
+        robot_of_kind("free", chained=False),
+        0.3,
+        inputs=HeldInputs(lambda t, q, v, x: [t] * 6, every=0.1),
+        output_step=0.05,
     ),
     "equations, failed": lambda: simulate(first_order(lambda x: [x[0] * x[0]], {"x": "m"}, start=[1.0]), 2.0),
 }

@@ -19,7 +19,7 @@ from kinemorph.plants.own_equations import first_order, second_order
 from kinemorph.plants.robot_plant import plant
 from kinemorph.simulation.march.guards import Guard
 from kinemorph.simulation.results.trajectory import Trajectory
-from kinemorph.simulation.simulate import Held, simulate
+from kinemorph.simulation.simulate import HeldInputs, simulate
 from support.robots.random_robots import robot_of_kind
 
 CLOSED = [0.6, 0.02989836, 1.6066907]  # of the four-bar, to eight digits
@@ -144,7 +144,7 @@ def test_accelerations_and_forces_obey_the_equations_of_motion(driven: Trajector
 
 
 def test_inputs_show_what_acts_from_a_sample_on() -> None:
-    run = simulate(library.pendulum(), 0.4, output_step=0.1, inputs=Held(lambda t, q, v, x: [t], every=0.2))
+    run = simulate(library.pendulum(), 0.4, output_step=0.1, inputs=HeldInputs(lambda t, q, v, x: [t], every=0.2))
     np.testing.assert_allclose(run["u.q1"], [0.0, 0.0, 0.2, 0.2, 0.4], atol=1e-14)
     np.testing.assert_allclose(run.tau, run.u, atol=0)
 
@@ -315,7 +315,7 @@ def test_states_between_samples_go_with_the_inputs_that_were_held(tmp_path: Any)
     """The rate at the end of a stretch is that under its own inputs, not under those that come next."""
     cart = kinemorph.RobotBuilder("cart").add(kinemorph.Body.sphere("cart", 2.0, 0.1))
     robot = cart.joint("x", "prismatic", "world", "cart", axis=(1, 0, 0)).build()
-    pushes = Held(lambda t, q, v, x: [2.0 * (-1.0) ** round(t / 0.5)], every=0.5)
+    pushes = HeldInputs(lambda t, q, v, x: [2.0 * (-1.0) ** round(t / 0.5)], every=0.5)
     run = simulate(robot, 2.0, inputs=pushes, output_step=0.25)
     times = np.linspace(0.0, 2.0, 201)
     v = 0.5 - np.abs(times % 1.0 - 0.5)  # up for half a second, then down

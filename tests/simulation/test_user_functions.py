@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from kinemorph import Guard, Held, System, library, simulate
+from kinemorph import Guard, HeldInputs, System, library, simulate
 from kinemorph.model.elements import PythonController
 
 METHODS = [{"method": "rk4", "step": 0.01}, {"method": "dop853"}, {"method": "scipy:RK45"}]
@@ -34,7 +34,7 @@ def failed(run, t, *words):
 )
 def test_inputs(value, words, options):
     for every in (None, 0.1):
-        inputs = Held(lambda t: value if t > 0.45 else [0.0], every)
+        inputs = HeldInputs(lambda t: value if t > 0.45 else [0.0], every)
         run = simulate(library.pendulum(), 1.0, inputs=inputs, output_step=0.1, **options)
         failed(run, 0.5, "`inputs` returned something that is not an input vector", words)
 

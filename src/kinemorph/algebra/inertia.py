@@ -147,7 +147,7 @@ def inertia_problems(mass: float, com: Sequence[float], moment: Sequence[Sequenc
     """What keeps these numbers from being a rigid body, one sentence for each failing condition. Floats only.
 
     mass [kg], com [m], shape (3,), moment [kg m^2] about the center of mass, shape (3, 3). Zero principal moments are
-    legal: a point mass has three, a thin rod one. Moments that only fail the triangle inequality are `triangle_doubts`.
+    legal: a point mass has three, a thin rod one. What only fails the triangle inequality is for `triangle_doubts`.
     """
     entries = tuple(x for row in moment for x in row)
     numbers = {"mass": (mass,), "center of mass": tuple(com), "moment of inertia": entries}
@@ -179,10 +179,11 @@ def inertia_problems(mass: float, com: Sequence[float], moment: Sequence[Sequenc
 
 
 def triangle_doubts(moment: Sequence[Sequence[float]], mass: float = 0.0) -> list[str]:
-    """One sentence where symmetric moments [kg m^2], shape (3, 3), of a body of `mass` [kg] fit no distribution of it.
+    """One sentence where no distribution of mass has this symmetric moment of inertia [kg m^2], shape (3, 3).
 
-    Equations of motion exist nevertheless, and many published models have such numbers. Negative moments about the axes
-    are `inertia_problems`; here they are at least 0, but the products of inertia may be too large.
+    There are equations of motion nevertheless, and many published models have such numbers. `inertia_problems` finds
+    negative moments about the axes x, y and z; here these are expected to be at least 0, but the products of inertia
+    may be too large. The `mass` [kg] of the body sets the size of what counts as rounding.
     """
     (xx, xy, xz), (_, yy, yz), (_, _, zz) = moment
     half = 0.5 * (xx + yy + zz)  # the triangle inequality holds where this, less the moments, is not negative

@@ -58,10 +58,10 @@ def along(axis: Axis, U: Six) -> S:
 
 
 def deflated(blocks: Blocks, U: Six, G: Six, freed: Axis | None, pivot: S = 0.0) -> Blocks:
-    """I - U G^T with G = U / (S . U + pivot).
+    """I - U G^T with U = I S and G = U / (S . U + pivot): what is left of an inertia beyond a joint with the axis S.
 
-    Along a `freed` coordinate axis only the part of the pivot is left: G pivot in its row and column, structural zeros
-    where there is no pivot.
+    `freed` is S, or None. Where S is a coordinate axis, its row and its column of the result are G pivot. They are
+    written like that, so that they are structural zeros where there is no pivot.
     """
     gone = freed[0][0] if freed is not None and len(freed) == 1 else -1
     Uk = tuple(0.0 if k == gone else U[k] for k in range(6))

@@ -40,11 +40,13 @@ class Lifted:
 
     def apply(self, name: str, *args: S) -> S:
         """The op `name` of the vocabulary on `args`, of which at least one is lifted."""
-        raise TypeError(f"{type(self).__name__} does not say what op '{name}' does to it; define its method `apply`")
+        raise TypeError(f"{type(self).__name__} does not define its method `apply`, which op '{name}' needs")
 
     def block(self, block: Block, args: Sequence[S]) -> list[S]:
         """The numbers that a block op gives for `args`, of which at least one is lifted."""
-        raise TypeError(f"{type(self).__name__} does not say what a block does to it; define its method `block`")
+        raise TypeError(
+            f"{type(self).__name__} does not define its method `block`, which op '{type(block).__name__}' needs"
+        )
 
 
 def _quiet(name: str) -> Callable[..., Any]:

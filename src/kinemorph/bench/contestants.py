@@ -16,7 +16,7 @@ import numpy as np
 from kinemorph.algebra.arrays import Array
 from kinemorph.bench.timing import Say
 from kinemorph.errors import MissingExtraError
-from kinemorph.plants.plant import Plant
+from kinemorph.plants.programs import Plant
 from kinemorph.simulation.simulate import simulate
 from kinemorph.simulation.stepping.stepper import Stepper
 

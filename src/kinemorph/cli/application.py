@@ -182,7 +182,7 @@ def _options(
 
 def put(data: Any, as_json: bool, tables: Callable[[Any], list[Any]]) -> None:
     """Prints data to stdout: as JSON, or as the tables that `tables` makes of them."""
-    from kinemorph.display.tables.terminal import rendered
+    from kinemorph.display.tables.robot_tables import rendered
 
     text = json.dumps(data, indent=2, allow_nan=False) + "\n" if as_json else rendered(tables(data), sys.stdout)
     out(text)

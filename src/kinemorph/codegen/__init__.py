@@ -15,3 +15,22 @@ building/      from a program to a function of NumPy arrays
 This room has never heard of a robot. `building.compile.build(program)` leads through it;
 `loops.printing.format_program` shows a program after any step.
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kinemorph.lazy import lazy_names
+
+HOMES: dict[str, str] = {
+    "trace": "kinemorph.codegen.graphs.tracing",
+    "build": "kinemorph.codegen.building.compile",
+}
+
+__all__ = [*HOMES]
+
+if TYPE_CHECKING:  # the same names for type checkers; a test compares the two lists
+    from kinemorph.codegen.building.compile import build as build
+    from kinemorph.codegen.graphs.tracing import trace as trace
+else:
+    __getattr__, __dir__ = lazy_names(__name__, HOMES)

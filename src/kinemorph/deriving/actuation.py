@@ -48,7 +48,7 @@ def _check_driven(robot: Robot, tree: Tree, places: Sequence[int], at: npt.Array
     left: Array | None = None
     if at is not None:
         velocities.assembled(robot, tree, at, "actuation")
-    for q in velocities.closed_configurations(robot, tree, at, "actuation"):
+    for q in velocities.configurations_to_try(robot, tree, at, "actuation"):
         left = _undriven(velocities.scaled_jacobian(tree, q), places)
         if left is None:
             return

@@ -42,7 +42,7 @@ from kinemorph.mechanics.constraints.constrained import (
     shared_out,
 )
 from kinemorph.mechanics.derivatives.branch_factor import branch_factor, ways_to_root
-from kinemorph.mechanics.elements.drives.rotors import with_rotors
+from kinemorph.mechanics.elements.drives.rotors import robot_with_rotors
 from kinemorph.mechanics.formulations.table import FORMULATIONS, FormulationName
 from kinemorph.mechanics.recursions import kinematics, momentum, newton_euler
 from kinemorph.mechanics.recursions.kinematics import Reference
@@ -71,7 +71,7 @@ def derive(
 ) -> Dynamics:
     """The equations of motion of a robot, as functions of arrays.
 
-    The equations of a System include the inertia that its motors add to joints (`with_rotors`), and no other elements.
+    The equations of a System include the rotor inertia of its motors (`robot_with_rotors`), and no other elements.
 
     `formulation`   "newton_euler" (recursive, fast), "lagrange" (from the energies, by dual numbers; a check) or
                     "closed_form" (the stacked matrices of the MODUROB paper; a check, see `stacked_matrices`)
@@ -82,7 +82,7 @@ def derive(
                     `export_c` writes, by this computer's C compiler; a check on it)
     `precision`     "float64" or "float32", of the arithmetic and of the arrays that functions return
     """
-    robot = with_rotors(robot) if isinstance(robot, System) else as_robot(robot)
+    robot = robot_with_rotors(robot) if isinstance(robot, System) else as_robot(robot)
     row = FORMULATIONS.get(formulation)
     if row is None:
         raise UnsupportedError(f"formulation '{formulation}' is unknown. Choose one of {', '.join(FORMULATIONS)}.")

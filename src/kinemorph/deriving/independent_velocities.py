@@ -52,7 +52,7 @@ def velocity_places(robot: Robot, names: str | Sequence[str], what: str) -> tupl
 
 def assembled(robot: Robot, tree: Tree, start: npt.ArrayLike | None, what: str) -> Array:
     """A closed configuration (nq,) near `start`, or near the neutral one; raises where none is found."""
-    for q in closed_configurations(robot, tree, start, what):
+    for q in configurations_to_try(robot, tree, start, what):
         return q
     near = "near the neutral configuration" if start is None else "near the configuration given"
     raise UnsupportedError(
@@ -61,7 +61,7 @@ def assembled(robot: Robot, tree: Tree, start: npt.ArrayLike | None, what: str) 
     )
 
 
-def closed_configurations(robot: Robot, tree: Tree, start: npt.ArrayLike | None, what: str) -> Iterator[Array]:
+def configurations_to_try(robot: Robot, tree: Tree, start: npt.ArrayLike | None, what: str) -> Iterator[Array]:
     """Closed configurations near `start`; where none is given, near the neutral one and others around it."""
     q = neutral(robot) if start is None else np.array(start, dtype=float)
     if q.shape != (robot.nq,) or not np.isfinite(q).all():

@@ -1,7 +1,7 @@
-"""Opening a page in a browser that has windows.
+"""Opening a page in a graphical browser.
 
-Where there is none, Python's `webbrowser` falls back on browsers for terminals, which would take over the one that the
-user is typing in. So a browser is asked for first, text browsers do not count, and what is started has neither our
+Where there is none, Python's `webbrowser` falls back on browsers for terminals, which would take over the terminal that
+the user is typing in. So a browser is asked for first, text browsers do not count, and what is started has neither our
 input nor our terminal: nothing can wait for a key.
 """
 
@@ -22,7 +22,7 @@ BOXED = (Path("/snap/bin/firefox"), Path("/snap/bin/chromium"))
 
 
 def graphical_browser() -> str | None:
-    """The name of the browser that pages are opened in; None where there is none with windows."""
+    """The name of the browser that pages are opened in; None where none is graphical."""
     try:
         controller = webbrowser.get()
     except webbrowser.Error:
@@ -37,7 +37,7 @@ def graphical_browser() -> str | None:
 def open_page(address: str) -> bool:
     """Opens a page in the browser, `file:///...` or `http://...`, and returns at once.
 
-    False where there is no browser with windows, or where none can be started.
+    False where there is no graphical browser, or where it cannot be started.
     """
     if graphical_browser() is None:
         return False
@@ -54,7 +54,7 @@ def open_page(address: str) -> bool:
 
 def advice(path: Path) -> str:
     """What to do with a page that no browser could be found for."""
-    return f"no browser with windows is here: open {path} yourself, or copy it to a machine that has one"
+    return f"there is no graphical browser here: open {path} yourself, or copy it to a machine that has one"
 
 
 def boxed() -> bool:

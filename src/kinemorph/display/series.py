@@ -21,7 +21,7 @@ from kinemorph.simulation.results.trajectory import Trajectory
 from kinemorph.words import did_you_mean
 
 GROUPS = ("q", "v", "a", "u", "tau", "x", "y", "m", "energy")  # before the dot, or found by their members
-CLEAR = 8  # lines that share an axis and are told apart by color
+CLEAR = 8  # lines that share an axis and differ in color
 MANY = 12  # columns of q from which on velocities are shown only when they are asked for
 DEGREES = {"rad": "deg", "rad/s": "deg/s", "rad/s^2": "deg/s^2", "rad/s²": "deg/s²"}
 BALANCE = "energy.balance"  # some 1e-12 of the others, so it has a block of its own

@@ -44,7 +44,7 @@ def followers(couplings: Iterable[Coupling]) -> dict[str, Follower]:
     direct = {c.joint: Follower(c.leader, float(evaluate(c.multiplier)), float(evaluate(c.offset))) for c in couplings}
     resolved: dict[str, Follower] = {}
     for joint in direct:
-        chain = [joint]  # up to a leader that is resolved or follows nobody
+        chain = [joint]  # up to a leader that is resolved or follows no other joint
         while direct[chain[-1]].leader in direct and direct[chain[-1]].leader not in resolved:
             chain.append(direct[chain[-1]].leader)
         for name in reversed(chain):

@@ -131,11 +131,12 @@ def coarsened(vertices: Points, triangles: Faces, faces: int) -> tuple[Points, F
 
 
 def _meeting_points(vertices: Points, triangles: Faces, cluster: Faces, count: int, edge: float) -> Points:
-    """Where the planes of the triangles at each cluster meet, shape (count, 3) [m]; where they leave it open, and
-    beyond a cell's `edge` [m], near the middle of its corners.
+    """For each cluster of corners the point where the planes of its triangles meet, shape (count, 3) [m].
 
-    The least sum of squared distances from the planes n x = d, each with the area as its weight, solves
-    (sum w n n^T) x = sum w d n  (Garland & Heckbert 1997).
+    Along directions that the planes do not decide, as in a flat region, the point stays at the mean of the corners. It
+    is never farther from that mean than the `edge` [m] of a cell. The point x with the least sum of squared distances
+    from the planes n x = d, each with its area w as the weight, solves  (sum w n n^T) x = sum w d n  (Garland &
+    Heckbert 1997).
     """
     sums = np.stack([np.bincount(cluster, column, count) for column in vertices.T], axis=1)
     middle = sums / np.bincount(cluster, minlength=count)[:, None]

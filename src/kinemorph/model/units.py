@@ -67,7 +67,7 @@ PREFIXES = {
 SPELLINGS = {"\N{DEGREE SIGN}": "deg", "\N{OHM SIGN}": "ohm", "\N{GREEK CAPITAL LETTER OMEGA}": "ohm", "**": "^"}
 SPELLINGS |= {"\N{MICRO SIGN}": "u", "\N{GREEK SMALL LETTER MU}": "u", "\N{MIDDLE DOT}": "*"}
 SPELLINGS |= {"\N{SUPERSCRIPT TWO}": "^2", "\N{SUPERSCRIPT THREE}": "^3"}
-# words that people write out, without the s of several; they are told the unit that is meant
+# words that people write out, in the singular; the error names the unit that is meant
 WRITTEN_OUT = {
     **{"meter": "m", "metre": "m", "millimeter": "mm", "centimeter": "cm", "inche": "inch", "feet": "ft", "foot": "ft"},
     **{"gram": "g", "kilogram": "kg", "kilo": "kg", "pound": "lb", "ton": "t", "second": "s", "sec": "s", "hour": "h"},

@@ -1,6 +1,6 @@
 """Plants: what a run advances and a linearization looks at, as programs of a state.
 
-plant                the Plant, and what its programs are
+programs             the Plant, and what its programs are
 laws                 the laws that a plant is made of, as data
 instant              a plant at one instant, as a record
 robot_plant          `plant`: the plant of a robot with its elements; `robot_laws` holds its laws
@@ -16,5 +16,29 @@ manifold_free        the state as one vector [q, v, x], for methods that know of
 own_equations        `first_order`, `second_order`: plants of equations of your own
 user_laws            how user laws are written: functions whose arguments name what they read
 recipe               all that a plant is made of as one text, by which its compiled programs are found again
+kept_with            what is kept with a plant as long as it lives
 sample_instants      regular sample instants that coincide wherever they should
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kinemorph.lazy import lazy_names
+
+HOMES: dict[str, str] = {
+    "Plant": "kinemorph.plants.programs",
+    "plant": "kinemorph.plants.robot_plant",
+    "first_order": "kinemorph.plants.own_equations",
+    "second_order": "kinemorph.plants.own_equations",
+}
+
+__all__ = [*HOMES]
+
+if TYPE_CHECKING:  # the same names for type checkers; a test compares the two lists
+    from kinemorph.plants.own_equations import first_order as first_order
+    from kinemorph.plants.own_equations import second_order as second_order
+    from kinemorph.plants.programs import Plant as Plant
+    from kinemorph.plants.robot_plant import plant as plant
+else:
+    __getattr__, __dir__ = lazy_names(__name__, HOMES)

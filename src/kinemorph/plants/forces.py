@@ -37,7 +37,7 @@ class Acting(NamedTuple):
 
     @property
     def loads(self) -> tuple[Mapping[int, Wrench], ...]:
-        """The loads on links as recursions take them: none, or one mapping."""
+        """The loads on links as the last argument of a recursion, in a tuple, which is empty where there are none."""
         return (self.elements.loads,) if self.elements.loads else ()
 
 

@@ -12,7 +12,7 @@ from kinemorph.errors import ModelError, ShapeError
 from kinemorph.mechanics.recursions.kinematics import tangent_of
 from kinemorph.plants.instant import LocalInstant
 from kinemorph.plants.laws import Laws
-from kinemorph.plants.plant import Place, Plant
+from kinemorph.plants.programs import Place, Plant
 from kinemorph.plants.user_laws import LEVEL, Column, Law, checked_length, columns, of_groups, split
 
 

@@ -14,7 +14,7 @@ from kinemorph.codegen.storing.recipes import written
 from kinemorph.deriving.dynamics import Dynamics, derive
 from kinemorph.errors import ModelError
 from kinemorph.mechanics.constraints.closures import constraint_names
-from kinemorph.mechanics.elements.drives.rotors import with_rotors
+from kinemorph.mechanics.elements.drives.rotors import robot_with_rotors
 from kinemorph.mechanics.elements.ensemble import FORCE_UNITS, Ensemble, ensemble
 from kinemorph.mechanics.elements.ensemble import Tick as Clocked
 from kinemorph.model.configuration import neutral
@@ -25,7 +25,7 @@ from kinemorph.plants.constrained_motion import seen
 from kinemorph.plants.instant import Instant
 from kinemorph.plants.loaded_robot import Additions, LoadedRobot
 from kinemorph.plants.loop_methods import LoopMethod, loop_method, names_independent
-from kinemorph.plants.plant import Place, Plant, Stage, Tick
+from kinemorph.plants.programs import Place, Plant, Stage, Tick
 from kinemorph.plants.recipe import recipe_of
 from kinemorph.plants.robot_laws import robot_laws
 from kinemorph.plants.user_laws import Column, Law, columns
@@ -72,7 +72,7 @@ def plant(
     robot = model.robot if isinstance(model, Dynamics) else as_robot(model)
     cast = ensemble(robot, model.elements if isinstance(model, System) else ())
     if isinstance(model, System):
-        robot = with_rotors(model)
+        robot = robot_with_rotors(model)
         cast = replace(cast, robot=robot)
     inner, outer = _shared_out(robot, cast, parameters)
     if isinstance(model, Dynamics):

@@ -19,7 +19,7 @@ from kinemorph.errors import ModelError, UnsupportedError
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import Settings, System
 from kinemorph.plants.loop_methods import LoopMethod
-from kinemorph.plants.plant import Plant
+from kinemorph.plants.programs import Plant
 from kinemorph.plants.robot_plant import plant as as_plant
 from kinemorph.plants.sample_instants import instants
 from kinemorph.plants.user_laws import Law
@@ -30,7 +30,7 @@ from kinemorph.simulation.integrators.method import Method
 from kinemorph.simulation.march.guards import Guard
 from kinemorph.simulation.results.trajectory import Trajectory
 from kinemorph.simulation.running.chatter import warn_of_chatter
-from kinemorph.simulation.running.execution import Held as Held
+from kinemorph.simulation.running.execution import HeldInputs as HeldInputs
 from kinemorph.simulation.running.execution import Ledger, Progress, Regular, Run
 from kinemorph.simulation.stepping.sample_clocks import Clockwork
 from kinemorph.simulation.stepping.step_options import check_positive, step_options, takes_old_names
@@ -99,14 +99,14 @@ def simulate(
 
     `inputs`        the inputs u: numbers in order or by name, constant for the whole run; or a Python function of some
                     of t, q, v and x, which is called at every stored sample and held in between. For another rate,
-                    give `Held(function, every=0.01)`
+                    give `HeldInputs(function, every=0.01)`
     `forces`        a law of generalized forces [N m or N], `lambda t, q, v: [...]`, which is compiled into the step
     `locked`        names of joints that do not move
     `loops`         how closed chains and other constraints are kept: "projection" (nothing drifts), "partitioning",
-                    "perturbation", "baumgarte" or "multipliers", or an object of `loop_methods`. By default the
+                    "perturbation", "baumgarte" or "multipliers", or an object of `kinemorph.loops`. By default the
                     settings of the system decide, else "projection"
     `events`        guards whose change of sign is an event (see `Guard`), and for a system of modules what docks and
-                    undocks (see `Dock` and `Undock`)
+                    undocks (see `kinemorph.modules.Dock`)
 
     Results.
 
@@ -189,8 +189,8 @@ def _regular_functions(
     inputs: Any, callback: Any, every: float | None, spacing: float, start: float
 ) -> tuple[Regular | None, Regular | None]:
     """The user functions that are called at regular times: for held inputs, and the callback."""
-    held = inputs if isinstance(inputs, Held) else Held(inputs) if callable(inputs) else None
-    check_positive(every=every, **{"every of Held": held.every if held else None})
+    held = inputs if isinstance(inputs, HeldInputs) else HeldInputs(inputs) if callable(inputs) else None
+    check_positive(every=every, **{"every of HeldInputs": held.every if held else None})
     if callback is not None and not callable(callback):
         raise UnsupportedError(f"callback is {callback!r}; expected a function callback(t, q, v, x).")
     return (

@@ -21,7 +21,7 @@ from kinemorph.deriving.dynamics import Dynamics
 from kinemorph.errors import ControllerError, ShapeError, UnsupportedError
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System
-from kinemorph.plants.plant import Plant
+from kinemorph.plants.programs import Plant
 from kinemorph.plants.robot_plant import plant as as_plant
 from kinemorph.plants.user_laws import Column
 from kinemorph.simulation.integrators.method import Method
@@ -146,9 +146,10 @@ def _together(plant: Plant, given: Mapping[str, Any]) -> dict[str, Array]:
     read = {group: _values(plant, group, values) for group, values in given.items()}
     counts = {group: len(values) for group, values in read.items() if values.ndim == 2 and len(values) != 1}
     if len(set(counts.values())) > 1:
-        listed = ", ".join(f"{group} {count}" for group, count in counts.items())
+        listed = ", ".join(f"{group} has {count}" for group, count in counts.items())
         raise ShapeError(
-            f"the batch has different numbers of states: {listed}. Give each the same number of rows, or one."
+            f"the initial values of the batch differ in their number of rows: {listed}. Give all of them the same "
+            "number of rows, or a single row that holds for every run."
         )
     count = next(iter(counts.values()), 1)
     return {

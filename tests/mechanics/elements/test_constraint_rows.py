@@ -227,7 +227,7 @@ WRONG: dict[str, tuple[Any, str]] = {
     "absolute": (elements.VelocityConstraint("e", "abs(v.hinge)"), "is not linear in the velocities"),
     "square": (elements.VelocityConstraint("e", lambda t, q, v: v[0] ** 2), "its row is not linear in the velocities"),
     "flat": (elements.VelocityConstraint("e", "sin(q.hinge)"), "depends on no velocity"),
-    "arguments": (elements.Constraint("e", lambda q: q[0]), r"takes \(q\); expected 2, for t, q"),
+    "arguments": (elements.Constraint("e", lambda q: q[0]), r"takes \(q\); expected 2 arguments: t, q"),
     "signal": (elements.Constraint("e", lambda t, x: x, reads="q.hing"), "reads 'q.hing'.* Did you mean 'q.hinge'?"),
     "too fast": (elements.Constraint("e", lambda t, x: x, reads="v.hinge"), "reads the velocity 'v.hinge'"),
     "long": (elements.DistanceConstraint("e", **ROD, length=-1.0), "length is -1; expected a finite number above 0"),
@@ -276,7 +276,8 @@ def test_only_references_are_read() -> None:
     ],
 )
 def test_functions_that_cannot_be_rows(rows: Any, error: Any, says: str) -> None:
-    from kinemorph import System, plant
+    from kinemorph import System
+    from kinemorph.plants import plant
 
     with pytest.raises(error, match=says):
         _ = plant(System(arm(), (elements.Constraint("e", rows),))).constraints

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from kinemorph import derive, plant, simulate
+from kinemorph import derive, simulate
 from kinemorph.algebra.dual import Dual
 from kinemorph.analysis.audit import audit
 from kinemorph.codegen.building.compile import build
@@ -26,6 +26,7 @@ from kinemorph.model.elements.contact.grounds import HeightMap, Plane
 from kinemorph.model.elements.contact.pair_contacts import PairContact
 from kinemorph.model.parameter import Parameter
 from kinemorph.model.system import System
+from kinemorph.plants import plant
 from kinemorph.plants.instant import LocalInstant
 from support.cases.contact_cases import (
     ANCHOR,

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import kinemorph
-from kinemorph import Body, Guard, Parameter, RobotBuilder, System, audit, linearize, plant, simulate
+from kinemorph import Body, Guard, Parameter, RobotBuilder, System, audit, linearize, simulate
 from kinemorph.algebra.scalar import cos, sin
 from kinemorph.codegen.building.compile import build
 from kinemorph.codegen.derivatives.differentiate import jacobian
@@ -34,6 +34,7 @@ from kinemorph.model.elements import (
     Sinusoid,
     SplinePath,
 )
+from kinemorph.plants import plant
 from support.tools.each_case import each_case
 
 QUICK = {"method": "rk4", "step": 0.01}  # where accuracy is no matter: soon compiled
@@ -513,7 +514,7 @@ def test_laws_that_are_traced_say_what_is_wrong():
     for kind in (Sampled, Continuous):
         for law, error, says in (
             (lambda t, x: None, kinemorph.errors.ShapeError, "'c' gave None as outputs; expected numbers"),
-            (lambda t: 0.0, ModelError, r"law takes \(t\); expected 2, for t, q.x"),
+            (lambda t: 0.0, ModelError, r"law takes \(t\); expected 2 arguments: t, q.x"),
             (lambda t, x: 1.0 if x > 0.0 else 0.0, kinemorph.errors.TracingError, "element 'c': the truth of an"),
         ):
             with pytest.raises(error, match=says):

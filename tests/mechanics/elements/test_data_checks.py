@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kinemorph import ElementLaw, Parameter, RobotBuilder, System, elements, register
+from kinemorph import Parameter, RobotBuilder, System, elements
+from kinemorph.elements import ElementLaw, register
 from kinemorph.errors import KinemorphError, ModelError
 from kinemorph.mechanics.elements.ensemble import ensemble
 from kinemorph.model.elements import ELEMENT_KINDS

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kinemorph import Body, Parameter, RobotBuilder, System, audit, elements, library, plant, simulate
+from kinemorph import Body, Parameter, RobotBuilder, System, audit, elements, library, simulate
 from kinemorph.algebra.groups import Pose, exp_so3
 from kinemorph.algebra.rotations import rotation
 from kinemorph.algebra.scalar import cos, sin
@@ -23,6 +23,7 @@ from kinemorph.mechanics.elements.law import law_of
 from kinemorph.mechanics.steps.point_states import JointState
 from kinemorph.model.configuration import random_configuration
 from kinemorph.model.elements.forces.applied import Table
+from kinemorph.plants import plant
 from support.cases.element_laws import ROBOTS, Instant
 from support.tools.each_case import each_case
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import kinemorph
-from kinemorph import RobotBuilder, System, load_text, plant, simulate, simulate_batch
+from kinemorph import RobotBuilder, System, load_text, simulate, simulate_batch
 from kinemorph.algebra.dual import Dual
 from kinemorph.analysis.with_gait import gait_joints, with_gait
 from kinemorph.errors import ModelError
@@ -26,6 +26,7 @@ from kinemorph.model.elements import (
     Serpenoid,
     Sinusoid,
 )
+from kinemorph.plants import plant
 from support.cases.element_laws import LEVEL, Instant
 from support.tools.each_case import each_case
 

@@ -11,15 +11,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kinemorph import Body, Effort, Parameter, Robot, RobotBuilder, System, audit, derive, linearize, plant, simulate
+from kinemorph import Body, Parameter, Robot, RobotBuilder, System, audit, derive, linearize, simulate
 from kinemorph.codegen.building.compile import build
+from kinemorph.elements import Effort
 from kinemorph.errors import ModelError
 from kinemorph.mechanics.elements.drives.motors import gentle_secant, gentle_sign
-from kinemorph.mechanics.elements.drives.rotors import with_rotors
+from kinemorph.mechanics.elements.drives.rotors import robot_with_rotors
 from kinemorph.mechanics.steps.point_states import JointState, joint_slope
 from kinemorph.model.changes.rotor_body import with_rotor_body
 from kinemorph.model.elements.drives.motors import DCMotor
 from kinemorph.model.elements.forces.springs import Spring
+from kinemorph.plants import plant
 from kinemorph.plants.instant import Instant
 from support.references.exact_rates import rate_along
 from support.tools.each_case import each_case
@@ -260,14 +262,14 @@ def test_equations_of_a_system_have_the_reflected_inertia() -> None:
     system = System(robot, (motor, replace(motor, name="second", inertia=Parameter("J", 2e-3))))
     bare, loaded = (float(derive(model).mass_matrix([0.2])[0, 0]) for model in (robot, system))
     assert loaded - bare == pytest.approx(400.0 * 3e-3)
-    assert [parameter.name for parameter in with_rotors(system).parameters] == ["J"]
+    assert [parameter.name for parameter in robot_with_rotors(system).parameters] == ["J"]
     keeping = derive(system, parameters=["J"])
     assert float(keeping.mass_matrix([0.2], [4e-3])[0, 0]) - bare == pytest.approx(400.0 * 5e-3)
     made = plant(system, parameters="all", account=True)
     assert [column.name for column in made.p] == ["J"]
     run = simulate(made, 0.3, q=[1.0], inputs=[1.0, 2.0], p=[4e-3], **TIGHT)
     assert audit(run, tolerance=1e-9).passed
-    assert with_rotors(System(robot)) is robot
+    assert robot_with_rotors(System(robot)) is robot
 
 
 @pytest.mark.slow

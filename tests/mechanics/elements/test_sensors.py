@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kinemorph import Body, Robot, RobotBuilder, System, audit, plant, simulate
+from kinemorph import Body, Robot, RobotBuilder, System, audit, simulate
 from kinemorph.algebra.groups import Pose, exp_so3
 from kinemorph.codegen.building.compile import build
 from kinemorph.codegen.graphs.tracing import trace
@@ -24,6 +24,7 @@ from kinemorph.model.elements.drives.motors import DCMotor
 from kinemorph.model.elements.forces.applied import CentralGravity, Gravity
 from kinemorph.model.elements.forces.springs import Spring
 from kinemorph.model.elements.sensing.sensors import IMU, ContactSwitch, Encoder, ForceTorqueSensor, Probe
+from kinemorph.plants import plant
 
 
 @dataclass(frozen=True)

@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kinemorph import Body, RobotBuilder, System, audit, elements, plant, simulate
+from kinemorph import Body, RobotBuilder, System, audit, elements, simulate
 from kinemorph.errors import ModelError
 from kinemorph.mechanics.elements.forces.tires import ground_forces
 from kinemorph.model.parameter import evaluate_all
 from kinemorph.model.robot import Robot
+from kinemorph.plants import plant
 from support.cases.element_laws import Instant
 
 # the data of EasyDyn's example

@@ -9,7 +9,7 @@ import numpy as np
 
 import kinemorph
 from kinemorph.algebra.scalar import sin
-from kinemorph.plants.plant import Plant
+from kinemorph.plants.programs import Plant
 from kinemorph.plants.robot_plant import plant
 from kinemorph.simulation.stepping.stepper import State, Stepper
 

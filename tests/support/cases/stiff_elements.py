@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import kinemorph
-from kinemorph import Effort, ElementLaw, System
+from kinemorph import System
+from kinemorph.elements import Effort, ElementLaw
 from kinemorph.mechanics.elements.law import Stiff
 from kinemorph.mechanics.steps.point_states import JointForce, JointState
 from kinemorph.model.elements.contact.contact_laws import EasyDynNormal, Regularized
@@ -33,7 +34,7 @@ class HeldLaw(ElementLaw[Held]):
         return Stiff(joints=(JointForce(view.hinge(element.joint).place, element.law),))
 
 
-kinemorph.register(Held, HeldLaw())
+kinemorph.elements.register(Held, HeldLaw())
 
 
 def as_elements(stiff: ByHand) -> System:

@@ -22,7 +22,7 @@ from kinemorph.mechanics.trees.tree import Tree
 from kinemorph.model.robot import Frame, Robot
 from kinemorph.plants.implicit_step import StepForces, half_moved, implicit_step
 from kinemorph.plants.instant import LocalInstant
-from kinemorph.plants.plant import Plant
+from kinemorph.plants.programs import Plant
 from kinemorph.plants.robot_plant import plant
 from kinemorph.plants.user_laws import split
 from support.cases.stiff_laws import Ground, Hold

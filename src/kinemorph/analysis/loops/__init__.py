@@ -1,7 +1,7 @@
 """Closed chains and inverse kinematics: configurations that satisfy constraints.
 
 close_loops         a closed configuration near a given one; following a motion with loops closed
-assembly_modes      all closed configurations of a robot with loops
+closed_configurations      all closed configurations of a robot with loops
 closure_sets        sets of loops that can be closed independently, and how each closes
 planar_equations    planar loops as complex equations
 planar_solutions    all solutions of planar loops, by elimination

@@ -83,11 +83,11 @@ def close_loops(
     `q`           numbers in the order of q_names; or some of them by name, which are held, near the model's start
     `held`        joints that keep their coordinates
     `branch`      the closed configuration that is wanted; by default the one that is near. One of
-                      signs, "+-"    one for each block of planar loops, as `assembly_modes` lists them: + where, going
+                      signs, "+-"    one for each block of planar loops, see `closed_configurations`: + where, going
                                      round the block and seen against the axis of the first hinge, its links turn
                                      left. A sign keeps through every motion until the block is singular, a dyad's
                                      until its links are in line.
-                      a number       of the list that `assembly_modes` gives at q
+                      a number       of the list that `closed_configurations` gives at q
                       a closed q     the branch of that configuration: it is followed from there
                   Signs and numbers need as many joints held as the loops have freedoms; where fewer are, the first
                   ones that suffice keep their coordinates too.
@@ -302,11 +302,11 @@ class Closer:
         if not follows:
             return ""
         them = ", ".join(f"'{name}'" for name in follows)
-        whom = ", ".join(f"'{name}'" for name in free)
+        leaders = ", ".join(f"'{name}'" for name in free)
         verb = "follows" if len(follows) == 1 else "follow"
-        why = (
-            f"{verb} from {whom}: hold {whom} only" if free else "cannot move, as the loops leave no freedom: hold none"
-        )
+        why = "cannot move, as the loops leave no freedom: hold none"
+        if free:
+            why = f"{verb} from {leaders}: hold {leaders} only"
         return f"Held joint{'s' * (len(follows) > 1)} {them} {why}."
 
     # ── branches ──────────────────────────────────────────────────────────────────────────────────────────────────

@@ -36,7 +36,7 @@ from kinemorph.mechanics.trees.resolve import resolve
 from kinemorph.mechanics.trees.tree import Tree
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System
-from kinemorph.plants.plant import Plant
+from kinemorph.plants.programs import Plant
 from kinemorph.plants.robot_plant import plant
 
 FLAT = 1e-7  # a singular value of the scaled J below this counts as zero

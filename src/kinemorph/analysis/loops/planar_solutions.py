@@ -221,7 +221,7 @@ def _solved(constant: Complex, a: Complex, d: Complex, along: Sequence[int], siz
 
 
 def _two_circles(c: complex, a: complex, b: complex, size: float) -> tuple[Answers, str]:
-    """c + a T1 + b T2 = 0: two links between two points."""
+    """c + a T1 + b T2 = 0 for the turns T1 and T2, of size 1: two links between two points."""
     distance, first, second = abs(c), abs(a), abs(b)
     if distance > first + second + DOUBLE * size or distance < abs(first - second) - DOUBLE * size:
         return [], (
@@ -241,7 +241,7 @@ def _two_circles(c: complex, a: complex, b: complex, size: float) -> tuple[Answe
 
 
 def _circle_and_line(c: complex, a: complex, d: complex, size: float) -> tuple[Answers, str]:
-    """c + a T + s d = 0: a link between a point and a line."""
+    """c + a T + s d = 0 for the turn T, of size 1, and the travel s of a slide: a link between a point and a line."""
     off = abs((c * d.conjugate()).imag) / abs(d)
     if off > abs(a) + DOUBLE * size:
         return [], f"a link of {abs(a):.4g} m has to reach a slide {off:.4g} m away"
@@ -257,7 +257,7 @@ def _circle_and_line(c: complex, a: complex, d: complex, size: float) -> tuple[A
 
 
 def _turning_slide(c: complex, a: complex, d: complex, size: float) -> tuple[Answers, str]:
-    """c + (a + s d) T = 0: a slide on a link that turns with it."""
+    """c + (a + s d) T = 0 for the turn T, of size 1, and the travel s: a slide on a link that turns with it."""
     off = abs((a * d.conjugate()).imag) / abs(d)
     if off > abs(c) + DOUBLE * size:
         return [], f"a slide that passes its hinge at {off:.4g} m has to end {abs(c):.4g} m away"
@@ -273,7 +273,7 @@ def _turning_slide(c: complex, a: complex, d: complex, size: float) -> tuple[Ans
 
 
 def _two_lines(c: complex, d: Complex) -> tuple[Answers, str]:
-    """c + s1 d1 + s2 d2 = 0."""
+    """c + s1 d1 + s2 d2 = 0 for the travels s1 and s2 of two slides."""
     A = np.array([d.real, d.imag])
     if abs(np.linalg.det(A)) < RANK * abs(d[0]) * abs(d[1]):
         return [], "two slides are parallel"

@@ -20,7 +20,7 @@ from kinemorph.analysis.small_motions.poles import Poles
 from kinemorph.analysis.small_motions.stability import Stability, stability_of
 from kinemorph.errors import KinemorphError, UnsupportedError
 from kinemorph.mechanics.elements.ensemble import FORCE_UNITS
-from kinemorph.plants.plant import Plant
+from kinemorph.plants.programs import Plant
 from kinemorph.plants.robot_plant import plant as as_plant
 from kinemorph.plants.user_laws import Law
 from kinemorph.shown import Shown

@@ -21,7 +21,7 @@ import numpy as np
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.analysis.small_motions.plant_derivatives import Point, slopes_of
-from kinemorph.plants.plant import Plant
+from kinemorph.plants.programs import Plant
 
 SHORT = 0.25  # a Newton step up to this [rad or m] is near enough to be trusted
 TURN = 1.0  # the longest step of an angle [rad]

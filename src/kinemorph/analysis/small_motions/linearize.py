@@ -38,7 +38,7 @@ from kinemorph.deriving.dynamics import Dynamics
 from kinemorph.errors import KinemorphError, MissingExtraError, ShapeError, UnsupportedError
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System
-from kinemorph.plants.plant import Plant
+from kinemorph.plants.programs import Plant
 from kinemorph.plants.robot_plant import plant as as_plant
 from kinemorph.plants.user_laws import Law
 from kinemorph.words import did_you_mean

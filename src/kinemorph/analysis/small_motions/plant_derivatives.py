@@ -27,7 +27,7 @@ from kinemorph.codegen.graphs.program import Port, Program
 from kinemorph.deriving.dynamics import Dynamics, derive
 from kinemorph.errors import ShapeError, UnsupportedError
 from kinemorph.mechanics.constraints.closures import constraint_names
-from kinemorph.plants.plant import Plant
+from kinemorph.plants.programs import Plant
 from kinemorph.plants.robot_plant import DISSIPATED, SUPPLIED
 from kinemorph.simulation.stepping.initial_state import closed_start, row_gaps
 

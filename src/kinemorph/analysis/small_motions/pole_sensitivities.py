@@ -32,7 +32,7 @@ from kinemorph.codegen.building.compile import build
 from kinemorph.codegen.building.function import CompiledFunction
 from kinemorph.codegen.derivatives.differentiate import forward, jacobian, reverse
 from kinemorph.errors import ShapeError, UnsupportedError
-from kinemorph.plants.plant import Plant
+from kinemorph.plants.programs import Plant
 from kinemorph.plants.user_laws import Law
 from kinemorph.words import did_you_mean
 

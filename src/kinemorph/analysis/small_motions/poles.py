@@ -22,7 +22,7 @@ from kinemorph.analysis.small_motions.eigenproblems import Complex, Motions, of_
 from kinemorph.analysis.small_motions.linearize import Linearization, Model, linearize, write_text
 from kinemorph.analysis.small_motions.plant_derivatives import Point, closed_point, is_singular, slopes_of
 from kinemorph.errors import UnsupportedError
-from kinemorph.plants.plant import Plant
+from kinemorph.plants.programs import Plant
 from kinemorph.plants.robot_plant import plant as as_plant
 from kinemorph.plants.user_laws import Law
 from kinemorph.shown import Shown

@@ -20,7 +20,7 @@ from kinemorph.codegen.building.compile import build
 from kinemorph.codegen.derivatives.differentiate import jacobian
 from kinemorph.errors import ModelError, ShapeError, UnsupportedError
 from kinemorph.model.robot import Robot
-from kinemorph.plants.plant import Plant
+from kinemorph.plants.programs import Plant
 from kinemorph.plants.robot_plant import plant as as_plant
 from kinemorph.plants.user_laws import Law
 from kinemorph.simulation.integrators.method import Method

@@ -17,7 +17,7 @@ from kinemorph.analysis.small_motions.linearize import linearize
 from kinemorph.analysis.small_motions.plant_derivatives import Point
 from kinemorph.analysis.small_motions.poles import Poles, poles
 from kinemorph.errors import KinemorphError
-from kinemorph.plants.plant import Plant
+from kinemorph.plants.programs import Plant
 
 ON_AXIS = 1e-7  # a real part below this, relative to the largest pole, is zero: rounding spreads double poles that far
 

@@ -19,7 +19,7 @@ from kinemorph.algebra.dual import Dual
 from kinemorph.algebra.scalar import is_zero
 from kinemorph.plants.instant import LocalInstant
 from kinemorph.plants.laws import Laws
-from kinemorph.plants.plant import Plant
+from kinemorph.plants.programs import Plant
 from kinemorph.plants.user_laws import Column, Law
 
 LEVEL = 0  # the level of the dual numbers here, below those that laws and mechanics use inside

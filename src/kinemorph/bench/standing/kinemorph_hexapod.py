@@ -16,7 +16,7 @@ from kinemorph.model.elements.contact.contacts import Contact
 from kinemorph.model.elements.control.controllers import PD
 from kinemorph.model.elements.forces.applied import AppliedWrench
 from kinemorph.model.system import System
-from kinemorph.plants.plant import Plant
+from kinemorph.plants.programs import Plant
 from kinemorph.plants.robot_plant import plant
 from kinemorph.simulation.march.layout import Status
 from kinemorph.simulation.simulate_batch import simulate_batch

@@ -136,7 +136,7 @@ def _equilibrium(model: Robot, state: StateOptions, stable: bool, plot: Path | N
 
 def _of_loops(system: System, what: Analysis, state: StateOptions) -> Result:
     """The motions that the loops of a robot allow, or the configurations in which they close."""
-    from kinemorph.analysis.loops.assembly_modes import assembly_modes
+    from kinemorph.analysis.loops.closed_configurations import closed_configurations
     from kinemorph.analysis.loops.mobility import mobility
     from kinemorph.display.tables import loop_reports
     from kinemorph.plants.robot_plant import plant
@@ -149,7 +149,7 @@ def _of_loops(system: System, what: Analysis, state: StateOptions) -> Result:
         data = loop_reports.mobility_summary(robot, freedom)
         return Result(data, loop_reports.mobility_tables, [], freedom.closed)
     with working(f"closing the loops of {robot.name}"):
-        found = assembly_modes(system, at, held=state.lock)
+        found = closed_configurations(system, at, held=state.lock)
     if not found:
         say(f"failed: {found.message}")
     return Result(loop_reports.assembly_summary(robot, found), loop_reports.assembly_tables, [], bool(len(found)))

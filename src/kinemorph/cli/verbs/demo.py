@@ -24,7 +24,7 @@ def demo(
     Pictures, tables, a replay and a summary are written to a folder.
     """
     from kinemorph.cli.demo import crawl_demo, robot_demo
-    from kinemorph.display.tables import terminal
+    from kinemorph.display.tables import robot_tables
 
     if robot is None:
         with working("assembling nine modules") as tell:
@@ -33,5 +33,5 @@ def demo(
         model = chosen(robot, reading).robot
         with working(f"deriving {model.name}") as tell:
             data = robot_demo.robot_demo(model, output, tell)
-    put(data, as_json, terminal.demo_tables)
+    put(data, as_json, robot_tables.demo_tables)
     raise typer.Exit(WELL if data["passed"] else FAILED)

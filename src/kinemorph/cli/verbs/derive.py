@@ -72,7 +72,7 @@ def derive(
 ) -> None:
     """Derives the equations of motion: operation counts, formulas, source code in several languages, or a graph."""
     from kinemorph.cli import emitted_forms
-    from kinemorph.display.tables import terminal
+    from kinemorph.display.tables import robot_tables
     from kinemorph.display.tables.summaries import Split
 
     system = chosen(robot, reading)
@@ -102,7 +102,7 @@ def derive(
         if not as_json:
             return
     if emit is Emit.summary or as_json:
-        put(data, as_json, lambda data: [terminal.function_table(data["functions"], data["robot"])])
+        put(data, as_json, lambda data: [robot_tables.function_table(data["functions"], data["robot"])])
     else:
         out(emitted_forms.as_text(data))
 

@@ -18,7 +18,7 @@ def info(
     as_json: Json = False,
 ) -> None:
     """Lists bodies, joints, coordinates, limits and conventions of a robot; without ROBOT, the built-in robots."""
-    from kinemorph.display.tables import file_reports, summaries, terminal
+    from kinemorph.display.tables import file_reports, robot_tables, summaries
     from kinemorph.model.library.choosing import choose, signatures
 
     if robot is None:
@@ -26,7 +26,7 @@ def info(
             {**summaries.robot_line(choose(name).robot), "name": name, "data": data}
             for name, data in signatures().items()
         ]
-        put(rows, as_json, terminal.library_tables)
+        put(rows, as_json, robot_tables.library_tables)
         return
     system, examination = examined(robot, reading)
-    put(file_reports.system_summary(system, examination, robot), as_json, terminal.robot_tables)
+    put(file_reports.system_summary(system, examination, robot), as_json, robot_tables.robot_tables)

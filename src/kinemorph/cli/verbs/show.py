@@ -100,7 +100,7 @@ def _print_or_serve(
 
 
 def _show_models(names: list[str], scenes: SceneOptions, q: Any, reading: ReadingOptions, as_json: bool) -> None:
-    from kinemorph.display.tables import summaries, terminal
+    from kinemorph.display.tables import robot_tables, summaries
 
     for name in names[1:]:
         if is_run(name):
@@ -120,7 +120,7 @@ def _show_models(names: list[str], scenes: SceneOptions, q: Any, reading: Readin
     if not scenes.asked and not as_json:
         options = f"--open (in the browser), --html {first.name}.html (the same page as a file), --view (live)"
         say(f"to see it: kinemorph show {shlex.quote(names[0])} with {options} or --png {first.name}.png")
-    _print_or_serve(scenes, systems, data, lambda: put(data, as_json, terminal.short_tables), q=pose)
+    _print_or_serve(scenes, systems, data, lambda: put(data, as_json, robot_tables.short_tables), q=pose)
 
 
 # ── runs ──────────────────────────────────────────────────────────────────────────────────────────────────────────────

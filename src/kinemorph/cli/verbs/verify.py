@@ -24,10 +24,10 @@ def verify(
     """Checks the derived equations: laws of mechanics, the other formulations, compiled against interpreted code."""
     from kinemorph.analysis.verification import verify as verification
     from kinemorph.deriving.dynamics import derive as derived
-    from kinemorph.display.tables import terminal
+    from kinemorph.display.tables import robot_tables
 
     model = chosen(robot, reading).robot
     with working(f"verifying {model.name}"):
         verdict = verification.verify(derived(model, formulation), states=states, seed=seed)  # type: ignore[arg-type]
-    put(verdict.as_dict(), as_json, terminal.check_tables)
+    put(verdict.as_dict(), as_json, robot_tables.check_tables)
     raise typer.Exit(WELL if verdict.passed else FAILED)

@@ -169,7 +169,7 @@ class Linearizer:
         if derivative is None:
             return Weights(self.refs.one, ())
         arguments = list(map(self._known, node[1:]))
-        with np.errstate(all="ignore"):  # a partial that nobody asks for may be one of a constant: the log in pow
+        with np.errstate(all="ignore"):  # a partial that is not needed may be one of a constant: the log in pow
             partials = derivative(self.vocabulary, *arguments, Expr(graph, i))
         return self.weights(zip(node[1:], map(graph.reference, partials), strict=True))
 

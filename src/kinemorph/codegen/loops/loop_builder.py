@@ -145,7 +145,10 @@ class LoopBuilder:
         """
         first, last = (0, start) if stop is None else (start, stop)
         if isinstance(first, View):
-            raise CompileError(f"{self._owner}: only the upper bound of a loop may stand in an array.")
+            raise CompileError(
+                f"{self._owner}: the lower bound of a loop is read from the array '{first.array}'; only the upper "
+                "bound may be. Give a whole number or a counter."
+            )
         for bound in (first, last):
             if isinstance(bound, bool) or not isinstance(bound, (Affine, int, View)):
                 raise CompileError(
@@ -170,7 +173,8 @@ class LoopBuilder:
         """Checks that no pass reads or writes a place that another pass writes to."""
         if isinstance(loop.stop, View) or (loop.stop - loop.start).terms:
             raise CompileError(
-                f"{self._owner}: the number of passes of a loop with apart=True has to be known. Give a number."
+                f"{self._owner}: a loop with apart=True has bounds that are only known while it runs; its number of "
+                "passes has to be constant. Give whole numbers, or leave out apart=True."
             )
         written = {view.array for call in calls(loop.body) for view in call.outs}
         owners: dict[tuple[str, int], int] = {}  # place in an array -> the pass that writes to it

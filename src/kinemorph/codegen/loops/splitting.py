@@ -72,7 +72,8 @@ class Sums:
         if abs(x.ref) not in self._known:
             if len(self.summands) == len(self._given):
                 raise CompileError(
-                    f"more than {len(self._given)} sums over copies are taken. Give more inputs for them."
+                    f"more sums over copies are taken than there are inputs that stand for them, {len(self._given)}. "
+                    "Give more such inputs to Sums."
                 )
             self._known[abs(x.ref)] = self._given[len(self.summands)]
             self.summands.append(Expr(x.graph, abs(x.ref)))

@@ -109,7 +109,7 @@ def _wrapped(q: Array, v: Array, turn: float) -> tuple[Array, Array]:
 
 
 def _add_arrows(axes: Any, q: Array, v: Array, color: str) -> None:
-    """Arrow heads along a run, equally far from one another as one sees them."""
+    """Arrow heads along a run, equally spaced in the picture: distances are shares of its ranges of q and v."""
     spans = [max(float(np.nanmax(one) - np.nanmin(one)), 1e-300) for one in (q, v)]
     steps = np.nan_to_num(np.hypot(np.diff(q) / spans[0], np.diff(v) / spans[1]))
     length = np.concatenate([[0.0], np.cumsum(steps)])

@@ -45,7 +45,7 @@ from kinemorph.model.joint import Joint
 from kinemorph.model.parameter import Parameter, evaluate
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System
-from kinemorph.plants.plant import Plant
+from kinemorph.plants.programs import Plant
 from kinemorph.plants.user_laws import Column
 
 MOST_DOF = 3  # of a robot whose equations are shown unasked

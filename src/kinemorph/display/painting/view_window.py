@@ -55,7 +55,8 @@ class Window:
     @property
     def step(self) -> float:
         """The distance between the lines of the grid on the floor [m]."""
-        return round_step(float(np.ptp(self.ground, axis=0).max()) / SQUARES)
+        footprint, extent = np.ptp(self.ground, axis=0).max(), (self.high - self.low).max()
+        return round_step(float(max(footprint, extent / 2.0)) / SQUARES)
 
     @property
     def sees_floor(self) -> bool:

@@ -87,7 +87,7 @@ class Replay:
         if path is None or not path.exists():
             path = self.save(Path(tempfile.mkdtemp(prefix="kinemorph-")) / f"{_file_name(self.scene.title)}.html")
         if not open_page(path.resolve().as_uri()):
-            print(f"There is no browser with windows here. Open {path} in one, on any machine.")
+            print(f"There is no graphical browser here. Open {path} in one, on any machine.")
         return path
 
 

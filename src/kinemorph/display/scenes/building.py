@@ -180,7 +180,10 @@ def _robot(subject: Subject) -> Robot:
 
 
 def _clock(runs: Sequence[Trajectory], fps: float) -> Array:
-    """The times of all pictures [s], equally far apart but for the last, from the first beginning to the last end."""
+    """The times of all frames [s], equally spaced from the earliest start of a run to the latest end.
+
+    Where there are no runs, one frame at time 0.
+    """
     if not isinstance(fps, Real) or not 0.0 < fps <= 1000.0:
         said = f"{fps:g}" if isinstance(fps, Real) else repr(fps)
         raise UnsupportedError(f"fps is {said}; expected a number above 0 and up to 1000. 60 is smooth.")

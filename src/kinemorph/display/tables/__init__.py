@@ -2,7 +2,7 @@
 
 grid               tables (`Grid`) and lists of facts (`Facts`): for a terminal, as text, Markdown, LaTeX and HTML
 summaries          robots, functions and checks as plain data: what `--json` prints
-terminal           the same data as tables for a terminal, and how they are printed
+robot_tables       the same data as tables for a terminal, and how they are printed
 run_summaries      runs, poles and equilibria as plain data; `run_tables` shows them
 element_tables     the elements of a system
 assembly_tables    matrices and lists of an assembly

@@ -6,7 +6,7 @@ import math
 import textwrap
 from typing import Any
 
-from kinemorph.analysis.loops.assembly_modes import AssemblyModes
+from kinemorph.analysis.loops.closed_configurations import ClosedConfigurations
 from kinemorph.analysis.loops.mobility import Mobility
 from kinemorph.display.tables.grid import Data, Facts, Grid, Parts, grid_of
 from kinemorph.model.robot import Robot
@@ -68,7 +68,7 @@ def mobility_tables(data: Data) -> Parts:
     return [*parts, places]
 
 
-def assembly_summary(robot: Robot, found: AssemblyModes) -> Data:
+def assembly_summary(robot: Robot, found: ClosedConfigurations) -> Data:
     """The closed configurations of a robot as data."""
     return {
         "name": robot.name,

@@ -10,7 +10,7 @@ from typing import Any
 
 from kinemorph.errors import MissingExtraError, UnsupportedError
 
-HOST = "127.0.0.1"  # nobody else can reach it
+HOST = "127.0.0.1"  # no other computer can reach it
 FIRST_PORT, TRIED = 8080, 200
 ONE_BY_ONE = threading.RLock()  # there is one console, and one next free port
 

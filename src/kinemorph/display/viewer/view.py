@@ -78,7 +78,7 @@ def view(
     viewer = Viewer(scene, port=port, place=(seen.elevation, seen.azimuth), follow=seen.follow)
     print(f"viewer at {viewer.url}", flush=True)
     if open and not open_page(viewer.url):
-        print("There is no browser with windows here. Open that address in one, on this computer.", flush=True)
+        print("There is no graphical browser here. Open that address in one, on this computer.", flush=True)
     if block:
         viewer.wait()
     return viewer

@@ -347,7 +347,7 @@ class Organisms:
             problem = "reach is given " + (
                 "together with a pose" if "placement" in read else "for a side that is none of 1 to 6"
             )
-            problem = f"{problem}, expected it for a side of the die alone"
+            problem = f"{problem}, expected it only for the sides 1 to 6 of a cube, without a pose"
             self.values.error("assembly", place.key("reach"), problem, "Give a pose.")
         if self.values.mistakes > before:
             return None

@@ -148,7 +148,7 @@ DOCKING = (
 MEASURED = (*_ENDS, Field("placement", "pose", "", "Where b was seen from a."))
 PORT = (
     Field("body", "text", "", "Part that carries the port.", required=True),
-    Field("reach", "literal", "length", "Distance of a side of the die from the middle [m], in place of a pose."),
+    Field("reach", "literal", "length", "Distance of a side 1 to 6 of a cube from the middle [m], in place of a pose."),
     Field("placement", "pose", "", "The port in the frame of its part: z out of the side, y up."),
 )
 MODULE_TYPE = (

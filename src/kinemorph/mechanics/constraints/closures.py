@@ -208,7 +208,7 @@ def _seen_from(tree: Tree, moves: Sequence[Move] | Mapping[int, Move], a: Attach
 
 
 def _sides(tree: Tree, a: Attachment, b: Attachment) -> tuple[list[int], list[int]]:
-    """The links between two attachments and the link that carries both."""
+    """The links from a, and those from b, up to the nearest link that carries both, which is not included."""
     above_a, above_b = _path(tree, a.link), _path(tree, b.link)
     while above_a and above_b and above_a[-1] == above_b[-1]:
         above_a.pop()

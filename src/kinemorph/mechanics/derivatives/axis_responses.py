@@ -78,12 +78,12 @@ class Direction(NamedTuple):
 
 
 class Response(NamedTuple):
-    """How motion along an axis changes the loads: wrenches [force; moment], shape (6,); P is a moment, shape (3,)."""
+    """How motion along an axis changes the load on its link: wrenches [force; moment], shape (6,), but for P."""
 
-    t: Vec
-    P: Vec
-    u: Vec
-    w: Vec
+    t: Vec  # by the acceleration
+    P: Vec  # a moment, shape (3,): how forces along the link's own axes change with axes nearer to the root
+    u: Vec  # by q
+    w: Vec  # by the velocity
     u_inside: Vec  # u without S x* f, for the axes of the same link
 
 

@@ -258,7 +258,7 @@ def law_of(element: Any) -> ElementLaw[Any]:
     if kind not in _LAWS and kind.__module__.startswith(DATA):
         import_module(LAWS + kind.__module__.removeprefix(DATA))
     if kind not in _LAWS:
-        remedy = f"Write an ElementLaw and call kinemorph.register({kind.__name__}, law)."
+        remedy = f"Write an ElementLaw and call kinemorph.elements.register({kind.__name__}, law)."
         what = f"no law is registered for its kind, {kind.__name__}"
         raise ModelError(Problem("element", element.name, what, remedy, rule="element"))
     return _LAWS[kind]

@@ -27,9 +27,9 @@ SUMS = 10 + 2 * 6 + 12  # sums over limbs that derivatives take: moments, loads 
 
 @dataclass(frozen=True)
 class Limbs:
-    """Limbs of one kind, contiguous in the tree, in q and in v; each by its links."""
+    """Limbs of one kind, which follow one another without gaps in the tree, in q and in v."""
 
-    links: tuple[tuple[Link, ...], ...]
+    links: tuple[tuple[Link, ...], ...]  # of each limb
     first: int  # index of the first link of all
 
     @property

@@ -147,7 +147,7 @@ def _row(peer: str, joint: Joint, unbounded: bool) -> Row:
 
 
 def _ordered(robot: Robot, names: Sequence[str]) -> list[Joint]:
-    """Our joints with coordinates in the order of the peer's names."""
+    """The joints of `robot` that have coordinates, in the order of `names`, as the other library lists them."""
     if isinstance(names, str):
         raise ModelError(f"joints is the text '{names}', expected a list of names. Put it in brackets.")
     moving = {joint.name: joint for joint in robot.joints if joint.nv}

@@ -7,7 +7,7 @@
 
 All lies in the vertical x-z plane; hinges turn from +x toward +z. Every link's frame has the axes of the world while
 the linkage stands as its points say, so that configuration is q = 0: angles are measured from it. A Robot has no start
-of its own, so this is what lets a run begin with closed loops where nobody says where it begins.
+of its own, so this lets a run begin with closed loops where no initial state is given.
 """
 
 from __future__ import annotations

@@ -144,8 +144,8 @@ def placed_modules(
     default = modules if isinstance(modules, (str, ModuleType)) and per_module is None else None
     problems = []
     if not isinstance(at, Mapping):
-        what = f"at is {short(at)}; expected places by the names of modules"
-        raise ModelError(Problem("", "", what, "Write {0: (0, 0, 0.1)}."))
+        what = f"at is {short(at)}; expected a dict of places by the names or numbers of modules"
+        raise ModelError(Problem("", "", what, "Write at={0: (0, 0, 0.1)} to place module m0."))
     places = {module_name(key): _place(module_name(key), raw, problems) for key, raw in at.items()}
     found = []
     alone = [base] if base and default is not None and not named else []  # a base is all that is said

@@ -149,9 +149,9 @@ class ModuleType(Shown):
 
 
 def side_port(side: int, body: str, reach: float) -> Port:
-    """A port on a side of a die, `reach` [m] from the middle of the module."""
+    """A port on a side of a cube, 1 to 6 as on a die (see above), `reach` [m] from the middle of the module."""
     if side not in SIDES:
-        raise ModelError(f"side_port is asked for side {side!r}; expected one of a die, 1 to 6. Others are Ports.")
+        raise ModelError(f"side_port is asked for side {side!r}; expected 1 to 6, as on a die. Use Port for others.")
     if not isinstance(reach, (Real, Symbolic)):
         raise ModelError(f"side_port: reach of side {side} is {reach!r}; expected a length [m].")
     R = SIDES[side]

@@ -29,7 +29,10 @@ if TYPE_CHECKING:
 
 
 class Direct(NamedTuple):
-    """A line of the DTL: `j` hangs on `i` by the edge of that name; the sides of i and j where they are modules."""
+    """A line of the list of direct transformations (DTL): `j` is attached to `i`.
+
+    `edge` is the name of what attaches it; `side_from` and `side_to` are the sides of i and j, where they are modules.
+    """
 
     i: str
     j: str
@@ -39,7 +42,7 @@ class Direct(NamedTuple):
 
 
 class Indirect(NamedTuple):
-    """A line of the IDTL: T_ij = T_ix T_xj."""
+    """A line of the list of indirect transformations (IDTL): T_ij = T_ix T_xj, where j is docked on x."""
 
     i: str
     j: str

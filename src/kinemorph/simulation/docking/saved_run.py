@@ -14,7 +14,7 @@ from kinemorph.model.modules.assembly import Assembly
 from kinemorph.model.modules.module_types import Side
 from kinemorph.model.modules.organisms import OFFSET
 from kinemorph.model.system import System
-from kinemorph.plants.plant import Plant
+from kinemorph.plants.programs import Plant
 from kinemorph.simulation.docking.topologies import DockedAssembly, Plants, in_order
 
 CHANGES = ("dock", "undock")

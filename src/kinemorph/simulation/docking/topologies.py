@@ -26,7 +26,7 @@ from kinemorph.model.parameter import evaluate_all
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import Settings, System
 from kinemorph.model.topology import WORLD
-from kinemorph.plants.plant import Plant
+from kinemorph.plants.programs import Plant
 from kinemorph.plants.robot_plant import plant as as_plant
 from kinemorph.simulation.docking.changes import Dock, Gap, Undock
 from kinemorph.simulation.results.segment import Segment

@@ -22,7 +22,7 @@ import numpy as np
 from kinemorph.algebra.arrays import Array
 from kinemorph.errors import UnsupportedError
 from kinemorph.plants.laws import Laws
-from kinemorph.plants.plant import Place, Plant
+from kinemorph.plants.programs import Place, Plant
 from kinemorph.plants.user_laws import Column
 from kinemorph.simulation.results.columns import ENERGIES
 from kinemorph.simulation.results.segment import Segment

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from kinemorph.algebra.arrays import Array
-from kinemorph.plants.plant import Plant
+from kinemorph.plants.programs import Plant
 from kinemorph.simulation.stepping.step_options import UNBOUNDED, StepOptions
 
 Rate = Callable[[float, Array], Array]

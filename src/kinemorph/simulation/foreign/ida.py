@@ -25,7 +25,7 @@ from kinemorph.codegen.building.function import CompiledFunction
 from kinemorph.codegen.derivatives.differentiate import jacobian
 from kinemorph.mechanics.constraints.constrained import MOST_REPEATED, PER_OPENING, REPEATED
 from kinemorph.plants.kept_with import kept_with
-from kinemorph.plants.plant import Plant
+from kinemorph.plants.programs import Plant
 from kinemorph.simulation.foreign.engines import InitialValueProblem, Sundials
 
 Mask = npt.NDArray[np.bool_]

@@ -25,7 +25,7 @@ from kinemorph.codegen.building.function import CompiledFunction
 from kinemorph.codegen.derivatives.differentiate import jacobian
 from kinemorph.errors import MissingExtraError, UnsupportedError
 from kinemorph.plants.loop_methods import Multipliers, Projection
-from kinemorph.plants.plant import Plant
+from kinemorph.plants.programs import Plant
 from kinemorph.simulation.foreign.constraints import ConstraintKeeper
 from kinemorph.simulation.foreign.engines import CvodeEngine, Engine, Equations, InitialValueProblem, ScipyEngine
 from kinemorph.simulation.foreign.ida import IdaEngine, Mask

@@ -15,7 +15,7 @@ import math
 from dataclasses import dataclass
 
 from kinemorph.codegen.loops.loop_program import View
-from kinemorph.plants.plant import Plant
+from kinemorph.plants.programs import Plant
 from kinemorph.simulation.integrators.linear_steps import LinearStep
 from kinemorph.simulation.integrators.method import Shape, Site, usual_control
 from kinemorph.simulation.integrators.simplified_newton import SimplifiedNewton

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from kinemorph.codegen.loops.loop_program import View
-from kinemorph.plants.plant import Plant
+from kinemorph.plants.programs import Plant
 from kinemorph.simulation.integrators import dop853
 from kinemorph.simulation.integrators.method import Shape, Site, usual_control
-from kinemorph.simulation.integrators.tableau import DORMAND_PRINCE, EULER, HEUN, RK4, Row, Tableau
+from kinemorph.simulation.integrators.tableau import BOGACKI_SHAMPINE, DORMAND_PRINCE, EULER, HEUN, RK4, Row, Tableau
 
 
 @dataclass(frozen=True)
@@ -145,13 +145,6 @@ def _nested(stages: int, weights: Row, D: tuple[Row, ...]) -> tuple[Row, ...]:
     return tuple(map(tuple, P.tolist()))
 
 
-BOGACKI_SHAMPINE = Tableau(  # Bogacki & Shampine (1989), 3(2)
-    a=((), (1 / 2,), (0.0, 3 / 4), (2 / 9, 1 / 3, 4 / 9)),
-    b=(2 / 9, 1 / 3, 4 / 9, 0.0),
-    c=(0.0, 1 / 2, 3 / 4, 1.0),
-    order=3,
-    error=(-5 / 72, 1 / 12, 1 / 9, -1 / 8),
-)
 DORMAND_PRINCE_DENSE = (  # Shampine (1986), order 4
     (1.0, -8048581381 / 2820520608, 8663915743 / 2820520608, -12715105075 / 11282082432),
     (0.0, 0.0, 0.0, 0.0),

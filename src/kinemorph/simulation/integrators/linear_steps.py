@@ -24,7 +24,7 @@ from kinemorph.codegen.graphs.tracing import trace
 from kinemorph.codegen.loops.elimination import factored, substituted
 from kinemorph.codegen.loops.loop_builder import LoopBuilder
 from kinemorph.codegen.loops.loop_program import View
-from kinemorph.plants.plant import Plant
+from kinemorph.plants.programs import Plant
 from kinemorph.simulation.integrators.method import Shape, Site
 
 

@@ -23,7 +23,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from kinemorph.codegen.loops.loop_program import View
-from kinemorph.plants.plant import Plant
+from kinemorph.plants.programs import Plant
 from kinemorph.simulation.integrators.method import CHANGED, Shape, Site, usual_control
 
 

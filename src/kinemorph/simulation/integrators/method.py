@@ -20,7 +20,7 @@ from typing import Any, Protocol
 from kinemorph.codegen.loops.loop_builder import LoopBuilder
 from kinemorph.codegen.loops.loop_program import View
 from kinemorph.plants.instant import LocalInstant
-from kinemorph.plants.plant import Plant
+from kinemorph.plants.programs import Plant
 
 Shape = tuple[int, ...]
 
@@ -87,10 +87,11 @@ class Site:
             self.loop.let(out[i], total, h, *at, *(slope[i] for _, slope in used))
 
     def measure(self, out: View, off: View) -> None:
-        """Writes the root mean square of an error `off`, shape (ns,), against the tolerances; 1 is just good enough.
+        """Writes to `out` how large an error `off`, shape (ns,), is: up to 1 the tolerances are met.
 
-        An entry of v or x counts against  atol + rtol max(|old|, |new|), one of w against  atol + rtol max(1, |w|):
-        lengths and angles against 1 m and 1 rad, wherever the zero of a coordinate is.
+        That is the root mean square of its entries, each divided by its tolerance. For v and x this is
+        atol + rtol max(|old|, |new|). For w, the change of the configuration over the step, it is
+        atol + rtol max(1, |w|), so that it does not matter where the zero of a coordinate is.
         """
         n, nv = self.plant.ns, self.plant.nv
         self.loop.let(out, lambda: 0.0)

@@ -23,7 +23,7 @@ from typing import Any
 
 from kinemorph.codegen.loops.elimination import substituted
 from kinemorph.codegen.loops.loop_program import View
-from kinemorph.plants.plant import Plant
+from kinemorph.plants.programs import Plant
 from kinemorph.simulation.integrators.linear_steps import (
     bending,
     bending_slope,

@@ -21,7 +21,7 @@ from kinemorph.codegen.derivatives.differentiate import pattern
 from kinemorph.codegen.loops.block_routines import routine
 from kinemorph.codegen.loops.loop_builder import LoopBuilder
 from kinemorph.codegen.loops.loop_program import View
-from kinemorph.plants.plant import Plant
+from kinemorph.plants.programs import Plant
 from kinemorph.simulation.integrators.linear_steps import residual_derivatives
 from kinemorph.simulation.integrators.method import Site
 from kinemorph.vocabulary.blocks import LeastSquares

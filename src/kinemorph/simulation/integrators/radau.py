@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kinemorph.codegen.loops.loop_program import View
-from kinemorph.plants.plant import Plant
+from kinemorph.plants.programs import Plant
 from kinemorph.simulation.integrators.complex_steps import ComplexStep
 from kinemorph.simulation.integrators.linear_steps import LinearStep
 from kinemorph.simulation.integrators.method import Shape, Site, usual_control

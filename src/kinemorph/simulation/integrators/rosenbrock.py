@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kinemorph.codegen.loops.loop_program import View
-from kinemorph.plants.plant import Plant
+from kinemorph.plants.programs import Plant
 from kinemorph.simulation.integrators.linear_steps import LinearStep
 from kinemorph.simulation.integrators.method import Shape, Site, usual_control
 from kinemorph.simulation.integrators.tableau import Row

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from kinemorph.codegen.loops.loop_program import View
-from kinemorph.plants.plant import Plant
+from kinemorph.plants.programs import Plant
 from kinemorph.simulation.integrators.method import Shape, Site, usual_control
 
 Kind = Literal["kick", "drift", "implicit"]

@@ -61,3 +61,10 @@ DORMAND_PRINCE = Tableau(  # Dormand & Prince (1980), RK5(4)7M
     order=5,
     error=(71 / 57600, 0.0, -71 / 16695, 71 / 1920, -17253 / 339200, 22 / 525, -1 / 40),
 )
+BOGACKI_SHAMPINE = Tableau(  # Bogacki & Shampine (1989), 3(2)
+    a=((), (1 / 2,), (0.0, 3 / 4), (2 / 9, 1 / 3, 4 / 9)),
+    b=(2 / 9, 1 / 3, 4 / 9, 0.0),
+    c=(0.0, 1 / 2, 3 / 4, 1.0),
+    order=3,
+    error=(-5 / 72, 1 / 12, 1 / 9, -1 / 8),
+)

@@ -23,11 +23,11 @@ from kinemorph.codegen.derivatives.differentiate import jacobian
 from kinemorph.codegen.graphs.program import Program
 from kinemorph.codegen.loops.elimination import factored, substituted
 from kinemorph.codegen.loops.loop_program import View
-from kinemorph.plants.plant import Plant
+from kinemorph.plants.programs import Plant
 from kinemorph.simulation.integrators.method import Shape, Site, usual_control
 
 MOST_ROUNDS = 30.0  # of Newton's iteration
-CLOSE = 1e-9  # relative size of a Newton step after which there is nothing left to do, as the error is its square
+CLOSE = 1e-9  # relative size of a Newton step that is the last one, as the error after it is its square
 
 
 @cache

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from kinemorph.codegen.building.compile import build
 from kinemorph.codegen.building.function import CompiledFunction
 from kinemorph.codegen.loops.loop_program import LoopProgram
-from kinemorph.plants.plant import Plant
+from kinemorph.plants.programs import Plant
 from kinemorph.plants.recipe import is_packaged
 from kinemorph.simulation.integrators.method import Method
 from kinemorph.simulation.march.layout import Guards

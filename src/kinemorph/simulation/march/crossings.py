@@ -1,4 +1,4 @@
-"""Looking for events along a step, as part of the march: where a guard changes its sign, and the first place of it.
+"""Looking for events along a step, as part of the march: the first time at which a guard changes its sign.
 
 Guards are evaluated on the dense output, at the ends of some pieces of the step. Where one has crossed zero in the
 direction that counts, the time of the crossing is narrowed down to neighboring numbers.
@@ -16,7 +16,11 @@ PIECES = 4  # pieces of a step; guards are evaluated at their ends
 
 
 class Watching:
-    """Writes the search. `interpolate(moment)` writes s at a time within the step to `between`, about the old base."""
+    """Writes the search for events into the loop program of the march.
+
+    `interpolate(moment)` has to write to `between` the s of a time within the step, in the coordinates about
+    `base_old`, the configuration at which the step began.
+    """
 
     def __init__(
         self,

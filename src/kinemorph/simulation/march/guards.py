@@ -21,7 +21,7 @@ from kinemorph.codegen.building.function import CompiledFunction
 from kinemorph.codegen.derivatives.differentiate import forward
 from kinemorph.codegen.graphs.program import Program
 from kinemorph.errors import ModelError, ShapeError
-from kinemorph.plants.plant import Plant
+from kinemorph.plants.programs import Plant
 from kinemorph.plants.user_laws import Law, of_groups
 from kinemorph.simulation.march.layout import Guards
 
@@ -157,10 +157,11 @@ class Watch:
         return Seldom(self.plant.rate)
 
     def sides(self, *state: Any, zero: Array | float = 0.0, due: Array | float = 0.0) -> Array:
-        """+1 or -1 for each guard: its sign, or where it is zero that of its rate, the side it is about to be on.
+        """The side of zero on which each guard is, +1 or -1: the sign of its value, or of its rate where that is zero.
 
-        `state` are the inputs of `rate`. Values up to `zero` (guards,) count as zero: see `zero_at`. A guard that is
-        `due` and still at zero has its change of sign before it.
+        `state` are the inputs of `rate`. Values up to `zero`, shape (guards,), count as zero: see `zero_at`. `due`,
+        shape (guards,), holds the sides of guards whose change of sign was not found yet, and 0 for the others: such a
+        guard stays on that side while it is zero. See the method `due`.
         """
         far: Array = self._values(*state)
         if np.all(np.abs(far) > np.maximum(FAR, zero)):  # none is at zero: no need to know where they go
@@ -171,9 +172,10 @@ class Watch:
         return sides
 
     def due(self, fired: Sequence[int], sides: Array, *state: Any) -> Array:
-        """The sides of guards that are at zero at an event of others, shape (guards,); 0 for all the rest.
+        """The sides, before an event, of guards that are zero at it without being its cause, shape (guards,); else 0.
 
-        Feet that land together do so some rounding apart: where one is found, the next is about to change its sign.
+        The times at which feet land together differ by rounding: where one is found, the others are yet to change their
+        sign.
         """
         values, rates = self._along(*state, 1.0, self._rate(*state))
         small = np.abs(values) <= 1e-12 * (1.0 + np.abs(rates))
@@ -181,7 +183,10 @@ class Watch:
         return found
 
     def is_met(self, guard: int, *state: Any) -> bool:
-        """Whether a guard of an element stands at zero or below: another at the same instant may have settled it."""
+        """Whether a guard of an element is still zero or negative, after other events at the same instant.
+
+        One of them may have changed that: a foot that has left the ground does not begin to slide.
+        """
         values, rates = self._along(*state, 1.0, self._rate(*state))
         return bool(values[guard] <= 1e-8 * (1.0 + abs(rates[guard])))
 

@@ -11,7 +11,7 @@ from functools import cached_property
 from kinemorph.algebra.arrays import Array
 from kinemorph.codegen.graphs.program import Program
 from kinemorph.codegen.loops.loop_program import View
-from kinemorph.plants.plant import Plant
+from kinemorph.plants.programs import Plant
 from kinemorph.simulation.integrators.method import Method, Shape
 
 HUGE = 1e300  # a number beyond it counts as infinite

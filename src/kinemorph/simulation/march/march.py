@@ -23,7 +23,7 @@ from kinemorph.codegen.graphs.program import Program
 from kinemorph.codegen.graphs.tracing import trace
 from kinemorph.codegen.loops.loop_builder import LoopBuilder
 from kinemorph.codegen.loops.loop_program import LoopProgram, View
-from kinemorph.plants.plant import Plant
+from kinemorph.plants.programs import Plant
 from kinemorph.simulation.integrators.method import Method, Site, snap_reach
 from kinemorph.simulation.march.constraints import Constraints
 from kinemorph.simulation.march.crossings import Watching

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from kinemorph.codegen.graphs.program import Program
 from kinemorph.codegen.loops.loop_builder import LoopBuilder
 from kinemorph.codegen.loops.loop_program import View
-from kinemorph.plants.plant import Plant
+from kinemorph.plants.programs import Plant
 from kinemorph.plants.sample_instants import FAR
 from kinemorph.simulation.integrators.method import CHANGED, Site
 from kinemorph.simulation.march.layout import HUGE, Status

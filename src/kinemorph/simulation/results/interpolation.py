@@ -18,7 +18,7 @@ import numpy as np
 from kinemorph.algebra.arrays import Array
 from kinemorph.mechanics.trees.charts import CHARTS
 from kinemorph.mechanics.trees.motions import ELEMENTARY
-from kinemorph.plants.plant import Place
+from kinemorph.plants.programs import Place
 
 
 class States(NamedTuple):

@@ -12,7 +12,7 @@ from kinemorph.algebra.arrays import Array
 from kinemorph.errors import UnsupportedError
 from kinemorph.model.parameter import nominal_part
 from kinemorph.model.robot import Robot
-from kinemorph.plants.plant import Plant
+from kinemorph.plants.programs import Plant
 from kinemorph.simulation.results.derived_columns import recomputer
 
 

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kinemorph.errors import ModelError
-from kinemorph.plants.plant import Plant
+from kinemorph.plants.programs import Plant
 from kinemorph.plants.user_laws import GROUPS, Law, of_groups
 from kinemorph.simulation.stepping.plant_stepper import State
 from kinemorph.words import did_you_mean

@@ -2,8 +2,9 @@
 
     march ──► a time, or ports that meet ──► impact ──► the new robot, the same poses and twists ──► march
 
-At a docking the ports lose their relative twist at once (`mechanics.steps.impact`). Then the state is transferred to
-the robot of the new topology (`topologies`) by the poses and twists of bodies (`mechanics.steps.state_transfer`).
+At a docking the ports lose their relative twist at once (`mechanics.steps.plastic_impact`). Then the state is
+transferred to the robot of the new topology (`topologies`) by the poses and twists of bodies
+(`mechanics.steps.state_transfer`).
 """
 
 from __future__ import annotations
@@ -20,14 +21,14 @@ from kinemorph.algebra.arrays import Array
 from kinemorph.errors import KinemorphError, ModelError
 from kinemorph.mechanics.constraints.closures import constraint_names, constraint_weights
 from kinemorph.mechanics.constraints.constrained import Rows
-from kinemorph.mechanics.steps.impact import locked_rows, plastic_impact, relative_pose
+from kinemorph.mechanics.steps.plastic_impact import locked_rows, plastic_impact, relative_pose
 from kinemorph.mechanics.steps.state_transfer import transferred
 from kinemorph.mechanics.trees.resolve import resolve
 from kinemorph.mechanics.trees.tree import Tree
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System
 from kinemorph.plants.instant import Instant
-from kinemorph.plants.plant import Plant
+from kinemorph.plants.programs import Plant
 from kinemorph.plants.user_laws import Law, of_groups
 from kinemorph.simulation.docking.changes import (
     Change,

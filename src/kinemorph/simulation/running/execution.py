@@ -33,7 +33,7 @@ Progress = Callable[[float, float, int], None]  # (simulated time [s], size of t
 
 
 @dataclass(frozen=True)
-class Held:
+class HeldInputs:
     """Held inputs: a Python function u = law(t, q, v, x) is called at regular times, and u is constant in between."""
 
     law: Callable[..., Any]

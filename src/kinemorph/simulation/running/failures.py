@@ -85,7 +85,7 @@ def explained(stepper: PlantStepper, status: Status) -> str:
         return (
             f"At t = {t:.9g} s a step could not be brought back onto the constraints; {worst} changes fastest. The "
             "mechanism may be at a singular configuration, or at the end of its reach. Try tighter tolerances, or "
-            "another initial state; kinemorph.mobility shows how singular a configuration is."
+            "another initial state; kinemorph.loops.mobility shows how singular a configuration is."
         )
     if status is Status.STUCK and method.name == "sundials:ida" and plant.constraint_names:
         return (
@@ -119,7 +119,7 @@ def _lost(stepper: PlantStepper) -> str:
         return (
             f"At t = {t:.9g} s '{plant.name}' has reached a singular configuration, where the fast motion of "
             "loops='perturbation' cannot decide in which direction to close its loops. Use loops='projection', which "
-            "passes such configurations; kinemorph.mobility shows how singular a configuration is."
+            "passes such configurations; kinemorph.loops.mobility shows how singular a configuration is."
         )
     s = np.concatenate([np.zeros(plant.nv), v, x])
     J = build(plant.constraints)(t, q, s, stepper.m, stepper.u, stepper.p)[2]

@@ -24,7 +24,7 @@ from kinemorph.model.configuration import neutral
 from kinemorph.model.elements import PrescribedMotion
 from kinemorph.model.robot import Robot
 from kinemorph.plants.loop_methods import Baumgarte, SingularPerturbation, names_independent
-from kinemorph.plants.plant import Plant
+from kinemorph.plants.programs import Plant
 
 ROUNDED = 1e-3  # times the largest singular value: data of few digits can turn a zero into as much
 UNDECIDED = 1e-2  # times the largest singular value: below it dependent joints are not determined
@@ -189,8 +189,9 @@ def _closed(look: _ConstraintsAt, start: Array, free: npt.NDArray[np.bool_], giv
         at = "at the neutral configuration, which is used as no q is given" if by_default else "in the initial state"
         what = f"the loops of '{name}' are open {at}" if look.only_loops(phi) else f"'{name}' breaks constraints {at}"
         raise ShapeError(
-            f"q: {what}: {look.gaps(phi)}; expected a configuration that satisfies them. Name the coordinates that "
-            f"you know, as q={{'{look.plant.q[0].name}': ...}}, and the others follow; or use kinemorph.close_loops."
+            f"q: {what}: {look.gaps(phi)}; expected a configuration that satisfies them. Name the coordinates "
+            f"you know, as q={{'{look.plant.q[0].name}': ...}}, and the others follow; or use "
+            "kinemorph.loops.close_loops."
         )
 
     def seen(at: Array) -> tuple[Array, Array]:
@@ -213,7 +214,7 @@ def _closed(look: _ConstraintsAt, start: Array, free: npt.NDArray[np.bool_], giv
         what = "closes its loops" if look.only_loops(phi) else "satisfies its constraints"
         raise ShapeError(
             f"q: no configuration of '{name}' near the given one {what}{held}; remaining error: {look.gaps(phi)}. Name "
-            "other coordinates, or find a configuration with kinemorph.close_loops."
+            "other coordinates, or find a configuration with kinemorph.loops.close_loops."
         )
     return q
 

@@ -17,7 +17,7 @@ from kinemorph.algebra.arrays import Array
 from kinemorph.deriving.dynamics import Dynamics
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System
-from kinemorph.plants.plant import Plant
+from kinemorph.plants.programs import Plant
 from kinemorph.plants.robot_plant import plant as as_plant
 from kinemorph.simulation.integrators.method import CHANGED, Method
 from kinemorph.simulation.march.guards import Guard, Watch

@@ -24,7 +24,7 @@ import numpy as np
 from kinemorph.algebra.arrays import Array
 from kinemorph.codegen.building.function import CompiledFunction
 from kinemorph.errors import ControllerError
-from kinemorph.plants.plant import Plant, Stage
+from kinemorph.plants.programs import Plant, Stage
 
 
 class Clockwork:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from kinemorph.errors import UnsupportedError, users_level
-from kinemorph.plants.plant import Plant
+from kinemorph.plants.programs import Plant
 from kinemorph.simulation.integrators.method import Method
 from kinemorph.simulation.integrators.methods import usual
 
@@ -54,14 +55,16 @@ def check_positive(**given: float | None) -> None:
 
 def takes_old_names(function: F) -> F:
     """A decorator: the function also takes its options by their old names, with a warning that gives the new name."""
+    taken = inspect.signature(function).parameters
+    names = {old: new for old, new in NEW_NAMES.items() if new in taken}
 
     @wraps(function)
     def called(*args: Any, **given: Any) -> Any:
-        for old in given.keys() & NEW_NAMES.keys():
-            new = NEW_NAMES[old]
+        for old in given.keys() & names.keys():
+            new = names[old]
             if new in given:
                 raise TypeError(f"both {old}= and {new}= are given, which are one option. Give {new}= only.")
-            sentence = f"{old}= is now called {new}=. Rename it: the old name will be removed."
+            sentence = f"{old}= is now {new}=; the old name will go with version 0.2."
             warnings.warn(sentence, DeprecationWarning, stacklevel=users_level())
             given[new] = given.pop(old)
         return function(*args, **given)

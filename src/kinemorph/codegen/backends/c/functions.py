@@ -96,7 +96,7 @@ class Statements:
             self.stores.setdefault(abs(ref), []).append((place, ref))
         self.lines: list[str] = []
         self.named = 0  # values that have a name
-        self.texts: dict[int, str] = {}  # what stands for the values that are at hand
+        self.texts: dict[int, str] = {}  # what stands for the values that are known
         self.touched: set[str] = set()  # arrays read or written
 
     def carry_out(self, i: int) -> None:

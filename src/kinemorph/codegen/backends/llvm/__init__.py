@@ -5,7 +5,7 @@ engine            IR text to callable functions; the cache; effort of LLVM
 module            the functions of one LLVM module
 single, lanes     the kernel for one state, and for several states in SIMD lanes
 chunks            the operations of a program as functions of bounded length
-loop_programs     loop programs as functions; `abreast`: passes of a loop in SIMD lanes
+loop_programs     loop programs as functions; `loop_lanes`: passes of a loop in SIMD lanes
 views, strides    where viewed values lie, and values a stride apart
 memory            arrays that live during one function
 math              types, spellings and small functions; `sincos` and `range_reduction` for angles

@@ -13,8 +13,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kinemorph.codegen.backends.llvm.abreast import Abreast
 from kinemorph.codegen.backends.llvm.chunks import pointers
+from kinemorph.codegen.backends.llvm.loop_lanes import Abreast
 from kinemorph.codegen.backends.llvm.math import Real
 from kinemorph.codegen.backends.llvm.views import Functions
 from kinemorph.codegen.loops.loop_program import (

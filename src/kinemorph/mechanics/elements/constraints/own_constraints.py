@@ -33,6 +33,7 @@ from kinemorph.model.elements.constraints.own_constraints import Constraint, Vel
 from kinemorph.model.expressions import names_in
 from kinemorph.model.input_reader import short
 from kinemorph.model.robot import Robot
+from kinemorph.words import counted
 
 TRIALS = 5  # instants at which a row is tried
 CURVED = 1e-9  # a second difference above this share of the row's numbers is not linear
@@ -231,8 +232,9 @@ def _arguments(element: Any, given: Sequence[str]) -> list[str]:
     try:
         inspect.signature(element.rows).bind(*given)
     except TypeError:
-        problem = f"its function takes {inspect.signature(element.rows)}; expected {len(given)}, for {', '.join(given)}"
-        return [wrong(element.name, problem, "Let it take as many.")]
+        expected = f"{counted(len(given), 'argument')}: {', '.join(given)}"
+        problem = f"its function takes {inspect.signature(element.rows)}; expected {expected}"
+        return [wrong(element.name, problem, "Write it with these arguments.")]
     except ValueError:  # a function written in C has no signature
         return []
     return []

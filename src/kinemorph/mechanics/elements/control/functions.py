@@ -28,6 +28,7 @@ from kinemorph.model.elements.control.functions import Continuous, PythonControl
 from kinemorph.model.input_reader import short
 from kinemorph.model.parameter import evaluate_all
 from kinemorph.model.robot import Robot
+from kinemorph.words import counted
 
 
 def names_of_outputs(element: Any) -> tuple[str, ...]:
@@ -68,8 +69,9 @@ class FunctionLaw(ElementLaw[Any]):
         try:
             inspect.signature(element.law).bind(*given)
         except TypeError:
-            problem = f"law takes {inspect.signature(element.law)}; expected {len(given)}, for {', '.join(given)}"
-            return [wrong(element.name, problem, "Let it take as many.", "law")]
+            expected = f"{counted(len(given), 'argument')}: {', '.join(given)}"
+            problem = f"law takes {inspect.signature(element.law)}; expected {expected}"
+            return [wrong(element.name, problem, "Write it with these arguments.", "law")]
         except ValueError:  # a function written in C has no signature
             return []
         return []

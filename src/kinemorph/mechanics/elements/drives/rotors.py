@@ -13,7 +13,7 @@ from kinemorph.model.robot import Robot
 from kinemorph.model.system import System
 
 
-def with_rotors(system: System) -> Robot:
+def robot_with_rotors(system: System) -> Robot:
     """The robot of a system with the armature that its elements add to joints; the same robot where none adds any."""
     robot = system.robot
     if not system.elements:

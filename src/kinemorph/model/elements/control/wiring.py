@@ -28,7 +28,7 @@ def as_names(element: Any, *fields: str) -> None:
     for name in fields:
         given = getattr(element, name)
         several = isinstance(given, (Sequence, np.ndarray)) and not isinstance(given, str)
-        object.__setattr__(element, name, tuple(given) if several else (given,))  # what is no name is told by checks
+        object.__setattr__(element, name, tuple(given) if several else (given,))  # checks report what is not a name
 
 
 def as_numbers(element: Any, *fields: str) -> None:

@@ -1,1 +1,1 @@
-"""Motors and actuators as data."""
+"""Motors and actuators as data, with their gears and limits."""

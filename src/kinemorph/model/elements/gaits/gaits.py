@@ -109,7 +109,7 @@ class PhaseOscillators:
     D_ij are the differences of the phases that are wanted: i phase_step [rad], or `phases`, one each. Without `adapt`
     [1/s] unlike frequencies [Hz] lock with an error in the phases, and only where `coupling` [rad/s] is strong enough
     for them. With it every oscillator learns: all come to the mean frequency, and the phases to those wanted.
-    `network`: who is a neighbor of whom. `start`: phases at the beginning [rad], one each; else those wanted.
+    `network`: which oscillators are neighbors. `start`: phases at the beginning [rad], one each; else those wanted.
     The form is that of A. J. Ijspeert et al., From swimming to walking with a salamander robot driven by a spinal cord
     model, Science 315 (2007), with the learning of frequencies beside it.
     """
@@ -140,7 +140,7 @@ class CoupledMaps:
 
     `map`            "logistic" r x (1 - x), r to 4; "tent" r min(x, 1 - x), r to 2; "sine" r sin(pi x), r to 1;
                      "cubic" r x (1 - x^2), r to 2.598; beyond that x would leave 0 to 1
-    `coupling`       whom the mean is over: "ring" and "chain" the neighbors on both sides, of whom the ends of a chain
+    `coupling`       the maps in the mean: "ring" and "chain" the neighbors on both sides, of which the ends of a chain
                      have one; "global" all maps, the map itself included (K. Kaneko, Physica D 34 (1989), 41 (1990))
     `interpolation`  "half-cosine": at rest at every step, with accelerations that jump there; "spline": a cubic spline
                      through the angles with continuous accelerations, which may swing beyond them
@@ -148,7 +148,7 @@ class CoupledMaps:
     `settle`         steps that are made before t = 0, so that the gait is there from the beginning
 
     Maps that are chaotic alone fall into groups in step with each other, a periodic gait; which of them depends on the
-    start: `kinemorph.gait_clusters` tells it of many seeds, the same as those here.
+    start: `kinemorph.elements.gait_clusters` tells it of many seeds, the same as those here.
     """
 
     name: str

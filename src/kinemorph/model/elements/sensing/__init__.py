@@ -1,1 +1,1 @@
-"""Sensors as data."""
+"""Sensors as data: encoders, inertial units, force-torque sensors, contact switches, probes."""

@@ -1,6 +1,6 @@
 """All closed configurations of a robot with loops while some of its joints are held.
 
-    modes = assembly_modes(robot, q, held="crank")
+    modes = closed_configurations(robot, q, held="crank")
     modes.complete, len(modes), modes["+-"].q
 
 Planar loops of hinges and slides are solved completely: every dyad of two links has 2 solutions, two loops without a
@@ -30,7 +30,7 @@ MOST_MODES = 4096  # the numbers of solutions of independent sets of loops multi
 
 
 @dataclass(frozen=True)
-class AssemblyMode:
+class ClosedConfiguration:
     """One closed configuration: `q` (nq,) and its `branch`, a sign for each block of planar loops, as "+-"."""
 
     q: Array
@@ -38,14 +38,14 @@ class AssemblyMode:
 
 
 @dataclass(frozen=True)
-class AssemblyModes(Sequence[AssemblyMode]):
+class ClosedConfigurations(Sequence[ClosedConfiguration]):
     """The closed configurations with joints held. A sequence, by number or by branch: `modes[0]`, `modes["+-"]`.
 
     `modes`; `complete`, whether there is no other within the limits of joints; `most`, how many there can be at most
     for other lengths, 0 where that is not known; `held`, the joints that keep their coordinates; `message`, a sentence.
     """
 
-    modes: tuple[AssemblyMode, ...]
+    modes: tuple[ClosedConfiguration, ...]
     complete: bool
     most: int
     held: tuple[str, ...]
@@ -57,7 +57,7 @@ class AssemblyModes(Sequence[AssemblyMode]):
     def __len__(self) -> int:
         return len(self.modes)
 
-    def __iter__(self) -> Iterator[AssemblyMode]:
+    def __iter__(self) -> Iterator[ClosedConfiguration]:
         return iter(self.modes)
 
     def __getitem__(self, key: Any) -> Any:
@@ -70,14 +70,14 @@ class AssemblyModes(Sequence[AssemblyMode]):
         return found[0]
 
 
-def assembly_modes(
+def closed_configurations(
     model: Robot | System | Dynamics,
     q: Configuration | None = None,
     *,
     held: str | Sequence[str] | None = None,
     limits: bool = True,
     tolerance: float = 1e-11,
-) -> AssemblyModes:
+) -> ClosedConfigurations:
     """All closed configurations of a robot while joints are held.
 
     `model`       a robot, or its Dynamics: compiled functions are then used again from call to call
@@ -104,16 +104,19 @@ def assembly_modes(
     count = float(np.prod([len(listing.ways) for listing in listings], initial=1.0))
     if count > MOST_MODES:
         raise UnsupportedError(
-            f"assembly_modes: the loops of robot '{robot.name}' have {count:.3g} closed configurations, more than "
-            f"{MOST_MODES}: those of sets of loops that share no joint multiply. List each set as a robot of its own."
+            f"closed_configurations: the loops of robot '{robot.name}' have {count:.3g} closed configurations, more "
+            f"than {MOST_MODES}: those of loops that do not depend on each other can be combined in all ways. Make a "
+            "robot of each such set of loops, and list its configurations alone."
         )
     modes = []
     for way in products(listings, at, [part for part, _, _ in rows]):
         found = closer.near(way.q, leads)
-        modes.append(AssemblyMode(found.q if found else way.q, signature(way.signs)))
+        modes.append(ClosedConfiguration(found.q if found else way.q, signature(way.signs)))
     complete = all(listing.complete for listing in listings)
     most = int(np.prod([listing.most for listing in listings], initial=1.0))
-    return AssemblyModes(tuple(modes), complete, most, leads, _sentence(len(modes), complete, most, leads, listings))
+    return ClosedConfigurations(
+        tuple(modes), complete, most, leads, _sentence(len(modes), complete, most, leads, listings)
+    )
 
 
 def _listed(
@@ -127,7 +130,7 @@ def _listed(
     if lead is None and part.planar is not None:
         fault = closer.over_held(q, mine)
         if fault:
-            raise UnsupportedError(f"assembly_modes: {fault[0].lower()}{fault[1:]}")
+            raise UnsupportedError(f"closed_configurations: {fault[0].lower()}{fault[1:]}")
     lead = mine if lead is None else lead
     listing = closer.sets.listing(part, q, lead)
     inside = [way for way in listing.ways if closer.sets.within(part, way.q)]
@@ -143,7 +146,7 @@ def _too_free(part: LoopSet, held: tuple[str, ...], freedom: int) -> Unsupported
     free = ", ".join(name for name in part.joints if name not in held)
     with_held = f" with {', '.join(held)} held" if held else ""
     return UnsupportedError(
-        f"assembly_modes: loop{'s' * (len(part.loops) > 1)} {loops} can still move{with_held}, so that there are "
+        f"closed_configurations: loop{'s' * (len(part.loops) > 1)} {loops} can still move{with_held}, so there are "
         f"infinitely many closed configurations. Hold {freedom} more of: {free}."
     )
 

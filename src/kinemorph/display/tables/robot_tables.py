@@ -220,7 +220,7 @@ def environment_tables(data: Data) -> Parts:
         )
         found += [("llvm", llvm["version"]), ("target", f"{llvm['cpu']}, {llvm['triple']}"), ("SIMD width", lanes)]
     found += [("cache", _cache(data["cache"]))]
-    found += [("browser", data["browser"] or "none with windows: replays are written, not opened")]
+    found += [("browser", data["browser"] or "none that is graphical: replays are written, not opened")]
     extras: dict[str, Any] = {
         "optional package": "{package}",
         "version": lambda row: row["version"] or "missing",
