@@ -14,7 +14,7 @@ rank 1); symbols of one family (`l_1`, `l_2`) are next to each other.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -148,6 +148,14 @@ def is_negative(tree: Tree) -> bool:
     if isinstance(tree, Product):
         return tree.coefficient.value < 0
     return isinstance(tree, Number) and tree.value < 0
+
+
+def sum_pieces(tree: Sum, spell: Callable[[Tree], str]) -> Iterator[str]:
+    """The terms of a sum as text, each after its sign; `spell` writes a tree."""
+    first, *rest = tree.terms
+    yield spell(first)
+    for term in rest:
+        yield f" - {spell(scaled(-1.0, term))}" if is_negative(term) else f" + {spell(term)}"
 
 
 def opens_negative(tree: Sum) -> bool:

@@ -8,7 +8,7 @@ around it and may break across pages.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from fractions import Fraction
 
 from kinemorph.codegen.graphs.program import Program
@@ -22,14 +22,14 @@ from kinemorph.codegen.reading.expression_tree import (
     Sum,
     Symbol,
     Tree,
-    is_negative,
-    scaled,
     split_power,
+    sum_pieces,
 )
 from kinemorph.codegen.reading.names import Symbols, entry_name, latex_name, port_name
 
 # functions that take a single symbol without brackets, and an exponent on their name: \sin^{2} q
 NAMED = {"sin": r"\sin", "cos": r"\cos", "tan": r"\tan", "log": r"\ln", "asin": r"\arcsin", "acos": r"\arccos"}
+CONDITIONS = {"lt": "{} < {}", "le": r"{} \leq {}", "eq": "{} = {}"}  # as the condition of a choice
 SPELL = {
     "sqrt": r"\sqrt{{{}}}",
     "exp": r"e^{{{}}}",
@@ -40,14 +40,11 @@ SPELL = {
     "floor": r"\left\lfloor {} \right\rfloor",
     "min": r"\min\left({}, {}\right)",
     "max": r"\max\left({}, {}\right)",
-    "lt": r"\left[{} < {}\right]",
-    "le": r"\left[{} \leq {}\right]",
-    "eq": r"\left[{} = {}\right]",
+    **{name: rf"\left[{condition}\right]" for name, condition in CONDITIONS.items()},
     "solve": "{}^{{-1}} {}",
     "least_squares": "{}^{{+}} {}",
     "where": r"\begin{{cases}} {1} & \mathrm{{if}}\ {0} \\ {2} & \mathrm{{otherwise}} \end{{cases}}",
 }
-CONDITIONS = {"lt": "{} < {}", "le": r"{} \leq {}", "eq": "{} = {}"}  # as the condition of a choice
 DIGITS = 6  # significant digits of a decimal; the plain text has all digits
 LINE = 150  # characters of source after which a sum is continued on a new line
 
@@ -87,7 +84,7 @@ def as_latex(written: Equations, symbols: Symbols | None = None, *, environment:
 def _equation(name: str, tree: Tree) -> str:
     """The line `name &= tree`; a long sum is broken into several lines."""
     lines, line = [], ""
-    for piece in _sum_pieces(tree.terms) if isinstance(tree, Sum) else iter([latex(tree)]):
+    for piece in sum_pieces(tree, latex) if isinstance(tree, Sum) else [latex(tree)]:
         if line and len(line) + len(piece) > LINE:
             lines.append(line)
             line = ""
@@ -112,7 +109,7 @@ def latex(tree: Tree) -> str:
     if isinstance(tree, Symbol):
         return tree.latex
     if isinstance(tree, Sum):
-        return "".join(_sum_pieces(tree.terms))
+        return "".join(sum_pieces(tree, latex))
     if isinstance(tree, Product):
         return _product(tree.coefficient.value, tree.factors)
     if isinstance(tree, Power):
@@ -120,15 +117,6 @@ def latex(tree: Tree) -> str:
     if isinstance(tree, Array):
         return _matrix([entry for row in tree.rows for entry in row], len(tree.rows[0]))
     return _call(tree)
-
-
-def _sum_pieces(terms: tuple[Tree, ...]) -> Iterator[str]:
-    """The terms of a sum in LaTeX, each with its sign."""
-    for i, term in enumerate(terms):
-        if i == 0:
-            yield latex(term)
-        else:
-            yield f" - {latex(scaled(-1.0, term))}" if is_negative(term) else f" + {latex(term)}"
 
 
 def _number(value: Fraction | float) -> str:

@@ -20,9 +20,8 @@ from kinemorph.codegen.reading.expression_tree import (
     Sum,
     Symbol,
     Tree,
-    is_negative,
-    scaled,
     split_power,
+    sum_pieces,
 )
 from kinemorph.codegen.reading.names import Symbols, entry_name
 
@@ -61,10 +60,7 @@ def text(tree: Tree) -> str:
     if isinstance(tree, Symbol):
         return tree.text
     if isinstance(tree, Sum):
-        first, *rest = tree.terms
-        return text(first) + "".join(
-            f" - {text(scaled(-1.0, term))}" if is_negative(term) else f" + {text(term)}" for term in rest
-        )
+        return "".join(sum_pieces(tree, text))
     if isinstance(tree, Product):
         return _product(tree)
     if isinstance(tree, Power):
