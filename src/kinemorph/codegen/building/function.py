@@ -290,7 +290,7 @@ def _is_finite(given: npt.ArrayLike) -> bool:
 
 
 def _block(port: Port, array: Array, batch: Shape) -> Array:
-    """An input as a C-contiguous array: one block of the port's size per state, or one for all without a batch."""
+    """An input as a C-contiguous array: one block of the port's size per state, or a single block for all states."""
     whole = batch + port.shape
     if array.shape != whole and array.size != port.size:
         array = np.broadcast_to(array, whole)

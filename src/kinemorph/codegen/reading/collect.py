@@ -146,7 +146,10 @@ class _Collector:
 
 
 def common(terms: list[Term]) -> set[Powers]:
-    """Candidates for common factors: of every pair of terms, or if there are many terms, of all that share a factor."""
+    """Candidates for the common factor to take out: the greatest common factor of every pair of terms.
+
+    If there are many terms, it is for each factor the greatest common factor of all terms that contain it.
+    """
     if len(terms) <= PAIRS_UP_TO:
         pairs = list(combinations((powers for _, powers in terms), 2))
         found = {shared(a, b) for a, b in pairs} | {a & b for a, b in pairs}  # x^2 and x^3 share x^2, or nothing

@@ -161,7 +161,7 @@ class Statements:
         self.named += 1
 
     def _assign(self, pairs: Iterable[tuple[Place, int]]) -> None:
-        """Writes signed references to places."""
+        """Adds statements that assign the values of signed references to places."""
         written = [f"{place.text} = {self.value(ref)};" for place, ref in pairs]
         self.touched.update(place.array for place, _ in pairs)
         self.lines += written

@@ -59,7 +59,7 @@ class _Turn:
         self.lines: list[str] = []
 
     def rows(self, stride: str) -> None:
-        """Adds lines for the pointers %row0 ... to the rows; rows after the last state are the last state again."""
+        """Adds lines that compute the pointers %row0 ... to the W rows; pointers after the last state repeat it."""
         for k in range(self.real.lanes):
             self.lines.append(f"  %index{k} = call i64 @llvm.smin.i64(i64 %last, i64 {k})")
             self.lines.append(f"  %offset{k} = mul i64 %index{k}, {stride}")
