@@ -183,7 +183,7 @@ def test_what_is_no_equilibrium_is_noted_and_bad_input_told() -> None:
         poles(library.pendulum(), window=(2.0, 1.0))
     with pytest.raises(UnsupportedError, match="expected two frequencies"):
         poles(library.pendulum(), window=3.0)  # type: ignore[arg-type]
-    with pytest.raises(UnsupportedError, match="q is given with a Linearization"):
+    with pytest.raises(UnsupportedError, match="q is given, but the Linearization has it"):
         poles(linearize(library.pendulum()), q=[0.0])
     with pytest.raises(ShapeError, match="expected a finite number"):
         poles(library.pendulum(), q=[math.inf])
