@@ -59,7 +59,7 @@ def audit(trajectory: Trajectory, *, tolerance: float = 1e-6) -> Audit:
         raise UnsupportedError(f"audit: tolerance is {tolerance}; expected a finite number above 0.")
     segments = [segment for segment in trajectory.segments if len(segment.t)]
     if not segments:
-        raise ShapeError("audit: the run has no samples; expected at least one. Simulate it again with samples.")
+        raise ShapeError("audit: the run has no samples; expected at least one. Choose a smaller output_step.")
     checks = [_ending(trajectory), _finite(segments)]
     if checks[1].passed:
         checks += [

@@ -1,8 +1,8 @@
 """Which momenta a run has to conserve, and how well it did.
 
 A floating robot exchanges momentum with gravity alone: linear momentum grows by m g t, angular momentum about the
-center of mass is constant. A tree on the ground conserves the momentum along free axes of its first joint: with an axis
-along which neither gravity nor a force acts, (M v)_k of that joint; on a ball joint, angular momentum about its center,
+center of mass is constant. A tree on the ground conserves momentum along the axes of its first joint along which
+neither gravity nor a force acts: (M v)_k of a joint with axes; on a ball joint, angular momentum about its center,
 along gravity.
 """
 

@@ -40,7 +40,7 @@ NEW_COLD_MS, NEW_SEEN_MS = 1000.0, 50.0  # from a docking to the first step of t
 
 
 class Verdict(NamedTuple):
-    """A target in words, and whether it is met; both are empty if there is no target."""
+    """A target in words, and the verdict "met" or "missed"; both are empty if there is no target."""
 
     target: str = ""
     verdict: str = ""

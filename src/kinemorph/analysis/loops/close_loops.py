@@ -176,7 +176,7 @@ class Closer:
         return self.names.velocities((*self.names.leading(held), *self.names.leaders))
 
     def _problem(self, fixed: npt.NDArray[np.bool_], aside: Array | float = 0.0) -> LeastSquares:
-        """The problem phi(q) = aside (nc,) in the velocities that are not fixed."""
+        """The problem of least squares phi(q) = aside (nc,), for the velocities outside the mask `fixed` (nv,)."""
 
         def linearize(at: Array) -> tuple[Array, Array]:
             return aside - self.rows.error(at), np.where(fixed, 0.0, self.rows.jacobian(at) @ self.ranges.leading)
@@ -224,7 +224,7 @@ class Closer:
         return q, reasons
 
     def _take(self, q: Array, part: LoopSet, ways: Sequence[ClosedSet], start: Array) -> None:
-        """Sets the coordinates of a set of loops in q to those of `ways`, the configuration nearest to `start`."""
+        """Copies into q the coordinates of a set of loops, from the configuration of `ways` nearest to `start`."""
         places = list(part.places)
         nearest = min(ways, key=lambda way: float(np.linalg.norm(way.q[places] - start[places])))
         q[places] = nearest.q[places]
@@ -340,7 +340,8 @@ class Closer:
         """The closed configuration with this branch (signs or a number) that is nearest to `start` (nq,)."""
         if isinstance(branch, str) and not set(branch) <= set("+-0"):
             raise ShapeError(
-                f"close_loops: branch is '{branch}'; expected one + or - for each block of planar loops, as '+-'."
+                f"close_loops: branch is '{branch}'; expected one + or - for each block of planar loops, as '+-'. "
+                "closed_configurations lists all branches."
             )
         rows = self.listings(start, held)
         leads = tuple(dict.fromkeys(name for _, lead, _ in rows for name in lead))
@@ -354,7 +355,7 @@ class Closer:
             if len(branch) != blocks:
                 raise ShapeError(
                     f"close_loops: branch '{branch}' has {len(branch)} signs; expected {blocks}, one for each block of "
-                    f"planar loops, as '{signature(ways[0].signs)}'."
+                    f"planar loops, as '{signature(ways[0].signs)}'. closed_configurations lists all branches."
                 )
         elif not 0 <= branch < len(ways):
             raise ShapeError(

@@ -117,7 +117,7 @@ class ClosureSets:
     def _decided(
         self, part: LoopSet, held: Collection[str], q: Array
     ) -> tuple[Equations, list[planar_solutions.Block]] | None:
-        """(the equations of a planar set with joints held as in q, their blocks); None where unknowns are left free."""
+        """(the equations of a planar set with joints held as in q, their blocks); None where unknowns stay free."""
         assert part.planar is not None
         equations = part.planar.equations(self._known(part, held, q))
         if equations is None or equations.unknowns != 2 * len(equations.C):
@@ -145,7 +145,7 @@ class ClosureSets:
                 most = int(np.prod([(2 if len(block.rows) == 1 else 6) if block.turns else 1 for block in blocks]))
                 ways = [self._way(equations, one, q) for one in found]
                 ways = sorted(ways, key=lambda way: (tuple(-sign for sign in way.signs), tuple(way.q)))
-                return Listing(self._apart(ways, part.places), True, most, short)
+                return Listing(self._different(ways, part.places), True, most, short)
         return self._from_many_starts(part, q, held) if starts else Listing([], False, 0, [])
 
     def _way(self, equations: Equations, solution: planar_solutions.Solution, q: Array) -> ClosedSet:
@@ -229,7 +229,7 @@ class ClosureSets:
             ways.append(ClosedSet(self.ranges.inside(x) if not self.within(part, x) else x, ()))
         ways = [way for way in ways if np.abs(self.rows.error(way.q)[rows]).max() < 1e-9]
         ways.sort(key=lambda way: float(np.linalg.norm(difference(self.robot, q, way.q))))
-        return Listing(self._apart(ways, part.places), False, 0, [])
+        return Listing(self._different(ways, part.places), False, 0, [])
 
     def free(self, part: LoopSet, held: Collection[str]) -> Mask:
         """A mask (nv,) of the velocities of a set that may change: its joints that are neither held nor followers."""
@@ -246,7 +246,7 @@ class ClosureSets:
         J = self.rows.scaled(J, self.rows.lever(J))[rows] @ self.ranges.leading[:, self.free(part, held)]
         return int(J.shape[1] - (np.linalg.svd(J, compute_uv=False) > FLAT).sum())
 
-    def _apart(self, ways: Sequence[ClosedSet], places: Sequence[int]) -> list[ClosedSet]:
+    def _different(self, ways: Sequence[ClosedSet], places: Sequence[int]) -> list[ClosedSet]:
         """The configurations without repetitions; configurations that differ by whole turns count as the same."""
         kept: list[ClosedSet] = []
         turning = np.array([place in self._turning for place in places])

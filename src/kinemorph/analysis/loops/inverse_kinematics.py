@@ -258,7 +258,7 @@ def _largest(miss: Miss) -> float:
 
 
 def _sentence(ranges: Ranges, found: Descent, errors: Mapping[str, Miss], attempts: int, tolerance: float) -> str:
-    """The outcome as a sentence."""
+    """The outcome as a sentence: every target is met, or how far the worst one is missed."""
     tries = "the first attempt" if attempts == 1 else f"{attempts} attempts"
     frame, miss = max(errors.items(), key=lambda item: _largest(item[1]))
     if found.reached:

@@ -96,7 +96,7 @@ def mobility(model: Robot | System | Dynamics, q: Configuration | None = None) -
 
 
 class _Seeker:
-    """The computation of `mobility` for one robot."""
+    """The computation of `mobility` for one robot, from its constraint rows."""
 
     def __init__(self, rows: RobotRows) -> None:
         self.robot = rows.robot

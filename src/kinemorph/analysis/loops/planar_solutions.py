@@ -65,7 +65,7 @@ class Undecided(Exception):
 
 
 def blocks(equations: Equations, size: float) -> list[Block] | None:
-    """The equations in blocks, each solvable after those before it; None where they do not determine all unknowns."""
+    """The equations in blocks, each solvable after the earlier ones; None where they do not determine all unknowns."""
     C, D, carriers, _, _ = equations
     basis: Complex = np.eye(len(C), dtype=complex)
     used = np.hstack([np.abs(C), np.abs(D) * size]) > RANK * size
@@ -232,7 +232,10 @@ def _solved(constant: Complex, a: Complex, d: Complex, along: Sequence[int], siz
 
 
 def _two_circles(c: complex, a: complex, b: complex, size: float) -> tuple[Answers, str]:
-    """c + a T1 + b T2 = 0 for the turns T1 and T2, of size 1: two links between two points."""
+    """(solutions of c + a T1 + b T2 = 0, or the reason why there is none): two links between two points.
+
+    The unknowns are the turns T1 and T2 of the links, |T1| = |T2| = 1.
+    """
     distance, first, second = abs(c), abs(a), abs(b)
     if distance > first + second + DOUBLE * size or distance < abs(first - second) - DOUBLE * size:
         return [], (
@@ -252,7 +255,10 @@ def _two_circles(c: complex, a: complex, b: complex, size: float) -> tuple[Answe
 
 
 def _circle_and_line(c: complex, a: complex, d: complex, size: float) -> tuple[Answers, str]:
-    """c + a T + s d = 0 for the turn T, of size 1, and the travel s of a slide: a link between a point and a line."""
+    """(solutions of c + a T + s d = 0, or the reason why there is none): a link between a point and a line.
+
+    The unknowns are the turn T of the link, |T| = 1, and the travel s of the slide along the line.
+    """
     off = abs((c * d.conjugate()).imag) / abs(d)
     if off > abs(a) + DOUBLE * size:
         return [], f"a link of {abs(a):.4g} m has to reach a slide {off:.4g} m away"
@@ -268,7 +274,10 @@ def _circle_and_line(c: complex, a: complex, d: complex, size: float) -> tuple[A
 
 
 def _turning_slide(c: complex, a: complex, d: complex, size: float) -> tuple[Answers, str]:
-    """c + (a + s d) T = 0 for the turn T, of size 1, and the travel s: a slide on a link that turns with it."""
+    """(solutions of c + (a + s d) T = 0, or the reason why there is none): a slide on a link that turns.
+
+    The unknowns are the turn T of the link, |T| = 1, and the travel s of the slide.
+    """
     off = abs((a * d.conjugate()).imag) / abs(d)
     if off > abs(c) + DOUBLE * size:
         return [], f"a slide that passes its hinge at a distance of {off:.4g} m has to end {abs(c):.4g} m from it"
@@ -284,7 +293,7 @@ def _turning_slide(c: complex, a: complex, d: complex, size: float) -> tuple[Ans
 
 
 def _two_lines(c: complex, d: Complex) -> tuple[Answers, str]:
-    """c + s1 d1 + s2 d2 = 0 for the travels s1 and s2 of two slides."""
+    """(the solution of c + s1 d1 + s2 d2 = 0, or the reason why there is none); s1, s2 are travels of two slides."""
     A = np.array([d.real, d.imag])
     if abs(np.linalg.det(A)) < RANK * abs(d[0]) * abs(d[1]):
         return [], "two slides are parallel"
@@ -295,7 +304,7 @@ def _two_lines(c: complex, d: Complex) -> tuple[Answers, str]:
 
 
 def _four_turns(constant: Complex, a: Complex, size: float) -> list[Array]:
-    """All real angles (4,) with constant + a exp(i angles) = 0, two equations."""
+    """All solutions, as arrays of four real angles, of the two equations constant (2,) + a (2, 4) exp(i angles) = 0."""
     pairs = sorted(combinations(range(4), 2), key=lambda pair: -abs(np.linalg.det(a[:, list(pair)])))
     c, d = pairs[0]
     x, y = (k for k in range(4) if k not in (c, d))

@@ -87,6 +87,7 @@ def equilibrium(
     `forces`          a user law of generalized forces, as for `simulate`; `locked` are joints that do not move
     `stable`          search for a stable equilibrium: follow the damped motion downhill, and leave unstable ones
     `tolerance`       of the unbalanced forces, relative to the largest force or stiffness (per rad or m) of the search
+    `iterations`      the most steps of the search
     `regularizer`     k [1/s^2] of the damped steps
 
     Where no equilibrium is found, the result says so and names the joint with the largest unbalanced force.

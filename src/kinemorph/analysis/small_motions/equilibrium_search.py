@@ -88,10 +88,7 @@ class Search:
         rest, stiff, inert = weight @ rest, weight @ np.hstack([blocks.w, blocks.x]), weight @ blocks.z
         phi, J = slopes.closure(point)
         closing = -np.linalg.pinv(J, FREE) @ phi
-        Z = slopes.directions(point).V
-        X = np.eye(self.plant.nx)[:, slopes.counted]
-        Y = np.zeros((slopes.n, Z.shape[1] + X.shape[1]))
-        Y[:nv, : Z.shape[1]], Y[nv:, Z.shape[1] :] = Z, X
+        Y = slopes.free_directions(point)
         f = Y.T @ (rest + stiff[:, :nv] @ closing)
         here = Balance(
             point, rest, f, Y.T @ stiff @ Y, Y.T @ inert @ Y, Y, float(np.abs(phi).max(initial=0.0)), closing

@@ -189,7 +189,7 @@ def linearize(
     A, B = _first_order(slopes, point, blocks)
     C, D, names = _outputs(plant, point, outputs)
     basis, dual = independent(slopes, point)
-    second = _second_order(slopes, point, blocks, drift[plant.nv :], A) if plant.nv and not plant.nx else None
+    second = _second_order(slopes, point, blocks, drift[plant.nv :]) if plant.nv and not plant.nx else None
     inputs = tuple(column.name for column in plant.u)
     return Linearization(A, B, C, D, state_names(plant), inputs, names, plant, point, drift, basis, dual, second)
 
@@ -227,7 +227,7 @@ def second_order_matrices(
         z = plant.initial("v", a)
     elif point.v.any() or slopes.residual(point).any():
         z = _accelerations(slopes, point)
-    return _from_residual(slopes, point, slopes.blocks(point, z), z)
+    return _second_order(slopes, point, slopes.blocks(point, z), z)
 
 
 def _accelerations(slopes: Slopes, point: Point) -> Array:
@@ -237,22 +237,14 @@ def _accelerations(slopes: Slopes, point: Point) -> Array:
         return np.zeros(slopes.n)
 
 
-def _from_residual(slopes: Slopes, point: Point, blocks: Blocks, z: Array) -> SecondOrder:
-    plant = slopes.plant
-    names = tuple(column.name for column in plant.v)
-    rest = slopes.residual(point, z)
-    return SecondOrder(blocks.z, blocks.v, blocks.w, -blocks.u, rest, names, tuple(c.name for c in plant.u))
-
-
-def _second_order(slopes: Slopes, point: Point, blocks: Blocks, z: Array, A: Array) -> SecondOrder:
+def _second_order(slopes: Slopes, point: Point, blocks: Blocks, z: Array) -> SecondOrder:
     """The second-order form; for a robot with constraints, M is the mass matrix of its tree."""
     plant = slopes.plant
+    names, inputs = (tuple(column.name for column in columns) for columns in (plant.v, plant.u))
     if not slopes.constrained:
-        return _from_residual(slopes, point, blocks, z)
-    nv, M = plant.nv, slopes.mass(point, blocks)
-    names = tuple(column.name for column in plant.v)
-    inputs = tuple(column.name for column in plant.u)
-    return SecondOrder(M, M @ blocks.v, M @ blocks.w, -M @ blocks.u, np.zeros(nv), names, inputs)
+        return SecondOrder(blocks.z, blocks.v, blocks.w, -blocks.u, slopes.residual(point, z), names, inputs)
+    M = slopes.mass(point, blocks)
+    return SecondOrder(M, M @ blocks.v, M @ blocks.w, -M @ blocks.u, np.zeros(plant.nv), names, inputs)
 
 
 def _first_order(slopes: Slopes, point: Point, blocks: Blocks) -> tuple[Array, Array]:

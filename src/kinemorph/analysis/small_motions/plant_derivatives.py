@@ -308,6 +308,13 @@ class Slopes:
         G = -np.linalg.pinv(np.vstack([J, holds]), FLAT) @ np.vstack([turned, 0.0 * holds]) @ Z
         return Directions(Z, G, V)
 
+    def free_directions(self, at: Point) -> Array:
+        """Independent directions of [w, x], shape (nv + nx, n): those of velocities, then the counted extra states."""
+        nv, V, X = self.plant.nv, self.directions(at).V, np.eye(self.plant.nx)[:, self.counted]
+        found = np.zeros((self.n, V.shape[1] + X.shape[1]))
+        found[:nv, : V.shape[1]], found[nv:, V.shape[1] :] = V, X
+        return found
+
     def closure(self, at: Point) -> tuple[Array, Array]:
         """(phi, J): the errors of constraints on positions, (nh,), and their derivative with respect to w, (nh, nv)."""
         if not self.constrained:

@@ -99,7 +99,7 @@ def pole_sensitivities(
             f"pole_sensitivities: the initial velocity of plant '{plant.name}' is not zero; expected a state at rest. "
             "Make the plant with initial velocities of zero."
         )
-    found = poles(plant, point.q, point.v, point.x, point.u, p=point.p, t=point.t)
+    found = poles(plant, **vars(point))
     work = _Work(slopes_of(plant), point, still=not found.note)
     rows = [work.derivative(complex(value), vector) for value, vector in zip(found.values, found.vectors, strict=True)]
     whole = np.array(rows, dtype=complex).reshape(len(found), len(plant.p) + plant.nu)
@@ -147,9 +147,7 @@ class _Work:
             _, J = slopes.closure(self.point)
             phi_p = build(jacobian(plant.constraints, "phi", "p"))(*self.point.inputs)
             closing[:, : len(plant.p)] = -np.linalg.pinv(J, 1e-10) @ phi_p
-        Z, X = slopes.directions(self.point).V, np.eye(plant.nx)[:, slopes.counted]
-        Y = np.zeros((slopes.n, Z.shape[1] + X.shape[1]))
-        Y[:nv, : Z.shape[1]], Y[nv:, Z.shape[1] :] = Z, X
+        Y = slopes.free_directions(self.point)
         stiff = np.hstack([blocks.w, blocks.x])
         moved = -Y @ np.linalg.pinv(Y.T @ stiff @ Y, 1e-10) @ Y.T @ (self.by_p + blocks.w @ closing)
         ds = np.zeros((plant.ns, count))

@@ -99,16 +99,16 @@ class Poles(Shown):
 
     def __str__(self) -> str:
         """The poles as a table in plain text."""
-        headed = ("alpha [1/s]", "omega [rad/s]", "freq [Hz]", "damping ratio", "modal mass")
-        rows = self.rows()
-        count = len(rows[0]) - 1 if rows else len(headed)
-        lines = [f"Poles of '{self.plant.name}'" + (f". {self.note}" if self.note else "")]
-        lines.append("     " + "".join(f"{title:>18}" for title in headed[:count]))
-        lines += [
-            f"{row['number']:5d}" + "".join(f"{value:18.10g}" for name, value in row.items() if name != "number")
-            for row in rows
-        ]
-        return "\n".join(lines)
+        titles = ("", "alpha [1/s]", "omega [rad/s]", "freq [Hz]", "damping ratio", "modal mass")
+        head = f"Poles of '{self.plant.name}'" + (f". {self.note}" if self.note else "")
+        return "\n".join([head, *self._lines(titles, 18, ".10g")])
+
+    def _lines(self, titles: Sequence[str], width: int, form: str) -> list[str]:
+        """The table of `rows` as lines of text, below their titles; `width` and `form` format a number."""
+        rows = [list(row.values()) for row in self.rows()]
+        head = [f"{title:>{width if k else 5}}" for k, title in enumerate(titles[: 5 + (self.modal_mass is not None)])]
+        lines = [f"{row[0]:5d}" + "".join(f"{value:{width}{form}}" for value in row[1:]) for row in rows]
+        return ["".join(head), *lines]
 
     def save(self, path: str | os.PathLike[str]) -> tuple[Path, ...]:
         """Writes text files in EasyDyn's format: path.lst, the poles, and path.mod, the mode shapes.
@@ -124,12 +124,8 @@ class Poles(Shown):
         )
 
     def _poles_text(self) -> str:
-        titles = ("ALPHA", "OMEGA", "FREQ", "DAMP_RATIO") + (() if self.modal_mass is None else ("MODAL_MASS",))
-        lines = [f"{'POLE':>5}" + "".join(f"{title:>25}" for title in titles)]
-        for row in self.rows():
-            numbers = [value for name, value in row.items() if name != "number"]
-            lines.append(f"{row['number']:5d}" + "".join(f"{value:25.16e}" for value in numbers))
-        return "\n".join(lines) + "\n"
+        titles = ("POLE", "ALPHA", "OMEGA", "FREQ", "DAMP_RATIO", "MODAL_MASS")
+        return "\n".join(self._lines(titles, 25, ".16e")) + "\n"
 
     def _shapes_text(self) -> str:
         lines = []
@@ -171,7 +167,7 @@ def poles(
         if is_singular(blocks.z):
             still = bool(np.abs(rest).max(initial=0.0) <= 1e-7)
             return _finished(plant, point, of_pencil(slopes, point), still, window)
-    found = linearize(plant, point.q, point.v, point.x, point.u, p=point.p, m=point.m, t=point.t, outputs=())
+    found = linearize(plant, **vars(point), outputs=())
     return _finished(plant, point, of_linear(found), found.at_rest, window)
 
 
@@ -200,9 +196,7 @@ def _finished(plant: Plant, point: Point, motions: Motions, still: bool, window:
         order = [k for k in order if low <= values[k].imag / (2.0 * math.pi) <= high]
     values, vectors = values[order] + 0.0, vectors[order]
     columns = plant.v if nv else plant.x
-    seen = vectors[:, :nv] if nv else vectors
-    factors = np.array([_largest(row) for row in seen], dtype=complex).reshape(-1, 1)
-    vectors = vectors / factors
+    vectors = np.array([_scaled(row, nv or plant.ns) for row in vectors], dtype=complex).reshape(vectors.shape)
     shapes: npt.NDArray[Any] = vectors[:, :nv] if nv else vectors
     if not np.abs(shapes.imag).max(initial=0.0) > 1e-14:
         shapes = shapes.real + 0.0
@@ -216,12 +210,18 @@ def _finished(plant: Plant, point: Point, motions: Motions, still: bool, window:
     return Poles(values, shapes, masses, vectors, names, units, plant, point, note)
 
 
-def _largest(row: Complex) -> complex:
-    """The entry with the largest size; of entries that are equally large within rounding the first; 1 if all are 0."""
-    sizes = np.abs(row)
+def _scaled(motion: Complex, count: int) -> Complex:
+    """A motion (ns,) divided by the largest of its first `count` entries, which becomes exactly 1.
+
+    Of entries that are equally large within rounding, the first counts. Nothing changes where all are zero.
+    """
+    sizes = np.abs(motion[:count])
     if not sizes.max(initial=0.0) > 0.0:
-        return 1.0
-    return complex(row[int(np.flatnonzero(sizes >= (1.0 - 1e-9) * sizes.max())[0])])
+        return motion
+    largest = int(np.flatnonzero(sizes >= (1.0 - 1e-9) * sizes.max())[0])
+    scaled: Complex = motion / motion[largest]
+    scaled[largest] = 1.0
+    return scaled
 
 
 def _checked_window(window: Any) -> tuple[float, float]:

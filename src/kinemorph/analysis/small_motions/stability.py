@@ -32,7 +32,7 @@ class Stability(NamedTuple):
 def stability_of(plant: Plant, point: Point) -> tuple[Stability, Poles | None]:
     """The stability of an equilibrium, and its poles; None instead of the poles where they cannot be computed."""
     try:
-        found = poles(plant, point.q, point.v, point.x, point.u, p=point.p, m=point.m, t=point.t)
+        found = poles(plant, **vars(point))
     except KinemorphError as error:
         return Stability(None, f"its poles cannot be computed. {error}"), None
     if not len(found):
@@ -71,7 +71,7 @@ def _is_minimum(plant: Plant, point: Point) -> bool:
     symmetric part of the damping C has no negative eigenvalue.
     """
     try:
-        linear = linearize(plant, point.q, point.v, point.x, point.u, p=point.p, m=point.m, t=point.t, outputs=())
+        linear = linearize(plant, **vars(point), outputs=())
     except KinemorphError:
         return False
     if linear.second_order is None:

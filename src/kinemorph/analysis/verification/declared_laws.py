@@ -1,6 +1,6 @@
 """Checks of a derived model against the robot that it was derived from.
 
-Equations may obey every law of mechanics and still be those of another robot: all formulations start from one resolved
+Equations may obey every law of mechanics and still describe another robot: all formulations start from one resolved
 tree. So poses, the mass matrix and the energies are computed a second time from the declared data
 (analysis.verification.declared_model), and the recursions are run on the links as the user wrote them. Gravity is
 covered by the potential energy, forces and Jacobians by the laws that relate them to energies and poses.

@@ -254,7 +254,7 @@ ROUNDING = 1e-11  # an upper bound of rounding errors after a few thousand opera
 LAWS = (
     Law("poses as declared", "Bodies and frames are where the Robot's data put them.", ROUNDING, poses_as_declared),
     Law("mass as declared", "M is the sum of J^T I J over the Robot's bodies.", ROUNDING, mass_as_declared),
-    Law("energy as declared", "T and V are those of the Robot's bodies.", ROUNDING, energy_as_declared),
+    Law("energy as declared", "T and V are the energies of the Robot's bodies.", ROUNDING, energy_as_declared),
     Law("mass matrix symmetric", "M(q) equals its transpose.", 1e-13, symmetric),
     Law(
         "mass matrix positive definite",

@@ -58,7 +58,7 @@ class Piece:
         self.accelerations: Array = a[self.at]
 
     def difference(self, theirs: Array) -> float:
-        """The difference between a peer's accelerations of the hinges and ours, relative to the largest."""
+        """The largest difference of a peer's accelerations of the hinges from ours, relative to our largest one."""
         return float(np.abs(theirs - self.accelerations).max() / np.abs(self.accelerations).max())
 
 
@@ -120,7 +120,7 @@ def _moments(body: Body) -> tuple[Array, Array]:
 
 
 def _by_mujoco(pieces: Sequence[Piece], repeats: int) -> list[Rebuilt]:
-    """Deletes the module and adds it where it is docked next; the model is compiled again and keeps its state."""
+    """The results of MuJoCo, which deletes the module, adds it where it docks next, and compiles the model again."""
     import mujoco
 
     from kinemorph.bench.peers.mujoco_twin import MujocoTwin

@@ -66,12 +66,12 @@ def _folder() -> Path:
     if outer is None:
         raise CompileError(
             f"the cache on disk is switched off by {VARIABLE}, and Pinocchio's C++ would be compiled for minutes in "
-            "each run. Switch the cache on."
+            "each run. Unset this variable."
         )
     for folder in (outer, outer / "bench"):
         problem = CodeCache(folder).problem()  # its files are executed, so it has to belong to the user alone
         if problem:
-            raise CompileError(f"the cache folder '{folder}' cannot be used ({problem}). Choose another by {VARIABLE}.")
+            raise CompileError(f"the cache folder '{folder}' cannot be used ({problem}). Set {VARIABLE} to another.")
     return outer / "bench"
 
 

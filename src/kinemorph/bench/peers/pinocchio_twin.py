@@ -149,7 +149,7 @@ def _joint_there(kind: str, axis: Axis, pitch: float) -> Any:
 
 
 def twin_of_robot(robot: Robot) -> PinocchioTwin:
-    """The twin of our robot, with a new Pinocchio model of its tree, without loops and couplings."""
+    """Our robot paired with a new Pinocchio model of its tree, without loops and couplings."""
     model = pin.Model()
     model.gravity.linear = np.array(evaluate_all(robot.gravity))
     at: dict[str, tuple[int, Array]] = {"world": (0, np.eye(4))}
@@ -226,7 +226,7 @@ def joint_here(joint: Any) -> tuple[JointThere, Axis, float]:
 
 
 def twin_of_model(model: Any, name: str) -> PinocchioTwin:
-    """The twin of a pinocchio.Model, with a new robot of ours that has one body per joint, in Pinocchio's order.
+    """A pinocchio.Model paired with a new robot of ours that has one body per joint, in Pinocchio's order.
 
     Bodies that are fixed to the world are left out; a body without a name is named after its joint.
     """

@@ -130,7 +130,7 @@ def pinocchio_entries(problem: Problem) -> list[Entry]:
 
 
 def angles_there(problem: Problem, steps: Sequence[Step]) -> list[int]:
-    """The indices of the hinges' angles in a peer's configuration, in our order."""
+    """The indices of the hinges' angles in a peer's configuration, in our order of hinges."""
     places = {step.q: step.peer_q for step in steps}
     return [places[k] for k in problem.hinges]
 

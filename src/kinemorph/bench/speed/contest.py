@@ -91,7 +91,7 @@ def random_states(robot: Robot, n: int, seed: int = 0) -> dict[str, Array]:
 
 
 class Contest:
-    """One algorithm of one robot, in Kinemorph and in Pinocchio."""
+    """The comparison of one algorithm for one robot in Kinemorph and in Pinocchio; `tip` is a body for Jacobians."""
 
     def __init__(self, twin: PinocchioTwin, algorithm: Algorithm, dynamics: Dynamics, tip: str) -> None:
         self.twin, self.algorithm, self.tip = twin, algorithm, tip
@@ -157,6 +157,6 @@ class Contest:
 
 
 def contests(twin: PinocchioTwin, names: list[str]) -> list[Contest]:
-    """The contests of one robot, one per algorithm."""
+    """The comparisons of one robot with Pinocchio, one for each named algorithm."""
     dynamics, tip = derive(twin.robot), farthest_body(twin.robot)
     return [Contest(twin, ALGORITHMS[name], dynamics, tip) for name in names]

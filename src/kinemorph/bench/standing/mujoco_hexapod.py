@@ -55,7 +55,7 @@ class MujocoStanding:
         return found
 
     def begun(self) -> list[tuple[Array, tuple[float, float, float]]]:
-        """Resets the robot to its initial state; returns the phases of the run."""
+        """Resets the robot to its initial state; returns the sample times in phases, each with its push [N]."""
         mujoco.mj_resetData(self.model, self.data)
         self.data.qpos[:] = self.start
         self.data.ctrl[:] = self.problem.posture
