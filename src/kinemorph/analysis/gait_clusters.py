@@ -188,7 +188,7 @@ def map_orbits(
     steps: int,
     keep: int,
 ) -> Array:
-    """The states of n coupled maps after `steps` steps and `keep - 1` more, shape (b, keep, n).
+    """The state of n coupled maps after `steps` steps and the next `keep - 1` states, shape (b, keep, n).
 
     `start` (b, n) has b initial states. r and epsilon are one number, or arrays of shape (b, 1) with one number for
     each initial state, or of shape (b, n) with one number for each map.

@@ -61,7 +61,7 @@ class Solution(NamedTuple):
 
 
 class Undecided(Exception):
-    """A block for which no elimination is implemented, or with too many solutions to list."""
+    """Raised for a block for which no elimination is implemented, and where there are too many solutions to list."""
 
 
 def blocks(equations: Equations, size: float) -> list[Block] | None:

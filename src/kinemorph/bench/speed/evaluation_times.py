@@ -48,7 +48,7 @@ class Arena:
         self.pace, self.library = pace, library
 
     def peer(self, contest: Contest) -> Peer:
-        """Pinocchio in C++, or in Python if there is no library."""
+        """Pinocchio for this contest: in C++, or called from Python if there is no compiled library."""
         if self.library is None:
             return PythonPeer(contest.twin, contest.tip)
         return CppPeer(contest.twin, contest.tip, self.library)
