@@ -211,7 +211,7 @@ def test_laws_may_give_numbers_of_numpy():
     wanted = simulate(arm, 0.1, forces=lambda: [1.0, 2.0])
     assert np.array_equal(simulate(arm, 0.1, forces=lambda: np.array([1, 2])).q, wanted.q)
     assert np.array_equal(simulate(arm, 0.1, forces=lambda: [np.int64(1), np.float32(2)]).q, wanted.q)
-    with pytest.raises(ShapeError, match=r"gives 0 numbers; expected a list of 2\..* np\.asarray"):
+    with pytest.raises(ShapeError, match=r"returns 0 numbers; expected a list of 2 numbers\..* np\.asarray"):
         simulate(arm, 0.1, forces=lambda q: -4 * q)  # a list times -4 is an empty list
 
 
@@ -254,7 +254,7 @@ def test_a_restart_begins_where_a_new_stepper_would():
         ({"method": "rk4"}, UnsupportedError, "step=0.001"),
         ({"step": -1.0}, UnsupportedError, "step is -1.0"),
         ({"rtol": 0.0}, UnsupportedError, "rtol is 0.0"),
-        ({"until": -1.0}, UnsupportedError, "later end"),
+        ({"until": -1.0}, UnsupportedError, "expected an end after the start"),
         ({"until": math.inf}, UnsupportedError, "until is inf"),
         ({"output_step": 0.0}, UnsupportedError, "output_step is 0.0"),
         ({"locked": "elbow"}, ModelError, "no such joint"),

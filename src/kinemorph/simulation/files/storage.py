@@ -63,7 +63,7 @@ def save_trajectory(run: Trajectory, path: str | Path) -> Path:
 
 
 def _format(path: str | Path) -> ModuleType:
-    """The Python module for a file's ending."""
+    """The Python module that writes and reads the format of a file, by the file's ending."""
     ending = Path(path).suffix.lower()
     if ending not in FORMATS:
         known = ", ".join(FORMATS)
@@ -96,7 +96,7 @@ def write_whole(path: Path, data: bytes) -> None:
 
 
 def _mode(path: Path) -> int:
-    """The permissions of a file that is replaced, or of a new one."""
+    """The permission bits to give a file: those of the file that it replaces, or the default ones."""
     with contextlib.suppress(OSError):
         return path.stat().st_mode & 0o777
     mask = os.umask(0)
@@ -105,7 +105,7 @@ def _mode(path: Path) -> int:
 
 
 def _settle(folder: Path) -> None:
-    """Writes the new name to the disk as well, where the system allows to open folders."""
+    """Writes the folder's list of names to the disk too, where the operating system can open folders."""
     with contextlib.suppress(OSError):
         handle = os.open(folder, os.O_RDONLY)
         try:
@@ -178,7 +178,7 @@ def _models(model: Any, record: Record, path: Path) -> list[Plant | None]:
 
 
 def _agreeing(model: Model, system: Mapping[str, Any], path: Path) -> Plant:
-    """The plant of a model; StorageError where its names differ from those of a system in a file."""
+    """The plant of a model; raises StorageError where its names differ from those of `system`, as in the file."""
     named = {group: [name for name, _ in system[group]] for group in ("q", "v", "x", "u")}
     plant = model if isinstance(model, Plant) else as_plant(model, account=SUPPLIED in named["x"])
     for group, names in named.items():
@@ -195,7 +195,7 @@ def _agreeing(model: Model, system: Mapping[str, Any], path: Path) -> Plant:
 
 
 class Checkpoints:
-    """Saves a run in progress now and then. The first time, a problem is an error; later it is a warning."""
+    """Saves a run in progress now and then. A problem raises an error the first time, and gives a warning later."""
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)

@@ -2,7 +2,7 @@
 
 A plain run has one segment. A reset starts another one, and so does a change of the system: robots that dock have other
 coordinates afterwards. Columns are read by name across segments (see `columns`): run["q.elbow"] is NaN where there is
-no elbow. Quantities that are not stored are computed from the samples on request (`derived_columns`), and kept.
+no elbow. Quantities that are not stored are computed from the samples on request (`derived_columns`), and cached.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ Ending = Literal["finished", "stopped", "rest", "failed", "interrupted", "unfini
 
 @dataclass(frozen=True)
 class Outcome:
-    """How and when a run ended. A failed run keeps its results; the message says what is wrong."""
+    """How and when [s] a run ended. A failed run keeps its results, and the message explains the failure."""
 
     kind: Ending
     t: float
@@ -50,7 +50,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Statistics:
-    """The cost of a run."""
+    """The cost of a run: numbers of steps and calls, and times [s]."""
 
     method: str
     accepted: int = 0  # steps
@@ -76,7 +76,7 @@ class Energy(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Trajectory(ShownRun):
-    """The result of a run. `settings` are its options, as text and numbers."""
+    """The result of a run. `settings` are the options of the run, as text and numbers."""
 
     segments: tuple[Segment, ...]
     events: tuple[Event, ...]
@@ -85,7 +85,7 @@ class Trajectory(ShownRun):
     settings: Mapping[str, Any] = field(default_factory=dict)
 
     def __len__(self) -> int:
-        """Number of samples."""
+        """The number of samples."""
         return sum(len(segment.t) for segment in self.segments)
 
     def __repr__(self) -> str:
@@ -116,7 +116,7 @@ class Trajectory(ShownRun):
 
     @cached_property
     def _stretches(self) -> tuple[Trajectory, ...]:
-        """The parts of a run that has several; else none, since a run that refers to itself would not be freed."""
+        """The parts of a run that has several; else (), since a run that refers to itself would not be freed."""
         parts: list[list[Segment]] = []
         for segment in self.segments:
             if parts and parts[-1][-1].continues_in(segment):
@@ -194,7 +194,7 @@ class Trajectory(ShownRun):
 
     @property
     def loop_rate(self) -> Array:
-        """The fastest opening of loops, couplings and other constraints [m/s or rad/s], shape (n,)."""
+        """The largest rate of the errors of loops, couplings and other constraints [m/s or rad/s], shape (n,)."""
         return np.concatenate([segment.loop_rate for segment in self.segments])
 
     @property
@@ -263,7 +263,7 @@ class Trajectory(ShownRun):
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
     def _balance(self) -> Array:
-        """energy.balance; NaN in segments without an account of energy."""
+        """The energy balance [J], shape (n,); NaN in segments that do not record supplied energy."""
         if all(segment.has("account") for segment in self.segments):
             return self.energy.balance
         kinetic, potential, supplied, dissipated = (
@@ -307,7 +307,7 @@ class Trajectory(ShownRun):
         return States(*(part.reshape(wanted.shape + part.shape[1:]) for part in found))
 
     def check_times(self, times: Array) -> None:
-        """Refuses times [s] outside the run."""
+        """Raises ShapeError where some of the times [s] are outside the run."""
         begin, end = self.t[0], self.t[-1]
         if not np.all((times >= begin) & (times <= end)):
             raise ShapeError(
@@ -317,7 +317,7 @@ class Trajectory(ShownRun):
 
     @cached_property
     def _knots(self) -> Knots:
-        """All samples. Where a segment ends and the next one starts, the time appears twice."""
+        """All samples of the run, to interpolate; the time between two segments appears twice."""
         return Knots(self.t, self.q, self.v, self.x, self.u, self._joined("z"), self._joined("z_until"))
 
     def reactions(self, joint: str) -> Array:
@@ -362,7 +362,7 @@ class Trajectory(ShownRun):
 
 
 def stretch_numbers(run: Trajectory, times: Array) -> npt.NDArray[np.intp]:
-    """The index of the stretch that contains each of the times [s], shape (n,); where two meet, the later one."""
+    """The index of the stretch that contains each of the times [s], shape (n,); where two stretches meet, the later."""
     begins = [part.t[0] if len(part) else np.inf for part in run.stretches]  # a stretch without samples is skipped
     return np.maximum(np.searchsorted(np.minimum.accumulate(begins[::-1])[::-1], times, side="right") - 1, 0)
 
