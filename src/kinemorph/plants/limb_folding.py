@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import reduce
 from typing import Any
-from weakref import WeakKeyDictionary
 
 from kinemorph.algebra.groups import Pose
 from kinemorph.codegen.graphs.program import Program
@@ -30,6 +29,7 @@ from kinemorph.model.joint import Joint
 from kinemorph.model.parameter import Parameter
 from kinemorph.model.robot import Robot
 from kinemorph.plants.instant import at_instant
+from kinemorph.plants.kept_with import kept_with
 from kinemorph.plants.loaded_robot import Additions, LoadedRobot
 from kinemorph.plants.user_laws import Law
 
@@ -101,17 +101,9 @@ def with_limbs_abreast(
         return program
 
 
-_FOLDED: WeakKeyDictionary[LoadedRobot, Folded | None] = WeakKeyDictionary()
-
-
+@kept_with
 def folded(loaded: LoadedRobot) -> Folded | None:
     """The system with one limb of each kind; None where there are no similar limbs, or where a law reads all limbs."""
-    if loaded not in _FOLDED:
-        _FOLDED[loaded] = _found(loaded)
-    return _FOLDED[loaded]
-
-
-def _found(loaded: LoadedRobot) -> Folded | None:
     dynamics, added = loaded.dynamics, loaded.added
     laws = added.forces is not None or added.state_rates is not None or loaded.account
     if dynamics.formulation != "newton_euler" or loaded.constrained or laws or loaded.parameters or loaded.locked:

@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
-from weakref import WeakKeyDictionary, ref
+from weakref import ref
 
 import numpy as np
 
@@ -27,6 +27,7 @@ from kinemorph.codegen.graphs.program import Port, Program
 from kinemorph.deriving.dynamics import Dynamics, derive
 from kinemorph.errors import ShapeError, UnsupportedError
 from kinemorph.mechanics.constraints.closures import constraint_names
+from kinemorph.plants.kept_with import kept_with
 from kinemorph.plants.programs import Plant
 from kinemorph.plants.robot_plant import DISSIPATED, SUPPLIED
 from kinemorph.simulation.stepping.initial_state import closed_start, row_gaps
@@ -119,12 +120,10 @@ def _finished(plant: Plant, q: Array) -> Array:
     return found
 
 
+@kept_with
 def slopes_of(plant: Plant) -> Slopes:
-    """The derivatives of a plant, compiled once and kept as long as the plant exists."""
-    found = _SLOPES.get(plant)
-    if found is None:
-        found = _SLOPES[plant] = Slopes(plant)
-    return found
+    """The derivatives of a plant, compiled once and cached as long as the plant exists."""
+    return Slopes(plant)
 
 
 class Slope:
@@ -392,9 +391,6 @@ def _rows(program: Program, first: int, last: int) -> Program:
     """The program of some entries of the output."""
     refs = program.refs[first:last]
     return Program(f"{program.name}_rows", program.inputs, (Port("out", (last - first,)),), program.graph, refs)
-
-
-_SLOPES: WeakKeyDictionary[Plant, Slopes] = WeakKeyDictionary()
 
 
 def of_robot(function: CompiledFunction, dynamics: Dynamics, p: Array, *state: Array) -> Any:

@@ -26,7 +26,7 @@ from kinemorph.simulation.results.event import EventKind as EventKind
 from kinemorph.simulation.results.event import Quantity as Quantity
 from kinemorph.simulation.results.interpolation import Knots, States, between
 from kinemorph.simulation.results.segment import Segment as Segment
-from kinemorph.words import did_you_mean
+from kinemorph.words import counted, did_you_mean
 
 if TYPE_CHECKING:
     import pandas
@@ -90,9 +90,9 @@ class Trajectory(ShownRun):
 
     def __repr__(self) -> str:
         span = f"{self.t[0]:g} to {self.t[-1]:g} s" if len(self) else "empty"
-        done = f"{self.statistics.method}, {_counted(self.statistics.accepted, 'step')}"
-        samples = _counted(len(self), "sample")
-        events = f", {_counted(len(self.events), 'event')}" if self.events else ""
+        done = f"{self.statistics.method}, {counted(self.statistics.accepted, 'step')}"
+        samples = counted(len(self), "sample")
+        events = f", {counted(len(self.events), 'event')}" if self.events else ""
         turns = f", {len(self.stretches)} systems in turn" if len(self.stretches) > 1 else ""
         return f"<Trajectory '{self.name}': {span}, {samples}, {self.outcome.kind}, {done}{events}{turns}>"
 
@@ -365,7 +365,3 @@ def stretch_numbers(run: Trajectory, times: Array) -> npt.NDArray[np.intp]:
     """The index of the stretch that contains each of the times [s], shape (n,); where two stretches meet, the later."""
     begins = [part.t[0] if len(part) else np.inf for part in run.stretches]  # a stretch without samples is skipped
     return np.maximum(np.searchsorted(np.minimum.accumulate(begins[::-1])[::-1], times, side="right") - 1, 0)
-
-
-def _counted(n: int, what: str) -> str:
-    return f"{n} {what}{'s' * (n != 1)}"
