@@ -17,6 +17,7 @@ from typing import Any
 
 from kinemorph.mechanics.recursions.newton_euler import Wrench
 from kinemorph.mechanics.steps.implicit_forces import Ends, Under, implicit_accelerations
+from kinemorph.mechanics.steps.pair_forces import PairForce
 from kinemorph.mechanics.steps.point_states import JointForce, PointForce
 from kinemorph.mechanics.trees import charts
 from kinemorph.mechanics.trees.tree import Tree
@@ -30,6 +31,7 @@ class StepForces:
     tau: Sequence[Any]  # generalized forces at the start, (nv,)
     points: Sequence[PointForce] = ()  # stiff forces at points, evaluated at the end
     joints: Sequence[JointForce] = ()  # stiff forces at joints, evaluated at the end
+    pairs: Sequence[PairForce] = ()  # stiff forces between two links, evaluated at the end
     wrenches: Mapping[int, Wrench] = field(default_factory=dict)  # on links, at the start
     rates: Sequence[Any] = ()  # dx/dt at the start, (nx,)
 
@@ -66,12 +68,13 @@ def implicit_step(
 
     The iteration has `passes` passes and starts from the accelerations `guess`, those of the step before. For a
     centered step, `base` is the configuration at its middle, and `first` the displacement up to there: see
-    `half_moved`. `locked` are velocity indices that stay 0, `under` are constraints on the accelerations.
+    `half_moved`. `locked` are velocity indices that stay 0. `under` is needed for constraints, and for forces between
+    two links that both move.
     """
     _, v, x = split(s, tree.nv)
     v = [0.0 if k in locked else rate for k, rate in enumerate(v)]
     ends = implicit_accelerations(
-        *(tree, base, v, acting.tau, h, acting.points, acting.joints),
+        *(tree, base, v, acting.tau, h, acting.points, acting.joints, acting.pairs),
         passes=passes,
         guess=guess,
         wrenches=acting.wrenches,
