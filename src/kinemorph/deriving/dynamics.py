@@ -317,7 +317,7 @@ class Dynamics(ShownEquations):
 
     @cached_property
     def momentum(self) -> CompiledFunction:
-        """[linear; angular about the center of mass] momentum at (q, v), world axes, shape (6,)."""
+        """The momentum [linear; angular about the center of mass] at (q, v) in world axes, shape (6,) [N s, N m s]."""
         return self._maker.function("momentum", ("q", "v"), momentum.total_momentum, written=True)
 
     @cached_property

@@ -59,7 +59,7 @@ def acting(loaded: LoadedRobot, tree: Tree, at: Instant, *, stiff: bool = False)
 
 
 def damping(loaded: LoadedRobot, p: Any) -> list[Any]:
-    """Viscous damping along each velocity, shape (nv,), [N m s/rad or N s/m]."""
+    """The coefficients of viscous damping of all velocities, shape (nv,), [N m s/rad or N s/m]."""
     lookup = loaded.lookup(p)
     return [evaluate(d, lookup) for joint in loaded.dynamics.robot.joints for d in joint.damping]
 

@@ -439,7 +439,9 @@ class Plant(Shown):
             raise ShapeError(f"{group} has shape {values.shape}; expected ({len(columns)},), in this order: {listed}.")
         for column, value in zip(columns, values, strict=True):
             if not np.isfinite(value):
-                raise ShapeError(f"{group} '{column.name}' is {value}; expected a finite number. Check how you got it.")
+                raise ShapeError(
+                    f"{group} '{column.name}' is {value}; expected a finite number. Check how it was computed."
+                )
         return self._finished(values) if group == "q" else values
 
     def named(self, group: str, given: Any) -> tuple[str, ...]:

@@ -55,7 +55,7 @@ def robot_laws(loaded: LoadedRobot) -> Laws:
 
 
 def rate(loaded: LoadedRobot, at: LocalInstant) -> list[Any]:
-    """ds/dt, by forward dynamics."""
+    """The rate ds/dt of s = [w, v, x], by forward dynamics."""
     tree = loaded.tree(at.p)
     now = loaded.instant(tree, at)
     ready = loaded.prepared(tree)

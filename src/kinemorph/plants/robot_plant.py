@@ -224,7 +224,7 @@ def _columns(robot: Robot, group: str) -> tuple[Column, ...]:
 def _refuse(model: Plant, options: Mapping[str, Any]) -> None:
     for name, value in options.items():
         if value is not None and value != ():
-            raise ModelError(f"{name}: '{model.name}' is a plant already. Give {name} to `plant` where it is made.")
+            raise ModelError(f"{name}: '{model.name}' is a plant already. Give {name}= to `plant` when you make it.")
 
 
 def _velocities(robot: Robot, names: Sequence[str], what: str) -> tuple[int, ...]:

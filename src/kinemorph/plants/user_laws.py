@@ -20,14 +20,14 @@ LEVEL = 7  # the level of dual numbers in plants, above those that laws may use
 
 @dataclass(frozen=True)
 class Column:
-    """A named number with its unit ("" for none)."""
+    """The name and the unit ("" for none) of one variable of a plant, or of one column of a run."""
 
     name: str
     unit: str = ""
 
 
 def columns(units: Mapping[str, str] | None) -> tuple[Column, ...]:
-    """Columns from a dict of units by name."""
+    """Columns from a dict of units by name; none for None."""
     if units is not None and not isinstance(units, Mapping):
         raise ModelError(f"names are given as {units!r}; expected a dict of units by name, such as {{'place': 'm'}}.")
     return tuple(Column(*item) for item in (units or {}).items())

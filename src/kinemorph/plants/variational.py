@@ -80,7 +80,7 @@ def discrete_programs(name: str, laws: DiscreteLaws, ports: Mapping[str, Shape],
 
 
 def discrete_laws(loaded: LoadedRobot) -> DiscreteLaws:
-    """The laws of a whole step of a robot."""
+    """The laws of a variational step of a robot."""
     return DiscreteLaws(*(partial(law, loaded) for law in (_action, _balance, _momentum, _velocity)))
 
 

@@ -142,14 +142,14 @@ def simulate_batch(
 
 
 def _together(plant: Plant, given: Mapping[str, Any]) -> dict[str, Array]:
-    """The initial values of all groups, each of shape (B, n)."""
+    """The initial values of all groups by name, each of shape (B, n); `given` is what the user gave for each group."""
     read = {group: _values(plant, group, values) for group, values in given.items()}
     counts = {group: len(values) for group, values in read.items() if values.ndim == 2 and len(values) != 1}
     if len(set(counts.values())) > 1:
         listed = ", ".join(f"{group} has {count}" for group, count in counts.items())
         raise ShapeError(
             f"the initial values of the batch differ in their number of rows: {listed}. Give all of them the same "
-            "number of rows, or a single row that holds for every run."
+            "number of rows, or a single row for all states."
         )
     count = next(iter(counts.values()), 1)
     return {
@@ -159,7 +159,7 @@ def _together(plant: Plant, given: Mapping[str, Any]) -> dict[str, Array]:
 
 
 def _values(plant: Plant, group: str, given: Any) -> Array:
-    """The values of one group: (n,) where all states share them, else (B, n)."""
+    """The initial values of one group, shape (n,) where all states share them, else (B, n)."""
     columns: tuple[Column, ...] = getattr(plant, group)
     if isinstance(given, (list, tuple)) and len({np.shape(row) for row in given if np.ndim(row) < 2}) > 1:
         raise ShapeError(f"{group} has rows of different lengths; expected (B, {len(columns)}).")
@@ -288,7 +288,7 @@ class _Fleet:
             self.rows[k, self.done[k] :] = self.rows[k, max(self.done[k] - 1, 0)]
 
     def _call(self, group: Whole) -> None:
-        """One call of machine code for the states of a group, each from its present state."""
+        """Advances the states with indices `group` by one call of machine code, and stores their samples."""
         n, samples, done = len(group), self.one.rows, self.done[group]
         whole = slice(group[0], group[-1] + 1) if n == group[-1] + 1 - group[0] else group
         if (done == done[0]).all():  # the usual case: all need the same times

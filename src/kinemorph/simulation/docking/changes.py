@@ -67,7 +67,10 @@ class Dock:
 
 @dataclass(frozen=True)
 class Undock:
-    """A docking at a side of a module opens at the time `at` [s], or `when` a law is above 0 (see `Dock`)."""
+    """The docking at a side of a module opens at the time `at` [s], or as soon as the law `when` is above 0.
+
+    A law of `Undock` is written as that of `Dock`.
+    """
 
     module: str
     side: Side
@@ -76,7 +79,7 @@ class Undock:
 
     @property
     def name(self) -> str:
-        """The name of the event."""
+        """The name of the event: the module and the side."""
         return f"{self.module}_{self.side}"
 
     @property
@@ -98,7 +101,7 @@ class Gap(NamedTuple):
 
 
 def port_frame(module: str, side: Side) -> str:
-    """The name of a robot's frame at a port."""
+    """The name of the frame of a robot at the port on a side of a module."""
     return f"{module}_port{side}"
 
 

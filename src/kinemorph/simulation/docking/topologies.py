@@ -103,7 +103,7 @@ def in_order(assembly: Assembly) -> Assembly:
 
 
 def changed_parts(robot: Robot, assembly: Assembly) -> list[str]:
-    """Names of bodies and inner joints of a robot whose data differ from those of their modules."""
+    """The bodies and inner joints of a robot whose data differ from those of their modules, as "body 'm1_frame'"."""
     found = []
     bodies = {body.name: body for body in robot.bodies}
     joints = {joint.name: joint for joint in robot.joints}
@@ -145,7 +145,7 @@ class Plants:
         return in_order(replace(assembly, modules=modules, base=base))
 
     def of(self, docked: DockedAssembly) -> Plant:
-        """The plant of a topology."""
+        """The plant of the topology of a docked assembly."""
         if docked.topology == DockedAssembly(self.first).topology:
             return self._given  # the robot as the user gave it, with its order of bodies and its initial place
         key = (docked.topology, self.root, self.gravity, self.system.elements, self.system.settings.loops)

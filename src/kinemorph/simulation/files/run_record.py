@@ -123,7 +123,7 @@ def trajectory_of(record: Record, models: Sequence[Plant | None] = ()) -> Trajec
     """
     meta = record.meta
     if not isinstance(meta, dict) or meta.get("format") != FORMAT:
-        raise ValueError("its description is not that of a run")
+        raise ValueError("its description is not that of a run of kinemorph")
     if meta["version"] > VERSION:
         raise ValueError(
             f"its version is {meta['version']}; expected at most {VERSION}. Use a newer kinemorph to read it"

@@ -135,7 +135,7 @@ def load_trajectory(path: str | Path, model: Model | Sequence[Model | None] | No
     path = Path(path)
     if not path.is_file():
         found = "is not a file" if path.exists() else "does not exist"
-        raise StorageError(f"'{path}' {found}; expected a file of a run.")
+        raise StorageError(f"'{path}' {found}; expected a saved run. Check the path.")
     try:
         record: Record = module.decode(path)
         return trajectory_of(record, _models(model, record, path))
@@ -144,7 +144,9 @@ def load_trajectory(path: str | Path, model: Model | Sequence[Model | None] | No
     except PermissionError:
         raise StorageError(f"'{path}' may not be read. Ask its owner for permission.") from None
     except json.JSONDecodeError as error:
-        raise StorageError(f"'{path}' cannot be read as a run: its description is damaged ({error}).") from None
+        raise StorageError(
+            f"'{path}' cannot be read as a run: its description is damaged ({error}). Save it again."
+        ) from None
     except (ValueError, OSError, RuntimeError) as error:
         raise StorageError(f"'{path}' cannot be read as a run: {error}.") from None
     except (KeyError, TypeError, IndexError, AttributeError) as error:
@@ -156,8 +158,8 @@ def load_trajectory(path: str | Path, model: Model | Sequence[Model | None] | No
 def _models(model: Any, record: Record, path: Path) -> list[Plant | None]:
     """The plants of the systems in a file.
 
-    A single model is that of the first system, and of systems that differ from it in numbers only. If its modules dock,
-    the plants of all systems follow from it.
+    A single model stands for the first system, and for systems that differ from it in numbers only. If its modules
+    dock, the plants of all systems follow from it.
     """
     systems = record.meta["systems"]
     if not isinstance(model, (list, tuple)):
@@ -172,7 +174,7 @@ def _models(model: Any, record: Record, path: Path) -> list[Plant | None]:
         turns = ", ".join(f"'{system['name']}'" for system in systems)
         raise StorageError(
             f"'{path}' is a run of {len(systems)} systems in turn ({turns}); {len(model)} models are given. Give one "
-            "for each system, None where you do not have it."
+            "model for each system, or None for a system whose model you do not have."
         )
     return [None if m is None else _agreeing(m, system, path) for m, system in zip(model, systems, strict=True)]
 

@@ -78,7 +78,7 @@ def _filled(lines: Sequence[str], separator: str | None, held: npt.NDArray[np.bo
     for number, (line, wanted) in enumerate(zip(lines, held.tolist(), strict=True), 1):
         cells = line.split(separator)
         if [bool(cell.strip()) for cell in cells] != wanted:
-            raise ValueError(f"its row {number} does not have its empty cells where its system has no column")
+            raise ValueError(f"its row {number} has empty cells in other columns than those that its system lacks")
         filled.append(",".join(cell or "nan" for cell in cells))
     return filled
 

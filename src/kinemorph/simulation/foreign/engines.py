@@ -101,7 +101,7 @@ class ScipyEngine:
 
 
 class Sundials:
-    """A solver of SUNDIALS that is advanced step by step."""
+    """A solver of SUNDIALS, which is advanced one step at a time."""
 
     solver: Any
     t: float

@@ -95,7 +95,7 @@ class ForeignStepper(PlantStepper):
         if self.kind == "ida" and not isinstance(plant.loops, Projection | Multipliers):
             raise UnsupportedError(
                 f"loops is {type(plant.loops).__name__}, and method '{method}' keeps constraints by its own equations. "
-                "Leave out loops, or choose another method."
+                "Leave loops= out, or choose another method."
             )
         if plant.settling(located=True):
             raise UnsupportedError(

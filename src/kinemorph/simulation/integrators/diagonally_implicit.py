@@ -39,7 +39,7 @@ class DiagonallyImplicit:
 
     @property
     def stages(self) -> int:
-        """The number of stages, the explicit one included."""
+        """The number of stages, including the explicit first one."""
         return len(self.c)
 
     def memory(self, plant: Plant) -> dict[str, Shape]:

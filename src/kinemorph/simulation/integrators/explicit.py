@@ -36,7 +36,7 @@ class ExplicitRungeKutta:
 
     @property
     def adaptive(self) -> bool:
-        """Whether the tableau has error weights."""
+        """Whether the tableau has error weights, so that steps can be adaptive."""
         return bool(self.tableau.error)
 
     @property

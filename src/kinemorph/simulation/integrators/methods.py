@@ -82,7 +82,7 @@ NOTES: dict[str, Note] = {
 
 
 class MethodRow(NamedTuple):
-    """A line of the table of methods."""
+    """A row of the table of methods, see `method_rows`."""
 
     name: str
     order: str  # a number, or a range
@@ -123,7 +123,7 @@ class Alias(NamedTuple):
 
     @property
     def method(self) -> str:
-        """The first of the methods that exists; "" where none does."""
+        """The name of the first of the methods that exists here; "" where none does."""
         return next((name for name in self.methods if name in METHODS), "")
 
 

@@ -52,7 +52,7 @@ class Rosenbrock:
 
     @property
     def stages(self) -> int:
-        """The number of linear systems of a step."""
+        """The number of stages of a step, each of which solves a linear system."""
         return len(self.m)
 
     def memory(self, plant: Plant) -> dict[str, Shape]:

@@ -17,7 +17,10 @@ MOST_CORRECTIONS, FEW_CORRECTIONS = 8.0, 3.0  # of a state, to meet constraints;
 
 
 class Constraints:
-    """Writes the code that keeps a plant's constraints into the march, whose status is `status`; none without them."""
+    """Writes the code that keeps a plant's constraints into the march; for a plant without constraints, nothing.
+
+    `at` are views of the arrays in the march's memory, `status` is the view of its status.
+    """
 
     def __init__(self, site: Site, at: Mapping[str, View], status: View) -> None:
         self.site, self.at, self.status = site, at, status

@@ -40,7 +40,7 @@ REMEMBERED = (
 def march(
     plant: Plant, method: Method, *, samples: int = 256, guards: Guards | None = None, fixed: bool = False
 ) -> LoopProgram:
-    """The loop program of a march.
+    """The loop program that marches a plant by a method through up to `samples` sample times.
 
     Inputs      memory; times (samples,), ascending, of which the first `count` () are wanted; `stop` (), a time that no
                 step goes beyond; `limits` (5,): rtol, atol, smallest step, largest step, most steps to try; u, p

@@ -35,7 +35,7 @@ class Recomputer:
 
     @property
     def plant(self) -> Plant:
-        """The plant of these functions."""
+        """The plant whose samples these functions take."""
         plant = self._plant()
         assert plant is not None
         return plant
@@ -122,7 +122,9 @@ class Recomputer:
 
     def _off(self, segment: Segment, which: int) -> Array:
         if self._constraints is None:
-            raise UnsupportedError(f"'{self.plant.name}' has no loops and no other constraints.")
+            raise UnsupportedError(
+                f"'{self.plant.name}' has no loops and no other constraints, so it has no loop_error and no loop_rate."
+            )
         off = in_batch(self._constraints, len(segment.t), *_inputs(segment))[which]
         largest: Array = np.max(np.abs(off), axis=1, initial=0.0)
         return largest

@@ -204,7 +204,7 @@ class Trajectory(ShownRun):
 
     @cached_property
     def energy(self) -> Energy:
-        """Kinetic, potential, supplied and dissipated energy, and their balance."""
+        """Kinetic, potential, supplied and dissipated energy [J] at every sample, and their balance."""
         kinetic, potential = self._joined("energy").T
         supplied, dissipated = self._joined("account").T
         total = kinetic + potential - supplied + dissipated
@@ -229,7 +229,7 @@ class Trajectory(ShownRun):
 
     @cached_property
     def columns(self) -> dict[str, Column]:
-        """Every column by name, in order, with its unit. A column whose unit changes has the new unit in its name."""
+        """Every column by name, with its unit. Where the unit changes, a second column has the new unit in its name."""
         return all_columns(self._sources)
 
     @cached_property
@@ -240,7 +240,7 @@ class Trajectory(ShownRun):
         return name in self.columns
 
     def __getitem__(self, name: str) -> Array:
-        """A column, shape (n,); NaN in segments that do not have it."""
+        """The column with this name, shape (n,); NaN in segments that do not have it."""
         if not isinstance(name, str):
             raise UnsupportedError(
                 f"run '{self.name}' is indexed with {name!r}; expected the name of a column, as run['t']. Sample k is "
@@ -300,7 +300,7 @@ class Trajectory(ShownRun):
             if len(chosen) > 1:
                 raise UnsupportedError(
                     f"run '{self.name}' changes its system at t = {parts[chosen[0]].t[-1]:.9g} s, between the given "
-                    "times. Give times on one side of it, read columns by name, or use body_poses(run, times)."
+                    "times. Give times before or after the change, read columns by name, or use body_poses(run, times)."
                 )
             run = parts[chosen[0]] if len(chosen) else self.stretches[0]
         found = between(run._knots, run.segments[0].plant.manifold, flat)

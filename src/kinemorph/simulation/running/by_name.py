@@ -59,7 +59,8 @@ class ByName:
 
     def __iter__(self) -> Any:
         raise ModelError(
-            f"a law iterates over {self._group}, whose length changes in a run with docking events. Read by name."
+            f"a law iterates over {self._group}, whose length changes in a run with docking events. Read its values by "
+            f"name, as {self._group}['{next(iter(self._places), 'name')}']."
         )
 
 
@@ -80,7 +81,7 @@ class NamedArray(np.ndarray[tuple[int, ...], np.dtype[np.float64]]):
 
 
 def named_array(values: npt.ArrayLike, names: Sequence[str]) -> NamedArray:
-    """An array of values, shape (n,), with their names."""
+    """An array of values, shape (n,), which can be read by their names too."""
     array = np.asarray(values, dtype=float).view(NamedArray)
     array.names = tuple(names)
     return array

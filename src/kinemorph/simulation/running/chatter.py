@@ -68,7 +68,7 @@ def find_chatter(method: Method, step: float, times: Array, at: Callable[[int], 
 
 
 def warn_of_chatter(segments: Sequence[Segment], method: Method, step: float) -> None:
-    """Warns if a run with steps of one size chatters."""
+    """Warns if the fixed step [s] of a run was too large for its stiff forces."""
     for segment in segments:
         law = segment.plant.laws.stiff
         if law is None or not np.isfinite(segment.v).all():  # the outcome of the run reports states that are not finite

@@ -94,7 +94,10 @@ class DockedRun:
         regular: tuple[Regular | None, Regular | None],
         times: Array,
     ) -> Outcome:
-        """Runs through all sample times; `first` is the initial state as the user gave it."""
+        """Runs through all sample `times` [s], and returns the outcome of the run.
+
+        `first` is the initial state as the user gave it, `regular` are the functions of held inputs and callback.
+        """
         t, until = float(times[0]), float(times[-1])
         check_changes(self.docked.assembly, [*self.pending.values()], t, until)
         self.times = times
@@ -180,7 +183,7 @@ class DockedRun:
         return found
 
     def _awake_changes(self, t: float) -> list[Guard]:
-        """A guard for every change that waits for a law or for its ports to meet, and can happen in this topology."""
+        """Guards for the changes that wait for a law, or for their ports to meet, and can happen in this topology."""
         found = []
         for name, change in self.pending.items():
             law = self._waiting(name, change)
@@ -237,7 +240,7 @@ class DockedRun:
         return replace(guard, law=self._read(guard.law, f"'{guard.name}'"), reset=self._reset(guard))
 
     def _reset(self, guard: Guard) -> Law | None:
-        """A guard's reset, which reads the state by name and may return values by name."""
+        """The reset of a guard, wrapped so that it can read the state by name and may return values by name."""
         if guard.reset is None:
             return None
         plant, reset = self.plant, guard.reset
@@ -323,7 +326,7 @@ class DockedRun:
         return note + turned, (*numbers, loss, *impulse, turn)
 
     def _missed(self, change: Change) -> str:
-        """A message that a change did not happen in the run, and how far it was from happening."""
+        """A message that says that a change did not happen in the run, and how far its ports were apart."""
         what = f"{in_words(change).capitalize()} did not happen"
         if isinstance(change, Undock) or change.when is not None:
             return f"{what}: its law did not rise above 0."

@@ -73,7 +73,8 @@ def _reader(function: Callable[..., Any], what: str) -> Callable[[State], Any]:
         signature.bind(*State._fields)
     except TypeError:
         raise UnsupportedError(
-            f"{what}: the function takes ({', '.join(names)}); expected (t, q, v, x), or some of them."
+            f"{what}: the function takes ({', '.join(names)}); expected (t, q, v, x), or some of them. Name its "
+            "arguments so."
         ) from None
     return lambda state: function(*state)
 
@@ -114,7 +115,7 @@ class Run:
         self._together, self._last_switch = 0, -math.inf  # switches of elements at one instant
 
     def carry_out(self, progress: Progress | None) -> Outcome:
-        """Marches from boundary to boundary until something ends the run."""
+        """Marches from boundary to boundary until something ends the run, and returns its outcome."""
         try:
             return self._carried_out(progress)
         except ControllerError as error:
@@ -370,7 +371,7 @@ class Ledger:
         return outcome
 
     def finished(self, outcome: Outcome) -> Trajectory:
-        """The whole run, after all pieces are finished."""
+        """The Trajectory of the whole run, after all pieces are finished."""
         return self._trajectory(outcome, self.segments, self.events, self._steps)
 
     def _counted(self, run: Run) -> list[int]:

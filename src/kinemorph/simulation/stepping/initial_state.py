@@ -114,13 +114,13 @@ class _ConstraintsAt:
         self.plant, self.function, self.t, self.x, self.others = plant, function, t, x, others
 
     def at(self, q: Array, v: Array) -> tuple[Array, Array, Array]:
-        """(phi (nh,), rates (nc,), J (nc, nv)), each row divided by its size."""
+        """The errors phi (nh,), the rates (nc,) and J (nc, nv) of the constraints, each row divided by its size."""
         s = np.concatenate([np.zeros(self.plant.nv), v, self.x])
         phi, rate, J, self.sizes = _values(self.plant, self.function, self.t, q, s, *self.others)
         return phi / self.sizes[: len(phi)], rate / self.sizes, J / self.sizes[:, None]
 
     def moved(self, q: Array, step: Array) -> Array:
-        """q after a small displacement (nv,)."""
+        """The configuration q after a small displacement `step` (nv,)."""
         s = [*step.tolist(), *[0.0] * (self.plant.nv + self.plant.nx)]
         return np.array(self.plant.laws.place(q.tolist(), s), dtype=float)
 
@@ -195,7 +195,7 @@ def _closed(look: _ConstraintsAt, start: Array, free: npt.NDArray[np.bool_], giv
     by_default = given is None and np.array_equal(start, neutral(look.robot))
     if float(np.abs(phi).max(initial=0.0)) > OPEN and not named and not (by_default and look.only_prescribed(phi)):
         at = "at the neutral configuration, which is used as no q is given" if by_default else "in the initial state"
-        what = f"the loops of '{name}' are open {at}" if look.only_loops(phi) else f"'{name}' breaks constraints {at}"
+        what = f"the loops of '{name}' are open {at}" if look.only_loops(phi) else f"'{name}' violates constraints {at}"
         raise ShapeError(
             f"q: {what}: {look.gaps(phi)}; expected a configuration that satisfies them. Name the coordinates "
             f"you know, as q={{'{look.plant.q[0].name}': ...}}, and the others follow; or use "
@@ -243,7 +243,7 @@ def _moving(look: _ConstraintsAt, q: Array, v: Array, free: npt.NDArray[np.bool_
     against = float(np.abs(rate).max(initial=0.0))
     scale = max(1.0, float(np.abs(v).max(initial=0.0)))
     if against > OPEN * scale and not named and v.any():
-        what = "open its loops" if look.only_loops(rate) else "break its constraints"
+        what = "open its loops" if look.only_loops(rate) else "violate its constraints"
         raise ShapeError(
             f"v: the velocities of '{look.plant.name}' {what}, {look.gaps(rate, '/s')}; expected velocities that "
             "satisfy them. Give those that you know by name, as v={...}, and the others follow."
@@ -259,7 +259,7 @@ def _moving(look: _ConstraintsAt, q: Array, v: Array, free: npt.NDArray[np.bool_
                 f"smallest remaining error is {look.gaps(rate, '/s')}. Remove constraints that contradict each other."
             )
         raise ShapeError(
-            f"v: the named velocities of '{look.plant.name}' {'open its loops' if loops else 'break its constraints'}, "
+            f"v: named velocities of '{look.plant.name}' {'open its loops' if loops else 'violate its constraints'}, "
             f"{look.gaps(rate, '/s')}, whatever the others are. Name fewer velocities."
         )
     return v

@@ -214,7 +214,7 @@ class PlantStepper(ABC):
         return True
 
     def _stored(self) -> State:
-        """The state as the method has it, before it is brought onto the constraints."""
+        """The present state of the method, which need not satisfy the constraints exactly."""
         return self.state
 
     def _remember(self, m: Array) -> None:

@@ -26,7 +26,7 @@ NEW_NAMES = {"largest": "max_step", "smallest": "min_step", "sample": "output_st
 
 @dataclass(frozen=True)
 class StepOptions:
-    """The method of a run, and its step size or the tolerances that decide it. See `simulate`."""
+    """The method of a run, and its step size or the tolerances that determine the step size. See `simulate`."""
 
     method: str | Method
     step: float | None  # [s]; None where the method chooses its steps

@@ -37,7 +37,7 @@ class Stepper(PlantStepper):
         if self.fixed and options.step is None:
             raise UnsupportedError(
                 f"method '{self.method.name}' needs a fixed step size, and no step is given. Give step=0.001 [s], or "
-                "choose a method that chooses its steps."
+                "use an adaptive method, such as 'dop853'."
             )
         self.limits = np.array([options.rtol, options.atol, options.min_step, options.max_step, MOST_TRIES])
         located = bool(plant.guards) and not self.fixed
