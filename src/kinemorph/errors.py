@@ -11,9 +11,10 @@
     ├── StorageError         a file of results cannot be written or read; says why (an OSError too)
     └── MissingExtraError    an optional dependency is absent; names the pip command
 
-and five warnings: ModelWarning, a model file has questionable values or data that cannot be expressed; CacheWarning,
+and six warnings: ModelWarning, a model file has questionable values or data that cannot be expressed; CacheWarning,
 compiled code cannot be kept on disk; StorageWarning, a run cannot be saved while it proceeds; SlowRunWarning, a run
-takes very many steps; ChatterWarning, steps of a run were too large for stiff contacts or gains.
+takes very many steps; ChatterWarning, steps of a run were too large for stiff contacts or gains;
+EnergyWarning, the energy of a run does not balance.
 
 A message names the part, the value found, what was expected, and how to mend it (`Problem`).
 """
@@ -137,6 +138,10 @@ class SlowRunWarning(UserWarning):
 
 class ChatterWarning(UserWarning):
     """Steps of an explicit method were too large for contact or gains: the run is finite and wrong."""
+
+
+class EnergyWarning(UserWarning):
+    """The energy of a run does not balance: its steps were too large, and its motion is finite and not accurate."""
 
 
 def users_level() -> int:

@@ -46,6 +46,7 @@ def robot_laws(loaded: LoadedRobot) -> Laws:
         **dict.fromkeys((rate, residual, place, drift, efforts, implicit, for_one), True),
         stored: acted_on,
         stiff: acted_on and not constrained,
+        powers: acted_on,
         constrained_motion.reactions: True,
         constrained_motion.constraints: constrained,
         constrained_motion.holding: constrained and not isinstance(loops, Baumgarte | Multipliers),
@@ -211,6 +212,13 @@ def stiff(loaded: LoadedRobot, at: Instant) -> tuple[Tree, StiffByName]:
         joints |= _numbered(name, stiff.joints)
         pairs |= _numbered(name, stiff.pairs)
     return tree, StiffByName(points, joints, pairs)
+
+
+def powers(loaded: LoadedRobot, at: Instant) -> dict[str, float]:
+    """The sum of what each element supplies and dissipates [W], by name."""
+    efforts = constrained_motion.seen(loaded, loaded.tree(at.p), at).efforts
+    names = [member.element.name for member in loaded.elements.members]
+    return {name: abs(effort.supplied) + abs(effort.dissipated) for name, effort in zip(names, efforts, strict=True)}
 
 
 def _numbered(name: str, parts: Sequence[T]) -> dict[str, T]:

@@ -31,6 +31,7 @@ from kinemorph.simulation.integrators.method import Method
 from kinemorph.simulation.march.guards import Guard
 from kinemorph.simulation.results.trajectory import Trajectory
 from kinemorph.simulation.running.chatter import warn_of_chatter
+from kinemorph.simulation.running.energy_check import LOOSE, warn_of_energy
 from kinemorph.simulation.running.execution import HeldInputs as HeldInputs
 from kinemorph.simulation.running.execution import Ledger, Progress, Regular, Run
 from kinemorph.simulation.stepping.sample_clocks import Clockwork
@@ -153,6 +154,8 @@ def simulate(
         checkpoints.finish(trajectory)
     if options.step is not None:
         warn_of_chatter(trajectory.segments, ledger.method, float(options.step))
+    if trajectory.outcome.ok and (options.step is not None or options.rtol > LOOSE):
+        warn_of_energy(trajectory.segments, trajectory.events, options.step)
     return trajectory
 
 

@@ -18,7 +18,6 @@ from kinemorph.simulation.integrators.methods import DEFAULT, alias_rows, method
 from kinemorph.simulation.results.trajectory import Event, Trajectory
 
 # of the largest kinetic energy, and of what is supplied or dissipated: what the balance may be off without a word
-DRIFTED = 0.05
 STILL = 1e-14  # [rad or m], of the potential energy: what rounding moves
 PASSED = 1e-6  # [m or rad] beyond a limit
 OPEN = 1e-6  # [m or rad] a loop that is open by more is worth a word
@@ -116,16 +115,6 @@ def cautions(trajectory: Trajectory) -> list[str]:
         first = float(series.values(trajectory, "loop_error")[0])
         if first > OPEN:
             found.append(f"loops are open by {first:.3g} m or rad at the start; give a closed configuration with --q")
-    energy = _energy(trajectory)
-    # what crawls turns over far more energy than its slow bodies ever have
-    turned = max(_largest(trajectory, name) or 0.0 for name in ("energy.supplied", "energy.dissipated"))
-    if (
-        energy
-        and (energy["relative"] or 0.0) > DRIFTED
-        and energy["drift"] > DRIFTED * turned
-        and not trajectory.events
-    ):
-        found.append("energy is not kept, so the motion is not right: take a smaller --step or --rtol")
     moved = max((float(np.ptp(q)) for part in trajectory.segments for q in part.q.T if len(q)), default=1.0)
     if trajectory.outcome.ok and moved <= STILL:
         found.append("nothing moved: the start is an equilibrium; give another one with --q or --v")
