@@ -27,7 +27,7 @@ Mat3: TypeAlias = tuple[Vec3, Vec3, Vec3]
 
 
 def zeros(n: int) -> Vec:
-    """n structural zeros."""
+    """A vector of n structural zeros."""
     return (0.0,) * n
 
 
@@ -52,7 +52,7 @@ def scale(factor: S, a: Sequence[S]) -> Vec:
 
 
 def total(terms: Iterable[S]) -> S:
-    """The sum of scalars; 0.0 for none."""
+    """The sum of scalars; 0.0 where there are none."""
     result: S = 0.0
     for term in terms:
         result = plus(result, term)
@@ -60,7 +60,7 @@ def total(terms: Iterable[S]) -> S:
 
 
 def dot(a: Sequence[S], b: Sequence[S]) -> S:
-    """Scalar product of two vectors of one length; the power [W] of a wrench and a twist."""
+    """Scalar product of two vectors of equal length; of a wrench and a twist, it is the power [W]."""
     result: S = 0.0
     for x, y in zip(a, b, strict=True):
         if (type(x) is float and x == 0.0) or (type(y) is float and y == 0.0):
@@ -82,7 +82,7 @@ def cross(a: Sequence[S], b: Sequence[S]) -> Vec3:
 
 
 def norm(a: Sequence[S]) -> S:
-    """Euclidean length. Its derivative at the zero vector, where there is none, is taken as 0."""
+    """Euclidean length. At the zero vector, where it has no derivative, the derivative is taken as 0."""
     square = dot(a, a)
     positive = less(0.0, square)
     return where(positive, sqrt(where(positive, square, 1.0)), 0.0)
@@ -165,12 +165,12 @@ def mat_scale(factor: S, A: Sequence[Sequence[S]]) -> Mat:
 
 
 def trace(A: Sequence[Sequence[S]]) -> S:
-    """Sum of the diagonal."""
+    """The sum of the diagonal entries of A."""
     return total(row[i] for i, row in enumerate(A))
 
 
 def block(rows: Sequence[Sequence[Sequence[Sequence[S]]]]) -> Mat:
-    """One matrix from a grid of matrices: block([[A, B], [C, D]])."""
+    """The matrix made up of a grid of matrices: block([[A, B], [C, D]])."""
     return tuple(tuple(x for part in parts for x in part) for row in rows for parts in zip(*row, strict=True))
 
 

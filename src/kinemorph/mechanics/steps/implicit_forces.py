@@ -1,24 +1,24 @@
 """Stiff forces at the end of a step, inside the articulated-body algorithm.
 
-One step of size h from (q, v):  v+ = v + h a,  q+ = q moved by h v+.  A stiff force is taken where the step ends, on
-its tangent there. A point of a link has, seen in the link's axes, the velocity u and at zero joint acceleration the
-acceleration c; J a is what the joint accelerations add to that:
+One step of size h from (q, v):  v+ = v + h a,  q+ = q moved by h v+.  A stiff force is linearized near the end of the
+step and taken there. A point of a link has, seen in the link's axes, the velocity u and at zero joint acceleration the
+acceleration c; J a is the acceleration that the joint accelerations add to it:
 
     guess      u_p = u + h c (+ h J a of the pass before),  x_p = x + h u_p
     law        f = force(x_p, u_p),  D = -(h df/du + h^2 df/dx), symmetric and positive semi-definite
     force      f + D (J a of the pass before) - D J a
 
-f is an outside wrench, D an inertia that the link has at this point and that weighs nothing. So the equations stay
-those of the algorithm: O(n), without a contact matrix. A joint's force does the same with a pivot for D. Where loops
-close, D and the pivots join the mass matrix instead, and a meets the constraints. One pass is a linearly implicit step;
-each further pass is one of Newton's on v+, with D in place of the slope. What passes have in common is computed once.
-The first pass may start from known accelerations, those of the step before: where a foot rests they are a far better
-guess than zero, and cost a tenth of a pass.
+f acts as an external wrench, and D as an inertia without weight at this point of the link. So the equations stay those
+of the algorithm: O(n), without a contact matrix. A joint's force is treated in the same manner, with a pivot in place
+of D. For a robot with loops, D and the pivots are added to the mass matrix instead, and `a` satisfies the constraints.
+One pass is a linearly implicit step; each further pass is a Newton step on v+, with D in place of the exact derivative.
+Values that do not change between passes are computed once. The first pass may start from known accelerations, those of
+the step before: where a foot rests they are a far better guess than zero, and cost a tenth of a pass.
 
-A centered step is described from its middle: q is moved by h v / 2 before and by h v+ / 2 after. The rest of the step
-for positions is h / 2, so x_p = x + h u_p / 2 and D = -(h df/du + h^2/2 df/dx). Joint forces with one slope everywhere,
-as those of springs and gains, are then those at the middle, v + h a / 2 and q + h^2 a / 4: the implicit midpoint rule,
-with the pivot -(h/2 df/dv + h^2/4 df/dq). It is stable for any gain, and adds no damping of its own.
+A centered step is described from its middle: q is moved by h v / 2 before and by h v+ / 2 after. Positions then move on
+for the time h / 2, so x_p = x + h u_p / 2 and D = -(h df/du + h^2/2 df/dx). Affine joint forces, as of springs and
+gains, are then those at the middle, v + h a / 2 and q + h^2 a / 4: the implicit midpoint rule, with the pivot
+-(h/2 df/dv + h^2/4 df/dq). It is stable for any gain, and adds no numerical damping.
 
 Gravity is an upward acceleration of the world in the recursion, so it has to be removed from c.
 """
@@ -62,10 +62,10 @@ class Ends(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Under:
-    """Constraints on the accelerations of a step: a = solve(M, rest) meets them, with  M a = rest + J^T lambda."""
+    """Constraints on the accelerations of a step: a = solve(M, rest) satisfies them, with  M a = rest + J^T lambda."""
 
     masses: Sequence[Sequence[S]]  # M(q), (nv, nv)
-    slopes: Mapping[tuple[int, Vec3], Mapping[int, Vec3]]  # of points at which forces act, see `point_slopes`
+    slopes: Mapping[tuple[int, Vec3], Mapping[int, Vec3]]  # Jacobians of points where forces act, see `point_slopes`
     solve: Callable[[Sequence[Sequence[S]], Sequence[S]], Sequence[S]]
 
 
@@ -85,11 +85,11 @@ def implicit_accelerations(
     centered: bool = False,
     under: Under | None = None,
 ) -> Ends:
-    """Accelerations (nv,) over a step of h [s] under `tau` and `wrenches`, and under laws at the end of the step:
+    """The accelerations (nv,) over a step of size h [s], under `tau`, `wrenches` and force laws at the end of the step.
 
-    (M + sum J^T D J + pivots) a = tau - bias + sum J^T (f + D J a_before) + joints, each of these of the last pass.
-    `guess` are the accelerations of the first pass, by default 0. Where the step is `centered`, q is that of its
-    middle, and v still that of its start. `under` are constraints on the accelerations.
+    (M + sum J^T D J + pivots) a = tau - bias + sum J^T (f + D J a_before) + joint forces, with the values of the last
+    pass. `guess` are accelerations (nv,) from which the first pass starts, by default 0. Where the step is `centered`,
+    q is that of its middle, and v still that of its start. `under` are constraints on the accelerations.
     """
     moves = tree.moves(q)
     flows = outward(tree, moves, v, [0.0] * tree.nv)
@@ -116,7 +116,7 @@ def implicit_accelerations(
 def present_forces(
     tree: Tree, q: Sequence[S], v: Sequence[S], points: Sequence[PointForce], joints: Sequence[JointForce]
 ) -> tuple[list[S], dict[int, Wrench], list[PointState]]:
-    """(tau, wrenches on links, points) of the laws at (q, v) itself, for explicit methods."""
+    """(tau, wrenches on links, states of the points) that force laws give at (q, v) itself, for explicit methods."""
     moves = tree.moves(q)
     flows, sight = outward(tree, moves, v, [0.0] * tree.nv), Sight(tree, moves)
     velocities = _velocities(tree, moves, flows, v, points)
@@ -138,7 +138,7 @@ def present_forces(
 
 @dataclass(frozen=True, eq=False)
 class _Laws:
-    """All laws with the numbers that every pass needs."""
+    """All force laws, with the numbers that every pass needs."""
 
     q: Sequence[S]
     v: Sequence[S]
@@ -152,16 +152,16 @@ class _Laws:
 
     @cached_property
     def left(self) -> S:
-        """The part of the step that is left for positions [s]."""
+        """The time [s] for which positions still move: half a step where it is centered, else a whole step."""
         return 0.5 * self.h if self.centered else self.h
 
     @property
     def share(self) -> float:
-        """The factor from slopes by h to slopes by `left`."""
+        """The step size h divided by `left`."""
         return 2.0 if self.centered else 1.0
 
     def at_points(self, before: Responses | None) -> list[tuple[Vec3, Sym3]]:
-        """(f + D J a, D) of each point, a being the accelerations of the pass before."""
+        """(f + D J a, D) for each point, where `a` are the accelerations of the pass before (0 in the first pass)."""
         felt = []
         for force, start in zip(self.points, self.free, strict=True):
             reach = ZERO3 if before is None else _reach(force, before)
@@ -172,8 +172,9 @@ class _Laws:
         return felt
 
     def at_joints(self, before: Responses | None, known: Sequence[tuple[S, S]] | None) -> list[tuple[S, S]]:
-        """(force + pivot a, pivot) of each joint; for affine laws the `known` values are used, and a does not
-        matter.
+        """(force + pivot a, pivot) for each joint, where `a` are the accelerations of the pass before.
+
+        For an affine law they do not depend on `a`, and the `known` values of an earlier pass are used.
         """
         held = []
         for number, (j, law) in enumerate(self.joints):
@@ -205,7 +206,7 @@ def _answer(
     locked: Collection[int],
     under: Under | None,
 ) -> Responses:
-    """One pass of the algorithm with these forces and slopes."""
+    """The accelerations of one pass; `felt` has forces and D of `points`, `held` has forces and pivots of `joints`."""
     loads, tau = list(loads), list(tau)
     for (link, point, _), (f, _) in zip(points, felt, strict=True):
         loads[link] = added(loads[link], (neg(f), neg(cross(point, f))))
@@ -233,7 +234,7 @@ def _answer(
 
 
 def _add_inertia(M: list[list[S]], slope: Mapping[int, Vec3], D: Sym3) -> None:
-    """Adds J^T D J to M (nv, nv), where J is the Jacobian of a point: its velocity for a unit of each velocity."""
+    """Adds J^T D J to M (nv, nv); `slope` has the columns of the Jacobian J of a point by index in v."""
     heavy = {j: _times(D, column) for j, column in slope.items()}
     for i, column in slope.items():
         for j, weighed in heavy.items():
@@ -243,8 +244,9 @@ def _add_inertia(M: list[list[S]], slope: Mapping[int, Vec3], D: Sym3) -> None:
 def point_slopes(
     tree: Tree, moves: Sequence[Move], points: Sequence[PointForce]
 ) -> dict[tuple[int, Vec3], dict[int, Vec3]]:
-    """The velocities of points, in the axes of their links, for a unit of each velocity that moves them; by link and
-    point.
+    """The Jacobians of points by (link, point): index in v -> velocity of the point at unit velocity, in link axes.
+
+    Velocities that do not move a point are left out.
     """
     found: dict[tuple[int, Vec3], dict[int, Vec3]] = {(force.link, force.point): {} for force in points}
     for j in range(tree.nv):
@@ -318,5 +320,5 @@ def _origin_velocities(
 
 
 def coordinates(tree: Tree) -> dict[int, int]:
-    """The coordinate of each velocity that has its own coordinate: those of joints with one axis."""
+    """Index in v -> index in q, for the velocities of joints with one axis, which are rates of coordinates."""
     return {link.v: link.q for link in tree.links if (row := ELEMENTARY[link.kind]).nq == row.nv == 1}

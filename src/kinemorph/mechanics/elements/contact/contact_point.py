@@ -1,16 +1,18 @@
-"""A touching point as a force law: the contact at one of its spheres.
+"""The force law of one touching point: the contact of one sphere with the ground.
 
-The point is the deepest one of its sphere, a point of the body: its velocity gives slip and the rate of penetration,
-and the force acts there, so that its power equals what is stored and dissipated, to rounding. EasyDyn puts the force
-half-way up the penetration instead, which is as good; with the undeformed radius, balls roll by the formulas of rigid
-ones.
+The touching point is the deepest point of its sphere and is fixed to the body: its velocity gives slip and the rate of
+penetration, and the force acts there, so that its power equals the stored and the dissipated power, to rounding.
+EasyDyn puts the force half-way up the penetration instead, which is equally good; here, with the undeformed radius,
+balls roll like rigid balls.
 
-A law sees its point in the axes of the link that carries it, at the state itself or at the end of a step
+A law gets its point in the axes of the link that carries it, at the state itself or at the end of a step
 (`steps.point_states`), and gives
 
     force       F n + f                                                     in link axes [N]
-    linear      the same, and D = h (g (I - n n^T) + d n n^T)               for forces at the end of a step of h:
-                g = -(df/dv + h df/dx) along the ground, d likewise along n, none of them below 0
+    linear      this force, and D = h (g (I - n n^T) + d n n^T)             for forces at the end of a step of size h:
+                g = -(df/dv + h df/dx) along the ground, d likewise along n, neither of them below 0
+
+with the normal force F along the normal n, and the friction f.
 """
 
 from __future__ import annotations
@@ -28,7 +30,7 @@ from kinemorph.mechanics.elements.contact.normal_forces import NormalLaw, Presse
 
 
 class Seen(Protocol):
-    """A point of a link, as a law of contact sees it."""
+    """The state of a point of a link, as far as a contact law needs it."""
 
     @property
     def position(self) -> Any: ...
@@ -43,7 +45,7 @@ Rub = Callable[[Seen, S, Vec3, Vec3], tuple[Rubbed, AnchorState | None]]  # (poi
 
 
 class Felt(NamedTuple):
-    """Depth, velocities and forces at a touching point; vectors in link axes."""
+    """The depth, slip and forces at a touching point; vectors are in link axes."""
 
     depth: S  # [m], below 0 where it does not touch
     normal: Vec3
@@ -55,14 +57,14 @@ class Felt(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Touch:
-    """The law of one touching point. `rub` gives friction from the normal force, slip, place and normal."""
+    """The law of one touching point. `rub` gives friction from the point, the normal force, the slip and the normal."""
 
     surface: Surface
     press: NormalLaw
     rub: Rub
 
     def feel(self, point: Seen, meeting: Meeting | None = None) -> Felt:
-        """Depth and forces at the point; `meeting` is its height over the ground where that is known."""
+        """The depth and forces at the point; `meeting` is its height over the ground, where that is known already."""
         height, n_W = meeting or self.surface(point.position)
         n = point.into(n_W)
         rise = dot(n, point.velocity)
@@ -71,11 +73,11 @@ class Touch:
         return Felt(-height, n, slip, pressed, *self.rub(point, pressed.force, slip, n))
 
     def force(self, point: Seen) -> Vec3:
-        """The force [N], in link axes."""
+        """The contact force [N] on the point, in link axes."""
         return total(self.feel(point))
 
     def linear(self, point: Seen, h: S) -> tuple[Vec3, Sym3]:
-        """(force, D) for a step of h [s], with the point at its end."""
+        """(force, D) for a step of size h [s], with the point at the end of the step."""
         felt = self.feel(point)
         grip = h * (felt.rubbed.by_velocity + h * felt.rubbed.by_place)
         x, y, z = felt.normal
@@ -84,11 +86,11 @@ class Touch:
 
 
 def total(felt: Felt) -> Vec3:
-    """F n + f."""
+    """The whole contact force F n + f [N]: normal force and friction."""
     x, y, z = add(scale(felt.pressed.force, felt.normal), felt.rubbed.force)
     return (x, y, z)
 
 
 def lowered(center: Sequence[S], radius: S, normal: Sequence[S]) -> Any:
-    """The deepest point of a sphere, where the ground's normal is `normal`."""
+    """The deepest point [m] of a sphere in the ground, where `normal` is the normal of the ground."""
     return sub(center, scale(radius, normal))

@@ -4,10 +4,11 @@ The axes of two capsules, p_a(s) and p_b(t) with s and t between 0 and 1, are ne
 
     phi(s, t) = |p_a(s) - p_b(t)|^2 + eps ((s - 1/2)^2 + (t - 1/2)^2)
 
-is least. Without the last term parallel capsules would have no nearest points, and a small turn would move them from
-one end to the other; with it the function is strictly convex and they move continuously, to the middle of the overlap.
-The distance is taken to be the root of the least phi. Its gradient by the bodies' motion is (p_a - p_b)/sqrt(phi), so
-that the spring between them conserves energy to rounding; eps is so small that it is a distance for all other purposes.
+is least. Without the last term the nearest points of parallel capsules would not be unique, and a small rotation would
+move them from one end to the other; with it the function is strictly convex, and the points move continuously, to the
+middle of the overlap. The distance is defined as the square root of the least phi. Its gradient by the bodies' motion
+is (p_a - p_b)/sqrt(phi), so that the spring between the bodies conserves energy to rounding; eps is so small that it is
+a distance for all other purposes.
 """
 
 from __future__ import annotations
@@ -31,20 +32,20 @@ from kinemorph.model.elements.contact.contact_laws import Regularized
 from kinemorph.model.elements.contact.pair_contacts import PairContact
 from kinemorph.model.robot import Robot
 
-EVEN = 1e-6  # eps, against the squares of the axes' lengths: capsules within 1e-3 rad of each other count as parallel
-TINY = 1e-12  # [m]; centers as near have no direction between them
+EVEN = 1e-6  # eps relative to the squared lengths of the axes: axes within 1e-3 rad of each other count as parallel
+TINY = 1e-12  # [m]; between centers that are nearer, no direction is defined
 
 
 class Nearest(NamedTuple):
-    """Where two axes are nearest, in the world."""
+    """The nearest points of the axes of two capsules a and b, in the world."""
 
     a: Any  # on the axis of a [m]
-    b: Any
+    b: Any  # on the axis of b [m]
     extra: S  # phi minus the square of their distance [m^2]
 
 
 class PairContactLaw(ElementLaw[PairContact]):
-    """Spheres and capsules of two bodies."""
+    """The contact between spheres or capsules of two bodies."""
 
     def problems(self, element: PairContact, robot: Robot) -> list[str]:
         found = not_negative(element, "radius_a", "radius_b")
@@ -53,15 +54,13 @@ class PairContactLaw(ElementLaw[PairContact]):
         found += normal_problems(element.name, element.normal)
         if element.friction is not None and not isinstance(element.friction, Regularized):
             problem = f"friction is {element.friction!r}; expected None or Regularized between two bodies"
-            found.append(wrong(element.name, problem, "Anchors hold on to the ground only.", "friction"))
+            found.append(wrong(element.name, problem, "Use Regularized: anchors are for the ground only.", "friction"))
         else:
             found += friction_problems(element.name, element.friction)
         for what in ("a", "b"):
             found += axis_problems(element.name, getattr(element, f"point_{what}"), getattr(element, f"end_{what}"))
         if not found and number(element.radius_a) + number(element.radius_b) == 0.0:
-            found.append(
-                wrong(element.name, "both radii are 0; expected one above 0, or nothing ever touches", "Correct it.")
-            )
+            found.append(wrong(element.name, "both radii are 0; expected at least one above 0", "Correct one of them."))
         return found
 
     def signals(self, element: PairContact) -> tuple[Slot, ...]:
@@ -77,7 +76,7 @@ class PairContactLaw(ElementLaw[PairContact]):
         )
 
     def publish(self, element: PairContact, view: ElementView) -> Mapping[str, S]:
-        """The signals of the force on body a."""
+        """The signals of the contact; forces are those on body a."""
         a, _, felt = self._felt(element, view)
         in_link = felt._replace(
             normal=a.into(felt.normal), rubbed=felt.rubbed._replace(force=a.into(felt.rubbed.force))
@@ -85,7 +84,7 @@ class PairContactLaw(ElementLaw[PairContact]):
         return published([(a, in_link)])
 
     def _felt(self, element: PairContact, view: ElementView) -> tuple[PointState, PointState, Felt]:
-        """(touching point of a, of b, forces there), vectors in world axes; the normal points from b to a."""
+        """(touching point of a, touching point of b, forces on a), vectors in world axes; the normal is from b to a."""
         ends_a = _ends(view, element.body_a, element.point_a, element.end_a)
         ends_b = _ends(view, element.body_b, element.point_b, element.end_b)
         radius_a, radius_b = view.value((element.radius_a, element.radius_b))
@@ -108,7 +107,7 @@ class PairContactLaw(ElementLaw[PairContact]):
 
 
 def nearest(a: Sequence[Any], b: Sequence[Any]) -> Nearest:
-    """The nearest points of two axes, each given by one or two ends [m]: the least phi on a square, in closed form."""
+    """The nearest points of two axes, each given by one end (a sphere) or two ends [m], in closed form."""
     if len(a) == len(b) == 1:
         return Nearest(a[0], b[0], 0.0)
     if len(a) == 1:
@@ -120,8 +119,8 @@ def nearest(a: Sequence[Any], b: Sequence[Any]) -> Nearest:
     u, w, apart = sub(a[1], a[0]), sub(b[1], b[0]), sub(a[0], b[0])
     eps = EVEN * (dot(u, u) + dot(w, w))
     uu, ww, uw = dot(u, u) + eps, dot(w, w) + eps, dot(u, w)
-    p, r = dot(u, apart) - 0.5 * eps, -dot(w, apart) - 0.5 * eps  # half the slopes of phi at s = t = 0
-    # the best s for a free t, and the best t for it; where that lies outside, the best s at the edge
+    p, r = dot(u, apart) - 0.5 * eps, -dot(w, apart) - 0.5 * eps  # half the derivatives of phi at s = t = 0
+    # the best s for unbounded t, then the best t in [0, 1] for this s, then the best s for this t
     s = _in_unit(div(uw * -r - ww * p, uu * ww - uw * uw))
     t = _in_unit(div(uw * s - r, ww))
     s = _in_unit(div(uw * t - p, uu))
@@ -130,7 +129,7 @@ def nearest(a: Sequence[Any], b: Sequence[Any]) -> Nearest:
 
 
 def _on(axis: Sequence[Any], point: Any) -> tuple[Any, S]:
-    """The point of an axis that is nearest to another point, and 0, as nothing is added to the distance."""
+    """(the point of an axis that is nearest to another point, 0.0): here nothing is added to the distance."""
     u = sub(axis[1], axis[0])
     s = _in_unit(div(dot(u, sub(point, axis[0])), dot(u, u)))
     return add(axis[0], scale(s, u)), 0.0
@@ -145,7 +144,7 @@ def _ends(view: ElementView, body: str, point: Any, end: Any) -> list[PointState
 
 
 def _fixed(motions: Motions, link: int, position: Any) -> PointState:
-    """The point of a link that is at a given position in the world."""
+    """The state of the point of a link that is now at a given position in the world [m]."""
     pose = motions.pose(link)
     return motions.point(link, matvec_transposed(pose.R, sub(position, pose.p)))
 

@@ -13,7 +13,7 @@ from kinemorph.model.robot import Robot
 
 
 class ActuatorLaw(ElementLaw[Actuator]):
-    """Effort on a joint from an input."""
+    """An actuator: the effort on a joint that follows from its input `command`."""
 
     def problems(self, element: Actuator, robot: Robot) -> list[str]:
         found = one_axis(element, "joint", element.joint, robot)
@@ -21,8 +21,8 @@ class ActuatorLaw(ElementLaw[Actuator]):
             problem = f"lower is {element.lower:g} and upper {element.upper:g}; expected lower below upper"
             found.append(wrong(element.name, problem, "Exchange them.", "lower"))
         if not element.effort > 0.0:
-            problem = f"effort is {element.effort:g}; expected a number above 0, the most that it gives"
-            found.append(wrong(element.name, problem, "Enlarge it.", "effort"))
+            problem = f"effort is {element.effort:g}; expected a number above 0, the largest effort of the actuator"
+            found.append(wrong(element.name, problem, "Correct it.", "effort"))
         return found
 
     def inputs(self, element: Actuator) -> tuple[Slot, ...]:
@@ -35,7 +35,7 @@ class ActuatorLaw(ElementLaw[Actuator]):
 
 
 def actuated(element: Actuator, command: S, q: S, v: S) -> S:
-    """The effort [N m or N] on the joint at its coordinate and velocity."""
+    """The effort [N m or N] of an actuator on its joint, at a command and the joint's coordinate q and velocity v."""
     u = limited(command, element.lower, element.upper)
     s, rate = element.gear * q, element.gear * v
     force = {
@@ -47,7 +47,7 @@ def actuated(element: Actuator, command: S, q: S, v: S) -> S:
 
 
 def limited(x: S, lower: float, upper: float) -> S:
-    """x between two limits, of which each may be infinite."""
+    """x, limited to [lower, upper]; each limit may be infinite."""
     x = x if lower == -math.inf else maximum(x, lower)
     return x if upper == math.inf else minimum(x, upper)
 

@@ -18,17 +18,17 @@ TINY = 1e-12  # [m]; below this length a spring has no direction and no force
 
 
 class LineLaw(ElementLaw[E]):
-    """Abstract: a pull along the line between two points, with its dissipated power and stored energy."""
+    """The abstract base of laws with a pull along the line between two points."""
 
-    counts: tuple[str, ...] = ()  # fields that must not be below 0
-    above: tuple[str, ...] = ()  # fields that must be above 0
+    counts: tuple[str, ...] = ()  # fields that have to be at least 0
+    above: tuple[str, ...] = ()  # fields that have to be above 0
 
     def problems(self, element: Any, robot: Robot) -> list[str]:
         found = not_negative(element, *self.counts) + positive(element, *self.above)
         for what in ("body_a", "body_b"):
             found += known_body(element, what, getattr(element, what), robot)
         if (element.body_a, element.point_a) == (element.body_b, element.point_b):
-            problem = f"both ends are at {element.point_a} of '{element.body_a}'; expected two points"
+            problem = f"both ends are at {element.point_a} of '{element.body_a}'; expected two different points"
             found.append(wrong(element.name, problem, "Name another body or point."))
         return found
 
@@ -45,7 +45,7 @@ class LineLaw(ElementLaw[E]):
 
 
 class SpringLaw(LineLaw[Spring]):
-    """k (L - L0) + c dL/dt."""
+    """The pull k (L - L0) + c dL/dt of a spring of length L with stiffness k, rest length L0 and damping c."""
 
     counts = ("stiffness", "rest", "damping")
 
@@ -57,7 +57,7 @@ class SpringLaw(LineLaw[Spring]):
 
 
 class DamperLaw(LineLaw[Damper]):
-    """c dL/dt."""
+    """The pull c dL/dt of a damper of length L."""
 
     counts = ("damping",)
 
@@ -90,9 +90,10 @@ class BumperLaw(LineLaw[Bumper]):
 
 
 def one_sided(s: S, rate: S, stiffness: S, damping: S, onset: S) -> tuple[S, S, S]:
-    """(force against s, dissipated, stored) of a spring with damper that acts for s > 0 and with one sign.
+    """(force against s, dissipated power, stored energy) of a spring with damper that acts only for s > 0, and only
+    against s.
 
-    The force is  max(0, k s + c r ds/dt),  where r lets the damper set in over the onset. The difference to the
+    The force is  max(0, k s + c r ds/dt),  where r rises from 0 to 1 as s goes from 0 to `onset`. The difference to the
     spring's force is dissipated, also where the sum is clamped to 0: then ds/dt < 0, and the loss is not below 0.
     """
     beyond = maximum(s, 0.0)

@@ -1,11 +1,11 @@
 """The law of tires: Gim's model (University of Arizona) on level ground, with the formulae of EasyDyn.
 
-Axes at the contact: x in the rolling direction, y to its left, z up. Forces are written as shares of what friction can
-carry, mu Fz:
+Axes at the contact: x in the rolling direction, y to its left, z up. Forces are written as shares of the largest
+friction force, mu Fz; C are stiffnesses and s slips, longitudinal (x), lateral (y) and by camber (c):
 
     a_x = C_x s_x / (3 mu Fz)     a_y = C_y s_y / (3 mu Fz)     c = C_c s_c / (mu Fz)
 
-The whole patch skids where  a_x^2 + (a_y + c)^2 > 1;  else it sticks over the share l = 1 - S_n of its length.
+The whole contact patch skids where  a_x^2 + (a_y + c)^2 > 1;  else it sticks over the share l = 1 - S_n of its length.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from kinemorph.model.elements.forces.tires import Tire
 from kinemorph.model.parameter import evaluate
 from kinemorph.model.robot import Robot
 
-LITTLE = 1e-9  # slips and shares below this count as none; slopes stay finite there
-LIGHT = 1e-6  # of the nominal load: below this, roots and powers of the load continue as straight lines
+LITTLE = 1e-9  # slips and shares below this count as zero; derivatives stay finite there
+LIGHT = 1e-6  # relative to the nominal load: below it, roots and powers of the load continue as straight lines
 UP = (0.0, 0.0, 1.0)
 
 
 class Patch(NamedTuple):
-    """The forces of the ground [N] along x, y, z and the moment [N m] about z."""
+    """The forces of the ground on the contact patch of a tire [N] along x, y, z, and the moment [N m] about z."""
 
     x: S
     y: S
@@ -36,7 +36,7 @@ class Patch(NamedTuple):
 
 
 class TireLaw(ElementLaw[Tire]):
-    """Forces of the ground on a wheel."""
+    """The forces of level ground on the tire of a wheel."""
 
     def problems(self, element: Tire, robot: Robot) -> list[str]:
         found = known_body(element, "body", element.body, robot)
@@ -80,8 +80,10 @@ class TireLaw(ElementLaw[Tire]):
         )
 
     def _seen(self, element: Tire, view: ElementView) -> tuple[Patch, Any, Any, tuple[Any, Any], Any, S, S]:
-        """(patch, frame, vector from the frame's origin to the contact, (x, y), velocity there, angular velocity,
-        depth).
+        """(patch, frame, arm, (x, y), velocity, angular velocity about z, depth) at the contact.
+
+        The arm [m] is the vector from the frame's origin to the contact, x and y are the axes at the contact, velocity
+        [m/s] is that of the tire's point there; vectors are in world axes.
         """
         value, frame = view.value, view.frame(element.body)
         R = frame.pose.R
@@ -107,10 +109,13 @@ class TireLaw(ElementLaw[Tire]):
 
 
 def ground_forces(element: Tire, value: Any, slips: tuple[S, S, S], depth: S, rising: S, radius: S) -> Patch:
-    """The patch at slips (s_x, s_y, sine of camber), a depth [m] and the speed of rising [m/s]."""
+    """The forces of the ground at slips (s_x, s_y, sine of camber), a depth [m] and a speed of rising [m/s].
+
+    `value` looks up parameters; `radius` [m] is that of the tire.
+    """
     load, stiffness, damping = value((element.load, element.stiffness, element.damping))
     relative = div(stiffness * depth, load)
-    root = div(relative, sqrt(relative + LIGHT))  # the square root, with a slope where the tire begins to touch
+    root = div(relative, sqrt(relative + LIGHT))  # the square root, with a finite derivative at zero depth
     fz = maximum(stiffness * depth - damping * root * rising, 0.0)
     touches = less(0.0, fz)
     share = div(where(touches, fz, load), load)
@@ -130,7 +135,10 @@ def ground_forces(element: Tire, value: Any, slips: tuple[S, S, S], depth: S, ri
 def _shear(
     slips: tuple[S, S, S], stiffnesses: tuple[S, S, S], fz: S, friction: tuple[S, S], length: S
 ) -> tuple[S, S, S]:
-    """(Fx, Fy, Mz) of a patch of this length [m] under a load [N]."""
+    """(Fx [N], Fy [N], Mz [N m]) of a contact patch of this length [m] under a load fz [N].
+
+    `slips` and `stiffnesses` are longitudinal, lateral and by camber; `friction` is (static, kinetic).
+    """
     sx, sy, sc = slips
     cx, cy, cc = stiffnesses
     slip = sqrt(sx * sx + sy * sy + LITTLE * LITTLE)
