@@ -115,7 +115,7 @@ def closure_pose(tree: Tree, moves: Sequence[Move] | Mapping[int, Move], closure
 
 
 def closure_opening(closure: Closure, T: Pose) -> list[S]:
-    """How far a closure is open, one number per row [m or rad]; T is the pose of its child frame in the parent frame."""
+    """How far a closure is open, one number per row [m or rad], where its child frame has the pose T in its parent."""
     return [row for condition in closure.conditions for row in CONDITIONS[condition](T, closure)]
 
 

@@ -5,4 +5,5 @@ law                   the interface of laws, and the table that joins laws to da
 ensemble              all elements of a system: indices of their numbers, connections of their signals
 instant               a system at one instant, as its elements see it
 places, relative      points and frames at which elements act, and their motion
+saturation            numbers and forces between limits
 """

@@ -1,6 +1,7 @@
 """Mechanics within one time step, or from one instant to the next.
 
 implicit_forces    stiff forces at the end of a step, inside the articulated-body algorithm
+pair_forces        stiff forces between two links at the end of a step
 point_states       the state of a point or a joint as a force law gets it
 frozen_stiffness   the stiff forces of a robot, linearized at a state
 discrete_action    the Lagrangian of a whole step, for variational integrators
