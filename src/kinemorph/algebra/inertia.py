@@ -51,7 +51,9 @@ CONSISTENCY_TOLERANCE = 1e-6  # of the largest principal moment: files round the
 
 @dataclass(frozen=True)
 class Inertia:
-    """Mass [kg], center of mass [m], shape (3,), and moment [kg m^2] about it, shape (3, 3), in the body's axes."""
+    """The inertia of a body, in its own axes: mass [kg], center of mass [m], shape (3,), and the rotational inertia
+    `moment` about the center of mass [kg m^2], shape (3, 3).
+    """
 
     mass: S
     com: Vec

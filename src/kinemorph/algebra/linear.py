@@ -52,7 +52,7 @@ def _shape(matrix: Matrix, what: str, name: str) -> tuple[int, int]:
     widths = {len(row) for row in matrix} if _are_rows(matrix) else set()
     if len(widths) != 1 or 0 in widths:
         found = f"has rows of {sorted(widths)} entries" if widths else "is not a list of rows"
-        raise ShapeError(f"{what}: {name} {found}; expected rows of the same length, a vector as [[x], [y]].")
+        raise ShapeError(f"{what}: {name} {found}; expected rows of equal length; write a vector as [[x], [y]].")
     return len(matrix), widths.pop()
 
 

@@ -15,7 +15,7 @@ from kinemorph.algebra.scalar import S, absolute, div, is_zero, less, maximum, p
 from kinemorph.algebra.vectors import dot
 from kinemorph.mechanics.constraints import closures
 from kinemorph.mechanics.constraints.closures import FIRST, SECOND
-from kinemorph.mechanics.constraints.constrained import PER_OPENING, Rows
+from kinemorph.mechanics.constraints.constrained import PER_OPENING, ConstraintRows
 from kinemorph.mechanics.elements.instant import SystemInstant
 from kinemorph.mechanics.recursions.kinematics import configuration_rate, tangent_of
 from kinemorph.mechanics.trees.tree import Tree
@@ -24,10 +24,10 @@ Seen = Callable[[Any, Any, Any], SystemInstant]  # the system at (t, q, v)
 
 
 class Conditions(NamedTuple):
-    """Constraints at one instant: phi (nh,), the first nh of nc rows; `rate` (nc,), their rates by J v and by time;
-    J (nc, nv); `gamma` (nc,), the value that J a has to have; `sizes` (nc,), the largest change by a turn of 1 rad;
-    `weights`, see Rows; `driven` (nc,), the part of the rate that time alone makes, J v = rate - driven; `opening`,
-    see Rows.
+    """Constraints at one instant: phi (nh,), the first nh of nc rows; `rate` (nc,), their rates by J v and by time; J
+    (nc, nv); `gamma` (nc,), the value that J a has to have; `sizes` (nc,), the largest change by a turn of 1 rad;
+    `weights`, see ConstraintRows; `driven` (nc,), the part of the rate that time alone makes, J v = rate - driven;
+    `opening`, see ConstraintRows.
     """
 
     phi: list[S]
@@ -39,9 +39,9 @@ class Conditions(NamedTuple):
     driven: list[S]
     opening: S = 0.0
 
-    def rows(self, wanted: Sequence[S]) -> Rows:
+    def rows(self, wanted: Sequence[S]) -> ConstraintRows:
         """The conditions J a = wanted."""
-        return Rows(self.J, wanted, self.weights, self.opening)
+        return ConstraintRows(self.J, wanted, self.weights, self.opening)
 
     def filled(self) -> list[S]:
         """phi with a zero for each row that has none, shape (nc,)."""

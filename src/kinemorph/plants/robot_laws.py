@@ -16,8 +16,7 @@ from typing import Any, TypeVar
 from kinemorph.algebra.scalar import is_zero
 from kinemorph.algebra.vectors import sub
 from kinemorph.codegen.graphs.program import Program
-from kinemorph.mechanics.constraints.constrained import Rows as ConstraintRows
-from kinemorph.mechanics.constraints.constrained import constrained_dynamics, held_rows, softened
+from kinemorph.mechanics.constraints.constrained import ConstraintRows, constrained_dynamics, softened, with_locked_rows
 from kinemorph.mechanics.derivatives.branch_factor import branch_factor
 from kinemorph.mechanics.steps.implicit_forces import Under
 from kinemorph.mechanics.steps.pair_forces import couples
@@ -151,7 +150,7 @@ def implicit(
 
 def _solver(loaded: LoadedRobot, tree: Tree, now: Instant) -> Callable[[Any, Any, Any], Sequence[Any]]:
     """The accelerations (nv,) of a mass matrix, rest and soft rows that meet the constraints, see `Under`."""
-    rows = held_rows(ConstraintRows([], [], []), loaded.locked, loaded.nv)
+    rows = with_locked_rows(ConstraintRows([], [], []), loaded.locked, loaded.nv)
     if loaded.constrained:
         rows = constrained_motion.acceleration_rows(loaded, constrained_motion.conditions_at(loaded, tree, now))
 

@@ -21,7 +21,7 @@ from kinemorph.algebra.vectors import dot, matvec, sub, transpose
 from kinemorph.errors import ShapeError
 from kinemorph.mechanics.constraints.constrained import (
     MOST_WRITTEN,
-    Rows,
+    ConstraintRows,
     constrained_dynamics,
     gathered,
     shared_out,
@@ -38,7 +38,7 @@ def actuation(
     tree: Tree,
     M: Sequence[Sequence[S]],
     rest: Sequence[S],
-    rows: Rows,
+    rows: ConstraintRows,
     a: Sequence[S],
     places: Sequence[int],
     weights: Sequence[float],
@@ -69,13 +69,13 @@ def actuation(
     return {"tau": tau, "residual": list(sub(missing, matvec(G, tau))), "rank": rank}
 
 
-def _answers(metric: BranchFactor, M: Any, rows: Rows, forces: Sequence[Sequence[S]]) -> list[list[S]]:
+def _answers(metric: BranchFactor, M: Any, rows: ConstraintRows, forces: Sequence[Sequence[S]]) -> list[list[S]]:
     """The accelerations (nv,) under the first force, which satisfy the rows; then for each other force the
     accelerations that it adds.
     """
     real = [j for j, row in enumerate(rows.J) if not all(map(is_zero, row))]
     J, wanted, weights = ([part[j] for j in real] for part in rows[:3])
-    kept = Rows(J, wanted, weights, rows.opening)
+    kept = ConstraintRows(J, wanted, weights, rows.opening)
     span = span_of(metric, kept)
     found = [constrained_dynamics(metric, forces[0], kept).a]
     for force in forces[1:]:
@@ -87,7 +87,7 @@ def _answers(metric: BranchFactor, M: Any, rows: Rows, forces: Sequence[Sequence
     return found
 
 
-def _shared_answers(metric: BranchFactor, M: Any, rows: Rows, forces: Sequence[Sequence[S]]) -> list[list[S]]:
+def _shared_answers(metric: BranchFactor, M: Any, rows: ConstraintRows, forces: Sequence[Sequence[S]]) -> list[list[S]]:
     """The result of `_answers` for so many constraints that loop programs solve the matrices."""
     still = rows._replace(wanted=[0.0] * len(rows.J))
     return [shared_out(M, force, still if k else rows).a for k, force in enumerate(forces)]

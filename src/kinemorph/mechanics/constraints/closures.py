@@ -20,7 +20,7 @@ from kinemorph.algebra.dual import Dual
 from kinemorph.algebra.groups import Pose, compose, inverse
 from kinemorph.algebra.scalar import S, absolute, div, is_zero, less, maximum, plus, sincos
 from kinemorph.algebra.vectors import dot, matvec
-from kinemorph.mechanics.constraints.constrained import REPEATED, Rows, least_share
+from kinemorph.mechanics.constraints.constrained import REPEATED, ConstraintRows, least_share
 from kinemorph.mechanics.recursions.kinematics import configuration_rate, pose_of_move, tangent_of
 from kinemorph.mechanics.trees.motions import ELEMENTARY, Move
 from kinemorph.mechanics.trees.tree import WORLD, Attachment, Closure, Tree
@@ -285,15 +285,17 @@ def velocity_reaches(tree: Tree, sizes: Sequence[S]) -> list[S]:
     return [longest if place in slides and not is_zero(longest) else 1.0 for place in range(tree.nv)]
 
 
-def rows_of(tree: Tree, q: Sequence[S], v: Sequence[S]) -> Rows:
+def rows_of(tree: Tree, q: Sequence[S], v: Sequence[S]) -> ConstraintRows:
     """The constraint rows on accelerations with which all loops stay closed and coupled joints stay coupled."""
     J, sizes = constraint_jacobian(tree, q), constraint_sizes(tree, q)
     off = opening(constraint_error(tree, q), sizes)
-    return Rows(J, constraint_bias(tree, q, v), constraint_weights(tree, J, sizes, off), off)
+    return ConstraintRows(J, constraint_bias(tree, q, v), constraint_weights(tree, J, sizes, off), off)
 
 
 def opening(phi: Sequence[S], sizes: Sequence[S]) -> S:
-    """The opening (see `constrained.Rows`): the sum of squares of phi (nc,), each relative to the size of its row."""
+    """The opening (see `constrained.ConstraintRows`): the sum of squares of phi (nc,), each relative to the size of its
+    row.
+    """
     return _square([div(x, size) for x, size in zip(phi, sizes, strict=True) if not is_zero(x)])
 
 

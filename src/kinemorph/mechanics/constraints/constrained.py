@@ -33,14 +33,14 @@ from kinemorph.algebra.vectors import dot
 from kinemorph.mechanics.derivatives.branch_factor import BranchFactor
 
 REPEATED = 1e-8  # a row whose remainder is below this share of its length repeats earlier rows
-PER_OPENING = 30.0  # this share grows by so much for each unit of opening, see `Rows.opening`
+PER_OPENING = 30.0  # this share grows by so much for each unit of opening, see `ConstraintRows.opening`
 MOST_REPEATED = 1e-3  # this share is never larger
 SQUARED = 1e-13  # the share of squared lengths where products of rows are formed, which lose half of the digits
 MOST_WRITTEN = 6_000  # multiplications for orthogonal vectors that are unrolled at most
 MOST_ELIMINATED = 60_000  # multiplications of elimination; beyond that, matrices are solved in loop programs
 
 
-class Rows(NamedTuple):
+class ConstraintRows(NamedTuple):
     """Constraint rows J a = wanted on accelerations, velocities or displacements `a`: J (nc, nv), wanted (nc,).
 
     `weights` (nc,) are 1 for a constraint, 0 for a row that is only rounding errors. `opening` is the sum of squares of
@@ -77,7 +77,7 @@ class Span(NamedTuple):
     rank: S
 
 
-def constrained_dynamics(metric: BranchFactor, rest: Sequence[S], rows: Rows) -> Constrained:
+def constrained_dynamics(metric: BranchFactor, rest: Sequence[S], rows: ConstraintRows) -> Constrained:
     """The solution of  M a - J^T lambda = rest,  J a = wanted.
 
     `metric` is the factored M, and `rest` (nv,) are the generalized forces tau - h. In long chains of loops the
@@ -89,23 +89,25 @@ def constrained_dynamics(metric: BranchFactor, rest: Sequence[S], rows: Rows) ->
 
 
 def least_share(opening: S, least: float = REPEATED**2) -> S:
-    """The square of the least remainder of an independent row, relative to the row's length; see `Rows.opening`."""
+    """The square of the least remainder of an independent row, relative to the row's length; see
+    `ConstraintRows.opening`.
+    """
     return minimum(least + times(PER_OPENING**2, opening), max(least, MOST_REPEATED**2))
 
 
-def held_rows(rows: Rows, locked: Collection[int], nv: int) -> Rows:
+def with_locked_rows(rows: ConstraintRows, locked: Collection[int], nv: int) -> ConstraintRows:
     """The rows, followed by one row for each locked velocity (index in v) that keeps it constant; nv velocities."""
     if not locked:
         return rows
     units = [[float(k == j) for k in range(nv)] for j in sorted(locked)]
-    return Rows(
+    return ConstraintRows(
         [*rows.J, *units], [*rows.wanted, *[0.0] * len(units)], [*rows.weights, *[1.0] * len(units)], rows.opening
     )
 
 
 def softened(
-    metric: BranchFactor, rest: Sequence[S], rows: Rows, soft: Sequence[Sequence[S]]
-) -> tuple[BranchFactor, list[S], Rows]:
+    metric: BranchFactor, rest: Sequence[S], rows: ConstraintRows, soft: Sequence[Sequence[S]]
+) -> tuple[BranchFactor, list[S], ConstraintRows]:
     """(metric, rest, rows) of a system with the mass matrix M + sum of j^T j, over soft rows j (nv,).
 
     A soft row couples velocities of any branches, so that the sum cannot be part of the factored M. It is replaced by
@@ -120,12 +122,12 @@ def softened(
     J = [[*row, *(-1.0 if k == n else 0.0 for k in range(more))] for n, row in enumerate(soft)]
     J += [[*row, *[0.0] * more] for row in rows.J]
     ones = [1.0] * more
-    both = Rows(J, [*[0.0] * more, *rows.wanted], [*ones, *rows.weights], rows.opening, more)
+    both = ConstraintRows(J, [*[0.0] * more, *rows.wanted], [*ones, *rows.weights], rows.opening, more)
     assert all(len(row) == nv + more for row in J)
     return wider, [*rest, *[0.0] * more], both
 
 
-def span_of(metric: BranchFactor, rows: Rows, least: float = REPEATED) -> Span:
+def span_of(metric: BranchFactor, rows: ConstraintRows, least: float = REPEATED) -> Span:
     """The vectors of all rows, made orthogonal in the metric.
 
     A row is independent of earlier rows where its remainder is longer than `least` times its length.
@@ -193,7 +195,7 @@ def masked(mask: Sequence[S]) -> BranchFactor:
     return BranchFactor([[] for _ in mask], [{} for _ in mask], list(mask))
 
 
-def _met(metric: BranchFactor, rest: Sequence[S], rows: Rows) -> Constrained:
+def _met(metric: BranchFactor, rest: Sequence[S], rows: ConstraintRows) -> Constrained:
     span = span_of(metric, rows)
     y = gathered(metric, rest)
     goals: list[S] = []
@@ -212,7 +214,7 @@ def _met(metric: BranchFactor, rest: Sequence[S], rows: Rows) -> Constrained:
     return Constrained(spread(metric, y), moved, span.rank, span.counts)
 
 
-def _eliminated(metric: BranchFactor, rest: Sequence[S], rows: Rows) -> Constrained:
+def _eliminated(metric: BranchFactor, rest: Sequence[S], rows: ConstraintRows) -> Constrained:
     """The solution by factors L D L^T = J M^-1 J^T, which are sparse where few rows are neighbors.
 
     A row whose pivot is zero repeats earlier rows and is left out.
@@ -260,14 +262,14 @@ def _square(u: Sequence[S], metric: BranchFactor) -> S:
     return dot([times(x, x) for x in u], metric.pivots)
 
 
-def _of_real(rows: Rows, solve: Callable[[Rows], Constrained]) -> Constrained:
+def _of_real(rows: ConstraintRows, solve: Callable[[ConstraintRows], Constrained]) -> Constrained:
     """The result of `solve` for the rows that are not structurally zero; the other rows get a multiplier of 0.
 
     Such rows occur, for example, where a hinge closes a planar loop: motion out of the plane is impossible anyway.
     """
     real = [j for j, row in enumerate(rows.J) if not all(map(is_zero, row))]
     J, wanted, weights = ([part[j] for j in real] for part in rows[:3])
-    found = solve(Rows(J, wanted, weights, rows.opening, rows.soft))  # soft rows stay: they are never zero
+    found = solve(ConstraintRows(J, wanted, weights, rows.opening, rows.soft))  # soft rows stay: they are never zero
     multipliers: list[S] = [0.0] * len(rows.J)
     counts: list[S] = [0.0] * len(rows.J)
     for j, share, one in zip(real, found.multipliers, found.counts, strict=True):
@@ -308,7 +310,7 @@ def written_out(ways: Sequence[Sequence[int]], J: Sequence[Sequence[S]]) -> int:
     return count
 
 
-def shared_out(M: Sequence[Sequence[S]], rest: Sequence[S], rows: Rows) -> Constrained:
+def shared_out(M: Sequence[Sequence[S]], rest: Sequence[S], rows: ConstraintRows) -> Constrained:
     """The solution of  M a - J^T lambda = rest,  J a = wanted  by (J M^-1 J^T) lambda = wanted - J M^-1 rest.
 
     Where rows repeat others, the multipliers have the least norm, so that these rows share the load. M (nv, nv). The
@@ -319,7 +321,7 @@ def shared_out(M: Sequence[Sequence[S]], rest: Sequence[S], rows: Rows) -> Const
     return _of_real(rows, lambda real: _shared(M, rest, real))
 
 
-def _shared(M: Sequence[Sequence[S]], rest: Sequence[S], rows: Rows) -> Constrained:
+def _shared(M: Sequence[Sequence[S]], rest: Sequence[S], rows: ConstraintRows) -> Constrained:
     J, gamma, weights = rows[:3]
     nv, nc = len(M), len(J)
     if not nc:

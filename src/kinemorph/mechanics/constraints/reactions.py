@@ -29,7 +29,7 @@ from kinemorph.algebra.groups import IDENTITY, Pose, compose, move_wrench
 from kinemorph.algebra.scalar import S
 from kinemorph.algebra.vectors import dot, hat, matmul, matvec, sub
 from kinemorph.mechanics.constraints import closures
-from kinemorph.mechanics.constraints.constrained import Rows, held_rows, shared_out
+from kinemorph.mechanics.constraints.constrained import ConstraintRows, shared_out, with_locked_rows
 from kinemorph.mechanics.recursions.composite_bodies import mass_matrix
 from kinemorph.mechanics.recursions.newton_euler import (
     Wrench,
@@ -81,7 +81,7 @@ def reaction_multipliers(
     v: Sequence[S],
     a: Sequence[S],
     tau: Sequence[S],
-    rows: Rows,
+    rows: ConstraintRows,
     wrenches: Loads | None = None,
     locked: Collection[int] = (),
 ) -> list[S]:
@@ -94,7 +94,7 @@ def reaction_multipliers(
     """
     still = rows._replace(wanted=[0.0] * len(rows.J))  # accelerations beyond `a`, along the constraints
     unmet = sub(tau, inverse_dynamics(tree, q, v, a, wrenches))
-    return shared_out(mass_matrix(tree, q), unmet, held_rows(still, locked, tree.nv)).multipliers[: len(rows.J)]
+    return shared_out(mass_matrix(tree, q), unmet, with_locked_rows(still, locked, tree.nv)).multipliers[: len(rows.J)]
 
 
 def multiplier_wrenches(robot: Robot, tree: Tree, q: Sequence[S]) -> list[list[list[S]]]:

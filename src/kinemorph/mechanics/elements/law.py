@@ -147,15 +147,15 @@ class ElementLaw(Generic[E]):
         return False
 
     def states(self, element: E) -> tuple[Slot, ...]:
-        """The element's continuous states."""
+        """The names, units and initial values of the element's continuous states."""
         return ()
 
     def memory(self, element: E) -> tuple[Slot, ...]:
-        """The element's discrete memory."""
+        """The names, units and initial values of its memory: numbers that change only at ticks, steps and events."""
         return ()
 
     def inputs(self, element: E) -> tuple[Slot, ...]:
-        """The element's inputs; those that no signal drives are inputs u of the plant."""
+        """The names and units of the element's inputs; inputs that no signal drives are inputs u of the plant."""
         return ()
 
     def signals(self, element: E) -> tuple[Slot, ...]:
@@ -202,8 +202,8 @@ class ElementLaw(Generic[E]):
         return ()
 
     def sample(self, element: E, view: ElementView, clock: int) -> Sequence[S]:
-        """The new memory at a tick of the clock with this number."""
-        raise AssertionError(f"{type(self).__name__} has clocks and no `sample`")
+        """The element's new memory at a tick of its clock with this number."""
+        raise AssertionError(f"{type(self).__name__} has clocks, but does not define `sample`")
 
     def decide(
         self, element: E, t: float, values: Sequence[float], memory: Sequence[float], clock: int
@@ -213,15 +213,15 @@ class ElementLaw(Generic[E]):
         `values` are those of the signals that the element `reads`, `memory` is its memory before. Raises
         ControllerError where it fails.
         """
-        raise AssertionError(f"{type(self).__name__} is Python and has no `decide`")
+        raise AssertionError(f"{type(self).__name__} sets `python`, but does not define `decide`")
 
     def settles(self, element: E) -> bool:
         """Whether its memory changes after accepted steps."""
         return False
 
     def settle(self, element: E, view: ElementView) -> Change:
-        """The new memory after an accepted step."""
-        raise AssertionError(f"{type(self).__name__} settles and has no `settle`")
+        """The element's new memory after an accepted step."""
+        raise AssertionError(f"{type(self).__name__} settles, but does not define `settle`")
 
     def guards(self, element: E) -> tuple[str, ...]:
         """The names of its guards. Where a method locates events, guards and `switch` are used in place of `settle`."""
@@ -232,8 +232,8 @@ class ElementLaw(Generic[E]):
         return ()
 
     def switch(self, element: E, view: ElementView, guard: int) -> Change:
-        """The new memory after the guard with this number has fallen through zero."""
-        raise AssertionError(f"{type(self).__name__} has guards and no `switch`")
+        """The element's new memory after the guard with this number has fallen through zero."""
+        raise AssertionError(f"{type(self).__name__} has guards, but does not define `switch`")
 
     def row_names(self, element: E) -> tuple[Sequence[str], Sequence[str]]:
         """The names of its constraint rows: (names of `position_rows`, names of `velocity_rows`).
@@ -277,7 +277,7 @@ def law_of(element: Any) -> ElementLaw[Any]:
     if kind not in _LAWS and kind.__module__.startswith(DATA):
         import_module(LAWS + kind.__module__.removeprefix(DATA))
     if kind not in _LAWS:
-        remedy = f"Write an ElementLaw and call kinemorph.elements.register({kind.__name__}, law)."
+        remedy = f"Write a subclass of ElementLaw and call kinemorph.elements.register({kind.__name__}, law)."
         what = f"no law is registered for its kind, {kind.__name__}"
         raise ModelError(Problem("element", element.name, what, remedy, rule="element"))
     return _LAWS[kind]

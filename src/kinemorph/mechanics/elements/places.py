@@ -74,7 +74,7 @@ class Frame:
 
     @property
     def origin(self) -> PointState:
-        """The state of its origin as a point of the link that carries it."""
+        """The state of the frame's origin, which is a point of the link that carries the frame."""
         return self.motions.point(self.at.link, self.at.pose.p)
 
     @cached_property
@@ -84,12 +84,12 @@ class Frame:
 
     @cached_property
     def velocity(self) -> Any:
-        """The velocity of its origin [m/s], in its own axes."""
+        """The velocity of the frame's origin [m/s], in the frame's own axes."""
         return matvec_transposed(self.at.pose.R, self.origin.velocity)
 
     @cached_property
     def turning(self) -> Any:
-        """Its angular velocity [rad/s], in its own axes."""
+        """The angular velocity of the frame [rad/s], in its own axes."""
         return matvec_transposed(self.at.pose.R, self.motions.twist(self.at.link)[1])
 
     def to_link(self, vector: Sequence[S]) -> Any:

@@ -24,7 +24,7 @@ from kinemorph.algebra.groups import Pose, compose, inverse, move_twist
 from kinemorph.algebra.scalar import S
 from kinemorph.algebra.vectors import add, dot, matvec, sub
 from kinemorph.mechanics.constraints.closures import constraint_sizes, constraint_weights
-from kinemorph.mechanics.constraints.constrained import Rows, constrained_dynamics
+from kinemorph.mechanics.constraints.constrained import ConstraintRows, constrained_dynamics
 from kinemorph.mechanics.derivatives.branch_factor import branch_factor
 from kinemorph.mechanics.recursions.composite_bodies import mass_matrix
 from kinemorph.mechanics.recursions.kinematics import forward_kinematics, jacobian
@@ -40,17 +40,19 @@ class Impact(NamedTuple):
     loss: S
 
 
-NONE = Rows([], [], [])
+NONE = ConstraintRows([], [], [])
 
 
-def plastic_impact(tree: Tree, q: Sequence[S], v: Sequence[S], rows: Rows, kept: Rows = NONE) -> Impact:
+def plastic_impact(
+    tree: Tree, q: Sequence[S], v: Sequence[S], rows: ConstraintRows, kept: ConstraintRows = NONE
+) -> Impact:
     """The impact at (q, v) after which the rates J v of `rows` are those wanted (mostly zero), and the rates of `kept`
     are the same as before.
     """
     M = mass_matrix(tree, q)
     J = [*kept.J, *rows.J]
     wanted = [*(dot(row, v) for row in kept.J), *rows.wanted]
-    both = Rows(J, wanted, [*kept.weights, *rows.weights], kept.opening)
+    both = ConstraintRows(J, wanted, [*kept.weights, *rows.weights], kept.opening)
     metric = branch_factor(tree, M)
     first = constrained_dynamics(metric, matvec(M, v), both)
     again = constrained_dynamics(metric, matvec(M, first.a), both)  # removes the rounding errors that are left
@@ -64,7 +66,7 @@ def relative_pose(tree: Tree, q: Sequence[S], a: str, b: str) -> Pose:
     return compose(inverse(T_WA), T_WB)
 
 
-def locked_rows(tree: Tree, q: Sequence[S], a: str, b: str) -> Rows:
+def locked_rows(tree: Tree, q: Sequence[S], a: str, b: str) -> ConstraintRows:
     """The six constraint rows with which frame b does not move in frame a: its relative twist [linear; angular] is
     zero.
 
@@ -84,7 +86,7 @@ def locked_rows(tree: Tree, q: Sequence[S], a: str, b: str) -> Rows:
     there = Attachment(at_b.link, compose(at_b.pose, inverse(T_AB)))  # on b, where frame a is now
     closure = Closure("docking", JOINT_KINDS["fixed"].closure, at_a, there, (0.0, 0.0, 0.0), 0.0)
     closed = replace(tree, closures=(closure,), follows=())
-    return Rows(J, [0.0] * 6, constraint_weights(closed, J, constraint_sizes(closed, q)))
+    return ConstraintRows(J, [0.0] * 6, constraint_weights(closed, J, constraint_sizes(closed, q)))
 
 
 def _carrying(tree: Tree, frame: str) -> set[int]:

@@ -51,7 +51,7 @@ class Sight:
         return axis, coordinate
 
     def into(self, link: int, vector: Sequence[S]) -> Vec3:
-        """A free vector, world to link."""
+        """A free vector, given in world axes, in the axes of a link."""
         seen: Vec3 = ZERO3
         for k in _present(vector):
             seen = add(seen, scale(vector[k], self.row(link, k)[0]))
@@ -69,7 +69,7 @@ class PointState:
     sight: Sight
 
     def into(self, vector: Sequence[S]) -> Vec3:
-        """A free vector, world to link."""
+        """A free vector, given in world axes, in the axes of the point's link."""
         return self.sight.into(self.link, vector)
 
     def out(self, vector: Sequence[S]) -> Vec3:

@@ -119,7 +119,8 @@ class RowsLaw(RowForces):
             curved, flat = _tried(self._plainly(element, ensemble, row), ensemble.robot, moving=self.moving)
             said = _row_said(element, row)
             if curved:
-                what = f"{said} is not linear in the velocities; expected velocities times functions of t and q, added"
+                expected = "expected a sum of velocities times functions of t and q"
+                what = f"{said} is not linear in the velocities; {expected}"
                 return [wrong(element.name, what, "Correct it.", "rows")]
             if flat:
                 kind = "velocity" if self.moving else "coordinate"

@@ -34,7 +34,7 @@ class PathLaw(ElementLaw[Any]):
 
     def path(self, element: Any, view: ElementView, k: int) -> Wish:
         """The desired position, velocity and acceleration of joint k at this instant."""
-        raise AssertionError(f"{type(self).__name__} has no `path`")
+        raise AssertionError(f"{type(self).__name__} does not define its method `path`")
 
     def problems(self, element: Any, robot: Robot) -> list[str]:
         found = [problem for joint in element.joints for problem in one_axis(element, "a joint", joint, robot)]
@@ -119,7 +119,7 @@ class PointsLaw(PathLaw):
 
     def table(self, element: Any, times: Sequence[float], values: Sequence[float]) -> Table:
         """The curve through the points of one joint."""
-        raise AssertionError(f"{type(self).__name__} has no `table`")
+        raise AssertionError(f"{type(self).__name__} does not define its method `table`")
 
     def problems(self, element: Any, robot: Robot) -> list[str]:
         found = super().problems(element, robot)

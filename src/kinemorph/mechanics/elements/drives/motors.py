@@ -227,7 +227,7 @@ def _transmission(element: DCMotor, view: ElementView, w: S, current: S) -> Mech
 
 
 def _teeth(element: DCMotor, view: ElementView, twist: S, damping: S) -> tuple[S, S]:
-    """(compression of the teeth [rad or m], damping there), the twist less the backlash.
+    """(compression of the teeth, which is the twist beyond the backlash [rad or m], damping at this compression).
 
     The damping grows with the compression, so that the force does not jump.
     """

@@ -137,7 +137,7 @@ def _springs(x: Any, rate: Any, stiffness: Any, damping: Any, preload: Any) -> t
 
 
 def placed(view: ElementView, body: str, placement: Any) -> Frame:
-    """The frame with this placement in a body or frame."""
+    """The frame that has the pose `placement` in a body or frame."""
     frame = view.frame(body)
     return Frame(frame.motions, Attachment(frame.at.link, compose(frame.at.pose, view.value(placement))))
 

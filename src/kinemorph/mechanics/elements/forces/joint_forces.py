@@ -46,7 +46,7 @@ class JointForceLaw(ElementLaw[E]):
 
     def along(self, element: E, view: ElementView) -> Sequence[Along]:
         """The force laws of the element, each along one velocity."""
-        raise AssertionError(f"{type(self).__name__} has no `along`")
+        raise AssertionError(f"{type(self).__name__} does not define its method `along`")
 
     def stiff(self, element: E, view: ElementView) -> Stiff:
         return Stiff(joints=[JointForce(v, law) for v, _, law in self.along(element, view)])

@@ -38,7 +38,7 @@ class LineLaw(ElementLaw[E]):
 
     def pull(self, element: E, view: ElementView, length: S, speed: S) -> tuple[S, S, S]:
         """(pull [N], dissipated power [W], stored energy [J]) at a length [m] and its rate [m/s]."""
-        raise AssertionError(f"{type(self).__name__} has no `pull`")
+        raise AssertionError(f"{type(self).__name__} does not define its method `pull`")
 
     def effort(self, element: Any, view: ElementView) -> Effort:
         a, b = view.point(element.body_a, element.point_a), view.point(element.body_b, element.point_b)

@@ -58,8 +58,8 @@ class TireLaw(ElementLaw[Tire]):
         found += positive(element, "longitudinal_exponent", "lateral_exponent", "camber_exponent")
         if not found and evaluate(element.crown) > evaluate(element.radius):
             problem = (
-                f"crown is {evaluate(element.crown):g} m, more than the radius {evaluate(element.radius):g} "
-                "m; expected the radius of the tire's round profile"
+                f"crown (the radius of the tire's profile) is {evaluate(element.crown):g} m and radius is "
+                f"{evaluate(element.radius):g} m; expected crown to be at most radius"
             )
             found.append(wrong(element.name, problem, "Make it smaller.", "crown"))
         if not found and not any(evaluate(x) for x in element.axis):
