@@ -61,9 +61,9 @@ def along(axis: Axis, U: Six) -> S:
 def deflated(blocks: Blocks, U: Six, G: Six, freed: Axis | None, pivot: S = 0.0) -> Blocks:
     """The inertia that a joint with the axis S passes on to its parent: I - U G^T, U = I S, G = U / (S . U + pivot).
 
-    I is the articulated inertia of the joint's child, given as blocks; `pivot` is the armature of the joint. `freed` is
-    S, or None. Where S is a coordinate axis, its row and its column of the result equal G pivot. They are computed in
-    that form, so that they are structural zeros where there is no pivot.
+    I is the articulated inertia of the joint's child, given as blocks; `pivot` is inertia along the joint itself, such
+    as its armature. `freed` is S, or None. Where S is a coordinate axis, its row and its column of the result equal
+    G pivot. They are computed in that form, so that they are structural zeros where there is no pivot.
     """
     gone = freed[0][0] if freed is not None and len(freed) == 1 else -1
     Uk = tuple(0.0 if k == gone else U[k] for k in range(6))

@@ -111,26 +111,26 @@ def diagonal(a: Sequence[S]) -> Mat:
 
 
 def transpose(A: Sequence[Sequence[S]]) -> Mat:
-    """A^T."""
+    """The transposed matrix A^T."""
     return A if A is _UNIT else tuple(zip(*A, strict=True))
 
 
 def matvec(A: Sequence[Sequence[S]], x: Sequence[S]) -> Vec:
-    """A x."""
+    """The product A x of a matrix and a vector."""
     if A is _UNIT:
         return tuple(x)
     return tuple(dot(row, x) for row in A)
 
 
 def matvec_transposed(A: Sequence[Sequence[S]], x: Sequence[S]) -> Vec:
-    """A^T x."""
+    """The product A^T x of a transposed matrix and a vector."""
     if A is _UNIT:
         return tuple(x)
     return tuple(dot(column, x) for column in zip(*A, strict=True))
 
 
 def matmul(A: Sequence[Sequence[S]], B: Sequence[Sequence[S]]) -> Mat:
-    """A B."""
+    """The product A B of two matrices."""
     if A is _UNIT:
         return B if isinstance(B, tuple) else tuple(map(tuple, B))
     if B is _UNIT:
@@ -145,22 +145,22 @@ def outer(a: Sequence[S], b: Sequence[S]) -> Mat:
 
 
 def mat_add(A: Sequence[Sequence[S]], B: Sequence[Sequence[S]]) -> Mat:
-    """A + B."""
+    """The sum A + B of two matrices."""
     return tuple(add(a, b) for a, b in zip(A, B, strict=True))
 
 
 def mat_sub(A: Sequence[Sequence[S]], B: Sequence[Sequence[S]]) -> Mat:
-    """A - B."""
+    """The difference A - B of two matrices."""
     return tuple(sub(a, b) for a, b in zip(A, B, strict=True))
 
 
 def mat_neg(A: Sequence[Sequence[S]]) -> Mat:
-    """-A."""
+    """The matrix -A."""
     return tuple(neg(row) for row in A)
 
 
 def mat_scale(factor: S, A: Sequence[Sequence[S]]) -> Mat:
-    """factor * A."""
+    """The matrix factor * A."""
     return tuple(scale(factor, row) for row in A)
 
 

@@ -159,7 +159,7 @@ class JointForce(NamedTuple):
     law: JointLaw
 
 
-# ── slopes of any law ─────────────────────────────────────────────────────────────────────────────────────────────────
+# ── derivatives of any law ────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def point_slope(force: Callable[[PointState], Vec3], point: PointState, h: S) -> tuple[Vec3, Sym3]:

@@ -48,7 +48,7 @@ def _turned(base: Coordinates, w: Coordinates) -> Any:
 
 
 def _turn(w: Coordinates) -> Any:
-    """The rotation matrix cay(w)."""
+    """The rotation matrix cay(w) of Cayley's map, shape (3, 3)."""
     return direction_to_rotation((1.0, *scale(0.5, w)))
 
 

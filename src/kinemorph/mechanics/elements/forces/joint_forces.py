@@ -115,8 +115,8 @@ def _rubbing(element: JointFriction, robot: Robot) -> Iterator[tuple[int, Any]]:
             continue
         for k, own in enumerate(joint.friction):
             coulomb = own if element.coulomb is None else element.coulomb
-            told = isinstance(coulomb, float) and coulomb == 0.0  # for a parameter, 0 is a value like others
-            if element.joints or not told:
+            absent = isinstance(coulomb, float) and coulomb == 0.0  # a parameter may change from 0 to another value
+            if element.joints or not absent:
                 yield robot.v_slice(joint.name).start + k, coulomb
 
 

@@ -1,4 +1,4 @@
-"""Random numbers inside a compiled step: L'Ecuyer's MRG32k3a, whose state is six whole numbers that doubles hold.
+"""Random numbers inside a compiled step: L'Ecuyer's MRG32k3a, whose state is six whole numbers, exact as doubles.
 
     x_n = (1403580 x_{n-2} -  810728 x_{n-3}) mod M1        y_n = (527612 y_{n-1} - 1370589 y_{n-3}) mod M2
     z_n = (x_n - y_n) mod M1,   and M1 in place of 0        u_n = z_n / (M1 + 1), in (0, 1)
