@@ -276,7 +276,7 @@ def test_only_references_are_read() -> None:
             ModelError,
             "the function given as rows raised IndexError.*expected a function that works for any scalar",
         ),
-        (lambda t, q: q[0] if q[0] > 0 else q[1], TracingError, "element 'e': the truth of an expression"),
+        (lambda t, q: q[0] if q[0] > 0 else q[1], TracingError, "element 'e': whether an expression is true"),
     ],
 )
 def test_functions_that_cannot_be_rows(rows: Any, error: Any, says: str) -> None:
