@@ -28,10 +28,10 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from kinemorph.algebra.inertia_blocks import Blocks, joined_blocks, shifted_blocks
-from kinemorph.algebra.scalar import S, is_zero, minus, plus, times
+from kinemorph.algebra.scalar import S, div, is_zero, minus, plus, times
 from kinemorph.algebra.turns import Sym3, Vec3
 from kinemorph.algebra.vectors import add, cross, dot, neg, scale, sub
 from kinemorph.mechanics.recursions.articulated_bodies import Responses, given_responses, responses
@@ -59,18 +59,38 @@ from kinemorph.mechanics.steps.pair_forces import (
     soft_rows,
     times_symmetric,
 )
-from kinemorph.mechanics.steps.point_states import JointForce, JointState, PointForce, PointState, Sight
+from kinemorph.mechanics.steps.point_states import (
+    JointForce,
+    JointState,
+    PointForce,
+    PointState,
+    Sight,
+    not_ahead_of,
+    stored_energy,
+)
 from kinemorph.mechanics.trees.motions import ELEMENTARY, ZERO3, ZERO_SYM, Move
 from kinemorph.mechanics.trees.tree import WORLD, Tree
 
 
+class Account(NamedTuple):
+    """The account of the energy of one force over a step [W]."""
+
+    power: S  # mean power on the robot
+    at_start: S  # power of the force at the start of the step
+    storing: S  # mean rate of the energy that the law stores
+
+
 class Ends(NamedTuple):
-    """The result of a step: accelerations (nv,), and the forces at its end, in the order of the laws."""
+    """The result of a step: accelerations (nv,), and the forces at its end, in the order of the laws.
+
+    `accounts` are the accounts of energy of the forces at points, along joints and between pairs.
+    """
 
     a: list[S]
     points: list[Vec3]  # [N], in the axes of their links
     joints: list[S]  # [N m or N]
     pairs: list[Vec3]  # [N or N m], on the first link of each pair, in world axes
+    accounts: tuple[list[Account], list[Account], list[Account]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,13 +151,12 @@ def implicit_accelerations(
     slopes = None if under is None else _slopes(tree, sight, points, pairs)
 
     before = None if guess is None else given_responses(tree, moves, guess)
-    ends = laws.ends(before, None)
+    ends = laws.ends(before, None, first=True)
     answer = _answer(tree, moves, tau, loads, laws, ends, locked, under, slopes)
     for _ in range(passes - 1):  # from the accelerations of the last pass
         ends = laws.ends(answer, ends.joints)
         answer = _answer(tree, moves, tau, loads, laws, ends, locked, under, slopes)
-    return Ends(
-        answer.a,
+    forces = (
         [sub(f, times_symmetric(D, _reach(force, answer))) for force, (f, D) in zip(points, ends.points, strict=True)],
         [f - pivot * answer.a[joint.velocity] for joint, (f, pivot) in zip(joints, ends.joints, strict=True)],
         [
@@ -145,6 +164,7 @@ def implicit_accelerations(
             for pair, (f, D) in zip(pairs, ends.pairs, strict=True)
         ],
     )
+    return Ends(answer.a, *forces, laws.accounts(answer, *forces))
 
 
 def present_forces(
@@ -179,12 +199,12 @@ class _Tangents(NamedTuple):
 
 
 class _Free(NamedTuple):
-    """The velocities at the end of a step without joint acceleration: of points in the axes of their links, and of
-    pairs (the first point relative to the second) in world axes.
+    """The velocities at the start of a step, and at its end without joint acceleration: of points in the axes of their
+    links, and of pairs (the first point relative to the second) in world axes.
     """
 
-    points: list[Vec3]
-    pairs: list[Vec3]
+    points: list[tuple[Vec3, Vec3]]
+    pairs: list[tuple[Vec3, Vec3]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -212,33 +232,79 @@ class _Laws:
         """The step size h divided by `left`."""
         return 2.0 if self.centered else 1.0
 
-    def ends(self, before: Responses | None, known: Sequence[tuple[S, S]] | None) -> _Tangents:
+    def ends(self, before: Responses | None, known: Sequence[tuple[S, S]] | None, *, first: bool = False) -> _Tangents:
         """The results of all laws for the next pass, from the accelerations of the pass before.
 
-        `known` are the results of joints in the pass before.
+        In the `first` pass these accelerations are a guess. `known` are the results of joints in the pass before.
         """
-        return _Tangents(self.at_points(before), self.at_joints(before, known), self.at_pairs(before))
+        return _Tangents(self.at_points(before, first), self.at_joints(before, known), self.at_pairs(before, first))
 
-    def at_points(self, before: Responses | None) -> list[tuple[Vec3, Sym3]]:
-        """(f + D J a, D) for each point, where `a` are the accelerations of the pass before (0 in the first pass)."""
+    def at_points(self, before: Responses | None, first: bool = False) -> list[tuple[Vec3, Sym3]]:
+        """(f + D J a, D) for each point, where `a` are the accelerations of the pass before, a guess in the `first`."""
         felt = []
-        for force, start in zip(self.points, self.free.points, strict=True):
+        for force, (start, free) in zip(self.points, self.free.points, strict=True):
             reach = ZERO3 if before is None else _reach(force, before)
-            velocity = add(start, scale(self.h, reach))
+            velocity, reach = self._tangent_at(force.law, start, free, reach, first and before is not None)
             f, D = force.law.linear(PointState(force.link, force.point, velocity, self.left, self.sight), self.left)
             D = _scaled(self.share, D)
             felt.append((add(f, times_symmetric(D, reach)), D))
         return felt
 
-    def at_pairs(self, before: Responses | None) -> list[tuple[Vec3, Sym3]]:
-        """(f + D J a, D) for each pair, where `a` are the accelerations of the pass before (0 in the first pass)."""
+    def _tangent_at(self, law: Any, start: Vec3, free: Vec3, reach: Vec3, guessed: bool) -> tuple[Vec3, Vec3]:
+        """(velocity at the end of the step, J a) where a law is linearized; the law may bound a `guessed` velocity."""
+        x, y, z = add(free, scale(self.h, reach))
+        if not guessed:
+            return (x, y, z), reach
+        plain = (x, y, z)
+        velocity = not_ahead_of(law, plain, start)
+        if velocity is plain:
+            return velocity, reach
+        a, b, c = scale(div(1.0, self.h), sub(velocity, free))
+        return velocity, (a, b, c)
+
+    def at_pairs(self, before: Responses | None, first: bool = False) -> list[tuple[Vec3, Sym3]]:
+        """(f + D J a, D) for each pair, where `a` are the accelerations of the pass before, a guess in the `first`."""
         felt = []
-        for pair, start in zip(self.pairs, self.free.pairs, strict=True):
+        for pair, (start, free) in zip(self.pairs, self.free.pairs, strict=True):
             reach = ZERO3 if before is None else self.pair_reach(pair, before)
-            f, D = pair.law.linear(PairState(add(start, scale(self.h, reach)), self.left), self.left)
+            velocity, reach = self._tangent_at(pair.law, start, free, reach, first and before is not None)
+            f, D = pair.law.linear(PairState(velocity, self.left), self.left)
             D = _scaled(self.share, D)
             felt.append((add(f, times_symmetric(D, reach)), D))
         return felt
+
+    def accounts(
+        self, answer: Responses, points: Sequence[Vec3], joints: Sequence[S], pairs: Sequence[Vec3]
+    ) -> tuple[list[Account], list[Account], list[Account]]:
+        """The accounts of energy of the forces of the last pass, at points, along joints and between pairs. Power is
+        taken at the mean velocity of start and end, so that power times h is the gain of kinetic energy.
+        """
+        found: tuple[list[Account], ...] = ([], [], [])
+        for force, (start, free), f in zip(self.points, self.free.points, points, strict=True):
+            end = add(free, scale(self.h, _reach(force, answer)))
+            states = (
+                PointState(force.link, force.point, start, 0.0, self.sight),
+                PointState(force.link, force.point, end, self.h, self.sight),
+            )
+            found[0].append(self._account(force.law, states, dot(f, scale(0.5, add(start, end)))))
+        for (j, law), push in zip(self.joints, joints, strict=True):
+            late = plus(self.v[j], times(self.h, answer.a[j]))
+            place = self.q[self.coordinates[j]] if j in self.coordinates else None
+            moved = None if place is None else place + self.h * late
+            ends = JointState(place, self.v[j]), JointState(moved, late)
+            found[1].append(self._account(law, ends, times(push, 0.5 * plus(self.v[j], late))))
+        for pair, (start, free), f in zip(self.pairs, self.free.pairs, pairs, strict=True):
+            end = add(free, scale(self.h, self.pair_reach(pair, answer)))
+            both = PairState(start, 0.0), PairState(end, self.h)
+            found[2].append(self._account(pair.law, both, dot(f, scale(0.5, add(start, end)))))
+        return found[0], found[1], found[2]
+
+    def _account(self, law: Any, states: tuple[Any, Any], power: S) -> Account:
+        """The account of energy of a law, from its states at the start and at the end, and its mean power [W]."""
+        start, end = states
+        u, f = start.velocity, law.force(start)
+        at_start = dot(f, u) if isinstance(u, tuple) else times(f, u)
+        return Account(power, at_start, div(minus(stored_energy(law, end), stored_energy(law, start)), self.h))
 
     def pair_reach(self, pair: PairForce, answer: Responses) -> Vec3:
         """J a for a pair: the part of its relative acceleration that is due to joint accelerations."""
@@ -370,14 +436,14 @@ def _free_motions(
     velocities = _velocities(tree, sight.moves, flows, v, points)
     for (link, point, _), u in zip(points, velocities, strict=True):
         c = add(carried_point(flows[link].a, flows[link].U, point), sight.into(link, tree.gravity))
-        found.append(add(u, scale(h, c)))
+        found.append((u, add(u, scale(h, c))))
     return _Free(found, [_free_pair(tree, sight, flows, v, h, pair) for pair in pairs])
 
 
-def _free_pair(tree: Tree, sight: Sight, flows: Sequence[Flow], v: Sequence[S], h: S, pair: PairForce) -> Vec3:
-    """The velocity of the first point of a pair relative to the second at the end of a step without joint acceleration,
-    in world axes.
-    """
+def _free_pair(
+    tree: Tree, sight: Sight, flows: Sequence[Flow], v: Sequence[S], h: S, pair: PairForce
+) -> tuple[Vec3, Vec3]:
+    """A pair's relative velocity in world axes: at the start of a step, and at its end without joint acceleration."""
     rates: list[Vec3] = []
     for link, point in zip(pair.links, pair.points, strict=True):
         if link == WORLD:
@@ -387,8 +453,9 @@ def _free_pair(tree: Tree, sight: Sight, flows: Sequence[Flow], v: Sequence[S], 
         else:
             c = add(carried_point(flows[link].a, flows[link].U, point), sight.into(link, tree.gravity))
             rates.append(outward_vector(sight, link, c))
-    x, y, z = add(present_motion(tree, sight, flows, v, pair), scale(h, sub(*rates)))
-    return (x, y, z)
+    now = present_motion(tree, sight, flows, v, pair)
+    x, y, z = add(now, scale(h, sub(*rates)))
+    return now, (x, y, z)
 
 
 def present_motion(tree: Tree, sight: Sight, flows: Sequence[Flow], v: Sequence[S], pair: PairForce) -> Vec3:

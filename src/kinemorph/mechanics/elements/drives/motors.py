@@ -23,7 +23,7 @@ from kinemorph.mechanics.elements.drives.motor_checks import back_efficiency, mo
 from kinemorph.mechanics.elements.instant import ElementView
 from kinemorph.mechanics.elements.law import Effort, ElementLaw, Slot, Stiff, register
 from kinemorph.mechanics.elements.saturation import limited
-from kinemorph.mechanics.steps.point_states import JointForce, JointState
+from kinemorph.mechanics.steps.point_states import JointForce, JointState, joint_slope
 from kinemorph.model.elements.drives.motors import DCMotor
 from kinemorph.model.parameter import Value
 from kinemorph.model.robot import Robot
@@ -98,15 +98,20 @@ class DCMotorLaw(ElementLaw[DCMotor]):
         )
 
     def late_rates(self, element: DCMotor, view: ElementView, velocities: Sequence[S], h: S) -> Sequence[S] | None:
-        if not (element.is_rigid and element.has_inductance):
-            return None
-        w = view.value(element.reduction) * velocities[view.hinge(element.joint).place]
-        return (div(_late_current(element, view, w, h)[0] - view.x[0], h),)
+        v = velocities[view.hinge(element.joint).place]
+        if element.is_rigid:
+            shaft: tuple[S, ...] = ()
+            w = view.value(element.reduction) * v
+        else:
+            late = _late_rotor(element, view, v, h)
+            w, shaft = late.speed, (late.slip, div(late.speed - view.x[-1], h))
+        if not element.has_inductance:
+            return shaft
+        return (div(_late_current(element, view, w, h)[0] - view.x[0], h), *shaft)
 
-    def stiff(self, element: DCMotor, view: ElementView) -> Stiff | None:
-        if not element.is_rigid:
-            return None
-        return Stiff(joints=(JointForce(view.hinge(element.joint).place, Drive(element, view)),))
+    def stiff(self, element: DCMotor, view: ElementView) -> Stiff:
+        law = Drive(element, view) if element.is_rigid else ElasticDrive(element, view)
+        return Stiff(joints=(JointForce(view.hinge(element.joint).place, law),))
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,6 +153,30 @@ class Drive:
         slope = viscous + coulomb * secant + K_m * braking
         pivot = n * n * (slope * (1.0 - way * sign(T) * lost) + absolute(T) * lost * secant)
         return n * (T - way * absolute(T) * lost), h * pivot
+
+
+@dataclass(frozen=True, eq=False)
+class ElasticDrive:
+    """The effort of a motor with an elastic transmission as a law of the joint's velocity, which a step may take at its
+    end.
+
+    The rotor moves on its own within the step, by one implicit step (`_late_rotor`); the effort on the joint is that
+    after this motion.
+    """
+
+    element: DCMotor
+    view: ElementView
+    affine: bool = False
+
+    def force(self, joint: JointState) -> S:
+        """The effort on the joint [N m or N]."""
+        w = _speed(self.element, self.view)
+        current = _windings(self.element, self.view, w).current
+        return _transmission(self.element, self.view, w, current, joint.velocity).force
+
+    def linear(self, joint: JointState, h: S) -> tuple[S, S]:
+        """(effort, pivot) for a step of size h [s], after the motion of the rotor in this step."""
+        return joint_slope(lambda at: _late_rotor(self.element, self.view, at.velocity, h).force, joint, h)
 
 
 # ── windings ──────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -202,8 +231,11 @@ def _speed(element: DCMotor, view: ElementView) -> S:
     return view.x[-1]
 
 
-def _transmission(element: DCMotor, view: ElementView, w: S, current: S) -> Mechanic:
-    """The effort on the joint that a current [A] causes at the speed w [rad/s] of the shaft, with rates and energy."""
+def _transmission(element: DCMotor, view: ElementView, w: S, current: S, v: S | None = None) -> Mechanic:
+    """The effort on the joint that a current [A] causes at the speed w [rad/s] of the shaft, with rates and energy.
+
+    v is the velocity of the joint, by default its present velocity.
+    """
     K_m = _constants(element, view)[2]
     viscous, coulomb, slow, n = view.value((element.viscous, element.coulomb, element.slow, element.reduction))
     way = gentle_sign(w, slow)
@@ -215,7 +247,7 @@ def _transmission(element: DCMotor, view: ElementView, w: S, current: S) -> Mech
         return Mechanic(n * (T - taken), (), (friction + taken) * w, 0.0)
     K, D, J = view.value((element.stiffness, element.damping, element.inertia))
     twist = view.x[-2]
-    slip = div(w, n) - view.hinge(element.joint).v
+    slip = div(w, n) - (view.hinge(element.joint).v if v is None else v)
     pressed, D = _teeth(element, view, twist, D)
     force = K * pressed + D * slip
     load = div(force, n)
@@ -224,6 +256,40 @@ def _transmission(element: DCMotor, view: ElementView, w: S, current: S) -> Mech
     return Mechanic(
         force, rates, (friction + taken) * w + D * slip * slip, 0.5 * K * pressed * pressed + 0.5 * J * w * w
     )
+
+
+class Rotor(NamedTuple):
+    """The state of the rotor of an elastic drive at the end of a step."""
+
+    speed: S  # w [rad/s]
+    slip: S  # dd/dt, the rate of the twist [rad/s or m/s]
+    force: S  # on the joint [N m or N]
+
+
+def _late_rotor(element: DCMotor, view: ElementView, v: S, h: S) -> Rotor:
+    """The rotor after a step of size h [s], at the end of which the joint has the velocity v.
+
+    Its speed makes one linearly implicit Euler step. Whether teeth touch is decided as if the rotor kept its speed; dry
+    friction enters by its secant.
+    """
+    K_m = _constants(element, view)[2]
+    viscous, coulomb, slow, n = view.value((element.viscous, element.coulomb, element.slow, element.reduction))
+    K, damping, J = view.value((element.stiffness, element.damping, element.inertia))
+    w, twist = view.x[-1], view.x[-2]
+    slip = div(w, n) - v
+    pressed, D = _teeth(element, view, twist + h * slip, damping)
+    presses = 1.0
+    if element.has_backlash:
+        presses = less(0.0, absolute(pressed))
+    force = K * pressed + D * slip
+    current, braking = _late_current(element, view, w, h)
+    forth, back = (view.value(one) for one in _losses(element))
+    load = div(force, n)
+    rubbing = (coulomb + absolute(load) * where(less(load * w, 0.0), back, forth)) * gentle_secant(w, slow)
+    grip = h * K * presses + D
+    pushed = K_m * current - (viscous + rubbing) * w - load
+    change = div(h * pushed, J + h * (K_m * braking + viscous + rubbing + div(grip, n * n)))
+    return Rotor(w + change, slip + div(change, n), force + grip * div(change, n))
 
 
 def _teeth(element: DCMotor, view: ElementView, twist: S, damping: S) -> tuple[S, S]:

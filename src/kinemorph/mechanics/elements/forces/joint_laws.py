@@ -20,8 +20,12 @@ from kinemorph.mechanics.steps.point_states import JointLaw as AtItsEnd
 class JointLaw(AtItsEnd, Protocol):
     """A generalized force [N m or N] along one velocity of a joint, with its dissipated power and stored energy."""
 
-    def account(self, joint: Any) -> tuple[S, S]:
-        """(dissipated power [W], stored energy [J]) at this state of the joint."""
+    def dissipated(self, joint: Any) -> S:
+        """The dissipated power [W] at this state of the joint."""
+        ...
+
+    def stored(self, joint: Any) -> S:
+        """The stored energy [J] at this state of the joint."""
         ...
 
 
@@ -37,9 +41,12 @@ class Elastic:
     def force(self, joint: Any) -> S:
         return -self.stiffness * (joint.position - self.rest) - self.damping * joint.velocity
 
-    def account(self, joint: Any) -> tuple[S, S]:
+    def dissipated(self, joint: Any) -> S:
+        return self.damping * joint.velocity * joint.velocity
+
+    def stored(self, joint: Any) -> S:
         stretch = joint.position - self.rest
-        return self.damping * joint.velocity * joint.velocity, 0.5 * self.stiffness * stretch * stretch
+        return 0.5 * self.stiffness * stretch * stretch
 
     def linear(self, joint: Any, h: S) -> tuple[S, S]:
         return self.force(joint), h * (self.damping + h * self.stiffness)
@@ -68,8 +75,11 @@ class Friction:
     def force(self, joint: Any) -> S:
         return -self.secant(joint.velocity) * joint.velocity
 
-    def account(self, joint: Any) -> tuple[S, S]:
-        return self.secant(joint.velocity) * joint.velocity * joint.velocity, 0.0
+    def dissipated(self, joint: Any) -> S:
+        return self.secant(joint.velocity) * joint.velocity * joint.velocity
+
+    def stored(self, joint: Any) -> S:
+        return 0.0
 
     def linear(self, joint: Any, h: S) -> tuple[S, S]:
         """(force, pivot), with the secant in place of the derivative by v.
@@ -105,9 +115,11 @@ class Stops:
     def force(self, joint: Any) -> S:
         return sum((-side * force for side, _, (force, *_) in self._acting(joint)), 0.0)
 
-    def account(self, joint: Any) -> tuple[S, S]:
-        told = [account for *_, (_, *account) in self._acting(joint)]
-        return sum((lost for lost, _ in told), 0.0), sum((kept for _, kept in told), 0.0)
+    def dissipated(self, joint: Any) -> S:
+        return sum((lost for *_, (_, lost, _) in self._acting(joint)), 0.0)
+
+    def stored(self, joint: Any) -> S:
+        return sum((kept for *_, (_, _, kept) in self._acting(joint)), 0.0)
 
     def linear(self, joint: Any, h: S) -> tuple[S, S]:
         pivot: S = 0.0
