@@ -246,7 +246,7 @@ def test_wiring_is_checked_when_a_file_is_loaded(tmp_path: Path) -> None:
     )
     (finding,) = examine(sidecar).errors
     assert (finding.line, finding.element) == (18, "element 't'")
-    assert "means something else in signals" in finding.problem
+    assert "another meaning in signals" in finding.problem
 
 
 @dataclasses.dataclass(frozen=True)
@@ -296,9 +296,9 @@ def test_a_table_may_stand_in_a_csv_beside_the_model(tmp_path: Path) -> None:
         ({"file": "pull.csv"}, "path", "which does not exist"),
         ({"columns": '["t", "gx"]'}, "data", "has no column 'gx', expected one of t, fx, fy, fz"),
         ({"text": CSV + "1, 2, x, 4\n"}, "data", "line 4 is"),
-        ({"columns": '["t", "fx"]'}, "element", "row 0 of force has 1 numbers; expected 3"),
+        ({"columns": '["t", "fx"]'}, "element", "row 0 of force has 1 number; expected 3"),
         ({"text": "t,x,y,z\n1,0,0,0\n0,0,0,0\n"}, "element", "is not above"),
-        ({"text": ""}, "element", "expected two lists"),
+        ({"text": ""}, "element", "expected lists of equal length"),
     ],
 )
 def test_bad_tables_are_named(tmp_path: Path, options: dict[str, str], rule: str, says: str) -> None:

@@ -17,8 +17,7 @@ from typing import Any, TypeVar
 from kinemorph.algebra.scalar import is_zero, minus, plus
 from kinemorph.algebra.vectors import sub
 from kinemorph.codegen.graphs.program import Program
-from kinemorph.mechanics.constraints.constrained import Rows as ConstraintRows
-from kinemorph.mechanics.constraints.constrained import constrained_dynamics, held_rows, softened
+from kinemorph.mechanics.constraints.constrained import ConstraintRows, constrained_dynamics, softened, with_locked_rows
 from kinemorph.mechanics.derivatives.branch_factor import branch_factor
 from kinemorph.mechanics.elements.law import Effort
 from kinemorph.mechanics.steps.frozen_stiffness import StiffByName
@@ -190,7 +189,7 @@ def _stiff_powers(found: Acting, ends: Ends, efforts: Sequence[Effort], dampers:
 
 def _solver(loaded: LoadedRobot, tree: Tree, now: Instant) -> Callable[[Any, Any, Any], Sequence[Any]]:
     """A function of a mass matrix, tau - h and soft rows: accelerations (nv,) that satisfy constraints; see `Under`."""
-    rows = held_rows(ConstraintRows([], [], []), loaded.locked, loaded.nv)
+    rows = with_locked_rows(ConstraintRows([], [], []), loaded.locked, loaded.nv)
     if loaded.constrained:
         rows = constrained_motion.acceleration_rows(loaded, constrained_motion.conditions_at(loaded, tree, now))
 

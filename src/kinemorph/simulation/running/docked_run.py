@@ -20,7 +20,7 @@ import numpy as np
 from kinemorph.algebra.arrays import Array
 from kinemorph.errors import KinemorphError, ModelError
 from kinemorph.mechanics.constraints.closures import constraint_names, constraint_weights
-from kinemorph.mechanics.constraints.constrained import Rows
+from kinemorph.mechanics.constraints.constrained import ConstraintRows
 from kinemorph.mechanics.steps.plastic_impact import locked_rows, plastic_impact, relative_pose
 from kinemorph.mechanics.steps.state_transfer import transferred
 from kinemorph.mechanics.trees.resolve import resolve
@@ -344,17 +344,19 @@ class DockedRun:
         self._become(docked)
         return gone, f"Side {undock.side} of module '{undock.module}' is free again."
 
-    def _kept_rows(self, t: float) -> Rows:
+    def _kept_rows(self, t: float) -> ConstraintRows:
         """The constraint rows that apply during the impact: loops, constraint elements and locked joints."""
-        plant, rows = self.plant, Rows([], [], [])
+        plant, rows = self.plant, ConstraintRows([], [], [])
         if plant.laws.constraints is not None:
             q, v, x, m, u = (self.state[group].tolist() for group in "qvxmu")
             found = plant.laws.constraints(Instant(t, q, v, x, m, u, [*self.docked.p.values()]).local)
             J, own = [list(row) for row in found["J"]], len(constraint_names(self._robot))
             weights = constraint_weights(self._tree, J[:own], found["sizes"][:own])
-            rows = Rows(J, [0.0] * len(J), [*weights, *[1.0] * (len(J) - own)])
+            rows = ConstraintRows(J, [0.0] * len(J), [*weights, *[1.0] * (len(J) - own)])
         still = [[float(k == j) for k in range(plant.nv)] for j in plant.locked]
-        return Rows([*rows.J, *still], [*rows.wanted, *[0.0] * len(still)], [*rows.weights, *[1.0] * len(still)])
+        return ConstraintRows(
+            [*rows.J, *still], [*rows.wanted, *[0.0] * len(still)], [*rows.weights, *[1.0] * len(still)]
+        )
 
     def _become(self, docked: DockedAssembly) -> None:
         """Changes to another topology; poses and twists of bodies stay the same."""
