@@ -2,7 +2,8 @@
 
     python examples/04_own_robot.py [folder]
 
-A column turns about z; the upper arm and the forearm lift about -y. The frame of each body is at the joint that carries it.
+A column turns about z; the upper arm and the forearm lift about -y. The frame of each body is at its
+parent joint.
 """
 
 import sys

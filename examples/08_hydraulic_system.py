@@ -3,8 +3,9 @@
     python examples/08_hydraulic_system.py [folder]
 
 The load moves by  m a + d v = A1 p1 - A2 p2 - F;  the oil in each chamber is a stiff spring,
-p' V / B = flow in - flow out, fed through a valve whose flow is proportional to the square root of the pressure drop. Pressures are coordinates like
-the position of the piston, only without inertia; the residual form accepts such coordinates.
+p' V / B = flow in - flow out, fed through a valve whose flow is proportional to the square root of the pressure drop.
+Pressures are coordinates like the position of the piston, only without inertia; the residual form accepts such
+coordinates.
 """
 
 import sys

@@ -10,8 +10,8 @@ import numpy as np
 
 import kinemorph
 from kinemorph.display.canvas import GROUND, INK, PALE, PALETTE, blank, save
-from kinemorph.mechanics.elements.contact.grounds import interpolated
 from kinemorph.elements import Anchor, Contact, EasyDynNormal, HeightMap, HuntCrossley, Plane, Regularized
+from kinemorph.mechanics.elements.contact.grounds import interpolated
 
 folder = Path(sys.argv[1] if len(sys.argv) > 1 else "out")
 figure = blank(11.0, 7.6)

@@ -38,7 +38,8 @@ print(f"height within {1e3 * np.ptp(run['q.trunk.y'][later]):.1f} mm")
 # ── accuracy: errors of the eighteen loops while feet land, slip and lift, and the energy balance ─────────────────────
 
 print(f"loops open by at most {run['loop_error'].max():.1e} m")
-print(f"the motor supplied {run['energy.supplied'][-1]:.2f} J; energy balance within {np.abs(run['energy.balance']).max():.1e} J")
+balance = np.abs(run["energy.balance"]).max()
+print(f"the motor supplied {run['energy.supplied'][-1]:.2f} J; energy balance within {balance:.1e} J")
 
 # ── pictures ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 

@@ -219,25 +219,26 @@ Made by `python tests/support/peers/mjcf_peers.py docs/mjcf_read.md`, with {vers
 |---|---|
 | body with one joint, or none | body; a body without a joint gets the fixed joint `<body>_root` or `<body>_weld` |
 | body with several joints | a chain, with massless bodies named `body~joint` between the joints |
-| hinge, slide, ball, free | revolute, prismatic, spherical, free; `ref` is part of the placement, so that q equals qpos |
+| hinge, slide, ball, free | revolute, prismatic, spherical, free; `ref` is in the placement, so that q equals qpos |
 | free joint with armature | three slides `joint.x`, `joint.y`, `joint.z` and a ball: its v is MuJoCo's |
 | site | frame |
 | connect, weld | loop of kind spherical, fixed; an exact constraint, whereas MuJoCo's is soft |
 | joint equality | coupling, if the polynomial is of first order |
 | motor, position, velocity on a hinge or slide | actuator; its rotor inertia is added to the armature of the joint |
 | linear spring of a hinge or slide | element `TorsionSpring` named `<joint> spring` |
-| geom in contact, geom in groups 0 to 2 | collision shape, shape to draw; geoms of the world belong to the body `world~geoms` |
+| geom in contact, geom in groups 0 to 2 | collision shape, shape to draw; for the world on the body `world~geoms` |
 | qpos0, gravity | initial configuration of a run, gravity |
 | two objects with the same name | the second name ends in `~2` |
 
-Springs of ball and free joints, nonlinear springs, tendons, sensors, keyframes, mocap, gravity compensation, fluid, plugins, skins, flexes, contact pairs,
-planes, height fields, ellipsoids, other actuators and equalities are left out, with a warning for each kind. Textures,
-custom data, lights, cameras and the sizes of MuJoCo's memory are left out without a warning.
+Springs of ball and free joints, nonlinear springs, tendons, sensors, keyframes, mocap, gravity compensation, fluid,
+plugins, skins, flexes, contact pairs, planes, height fields, ellipsoids, other actuators and equalities are left out,
+with a warning for each kind. Textures, custom data, lights, cameras and the sizes of MuJoCo's memory are left out
+without a warning.
 
 A file is first read by our own parser, with all files that it names: includes, meshes, height fields, models. All of
-them must be in the model's folder or in `package_dirs`, after symbolic links are resolved. They are read once, and MuJoCo
-gets their bytes under generated names. MuJoCo compiles them in a separate process that may use 3 s of processor time
-(1 s more for every 4 MB) and 2 GiB of memory.
+them must be in the model's folder or in `package_dirs`, after symbolic links are resolved. They are read once, and
+MuJoCo gets their bytes under generated names. MuJoCo compiles them in a separate process that may use 3 s of processor
+time (1 s more for every 4 MB) and 2 GiB of memory.
 
 ## Compared
 
