@@ -77,7 +77,7 @@ limits = np.array([joint.effort[0] for joint in robot.joints if joint.nv])
 for name, most, limit in zip(robot.v_names, np.abs(tau).max(axis=0), limits, strict=True):
     print(f"{name}: at most {most:.2f} of {limit:g} N m")
 
-title = "the arm of the file: pick, and (pale) on its way to place"
+title = "the arm at pick, and (pale) on the path to place"
 picture = kinemorph.draw(robot, pick, ghosts=[q[100], place], frames=["tool"], camera=(24.0, 8.0), title=title)
 print("wrote", save(picture, folder.parent / "10_arm.png"))
 picture = blank(7.4, 4.4)

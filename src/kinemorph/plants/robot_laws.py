@@ -16,9 +16,11 @@ from typing import Any, TypeVar
 from kinemorph.algebra.scalar import is_zero
 from kinemorph.algebra.vectors import sub
 from kinemorph.codegen.graphs.program import Program
-from kinemorph.mechanics.constraints.constrained import constrained_dynamics
+from kinemorph.mechanics.constraints.constrained import Rows as ConstraintRows
+from kinemorph.mechanics.constraints.constrained import constrained_dynamics, held_rows, softened
 from kinemorph.mechanics.derivatives.branch_factor import branch_factor
-from kinemorph.mechanics.steps.implicit_forces import Under, point_slopes
+from kinemorph.mechanics.steps.implicit_forces import Under
+from kinemorph.mechanics.steps.pair_forces import couples
 from kinemorph.mechanics.steps.point_states import JointForce, PointForce
 from kinemorph.mechanics.trees import charts
 from kinemorph.mechanics.trees.tree import Tree
@@ -131,17 +133,13 @@ def implicit(
         summed(found.pushed, found.elements.torques),
         [force for stiff in found.stiff for force in stiff.points],
         [*dampers, *(force for stiff in found.stiff for force in stiff.joints)],
+        [pair for stiff in found.stiff for pair in stiff.pairs if pair.links[0] != pair.links[1]],
         found.elements.loads,
         extra_rates(loaded, now, found),
     )
     under = None
-    if loaded.constrained:
-        rows = constrained_motion.acceleration_rows(loaded, constrained_motion.conditions_at(loaded, ready, now))
-        under = Under(
-            loaded.dynamics.masses(ready, now.q),
-            point_slopes(ready, ready.moves(now.q), during.points),
-            lambda M, rest: constrained_dynamics(branch_factor(ready, M), rest, rows).a,
-        )
+    if loaded.constrained or any(map(couples, during.pairs)):
+        under = Under(loaded.dynamics.masses(ready, now.q), _solver(loaded, ready, now))
     after, ends = implicit_step(ready, base, at.s, h, during, passes, guess, loaded.locked, first, under)
     world = loaded.seen(ready, now)
     for index, (element, law, start, _) in enumerate(loaded.elements.members):
@@ -149,6 +147,18 @@ def implicit(
         for k, rate in enumerate(late or (), loaded.added.states + start):
             after[2 * nv + k] = now.x[k] + h * rate
     return after, ends.a
+
+
+def _solver(loaded: LoadedRobot, tree: Tree, now: Instant) -> Callable[[Any, Any, Any], Sequence[Any]]:
+    """The accelerations (nv,) of a mass matrix, rest and soft rows that meet the constraints, see `Under`."""
+    rows = held_rows(ConstraintRows([], [], []), loaded.locked, loaded.nv)
+    if loaded.constrained:
+        rows = constrained_motion.acceleration_rows(loaded, constrained_motion.conditions_at(loaded, tree, now))
+
+    def solve(M: Any, rest: Any, soft: Any) -> Sequence[Any]:
+        return constrained_dynamics(*softened(branch_factor(tree, M), rest, rows, soft)).a[: loaded.nv]
+
+    return solve
 
 
 def stiff(loaded: LoadedRobot, at: Instant) -> tuple[Tree, dict[str, PointForce], dict[str, JointForce]]:

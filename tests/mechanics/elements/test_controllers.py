@@ -294,7 +294,8 @@ def test_a_stiff_pd_is_taken_at_the_end_of_a_step():
     assert free.affine and free.linear(state, h)[1] == pytest.approx(h * 100.0 + h * h * 1e6)
     assert free.linear(state, h) == pytest.approx(joint_slope(free.force, state, h))
     limited = Pull(1e6, 100.0, Wish(0.3, 0.1), 0.5, -10.0, 10.0)
-    assert not limited.affine and limited.linear(state, h) == (10.0, 0.0)
+    share = 10.0 / limited.free(state)  # the secant from the force without limits to the middle of the limits
+    assert not limited.affine and limited.linear(state, h) == pytest.approx((10.0, share * (h * 100.0 + h * h * 1e6)))
     assert limited.linear(JointState(0.3, 0.1), h) == pytest.approx((0.5, h * 100.0 + h * h * 1e6))
     system = cart(
         PD("c", "x", kp=1e6, kd=2e3, reference=0.3), Sampled("push", lambda t: 5.0 * t, (), "x", every=0.0375)

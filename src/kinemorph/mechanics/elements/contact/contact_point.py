@@ -77,10 +77,15 @@ class Touch:
     def linear(self, point: Seen, h: S) -> tuple[Vec3, Sym3]:
         """(force, D) for a step of h [s], with the point at its end."""
         felt = self.feel(point)
-        grip = h * (felt.rubbed.by_velocity + h * felt.rubbed.by_place)
-        x, y, z = felt.normal
-        a, b, c = scale(h * (felt.pressed.by_rate + h * felt.pressed.by_depth) - grip, felt.normal)
-        return total(felt), (grip + a * x, a * y, a * z, grip + b * y, b * z, grip + c * z)
+        return total(felt), contact_slope(felt, h)
+
+
+def contact_slope(felt: Felt, h: S) -> Sym3:
+    """D = h (g (I - n n^T) + d n n^T) of a step of h [s], in the axes of the forces."""
+    grip = h * (felt.rubbed.by_velocity + h * felt.rubbed.by_place)
+    x, y, z = felt.normal
+    a, b, c = scale(h * (felt.pressed.by_rate + h * felt.pressed.by_depth) - grip, felt.normal)
+    return (grip + a * x, a * y, a * z, grip + b * y, b * z, grip + c * z)
 
 
 def total(felt: Felt) -> Vec3:

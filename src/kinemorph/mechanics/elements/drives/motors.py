@@ -18,10 +18,10 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from kinemorph.algebra.scalar import S, absolute, div, less, maximum, minimum, sign, where
-from kinemorph.mechanics.elements.drives.actuators import limited
 from kinemorph.mechanics.elements.drives.motor_checks import back_efficiency, motor_problems
 from kinemorph.mechanics.elements.instant import ElementView
 from kinemorph.mechanics.elements.law import Effort, ElementLaw, Slot, Stiff, register
+from kinemorph.mechanics.elements.saturation import limited
 from kinemorph.mechanics.steps.point_states import JointForce, JointState
 from kinemorph.model.elements.drives.motors import DCMotor
 from kinemorph.model.parameter import Value
