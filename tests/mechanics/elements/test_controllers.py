@@ -516,7 +516,7 @@ def test_laws_that_are_traced_say_what_is_wrong():
         for law, error, says in (
             (lambda t, x: None, kinemorph.errors.ShapeError, "'c' gave None as outputs; expected numbers"),
             (lambda t: 0.0, ModelError, r"law takes \(t\); expected 2 arguments: t, q.x"),
-            (lambda t, x: 1.0 if x > 0.0 else 0.0, kinemorph.errors.TracingError, "element 'c': the truth of an"),
+            (lambda t, x: 1.0 if x > 0.0 else 0.0, kinemorph.errors.TracingError, "element 'c': whether an"),
         ):
             with pytest.raises(error, match=says):
                 simulate(cart(kind("c", law, "q.x", "x")), 1.0, **QUICK)
