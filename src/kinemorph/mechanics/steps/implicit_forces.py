@@ -28,10 +28,10 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from kinemorph.algebra.inertia_blocks import Blocks, joined_blocks, shifted_blocks
-from kinemorph.algebra.scalar import S, is_zero, minus, plus, times
+from kinemorph.algebra.scalar import S, div, is_zero, minus, plus, times
 from kinemorph.algebra.turns import Sym3, Vec3
 from kinemorph.algebra.vectors import add, cross, dot, neg, scale, sub
 from kinemorph.mechanics.recursions.articulated_bodies import Responses, given_responses, responses
@@ -59,18 +59,39 @@ from kinemorph.mechanics.steps.pair_forces import (
     soft_rows,
     times_symmetric,
 )
-from kinemorph.mechanics.steps.point_states import JointForce, JointState, PointForce, PointState, Sight
+from kinemorph.mechanics.steps.point_states import (
+    JointForce,
+    JointState,
+    PointForce,
+    PointState,
+    Sight,
+    not_ahead_of,
+    stored_energy,
+)
 from kinemorph.mechanics.trees.motions import ELEMENTARY, ZERO3, ZERO_SYM, Move
 from kinemorph.mechanics.trees.tree import WORLD, Tree
 
 
+class Account(NamedTuple):
+    """What a force does over a step [W]: its mean power on the robot, the power that it would have at the start of the
+    step, and the mean rate of the energy that its law stores.
+    """
+
+    power: S
+    at_start: S
+    storing: S
+
+
 class Ends(NamedTuple):
-    """The result of a step: accelerations (nv,), and the forces at its end, in the order of the laws."""
+    """The result of a step: accelerations (nv,), and the forces at its end, in the order of the laws, with their
+    accounts: those of points, of joints and of pairs.
+    """
 
     a: list[S]
     points: list[Vec3]  # [N], in the axes of their links
     joints: list[S]  # [N m or N]
     pairs: list[Vec3]  # [N or N m], on the first of two, in world axes
+    accounts: tuple[list[Account], list[Account], list[Account]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,13 +150,12 @@ def implicit_accelerations(
     slopes = None if under is None else _slopes(tree, sight, points, pairs)
 
     before = None if guess is None else given_responses(tree, moves, guess)
-    ends = laws.ends(before, None)
+    ends = laws.ends(before, None, first=True)
     answer = _answer(tree, moves, tau, loads, laws, ends, locked, under, slopes)
     for _ in range(passes - 1):  # from the accelerations of the last pass
         ends = laws.ends(answer, ends.joints)
         answer = _answer(tree, moves, tau, loads, laws, ends, locked, under, slopes)
-    return Ends(
-        answer.a,
+    forces = (
         [sub(f, times_symmetric(D, _reach(force, answer))) for force, (f, D) in zip(points, ends.points, strict=True)],
         [f - pivot * answer.a[joint.velocity] for joint, (f, pivot) in zip(joints, ends.joints, strict=True)],
         [
@@ -143,6 +163,7 @@ def implicit_accelerations(
             for pair, (f, D) in zip(pairs, ends.pairs, strict=True)
         ],
     )
+    return Ends(answer.a, *forces, laws.accounts(answer, *forces))
 
 
 def present_forces(
@@ -177,12 +198,12 @@ class _Tangents(NamedTuple):
 
 
 class _Free(NamedTuple):
-    """Velocities at the end of a step without joint acceleration: of points in the axes of their links, and of the
-    first relative to the second of pairs in world axes.
+    """Velocities at the start of a step, and at its end without joint acceleration: of points in the axes of their
+    links, and of the first relative to the second of pairs in world axes.
     """
 
-    points: list[Vec3]
-    pairs: list[Vec3]
+    points: list[tuple[Vec3, Vec3]]
+    pairs: list[tuple[Vec3, Vec3]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -210,30 +231,78 @@ class _Laws:
         """The factor from slopes by h to slopes by `left`."""
         return 2.0 if self.centered else 1.0
 
-    def ends(self, before: Responses | None, known: Sequence[tuple[S, S]] | None) -> _Tangents:
-        """All laws, with the accelerations of the pass before; `known` are joints of that pass."""
-        return _Tangents(self.at_points(before), self.at_joints(before, known), self.at_pairs(before))
+    def ends(self, before: Responses | None, known: Sequence[tuple[S, S]] | None, *, first: bool = False) -> _Tangents:
+        """All laws, with the accelerations of the pass before, which the `first` pass guesses; `known` are joints of
+        the pass before.
+        """
+        return _Tangents(self.at_points(before, first), self.at_joints(before, known), self.at_pairs(before, first))
 
-    def at_points(self, before: Responses | None) -> list[tuple[Vec3, Sym3]]:
+    def at_points(self, before: Responses | None, first: bool = False) -> list[tuple[Vec3, Sym3]]:
         """(f + D J a, D) of each point, a being the accelerations of the pass before."""
         felt = []
-        for force, start in zip(self.points, self.free.points, strict=True):
+        for force, (start, free) in zip(self.points, self.free.points, strict=True):
             reach = ZERO3 if before is None else _reach(force, before)
-            velocity = add(start, scale(self.h, reach))
+            velocity, reach = self._tangent_at(force.law, start, free, reach, first and before is not None)
             f, D = force.law.linear(PointState(force.link, force.point, velocity, self.left, self.sight), self.left)
             D = _scaled(self.share, D)
             felt.append((add(f, times_symmetric(D, reach)), D))
         return felt
 
-    def at_pairs(self, before: Responses | None) -> list[tuple[Vec3, Sym3]]:
+    def _tangent_at(self, law: Any, start: Vec3, free: Vec3, reach: Vec3, guessed: bool) -> tuple[Vec3, Vec3]:
+        """(velocity at the end of the step, J a) at which a tangent is laid."""
+        x, y, z = add(free, scale(self.h, reach))
+        if not guessed:
+            return (x, y, z), reach
+        plain = (x, y, z)
+        velocity = not_ahead_of(law, plain, start)
+        if velocity is plain:
+            return velocity, reach
+        a, b, c = scale(div(1.0, self.h), sub(velocity, free))
+        return velocity, (a, b, c)
+
+    def at_pairs(self, before: Responses | None, first: bool = False) -> list[tuple[Vec3, Sym3]]:
         """(f + D J a, D) of each pair, a being the accelerations of the pass before."""
         felt = []
-        for pair, start in zip(self.pairs, self.free.pairs, strict=True):
+        for pair, (start, free) in zip(self.pairs, self.free.pairs, strict=True):
             reach = ZERO3 if before is None else self.pair_reach(pair, before)
-            f, D = pair.law.linear(PairState(add(start, scale(self.h, reach)), self.left), self.left)
+            velocity, reach = self._tangent_at(pair.law, start, free, reach, first and before is not None)
+            f, D = pair.law.linear(PairState(velocity, self.left), self.left)
             D = _scaled(self.share, D)
             felt.append((add(f, times_symmetric(D, reach)), D))
         return felt
+
+    def accounts(
+        self, answer: Responses, points: Sequence[Vec3], joints: Sequence[S], pairs: Sequence[Vec3]
+    ) -> tuple[list[Account], list[Account], list[Account]]:
+        """The accounts of the forces of the last pass. Velocities are the means of those at the start and at the end,
+        so that the power times h is what the kinetic energy gains.
+        """
+        found: tuple[list[Account], ...] = ([], [], [])
+        for force, (start, free), f in zip(self.points, self.free.points, points, strict=True):
+            end = add(free, scale(self.h, _reach(force, answer)))
+            states = (
+                PointState(force.link, force.point, start, 0.0, self.sight),
+                PointState(force.link, force.point, end, self.h, self.sight),
+            )
+            found[0].append(self._account(force.law, states, dot(f, scale(0.5, add(start, end)))))
+        for (j, law), push in zip(self.joints, joints, strict=True):
+            late = plus(self.v[j], times(self.h, answer.a[j]))
+            place = self.q[self.coordinates[j]] if j in self.coordinates else None
+            moved = None if place is None else place + self.h * late
+            ends = JointState(place, self.v[j]), JointState(moved, late)
+            found[1].append(self._account(law, ends, times(push, 0.5 * plus(self.v[j], late))))
+        for pair, (start, free), f in zip(self.pairs, self.free.pairs, pairs, strict=True):
+            end = add(free, scale(self.h, self.pair_reach(pair, answer)))
+            both = PairState(start, 0.0), PairState(end, self.h)
+            found[2].append(self._account(pair.law, both, dot(f, scale(0.5, add(start, end)))))
+        return found[0], found[1], found[2]
+
+    def _account(self, law: Any, states: tuple[Any, Any], power: S) -> Account:
+        """The account of a law between the start and the end of the step."""
+        start, end = states
+        u, f = start.velocity, law.force(start)
+        at_start = dot(f, u) if isinstance(u, tuple) else times(f, u)
+        return Account(power, at_start, div(minus(stored_energy(law, end), stored_energy(law, start)), self.h))
 
     def pair_reach(self, pair: PairForce, answer: Responses) -> Vec3:
         """J a of a pair: the part of its relative acceleration that is due to joint accelerations."""
@@ -364,12 +433,16 @@ def _free_motions(
     velocities = _velocities(tree, sight.moves, flows, v, points)
     for (link, point, _), u in zip(points, velocities, strict=True):
         c = add(carried_point(flows[link].a, flows[link].U, point), sight.into(link, tree.gravity))
-        found.append(add(u, scale(h, c)))
+        found.append((u, add(u, scale(h, c))))
     return _Free(found, [_free_pair(tree, sight, flows, v, h, pair) for pair in pairs])
 
 
-def _free_pair(tree: Tree, sight: Sight, flows: Sequence[Flow], v: Sequence[S], h: S, pair: PairForce) -> Vec3:
-    """The velocity of the first relative to the second at the end of a step without joint acceleration."""
+def _free_pair(
+    tree: Tree, sight: Sight, flows: Sequence[Flow], v: Sequence[S], h: S, pair: PairForce
+) -> tuple[Vec3, Vec3]:
+    """The velocity of the first relative to the second at the start of a step, and at its end without joint
+    acceleration.
+    """
     rates: list[Vec3] = []
     for link, point in zip(pair.links, pair.points, strict=True):
         if link == WORLD:
@@ -379,8 +452,9 @@ def _free_pair(tree: Tree, sight: Sight, flows: Sequence[Flow], v: Sequence[S], 
         else:
             c = add(carried_point(flows[link].a, flows[link].U, point), sight.into(link, tree.gravity))
             rates.append(outward_vector(sight, link, c))
-    x, y, z = add(present_motion(tree, sight, flows, v, pair), scale(h, sub(*rates)))
-    return (x, y, z)
+    now = present_motion(tree, sight, flows, v, pair)
+    x, y, z = add(now, scale(h, sub(*rates)))
+    return now, (x, y, z)
 
 
 def present_motion(tree: Tree, sight: Sight, flows: Sequence[Flow], v: Sequence[S], pair: PairForce) -> Vec3:

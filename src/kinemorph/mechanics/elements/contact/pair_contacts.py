@@ -28,7 +28,7 @@ from kinemorph.mechanics.elements.instant import ElementView
 from kinemorph.mechanics.elements.law import Effort, ElementLaw, Push, Slot, Stiff, plain, register
 from kinemorph.mechanics.elements.places import Motions
 from kinemorph.mechanics.steps.pair_forces import PairForce, PairState
-from kinemorph.mechanics.steps.point_states import PointState
+from kinemorph.mechanics.steps.point_states import PointState, at_most_stopped
 from kinemorph.model.elements.contact.contact_laws import Regularized
 from kinemorph.model.elements.contact.pair_contacts import PairContact
 from kinemorph.model.robot import Robot
@@ -47,6 +47,8 @@ class Nearest(NamedTuple):
 
 class PairContactLaw(ElementLaw[PairContact]):
     """Spheres and capsules of two bodies."""
+
+    contact = True
 
     def problems(self, element: PairContact, robot: Robot) -> list[str]:
         found = not_negative(element, "radius_a", "radius_b")
@@ -127,6 +129,10 @@ class PairTouch:
     press: NormalLaw
     friction: tuple[S, S] | None  # coefficient, speed [m/s]
 
+    def ahead(self, guessed: Vec3, start: Vec3) -> Vec3:
+        """A guessed velocity that does not part the bodies while they approach."""
+        return at_most_stopped(guessed, start, self.across)
+
     def feel(self, pair: PairState) -> Felt:
         """Depth and forces."""
         depth = minus(self.depth, dot(self.normal, pair.moved))
@@ -140,10 +146,15 @@ class PairTouch:
         """The force [N]."""
         return total(self.feel(pair))
 
+    def stored(self, pair: PairState) -> S:
+        """The stored energy [J]."""
+        return self.feel(pair).pressed.stored
+
     def linear(self, pair: PairState, h: S) -> tuple[Vec3, Sym3]:
         """(force, D) for a step of h [s]."""
         felt = self.feel(pair)
-        return total(felt), contact_slope(felt, h)
+        rate = -dot(self.normal, pair.velocity)
+        return total(felt), contact_slope(felt, h, rate, self.press(self.depth, 0.0).force)
 
 
 def _now(a: PointState, b: PointState) -> PairState:

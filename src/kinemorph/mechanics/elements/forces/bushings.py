@@ -111,9 +111,15 @@ class Springs:
 
     def force(self, pair: PairState) -> Vec3:
         """The force [N] or moment [N m]."""
+        return plain(matvec(self.axes, self._at(pair)[0]))
+
+    def stored(self, pair: PairState) -> S:
+        """The stored energy [J]."""
+        return self._at(pair)[2]
+
+    def _at(self, pair: PairState) -> tuple[Any, S, S]:
         x = add(self.x, matvec_transposed(self.axes, pair.moved))
-        rate = matvec_transposed(self.axes, pair.velocity)
-        return plain(matvec(self.axes, _springs(x, rate, self.stiffness, self.damping, self.preload)[0]))
+        return _springs(x, matvec_transposed(self.axes, pair.velocity), self.stiffness, self.damping, self.preload)
 
     def linear(self, pair: PairState, h: S) -> tuple[Vec3, Sym3]:
         """(force, D) for a step of h [s]: axes diag(h c + h^2 k) axes^T."""

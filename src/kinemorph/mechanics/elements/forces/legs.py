@@ -55,7 +55,12 @@ class SpringLegLaw(ElementLaw[SpringLeg]):
         hip, stands = _hip(element, view), view.m[0]
         k, rest = view.value((element.stiffness, element.length))
         length, up = _stretched(hip, view)
-        law = LineForce(plain(scale(-1.0, up)), length, lambda now, rate: where(stands, k * (now - rest), 0.0))
+
+        def pull(now: S, rate: S) -> tuple[S, S, S]:
+            longer = now - rest
+            return where(stands, k * longer, 0.0), 0.0, where(stands, 0.5 * k * longer * longer, 0.0)
+
+        law = LineForce(plain(scale(-1.0, up)), length, pull)
         return Stiff(pairs=(PairForce((hip.link, WORLD), (hip.point, ZERO3), law),))
 
     def publish(self, element: SpringLeg, view: ElementView) -> Mapping[str, S]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeVar
 
 from kinemorph.algebra.scalar import S, div, maximum, minimum, minus, sqrt
@@ -50,7 +51,7 @@ class LineLaw(ElementLaw[E]):
     def stiff(self, element: Any, view: ElementView) -> Stiff:
         a, b = view.point(element.body_a, element.point_a), view.point(element.body_b, element.point_b)
         direction, length, _ = line(a, b)
-        law = LineForce(plain(direction), length, lambda *now: self.pull(element, view, *now)[0])
+        law = LineForce(plain(direction), length, partial(self.pull, element, view))
         return Stiff(pairs=(PairForce((a.link, b.link), (a.point, b.point), law),))
 
 
@@ -63,7 +64,7 @@ class LineForce:
 
     direction: Vec3  # from the first to the second, of length 1, in world axes
     length: S  # [m] at the start of the step
-    pull: Callable[[S, S], S]  # [N] at a length [m] and its rate [m/s]
+    pull: Callable[[S, S], tuple[S, S, S]]  # (pull [N], ..., stored energy [J]) at a length [m] and its rate [m/s]
 
     def force(self, pair: PairState) -> Vec3:
         """The force [N]."""
@@ -76,8 +77,13 @@ class LineForce:
         a, b, c = scale(pivot, self.direction)
         return plain(scale(push, scale(-1.0, self.direction))), (a * x, a * y, a * z, b * y, b * z, c * z)
 
+    def stored(self, pair: PairState) -> S:
+        """The stored energy [J]."""
+        at = self._stretch(pair)
+        return self.pull(at.position, at.velocity)[2]
+
     def _push(self, at: JointState) -> S:
-        return -self.pull(at.position, at.velocity)
+        return -self.pull(at.position, at.velocity)[0]
 
     def _stretch(self, pair: PairState) -> JointState:
         """The length and its rate."""

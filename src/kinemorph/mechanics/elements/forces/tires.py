@@ -48,6 +48,8 @@ class Patch(NamedTuple):
 class TireLaw(ElementLaw[Tire]):
     """Forces of the ground on a wheel."""
 
+    contact = True
+
     def problems(self, element: Tire, robot: Robot) -> list[str]:
         found = known_body(element, "body", element.body, robot)
         found += positive(
@@ -162,6 +164,11 @@ class Wheel:
     def force(self, pair: PairState) -> Vec3:
         """The force [N]."""
         return self.in_world(self.patch(pair))
+
+    def stored(self, pair: PairState) -> S:
+        """The stored energy [J]."""
+        depth = maximum(minus(self.depth, pair.moved[2]), 0.0)
+        return 0.5 * self.value(self.element.stiffness) * depth * depth
 
     def linear(self, pair: PairState, h: S) -> tuple[Vec3, Sym3]:
         """(force, D) for a step of h [s]: D has the slopes of the three forces along their own axes."""
