@@ -1,7 +1,7 @@
-"""Pictures of a robot, or of one moment of a run, true to scale: solids with light and shadow, on a ground with a grid.
+"""Pictures of a robot, or of a run at one time, true to scale, with light and shadow, on a ground with a grid.
 
-It is painted as films are (`painter`), and put into a Matplotlib figure with names and lines over it. Poses come from
-the same kinematics as everything else, run on floats: nothing is compiled for a drawing.
+A picture is rendered by `painter`, as films are, and put into a Matplotlib figure with names and lines over it. Poses
+come from the package's kinematics, run on floats: nothing is compiled for a picture.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from kinemorph.simulation.results.trajectory import Trajectory
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-USUAL_SIZE = 6.5  # longer side [inch]
+USUAL_SIZE = 6.5  # default longer side [inch]
 AXIS_COLORS = ("#d1495b", "#3a9d5d", "#2e6fbb")  # x, y, z
 COMPASS, COMPASS_AT = 0.28, (0.42, 0.5)  # length of its lines and place of its middle [inch]
 JOINT_COLOR = LOOP_COLOR = "#b3261e"
@@ -58,14 +58,14 @@ def draw(
 
     `ghosts`   further configurations, drawn pale and behind
     `joints`   also the axes of the joints
-    `frames`   also the declared frames as x-y-z triads with their names: all of them, or those named (bodies too)
+    `frames`   also frames, as x-y-z triads with their names: True for all declared ones, or names of frames and bodies
     `ground`   a grid below the robot with its shadow, or the ground of a system
     `camera`   "front", "back", "left", "right", "top", "iso", or (elevation, azimuth) [deg]
-    `size`     width and height [inch], or the longer side; by default as the robot needs
+    `size`     width and height [inch], or the longer side
 
     Bodies without shapes get simple ones; a joint that closes a loop gets a dashed ring. Springs and motors of a system
-    are shown as in the viewer. Returns a Matplotlib Figure that belongs to no window: `savefig` it. Its axes are two-
-    dimensional, meters to the right and upward across the line of sight; seen from the right, they are x and z.
+    are shown as in the viewer. Returns a Matplotlib Figure without a window: write it with its method `savefig`. Its
+    axes are in meters to the right and upward across the line of sight; with camera="right" they are x and z.
     """
     model, robot = robot, as_robot(robot)
     warn_of_meshes(robot)
@@ -108,7 +108,7 @@ def write_still(
     size: float = 9.0,
     title: str | None = None,
 ) -> Path:
-    """Writes what a run looks like at time t [s] as a picture; `camera` and `size` as for `animate`."""
+    """Writes a picture of a run at time t [s], and returns its path; `camera` and `size` as for `animate`."""
     if not run.t[0] <= t <= run.t[-1]:
         raise UnsupportedError(
             f"t is {t:g} s; expected a time of the run '{run.name}', from {run.t[0]:g} to {run.t[-1]:g} s."
@@ -118,7 +118,9 @@ def write_still(
 
 
 def _with_lines(figure: SceneFigure) -> SceneFigure:
-    """The figure with lines along its graph in the colors of its bodies: links of long robots may be thin as a hair."""
+    """The figure with lines between joints in the colors of its bodies: links of robots with many bodies may be too
+    thin to see.
+    """
     palette = depth_colors(figure.robot)
     edges = [part for part in figure.parts if part.layer == "graph" and part.name.endswith(" edge")]
     lines = [replace(p, layer="elements", color=(*palette[figure.bodies[p.owner]], 1.0)) for p in edges]
@@ -126,7 +128,7 @@ def _with_lines(figure: SceneFigure) -> SceneFigure:
 
 
 def _joint_axes(robot: Robot, poses: dict[str, Pose], length: float) -> Iterator[Array]:
-    """The ends (2, 3) [m] of a line along every axis of a joint, in the joint frame on its child."""
+    """The ends (2, 3) [m] in the world of a line of a length [m] along every joint axis."""
     for joint in robot.joints:
         T_WB, T_BJ = poses[joint.child], evaluate_all(joint.child_placement)
         R, middle = np.array(T_WB.R, dtype=float) @ np.array(T_BJ.R, dtype=float), np.array(act(T_WB, T_BJ.p))
@@ -136,14 +138,14 @@ def _joint_axes(robot: Robot, poses: dict[str, Pose], length: float) -> Iterator
 
 
 def _loop_ends(robot: Robot, poses: dict[str, Pose]) -> Iterator[Array]:
-    """Where both sides (2, 3) [m] of every joint that closes a loop are."""
+    """The positions (2, 3) [m] in the world of the two sides of every joint that closes a loop."""
     for loop in robot.loops:
         sides = ((loop.parent, loop.placement), (loop.child, loop.child_placement))
         yield np.array([act(poses.get(body, IDENTITY), evaluate_all(T).p) for body, T in sides], dtype=float)
 
 
 def _add_compass(figure: Figure, lens: Lens) -> None:
-    """The directions of x, y and z in the lower left corner."""
+    """Draws the directions of x, y and z in the lower left corner of the figure."""
     from matplotlib.lines import Line2D
 
     for name, color, (across, up) in zip("xyz", AXIS_COLORS, COMPASS * lens.axes[:2].T, strict=True):
@@ -154,7 +156,7 @@ def _add_compass(figure: Figure, lens: Lens) -> None:
 
 
 def _add_triad(painting: Painting, name: str, pose: Pose, length: float) -> None:
-    """x, y and z of a frame in red, green and blue, with its name."""
+    """Draws the axes of a frame, x red, y green and z blue, of a length [m], with the name of the frame."""
     from matplotlib.patheffects import withStroke
 
     origin, R = np.array(pose.p, dtype=float), np.array(pose.R, dtype=float)
