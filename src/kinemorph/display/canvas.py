@@ -17,7 +17,9 @@ from kinemorph.model.shapes import STEEL, Mesh, MeshFile, Shape
 from kinemorph.model.topology import WORLD
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    from matplotlib.figure import Figure as Figure
+else:
+    Figure = Any  # so that `typing.get_type_hints` works without importing Matplotlib
 
 RGB = tuple[float, float, float]
 TINT, LIGHT_GRAY = 0.3, 0.86  # a mesh without a color is gray with this share of its body's color

@@ -9,19 +9,16 @@ cluster have equal rows.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.analysis.gait_clusters import TOLERANCE, checked_maps, classified, leaders_of, map_orbits, periods_of
-from kinemorph.display.canvas import INK, LINES, PALE, blank, plain_axes, save
+from kinemorph.display.canvas import INK, LINES, PALE, Figure, blank, plain_axes, save
 from kinemorph.errors import KinemorphError
 from kinemorph.mechanics.elements.gaits.map_steps import MAPS, random_start
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 WIDTH, HEIGHT = 8.4, 7.4  # [inch]
 LEFT, ACROSS = 0.085, 0.765  # left edge and width of the plots, as fractions of the width

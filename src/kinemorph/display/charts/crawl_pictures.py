@@ -6,21 +6,18 @@ save(draw_crawl(run), "crawl.png")
 from __future__ import annotations
 
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from kinemorph.algebra.arrays import Array
-from kinemorph.display.canvas import INK, LINES, PALE, blank, plain_axes
+from kinemorph.display.canvas import INK, LINES, PALE, Figure, blank, plain_axes
 from kinemorph.display.looks.poses import Poses
 from kinemorph.errors import UnsupportedError
 from kinemorph.model.parameter import evaluate, evaluate_all
 from kinemorph.model.robot import Robot
 from kinemorph.model.shapes import Box, Cylinder, Shape
 from kinemorph.simulation.results.trajectory import Trajectory
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 STANDS = 5  # number of times at which the organism is drawn along its path
 SMALL = 0.25  # shapes smaller than this fraction of the largest one of their body are not drawn

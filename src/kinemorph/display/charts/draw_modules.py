@@ -7,17 +7,14 @@ the rows are paths. Arrows point away from the base; dockings that close a ring 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from kinemorph.display.canvas import INK, PALE, PALETTE, RGB, blank, legible
+from kinemorph.display.canvas import INK, PALE, PALETTE, RGB, Figure, blank, legible
 from kinemorph.model.modules.assembly import Assembly, as_assembly
 from kinemorph.model.modules.dyads import MEANINGS
 from kinemorph.model.modules.incidence import RINGS, Column, IncidenceMatrix, assembly_incidence
 from kinemorph.model.modules.traversal import Traversal, traverse
 from kinemorph.model.topology import Method
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 Point = tuple[float, float]
 STEP, MARGIN, BOX = 0.95, 0.6, 0.4  # distance of modules, margin, edge of a box [inch]

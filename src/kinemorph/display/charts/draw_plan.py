@@ -10,21 +10,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.algebra.groups import Pose, act, compose
-from kinemorph.display.canvas import INK, PALE, blank, save
+from kinemorph.display.canvas import INK, PALE, Figure, blank, save
 from kinemorph.model.modules.assembly import Assembly, Module, as_assembly
 from kinemorph.model.modules.catalog import BLUE, SAND
 from kinemorph.model.modules.cube_shapes import SILVER
 from kinemorph.model.shapes import Color
 from kinemorph.words import counted
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 FLAT = 0.05  # largest tilt [rad] and height difference, as a fraction of the pitch, of a flat assembly
 COLORS: dict[str, Color] = {"B": SILVER, "S": BLUE, "W": SAND, "L": SAND, "K": BLUE}

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from kinemorph.codegen.graphs.program import Program
-from kinemorph.display.canvas import INK, PALE, PALETTE, blank, depth_colors, legible
+from kinemorph.display.canvas import INK, PALE, PALETTE, Figure, blank, depth_colors, legible
 from kinemorph.model.robot import Robot
 from kinemorph.model.topology import WORLD
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 # operations by kind, as the bars show them
 OP_GROUPS: dict[str, tuple[str, ...]] = {

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,13 +18,10 @@ import numpy.typing as npt
 from kinemorph.codegen.graphs.graph import LEAVES
 from kinemorph.codegen.graphs.program import Program, as_program, entry_names
 from kinemorph.codegen.graphs.schedule import last_uses, plan
-from kinemorph.display.canvas import GROUND, INK, PALE, PALETTE, RGB, blank, legible
+from kinemorph.display.canvas import GROUND, INK, PALE, PALETTE, RGB, Figure, blank, legible
 from kinemorph.display.charts.figures import OP_GROUPS
 from kinemorph.display.charts.graph_layout import Layout, layered
 from kinemorph.errors import UnsupportedError
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 LIMIT = 60  # nodes of a graph that is still readable
 SYMBOLS = {"add": "+", "sub": "−", "mul": "×", "div": "/", "neg": "−", "sqrt": "√", "lt": "<", "le": "≤", "eq": "="}

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.display import series
-from kinemorph.display.canvas import FAILURE, INK, LINES, PALE, blank, plain_axes, save, units_of
+from kinemorph.display.canvas import FAILURE, INK, LINES, PALE, Figure, blank, plain_axes, save, units_of
 from kinemorph.display.charts.runs import Compared, failure_lines, line_style, named_runs, run_caption
 from kinemorph.errors import UnsupportedError
 from kinemorph.simulation.results.trajectory import Trajectory
 from kinemorph.words import did_you_mean, quoted
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 WIDTH, HEIGHT = 6.4, 5.2  # [inch]
 ARROWS = 6  # number of arrows along a run

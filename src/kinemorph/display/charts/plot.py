@@ -11,21 +11,18 @@ import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.display import series
-from kinemorph.display.canvas import FAILURE, INK, LINES, PALE, blank, factor_out, plain_axes, save, units_of
+from kinemorph.display.canvas import FAILURE, INK, LINES, PALE, Figure, blank, factor_out, plain_axes, save, units_of
 from kinemorph.display.charts.event_marks import Mark, event_marks, name_events, show_events
 from kinemorph.display.charts.runs import Compared, Runs, failure_lines, line_style, named_runs, run_caption, show_ends
 from kinemorph.display.series import Block, Family
 from kinemorph.errors import UnsupportedError
 from kinemorph.simulation.results.trajectory import Trajectory
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 # all in inches
 WIDTH, LEFT, RIGHT, LEGEND = 9.0, 0.85, 0.35, 1.5

@@ -7,16 +7,13 @@ FAR_APART, both axes are logarithmic away from zero (symlog).
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.analysis.small_motions.poles import Poles
-from kinemorph.display.canvas import FAILURE, INK, LINES, PALE, blank, plain_axes, save
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from kinemorph.display.canvas import FAILURE, INK, LINES, PALE, Figure, blank, plain_axes, save
 
 WIDTH, HEIGHT = 7.0, 5.6  # [inch]
 FRAME = (0.115, 0.115, 0.75, 0.73)

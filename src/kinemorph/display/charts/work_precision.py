@@ -5,12 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from kinemorph.display.canvas import INK, LINES, PALE, SHADOW, blank, plain_axes, save
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from kinemorph.display.canvas import INK, LINES, PALE, SHADOW, Figure, blank, plain_axes, save
 
 WIDTH, HEIGHT = 3.3, 2.7  # of one plot [inch]
 MARKERS = "osDv^P"

@@ -10,16 +10,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from kinemorph.codegen.backends.text.latex import latex
 from kinemorph.codegen.reading.expression_tree import Tree
-from kinemorph.display.canvas import INK, PALE, blank
+from kinemorph.display.canvas import INK, PALE, Figure, blank
 from kinemorph.display.equations.equations_of_motion import WrittenEquations
 from kinemorph.errors import UnsupportedError
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 POINTS = 15.0  # font size
 LEADING = 2.35  # line height over font size

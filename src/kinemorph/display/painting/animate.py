@@ -13,6 +13,7 @@ from kinemorph.analysis.small_motions.poles import Poles
 from kinemorph.display.cameras import CameraChoice
 from kinemorph.display.painting.film_files import Frames, Progress, check_count, frame_time, reel_of, write_frames
 from kinemorph.display.painting.mode_shapes import bent, mode_caption
+from kinemorph.display.painting.page import checked_size
 from kinemorph.display.painting.painter import Painting, scene_for
 from kinemorph.display.scenes.building import Subject, named_subjects, staged
 from kinemorph.display.scenes.figures import figure_of
@@ -21,7 +22,6 @@ from kinemorph.simulation.results.trajectory import Trajectory
 
 TRACED = 4  # points of a trace per frame: a fast point moves far from one frame to the next
 WIDER = 1.5  # default size of a film of several runs over that of one run
-SMALLEST, LARGEST = 1.0, 40.0  # limits of the longer side of a picture [inch at 100 dpi]
 
 
 def animate(
@@ -60,7 +60,7 @@ def animate(
         raise UnsupportedError(f"speed is {speed!r}; expected a number above 0, where 1 is real time.")
     period = frame_time(fps, reel)
     subjects = named_subjects(trajectory)
-    size = _size(reel.size * (WIDER if len(subjects) > 1 else 1.0) if size is None else size)
+    size = checked_size(reel.size * (WIDER if len(subjects) > 1 else 1.0) if size is None else size)
     runs = [run for run in subjects.values() if isinstance(run, Trajectory)]
     if not runs:
         raise UnsupportedError("there is no run to animate; expected at least one Trajectory, as simulate returns it.")
@@ -88,14 +88,6 @@ def _frame_times(runs: Sequence[Trajectory], step: float) -> Array:
         )
     times: Array = np.minimum(first + step * np.arange(count), last)
     return times
-
-
-def _size(size: float) -> float:
-    if not isinstance(size, Real) or not SMALLEST <= size <= LARGEST:
-        raise UnsupportedError(
-            f"size is {size!r}; expected the longer side in inches at 100 dpi, from {SMALLEST:g} to {LARGEST:g}."
-        )
-    return size
 
 
 def animate_mode(
@@ -128,7 +120,7 @@ def animate_mode(
     phases = 2.0 * np.pi * np.arange(count) / count
     figure = figure_of(robot, bent(poles, number, [float(phase) for phase in phases]))
     scene = staged([figure], np.linspace(0.0, seconds, count, endpoint=False))
-    painting = Painting(scene, camera=camera, size=_size(reel.size if size is None else size))
+    painting = Painting(scene, camera=camera, size=checked_size(reel.size if size is None else size))
     text = f"mode {mode_caption(poles, number)}"
     frames = Frames(lambda k: painting.frame(k, text), count=count, progress=progress)
     return write_frames(frames, path, reel, period)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,10 +17,10 @@ import numpy.typing as npt
 from kinemorph.algebra.arrays import Array
 from kinemorph.algebra.groups import IDENTITY, Pose, act
 from kinemorph.display.cameras import VIEW, CameraChoice, Lens
-from kinemorph.display.canvas import INK, depth_colors, save
+from kinemorph.display.canvas import INK, Figure, depth_colors, save
 from kinemorph.display.looks.outlines import warn_of_meshes
 from kinemorph.display.looks.poses import Poses
-from kinemorph.display.looks.postures import posture
+from kinemorph.display.looks.postures import posture, stance
 from kinemorph.display.painting.painter import Painting, scene_for
 from kinemorph.display.scenes.building import scene_of
 from kinemorph.display.scenes.figures import MANY
@@ -31,9 +31,6 @@ from kinemorph.model.parameter import evaluate_all
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System, as_robot
 from kinemorph.simulation.results.trajectory import Trajectory
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 USUAL_SIZE = 6.5  # default longer side [inch]
 AXIS_COLORS = ("#d1495b", "#3a9d5d", "#2e6fbb")  # x, y, z
@@ -54,14 +51,15 @@ def draw(
     camera: CameraChoice = None,
     size: float | tuple[float, float] | None = None,
 ) -> Figure:
-    """A picture of a robot at q, shape (nq,) or some coordinates by name; the neutral configuration by default.
+    """A picture of a robot at q, shape (nq,) or some coordinates by name.
 
+    By default it is the neutral configuration; for a robot with loops, one in which they are closed, as on its card.
     `ghosts`   further configurations, drawn pale and behind
     `joints`   also the axes of the joints
     `frames`   also frames, as x-y-z triads with their names: True for all declared ones, or names of frames and bodies
     `ground`   a grid below the robot with its shadow, or the ground of a system
     `camera`   "front", "back", "left", "right", "top", "iso", or (elevation, azimuth) [deg]
-    `size`     width and height [inch], or the longer side
+    `size`     width and height, or the longer side [inch]
 
     Bodies without shapes get simple ones; a joint that closes a loop gets a dashed ring. Springs and motors of a system
     are shown as in the viewer. Returns a Matplotlib Figure without a window: write it with its method `savefig`. Its
@@ -69,7 +67,8 @@ def draw(
     """
     model, robot = robot, as_robot(robot)
     warn_of_meshes(robot)
-    rows = np.stack([posture(robot, one, tuple(neutral(robot))) for one in (*ghosts, q)])
+    usual = stance(robot) if robot.loops else neutral(robot)
+    rows = np.stack([posture(robot, one, tuple(usual)) for one in (*ghosts, q)])
     poses = Poses(robot, rows).at(len(rows) - 1)
     names = ([frame.name for frame in robot.frames] if frames is True else frames) or ()
     placed = {name: poses.get(robot.frame(name).name, IDENTITY) for name in names}
@@ -82,8 +81,9 @@ def draw(
 
     extent = scene.figures[0].size
     room = 0.1 * extent if placed or joints else 0.0
-    painting = Painting(scene, camera=VIEW if camera is None else camera, size=size or USUAL_SIZE, around=room)
-    figure = painting.still(ground=ground)
+    view = VIEW if camera is None else camera
+    painting = Painting(scene, camera=view, size=USUAL_SIZE if size is None else size, around=room, ground=ground)
+    figure = painting.still()
     for ends in _joint_axes(robot, poses, 0.14 * extent) if joints else ():
         painting.plot(ends, color=JOINT_COLOR, linewidth=1.1, linestyle="-.")
     for name, pose in placed.items():

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.analysis.small_motions.poles import Poles
 from kinemorph.display.cameras import CameraChoice
-from kinemorph.display.canvas import INK, LINES, PALE, blank, plain_axes, save
+from kinemorph.display.canvas import INK, LINES, PALE, Figure, blank, plain_axes, save
 from kinemorph.display.painting.painter import Painter
 from kinemorph.display.painting.triangles import Cast
 from kinemorph.display.painting.view_window import window_of
@@ -24,9 +24,6 @@ from kinemorph.display.scenes.figures import figure_of
 from kinemorph.errors import UnsupportedError
 from kinemorph.model.configuration import integrate
 from kinemorph.model.robot import Robot
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 SWAY = 0.16  # the largest displacement of a point, as a fraction of the robot's extent
 LARGEST_ANGLE = 0.7  # of any joint [rad]

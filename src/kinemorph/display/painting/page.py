@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Sequence
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -17,14 +18,17 @@ from kinemorph.display.canvas import INK, PALE, SHADOW, blank
 from kinemorph.display.painting.view_window import Window, round_step
 from kinemorph.display.scenes.loads import without_torques
 from kinemorph.display.scenes.scene import Scene, Surface
+from kinemorph.errors import UnsupportedError
 
 Pixels = npt.NDArray[np.uint8]
+
 
 DPI = 100.0
 MARGINS = (12, 12, 24, 30)  # left, right, bottom, top [pixels]
 AXES_MARGINS = (52, 14, 42, 30)
 LETTER, SPACING = 5.3, 12  # width of a letter and height of a line of notes [pixels]
 CLOCK, TITLE_LETTER = 130, 6.6  # width of the clock with its margins, and of a letter of the title [pixels]
+SMALLEST, LARGEST = 1.0, 40.0  # limits of the sides that a user may ask for [inch at 100 dpi]
 LEAST, LEAST_ROOM = (240, 180), 40  # smallest width and height of a page, and of the picture on it [pixels]
 # units of the axes: name, units per meter, least span of the picture [m]
 UNITS = (("km", 1e-3, 5e3), ("m", 1.0, 0.02), ("mm", 1e3, 2e-5), ("\N{MICRO SIGN}m", 1e6, 0.0))
@@ -196,6 +200,18 @@ class Page:
         sign = -1.0 if right[int(np.argmax(np.abs(right)))] < 0.0 else 1.0
         marks = [(zero + n * step, n * step * sign) for zero in zeros for n in (-1, 0, 1)]
         return [place for place, _ in marks], [figure_of(value * self.unit[1]) for _, value in marks]
+
+
+def checked_size(size: Any) -> Any:
+    """`size`, the longer side of a page or its (width, height) [inch at 100 dpi]; raises an error outside limits."""
+    sides = np.ravel(np.asarray(size, dtype=object))
+    sensible = all(isinstance(side, Real) and SMALLEST <= float(side) <= LARGEST for side in sides)
+    if np.shape(size) not in ((), (2,)) or not sensible:
+        raise UnsupportedError(
+            f"size is {size!r}; expected the longer side, or (width, height), in inches at 100 dpi, each from "
+            f"{SMALLEST:g} to {LARGEST:g}."
+        )
+    return size
 
 
 def rim_of(surface: Surface) -> npt.NDArray[np.int64]:

@@ -10,9 +10,10 @@ import numpy.typing as npt
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.display.cameras import CameraChoice
+from kinemorph.display.canvas import Figure
 from kinemorph.display.painting.floors import Floor
 from kinemorph.display.painting.lighting import DARKEST, GLOSS, STEEP, Shadow, lamp_of, light_on
-from kinemorph.display.painting.page import Page
+from kinemorph.display.painting.page import Page, checked_size
 from kinemorph.display.painting.rasters import Reals, lay_over, nearest, planes, taken
 from kinemorph.display.painting.triangles import Cast, Shot, path_of
 from kinemorph.display.painting.view_window import Window, camera_lens, step_across, window_of
@@ -20,7 +21,6 @@ from kinemorph.display.scenes.building import Subjects, scene_of
 from kinemorph.display.scenes.scene import Scene
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
     from PIL.Image import Image
 
 FINER = 1.5  # resolution of a still picture over that of a film
@@ -165,7 +165,8 @@ class Painting:
     """A scene on a page, which can be rendered at each of its times.
 
     `size` is the longer side of the page, or its width and height [inch at 100 dpi]; `around` is extra room around the
-    scene [m]. Traces pass through every time of the scene, so times between the frames of a film make them smooth.
+    scene [m], and `ground` says whether a still picture has a floor with a shadow. Traces pass through every time of
+    the scene, so times between the frames of a film make them smooth.
     """
 
     def __init__(
@@ -176,9 +177,10 @@ class Painting:
         follow: str | None = None,
         size: float | tuple[float, float],
         around: float = 0.0,
+        ground: bool = True,
     ) -> None:
-        self.scene, self.cast = scene, Cast(scene)
-        self.page = Page(scene, window_of(scene, self.cast, camera, follow, around), size)
+        self.scene, self.cast, self.ground = scene, Cast(scene), ground
+        self.page = Page(scene, window_of(scene, self.cast, camera, follow, around, shadows=ground), checked_size(size))
         self.window = self.page.window
         self.painter = Painter(self.cast, self.window)
         self.ways = [(path_of(figure, trace.at), trace.color) for figure in scene.figures for trace in figure.traces]
@@ -195,12 +197,12 @@ class Painting:
         self.page.write(k, clock, self._traces(k, part, near))
         return Image.fromarray(np.ascontiguousarray(np.asarray(self.page.canvas.buffer_rgba())[..., :3]))
 
-    def still(self, *, ground: bool = True) -> Figure:
+    def still(self) -> Figure:
         """A Matplotlib figure that shows the scene at its last time, and in pale colors at all times before."""
         window = replace(self.window, scale=FINER * self.window.scale)
         painter, last = Painter(self.cast, window), len(self.scene.times) - 1
         pixels = painter.blank()
-        if ground:
+        if self.ground:
             painter.lay_floor(pixels, last)
         if last:
             painter.paint(pixels, last, of=self.cast.ground)

@@ -14,6 +14,7 @@ import numpy as np
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.display.cameras import CameraChoice, Lens, camera_of
+from kinemorph.display.painting.lighting import STEEP, lamp_of
 from kinemorph.display.painting.triangles import Cast, path_of
 from kinemorph.display.scenes.scene import Scene
 from kinemorph.display.scenes.usual_view import followed_body, plane_azimuth
@@ -21,6 +22,8 @@ from kinemorph.display.scenes.usual_view import followed_body, plane_azimuth
 LOOKED_AT = 40  # number of times at which the size of the scene is measured
 MARGIN, FLOOR_MARGIN = 0.04, 0.08  # around the bodies, as a fraction of the longer side: without and with a floor
 LOWEST = 2.0  # least elevation at which a floor is drawn [deg]
+NEAREST = 0.3  # sides of a picture, at least, as a fraction of the largest robot: also for a view along a mechanism
+HIGH = 1.5  # height above the floor, over the size of the robot, up to which the picture contains the shadow
 NARROWEST = 0.44  # shorter side of a picture, at least, as a fraction of the longer one
 GRID_STEPS = (1.0, 2.0, 5.0, 10.0)
 SQUARES = 6.0  # squares of the grid along the bodies
@@ -109,8 +112,19 @@ def step_across(scene: Scene, lens: Lens) -> Array | None:
     return way
 
 
-def window_of(scene: Scene, cast: Cast, choice: CameraChoice, follow: str | None, around: float = 0.0) -> Window:
-    """The window in which a scene is shown, with `around` [m] of extra room. `follow` names a body to follow."""
+def window_of(
+    scene: Scene,
+    cast: Cast,
+    choice: CameraChoice,
+    follow: str | None,
+    around: float = 0.0,
+    *,
+    shadows: bool = False,
+) -> Window:
+    """The window in which a scene is shown, with `around` [m] of extra room. `follow` names a body to follow.
+
+    With `shadows`, it also contains the shadow on the floor, where the camera looks down at one.
+    """
     camera = camera_of(choice, follow or followed_body(scene), *(figure.robot for figure in scene.figures))
     lens, azimuth = camera_lens(scene, choice)
     middles = _middles(scene, camera.follow)
@@ -119,9 +133,13 @@ def window_of(scene: Scene, cast: Cast, choice: CameraChoice, follow: str | None
         chosen &= ~cast.still
     moving = np.unique(cast.faces[chosen])
     lows, highs, grounds = [], [], []
+    size = max((figure.size for figure in scene.figures), default=0.0)
+    lit = shadows and not lens.flat and camera.elevation > LOWEST and not cast.ground.any()
+    light = lamp_of(azimuth, STEEP).axes[2] if lit else None
     for k in _looked_at(scene):
         points = cast.at(k).points[moving] - middles[k] if len(moving) else np.zeros((1, 3))
-        seen = lens.seen(points)[:, :2]
+        shadow = points[:0] if light is None else _shadow(points, scene.floor - middles[k, 2], light, size)
+        seen = lens.seen(np.concatenate([points, shadow]))[:, :2]
         lows.append(seen.min(axis=0))
         highs.append(seen.max(axis=0))
         grounds.append([points[:, :2].min(axis=0), points[:, :2].max(axis=0)])
@@ -134,9 +152,20 @@ def window_of(scene: Scene, cast: Cast, choice: CameraChoice, follow: str | None
         low = np.min([low, *(way.min(axis=0) for way in ways)], axis=0)
         high = np.max([high, *(way.max(axis=0) for way in ways)], axis=0)
     ground = np.array([np.min([g[0] for g in grounds], axis=0), np.max([g[1] for g in grounds], axis=0)])
-    low, high = _framed(low - around, high + around, MARGIN if lens.flat else FLOOR_MARGIN)
+    low, high = _framed(low - around, high + around, MARGIN if lens.flat else FLOOR_MARGIN, NEAREST * size)
     elevation = 0.0 if lens.flat else camera.elevation
     return Window(lens, azimuth, elevation, low, high, middles, ground, camera.follow is not None)
+
+
+def _shadow(points: Array, floor: float, light: Array, size: float) -> Array:
+    """Points (n, 3) [m] projected on a floor at a height [m], along the unit vector `light` (3,) to the lamp.
+
+    Points higher than HIGH robot sizes are left out: the floor under a flying robot is not in the picture.
+    """
+    heights = points[:, 2] - floor
+    low = heights <= HIGH * size
+    shadow: Array = points[low] - (heights[low] / light[2])[:, None] * light
+    return shadow
 
 
 def _looked_at(scene: Scene) -> list[int]:
@@ -157,10 +186,13 @@ def _middles(scene: Scene, follow: str | None) -> Array:
     return middle
 
 
-def _framed(low: Array, high: Array, margin: float) -> tuple[Array, Array]:
-    """The corners (2,) [m] of a picture with a margin, with its shorter side at least NARROWEST of the longer."""
+def _framed(low: Array, high: Array, margin: float, least: float) -> tuple[Array, Array]:
+    """The corners (2,) [m] of a picture with a margin.
+
+    Both sides are at least NARROWEST of the longer one, and at least `least` [m].
+    """
     longest = max(float((high - low).max()), 1e-6)
-    half = np.maximum(0.5 * (high - low) + margin * longest, 0.5 * NARROWEST * longest)
+    half = np.maximum(0.5 * (high - low) + margin * longest, 0.5 * max(NARROWEST * longest, least))
     middle = 0.5 * (low + high)
     return middle - half, middle + half
 
