@@ -288,7 +288,7 @@ def test_a_view_along_a_mechanism_leaves_room_around_its_base() -> None:
 def test_type_hints_of_public_functions_are_found_without_matplotlib() -> None:
     code = (
         "import sys, typing, kinemorph as k\n"
-        "for f in (k.draw, k.plot, k.animate, k.replay, k.mode_shapes, k.phase_portrait, k.pole_map):\n"
+        "for f in (k.draw, k.plot, k.animate, k.replay, k.draw_modes, k.plot_phase, k.plot_poles):\n"
         "    typing.get_type_hints(f)\n"
         "assert 'matplotlib' not in sys.modules"
     )

@@ -2,7 +2,7 @@
 
 draw          pictures of a robot, or of a run at one time
 animate       films of runs and of mode shapes
-mode_shapes   pictures of mode shapes side by side
+draw_modes    pictures of mode shapes side by side
 painter       renders a scene at one of its times on a page: floor, bodies, text
 triangles     a scene as triangles at each of its times
 rasters       rasterization: triangles to pixels, with a depth buffer

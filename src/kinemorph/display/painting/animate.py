@@ -11,8 +11,8 @@ import numpy as np
 from kinemorph.algebra.arrays import Array
 from kinemorph.analysis.small_motions.poles import Poles
 from kinemorph.display.cameras import CameraChoice
+from kinemorph.display.painting.draw_modes import bent, mode_caption
 from kinemorph.display.painting.film_files import Frames, Progress, check_count, frame_time, reel_of, write_frames
-from kinemorph.display.painting.mode_shapes import bent, mode_caption
 from kinemorph.display.painting.page import checked_size
 from kinemorph.display.painting.painter import Painting, scene_for
 from kinemorph.display.scenes.building import Subject, named_subjects, staged
@@ -109,7 +109,7 @@ def animate_mode(
     path, reel = reel_of(path)
     robot = poles.plant.robot
     if robot is None:
-        raise UnsupportedError(f"'{poles.plant.name}' has no robot to draw. Use mode_shapes, which draws bars instead.")
+        raise UnsupportedError(f"'{poles.plant.name}' has no robot to draw. Use draw_modes, which draws bars instead.")
     if not 1 <= number <= len(poles):
         raise UnsupportedError(f"there is no mode {number}; expected a mode number from 1 to {len(poles)}.")
     if not 0.0 < seconds < np.inf:

@@ -24,7 +24,9 @@ NEAR = 0.16  # a label closer than this to another is left out [inch]
 GRID = "#c3cad2"
 
 
-def pole_map(poles: Poles, *, labels: bool = True, title: str | None = None, path: Path | str | None = None) -> Figure:
+def plot_poles(
+    poles: Poles, *, labels: bool = True, title: str | None = None, path: Path | str | None = None
+) -> Figure:
     """A figure of poles as crosses: real part [1/s] and imaginary part [rad/s], numbered as in the table of poles.
 
     Rays are lines of constant damping ratio, arcs of constant natural frequency; the half plane where motions grow is

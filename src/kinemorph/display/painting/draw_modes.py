@@ -34,7 +34,7 @@ MOST = 12  # largest number of modes in one picture
 DPI = 150.0  # resolution of the rendered robots [pixels/inch]
 
 
-def mode_shapes(
+def draw_modes(
     poles: Poles,
     n: int | Sequence[int] = 6,
     *,
@@ -78,7 +78,7 @@ def bent(poles: Poles, number: int, phases: Sequence[float]) -> Array:
     """The configurations (n, nq) of a robot at n phases [rad] of the oscillation in a mode (`number` from 1)."""
     robot = poles.plant.robot
     if robot is None:
-        raise UnsupportedError(f"'{poles.plant.name}' has no robot to draw. Use mode_shapes, which draws bars instead.")
+        raise UnsupportedError(f"'{poles.plant.name}' has no robot to draw. Use draw_modes, which draws bars instead.")
     shape = np.asarray(poles.shapes[number - 1], dtype=complex)
     amount = _amount(poles, robot, shape)
     bends = [(amount * shape * np.exp(1j * phase)).real for phase in phases]
@@ -87,7 +87,7 @@ def bent(poles: Poles, number: int, phases: Sequence[float]) -> Array:
 
 def _numbers(poles: Poles, n: int | Sequence[int]) -> list[int]:
     if len(poles) == 0:
-        raise UnsupportedError(f"'{poles.plant.name}' has no poles to show. Ask for a wider range of frequencies.")
+        raise UnsupportedError(f"'{poles.plant.name}' has no poles to show. Give a wider range with window=.")
     numbers = list(range(1, min(n, len(poles)) + 1)) if isinstance(n, int) else list(n)
     for number in numbers:
         if not 1 <= number <= len(poles):

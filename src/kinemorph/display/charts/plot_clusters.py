@@ -28,7 +28,7 @@ SEEN = 32  # steps in the lower plot
 CHAOS = 0.35  # opacity of motions without a period
 
 
-def cluster_diagram(
+def plot_clusters(
     map: str = "logistic",
     r: float = 3.9,
     coupling: str = "global",
