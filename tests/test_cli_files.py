@@ -351,13 +351,13 @@ def test_what_acts_in_joints_is_told(folder: Path) -> None:
     (folder / "mine.toml").write_text(text)
     start = ("simulate", "mine.toml", "--time", "1", "--q", "shoulder=1.5", "--v", "shoulder=4")
     told = run(*start).stderr
-    assert "what acts besides the elements of the model: the limits of 1 joint (--no-limits leaves" in told
-    assert "passed limits" not in told
+    assert "the run adds to the elements of the model: the limits of 1 joint (--no-limits leaves" in told
+    assert "passed the limits" not in told
     free = run(*start, "--no-limits", "--no-friction").stderr
-    assert "besides the elements" not in free
-    assert "shoulder passed limits, at which nothing stops a joint" in free
+    assert "adds to the elements" not in free
+    assert "shoulder passed the limits, because no stops are active" in free
     beyond = run("simulate", "mine.toml", "--time", "0.1", "--q", "shoulder=3").stderr
-    assert "shoulder began beyond limits, and stops push back at once" in beyond
+    assert "shoulder started beyond the limits, and the stops push back at once" in beyond
 
 
 def test_info_shows_elements_with_what_they_act_on(folder: Path) -> None:

@@ -396,7 +396,7 @@ def test_traces_are_points_of_bodies() -> None:
         (lambda run: scene_of([run, run], spread=np.nan), UnsupportedError, "spread is nan; expected a finite"),
         (lambda run: scene_of([run, run], spread=[1.0, 0.0]), UnsupportedError, "spread is"),
         (lambda run: scene_of(run, fps="60"), UnsupportedError, "fps is '60'"),
-        (lambda run: scene_of(run, columns=[3]), UnsupportedError, "expected names of columns"),
+        (lambda run: scene_of(run, columns=[3]), UnsupportedError, "expected the name or a list of names of columns"),
         (lambda run: scene_of(run, trace="nose"), ModelError, "'nose'"),
         (lambda run: scene_of(run, columns="q.nose"), UnsupportedError, "the run has no column 'q.nose'"),
         (lambda run: scene_of(run, fps=0.0), UnsupportedError, "fps is 0; expected a number above 0"),

@@ -64,7 +64,7 @@ def crawl_demo(folder: Path, say: Say = lambda message: None, until: float = 60.
     replay(run, folder / "crawl.html", fps=30.0, columns=shown, trace=base, follow=base, title=title)
     files = [
         write_still(run, folder / "organism.png", min(SEEN, until), camera=(30, -35), title="nine modules crawl"),
-        save(draw_crawl(run, title=title), folder / "crawl.png"),
+        save(draw_crawl(run, title="nine modules crawl"), folder / "crawl.png"),  # which says the distance itself
         *(folder / name for name in ("crawl.html", "tables.txt", "tables.html")),
     ]
     texts = [getattr(tables, name).text() for name in TABLES]
