@@ -105,7 +105,7 @@ def _kind(rule: str, problem: str) -> str:
         return "names a file that is not there"
     if "no bodies" in problem:
         return SCENE
-    return "MuJoCo itself refuses it" if "MuJoCo refuses" in problem else f"refused by rule {rule}"
+    return "MuJoCo itself refuses it" if "MuJoCo cannot compile" in problem else f"refused by rule {rule}"
 
 
 def worst(robot: Robot, model: object, states: int = STATES) -> tuple[float, ...]:
