@@ -257,7 +257,7 @@ BAD = [
     ("show pendulum --robot puma", "'pendulum' is a model"),
     ("show pendulum --html x.html --trace link1", "'pendulum' is a model"),
     ("show pendulum --html x.html --q 1,2", "expected (1,)"),
-    ("show pendulum --html x.html --q elbow=1", "no q 'elbow'"),
+    ("show pendulum --html x.html --q elbow=1", "no coordinate 'elbow'"),
     ("show pendulum --html x.html --camera lefft", "'left'"),
     ("show pendulum --html x.html --camera 10", "camera"),
     ("show pendulum --html x.html --camera 1,2,3", "elevation and azimuth"),
