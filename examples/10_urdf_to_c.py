@@ -23,7 +23,7 @@ folder = Path(sys.argv[1] if len(sys.argv) > 1 else "out") / "10_urdf_to_c"
 folder.mkdir(parents=True, exist_ok=True)
 model = Path(__file__).with_suffix(".urdf")
 
-# load: every mistake of a file is told at once, with its line and how to mend it; this one has none
+# load: all errors of a file are reported at once, with line and remedy; this one has none
 examination = kinemorph.examine(model)
 print(f"{model.name}: {len(examination.errors)} errors, {len(examination.warnings)} warnings")
 broken = folder / "broken.urdf"

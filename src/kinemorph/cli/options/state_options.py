@@ -10,6 +10,7 @@ from kinemorph.cli.options import option_values
 from kinemorph.cli.options.option_values import Values
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System
+from kinemorph.words import listed
 
 LISTED = 6  # coordinates of an initial state that a note lists
 
@@ -91,8 +92,8 @@ def initial_configuration(system: System, q: Values | None, v: Values | None) ->
     moved = [
         f"{name} = {value:g}" for name, value in zip(robot.q_names, pose, strict=True) if value and name[-2:] != "qw"
     ]
-    listed = ", ".join(moved[:LISTED]) + (", ..." if len(moved) > LISTED else "")
-    return pose, f"starts at rest at {listed or 'the neutral configuration'}; --q and --v choose another initial state"
+    where = listed(moved, LISTED) if moved else "the neutral configuration"
+    return pose, f"starts at rest at {where}; --q and --v choose another initial state"
 
 
 def is_free(robot: Robot) -> bool:

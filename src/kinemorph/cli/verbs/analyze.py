@@ -209,7 +209,7 @@ def _poles(model: Robot, state: StateOptions, band: tuple[float, float] | None) 
         q = found.q if found else None
         named = zip(model.q_names, found.q, strict=True)
         moved = [f"{name} = {value:.6g}" for name, value in named if abs(value) > 1e-9]
-        where = ", ".join(moved[:6]) or "the neutral configuration"
+        where = listed(moved, 6) if moved else "the neutral configuration"
         if not found:
             say(
                 f"note: no equilibrium of {model.name} was found, so it is linearized about the neutral configuration; "
