@@ -101,7 +101,7 @@ def compared(peer: Peer) -> Row:
 def _kind(rule: str, problem: str) -> str:
     if "expected <mujoco>" in problem:
         return "not a model: a part to be included" if "part" in problem else "not an MJCF file"
-    if "is not there" in problem:
+    if "does not exist" in problem:
         return "names a file that is not there"
     if "no bodies" in problem:
         return SCENE
