@@ -264,8 +264,8 @@ def test_what_is_left_out_is_named(tmp_path: Path) -> None:
     robot = one_body(mass=Parameter("m", 500.0, "g"))
     said = list(_warned(System(robot, (Wind("storm"),)), tmp_path / "a.toml"))
     assert len(said) == 2
-    assert "parameter 'm': its unit is 'g' but its value counts in SI" in said[0]
-    assert "element 'storm': it is a Wind, which model files do not know" in said[1]
+    assert "parameter 'm': its unit is 'g', but its value is in SI" in said[0]
+    assert "element 'storm': its type Wind is not known in model files" in said[1]
     assert kinemorph.load(tmp_path / "a.toml").robot.parameters == (Parameter("m", 500.0),)
 
 
@@ -300,7 +300,7 @@ def test_what_cannot_be_written_leaves_the_old_file(tmp_path: Path) -> None:
         deep = Formula("abs", (deep,))
     with pytest.raises(ParseError, match="5000 above one another"):
         kinemorph.save(one_body(mass=deep), path)
-    with pytest.raises(ParseError, match="UTF-8 cannot hold"):
+    with pytest.raises(ParseError, match="UTF-8 cannot encode"):
         kinemorph.save(one_body(mass=Parameter("\ud800", 1.0)), path)
     with pytest.raises(ParseError, match="cannot be written"):
         kinemorph.save(one_body(), tmp_path / "no" / "folder.toml")

@@ -101,11 +101,11 @@ def compared(peer: Peer) -> Row:
 def _kind(rule: str, problem: str) -> str:
     if "expected <mujoco>" in problem:
         return "not a model: a part to be included" if "part" in problem else "not an MJCF file"
-    if "is not there" in problem:
+    if "does not exist" in problem:
         return "names a file that is not there"
     if "no bodies" in problem:
         return SCENE
-    return "MuJoCo itself refuses it" if "MuJoCo refuses" in problem else f"refused by rule {rule}"
+    return "MuJoCo itself refuses it" if "MuJoCo cannot compile" in problem else f"refused by rule {rule}"
 
 
 def worst(robot: Robot, model: object, states: int = STATES) -> tuple[float, ...]:

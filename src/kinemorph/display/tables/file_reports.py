@@ -42,7 +42,7 @@ def check_summary(path: str, examination: Examination, hints: Sequence[Hint] = (
         "sizes": sizes,
         "errors": len(examination.errors),
         "warnings": len(examination.warnings),
-        "untold": examination.untold,
+        "untold": examination.unlisted,
         "findings": [finding.as_dict() for finding in examination.findings],
         "hints": [
             {
