@@ -1,15 +1,15 @@
-"""Words for messages: lists of names, counts with their noun, the nearest name to one that does not exist."""
+"""Phrases for messages: lists of names, counts with a noun, and a guess at a misspelled name."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-MOST_SEARCHED = 5_000  # characters of names
-MOST_LISTED = 12  # names
+MOST_SEARCHED = 5_000  # characters; in longer lists of names no guess is searched for
+MOST_LISTED = 12  # names; of a longer list only these are shown, and the others are counted
 
 
 def listed(names: Iterable[object], most: int = MOST_LISTED) -> str:
-    """`a, b, c`, or `a, b and 7 more` where there are more than `most`; `none` where there is none."""
+    """The names as `a, b, c`, or `a, b and 7 more` if there are more than `most`; `none` if there are no names."""
     texts = [str(name) for name in names]
     if len(texts) > most:
         return f"{', '.join(texts[:most])} and {len(texts) - most} more"
@@ -17,12 +17,12 @@ def listed(names: Iterable[object], most: int = MOST_LISTED) -> str:
 
 
 def quoted(names: Iterable[object], most: int = MOST_LISTED) -> str:
-    """`'a', 'b'`: as `listed`, each name in quotes."""
+    """The names as `'a', 'b'`: like `listed`, with each name in quotes."""
     return listed([f"'{name}'" for name in names], most)
 
 
 def counted(count: int, noun: str, plural: str = "") -> str:
-    """`1 body`, `2 bodies`; the plural adds an s where none is given."""
+    """The count with its noun: `1 joint`, `2 joints`. `plural` is needed if it is not the noun with an s."""
     return f"{count} {noun if count == 1 else plural or noun + 's'}"
 
 
