@@ -27,18 +27,25 @@ def counted(count: int, noun: str, plural: str = "") -> str:
 
 
 def did_you_mean(name: object, known: Iterable[str]) -> str:
-    """` Did you mean 'x'?` with the known name nearest to one that is not known; empty where none is near.
+    """` Did you mean 'x'?` with the known name most similar to `name`; empty if no known name is similar enough.
 
-    Nothing is searched among very many names: a file may have thousands of names, and miss all of them.
+    A name is similar if it differs in at most about one letter of five, or if one of the two is at least a third of the
+    other and contained in it. Of names of up to four letters, one letter may differ, but not the first. A long list of
+    names is not searched: a file may have thousands of names and use thousands of unknown ones.
     """
     spelled: dict[str, str] = {}
-    size = len(str(name))
+    text = str(name).lower()
+    size = len(text)
     for one in known:
         spelled[one.lower()] = one
         size += len(one)
         if size > MOST_SEARCHED:
             return ""
-    import difflib  # imported only where something is wrong
+    import difflib  # imported only if something is wrong
 
-    near = difflib.get_close_matches(str(name).lower(), spelled, n=1, cutoff=0.5)
-    return f" Did you mean '{spelled[near[0]]}'?" if near else ""
+    for guess in difflib.get_close_matches(text, spelled, n=5, cutoff=0.5):
+        shorter, longer = sorted((text, guess), key=len)
+        least = 0.65 if len(text) < 5 and guess[0] == text[0] else 0.8
+        if (len(shorter) > 2 and shorter in longer) or difflib.get_close_matches(text, [guess], cutoff=least):
+            return f" Did you mean '{spelled[guess]}'?"
+    return ""

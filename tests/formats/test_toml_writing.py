@@ -104,7 +104,7 @@ def test_joints_of_all_kinds_come_back(kind: str, role: str) -> None:
     if role == "loop":
         builder.joint("loop", kind, "world", "a", **data)
     in_vain = ("loop",) if role == "loop" and row.nv else ()  # a loop has no coordinate to be limited or damped
-    with pytest.warns(ModelWarning, match="has no coordinate for its") if in_vain else nullcontext():
+    with pytest.warns(ModelWarning, match="has no coordinate on which its") if in_vain else nullcontext():
         robot = builder.build()
     assert back(text_of(robot), rules=in_vain).robot == robot
 

@@ -127,5 +127,5 @@ def test_every_unit_has_its_size(text: str, si: float) -> None:
 
 
 def test_a_frequency_is_no_rate_of_turning() -> None:
-    with pytest.raises(ValueError, match="'2 Hz' is not an angular velocity. Use rev/s"):
+    with pytest.raises(ValueError, match=r"'2 Hz' is not an angular velocity\. Use rev/s"):
         quantity("2 Hz", "rate")

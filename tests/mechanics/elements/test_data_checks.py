@@ -98,7 +98,7 @@ def test_what_numbers_may_be() -> None:
     )  # data that can be compared, hashed
     assert System(ARM, system.elements).elements[0] is tidy
     assert System(ARM, tidy).elements == (tidy,)  # type: ignore[arg-type]
-    with pytest.raises(ModelError, match="is given as an element; expected data with a name"):
+    with pytest.raises(ModelError, match="is given as an element, expected an object with a name"):
         System(ARM, (tidy, [tidy]))  # type: ignore[arg-type]
 
 
