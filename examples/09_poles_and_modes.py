@@ -23,12 +23,12 @@ swings = kinemorph.poles(chain, rest.q)
 bessel = np.array([2.404825557695773, 5.520078110286311, 8.653727912911013, 11.791534439014281])  # zeros of J0
 print("ten rods          [rad/s]", swings.omega[:4])
 print("a continuous chain [rad/s]", 0.5 * bessel * np.sqrt(9.81))
-print("wrote", kinemorph.mode_shapes(swings, 6, path=folder / "09_mode_shapes.png") and folder / "09_mode_shapes.png")
+print("wrote", kinemorph.draw_modes(swings, 6, path=folder / "09_mode_shapes.png") and folder / "09_mode_shapes.png")
 
 # with a damper at every joint the poles leave the axis; a run from the second shape decays as its pole says
 damped = kinemorph.plants.plant(chain, forces=lambda v: [-2e-3 * rate for rate in v])
 poles = kinemorph.poles(damped, rest.q)
-kinemorph.pole_map(poles, title="a hanging chain with a damper at every joint", path=folder / "09_pole_map.png")
+kinemorph.plot_poles(poles, title="a hanging chain with a damper at every joint", path=folder / "09_pole_map.png")
 print("wrote", folder / "09_pole_map.png")
 shape, pole = 1e-4 * poles.shapes[1], poles.values[1]
 run = kinemorph.simulate(damped, 6.0, q=rest.q + shape.real, v=(pole * shape).real, output_step=0.002)

@@ -70,9 +70,9 @@ HOMES: dict[str, str] = {
     "replay": "kinemorph.display.replays.replay",
     "view": "kinemorph.display.viewer.view",
     "equations_of_motion": "kinemorph.display.equations.equations_of_motion",
-    "phase_portrait": "kinemorph.display.charts.phase_portrait",
-    "pole_map": "kinemorph.display.charts.pole_map",
-    "mode_shapes": "kinemorph.display.painting.mode_shapes",
+    "plot_phase": "kinemorph.display.charts.plot_phase",
+    "plot_poles": "kinemorph.display.charts.plot_poles",
+    "draw_modes": "kinemorph.display.painting.draw_modes",
     # further names, by subject
     "elements": "kinemorph.elements:module",
     "modules": "kinemorph.modules:module",
@@ -99,7 +99,10 @@ MOVED: dict[str, str] = {
     "with_rotor_body": "elements.with_rotor_body",
     "with_gait": "elements.with_gait",
     "gait_clusters": "elements.gait_clusters",
-    "cluster_diagram": "elements.cluster_diagram",
+    "cluster_diagram": "elements.plot_clusters",
+    "phase_portrait": "plot_phase",
+    "pole_map": "plot_poles",
+    "mode_shapes": "draw_modes",
     "with_rotors": "elements.robot_with_rotors",
     "to_convention": "conventions.to_convention",
     "from_convention": "conventions.from_convention",
@@ -140,14 +143,14 @@ if TYPE_CHECKING:  # the same names for type checkers; a test compares the two l
     from kinemorph.analysis.verification.verify import verify as verify
     from kinemorph.deriving.dynamics import Dynamics as Dynamics
     from kinemorph.deriving.dynamics import derive as derive
-    from kinemorph.display.charts.phase_portrait import phase_portrait as phase_portrait
     from kinemorph.display.charts.plot import plot as plot
-    from kinemorph.display.charts.pole_map import pole_map as pole_map
+    from kinemorph.display.charts.plot_phase import plot_phase as plot_phase
+    from kinemorph.display.charts.plot_poles import plot_poles as plot_poles
     from kinemorph.display.equations.equations_of_motion import equations_of_motion as equations_of_motion
     from kinemorph.display.painting.animate import animate as animate
     from kinemorph.display.painting.animate import animate_mode as animate_mode
     from kinemorph.display.painting.draw import draw as draw
-    from kinemorph.display.painting.mode_shapes import mode_shapes as mode_shapes
+    from kinemorph.display.painting.draw_modes import draw_modes as draw_modes
     from kinemorph.display.replays.replay import replay as replay
     from kinemorph.display.viewer.view import view as view
     from kinemorph.formats.dh.reader import from_dh as from_dh

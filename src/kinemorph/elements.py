@@ -81,7 +81,7 @@ HOMES: dict[str, str] = {
     "with_rotor_body": "kinemorph.model.changes.rotor_body",
     "with_gait": "kinemorph.analysis.with_gait",
     "gait_clusters": "kinemorph.analysis.gait_clusters",
-    "cluster_diagram": "kinemorph.display.charts.cluster_diagram",
+    "plot_clusters": "kinemorph.display.charts.plot_clusters",
 }
 
 __all__ = [*HOMES]
@@ -89,7 +89,7 @@ __all__ = [*HOMES]
 if TYPE_CHECKING:  # the same names for type checkers; a test compares the two lists
     from kinemorph.analysis.gait_clusters import gait_clusters as gait_clusters
     from kinemorph.analysis.with_gait import with_gait as with_gait
-    from kinemorph.display.charts.cluster_diagram import cluster_diagram as cluster_diagram
+    from kinemorph.display.charts.plot_clusters import plot_clusters as plot_clusters
     from kinemorph.mechanics.elements.drives.rotors import robot_with_rotors as robot_with_rotors
     from kinemorph.mechanics.elements.law import Effort as Effort
     from kinemorph.mechanics.elements.law import ElementLaw as ElementLaw

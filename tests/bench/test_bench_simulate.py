@@ -51,7 +51,7 @@ def test_tables_for_a_page_and_peers_that_are_missing(brief: None, monkeypatch: 
         monkeypatch.setitem(sys.modules, name, None)
     result = command("simulate", "--quick", "--markdown")
     assert result.exit_code == 0, result.stderr
-    assert "MuJoCo takes no part" in result.stderr and "pip install 'kinemorph[peers]'" in result.stderr
+    assert "MuJoCo is not compared" in result.stderr and "pip install 'kinemorph[peers]'" in result.stderr
     assert "| double pendulum | 2 | Kinemorph, Stepper |" in result.stdout
     assert "| MuJoCo |" not in result.stdout and "states x steps/s" in result.stdout
 

@@ -160,7 +160,7 @@ def test_a_failure_while_emitting_or_compiling_leaves_no_file(folder):
 
     with pytest.raises(ZeroDivisionError):
         llvm_engine.load_module("key", "sample", failing)
-    with pytest.raises(CompileError, match="'sample': LLVM refuses"):
+    with pytest.raises(CompileError, match="'sample': LLVM does not accept"):
         llvm_engine.load_module("key", "sample", lambda: "this is not LLVM")
     assert stored(folder) == []
 
@@ -318,7 +318,7 @@ def test_a_folder_that_others_may_write_to_is_refused(folder, monkeypatch, mode)
     build(sample())
     folder.chmod(mode)
     compiled = compilations(monkeypatch)
-    build_twice_with_one_warning("others may write there; run chmod go-w")
+    build_twice_with_one_warning("other users can write to it; run chmod go-w")
     assert compiled == ["sample"] * 2
 
 
@@ -328,7 +328,7 @@ def test_a_file_that_others_may_write_to_is_refused_and_replaced(folder, monkeyp
     (path,) = stored(folder)
     path.chmod(0o666)
     compiled = compilations(monkeypatch)
-    build_twice_with_one_warning("others may write there")
+    build_twice_with_one_warning("other users can write to it")
     assert compiled == ["sample"] and path.stat().st_mode & 0o777 == 0o600
 
 

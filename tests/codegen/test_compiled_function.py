@@ -406,7 +406,7 @@ def test_inputs_by_name(function):
     for got in (function(q[0], v[0], t=t[0]), function(t=t[0], v=v[0], q=q[0]), function(q[0], t=float(t[0]), v=v[0])):
         np.testing.assert_array_equal(got[0], expected[0])
         np.testing.assert_array_equal(got[1], expected[1])
-    with pytest.raises(ShapeError, match=r"'sample' takes the inputs q \(3,\).*2 were given by place and w by name"):
+    with pytest.raises(ShapeError, match=r"'sample' takes the inputs q \(3,\).*2 were given by position and w by name"):
         function(q[0], v[0], w=t)
 
 

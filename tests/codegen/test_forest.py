@@ -84,5 +84,5 @@ def test_factor_and_solve(parents: tuple[int, ...], backend: str) -> None:
 
 
 def test_an_index_hangs_on_a_smaller_one() -> None:
-    with pytest.raises(ValueError, match="index 1 hangs on 1"):
+    with pytest.raises(ValueError, match="index 1 has the parent 1"):
         Forest((-1, 1))

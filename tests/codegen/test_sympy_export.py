@@ -152,7 +152,7 @@ def test_a_solve_is_exact_and_a_table_is_piecewise() -> None:
 
 @pytest.mark.parametrize("make", [to_sympy, lambda program: export_sympy([program], "x")])
 def test_least_squares_is_refused_with_the_reason(make: Any) -> None:
-    with pytest.raises(UnsupportedError, match=r"least squares 2x3.*rank is decided by numbers"):
+    with pytest.raises(UnsupportedError, match=r"least squares 2x3.*rank depends on numbers"):
         make(blocks_program())
 
 

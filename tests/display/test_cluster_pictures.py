@@ -2,13 +2,13 @@
 
 import pytest
 
-from kinemorph.display.charts.cluster_diagram import cluster_diagram
+from kinemorph.display.charts.plot_clusters import plot_clusters
 from kinemorph.errors import KinemorphError
 
 
 def test_a_diagram_shows_points_shares_and_one_gait(tmp_path):
     path = tmp_path / "clusters.png"
-    figure = cluster_diagram(over="r", coupling="global", steps=3000, values=61, starts=4, path=path)
+    figure = plot_clusters(over="r", coupling="global", steps=3000, values=61, starts=4, path=path)
     points, shares, strip, bar = figure.axes
     assert points.get_xlim() == shares.get_xlim() == (2.0, 4.0)
     assert strip.get_title(loc="left") == "seed 0, r = 3.9, epsilon = 0.3: 2 clusters, period 2"
@@ -32,4 +32,4 @@ def test_a_diagram_shows_points_shares_and_one_gait(tmp_path):
 )
 def test_bad_input_is_a_sentence(given, sentence):
     with pytest.raises(KinemorphError, match=sentence):
-        cluster_diagram(**given)
+        plot_clusters(**given)

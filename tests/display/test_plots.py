@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from kinemorph.display.canvas import FAILURE
-from kinemorph.display.charts.phase_portrait import phase_portrait
 from kinemorph.display.charts.plot import plot
+from kinemorph.display.charts.plot_phase import plot_phase
 from kinemorph.display.charts.runs import named_runs
 from kinemorph.errors import KinemorphError, UnsupportedError
 from kinemorph.model.library import LIBRARY
@@ -258,7 +258,7 @@ def test_plots_are_written(swing: Trajectory, tmp_path: Path, ending: str) -> No
 
 
 def test_phase_portrait_begins_with_a_ring_and_ends_with_a_dot(swing: Trajectory, failed: Trajectory) -> None:
-    axes = phase_portrait(swing, "q2", compare={"coarse": failed}).axes[0]
+    axes = plot_phase(swing, "q2", compare={"coarse": failed}).axes[0]
     assert (axes.get_xlabel(), axes.get_ylabel()) == ("q.q2 [rad]", "v.q2 [rad/s]")
     line = lines(axes)["dop853"]
     assert (line.get_xdata() == swing["q.q2"]).all() and (line.get_ydata() == swing["v.q2"]).all()
@@ -270,10 +270,10 @@ def test_phase_portrait_begins_with_a_ring_and_ends_with_a_dot(swing: Trajectory
 def test_phase_portraits_wrap_angles() -> None:
     run = simulate(LIBRARY["pendulum"](), 3.0, v=[9.0])
     assert run["q.q1"][-1] > 2.0 * np.pi
-    q = lines(phase_portrait(run, wrap=True).axes[0])["dop853"].get_xdata()
+    q = lines(plot_phase(run, wrap=True).axes[0])["dop853"].get_xdata()
     assert np.nanmax(np.abs(q)) <= np.pi and np.isnan(q).sum() >= 1
 
 
 def test_a_coordinate_without_a_velocity_has_no_phase_portrait(hexapod: Trajectory) -> None:
     with pytest.raises(UnsupportedError, match="velocity of its own"):
-        phase_portrait(hexapod, "trunk_root.qw")
+        plot_phase(hexapod, "trunk_root.qw")

@@ -9,8 +9,8 @@ import pytest
 
 from kinemorph.analysis.small_motions.poles import Poles, poles
 from kinemorph.display.canvas import FAILURE
-from kinemorph.display.charts.pole_map import RATIOS, pole_map
-from kinemorph.display.painting.mode_shapes import LARGEST_ANGLE, SWAY, bent, mode_caption, mode_shapes
+from kinemorph.display.charts.plot_poles import RATIOS, plot_poles
+from kinemorph.display.painting.draw_modes import LARGEST_ANGLE, SWAY, bent, draw_modes, mode_caption
 from kinemorph.display.painting.triangles import Cast
 from kinemorph.display.scenes.building import staged
 from kinemorph.display.scenes.figures import figure_of
@@ -43,7 +43,7 @@ def crosses(axes: Any, label: str) -> np.ndarray[Any, Any]:
 
 
 def test_poles_stand_where_they_are_and_are_numbered(chain: Poles) -> None:
-    (axes,) = pole_map(chain).axes
+    (axes,) = plot_poles(chain).axes
     assert crosses(axes, "poles") == pytest.approx(np.column_stack([chain.values.real, chain.values.imag]))
     texts = [text.get_text() for text in axes.texts]
     assert all(f"{k + 1}: {frequency:.3g} Hz" in texts for k, frequency in enumerate(chain.frequency))
@@ -52,14 +52,14 @@ def test_poles_stand_where_they_are_and_are_numbered(chain: Poles) -> None:
 
 def test_all_poles_are_in_the_picture(chain: Poles, damped: Poles, stiff: Poles) -> None:
     for found in (chain, damped, stiff):
-        (axes,) = pole_map(found).axes
+        (axes,) = plot_poles(found).axes
         (left, right), (_, top) = axes.get_xlim(), axes.get_ylim()
         assert ((left < found.values.real) & (found.values.real < right)).all() and (found.values.imag < top).all()
 
 
 def test_poles_that_grow_are_red() -> None:
     inverted = poles(LIBRARY["pendulum"](), q=[np.pi])
-    figure = pole_map(inverted)
+    figure = plot_poles(inverted)
     assert crosses(figure.axes[0], "growing") == pytest.approx(np.array([[np.sqrt(9.81), 0.0]]))
     red = next(c for c in figure.axes[0].collections if c.get_label() == "growing")
     from matplotlib.colors import to_rgba
@@ -70,7 +70,7 @@ def test_poles_that_grow_are_red() -> None:
 
 def test_rays_have_the_damping_ratio_that_stands_at_them(damped: Poles, stiff: Poles) -> None:
     for found in (damped, stiff):
-        (axes,) = pole_map(found).axes
+        (axes,) = plot_poles(found).axes
         rays = [np.array(line.get_data()).T for line in axes.lines if line.get_label() == "_damping"]
         assert len(rays) == len(RATIOS)
         for ray, ratio in zip(rays, RATIOS, strict=True):
@@ -79,8 +79,8 @@ def test_rays_have_the_damping_ratio_that_stands_at_them(damped: Poles, stiff: P
 
 
 def test_sizes_far_apart_make_axes_logarithmic(chain: Poles, stiff: Poles) -> None:
-    assert pole_map(stiff).axes[0].get_xscale() == "symlog"
-    assert pole_map(chain).axes[0].get_xscale() == "linear"
+    assert plot_poles(stiff).axes[0].get_xscale() == "symlog"
+    assert plot_poles(chain).axes[0].get_xscale() == "linear"
 
 
 def test_captions_tell_frequency_and_damping(chain: Poles, damped: Poles, stiff: Poles) -> None:
@@ -108,19 +108,19 @@ def test_a_bend_is_to_be_seen_and_not_too_large(chain: Poles, number: int) -> No
 
 
 def test_each_mode_is_drawn_at_rest_and_both_ways(chain: Poles) -> None:
-    figure = mode_shapes(chain, 3)
+    figure = draw_modes(chain, 3)
     assert [axes.get_title() for axes in figure.axes] == [mode_caption(chain, k) for k in (1, 2, 3)]
     for axes in figure.axes:  # of three shades
         shades: Any = np.asarray(axes.images[0].get_array())
         darkest = shades[shades[..., 3] > 250][:, :3].min(axis=1)
         assert all(((darkest >= low) & (darkest < high)).any() for low, high in ((0, 100), (140, 215), (215, 250)))
-    assert [axes.get_title()[0] for axes in mode_shapes(chain, [4, 2]).axes] == ["4", "2"]
+    assert [axes.get_title()[0] for axes in draw_modes(chain, [4, 2]).axes] == ["4", "2"]
     limits = {(axes.get_xlim(), axes.get_ylim()) for axes in figure.axes}
     assert len(limits) == 1  # all to one scale
 
 
 def test_equations_show_their_modes_as_bars(stiff: Poles) -> None:
-    figure = mode_shapes(stiff)
+    figure = draw_modes(stiff)
     assert len(figure.axes) == len(stiff)
     heights = [patch.get_width() for patch in figure.axes[0].patches]
     assert heights == pytest.approx(stiff.shapes[0].real.tolist())
@@ -128,8 +128,8 @@ def test_equations_show_their_modes_as_bars(stiff: Poles) -> None:
 
 def test_modes_that_are_not_there_are_sentences(chain: Poles) -> None:
     with pytest.raises(UnsupportedError, match="no mode 5"):
-        mode_shapes(chain, [5])
+        draw_modes(chain, [5])
     with pytest.raises(UnsupportedError, match="1 to 12"):
-        mode_shapes(chain, [1] * 13)
+        draw_modes(chain, [1] * 13)
     with pytest.raises(UnsupportedError, match="Widen the window"):
-        mode_shapes(poles(LIBRARY["pendulum"](), window=(100.0, 200.0)))
+        draw_modes(poles(LIBRARY["pendulum"](), window=(100.0, 200.0)))

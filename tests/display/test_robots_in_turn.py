@@ -13,7 +13,7 @@ import pytest
 
 import kinemorph
 from kinemorph.analysis.audit import audit
-from kinemorph.display.charts.phase_portrait import phase_portrait
+from kinemorph.display.charts.plot_phase import plot_phase
 from kinemorph.display.html import sparkline
 from kinemorph.display.looks.combined_robot import configurations, robot_of
 from kinemorph.display.looks.quaternions import quaternions_of
@@ -217,7 +217,7 @@ def test_phase_portraits_begin_and_end_with_the_coordinate(run: Trajectory) -> N
     other = replace(
         run, segments=(first, replace(second, plant=replace(second.plant, q=q, v=v), stored=stored(second)))
     )
-    start, end = (line for line in phase_portrait(other, "b_hinge").axes[0].lines if len(line.get_xdata()) == 1)
+    start, end = (line for line in plot_phase(other, "b_hinge").axes[0].lines if len(line.get_xdata()) == 1)
     assert start.get_xdata()[0] == first.q[0, 1]
     assert end.get_xdata()[0] == first.q[-1, 1]
 

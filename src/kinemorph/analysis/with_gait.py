@@ -1,12 +1,12 @@
-"""A robot that follows a gait: the joints that it moves, and a PD controller with gains chosen for their inertia.
+"""`with_gait`: a system with a gait and a PD controller that follows it; its gains fit the inertia of the joints.
 
     system = with_gait(robot, elements.Rhythmic("gait", gait_joints(robot)))
     run = simulate(system, 10.0)
 
-Without gains, every joint is critically damped at the pulse w = 25 rad/s for the inertia that it moves in the initial
-state: kp = w^2 J_i, kd = 2 w J_i, where J_i = sum over j of |M_ij| bounds the effort that all joints together may
-require of joint i. The last joints of a long chain, which the others shake, need that. The output stays within the
-effort limit of the joint.
+Where no gains are given, every joint is critically damped with the natural frequency w = 25 rad/s in the initial state:
+kp = w^2 J_i, kd = 2 w J_i. Here J_i = sum over j of |M_ij| is the largest effort that joint i needs when no joint
+accelerates by more than 1 rad/s^2: the last joints of a long chain, which the other joints shake, need that much. The
+controller's output stays within the effort limits of the joints.
 """
 
 from __future__ import annotations
@@ -26,14 +26,16 @@ from kinemorph.model.couplings import followers
 from kinemorph.model.elements.control.controllers import PD
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System, as_robot
+from kinemorph.words import listed
 
-PULSE = 25.0  # [rad/s]
-VIRTUAL = "virtual_"  # undriven joints that let an assembly move in space
+PULSE = 25.0  # [rad/s], natural frequency of the controlled joints
+VIRTUAL = "virtual_"  # prefix of the undriven joints that let an assembly move in space
 
 
 def gait_joints(model: Robot | System) -> tuple[str, ...]:
-    """The joints that a gait may move: those with one axis that are not coupled to another; of loops, the independent
-    ones.
+    """The names of the joints that a gait may move: driven joints with one axis that follow no other joint.
+
+    In closed chains these are the joints of the independent velocities that `mobility` chooses.
     """
     robot = as_robot(model)
     led = followers(robot.couplings)
@@ -54,18 +56,18 @@ def with_gait(
     kd: float | Sequence[float] | None = None,
     name: str = "pd",
 ) -> System:
-    """The system with a gait, an element with `joints`, and a PD controller that follows it.
+    """The system with two elements added: a gait, and a PD controller `name` that makes the joints follow the gait.
 
-    kp [N m/rad or N/m] and kd [N m s/rad or N s/m] are one number for all joints or one each.
+    `gait` is an element that moves its `joints`, as `elements.Rhythmic`. The gains kp [N m/rad or N/m] and kd
+    [N m s/rad or N s/m] are one number for all joints or one for each; by default they follow from the mass matrix.
     """
     system = model if isinstance(model, System) else System(as_robot(model))
     robot, joints = system.robot, tuple(getattr(gait, "joints", ()))
     known = {joint.name for joint in robot.joints}
     if not joints or any(joint not in known for joint in joints):
-        listed = ", ".join(gait_joints(model)[:16]) or "none with one axis"
         raise ModelError(
-            f"element '{getattr(gait, 'name', gait)}': its joints are {', '.join(joints) or 'none'}; expected joints "
-            f"of robot '{robot.name}'. It has {listed}."
+            f"element '{getattr(gait, 'name', gait)}': its joints are {listed(joints)}; expected joints of robot "
+            f"'{robot.name}'. Choose from: {listed(gait_joints(model), 16)}."
         )
     effort = [robot.joint(joint).effort for joint in joints]
     most = tuple(limits[0] if len(limits) == 1 and limits[0] > 0.0 else math.inf for limits in effort)
@@ -79,8 +81,9 @@ def with_gait(
 
 
 def settling_rate(system: System, pd: Any) -> float:
-    """The decay rate of the fastest motion that damping by `pd` causes [1/s]: explicit steps must be short
-    against it.
+    """The fastest decay rate [1/s] that the damping gains of the controller `pd` cause in the initial state.
+
+    An explicit method needs steps that are short compared with the inverse of this rate.
     """
     M = _mass(system, pd.joints)
     damping = np.broadcast_to(np.asarray(pd.kd, dtype=float), len(M))
@@ -88,7 +91,7 @@ def settling_rate(system: System, pd: Any) -> float:
 
 
 def _mass(system: System, joints: Sequence[str]) -> npt.NDArray[np.float64]:
-    """M of joints in the initial state of a system, shape (n, n)."""
+    """The mass matrix of n joints in the initial state of a system, shape (n, n)."""
     robot = system.robot
     q = list(system.settings.q) or neutral(robot)
     places = [robot.v_slice(joint).start for joint in joints]

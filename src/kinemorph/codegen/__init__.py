@@ -1,18 +1,18 @@
-"""How numbers are made: expression graphs, programs, and the backends that run or write them.
+"""Code generation: expression graphs, programs, and the backends that run programs or write them as source code.
 
     graph ──► program ──► schedule ──► backends (interpreter, llvm) ──► function
     trace     named       order and    what runs                       NumPy arrays in,
               ports       chunks                                       NumPy arrays out
 
 graphs/        expression graphs, and programs with named inputs and outputs
-loops/         loop programs: programs run in loops
+loops/         loop programs: programs that are called in loops
 derivatives/   exact derivatives of programs
 reading/       equations that people read
-storing/       compiled code kept on disk
+storing/       the cache of compiled code on disk
 backends/      interpreter, LLVM, C and CUDA, text of other languages
 building/      from a program to a function of NumPy arrays
 
-This room has never heard of a robot. `building.compile.build(program)` leads through it;
+Nothing here depends on robots. `building.compile.build(program)` runs through all steps;
 `loops.printing.format_program` shows a program after any step.
 """
 

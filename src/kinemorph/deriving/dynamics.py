@@ -483,7 +483,7 @@ class Dynamics(ShownEquations):
                 "of their constraints repeat others. Use float64."
             )
         rest = self.rest(tree, q, v, tau, *loads)
-        return self.under(tree, q, rest, held_rows(closures.rows_of(tree, q, v), locked), shared=shared)
+        return self.under(tree, q, rest, held_rows(closures.rows_of(tree, q, v), locked, tree.nv), shared=shared)
 
     @property
     def _square(self) -> Shape:

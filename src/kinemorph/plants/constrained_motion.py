@@ -93,7 +93,7 @@ def acceleration_rows(loaded: LoadedRobot, found: Conditions) -> Rows:
     if isinstance(loaded.loops, Baumgarte):
         pull, damp = loaded.loops.beta**2, 2.0 * loaded.loops.alpha
         wanted = [g - damp * r - pull * e for g, r, e in zip(found.gamma, found.rate, found.filled(), strict=True)]
-    return held_rows(found.rows(wanted), loaded.locked)
+    return held_rows(found.rows(wanted), loaded.locked, loaded.nv)
 
 
 def corrections(loaded: LoadedRobot, tree: Tree, at: Instant, per_time: float = 0.0) -> Corrections:
@@ -112,7 +112,7 @@ def corrections(loaded: LoadedRobot, tree: Tree, at: Instant, per_time: float = 
         moved, changed = (constrained_dynamics(metric, nothing, rows) for rows in (positions, everything))
     else:
         moved, changed = (
-            loaded.dynamics.under(tree, at.q, nothing, held_rows(rows, loaded.locked))
+            loaded.dynamics.under(tree, at.q, nothing, held_rows(rows, loaded.locked, loaded.nv))
             for rows in (positions, everything)
         )
     return Corrections(moved.a, changed.a, found, changed.counts)

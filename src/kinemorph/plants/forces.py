@@ -28,7 +28,7 @@ class Acting(NamedTuple):
     pushed: list[Any]
     elements: Gathered
     damped: list[Any]
-    stiff: tuple[Stiff, ...] = ()
+    stiff: Mapping[int, Stiff] = {}  # forces that are kept apart, by the index of their element
 
     @property
     def tau(self) -> list[Any]:
@@ -42,15 +42,17 @@ class Acting(NamedTuple):
 
 
 def acting(loaded: LoadedRobot, tree: Tree, at: Instant, *, stiff: bool = False) -> Acting:
-    """What acts, with loads on the links of `tree`; `stiff`: forces that a step may take at its end are kept apart."""
+    """What acts, with loads on the links of `tree`; `stiff`: forces that a step may take at its end, damping
+    too, are kept apart, with their power.
+    """
     pushed: list[Any] = list(at.u[: loaded.nv]) if loaded.added.pushed else [0.0] * loaded.nv
     if loaded.added.forces is not None:
         law = of_groups(loaded.added.forces, loaded.user_groups(at), "forces")
         pushed = summed(pushed, checked_length(law, loaded.nv, "the law of forces"))
-    damped = [-d * rate for d, rate in zip(damping(loaded, at.p), at.v, strict=True)]
+    damped = [0.0 if stiff else -d * rate for d, rate in zip(damping(loaded, at.p), at.v, strict=True)]
     world = loaded.seen(tree, at)
     apart = world.stiff() if stiff else {}
-    return Acting(pushed, world.gathered(apart), damped, tuple(apart.values()))
+    return Acting(pushed, world.gathered(apart), damped, apart)
 
 
 def damping(loaded: LoadedRobot, p: Any) -> list[Any]:

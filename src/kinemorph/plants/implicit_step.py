@@ -17,6 +17,7 @@ from typing import Any
 
 from kinemorph.mechanics.recursions.newton_euler import Wrench
 from kinemorph.mechanics.steps.implicit_forces import Ends, Under, implicit_accelerations
+from kinemorph.mechanics.steps.pair_forces import PairForce
 from kinemorph.mechanics.steps.point_states import JointForce, PointForce
 from kinemorph.mechanics.trees import charts
 from kinemorph.mechanics.trees.tree import Tree
@@ -28,8 +29,9 @@ class StepForces:
     """What acts on a tree during a step."""
 
     tau: Sequence[Any]  # generalized forces at the start, (nv,)
-    points: Sequence[PointForce] = ()  # at the end, as are those of joints
+    points: Sequence[PointForce] = ()  # at the end, as are those of joints and pairs
     joints: Sequence[JointForce] = ()
+    pairs: Sequence[PairForce] = ()
     wrenches: Mapping[int, Wrench] = field(default_factory=dict)  # on links, at the start
     rates: Sequence[Any] = ()  # dx/dt at the start, (nx,)
 
@@ -70,7 +72,7 @@ def implicit_step(
     _, v, x = split(s, tree.nv)
     v = [0.0 if k in locked else rate for k, rate in enumerate(v)]
     ends = implicit_accelerations(
-        *(tree, base, v, acting.tau, h, acting.points, acting.joints),
+        *(tree, base, v, acting.tau, h, acting.points, acting.joints, acting.pairs),
         passes=passes,
         guess=guess,
         wrenches=acting.wrenches,

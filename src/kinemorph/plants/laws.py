@@ -51,7 +51,7 @@ class Laws:
     stored: Law | None = None  # (instant) -> energy that elements store [J], shape (1,)
     reactions: Law | None = None  # (instant, a) -> wrenches through joints
     implicit: Law | None = None  # (instant, h, guess, passes, centered); see `implicit_step`
-    stiff: Law | None = None  # (Instant) -> tree, and its stiff forces by name at points and at joints
+    stiff: Law | None = None  # (Instant) -> tree, and its stiff forces by name
     # (program, law of Laws and its inputs, groups that its outputs are made of): adds loops that suit one state
     for_one: Callable[[Program, Law, Mapping[str, Sequence[str]]], Program] | None = None
     constraints: Law | None = None  # (instant) -> phi, rate, J, sizes; None where the motion is free

@@ -116,7 +116,7 @@ def _found(loaded: LoadedRobot) -> Folded | None:
         return None
     tree = loaded.prepared(resolve(dynamics.robot))
     limbs = tuple(like_limbs(tree))
-    if not limbs:
+    if not limbs or loaded.couples_links:
         return None
     try:
         return _Folding(loaded, tree, limbs).result()

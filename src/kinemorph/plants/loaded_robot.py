@@ -16,6 +16,8 @@ from typing import Any
 from kinemorph.deriving.dynamics import Dynamics
 from kinemorph.mechanics.elements.ensemble import Ensemble
 from kinemorph.mechanics.elements.instant import SystemInstant
+from kinemorph.mechanics.elements.law import Stiff
+from kinemorph.mechanics.steps.pair_forces import couples
 from kinemorph.mechanics.trees import charts
 from kinemorph.mechanics.trees.resolve import resolve
 from kinemorph.mechanics.trees.tree import Tree
@@ -72,10 +74,10 @@ class LoadedRobot:
         return self.dynamics.prepared(tree, self._tips) if self.prepared_tree is None else tree
 
     @cached_property
-    def _tips(self) -> dict[int, Any]:
-        """Points at which stiff forces act, by link of the nominal tree; the last one where a link has several."""
+    def _stiff(self) -> tuple[Stiff, ...]:
+        """The stiff forces of elements, at nominal parameters and the neutral configuration."""
         if not self.elements.members:
-            return {}
+            return ()
         sizes = (
             *(self.nv, self.added.states + len(self.elements.states), len(self.elements.memory)),
             self.added.inputs + len(self.elements.open_inputs),
@@ -83,7 +85,17 @@ class LoadedRobot:
         v, x, m, u = ([0.0] * size for size in sizes)
         nominal = [parameter.value for parameter in self.parameters]
         world = self.seen(self.bare, Instant(0.0, neutral(self.dynamics.robot).tolist(), v, x, m, u, nominal))
-        return {force.link: force.point for stiff in world.stiff().values() for force in stiff.points}
+        return tuple(world.stiff().values())
+
+    @cached_property
+    def _tips(self) -> dict[int, Any]:
+        """Points at which stiff forces act, by link of the nominal tree; the last one where a link has several."""
+        return {force.link: force.point for stiff in self._stiff for force in stiff.points}
+
+    @property
+    def couples_links(self) -> bool:
+        """Whether a stiff force acts between two links that both move."""
+        return any(couples(pair) for stiff in self._stiff for pair in stiff.pairs)
 
     # ── one instant ───────────────────────────────────────────────────────────────────────────────────────────────
 

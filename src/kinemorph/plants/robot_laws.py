@@ -11,19 +11,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from itertools import islice
 from typing import Any, TypeVar
 
-from kinemorph.algebra.scalar import is_zero
+from kinemorph.algebra.scalar import is_zero, minus, plus
 from kinemorph.algebra.vectors import sub
 from kinemorph.codegen.graphs.program import Program
-from kinemorph.mechanics.constraints.constrained import constrained_dynamics
+from kinemorph.mechanics.constraints.constrained import Rows as ConstraintRows
+from kinemorph.mechanics.constraints.constrained import constrained_dynamics, held_rows, softened
 from kinemorph.mechanics.derivatives.branch_factor import branch_factor
-from kinemorph.mechanics.steps.implicit_forces import Under, point_slopes
+from kinemorph.mechanics.elements.law import Effort
+from kinemorph.mechanics.steps.frozen_stiffness import StiffByName
+from kinemorph.mechanics.steps.implicit_forces import Ends, Under
+from kinemorph.mechanics.steps.pair_forces import PairForce, couples
 from kinemorph.mechanics.steps.point_states import JointForce, PointForce
 from kinemorph.mechanics.trees import charts
 from kinemorph.mechanics.trees.tree import Tree
 from kinemorph.plants import constrained_motion, memory_laws, variational
-from kinemorph.plants.forces import acting, damping, efforts, extra_rates, stored, summed
+from kinemorph.plants.forces import Acting, acting, damping, efforts, extra_rates, stored, summed
 from kinemorph.plants.implicit_step import Damping, StepForces, half_moved, implicit_step
 from kinemorph.plants.instant import Instant, LocalInstant
 from kinemorph.plants.laws import Laws
@@ -127,40 +132,80 @@ def implicit(
     ready = loaded.prepared(tree)
     found = acting(loaded, ready, now, stiff=True)
     dampers = [JointForce(j, Damping(d)) for j, d in enumerate(damping(loaded, at.p)) if not is_zero(d)]
+    stiff = list(found.stiff.values())
     during = StepForces(
         summed(found.pushed, found.elements.torques),
-        [force for stiff in found.stiff for force in stiff.points],
-        [*dampers, *(force for stiff in found.stiff for force in stiff.joints)],
+        [force for one in stiff for force in one.points],
+        [*dampers, *(force for one in stiff for force in one.joints)],
+        [pair for one in stiff for pair in one.pairs],
         found.elements.loads,
         extra_rates(loaded, now, found),
     )
     under = None
-    if loaded.constrained:
-        rows = constrained_motion.acceleration_rows(loaded, constrained_motion.conditions_at(loaded, ready, now))
-        under = Under(
-            loaded.dynamics.masses(ready, now.q),
-            point_slopes(ready, ready.moves(now.q), during.points),
-            lambda M, rest: constrained_dynamics(branch_factor(ready, M), rest, rows).a,
-        )
+    if loaded.constrained or any(map(couples, during.pairs)):
+        under = Under(loaded.dynamics.masses(ready, now.q), _solver(loaded, ready, now))
     after, ends = implicit_step(ready, base, at.s, h, during, passes, guess, loaded.locked, first, under)
     world = loaded.seen(ready, now)
     for index, (element, law, start, _) in enumerate(loaded.elements.members):
         late = law.late_rates(element, world.views[index], after[nv : 2 * nv], h)
         for k, rate in enumerate(late or (), loaded.added.states + start):
             after[2 * nv + k] = now.x[k] + h * rate
+    if loaded.account:
+        supplied, dissipated = _stiff_powers(found, ends, world.efforts, len(dampers))
+        after[-2], after[-1] = after[-2] + h * supplied, after[-1] + h * dissipated
     return after, ends.a
 
 
-def stiff(loaded: LoadedRobot, at: Instant) -> tuple[Tree, dict[str, PointForce], dict[str, JointForce]]:
+def _stiff_powers(found: Acting, ends: Ends, efforts: Sequence[Effort], dampers: int) -> tuple[Any, Any]:
+    """(supplied, dissipated) [W] over a step by the forces at its end, the first of those of joints being `dampers`.
+
+    What an element gives to the robot is what its forces do over the step. An element without a supply takes the rest
+    of that, beyond what it stores, as loss; one with a supply has its losses at the start of the step, and supplies
+    what its forces do more than they would at the start.
+    """
+    points, joints, pairs = (iter(accounts) for accounts in ends.accounts)
+    supplied: Any = 0.0
+    dissipated: Any = -sum((account.power for account in islice(joints, dampers)), 0.0)
+    for index, stiff in found.stiff.items():
+        own = [
+            *islice(points, len(stiff.points)),
+            *islice(joints, len(stiff.joints)),
+            *islice(pairs, len(stiff.pairs)),
+        ]
+        effort = efforts[index]
+        if is_zero(effort.supplied):
+            dissipated = minus(dissipated, sum((account.power + account.storing for account in own), 0.0))
+        else:
+            dissipated = plus(dissipated, effort.dissipated)
+            more = sum((account.power - account.at_start for account in own), 0.0)
+            supplied = plus(supplied, effort.supplied + more)
+    return supplied, dissipated
+
+
+def _solver(loaded: LoadedRobot, tree: Tree, now: Instant) -> Callable[[Any, Any, Any], Sequence[Any]]:
+    """The accelerations (nv,) of a mass matrix, rest and soft rows that meet the constraints, see `Under`."""
+    rows = held_rows(ConstraintRows([], [], []), loaded.locked, loaded.nv)
+    if loaded.constrained:
+        rows = constrained_motion.acceleration_rows(loaded, constrained_motion.conditions_at(loaded, tree, now))
+
+    def solve(M: Any, rest: Any, soft: Any) -> Sequence[Any]:
+        return constrained_dynamics(*softened(branch_factor(tree, M), rest, rows, soft)).a[: loaded.nv]
+
+    return solve
+
+
+def stiff(loaded: LoadedRobot, at: Instant) -> tuple[Tree, StiffByName]:
     """The tree, and the stiff forces of elements on it by name."""
     tree = loaded.tree(at.p)
     points: dict[str, PointForce] = {}
     joints: dict[str, JointForce] = {}
+    pairs: dict[str, PairForce] = {}
     for index, stiff in constrained_motion.seen(loaded, tree, at).stiff().items():
         name = loaded.elements.members[index].element.name
         points |= _numbered(name, stiff.points)
         joints |= _numbered(name, stiff.joints)
-    return tree, points, joints
+        pairs |= _numbered(name, stiff.pairs)
+    return tree, StiffByName(points, joints, pairs)
 
 
 def _numbered(name: str, parts: Sequence[T]) -> dict[str, T]:

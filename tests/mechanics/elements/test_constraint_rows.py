@@ -272,7 +272,7 @@ def test_only_references_are_read() -> None:
         (lambda t, q: (q[0], q[1]), ModelError, "its function gives 2 numbers; expected 1"),
         (lambda t, q: None, ModelError, "its function gives None; expected numbers"),
         (lambda t, q: q[9], ModelError, "its rows raised IndexError.*expected a function over any scalar"),
-        (lambda t, q: q[0] if q[0] > 0 else q[1], TracingError, "element 'e': the truth of an expression"),
+        (lambda t, q: q[0] if q[0] > 0 else q[1], TracingError, "element 'e': whether an expression is true"),
     ],
 )
 def test_functions_that_cannot_be_rows(rows: Any, error: Any, says: str) -> None:

@@ -294,7 +294,8 @@ def test_a_stiff_pd_is_taken_at_the_end_of_a_step():
     assert free.affine and free.linear(state, h)[1] == pytest.approx(h * 100.0 + h * h * 1e6)
     assert free.linear(state, h) == pytest.approx(joint_slope(free.force, state, h))
     limited = Pull(1e6, 100.0, Wish(0.3, 0.1), 0.5, -10.0, 10.0)
-    assert not limited.affine and limited.linear(state, h) == (10.0, 0.0)
+    share = 10.0 / limited.free(state)  # the secant from the force without limits to the middle of the limits
+    assert not limited.affine and limited.linear(state, h) == pytest.approx((10.0, share * (h * 100.0 + h * h * 1e6)))
     assert limited.linear(JointState(0.3, 0.1), h) == pytest.approx((0.5, h * 100.0 + h * h * 1e6))
     system = cart(
         PD("c", "x", kp=1e6, kd=2e3, reference=0.3), Sampled("push", lambda t: 5.0 * t, (), "x", every=0.0375)
@@ -515,7 +516,7 @@ def test_laws_that_are_traced_say_what_is_wrong():
         for law, error, says in (
             (lambda t, x: None, kinemorph.errors.ShapeError, "'c' gave None as outputs; expected numbers"),
             (lambda t: 0.0, ModelError, r"law takes \(t\); expected 2 arguments: t, q.x"),
-            (lambda t, x: 1.0 if x > 0.0 else 0.0, kinemorph.errors.TracingError, "element 'c': the truth of an"),
+            (lambda t, x: 1.0 if x > 0.0 else 0.0, kinemorph.errors.TracingError, "element 'c': whether an"),
         ):
             with pytest.raises(error, match=says):
                 simulate(cart(kind("c", law, "q.x", "x")), 1.0, **QUICK)

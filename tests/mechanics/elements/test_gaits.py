@@ -290,7 +290,7 @@ def test_with_gait_gains_suit_the_inertia_and_efforts_hold():
     floating = kinemorph.library.hexapod24()
     assert len(gait_joints(floating)) == 18 and "trunk_root" not in gait_joints(floating)
     assert gait_joints(kinemorph.library.four_bar()) == ("q1",)
-    with pytest.raises(ModelError, match=r"its joints are none; expected joints of robot 'arm'\. It has hinge\."):
+    with pytest.raises(ModelError, match=r"its joints are none; expected joints of robot 'arm'\. Choose from: hinge\."):
         with_gait(arm, Rhythmic("gait"))
 
 

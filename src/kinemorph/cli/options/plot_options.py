@@ -66,8 +66,8 @@ class PlotOptions:
                 plot(trajectory, *(self.names or default), difference=self.difference, path=self.plot, **common)
             made.append(self.plot)
         if self.phase is not None:
-            from kinemorph.display.charts.phase_portrait import phase_portrait
+            from kinemorph.display.charts.plot_phase import plot_phase
 
-            phase_portrait(trajectory, self.joint, path=self.phase, **common)
+            plot_phase(trajectory, self.joint, path=self.phase, **common)
             made.append(self.phase)
         return made

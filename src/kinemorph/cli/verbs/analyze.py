@@ -205,14 +205,14 @@ def _drawn(found: Poles, what: Analysis, count: int, plot: Path | None, films: S
     """Writes the pictures and films that were asked for."""
     files: list[Path] = []
     if plot is not None and what is Analysis.poles:
-        from kinemorph.display.charts.pole_map import pole_map
+        from kinemorph.display.charts.plot_poles import plot_poles
 
-        pole_map(found, path=plot)
+        plot_poles(found, path=plot)
         files.append(plot)
     elif plot is not None:
-        from kinemorph.display.painting.mode_shapes import mode_shapes
+        from kinemorph.display.painting.draw_modes import draw_modes
 
-        mode_shapes(found, count, path=plot)
+        draw_modes(found, count, path=plot)
         files.append(plot)
     for path in (films.gif, films.mp4):
         if path is not None:

@@ -78,10 +78,10 @@ def _count_clusters(pattern: GaitOptions, clusters: ClusterOptions, as_json: boo
     with working("stepping maps"):
         found = gait_clusters(**given(values, *MAP, "count", "seeds", "steps"))
     if picture is not None:
-        from kinemorph.display.charts.cluster_diagram import cluster_diagram
+        from kinemorph.display.charts.plot_clusters import plot_clusters
 
         with working("drawing"):
-            cluster_diagram(**given(values, *MAP, "count", "over"), path=picture)
+            plot_clusters(**given(values, *MAP, "count", "over"), path=picture)
     data = gait_reports.cluster_summary(found)
     data["files"] = wrote([picture] if picture else [])
     put(data, as_json, gait_reports.cluster_tables)

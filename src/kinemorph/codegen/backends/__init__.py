@@ -1,7 +1,7 @@
 """Backends: each turns a Program into something that runs.
 
-A backend is one function, `Program -> Kernel`; the table that names them is in `codegen.building.compile`. The
-interpreter is the definition of what a program means; every other backend is tested against it, op by op.
+A backend is one function, `Program -> Kernel`; the table of backends is in `codegen.building.compile`. The interpreter
+defines what a program means; every other backend is tested against it, op by op.
 """
 
 from __future__ import annotations
@@ -21,22 +21,22 @@ Run = Callable[[int, Sequence[Array], Sequence[Array]], bool]
 
 @dataclass(frozen=True)
 class Kernel:
-    """A program made runnable. All arrays are of the kernel's precision.
+    """A compiled program that can be run. All arrays have the kernel's precision.
 
-    `source()` is what the backend emits for it, written when asked.
+    `source()` generates the code that the backend emits for the program.
 
-    `run(n, outs, ins)` evaluates n states: `outs` are C-contiguous arrays of n blocks of their port's size, `ins` hold
-    n blocks, or one block that serves every state. It returns whether every number written is finite. Where the outputs
-    have leading axes, a state's result is the same for every n and at every place.
+    `run(n, outs, ins)` evaluates n states: `outs` are C-contiguous arrays with n blocks of their port's size; each of
+    `ins` has n blocks, or one block for all states. It returns whether every number written is finite. If the outputs
+    have leading axes, the result of a state depends neither on n nor on its position in the batch.
 
-    `raw` and `call` are direct entries where a backend has them, else None. `raw(out, *ins)` evaluates as many states
-    as `out` holds, a tuple where there are several outputs, and answers as `run` does. `call(otherwise)` makes a
-    function of the inputs that returns fresh arrays, a tuple where there are several outputs. It passes calls
-    that it is not made for, and those whose result is not finite, to `otherwise`.
+    `raw` and `call` are direct entries from Python, or None if the backend has none. `raw(out, *ins)` evaluates as many
+    states as `out` has room for and returns the same as `run`; for several outputs `out` is a tuple. `call(otherwise)`
+    makes a function of the inputs that returns new arrays, for several outputs a tuple. It passes calls with unsuitable
+    inputs, and calls whose result is not finite, to the function `otherwise`.
 
-    `source()` is what was emitted. `lanes` is how many states are computed side by side; 0 says that `run` holds the
-    interpreter lock, so that threads do not pay. `address` is where machine code for one state begins, a C function
-    `void kernel(out0, ..., in0, ...)` of pointers; 0 says that there is none.
+    `lanes` is the number of states that are computed at the same time in SIMD lanes; 0 means that `run` holds Python's
+    interpreter lock, so that threads are no faster. `address` is the address of machine code for one state, a C
+    function `void kernel(out0, ..., in0, ...)` of pointers; 0 means that there is none.
     """
 
     source: Callable[[], str]

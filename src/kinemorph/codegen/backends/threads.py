@@ -1,7 +1,7 @@
-"""A big batch shared out among threads: compiled code runs without the interpreter lock, so all CPUs can work on it.
+"""A big batch divided among threads: compiled code runs without Python's interpreter lock, so that all CPUs are used.
 
-Shares begin at multiples of the lane width, and a state's result does not depend on where it stands; so any number of
-threads gives the same bits.
+Each share of the batch starts at a multiple of the number of lanes, and the result of a state does not depend on its
+position in the batch; so results are bit-identical for any number of threads.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from kinemorph.errors import KinemorphError
 if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor
 
-WRITING = 20  # operations that take as long as to write one number to memory
-LEAST = 8_000_000  # cost times states in a share: a few hundred microseconds, several times a thread's wake-up
+WRITING = 20  # the cost of writing one number to memory, in operations
+LEAST = 8_000_000  # least cost of a share, in operations: some 100 us, several times what it takes to wake up a thread
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -28,35 +28,43 @@ R = TypeVar("R")
 
 @cache
 def default_threads() -> int:
-    """KINEMORPH_THREADS of the environment, else the number of CPUs this process may use."""
+    """The number in the environment variable KINEMORPH_THREADS, else the number of CPUs that this process may use."""
     wanted = os.environ.get("KINEMORPH_THREADS")
-    if not wanted:  # an empty one counts as none
+    if not wanted:  # an empty string counts as not set
         usable = getattr(os, "sched_getaffinity", None)
         return len(usable(0)) if usable else os.cpu_count() or 1
     if not wanted.strip().isdigit() or int(wanted) < 1:
-        raise KinemorphError(f"KINEMORPH_THREADS is '{wanted}'; expected a whole number from 1 up. Set or unset it.")
+        raise KinemorphError(
+            f"the environment variable KINEMORPH_THREADS is '{wanted}'; expected a whole number, 1 or more. Correct it "
+            "or unset it."
+        )
     return int(wanted)
 
 
 def checked_threads(count: object, what: str) -> int:
-    """A number of threads; raises KinemorphError for what is not a whole number from 1 up."""
+    """A number of threads as an int; KinemorphError, which starts with `what`, if it is not a whole number >= 1."""
     if isinstance(count, bool) or not isinstance(count, (int, np.integer)) or count < 1:
-        raise KinemorphError(f"{what} is {count!r}; expected a whole number from 1 up. 1 stays on the calling thread.")
+        raise KinemorphError(
+            f"{what} is {count!r}; expected a whole number, 1 or more. Use 1 to stay on the calling thread."
+        )
     return int(count)
 
 
 def cost_in_batch(program: Runnable) -> int:
-    """What a state costs where many follow each other: operations, and writing the results."""
+    """The cost of one state in a batch, in operations, with the cost of writing its results."""
     return program.cost + WRITING * sum(port.size for port in program.outputs)
 
 
 def shared_from(cost: int) -> int:
-    """The number of states from which a second thread pays. `cost`: that of one state."""
+    """The number of states from which a second thread makes a call faster; `cost` is the cost of one state."""
     return -(-2 * LEAST // max(cost, 1))
 
 
 def shares(n: int, lanes: int, threads: int, cost: int) -> list[int]:
-    """Where the shares of n states begin, and n; one share where more do not pay. `cost`: that of one state."""
+    """The bounds of the shares of n states: the first state of each share, then n.
+
+    There is one share if more would not be faster; `cost` is the cost of one state.
+    """
     if not lanes:
         return [0, n]
     blocks = -(-n // lanes)
@@ -67,7 +75,7 @@ def shares(n: int, lanes: int, threads: int, cost: int) -> list[int]:
 
 
 def in_threads(work: Callable[[T], R], items: Sequence[T], threads: int) -> list[R]:
-    """work(item) for all items; the calling thread takes the last one."""
+    """The results of work(item) for all items, computed on `threads` threads and the calling thread."""
     waiting = [_pool(threads).submit(work, item) for item in items[:-1]]
     last = work(items[-1])
     return [*(result.result() for result in waiting), last]

@@ -2,5 +2,5 @@
 
 compile     the table of backends, and `build`
 function    `CompiledFunction`: checked arrays in, new arrays out
-self_test   a tiny program through every backend
+self_test   a tiny program, compiled and run with every backend
 """

@@ -1,6 +1,6 @@
 """From a program to a function of NumPy arrays.
 
-`build(program)` looks up the backend in one table and wraps the kernel that it makes in a `CompiledFunction`.
+`build(program)` looks up the backend in a table, has it make a kernel, and wraps that in a `CompiledFunction`.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ BACKENDS: dict[str, Callable[[Runnable, Precision], Kernel]] = {
 
 
 def runnable_backends() -> tuple[str, ...]:
-    """The backends that this computer can run: C needs a compiler."""
+    """The names of the backends that can run on this computer; "c" needs a C compiler."""
     from kinemorph.codegen.backends.c.library import has_compiler
 
     return tuple(name for name in BACKENDS if name != "c" or has_compiler())

@@ -1,7 +1,7 @@
-"""A compiled program as a Python function: checked arrays in, fresh arrays out.
+"""A compiled program as a Python function: checked arrays in, new arrays out.
 
-There are two calls. `f(q, v)` checks shapes, broadcasts leading axes, allocates the result and checks every number in
-it, so that a NaN is never passed on silently; a big batch is shared among threads. `f.raw(out, q, v)` takes
+There are two ways to call it. `f(q, v)` checks shapes, broadcasts leading axes, allocates the result and checks every
+number in it, so that a NaN is never passed on silently; a big batch is divided among threads. `f.raw(out, q, v)` takes
 C-contiguous arrays of the function's precision without checks and stays on the calling thread.
 """
 
@@ -31,28 +31,28 @@ class CompiledFunction:
 
     `name`, `inputs`, `outputs`   those of its program: ports have a name and a shape
     `program`                     the Program or LoopProgram that it runs
-    `ops`, `flops`                the number of operations; of additions, subtractions and products among them
-    `backend`, `source`           the backend that made it, and the code that this emitted
-    `dtype`                       of the arrays that it returns
+    `ops`, `flops`                the number of all operations, and of additions, subtractions and products alone
+    `backend`, `source`           the backend that made it, and the code that the backend emitted
+    `dtype`                       the type of the arrays that it returns
     `compile_seconds` [s]         the time to compile it or to load it
     `threads`                     how many threads may share a call with a big batch: by default KINEMORPH_THREADS of
                                   the environment, else the number of CPUs
-    `raw(out, *inputs)`           the call without checks; `shared` is the same on several threads
-    `kernel_address`              of the machine code (see `Kernel`)
+    `raw(out, *inputs)`           the call without checks; `shared` does the same on several threads
+    `kernel_address`              the address of the machine code for one state (see `Kernel`)
 
     `raw` takes C-contiguous arrays of `dtype` and writes as many states as `out` holds (a tuple of arrays where the
     program has several outputs); an input holds as many states, or a single one that serves all. `out` must not overlap
     an input. It returns whether every number written is finite.
     """
 
-    # Python looks for `__call__` in the class, where a slot hands out what the instance keeps in it: so a call goes
-    # straight to machine code, without a Python function in between that would take longer than a small kernel
+    # Python looks up `__call__` in the class, where this slot returns the function stored in the instance: so a call
+    # goes directly to machine code, without a Python function in between that would take longer than a small kernel
     __slots__ = {
         "__call__": """Evaluates one state or a batch.
 
         Each input has shape (*batch, *port.shape); leading axes broadcast against each other. Inputs may be given by
         name. Returns one array of shape (*batch, *port.shape), or a tuple of arrays in port order. Raises ShapeError
-        for an input that does not fit or is not finite, KinemorphError where finite inputs give a result that is not.
+        if an input has the wrong shape or is not finite, KinemorphError if finite inputs give a result that is not.
         """,
         "__dict__": "everything else",
         "__weakref__": "",
@@ -79,7 +79,7 @@ class CompiledFunction:
         self.compile_seconds = compile_seconds
         self.dtype = np.dtype(precision)
         self.threads = default_threads()
-        # float64 is what np.empty makes; saying so would cost a call as much as a small kernel
+        # np.empty makes float64 by default; passing the dtype would take as long as a small kernel
         self._empty: Callable[..., Any] = np.empty if precision == "float64" else partial(np.empty, dtype=self.dtype)
         self._lanes = kernel.lanes
         self.raw: Callable[..., bool] = kernel.raw or self._raw
@@ -88,19 +88,19 @@ class CompiledFunction:
         self._shapes = tuple(port.shape for port in program.outputs)
         self._single = len(self._shapes) == 1
         self._room_from = room_from(program.outputs)
-        if self._room_from == 1:  # once for the calls of one state, which make their results themselves
+        if self._room_from == 1:  # once for calls with one state, which allocate their results themselves
             make_room(1, program.outputs)
         direct = kernel.call(self._otherwise) if kernel.call else self._otherwise
         self.__call__ = self._finite_first(direct) if program.decided_by_data else direct
 
     @cached_property
     def program(self) -> Any:
-        """The Program, or LoopProgram where it runs in loops; traced when first asked for if it came from the cache."""
+        """The Program or LoopProgram that this function runs; one recalled from disk is traced at the first access."""
         return self._runnable.traced
 
     @property
     def threads(self) -> int:
-        """How many threads may share a call with a big batch."""
+        """The largest number of threads that a call with a big batch uses."""
         return self._threads
 
     @threads.setter
@@ -109,12 +109,12 @@ class CompiledFunction:
 
     @cached_property
     def source(self) -> str:
-        """What the backend emitted, written when first asked for."""
+        """The code that the backend emits; it is generated at the first access."""
         return self._source()
 
     @cached_property
     def __signature__(self) -> inspect.Signature:
-        """The inputs by name."""
+        """The signature shown by `help`: the names of the inputs."""
         kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
         return inspect.Signature([inspect.Parameter(port.name, kind) for port in self.inputs])
 
@@ -126,13 +126,13 @@ class CompiledFunction:
         return f"<{self.name}: {_listed(self.inputs)} -> {_listed(self.outputs)}; {self.ops} ops>"
 
     def _otherwise(self, *arrays: npt.ArrayLike, **named: npt.ArrayLike) -> Any:
-        """The call with all checks: where a backend has no direct entry, or the inputs do not fit it."""
+        """The call with all checks, used if the backend has no direct entry or the inputs do not fit it."""
         if named:
             return self(*self._in_order(arrays, named))
         return self._general(arrays)
 
     def _finite_first(self, direct: Callable[..., Any]) -> Callable[..., Any]:
-        """The call of a program in which numbers decide how often loops run: infinite ones are refused first."""
+        """`direct` with a check before it that inputs are finite, for programs whose loop counts depend on data."""
 
         def call(*arrays: npt.ArrayLike, **named: npt.ArrayLike) -> Any:
             return direct(*arrays, **named) if all(map(_is_finite, arrays)) else self._otherwise(*arrays, **named)
@@ -142,21 +142,22 @@ class CompiledFunction:
     def _in_order(
         self, arrays: tuple[npt.ArrayLike, ...], named: dict[str, npt.ArrayLike]
     ) -> tuple[npt.ArrayLike, ...]:
-        """The inputs in port order, the first ones given by place and the others by name."""
+        """The inputs in port order; `arrays` are those given by position, `named` those given by name."""
         rest = [port.name for port in self.inputs[len(arrays) :]]
         if sorted(rest) != sorted(named):
             raise ShapeError(
                 f"function '{self.name}' takes the inputs {_listed(self.inputs)}; {len(arrays)} were given by "
-                f"place and {', '.join(named)} by name. Give each once."
+                f"position and {', '.join(named)} by name. Give each input once."
             )
         return (*arrays, *(named[name] for name in rest))
 
     def _general(self, arrays: Sequence[npt.ArrayLike]) -> Any:
-        """The call for any input: it checks, broadcasts, evaluates, and checks the result."""
+        """Evaluates the function for inputs in port order: checks and broadcasts them, runs, and checks the result."""
         ports = self.inputs
         if len(arrays) != len(ports):
             raise ShapeError(
-                f"function '{self.name}' takes {len(ports)} inputs ({_listed(ports)}); {len(arrays)} were given."
+                f"function '{self.name}' takes {len(ports)} inputs ({_listed(ports)}); {len(arrays)} were given. "
+                "Give each input once."
             )
         ins = [self._as_floats(port, array) for port, array in zip(ports, arrays, strict=True)]
         batches = [array.shape[: array.ndim - len(port.shape)] for port, array in zip(ports, ins, strict=True)]
@@ -173,7 +174,7 @@ class CompiledFunction:
         return outs[0] if self._single else tuple(outs)
 
     def _common(self, batches: Sequence[Shape]) -> Shape:
-        """The leading axes of the result."""
+        """The leading axes of the result: the leading axes of all inputs, broadcast against each other."""
         different = set(batches) - {()}
         if len(different) < 2:
             return different.pop() if different else ()
@@ -183,16 +184,16 @@ class CompiledFunction:
             listed = ", ".join(f"{port.name} {at}" for port, at in zip(self.inputs, batches, strict=True))
             raise ShapeError(
                 f"function '{self.name}': the leading axes of its inputs do not broadcast ({listed}). "
-                "Give each input the same batch shape, or none."
+                "Give all inputs the same leading axes, or no leading axes."
             ) from None
 
     def shared(self, out: Any, *inputs: Array, threads: int | None = None) -> bool:
-        """`raw`, on several threads where the batch is big enough to pay for them."""
+        """The same as `raw`, on several threads if the batch is big enough for them to be faster."""
         outs = [out] if self._single else list(out)
         return self._run_shared(self._states(outs), outs, inputs, threads)
 
     def _run_shared(self, n: int, outs: Sequence[Array], blocks: Sequence[Array], threads: int | None = None) -> bool:
-        """Runs the kernel, on several threads where the batch is big enough to pay for them."""
+        """Runs the kernel on n states, on several threads if the batch is big enough for them to be faster."""
         threads = self._threads if threads is None else checked_threads(threads, f"function '{self.name}': threads")
         bounds = shares(n, self._lanes, threads, self._cost) if threads > 1 else ()
         if len(bounds) < 3:
@@ -211,25 +212,28 @@ class CompiledFunction:
         return all(in_threads(part, list(pairwise(bounds)), threads))
 
     def _as_floats(self, port: Port, given: npt.ArrayLike) -> Array:
-        """An input as an array of the function's precision whose last axes are the port's."""
+        """An input as an array of the function's precision; ShapeError if its last axes are not those of the port."""
         shape = port.shape
         try:
             array = np.asarray(given)
         except ValueError:
-            raise self._misfit(port, f"is a ragged sequence; expected shape (..., {_inner(port)}).") from None
+            raise self._misfit(
+                port, f"is a ragged sequence; expected shape (..., {_inner(port)}). Give all rows the same length."
+            ) from None
         if array.dtype != self.dtype and array.dtype.kind not in "fiub":
             expected = f"real numbers that convert to {self.dtype}"
-            raise self._misfit(port, f"has dtype {array.dtype}; expected {expected}.")
+            raise self._misfit(port, f"has dtype {array.dtype}; expected {expected}. Convert it.")
         if array.ndim < len(shape) or array.shape[array.ndim - len(shape) :] != shape:
             expected = f"{shape} for one state or (..., {_inner(port)}) for a batch"
             raise self._misfit(port, f"has shape {array.shape}; expected {expected}. {_remedy(port, array.shape)}")
         return array if array.dtype == self.dtype else array.astype(self.dtype)
 
     def _misfit(self, port: Port, why: str) -> ShapeError:
+        """The error for an input that cannot be used."""
         return ShapeError(f"function '{self.name}': input '{port.name}' {why}")
 
     def _refuse_infinite(self, n: int, blocks: Sequence[Array]) -> None:
-        """Raises the error for the first number of an input that is not finite."""
+        """Raises ShapeError if a number of an input is not finite, and names the first one."""
         for port, block in zip(self.inputs, blocks, strict=True):
             numbers = block.reshape(-1)
             bad = np.flatnonzero(~np.isfinite(numbers))
@@ -239,13 +243,14 @@ class CompiledFunction:
                 raise self._infinite(entry_names(port)[entry], where, numbers[bad[0]])
 
     def _infinite(self, name: str, where: str, given: Any) -> ShapeError:
+        """The error for an input entry that is not finite; `where` names its state in a batch, or is empty."""
         return ShapeError(
             f"function '{self.name}': input {name}{where} is {given}; expected a finite number. "
-            "Check where it comes from."
+            "Check how it was computed."
         )
 
     def _explain(self, n: int, outs: Sequence[Array], blocks: Sequence[Array]) -> NoReturn:
-        """Raises the error for a result that is not finite: names the input to blame, or the first bad output."""
+        """Raises the error for a result that is not finite; it names an input that is not finite, else the output."""
         found = []
         for port, out in zip(self.outputs, outs, strict=True):
             table = out.reshape(n, port.size)
@@ -261,8 +266,8 @@ class CompiledFunction:
                     raise self._infinite(name, where, given)
         raise KinemorphError(
             f"function '{self.name}': output {entry_names(port)[entry]}{where} is {value} although every input is "
-            "finite. A matrix may be singular there, a divisor or a quaternion zero, or an argument or a setting of a "
-            "loop outside its domain; move the state, or use raw() to receive the value as it is."
+            "finite. A matrix may be singular there, a divisor or a quaternion zero, or an argument of a function or "
+            "a setting of a loop outside its domain. Change the state, or use raw() to get the value as it is."
         )
 
     def _raw(self, out: Any, *inputs: Array) -> bool:
@@ -271,13 +276,13 @@ class CompiledFunction:
         return self._run(self._states(outs), outs, inputs)
 
     def _states(self, outs: Sequence[Array]) -> int:
-        """How many states the outputs have room for."""
+        """The number of states that the output arrays have room for."""
         sizes = [(out.size, port.size) for out, port in zip(outs, self.outputs, strict=True) if port.size]
         return int(sizes[0][0] // sizes[0][1]) if sizes else 1
 
 
 def _is_finite(given: npt.ArrayLike) -> bool:
-    """Whether all numbers are finite; False where they are not numbers, so that the checks report it."""
+    """Whether all numbers are finite; False if `given` holds no numbers, so that the later checks report that."""
     try:
         return math.isfinite(given) if type(given) is float else bool(np.isfinite(given).all())
     except (TypeError, ValueError):
@@ -285,7 +290,7 @@ def _is_finite(given: npt.ArrayLike) -> bool:
 
 
 def _block(port: Port, array: Array, batch: Shape) -> Array:
-    """An input as contiguous blocks, or as one where it has no batch of its own."""
+    """An input as a C-contiguous array: one block of the port's size per state, or a single block for all states."""
     whole = batch + port.shape
     if array.shape != whole and array.size != port.size:
         array = np.broadcast_to(array, whole)
@@ -302,7 +307,7 @@ def _inner(port: Port) -> str:
 
 
 def _remedy(port: Port, shape: Shape) -> str:
-    """How to correct a wrong shape, where that can be guessed."""
+    """A sentence on how to correct a wrong shape, from what it looks like."""
     if len(shape) == 2 and len(port.shape) == 1 and shape[0] == port.shape[0]:
         return "The batch axis comes first: pass the transpose."
     if math.prod(shape) == port.size:

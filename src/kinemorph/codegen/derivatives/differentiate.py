@@ -2,14 +2,14 @@
 
     forward(program)                 how the outputs change along given rates of the inputs        (one direction)
     reverse(program)                 how a weighted sum of the outputs changes with the inputs     (one gradient)
-    jacobian(program, of, by)        all partial derivatives of some outputs by some inputs
-    sparse_jacobian(program, of, by) the same without the structural zeros, and where each one stands
+    jacobian(program, of, by)        all partial derivatives of some outputs with respect to some inputs
+    sparse_jacobian(program, of, by) the Jacobian without structural zeros, with the row and column of each entry
     hessian(program, of, by)         second derivatives
-    pattern(program, of, by)         which entries of a Jacobian can be other than zero
+    pattern(program, of, by)         which entries of a Jacobian can be nonzero
 
-No formula of mechanics is touched: a sweep runs over the nodes of the graph and writes the chain rule next to them, in
-the same hash-consed graph, so that what value and derivative share is computed once. A derivative that is structurally
-zero is the constant 0. Graphs need no coloring: sparsity is used node by node, as the sweep meets it.
+A sweep runs over the nodes of the graph and applies the chain rule to each. The derivatives become nodes of the same
+hash-consed graph, so that subexpressions of value and derivative are shared. A derivative that is structurally zero is
+the constant 0. No graph coloring is needed: sweeps use sparsity node by node.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from kinemorph.codegen.graphs.program import Port, Program, as_program
 
 
 class SparseJacobian(NamedTuple):
-    """Entry k of the program's output `values` is d of[rows[k]] / d by[cols[k]]; both counted row by row."""
+    """Entry k of the program's output `values` is d of[rows[k]] / d by[cols[k]]; entries are counted row by row."""
 
     program: Program
     rows: npt.NDArray[np.intp]
@@ -48,11 +48,11 @@ class SparseJacobian(NamedTuple):
 
 
 def forward(program: Program, by: Names | None = None, *, of: Names | None = None, values: bool = False) -> Program:
-    """The Jacobian times a vector: rates of the outputs from rates of the inputs.
+    """A program for the Jacobian times a vector: it computes rates of the outputs from rates of the inputs.
 
     For each input named in `by` (default: all) an input `d_<name>` of the same shape is added after the others; for
-    each output named in `of` (default: all) there is an output `d_<name>`. With `values` the outputs themselves come
-    first.
+    each output named in `of` (default: all) there is an output `d_<name>`. If `values` is true, the outputs named in
+    `of` come before these.
     """
     program = detached(as_program(program, "forward"))
     ins, outs = chosen(program.inputs, by, program, "input"), chosen(program.outputs, of, program, "output")
@@ -68,11 +68,11 @@ def forward(program: Program, by: Names | None = None, *, of: Names | None = Non
 
 
 def reverse(program: Program, of: Names | None = None, *, by: Names | None = None, values: bool = False) -> Program:
-    """A vector times the Jacobian: the gradient of a weighted sum of the outputs.
+    """A program for a vector times the Jacobian: it computes the gradient of a weighted sum of the outputs.
 
     For each output named in `of` (default: all) an input `w_<name>` of the same shape, its weights, is added after the
-    others; for each input named in `by` (default: all) there is an output `g_<name>`. With `values` the outputs
-    themselves come first.
+    others; for each input named in `by` (default: all) there is an output `g_<name>`. If `values` is true, the outputs
+    named in `of` come before these.
     """
     program = detached(as_program(program, "reverse"))
     ins, outs = chosen(program.inputs, by, program, "input"), chosen(program.outputs, of, program, "output")
@@ -94,16 +94,16 @@ def reverse(program: Program, of: Names | None = None, *, by: Names | None = Non
 def jacobian(
     program: Program, of: Names, by: Names, *, seeds: Seeds | None = None, mode: Mode = "auto", values: bool = False
 ) -> Program:
-    """All partial derivatives of outputs by inputs: for each pair an output `d_<of>_d_<by>`, shape (*of, *by).
+    """A program for all partial derivatives of outputs: for each pair an output `d_<of>_d_<by>`, shape (*of, *by).
 
-    `of`, `by`   a name or several
-    `seeds`      directions in place of the entries of an input: {name: function}, where the function takes the input
+    `of`, `by`   one name or several: the outputs to differentiate, and the inputs to differentiate with respect to
+    `seeds`      directions to use instead of the entries of an input: {name: function}. The function takes the input
                  (nested lists of expressions) and returns one tangent for each direction, in the shape of the input.
                  The output then has shape (*of, directions). This gives derivatives on a manifold: tangents of a
                  quaternion depend on the quaternion.
-    `mode`       "forward" (a sweep for each direction), "reverse" (a sweep for each output entry), or "auto": the one
-                 with less work on this graph. Both give the same derivative.
-    `values`     whether the outputs named in `of` come first.
+    `mode`       "forward" (a sweep for each direction), "reverse" (a sweep for each output entry), or "auto": the mode
+                 that takes fewer operations on this graph. Both give the same derivative.
+    `values`     whether the outputs named in `of` come before the derivatives
     """
     found = Entries(as_program(program, "jacobian"), of, by, seeds, mode)
     ports: list[Port] = []
@@ -119,10 +119,10 @@ def jacobian(
 def sparse_jacobian(
     program: Program, of: str, by: str, *, seeds: Seeds | None = None, mode: Mode = "auto"
 ) -> SparseJacobian:
-    """The entries of `jacobian` that are not structurally zero, as one output `values` of shape (nnz,).
+    """The entries of a Jacobian that are not structurally zero: a program with one output `values`, shape (nnz,).
 
-    Rows and columns count the entries of `of` and of `by` (or the directions of `seeds`) row by row; they are those of
-    `pattern`, sorted by row.
+    Rows and columns of the entries are returned too; they count the entries of `of` and of `by` (or the directions of
+    `seeds`) row by row. They are the nonzero entries of `pattern`, sorted by row.
     """
     found = Entries(as_program(program, "sparse_jacobian"), of, by, seeds, mode)
     rows, cols = np.nonzero(found.pattern())
@@ -131,17 +131,18 @@ def sparse_jacobian(
 
 
 def pattern(program: Program, of: str, by: str, *, seeds: Seeds | None = None) -> npt.NDArray[np.bool_]:
-    """Which entries of a Jacobian can be other than zero: shape (entries of `of`, entries of `by` or directions).
+    """Which entries of a Jacobian can be nonzero: bools, shape (entries of `of`, entries of `by` or directions).
 
-    Structural: what the graph lets through, whatever the numbers are.
+    The pattern is structural: it follows from the graph alone, not from numbers.
     """
     return Entries(as_program(program, "pattern"), of, by, seeds, "forward").pattern()
 
 
 def hessian(program: Program, of: str, by: str, *, values: bool = False) -> Program:
-    """Second derivatives of an output by one input, forward over reverse: `dd_<of>_d_<by>`, shape (*of, *by, *by).
+    """A program for the second derivatives of an output with respect to one input, by forward over reverse mode.
 
-    Symmetric to the last bit: one triangle is computed and mirrored.
+    Its output is `dd_<of>_d_<by>`, shape (*of, *by, *by); with `values` the output `of` comes before it. It is
+    symmetric to the last bit: one triangle is computed and mirrored.
     """
     program = as_program(program, "hessian")
     port, out = only(program.inputs, by, program, "input"), only(program.outputs, of, program, "output")
@@ -161,7 +162,11 @@ def _derived(
     values: Sequence[Port] = (),
     inputs: Sequence[Port] = (),
 ) -> Program:
-    """A program in the same graph: the outputs `values` of the original, then the derivatives."""
+    """A program in the same graph as `program`; `what` is added to its name.
+
+    Its outputs are the ports `values` of `program`, then `outputs` with the references `refs`. Its inputs are those of
+    `program`, then `inputs`.
+    """
     kept = [ref for port in values for ref in output_refs(program, port)]
     ports, ins = (*values, *outputs), (*program.inputs, *inputs)
     return Program(f"{program.name}_{what}", ins, ports, program.graph, (*kept, *refs))

@@ -1,4 +1,4 @@
-"""The entries of a Jacobian: what to seed, in which direction to sweep, and where to read the result."""
+"""The entries of a Jacobian: the seeds of its inputs, the direction of its sweeps, and the entries that they give."""
 
 from __future__ import annotations
 
@@ -24,7 +24,10 @@ Seeds = Mapping[str, Rule]
 
 
 class Entries:
-    """Rows are entries of outputs, columns are directions of inputs; both counted over all ports that were named."""
+    """The Jacobian of the outputs named `of` with respect to the inputs named `by`, as graph references.
+
+    Rows are entries of the outputs, columns are directions of the inputs; both are counted over all named ports.
+    """
 
     def __init__(self, program: Program, of: Names, by: Names, seeds: Seeds | None, mode: Mode) -> None:
         if mode not in get_args(Mode):
@@ -35,7 +38,7 @@ class Entries:
         self.outs = chosen(program.outputs, of, program, "output")
         self.refs = [ref for port in self.outs for ref in output_refs(program, port)]
         self.order = self.graph.reachable(self.refs)
-        self.inputs: list[int] = []  # their ids
+        self.inputs: list[int] = []  # ids of all input entries
         self.directions: list[Seed] = []
         self.blocks: list[tuple[str, Shape, range]] = []  # name, shape and directions of each input
         ins = chosen(program.inputs, by, program, "input")
@@ -55,17 +58,17 @@ class Entries:
 
     @cached_property
     def felt(self) -> dict[int, int]:
-        """For each node the set of directions it feels."""
+        """For each node that depends on any direction, the set of these directions, as a bit mask."""
         return spread(self.graph, self.order, seed_sets(self.directions))
 
     @cached_property
     def rows(self) -> list[Seed]:
-        """For each output entry the adjoint to start from."""
+        """The seed of the reverse sweep of each output entry: adjoint 1 for that entry."""
         return [adjoint_seed(self.graph, [ref], [self.graph.constant(1.0)]) for ref in self.refs]
 
     @cached_property
     def goes_forward(self) -> bool:
-        """Whether forward mode is used: as asked, or where it takes less work."""
+        """Whether forward mode is used: as `mode` says, or for "auto" if it takes fewer operations."""
         if self.mode != "auto":
             return self.mode == "forward"
         path = [i for i in self.order if i in self.felt]
@@ -74,7 +77,7 @@ class Entries:
 
     @cached_property
     def swept(self) -> list[dict[int, int]]:
-        """Tangents along each direction, or adjoints for each row."""
+        """The results of the sweeps by node id: tangents along each direction, or adjoints for each row."""
         if self.goes_forward:
             return push(self.graph, self.order, self.directions)
         return pull(self.graph, self.order, self.rows, self.inputs)
@@ -89,13 +92,17 @@ class Entries:
         return total
 
     def pattern(self) -> npt.NDArray[np.bool_]:
+        """Which entries can be nonzero, shape (rows, directions)."""
         sets = [self.felt.get(abs(ref), 0) for ref in self.refs]
         found = [[bool(mask >> d & 1) for d in range(len(self.directions))] for mask in sets]
         return np.array(found, dtype=bool).reshape(len(sets), len(self.directions))
 
 
 def adjoint_seed(graph: Graph, refs: Sequence[int], weights: Sequence[int]) -> Seed:
-    """The adjoints to start from: the weight of each output entry."""
+    """The seed of a reverse sweep: the node of each output entry gets the entry's weight as its adjoint.
+
+    `refs` and `weights` are signed references.
+    """
     algebra, row = References(graph), dict[int, int]()
     for ref, weight in zip(refs, weights, strict=True):
         row[abs(ref)] = algebra.plus(row.get(abs(ref), 0), weight if ref >= 0 else -weight)
@@ -103,11 +110,11 @@ def adjoint_seed(graph: Graph, refs: Sequence[int], weights: Sequence[int]) -> S
 
 
 def _directions(graph: Graph, port: Port, ids: Sequence[int], rule: Rule) -> list[Seed]:
-    """The directions that a seed function gives for one input."""
+    """The directions that a seed function returns for one input; `ids` are the nodes of the input's entries."""
     if not callable(rule):
         raise ShapeError(
             f"seeds of input '{port.name}': {rule!r} is given; expected a function of the input that returns one "
-            "tangent for each direction. Write lambda x: [...] where they are constant."
+            "tangent for each direction. Write lambda x: [...] if the tangents are constant."
         )
     rows = rule(nested([Expr(graph, i) for i in ids], port.shape))
     seeds: list[Seed] = []
@@ -115,7 +122,8 @@ def _directions(graph: Graph, port: Port, ids: Sequence[int], rule: Rule) -> lis
         flat = list(entries_of(row))
         if len(flat) != len(ids):
             raise ShapeError(
-                f"seeds of input '{port.name}': tangent {k} has {len(flat)} entries; expected {len(ids)}, as the input."
+                f"seeds of input '{port.name}': tangent {k} has {len(flat)} entries; expected {len(ids)}. Return "
+                "tangents in the shape of the input."
             )
         seeds.append({i: ref for i, ref in zip(ids, map(graph.reference, flat), strict=True) if ref})
     return seeds

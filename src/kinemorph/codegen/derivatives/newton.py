@@ -1,4 +1,4 @@
-"""Newton's iteration around a program, with exact derivatives: the whole solution is one call of machine code."""
+"""Newton's iteration for a residual program, with exact derivatives: all iterations are one call of machine code."""
 
 from __future__ import annotations
 
@@ -12,19 +12,20 @@ from kinemorph.codegen.loops.loop_program import LoopProgram, View
 from kinemorph.errors import CompileError
 from kinemorph.vocabulary.blocks import LeastSquares
 
-HALVINGS = 20  # of a Newton step that does not lead down
+HALVINGS = 20  # how often a Newton step that does not lower the residual is halved
 HUGE = 1e30  # a tolerance beyond it counts as infinite, in float32 too
 LARGEST = 1e15  # the largest limit: whole numbers up to it are exact, and no run makes more iterations
 
 
 def newton(residual: Program, by: str = "x") -> LoopProgram:
-    """x with residual(x, ...) = 0 near a first guess: Newton's iteration with exact derivatives.
+    """A loop program that finds x with residual(x, ...) = 0 by Newton's iteration with exact derivatives.
 
-    `residual` has one output (m,); `by` names its input (n,) that is sought. Steps are least-squares steps of least
-    norm, so m and n may differ and rows may repeat; a step that does not lower the largest residual is halved. The
-    loop program takes the inputs of `residual`, then `tolerance` () and `limit` (). It returns `solution`, `error` (the
-    largest residual) and `iterations`; where `error` is above the tolerance, it has not converged. `solution` and
-    `error` are NaN where the tolerance or the limit is negative or not finite.
+    `residual` has one output (m,); `by` names the input (n,) to solve for, whose value is the initial guess. Steps are
+    least-squares steps of least norm, so m and n may differ and rows may repeat; a step that does not lower the largest
+    residual is halved. The loop program takes the inputs of `residual`, then `tolerance` () and `limit` (), the largest
+    number of iterations. It returns `solution`, `error` (the largest residual) and `iterations`; if `error` is above
+    the tolerance, it has not converged. `solution` and `error` are NaN if the tolerance or the limit is negative or
+    not finite.
     """
     residual = as_program(residual, "newton")
     places = {port.name: port for port in residual.inputs}
@@ -32,15 +33,15 @@ def newton(residual: Program, by: str = "x") -> LoopProgram:
         listed = ", ".join(places)
         raise CompileError(
             f"newton: program '{residual.name}' has the inputs {listed} and {len(residual.outputs)} outputs; "
-            f"expected an input '{by}' and one output."
+            f"expected an input '{by}' and one output. Name the input to solve for in `by`."
         )
     m, n = residual.outputs[0].size, places[by].size
     ends = {"solution": (n,), "error": (), "iterations": ()}
     settings: dict[str, tuple[int, ...]] = {"tolerance": (), "limit": ()}
     for name in (name for name in (*settings, *ends) if name in places):
         raise CompileError(
-            f"newton: program '{residual.name}' has an input '{name}', and the loop program around it has a number of "
-            "its own by that name. Rename the input."
+            f"newton: program '{residual.name}' has an input '{name}', a name that the loop program around it uses "
+            "itself. Rename the input."
         )
     shapes = {port.name: port.shape for port in residual.inputs}
     loop = LoopBuilder(f"newton of {residual.name}", shapes | settings, ends)
@@ -98,6 +99,6 @@ def newton(residual: Program, by: str = "x") -> LoopProgram:
 
 
 def _copy_if(loop: LoopBuilder, valid: View, out: View, source: View) -> None:
-    """Writes `source` to `out`, NaN where `valid` is 0; the quotient is exact where it is 1."""
+    """Writes `source` to `out`, or NaN if `valid` is 0, by multiplying and dividing by `valid` (exact for 1)."""
     source, out = replace(source, shape=(source.size,)), replace(out, shape=(out.size,))
     loop.let(out, lambda x, ok: [entry * ok / ok for entry in x], source, valid)

@@ -1,15 +1,15 @@
-"""One node at a time: the derivative of an operation as weights on its arguments.
+"""The derivative of a single operation, as weights on its arguments.
 
     y = op(a, b, ...)      dy = factor * (weight_a da + weight_b db + ...)        `Weights`
     y = where(c, a, b)     dy = where(c, da, db)                                  `Choice`
 
-Forward sweeps read such a row from right to left, reverse sweeps from left to right; both share it among all their
-directions, so a partial derivative is one expression however often it is used. The partials themselves are the
-derivative rows of the op table, run on graph expressions. What is written out here is only what keeps the count of
-operations low: sums and products, whose partials are known, and the common factor 1/b of a quotient.
+Forward sweeps read such an equation from right to left, reverse sweeps from left to right. All directions share it, so
+a partial derivative is one expression however often it is used. The partial derivatives come from the op table,
+evaluated on graph expressions. Only ops where that takes more operations than necessary have their own rule here: sums
+and products, whose partial derivatives are known, and quotients, which have the common factor 1/b.
 
 `where`, `min` and `max` *choose* a tangent. They never multiply by 0 or 1, so that an infinity or a NaN in the branch
-not taken does not come through.
+that is not taken does not reach the result.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from kinemorph.vocabulary.block_derivatives import RULES
 from kinemorph.vocabulary.blocks import Block, Solve
 from kinemorph.vocabulary.ops import OPS
 
-# Partials without a bound at the edge of the domain although the value is finite there: sqrt at 0, asin at 1.
+# Ops whose partial derivatives are infinite at the edge of the domain, where the value is finite: sqrt at 0, asin at 1.
 STEEP = frozenset({"sqrt", "pow", "asin", "acos", "atan2"})
-BEYOND = 1e38  # as good as infinite, and a float32 still
+BEYOND = 1e38  # larger values count as infinite; the number itself fits a float32
 # Ops that may give inf or NaN for finite arguments.
 UNBOUNDED = frozenset({"div", "log", "sqrt", "pow", "asin", "acos", "tan", "exp"})
 
@@ -47,7 +47,7 @@ class Choice(NamedTuple):
 
 
 class References:
-    """Arithmetic on signed references of one graph. Reference 0 is the number zero and stays out of every result."""
+    """Arithmetic on signed references of one graph, with x + 0, 0 * x and 1 * x folded. Reference 0 is the number 0."""
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
@@ -69,21 +69,22 @@ class References:
         return self.graph.reference(apply(self.graph, "where", (condition, chosen, otherwise)))
 
     def either(self, a: int, b: int) -> int:
-        """Not zero where a or b is not."""
+        """An expression that is nonzero where a or b is nonzero."""
         if a == b:
             return a
         return self.one if self.one in (a, b) else self.where(a, self.one, b)
 
     def bounded(self, a: int) -> int:
-        """Not zero where |a| is below every bound of a derivative; zero for inf and NaN."""
+        """An expression that is 1 where |a| < BEYOND, and 0 elsewhere, also for inf and NaN."""
         return self.call("lt", self.call("abs", a), self.graph.constant(BEYOND))
 
     def call(self, name: str, *refs: int) -> int:
+        """The result of an op of the op table on references."""
         return self.graph.reference(apply(self.graph, name, refs))
 
 
 class Vocabulary:
-    """The namespace `f` of the derivative rows, over expressions of one graph and numbers."""
+    """The ops as functions of expressions of one graph and numbers; the derivatives in the op table call it `f`."""
 
     def __init__(self, graph: Graph) -> None:
         self._graph = graph
@@ -93,24 +94,24 @@ class Vocabulary:
         return lambda *args: apply(graph, name, tuple(map(graph.reference, args)))
 
     def pow(self, a: Any, b: Any) -> Any:
-        return a**b  # whole powers become products
+        return a**b  # powers with whole exponents become products
 
     def div(self, a: Any, b: Any) -> Any:
-        """a / b as a product with 1 / b, which other partials of the same node share."""
+        """a / b as a * (1 / b): other partial derivatives of the same node share 1 / b."""
         return a * apply(self._graph, "div", (self._graph.reference(1.0), self._graph.reference(b)))
 
 
 class Linearizer:
-    """Finds the `Weights` or `Choice` of each node of a graph, each once."""
+    """Returns the `Weights` or the `Choice` of a node of a graph, computed at the first call and then stored."""
 
     def __init__(self, graph: Graph, moving: Collection[int]) -> None:
-        """`moving`: ids of the nodes that have a tangent; terms of the others are left out."""
+        """`moving` are the ids of the nodes that have a tangent; terms of other nodes are left out."""
         self.graph = graph
         self.refs = References(graph)
         self.vocabulary = Vocabulary(graph)
         self.moving = moving
         self._found: dict[int, Weights | Choice] = {}
-        self._unbounded: list[bool] = []  # by id, for the nodes looked at so far
+        self._unbounded: list[bool] = []  # by id, for the nodes checked so far
 
     def __call__(self, i: int) -> Weights | Choice:
         found = self._found.get(i)
@@ -122,7 +123,7 @@ class Linearizer:
         return found
 
     def unbounded(self, ref: int) -> bool:
-        """Whether a value may be inf or NaN for finite inputs."""
+        """Whether the value of a signed reference may be inf or NaN for finite inputs."""
         known, nodes = self._unbounded, self.graph.nodes
         for node in nodes[len(known) : abs(ref) + 1]:
             leaf = node[0] in LEAVES
@@ -133,19 +134,20 @@ class Linearizer:
     # ── blocks, by their rules ────────────────────────────────────────────────────────────────────────────────────────
 
     def block_forward(self, i: int, tangents: Sequence[Sequence[int]]) -> list[list[int]]:
-        """Tangents of a block's entries from those of its arguments, for each direction."""
+        """Tangents of the entries of block i from the tangents of its arguments; one row per direction."""
         block, args, values = self._block(i)
         given = [list(map(self._known, row)) for row in tangents]
         return self._references(RULES[type(block)].forward(block, self._evaluate, args, values, given))
 
     def block_reverse(self, i: int, adjoints: Sequence[Sequence[int]]) -> list[list[int]]:
-        """Adjoints of a block's arguments from those of its entries, for each row."""
+        """Adjoints of the arguments of block i from the adjoints of its entries; one row per output entry."""
         block, args, values = self._block(i)
         given = [list(map(self._known, row)) for row in adjoints]
         moving = [abs(ref) in self.moving for ref in self.graph.nodes[i][1:]]
         return self._references(RULES[type(block)].reverse(block, self._evaluate, args, values, given, moving))
 
     def _block(self, i: int) -> tuple[Block, list[Any], list[Any]]:
+        """(block, arguments, values of its entries) of node i."""
         block, *refs = self.graph.nodes[i]
         return block, list(map(self._known, refs)), self.graph.block(block, refs)
 
@@ -156,24 +158,25 @@ class Linearizer:
         return [list(map(self.graph.reference, row)) for row in rows]
 
     def _known(self, ref: int) -> Any:
-        """A reference as the rules want it: an expression, or a float where it is a constant."""
+        """A signed reference as a float if it is a constant, else as an Expr."""
         value = self.graph.value_of(ref)
         return Expr(self.graph, ref) if value is None else value
 
     # ── ops ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _by_row(self, i: int, node: Node) -> Weights:
-        """Weights from the derivative row of the op table."""
+        """The weights of node i from its derivative in the op table."""
         graph = self.graph
         derivative = OPS[node[0]].derivative
         if derivative is None:
             return Weights(self.refs.one, ())
         arguments = list(map(self._known, node[1:]))
-        with np.errstate(all="ignore"):  # a partial that is not needed may be one of a constant: the log in pow
+        with np.errstate(all="ignore"):  # an unneeded derivative may be undefined, as the log in pow
             partials = derivative(self.vocabulary, *arguments, Expr(graph, i))
         return self.weights(zip(node[1:], map(graph.reference, partials), strict=True))
 
     def weights(self, terms: Any, factor: int | None = None) -> Weights:
+        """Weights without the terms of arguments that have no tangent or a zero weight."""
         kept = tuple(term for term in terms if abs(term[0]) in self.moving and term[1] != 0)
         return Weights(self.refs.one if factor is None else factor, kept)
 
@@ -190,7 +193,7 @@ class Linearizer:
         return self.weights(((a, b), (b, a)))
 
     def div(self, i: int, node: Node) -> Weights:
-        """d(a/b) = (da - (a/b) db) / b; where a is constant, one weight serves all directions."""
+        """d(a/b) = (da - (a/b) db) / b; if a has no tangent, the only weight is -(a/b) / b on db."""
         _, a, b = node
         inverse = self.refs.call("div", self.refs.one, b)
         if abs(a) in self.moving:

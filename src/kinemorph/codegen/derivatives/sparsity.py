@@ -1,8 +1,8 @@
-"""Which outputs feel which inputs: the structure of a derivative, before anything is differentiated.
+"""Which outputs depend on which inputs: the sparsity of a derivative, found before anything is differentiated.
 
-A set of directions is one Python integer, a bit for each, so that the sets of a whole program take one pass of `|`.
-Steps and comparisons pass nothing on, nor does the condition of a `where`, nor the rank of a matrix: their derivative
-is zero.
+A set of directions is one Python integer with a bit for each direction, so that one pass over the graph with `|` finds
+the sets of all nodes. Ops whose derivative is zero pass nothing on: `sign`, `floor`, comparisons, the condition of a
+`where` and the rank of a matrix.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from kinemorph.vocabulary.ops import OPS
 
 
 def felt_arguments(graph: Graph, i: int) -> Sequence[int]:
-    """The arguments through which a node has a derivative."""
+    """The arguments of node i with respect to which it has a derivative, as signed references."""
     node = graph.nodes[i]
     op = node[0]
     if op in LEAVES:
@@ -32,7 +32,10 @@ def felt_arguments(graph: Graph, i: int) -> Sequence[int]:
 
 
 def spread(graph: Graph, order: Iterable[int], seeds: Mapping[int, int]) -> dict[int, int]:
-    """For each node of `order` that feels any direction, the set of those: forward from the seeds of some nodes."""
+    """For each node of `order` that depends on any direction, the set of these directions, by a forward pass.
+
+    `seeds` maps the nodes that the pass starts from to their sets. Sets are bit masks.
+    """
     felt: dict[int, int] = {}
     for i in order:
         mask = seeds.get(i, 0)
@@ -44,7 +47,10 @@ def spread(graph: Graph, order: Iterable[int], seeds: Mapping[int, int]) -> dict
 
 
 def gather(graph: Graph, order: Sequence[int], seeds: Mapping[int, int]) -> dict[int, int]:
-    """For each node of `order` that any row depends on, the set of those: backward from the seeds of some nodes."""
+    """For each node of `order` that any row depends on, the set of these rows, by a backward pass.
+
+    `seeds` maps the nodes that the pass starts from to their sets. Sets are bit masks.
+    """
     wanted = {i: mask for i, mask in seeds.items() if mask}
     for i in reversed(order):
         mask = wanted.get(i)
@@ -56,7 +62,7 @@ def gather(graph: Graph, order: Sequence[int], seeds: Mapping[int, int]) -> dict
 
 
 def forward_work(graph: Graph, felt: Mapping[int, int]) -> int:
-    """About how many products and sums a forward sweep takes; a direction of one argument needs no sum."""
+    """An estimate of the products and sums of a forward sweep; `felt` is the result of `spread`."""
     total = 0
     for i, mask in felt.items():
         moving = [felt[abs(arg)].bit_count() for arg in felt_arguments(graph, i) if abs(arg) in felt]
@@ -66,7 +72,10 @@ def forward_work(graph: Graph, felt: Mapping[int, int]) -> int:
 
 
 def reverse_work(graph: Graph, felt: Mapping[int, int], wanted: Mapping[int, int]) -> int:
-    """About how many products and sums a reverse sweep takes: the first contribution to an adjoint needs no sum."""
+    """An estimate of the products and sums of a reverse sweep; `felt` is from `spread`, `wanted` from `gather`.
+
+    The first contribution to an adjoint needs no sum.
+    """
     total = 0
     for i, mask in wanted.items():
         moving = sum(abs(arg) in felt for arg in felt_arguments(graph, i))
@@ -75,7 +84,7 @@ def reverse_work(graph: Graph, felt: Mapping[int, int], wanted: Mapping[int, int
 
 
 def _weight(graph: Graph, i: int) -> int:
-    """The products that one tangent costs on its way through an argument."""
+    """The number of products by which the tangent of one argument of node i reaches the node."""
     op = graph.nodes[i][0]
     if isinstance(op, Block):
         return max(1, op.cost // op.n_in)

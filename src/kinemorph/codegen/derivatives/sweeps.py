@@ -1,20 +1,21 @@
-"""Derivatives through a whole graph: forward with the evaluation, or back from the outputs.
+"""Forward and reverse sweeps of automatic differentiation through a whole graph.
 
-A *direction* gives tangents to some inputs; `push` carries it to every node that feels it. A *row* gives adjoints to
-some outputs; `pull` carries it back to every node it depends on. Both are maps from node ids to signed references, and
-both skip what is structurally zero: a node that a direction does not reach is never looked at for it. Blocks take all
-directions, or all rows, at once. Directions are carried one after the other, not node by node: few values are alive at
-a time, and the code is faster for it.
+A *direction* gives tangents to some inputs; `push` propagates it to every node that depends on them. A *row* gives
+adjoints to some outputs; `pull` propagates it back to every node that they depend on. Both are maps from node ids to
+signed references, and both skip derivatives that are structurally zero: a node that a direction does not reach is not
+visited for it. Blocks take all directions, or all rows, at once. Directions are swept one after the other, not all of
+them node by node: then few values are alive at a time, and the code is faster.
 
-Zero times infinity. A tangent that is not finite in a branch not taken is dropped where the branches meet. In reverse
-mode it is the opposite: the adjoint of a branch not taken is zero, and must stay zero whatever the partial is.
-So a product `adjoint * partial` is guarded, but only where it can matter:
+Zero times infinity. In forward mode, the tangent of a branch that is not taken is dropped where the branches meet, even
+if it is not finite. In reverse mode, the adjoint of a branch that is not taken is zero, and must stay zero whatever the
+partial derivative is. So a product `adjoint * partial` is guarded, but only where it can matter:
 
-    * inside a branch, for a partial that may be inf or NaN: it counts where the branch is taken (the row's `gates`);
+    * inside a branch, for a partial that may be inf or NaN: the product is used only where the branch is taken, which
+      the row's `gates` say;
     * at an op whose partial is unbounded although its value is finite (sqrt at 0, asin at 1, atan2 at the origin):
-      it is dropped where the adjoint is zero and the partial beyond all bounds.
+      the product is zero where the adjoint is zero and the partial is larger than BEYOND.
 
-Neither asks for the adjoint alone: a guard `adjoint == 0` would lose the second derivative of (sqrt(x) - 1)^2 at 1.
+Neither depends on the adjoint alone: a guard `adjoint == 0` would lose the second derivative of (sqrt(x) - 1)^2 at 1.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ Sweep = list[dict[int, int]]  # one map for each direction or row
 
 
 def seed_sets(seeds: Sequence[Seed]) -> dict[int, int]:
-    """For each node the set of seeds that move it."""
+    """For each node the set of seeds in which it has a nonzero tangent or adjoint, as a bit mask."""
     sets: dict[int, int] = {}
     for k, seed in enumerate(seeds):
         for i, ref in seed.items():
@@ -42,12 +43,12 @@ def seed_sets(seeds: Sequence[Seed]) -> dict[int, int]:
 
 
 def signed(found: Mapping[int, int], ref: int) -> int:
-    """The tangent or adjoint that belongs to a signed reference; 0 where there is none."""
+    """The tangent or adjoint of a signed reference, from a map by node id; 0 if there is none."""
     return found.get(ref, 0) if ref > 0 else -found.get(-ref, 0)
 
 
 def push(graph: Graph, order: Sequence[int], directions: Sequence[Seed]) -> Sweep:
-    """Forward mode: the tangents of the nodes of `order` along each direction; absent where structurally zero."""
+    """Forward mode: for each direction the nonzero tangents of the nodes of `order`, by node id."""
     felt = spread(graph, order, seed_sets(directions))
     linearize = Linearizer(graph, felt)
     tangents: Sweep = [dict(seed) for seed in directions]
@@ -61,7 +62,7 @@ def push(graph: Graph, order: Sequence[int], directions: Sequence[Seed]) -> Swee
 
 
 def pull(graph: Graph, order: Sequence[int], rows: Sequence[Seed], inputs: Collection[int]) -> Sweep:
-    """Reverse mode: the adjoints of the nodes between the seeds of each row and `inputs`."""
+    """Reverse mode: for each row the adjoints of the nodes between its seeds and `inputs`, by node id."""
     felt = spread(graph, order, dict.fromkeys(inputs, 1))
     path = [i for i in order if i in felt]
     wanted = gather(graph, path, seed_sets(rows))
@@ -77,7 +78,7 @@ def pull(graph: Graph, order: Sequence[int], rows: Sequence[Seed], inputs: Colle
 
 
 def _runs(graph: Graph, ids: Iterable[int]) -> Iterator[list[int]]:
-    """Operations as they come: each block alone, the others in runs between them; leaves and entries are left out."""
+    """Lists of consecutive operations: each block is alone in a list; leaves and entries of blocks are left out."""
     run: list[int] = []
     for i in ids:
         op = graph.nodes[i][0]
@@ -96,6 +97,7 @@ def _runs(graph: Graph, ids: Iterable[int]) -> Iterator[list[int]]:
 
 
 def _push_direction(ids: Sequence[int], own: dict[int, int], linearize: Linearizer) -> None:
+    """Adds the tangents of the nodes `ids` along one direction to `own`, its tangents so far."""
     refs = linearize.refs
     plus, times = refs.plus, refs.times
     for i in ids:
@@ -112,7 +114,7 @@ def _push_direction(ids: Sequence[int], own: dict[int, int], linearize: Lineariz
 
 
 def _push_block(graph: Graph, i: int, tangents: Sweep, linearize: Linearizer) -> None:
-    """The tangents of a block's entries, for all directions at once."""
+    """Adds the tangents of the entries of block i to `tangents`, for all directions at once."""
     args = graph.nodes[i][1:]
     found = linearize.block_forward(i, [[signed(own, arg) for arg in args] for own in tangents])
     for own, entries in zip(tangents, found, strict=True):
@@ -123,7 +125,7 @@ def _push_block(graph: Graph, i: int, tangents: Sweep, linearize: Linearizer) ->
 
 
 class _Row:
-    """One row of a reverse sweep: adjoints, and for each the gate that is not zero where its branch is taken."""
+    """One row of a reverse sweep: the adjoints of nodes, and their gates, which are nonzero where a branch is taken."""
 
     def __init__(self, seed: Seed, linearize: Linearizer) -> None:
         self.linearize = linearize
@@ -131,7 +133,7 @@ class _Row:
         self.gates = dict.fromkeys(self.adjoints, linearize.refs.one)
 
     def give(self, arg: int, adjoint: int, gate: int) -> None:
-        """Adds to the adjoint of an argument, where it has a tangent at all."""
+        """Adds a contribution to the adjoint of an argument, if the argument depends on an input at all."""
         child, refs = abs(arg), self.linearize.refs
         if not adjoint or child not in self.linearize.moving:
             return
@@ -144,7 +146,7 @@ class _Row:
         self.gates[child] = refs.either(self.gates[child], gate)
 
     def pull(self, ids: Sequence[int]) -> None:
-        """Goes through operations that are no blocks, last one first."""
+        """Propagates the adjoints of the operations `ids`, in this order, to their arguments; none is a block."""
         linearize, refs = self.linearize, self.linearize.refs
         for i in ids:
             adjoint = self.adjoints.get(i, 0)
@@ -162,7 +164,7 @@ class _Row:
                 self.give(arg, self._product(adjoint, weight, gate, steep), gate)
 
     def _product(self, adjoint: int, weight: int, gate: int, steep: bool) -> int:
-        """adjoint * weight, guarded where that may be zero times infinity."""
+        """adjoint * weight, with a guard if that may be zero times infinity."""
         linearize, refs = self.linearize, self.linearize.refs
         product = refs.times(adjoint, weight)
         if steep:
@@ -173,7 +175,7 @@ class _Row:
 
 
 def _pull_block(graph: Graph, i: int, rows: Sequence[_Row], linearize: Linearizer) -> None:
-    """The adjoints of a block's arguments, for all rows at once."""
+    """Propagates the adjoints of the entries of block i to its arguments, for all rows at once."""
     refs = linearize.refs
     block, *args = graph.nodes[i]
     entries = [graph.intern((Item(k), i)) for k in range(block.n_out)]

@@ -1,8 +1,8 @@
-"""A program carried out over any scalar, operation by operation.
+"""A program evaluated on any scalar type, operation by operation.
 
-On NumPy arrays that is the interpreter. On expressions of another graph it places a program inside a function that is
-traced: its operations join the new graph and are simplified there again, so that where some inputs are numbers, or the
-same expression twice, most of a program may fold away.
+On NumPy arrays this is the interpreter. On expressions of another graph it inlines the program into the function that
+is being traced: its operations are added to the new graph and simplified there again. Where some inputs are numbers, or
+the same expression twice, constant folding may remove most of the program.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from kinemorph.vocabulary.ops import OPS
 
 
 def meaning_of(op: str | Block) -> Callable[..., Any]:
-    """What an op or a block does to batches."""
+    """The NumPy function that defines an op or a block; it works on numbers and on arrays of a batch."""
     return op.meaning if isinstance(op, Block) else OPS[op].meaning
 
 
@@ -30,9 +30,10 @@ def carry_out(
     meaning: Callable[[Any], Callable[..., Any]],
     constant: Callable[[float], Any] = float,
 ) -> list[Any]:
-    """The entries of all outputs, one after the other, over any scalar.
+    """Evaluates a program on scalars of any type; returns the entries of all outputs as one flat list.
 
-    `meaning` gives the function that an op stands for on these scalars, `constant` turns a number into such a scalar.
+    `inputs` are the entries of all inputs as one flat list. `meaning(op)` returns the function that evaluates an op on
+    these scalars, and `constant` turns a number into a scalar.
     """
     values: dict[int, Any] = {}
     nodes = program.graph.nodes
@@ -49,15 +50,20 @@ def carry_out(
 
 
 def inlined(program: Program, inputs: Sequence[Any]) -> list[Any]:
-    """The entries of all outputs, one after the other; `inputs` are expressions or numbers, nested lists by port."""
+    """Inlines a program into the graph being traced; returns the entries of all outputs as one flat list.
+
+    `inputs` has one item per port: an expression or a number, or nested lists of them.
+    """
     return carry_out(program, [entry for value in inputs for entry in entries_of(value)], _on_expressions)
 
 
 def _on_expressions(op: str | Block) -> Callable[..., Any]:
+    """The function that applies an op or a block to expressions and numbers."""
+
     def run(*args: Any) -> Any:
         graph = next((arg.graph for arg in args if isinstance(arg, Expr)), None)
         if graph is None:
-            with np.errstate(all="ignore"):  # what is not finite may stand in a branch that is not taken
+            with np.errstate(all="ignore"):  # inf and NaN are fine in a branch that is not taken
                 result = meaning_of(op)(*args)
             return list(map(float, result)) if isinstance(op, Block) else float(result)
         refs = tuple(map(graph.reference, args))

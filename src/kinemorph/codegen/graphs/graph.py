@@ -6,10 +6,10 @@ references, so no negation costs an operation and `a - b` and `b - a` share one 
 and `("input", k)`. Building the same node twice gives the same id.
 
 Most ops are names, rows of the op table. A `Block` (see `blocks`) as op makes a node whose value is a tuple of numbers;
-`(Item(k), id)` is entry k of it. In every node but a leaf, all that follows the op are references.
+`(Item(k), id)` is entry k of it. In every node except a leaf, everything after the op is a reference.
 
-`Expr` is a signed reference with operators. It mixes freely with floats: a result that is a known number comes back as
-a float, which is how a structural zero stays a zero all the way through a formula.
+`Expr` is a signed reference with operators. It mixes freely with floats: a result that is a known number is returned as
+a float, so a structural zero stays a zero through a whole formula.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ LEAVES = frozenset({"const", "input"})
 
 
 class Graph:
-    """A growing set of nodes. Not thread-safe; one graph per trace."""
+    """A growing list of nodes without duplicates. It is not thread-safe; every trace has its own graph."""
 
     def __init__(self) -> None:
         self.nodes: list[Node] = [("const", 0.0)]  # id 0 is zero, so that every other id has a sign
@@ -42,12 +42,12 @@ class Graph:
     # ── leaves ────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def input(self, name: str) -> Expr:
-        """A new input; inputs are numbered in the order they are made."""
+        """Adds an input to the graph; inputs are numbered in the order in which they are added."""
         self.input_names.append(name)
         return Expr(self, self.intern(("input", len(self.input_names) - 1)))
 
     def constant(self, value: Number) -> int:
-        """The signed reference of a number."""
+        """The signed reference of a constant; its node is added if it is new."""
         value = float(value)
         if value < 0.0:
             return -self.intern(("const", -value))
@@ -62,12 +62,12 @@ class Graph:
         if isinstance(value, (float, int, np.number, np.bool_)):
             return self.constant(float(value))
         raise TracingError(
-            f"an expression meets a {type(value).__name__} ({value!r}); expected an expression or a number. "
-            "Take entries of lists and arrays one by one."
+            f"an expression is combined with a {type(value).__name__} ({value!r}); expected an expression or a "
+            "number. Combine lists and arrays entry by entry."
         )
 
     def intern(self, node: Node) -> int:
-        """The id of a node, made if it is new."""
+        """The id of a node `(op, *args)`, which is added to the graph if it is new."""
         found = self.index.get(node)
         if found is None:
             found = len(self.nodes)
@@ -76,9 +76,9 @@ class Graph:
         return found
 
     def block(self, block: Block, refs: Sequence[int]) -> list[Any]:
-        """The numbers that a block gives for signed references; floats where all of them are constants."""
+        """The outputs of a block applied to signed references: expressions, or floats if all of these are constants."""
         if len(refs) != block.n_in:
-            raise ShapeError(f"{block.label} takes {block.n_in} numbers; {len(refs)} were given.")
+            raise ShapeError(f"{block.label} takes {block.n_in} numbers; {len(refs)} were given. Pass {block.n_in}.")
         values = [self.value_of(ref) for ref in refs]
         if None not in values:
             return [float(y[0]) if np.ndim(y) else float(y) for y in block.meaning(*values)]
@@ -86,7 +86,7 @@ class Graph:
         return [Expr(self, self.intern((Item(k), whole))) for k in range(block.n_out)]
 
     def value_of(self, ref: int) -> float | None:
-        """The number behind a reference, or None where it is not a constant."""
+        """The number that a signed reference stands for, or None if it is not a constant."""
         node = self.nodes[abs(ref)]
         if node[0] != "const":
             return None
@@ -96,7 +96,7 @@ class Graph:
     # ── walking ───────────────────────────────────────────────────────────────────────────────────────────────────
 
     def reachable(self, refs: Iterable[int], given: Set[int] = frozenset()) -> list[int]:
-        """The ids that the references need besides those that are given, in evaluation order."""
+        """The ids of all nodes that the references depend on, in evaluation order; the search stops at `given` ids."""
         needed = {abs(ref) for ref in refs} - given
         stack = list(needed)
         while stack:
@@ -112,10 +112,10 @@ class Graph:
 
 
 class Expr:
-    """A signed reference into a graph, with the operators and functions of the op vocabulary."""
+    """An expression: a signed reference into a graph, with the operators and functions of the op vocabulary."""
 
     __slots__ = ("graph", "ref")
-    __array_ufunc__ = None  # NumPy scalars leave the operators to us
+    __array_ufunc__ = None  # NumPy scalars leave the operators to this class
 
     def __init__(self, graph: Graph, ref: int) -> None:
         self.graph = graph
@@ -191,7 +191,7 @@ class Expr:
             return _quotient(self.graph, self.ref, other.ref)
         if isinstance(other, (float, int)):
             if other == 0.0:
-                raise ZeroDivisionError("an expression is divided by the constant 0")
+                raise ZeroDivisionError("an expression is divided by the constant 0; check the divisor")
             return _scaled(self.graph, 1.0 / other, self.ref)
         return NotImplemented
 
@@ -286,11 +286,11 @@ class Expr:
         return apply(self.graph, "le", (self.graph.reference(other), self.ref))
 
     def equals(self, other: Any) -> Any:
-        """1.0 where both are the same number. `==` itself compares nodes."""
+        """1.0 where both have the same value, else 0.0. (`==` compares nodes, not values.)"""
         return self._call("eq", other)
 
     def __eq__(self, other: object) -> bool:
-        """Whether both are the same node. Different nodes may still have equal values, which the graph cannot know."""
+        """True if both are the same node; else TracingError, since different nodes may still have equal values."""
         if other.__class__ is Expr:
             assert isinstance(other, Expr)
             if other.graph is self.graph and other.ref == self.ref:
@@ -298,30 +298,31 @@ class Expr:
         elif not isinstance(other, (float, int, np.number)):
             return NotImplemented
         raise TracingError(
-            "whether an expression is equal to another is not known while it is traced; use equal(a, b) in "
+            "whether two expressions have equal values is not known while they are traced; use equal(a, b) in "
             "where(condition, a, b), both of kinemorph.algebra.scalar"
         )
 
     __hash__ = object.__hash__
 
     def block(self, block: Block, args: Sequence[Any]) -> list[Any]:
-        """The numbers that a block gives for expressions and plain numbers, at least one of them of this graph."""
+        """The outputs of a block applied to `args`: expressions of this graph, or plain numbers."""
         return self.graph.block(block, [self.graph.reference(arg) for arg in args])
 
     def where(self, chosen: Any, otherwise: Any) -> Any:
-        """`chosen` where this expression is not zero, else `otherwise`."""
+        """The expression that is `chosen` where this one is not zero, else `otherwise`."""
         return self._call("where", chosen, otherwise)
 
     def __bool__(self) -> NoReturn:
         raise TracingError(
-            "the truth of an expression is not known while it is traced, so `if`, `and`, `min` and the like cannot be "
-            "used on it; use where(condition, a, b), minimum(a, b), ... of kinemorph.algebra.scalar"
+            "whether an expression is true is not known while it is traced, so `if`, `and`, `min` and similar cannot "
+            "be used on it; use where(condition, a, b), minimum(a, b), ... of kinemorph.algebra.scalar"
         )
 
     def __float__(self) -> NoReturn:
         raise TracingError(
-            "an expression has no value while it is traced; it gets one when its program is called. In place of the "
-            "functions of `math` use sin, cos, sqrt, ... of kinemorph.algebra.scalar"
+            "an expression has no value while it is traced, so it cannot be converted to a float; it gets a value when "
+            "its program is called. Instead of the functions of `math` use sin, cos, sqrt, ... of "
+            "kinemorph.algebra.scalar"
         )
 
     def __repr__(self) -> str:
@@ -330,12 +331,13 @@ class Expr:
 
 def _refuse_foreign() -> NoReturn:
     raise TracingError(
-        "an expression of one trace is used in another, where it means nothing; pass it on as an input of the function"
+        "an expression of one trace is used in another trace, where it has no meaning; pass it as an input of the "
+        "traced function instead"
     )
 
 
 def apply(graph: Graph, name: str, refs: tuple[int, ...]) -> Any:
-    """The result of any op on signed references: folded where all arguments are constants, else a node."""
+    """The result of an op on signed references: a float if all arguments are constants, else an Expr."""
     rule = _RULES.get(name)
     if rule is not None:
         return rule(graph, *refs)
@@ -350,13 +352,13 @@ def apply(graph: Graph, name: str, refs: tuple[int, ...]) -> Any:
 
 
 def _known(graph: Graph, ref: int) -> Any:
-    """A reference as an Expr, or as a float where it is a constant."""
+    """A signed reference as a float if it is a constant, else as an Expr."""
     value = graph.value_of(ref)
     return Expr(graph, ref) if value is None else value
 
 
 def _sum(graph: Graph, a: int, b: int) -> Any:
-    """a + b on signed references."""
+    """The sum of two signed references, simplified: an Expr, or a float if it is a constant."""
     if a == -b:
         return 0.0
     if a == b:
@@ -380,7 +382,7 @@ def _sum(graph: Graph, a: int, b: int) -> Any:
 
 
 def _sum_with_constant(graph: Graph, a: int, b: int) -> Any:
-    """Folds number + number and (x + number) + number; None where there is nothing to fold."""
+    """a + b for signed references of which one is a constant, with constants folded; None if nothing can be folded."""
     constant = graph.value_of(a)
     other = b
     if constant is None:
@@ -405,7 +407,7 @@ def _sum_with_constant(graph: Graph, a: int, b: int) -> Any:
 
 
 def _scaled(graph: Graph, factor: Number, ref: int) -> Any:
-    """factor * reference; chains of constant factors fold into one."""
+    """factor * ref; a constant factor that `ref` already has is merged with it."""
     if factor == 0.0:
         return 0.0
     if factor == 1.0:
@@ -422,17 +424,17 @@ def _scaled(graph: Graph, factor: Number, ref: int) -> Any:
     constant = graph.constant(factor)
     if constant < 0:
         constant, ref = -constant, -ref
-    # the constant stands first, whatever its id, so that chains are seen at a glance
+    # the constant is the first argument, whatever its id, so that constant factors are easy to find
     found = graph.intern(("mul", constant, abs(ref)))
     return Expr(graph, -found if ref < 0 else found)
 
 
 def _quotient(graph: Graph, a: int, b: int) -> Any:
-    """a / b on signed references."""
+    """The quotient a / b of two signed references, simplified: an Expr, or a float if it is a constant."""
     divisor = graph.value_of(b)
     if divisor is not None:
         if divisor == 0.0:
-            raise ZeroDivisionError("an expression is divided by the constant 0")
+            raise ZeroDivisionError("an expression is divided by the constant 0; check the divisor")
         return _scaled(graph, 1.0 / divisor, a)
     if abs(a) == abs(b):
         return 1.0 if a == b else -1.0

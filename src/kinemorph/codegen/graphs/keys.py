@@ -1,7 +1,8 @@
-"""What a program computes, as a short text: programs with equal keys are compiled to the same code.
+"""The key of a program, a hash of what it computes: programs with equal keys are compiled to the same code.
 
-The key covers ops, constants to the last bit, references and shapes; of a loop program, every statement (`loops.keys`).
-Names of programs and arrays do not enter, nor do nodes that no output needs, nor the places of the others in the graph.
+The key covers ops, constants to the last bit, references and shapes; for a loop program, every statement
+(`loops.keys`). It does not depend on the names of programs and arrays, on nodes that no output needs, or on the ids
+that nodes have in the graph.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def hashed(inputs: Sequence[Port], outputs: Sequence[Port], parts: Iterable[bytes]) -> str:
-    """The key of a program with these ports that consists of these parts."""
+    """The key of a program: a hash of the shapes of its ports and of `parts`, which describe its operations."""
     digest = hashlib.sha256(f"{shapes_of(inputs)} -> {shapes_of(outputs)}\n".encode())
     for part in parts:
         digest.update(len(part).to_bytes(8, "little") + part)
@@ -28,15 +29,18 @@ def hashed(inputs: Sequence[Port], outputs: Sequence[Port], parts: Iterable[byte
 
 
 def shapes_of(ports: Sequence[Port]) -> str:
-    """The shapes of ports as a text, without their names."""
+    """The shapes of ports as text, without their names."""
     return ", ".join(str(port.shape) for port in ports)
 
 
 def graph_parts(program: Program) -> list[bytes]:
-    """The ops in order, the data of the leaves, and all references in a row; an op decides how many are its own."""
+    """The operations of a program as bytes to hash: its ops in order, the data of its leaves, and all references.
+
+    The references are one flat array; an op determines how many of them belong to it.
+    """
     nodes, order = program.graph.nodes, program.order
     place = np.zeros(len(nodes), dtype=np.int64)
-    place[order] = np.arange(1, len(order) + 1)  # ids as if nothing but this program were in the graph
+    place[order] = np.arange(1, len(order) + 1)  # ids that the nodes would have in a graph of this program alone
     used = [nodes[i] for i in order]
     leaves = [node[1] for node in used if node[0] in LEAVES]
     refs = [ref for node in used if node[0] not in LEAVES for ref in node[1:]]
@@ -49,7 +53,7 @@ def graph_parts(program: Program) -> list[bytes]:
 
 
 def _word(op: Any) -> str:
-    """An op with all its fixed data."""
+    """An op as text, with all its fixed data."""
     if isinstance(op, str):
         return op
     return op.label if isinstance(op, Item) else str(op.key)

@@ -1,4 +1,4 @@
-"""Ports of a program by name: their entries in the graph, and room for more of them."""
+"""Selecting ports of a program by name, finding their entries in the graph, and adding input ports."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Shape = tuple[int, ...]
 
 
 def chosen(ports: Sequence[Port], names: Names | None, program: Program, kind: str) -> list[Port]:
-    """The named ports in the order of the names; all where no name is given."""
+    """The named ports in the order of the names; all ports for None. `kind` is "input" or "output", for messages."""
     if names is None:
         return list(ports)
     known = {port.name: port for port in ports}
@@ -31,23 +31,25 @@ def chosen(ports: Sequence[Port], names: Names | None, program: Program, kind: s
 
 
 def only(ports: Sequence[Port], names: Names, program: Program, kind: str) -> Port:
-    """The one port that is named."""
+    """The port named by `names`, which has to name exactly one."""
     found = chosen(ports, names, program, kind)
     if len(found) != 1:
         listed = ", ".join(f"'{port.name}'" for port in found)
-        raise ShapeError(f"program '{program.name}': the {kind}s {listed} are named; expected one. Ask for each alone.")
+        raise ShapeError(f"program '{program.name}': the {kind}s {listed} are named; expected one. Name only one.")
     return found[0]
 
 
 def _listed(names: Any, program: Program, kind: str) -> tuple[str, ...]:
-    """Names as a tuple, at least one."""
+    """Names as a tuple; raises ShapeError if `names` is empty or not a sequence."""
     if not isinstance(names, Sequence) or not names:
-        raise ShapeError(f"program '{program.name}': {names!r} is given for the {kind}s; expected a name or several.")
+        raise ShapeError(
+            f"program '{program.name}': {names!r} is given for the {kind}s; expected one name or a list of names."
+        )
     return tuple(names)
 
 
 def offset(ports: Sequence[Port], port: Port) -> int:
-    """How many entries come before a port's own."""
+    """The number of entries in all ports before `port`: where its entries start in the flat list."""
     return sum(other.size for other in ports[: list(ports).index(port)])
 
 
@@ -64,7 +66,10 @@ def output_refs(program: Program, port: Port) -> tuple[int, ...]:
 
 
 def added_ports(program: Program, prefix: str, ports: Sequence[Port]) -> list[Port]:
-    """New input ports named after others; the prefix is repeated where the name is taken, as in a second derivative."""
+    """New input ports with the shapes of `ports` and their names after `prefix`.
+
+    The prefix is repeated while the name is taken, as for a second derivative: `d_q`, `d_d_q`.
+    """
     taken = {port.name for port in program.inputs}
     added = []
     for port in ports:
@@ -77,12 +82,12 @@ def added_ports(program: Program, prefix: str, ports: Sequence[Port]) -> list[Po
 
 
 def new_inputs(graph: Graph, port: Port) -> list[int]:
-    """The references of inputs made for a port."""
+    """Adds one input to the graph for each entry of a port; returns their references."""
     return [graph.input(name).ref for name in entry_names(port)]
 
 
 def detached(program: Program) -> Program:
-    """The same program in a graph of its own, which holds nothing else and can take more inputs."""
+    """A copy of the program with its own graph, which holds only this program, so that inputs can be added to it."""
     old, new = program.graph, Graph()
     for name in (name for port in program.inputs for name in entry_names(port)):
         new.input(name)
@@ -96,7 +101,7 @@ def detached(program: Program) -> Program:
 
 
 def nested(flat: Sequence[Any], shape: Shape) -> Any:
-    """Entries row by row as nested lists of a shape; a single entry for shape ()."""
+    """A flat list of entries, row by row, as nested lists of the given shape; for shape () the single entry."""
     if not shape:
         return flat[0]
     step = len(flat) // shape[0] if shape[0] else 0

@@ -1,13 +1,14 @@
-"""The order in which a program's operations are carried out, and where long programs are cut.
+"""The order in which a program's operations are evaluated, and where long programs are cut into chunks.
 
-A compiler's work on one function grows faster than the function. So a long program is cut into chunks, each compiled as
-a function of its own; a value needed beyond its chunk goes through a slot of a scratch array. Borders are put where few
-values cross them, and a slot is used again once its last reader is done.
+The time to compile a function grows faster than its length. So a long program is cut into chunks, each compiled as a
+separate function; a value that another chunk needs is stored in a slot of a scratch array. Borders between chunks are
+placed where few values cross them, and a slot is reused after its last reader.
 
     steps ──► order (sin and cos of one argument side by side, a block and its entries) ──► borders ──► slots
 
 The order is the one in which the graph was built: a recursion over links keeps few values alive. Depth-first from the
-outputs was measured against it: twice as many values across borders, about twice the compile time, code no faster.
+outputs was measured too: twice as many values cross borders, compiling takes about twice as long, and the code is no
+faster.
 """
 
 from __future__ import annotations
@@ -19,13 +20,13 @@ from kinemorph.codegen.graphs.graph import LEAVES, Node
 from kinemorph.codegen.graphs.program import Program
 from kinemorph.vocabulary.blocks import Block, Item
 
-WHOLE = 4000  # ops up to which a program stays in one piece
+WHOLE = 4000  # a program with at most this many ops is not cut
 SHORTEST, LONGEST = 400, 800  # ops in a chunk
 
 
 @dataclass(frozen=True)
 class Plan:
-    """Chunks of node ids in the order of evaluation; the scratch slot of each node that is used beyond its chunk."""
+    """Chunks of node ids in evaluation order, and the scratch slot of each node that another chunk uses."""
 
     chunks: tuple[tuple[int, ...], ...]
     slots: dict[int, int]
@@ -35,7 +36,7 @@ class Plan:
 def plan(program: Program, *, whole: int = WHOLE, shortest: int = SHORTEST, longest: int = LONGEST) -> Plan:
     """Orders a program's operations; above `whole` ops, cuts them into chunks of `shortest` to `longest` ops.
 
-    `longest` is at least twice `shortest`, so that every rest can be cut.
+    `longest` has to be at least twice `shortest`, so that any remainder can be cut.
     """
     order = twins_together(program)
     last = last_uses(program, order)
@@ -50,8 +51,9 @@ def plan(program: Program, *, whole: int = WHOLE, shortest: int = SHORTEST, long
 
 
 def twins_together(program: Program) -> list[int]:
-    """The ids of the operations in evaluation order; together are sin, cos and tan of one argument, and a block with
-    the entries of its value.
+    """The ids of the operations in evaluation order, with related operations next to each other.
+
+    Related are sin, cos and tan of the same argument, and a block and the entries of its value.
     """
     families: dict[int, list[int]] = {}
     for i, node in program.steps:
@@ -73,11 +75,12 @@ def twins_together(program: Program) -> list[int]:
 
 
 def _has_twins(node: Node) -> bool:
+    """Whether a node belongs to a family: sin, cos and tan of one argument, or the entries of one block."""
     return node[0] in ("sin", "cos", "tan") or type(node[0]) is Item
 
 
 def last_uses(program: Program, order: list[int]) -> dict[int, int]:
-    """For each operation the position in `order` of its last reader (its own position where no operation reads it)."""
+    """For each operation the position in `order` of its last reader, or its own position if nothing reads it."""
     nodes = program.graph.nodes
     last: dict[int, int] = {}
     for position, i in enumerate(order):
@@ -89,9 +92,10 @@ def last_uses(program: Program, order: list[int]) -> dict[int, int]:
 
 
 def cut(order: list[int], last: dict[int, int], shortest: int, longest: int, entries: set[int]) -> list[int]:
-    """Border positions, each where the fewest values are alive among the places the lengths allow.
+    """The positions of the borders between chunks: where the fewest values are alive, within the allowed lengths.
 
-    A border never stands before one of the `entries` of a block's value, so that only numbers cross it.
+    `last` is the result of `last_uses`; `entries` are the positions of entries of a block's value. There is never a
+    border before such an entry, so that only numbers cross borders.
     """
     alive = [0] * (len(order) + 1)  # alive[p]: values made before position p and read at p or later
     for position, i in enumerate(order):
@@ -113,7 +117,10 @@ def cut(order: list[int], last: dict[int, int], shortest: int, longest: int, ent
 
 
 def assign_slots(chunks: tuple[tuple[int, ...], ...], last: dict[int, int]) -> tuple[dict[int, int], int]:
-    """A scratch slot for each value that crosses a border; a slot is free again after the chunk of its last reader."""
+    """(slot of each node that crosses a border, number of slots); a slot is reused after the chunk that reads it last.
+
+    `last` is the result of `last_uses`.
+    """
     chunk_of = [number for number, chunk in enumerate(chunks) for _ in chunk]
     slots: dict[int, int] = {}
     free: list[int] = []

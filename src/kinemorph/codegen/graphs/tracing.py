@@ -1,7 +1,7 @@
-"""From a function to a Program: run it once on graph nodes and keep what it computed.
+"""From a Python function to a Program: the function is run once on graph expressions, which record what it computes.
 
-The function may be anything that computes over any scalar: no `if` on its arguments, only `where`. Arithmetic on
-plain numbers is carried out at once, and only its result enters the graph.
+The function has to work on any scalar type: it uses `where` on its arguments, never `if`. Arithmetic on plain numbers
+is done while tracing, and only its result enters the graph.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ def trace(
     name: str = "",
     outputs: Mapping[str, Shape] | None = None,
 ) -> Program:
-    """The Program of a function that computes over any scalar.
+    """The Program of a function that works on any scalar type.
 
     `inputs` maps argument names to shapes: () a scalar, (n,) a list of n, (n, m) a list of rows. The function returns a
-    scalar, nested sequences or an array of scalars (one output, "out"), or a dict of those by output name. `outputs`
-    gives the shapes that cannot be seen from the result, as that of an empty matrix.
+    scalar, nested sequences or an array of scalars (one output, "out"), or a dict of these by output name. `outputs`
+    gives shapes that the result does not show, such as the shape of an empty matrix.
     """
     if not callable(function):
-        raise TracingError(f"trace: {function!r} is given; expected a function of the inputs.")
+        raise TracingError(f"trace: {function!r} is given; expected a function. Pass a function of the inputs.")
     called = name or getattr(function, "__name__", "traced")
     owner = f"trace of '{called}'"
     given, declared = checked_ports(inputs, owner), checked_ports(outputs or {}, owner)
@@ -42,13 +42,14 @@ def trace(
     result = _run(function, arguments, owner)
     values = result if isinstance(result, Mapping) else {"out": result}
     if not values:
-        raise TracingError(f"{owner}: it returns a dict without outputs; expected at least one, by name.")
+        raise TracingError(f"{owner}: the function returns an empty dict. Return at least one output, by name.")
     shapes = {port.name: port.shape for port in declared}
     unknown = [port for port in shapes if port not in values]
     if unknown:
         listed = ", ".join(f"'{port}'" for port in values)
         raise ShapeError(
-            f"{owner}: a shape is given for '{unknown[0]}', which it does not return; it returns {listed}."
+            f"{owner}: `outputs` gives a shape for '{unknown[0]}', but the function returns only {listed}. Remove it "
+            "from `outputs`, or return it."
         )
     ports: list[Port] = []
     refs: list[int] = []
@@ -60,64 +61,66 @@ def trace(
 
 
 def _run(function: Callable[..., Any], arguments: list[Any], owner: str) -> Any:
-    """The function's result; a TracingError where it does not take these arguments or hands them to NumPy."""
+    """The function's result; TracingError if it does not take these arguments or passes them to a NumPy function."""
     try:
         inspect.signature(function).bind(*arguments)
     except TypeError as error:
         raise TracingError(
-            f"{owner}: it cannot be called with {len(arguments)} inputs ({error}). Name one shape for each argument."
+            f"{owner}: the function cannot be called with {len(arguments)} inputs ({error}). Give one shape for each "
+            "argument."
         ) from None
     except ValueError:
-        pass  # a builtin does not tell its arguments
+        pass  # the signature of a built-in function is not known
     try:
         return function(*arguments)
     except TypeError as error:
         if "__array_ufunc__" not in str(error):
             raise
         raise TracingError(
-            f"{owner}: a function of NumPy is called on an expression, which it cannot read. Use sin, cos, sqrt, ... "
-            "of kinemorph.algebra.scalar."
+            f"{owner}: a NumPy function is called on an expression, which NumPy does not support. Use sin, cos, sqrt, "
+            "... of kinemorph.algebra.scalar."
         ) from error
 
 
 def _input(graph: Graph, name: str, shape: Shape) -> Any:
+    """New graph inputs for one argument, as nested lists of its shape; a single expression for shape ()."""
     if not shape:
         return graph.input(name)
     return [_input(graph, f"{name}[{k}]", shape[1:]) for k in range(shape[0])]
 
 
 def _flat(value: Any, label: str) -> tuple[Shape, list[Any]]:
-    """The shape of nested sequences and their scalars, row by row; an error for ragged ones and for other objects."""
+    """(shape, scalars row by row) of nested sequences; raises an error if they are ragged or hold other objects."""
     if isinstance(value, np.ndarray):
         value = value.tolist()
     if not isinstance(value, (list, tuple)):
         if value.__class__ is Expr or (isinstance(value, (float, int, np.number, np.bool_)) and np.isreal(value)):
             return (), [value]
         raise TracingError(
-            f"{label} is or holds a {type(value).__name__} ({value!r}); expected expressions or numbers, alone or in "
-            "nested lists."
+            f"{label} is or contains a {type(value).__name__} ({value!r}). Return an expression, a number, or nested "
+            "lists of them."
         )
     rows = [_flat(item, label) for item in value]
     shapes = [shape for shape, _ in rows]
     for k, shape in enumerate(shapes):
         if shape != shapes[0]:
             raise ShapeError(
-                f"{label} is ragged: entry 0 has shape {shapes[0]}, entry {k} has {shape}. Give all the same shape, or "
-                "return a dict of several outputs."
+                f"{label} is ragged: entry 0 has shape {shapes[0]}, entry {k} has shape {shape}. Give all entries the "
+                "same shape, or return a dict of several outputs."
             )
     inner = shapes[0] if shapes else ()
     return (len(rows), *inner), [entry for _, entries in rows for entry in entries]
 
 
 def _agreed(seen: Shape, wanted: Shape, label: str) -> Shape:
-    """The declared shape; where there are entries, it has to be the one that is seen."""
+    """The declared shape `wanted`; ShapeError if it differs from the shape `seen` of a result that is not empty."""
     if seen != wanted and not (0 in seen and 0 in wanted):
-        raise ShapeError(f"{label} has shape {seen}; {wanted} is given in `outputs`. Mend either.")
+        raise ShapeError(f"{label} has shape {seen}, but `outputs` gives {wanted}. Correct one of them.")
     return wanted
 
 
 def entries_of(value: Any) -> Iterable[Any]:
-    """The scalars of nested lists or tuples, row by row."""
+    """The scalars in nested lists or tuples, row by row; a scalar gives itself."""
     if isinstance(value, (list, tuple)):
         for item in value:
             yield from entries_of(item)

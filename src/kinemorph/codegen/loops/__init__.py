@@ -1,12 +1,12 @@
-"""Loop programs: programs run in loops, with nothing but numbers in arrays between them.
+"""Loop programs: programs that are called in loops and pass numbers to each other in arrays.
 
-loop_program          places in arrays, the four statements, and the loop program that they make up
-loop_builder          how loop programs are written
-keys                  what a loop program computes, as parts of its key
+loop_program          views of arrays, the four statements, and the loop program that consists of them
+loop_builder          `LoopBuilder`, with which loop programs are written
+keys                  the parts of a loop program's key
 printing              programs, loop programs and graphs as readable text
 block_routines        block operations (solve, least squares, table) as loop programs
 elimination           Gaussian elimination
-pivoting              the columns that carry a matrix, chosen by size
-splitting             one program as several, with loops between them
-branch_matrix         matrices with the structure of a tree, worked on by loops (with _rows and _blocks)
+pivoting              linearly independent columns of a matrix, chosen by length
+splitting             one program divided into several, some of them called in loops
+branch_matrix         factoring and solving with matrices that have the sparsity of a tree (with _rows and _blocks)
 """

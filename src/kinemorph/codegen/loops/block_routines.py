@@ -1,7 +1,7 @@
-"""Block ops as loop programs: how every backend that emits code computes them.
+"""Block ops as loop programs: every backend that emits code computes blocks with these routines.
 
-Each routine takes the block's numbers as one array `x` and gives its numbers as one array `y`, in the order that
-`blocks` states. It follows the definition there step by step, with innermost loops along rows.
+Each routine takes the block's arguments as one array `x` and writes its results to one array `y`, in the order that
+`vocabulary.blocks` states. It follows the definition there step by step; its innermost loops run along rows.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from kinemorph.vocabulary.blocks import Block, LeastSquares, Solve, Table
 
 @lru_cache(maxsize=256)
 def routine(block: Block) -> LoopProgram:
-    """The loop program of a block: input `x` (n_in,), output `y` (n_out,)."""
+    """The loop program that computes a block: input `x` (n_in,), output `y` (n_out,)."""
     loop = LoopBuilder(block.label, {"x": (block.n_in,)}, {"y": (block.n_out,)})
     _WRITERS[type(block)](block, loop)
     return loop.program()
 
 
-LEAST_TOLERANCE = 1e-5  # of a rank, in float32: a hundred times its rounding
+LEAST_TOLERANCE = 1e-5  # the smallest rank tolerance in float32: a hundred times its rounding error
 
 
 def check_precision(program: Program | LoopProgram, precision: str) -> None:
-    """Refuses what single precision cannot say: the rank of a matrix by a tolerance below its rounding."""
+    """Raises UnsupportedError if a program has a rank tolerance that is too small for float32."""
     if precision != "float32":
         return
     if isinstance(program, LoopProgram):
@@ -41,7 +41,7 @@ def check_precision(program: Program | LoopProgram, precision: str) -> None:
     for block in program.blocks:
         if isinstance(block, LeastSquares) and block.tolerance < LEAST_TOLERANCE:
             raise UnsupportedError(
-                f"program '{program.name}': {block.label} tells the rank by a tolerance of {block.tolerance:.0e}, "
+                f"program '{program.name}': {block.label} finds the rank with a tolerance of {block.tolerance:.0e}, "
                 f"which float32 cannot resolve. Use float64, or a tolerance of {LEAST_TOLERANCE:.0e} or more."
             )
 
@@ -55,7 +55,7 @@ def _plus_product(a: Any, b: Any, c: Any) -> Any:
 
 
 def _solve(block: Solve, loop: LoopBuilder) -> None:
-    """Elimination on the upper triangle, then back substitution."""
+    """Writes the solution of A X = B for symmetric A: elimination on the upper triangle, then back substitution."""
     n, k = block.n, block.k
     x = loop["x"]
     X = View("y", (n, k), Affine(0))
@@ -82,7 +82,11 @@ def _solve(block: Solve, loop: LoopBuilder) -> None:
 
 
 def _least_squares(block: LeastSquares, loop: LoopBuilder) -> None:
-    """A = Q R with chosen columns, then R = T Z row by row, then X = Z^T Y."""
+    """Writes the least-squares solution of least norm of A X = B.
+
+    A = Q R with pivoted columns and Y = Q^T B; then R = T Z by orthogonalizing its rows, with T^-1 applied to Y; then
+    X = Z^T Y.
+    """
     m, n, k = block.m, block.n, block.k
     steps, tolerance = min(m, n), block.tolerance
     x, X, rank = loop["x"], View("y", (n, k), Affine(0)), loop["y"][n * k]
@@ -132,8 +136,8 @@ def _least_squares(block: LeastSquares, loop: LoopBuilder) -> None:
         for rows, width in ((R, n), (Y, k)):
             with loop.repeat(width) as c:
                 loop.let(rows[j, c], lambda a, s: a * s, rows[j, c], scale)
-    # what is not finite in A, or too big to be squared, stays seen: the result starts at zero times its squares. In B
-    # it comes through, but only to its own column: the others may be other rows of a Jacobian
+    # inf or NaN in A, or a number too big to be squared, has to make the result NaN: so the result starts at zero times
+    # the sum of squares. In B it reaches only its own column, since the others may be other rows of a Jacobian
     seen, nothing = loop.buffer("seen"), loop.buffer("nothing")
     with loop.repeat(m * n) as c:
         loop.let(seen, lambda s, a: s + a * a, seen, x[c])
@@ -144,7 +148,10 @@ def _least_squares(block: LeastSquares, loop: LoopBuilder) -> None:
 
 
 def _table(block: Table, loop: LoopBuilder) -> None:
-    """The piece by bisection over a power of two of breaks (filled up with infinity), then Horner's rule."""
+    """Writes the value of a piecewise polynomial: finds the piece by bisection, then uses Horner's rule.
+
+    The breaks are padded with infinity to a power of two.
+    """
     x, y = loop["x"], loop["y"]
     halvings = (block.pieces - 1).bit_length()
     filled = [*block.breaks, *[math.inf] * (2**halvings - len(block.breaks))]
@@ -152,7 +159,7 @@ def _table(block: Table, loop: LoopBuilder) -> None:
     origins = loop.constant("origins", block.origins)
     rows = loop.constant("rows", [c for row in block.coefficients for c in row], (block.pieces, block.degree + 1))
     strides = loop.constant("strides", [2.0**s for s in range(halvings - 1, -1, -1)] or [0.0])
-    piece, trial = loop.buffer("piece"), loop.buffer("trial", (2,))  # trial: (piece, place of the break before it)
+    piece, trial = loop.buffer("piece"), loop.buffer("trial", (2,))  # trial: (piece, index of the break before it)
     with loop.repeat(halvings) as s:
         loop.let(trial, lambda i, step: [i + step, i + step - 1.0], piece, strides[s])
         loop.let(
@@ -182,7 +189,7 @@ Row = TypeVar("Row")
 
 
 def of_precision(table: Mapping[str, Row], precision: str, programs: Iterable[Program | LoopProgram]) -> Row:
-    """The row of a precision that can carry the programs."""
+    """The entry of `table` for a precision; UnsupportedError if it is unknown or too low for one of the programs."""
     for program in programs:
         check_precision(program, precision)
     if precision not in table:

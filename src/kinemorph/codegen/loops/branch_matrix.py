@@ -1,13 +1,13 @@
-"""Matrices whose places are related as in a forest, worked on by loops.
+"""Matrices with branch-induced sparsity, such as the mass matrix of a kinematic tree, factored by loops.
 
-Index k hangs on index parents[k] < k, or on nothing (-1). Entry (i, j) of such a matrix is zero unless one of the two
-hangs, perhaps over others, on the other. That structure survives factorization without pivoting from the leaves to the
-roots, M = L^T D L with L unit lower triangular (Featherstone 2008, section 6.5): nothing fills in. `branch_matrix_rows`
-solves with it.
+The parent of index k is parents[k] < k, or -1 for a root. Entry (i, j) of such a matrix is zero unless one of i and j
+is an ancestor of the other. Factorization without pivoting from the leaves to the roots, M = L^T D L with L unit lower
+triangular, keeps this sparsity: there is no fill-in (Featherstone 2008, section 6.5). `branch_matrix_rows` solves
+linear systems with the factors.
 
-Indices that follow each other, each hanging on the one before and alone on it, form a *run*, so that loops have affine
-bounds and innermost loops go along rows. Runs of one length that hang on the same index, as legs do, go through one
-loop. Everything here writes statements into a `LoopBuilder`.
+Consecutive indices, each of them the only child of the one before, form a *run*, so that loops have affine bounds and
+innermost loops run along rows. Consecutive runs with the same length and the same parent, such as the legs of a robot,
+are processed by one loop. Everything here writes statements into a `LoopBuilder`.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ Pair = Callable[[Affine, Affine], None]
 
 @dataclass(frozen=True)
 class Run:
-    """Indices start, ..., start + length - 1, each hanging on the one before, and how many more such runs follow."""
+    """A run: indices start, ..., start + length - 1, each the parent of the next; or `count` equal runs in sequence."""
 
     start: int
     length: int
-    above: tuple[Range, ...]  # ranges of what the first index hangs on, nearest first
-    below: tuple[Range, ...] = ()  # ranges of what hangs on the run; empty where there are several of a kind
-    count: int = 1  # runs one behind the other, of one length and hanging on the same index
+    above: tuple[Range, ...]  # index ranges of the ancestors of the first index, nearest first
+    below: tuple[Range, ...] = ()  # index ranges of the descendants of the run; empty if count > 1
+    count: int = 1  # number of consecutive runs with the same length and the same parent
 
     @contextmanager
     def each(self, loop: LoopBuilder) -> Iterator[Affine]:
-        """The start of each run of the kind in turn."""
+        """A context, in a loop if count > 1, with the first index of each of the `count` runs in turn."""
         if self.count == 1:
             yield affine(self.start)
         else:
@@ -46,7 +46,7 @@ class Run:
                 yield k * self.length + self.start
 
     def related(self, start: Affine) -> list[Bounds]:
-        """The columns in which rows of the run at `start` may differ from zero: its own, and those of its relatives."""
+        """The column ranges in which rows of the run at `start` may be nonzero: the run, its ancestors, descendants."""
         if self.count > 1:
             return [*sorted(self.above), (start, start + self.length)]
         return list(_joined(sorted([*self.above, (self.start, self.start + self.length), *self.below])))
@@ -54,33 +54,33 @@ class Run:
 
 @dataclass(frozen=True)
 class Forest:
-    """A forest of indices: `parents[k]` is the index that k hangs on, or -1."""
+    """Indices arranged in trees: `parents[k]` is the parent of index k, or -1 for a root."""
 
     parents: tuple[int, ...]
 
     def __post_init__(self) -> None:
         for k, parent in enumerate(self.parents):
             if not -1 <= parent < k:
-                raise ValueError(f"index {k} hangs on {parent}; expected -1 or a smaller index.")
+                raise ValueError(f"index {k} has the parent {parent}; expected -1 or an index below {k}.")
 
     @property
     def size(self) -> int:
-        """How many indices there are."""
+        """The number of indices."""
         return len(self.parents)
 
     @property
     def pairs(self) -> int:
-        """How many pairs (j, i) there are where j hangs on i."""
+        """The number of pairs (j, i) in which i is an ancestor of j."""
         return sum(run.count * (run.length * (run.length - 1) // 2 + _pairs_above(run)) for run in self.runs)
 
     @property
     def factors(self) -> int:
-        """How many factors the loops over all rows name, each kind of run counted once."""
+        """The number of entries of L that the loops over all rows refer to; equal runs are counted once."""
         return sum(run.length * run.length + _pairs_above(run) for run in self.runs)
 
     @cached_property
     def runs(self) -> tuple[Run, ...]:
-        """The runs, roots first, those of a kind as one."""
+        """The runs, roots first; consecutive equal runs are one Run with a `count`."""
         kinds: list[Run] = []
         for run in self._single_runs():
             last = kinds[-1] if kinds else None
@@ -91,6 +91,7 @@ class Forest:
         return tuple(kinds)
 
     def _single_runs(self) -> list[Run]:
+        """The runs, roots first, each with count 1."""
         found: list[Run] = []
         place: dict[int, Run] = {}  # index -> its run
         hanging = Counter(self.parents)
@@ -105,7 +106,7 @@ class Forest:
         return [replace(run, below=_below(run, found)) for run in found]
 
     def by_rows(self, loop: LoopBuilder, body: Pair) -> None:
-        """body(j, i) for every j and every i it hangs on; innermost along i."""
+        """Writes loops that call body(j, i) for every index j and each ancestor i; the innermost loop is over i."""
         for run in self.runs:
             with run.each(loop) as start, loop.repeat(start, start + run.length) as j:
                 with loop.repeat(start, j) as i:
@@ -115,7 +116,7 @@ class Forest:
                         body(j, i)
 
     def by_columns(self, loop: LoopBuilder, body: Pair) -> None:
-        """body(i, j) for every i and every j that hangs on it; innermost along j."""
+        """Writes loops that call body(i, j) for every index i and each descendant j; the innermost loop is over j."""
         for run in self.runs:
             with run.each(loop) as start:
                 stop = start + run.length
@@ -127,11 +128,14 @@ class Forest:
 
 
 def factor(loop: LoopBuilder, forest: Forest, M: View) -> None:
-    """M, shape (n, n), by its lower triangle, in place: 1 / D on the diagonal, L below it. The upper triangle stays."""
+    """Factors M = L^T D L in place, shape (n, n): writes 1 / D to the diagonal and L below it.
+
+    Only the lower triangle of M is read and written.
+    """
     share = loop.buffer("factor_share")
 
     def eliminate(j: Affine, i: Affine, *ranges: Bounds) -> None:
-        """Takes the share of j from row i, over the given columns."""
+        """Subtracts the multiple M[j, i] / D[j] of row j from row i, in the given ranges of columns."""
         loop.let(share, lambda a, d: a * d, M[j, i], M[j, j])
         for low, high in ranges:
             with loop.repeat(low, high) as c:
@@ -153,6 +157,7 @@ def factor(loop: LoopBuilder, forest: Forest, M: View) -> None:
 
 
 def _above(parent: int, place: dict[int, Run]) -> tuple[Range, ...]:
+    """The index ranges of `parent` and its ancestors, nearest first; `place` is the run of each index."""
     if parent < 0:
         return ()
     run = place[parent]
@@ -160,17 +165,19 @@ def _above(parent: int, place: dict[int, Run]) -> tuple[Range, ...]:
 
 
 def _below(run: Run, runs: Sequence[Run]) -> tuple[Range, ...]:
+    """The index ranges of the runs that descend from `run`."""
     start, stop = run.start, run.start + run.length
     hanging = (other for other in runs if any(low >= start and high <= stop for low, high in other.above))
     return tuple((other.start, other.start + other.length) for other in hanging)
 
 
 def _pairs_above(run: Run) -> int:
+    """The number of pairs of an index of the run and an ancestor of the run."""
     return run.length * sum(high - low for low, high in run.above)
 
 
 def _joined(spans: Sequence[Bounds]) -> list[Bounds]:
-    """Ranges, those that touch joined into one."""
+    """The sorted ranges `spans`, with adjacent ones joined."""
     joined: list[Bounds] = []
     for low, high in spans:
         if joined and joined[-1][1] == low:

@@ -1,4 +1,7 @@
-"""Rows of a matrix from which multiples of other rows are taken, a few at a time; for `branch_matrix_rows`."""
+"""Row operations on a matrix, several rows at a time: multiples of some rows are subtracted from others.
+
+`branch_matrix_rows` uses them for long runs.
+"""
 
 from __future__ import annotations
 
@@ -13,12 +16,12 @@ from kinemorph.codegen.loops.branch_matrix import Bounds
 from kinemorph.codegen.loops.loop_builder import LoopBuilder
 from kinemorph.codegen.loops.loop_program import Affine, View, affine
 
-BLOCK = 4  # rows that one pass over the columns takes together
+BLOCK = 4  # the number of rows that one pass over the columns processes together
 
 
 @dataclass(frozen=True)
 class Span:
-    """Rows that follow each other: `more` blocks of rows (a number that may run through a loop), then `count` rows."""
+    """Consecutive rows from `start` on: `more` blocks of BLOCK rows (it may be a loop counter), then `count` rows."""
 
     start: Affine | int
     count: int
@@ -27,15 +30,19 @@ class Span:
 
 @dataclass(frozen=True)
 class Rows:
-    """Rows of X from which multiples of other rows are taken, a few at a time: each pass over the columns does more."""
+    """Subtracts multiples of some rows of X from others, in the given ranges of columns.
+
+    Several rows are processed together, so that there are fewer passes over the columns. `factor(target, source)` views
+    the multiple.
+    """
 
     loop: LoopBuilder
     X: View
     columns: Sequence[Bounds]
-    factor: Callable[[Affine, Affine], View]  # of (target, source)
+    factor: Callable[[Affine, Affine], View]
 
     def substitute_down(self, start: Affine, length: int) -> None:
-        """From each row of a run, the multiples of the rows before it."""
+        """Subtracts from each row of a run the multiples of the rows before it, first row first."""
         whole, rest = divmod(length, BLOCK)
         with self.loop.repeat(whole) as b:
             first = b * BLOCK + start
@@ -47,7 +54,7 @@ class Rows:
             self.update(Span(last + r, 1), Span(start, whole * BLOCK + r))
 
     def substitute_up(self, start: Affine, length: int) -> None:
-        """From each row of a run, the multiples of the rows after it."""
+        """Subtracts from each row of a run the multiples of the rows after it, last row first."""
         whole, rest = divmod(length, BLOCK)
         last = start + whole * BLOCK
         for r in reversed(range(rest - 1)):
@@ -61,7 +68,7 @@ class Rows:
                 self._pass([first + r], [first + k for k in range(r + 1, BLOCK)])
 
     def update(self, targets: Span, sources: Span) -> None:
-        """From every target row, the multiples of all source rows."""
+        """Subtracts from each target row the multiples of all source rows."""
         whole, rest = divmod(targets.count, BLOCK)
         with self.loop.repeat(whole) as b:
             self._gather(targets.start + b * BLOCK, BLOCK, sources)
@@ -69,6 +76,7 @@ class Rows:
             self._gather(affine(targets.start) + whole * BLOCK, rest, sources)
 
     def _gather(self, first: Affine, count: int, sources: Span) -> None:
+        """Subtracts the multiples of all source rows from `count` rows, at most BLOCK, from `first` on."""
         rows = [first + r for r in range(count)]
         whole, rest = divmod(sources.count, BLOCK)
         with self.loop.repeat(affine(sources.more) + whole) as b:
@@ -78,7 +86,7 @@ class Rows:
             self._pass(rows, [start + k for k in range(rest)])
 
     def _pass(self, targets: Sequence[Affine], sources: Sequence[Affine]) -> None:
-        """One pass over the columns."""
+        """Subtracts the multiples of all source rows from all target rows in one pass over the columns."""
         program = _less(len(targets), len(sources))
         factors = [self.factor(target, source) for target in targets for source in sources]
         for low, high in self.columns:
@@ -89,7 +97,10 @@ class Rows:
 
 @cache
 def _less(T: int, N: int) -> Program:
-    """From entries of T rows the multiples of N others: T entries, N entries, T rows of N factors."""
+    """The program of one column: from entries of T rows it subtracts multiples of entries of N other rows.
+
+    Its inputs are the T entries, the N entries, and T rows of N factors.
+    """
 
     def less(*values: Any) -> dict[str, Any]:
         old, rows, factors = values[:T], values[T : T + N], values[T + N :]

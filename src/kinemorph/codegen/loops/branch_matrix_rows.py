@@ -1,13 +1,14 @@
-"""M X = B for a matrix with the structure of a forest, by loops along the rows of X.
+"""Solves M X = B for a matrix with branch-induced sparsity, by loops along the rows of X.
 
-M = L^T D L is given by its factor (`branch_matrix`). Rows are taken run by run: L^T upwards, from the leaves to the
-roots, and D; then L downwards, from the roots to the leaves:
+M = L^T D L is given by its factors (`branch_matrix`). Rows are processed run by run: first L^T and D upwards, from the
+leaves to the roots; then L downwards, from the roots to the leaves:
 
-    up      X[k] -= L[j, k] X[j]  for all k that j hangs on,  X[j] /= D[j]        only in columns related to j
-    down    X[j] -= L[j, k] X[k]  for all k that j hangs on                       in all columns
+    up      X[k] -= L[j, k] X[j]  for all ancestors k of j,  X[j] /= D[j]        only in columns related to j
+    down    X[j] -= L[j, k] X[k]  for all ancestors k of j                       in all columns
 
-A short run goes along the columns once, its rows and those it hangs on together: every entry is read and written once,
-and the loop has enough to do. A long run goes along them for a few rows at a time (`branch_matrix_blocks`).
+For a short run, one loop over the columns processes the rows of the run and of its ancestors together: every entry is
+read and written once, and a pass has enough work. A long run is processed a few rows at a time
+(`branch_matrix_blocks`). Columns related to j are j, its ancestors and its descendants.
 """
 
 from __future__ import annotations
@@ -23,13 +24,13 @@ from kinemorph.codegen.loops.branch_matrix_blocks import Rows, Span
 from kinemorph.codegen.loops.loop_builder import LoopBuilder
 from kinemorph.codegen.loops.loop_program import Affine, View, affine
 
-TOGETHER = 128  # factors up to which a run is short
+TOGETHER = 128  # a run is short if it has at most this many factors
 
 
 def solve_rows(loop: LoopBuilder, forest: Forest, L: View, *matrices: View) -> None:
-    """Each X of the matrices, shape (n, m), becomes M^-1 X, for M factored in L.
+    """Replaces each X of `matrices`, shape (n, m), by M^-1 X; `L` holds the factors of M as `factor` writes them.
 
-    All are square, and row i may differ from zero only in the columns related to i; or all are single columns.
+    Either all X are square, with row i nonzero only in columns related to i, or all are single columns.
     """
     m = matrices[0].shape[1]
     for run in reversed(forest.runs):
@@ -50,10 +51,12 @@ def solve_rows(loop: LoopBuilder, forest: Forest, L: View, *matrices: View) -> N
 
 
 def _is_short(run: Run) -> bool:
+    """Whether all rows of a run and of its ancestors are processed in one loop over the columns."""
     return run.length * (run.length + sum(_sizes(run))) <= TOGETHER
 
 
 def _sizes(run: Run) -> tuple[int, ...]:
+    """The lengths of the index ranges of the run's ancestors."""
     return tuple(high - low for low, high in run.above)
 
 
@@ -69,7 +72,7 @@ def _along(
     matrices: Sequence[View],
     columns: Sequence[Bounds],
 ) -> None:
-    """Runs a program on one column of all matrices after the other: on entries of the run and of what it hangs on."""
+    """Writes loops over `columns` that call a program on the entries of a run and its ancestors, for all matrices."""
     rows = [*(start + k for k in range(run.length)), *(affine(k) for low, high in run.above for k in range(low, high))]
     factors = []
     for k in range(run.length):
@@ -85,7 +88,10 @@ def _along(
 
 @cache
 def _up(length: int, above: tuple[int, ...], columns: int) -> Program:
-    """Entries of a run and of what it hangs on, after the step up."""
+    """The program of the step up: new entries of a run and of its ancestors, for `columns` columns.
+
+    `above` are the lengths of the index ranges of the ancestors.
+    """
 
     def up(x: list[Any], own: list[Any], over: list[Any]) -> list[Any]:
         for j in reversed(range(length)):
@@ -98,7 +104,10 @@ def _up(length: int, above: tuple[int, ...], columns: int) -> Program:
 
 @cache
 def _down(length: int, above: tuple[int, ...], columns: int) -> Program:
-    """Entries of a run after the step down."""
+    """The program of the step down: new entries of a run, for `columns` columns.
+
+    `above` are the lengths of the index ranges of the ancestors.
+    """
 
     def down(x: list[Any], own: list[Any], over: list[Any]) -> list[Any]:
         for j in range(length):
@@ -112,7 +121,7 @@ def _down(length: int, above: tuple[int, ...], columns: int) -> Program:
 
 
 def _program(step: Any, length: int, above: tuple[int, ...], columns: int) -> Program:
-    """A step as a program of entries, column by column, then row by row of the factors in the run and above it."""
+    """Traces a step. Its inputs are the entries, column by column, then the factors in and above the run by rows."""
     each, count = length + sum(above), columns * (length + sum(above))
     shapes: dict[str, tuple[int, ...]] = {f"x{k}": () for k in range(count)}
     for j in range(length):
@@ -132,6 +141,7 @@ def _program(step: Any, length: int, above: tuple[int, ...], columns: int) -> Pr
 
 
 def _up_in_blocks(loop: LoopBuilder, run: Run, start: Affine, L: View, X: View, columns: Sequence[Bounds]) -> None:
+    """Writes the step up for a long run."""
     up = Rows(loop, X, columns, lambda target, source: L[source, target])
     up.substitute_up(start, run.length)
     for low, high in run.above:
@@ -143,6 +153,7 @@ def _up_in_blocks(loop: LoopBuilder, run: Run, start: Affine, L: View, X: View, 
 
 
 def _down_in_blocks(loop: LoopBuilder, run: Run, start: Affine, L: View, X: View, m: int) -> None:
+    """Writes the step down for a long run; X has m columns."""
     down = Rows(loop, X, [(0, m)], lambda target, source: L[target, source])
     for low, high in run.above:
         down.update(Span(start, run.length), Span(low, high - low))

@@ -1,13 +1,13 @@
 """Gaussian elimination of a general square matrix as loop programs, for any number of right-hand sides.
 
-    factored(n)        A (n, n) -> LU (n, n), order (n,), regular ()     P A = L U, the largest pivots of each column
+    factored(n)        A (n, n) -> LU (n, n), order (n,), regular ()     P A = L U, the largest pivot of each column
     substituted(n)     LU, order, b (n,) -> x (n,)                       x = A^-1 b
 
-`LU` holds L below the diagonal (its own diagonal is 1), U above, and the reciprocals of U's diagonal on it. Row i of
-P A is row order[i] of A. `regular` is 0 where a pivot is zero or not finite; L and U are of no use then.
+`LU` holds L below the diagonal (the diagonal of L is 1), U above it, and the reciprocals of U's diagonal on it. Row i
+of P A is row order[i] of A. `regular` is 0 if a pivot is zero or not finite; then L and U must not be used.
 
-Loop programs write to fixed places only. Rows are still exchanged: the row of the pivot is read from the place that
-the data give, and a comparison finds the one row that has to take the place left over.
+The place that a loop program writes to cannot depend on data. To exchange rows, the pivot row is read from a place that
+depends on data; then a loop over all rows compares indices and writes the other row where they are equal.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from functools import lru_cache
 from kinemorph.codegen.loops.loop_builder import LoopBuilder
 from kinemorph.codegen.loops.loop_program import Affine, LoopProgram, View
 
-HUGE = 1e300  # a pivot beyond it counts as infinite
+HUGE = 1e300  # a larger pivot counts as infinite
 
 
 @lru_cache(maxsize=64)
 def factored(n: int) -> LoopProgram:
-    """The loop program of P A = L U."""
+    """The loop program that factors an n x n matrix A: P A = L U, with partial pivoting."""
     loop = LoopBuilder(f"factored {n}x{n}", {"A": (n, n)}, {"LU": (n, n), "order": (n,), "regular": ()})
     LU, order, regular = loop["LU"], loop["order"], loop["regular"]
     loop.copy(LU, loop["A"])
@@ -56,7 +56,7 @@ def factored(n: int) -> LoopProgram:
 
 
 def _exchange(loop: LoopBuilder, n: int, j: Affine, chosen: View, old: View, places: View) -> None:
-    """Rows j and `chosen` of LU and of the order change places."""
+    """Writes the exchange of rows j and `chosen` of LU and of `order`; `old` (n + 1,) is scratch memory."""
     LU, order, here = loop["LU"], loop["order"], loop.buffer("here")
     loop.copy(old.part(0, n), LU[j])
     loop.copy(old[n], order[j])
@@ -71,7 +71,7 @@ def _exchange(loop: LoopBuilder, n: int, j: Affine, chosen: View, old: View, pla
 
 @lru_cache(maxsize=64)
 def substituted(n: int) -> LoopProgram:
-    """The loop program of x = A^-1 b from `factored`."""
+    """The loop program that computes x = A^-1 b from the results of `factored`."""
     loop = LoopBuilder(f"substituted {n}", {"LU": (n, n), "order": (n,), "b": (n,)}, {"x": (n,)})
     LU, x = loop["LU"], loop["x"]
     with loop.repeat(n) as i:

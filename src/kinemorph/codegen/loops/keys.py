@@ -1,4 +1,4 @@
-"""What a loop program computes, as parts of its key; see `graphs.keys`."""
+"""The parts of a loop program's key, which is a hash of what it computes; see `graphs.keys`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ from kinemorph.codegen.loops.loop_program import Affine, Call, For, If, LoopProg
 
 
 def loop_parts(loop: LoopProgram) -> list[bytes]:
-    """The arrays, the constants, the keys of the programs called, and the statements, which name these by number."""
+    """Bytes to hash: the shapes of arrays, the constants, the keys of the called programs, and the statements.
+
+    Statements refer to arrays and programs by number.
+    """
     fixed = [port for port, _ in loop.constants]
     arrays = {port.name: k for k, port in enumerate((*loop.inputs, *loop.outputs, *loop.buffers, *fixed))}
     called = {id(program): k for k, program in enumerate(loop.programs)}

@@ -1,4 +1,4 @@
-"""How loop programs are written: statement by statement, with `with` for the blocks.
+"""`LoopBuilder`, with which loop programs are written: statement by statement, with a `with` block for each body.
 
 loop = LoopBuilder("powers", inputs={"x": ()}, outputs={"y": (8,)})
 x, y = loop["x"], loop["y"]
@@ -37,7 +37,7 @@ from kinemorph.words import did_you_mean
 
 
 class LoopBuilder:
-    """Writes a loop program statement by statement. Arrays are views of the whole: `loop["x"]`, `x[i, j]`."""
+    """Writes a loop program statement by statement. `x = loop["x"]` views a whole array, `x[i, j]` an entry of it."""
 
     def __init__(self, name: str, inputs: Mapping[str, Shape], outputs: Mapping[str, Shape]) -> None:
         self.name = name
@@ -54,36 +54,39 @@ class LoopBuilder:
         self._lets = 0
 
     def __getitem__(self, name: str) -> View:
-        """A view of a whole array."""
+        """The view of a whole array: an input, an output, a buffer or a constant."""
         if name not in self._shapes:
             listed = ", ".join(f"'{one}'" for one in self._shapes)
             raise CompileError(
-                f"{self._owner}: there is no array '{name}'; there are {listed}.{did_you_mean(name, self._shapes)}"
+                f"{self._owner}: there is no array '{name}'; its arrays are {listed}.{did_you_mean(name, self._shapes)}"
             )
         return View(name, self._shapes[name], Affine(0))
 
     def buffer(self, name: str, shape: Shape = ()) -> View:
-        """A new local array, zero at the start."""
+        """Adds a local array, which is zero when the loop program starts."""
         port = self._new(name, shape)
         self._buffers.append(port)
         return self[name]
 
     def scratch(self, name: str, shape: Shape = ()) -> View:
-        """A local array for intermediate results: the array of that name, made at its first use."""
+        """A local array for intermediate results; it is added at the first request for this name."""
         if name not in self._shapes:
             return self.buffer(name, shape)
         if self._shapes[name] != tuple(shape) or name in self._fixed:
             raise CompileError(
-                f"{self._owner}: '{name}' of shape {self._shapes[name]} is no scratch array of shape {tuple(shape)}. "
-                "Choose another name."
+                f"{self._owner}: a scratch array '{name}' of shape {tuple(shape)} is requested, but there is another "
+                f"array of that name, of shape {self._shapes[name]}. Choose another name."
             )
         return self[name]
 
     def constant(self, name: str, values: Sequence[float], shape: Shape | None = None) -> View:
-        """A new array of fixed numbers, given row by row."""
+        """Adds an array of constants, given row by row; without a shape it has one axis."""
         port = self._new(name, (len(values),) if shape is None else shape)
         if port.size != len(values):
-            raise CompileError(f"constant '{name}': shape {port.shape} holds {port.size} numbers; {len(values)} given.")
+            raise CompileError(
+                f"{self._owner}: constant '{name}' of shape {port.shape} needs {port.size} numbers; {len(values)} are "
+                "given. Correct the shape or the numbers."
+            )
         self._constants.append((port, tuple(map(float, values))))
         self._fixed.add(name)
         return self[name]
@@ -100,37 +103,43 @@ class LoopBuilder:
         return f"loop program '{self.name}'"
 
     def _checked(self, view: Any) -> View:
-        """The view itself, where it is a view of a known array; a number or a name in its place is refused."""
+        """The view itself; CompileError if it is not a view of an array of this loop program."""
         if not isinstance(view, View):
             raise CompileError(
-                f"{self._owner}: {view!r} is given in place of a view. Write loop['{view}'] for an array, "
+                f"{self._owner}: {view!r} is given; expected a view. Write loop['{view}'] for an array, "
                 "loop.constant(...) for numbers."
             )
         self[view.array]
         return view
 
     def call(self, program: Program | LoopProgram, outs: Sequence[View], ins: Sequence[View]) -> None:
-        """Runs a program on views, in the order of its ports."""
+        """Adds a call of a program on views: one per output and one per input, in the order of its ports."""
         program = runnable(program, self._owner)
         outs, ins = [self._checked(view) for view in outs], [self._checked(view) for view in ins]
         for kind, ports, views in (("outputs", program.outputs, outs), ("inputs", program.inputs, ins)):
             sizes, given = [port.size for port in ports], [view.size for view in views]
             if sizes != given:
-                raise CompileError(f"program '{program.name}' has {kind} of sizes {sizes}; the views hold {given}.")
+                raise CompileError(
+                    f"{self._owner}: the called program '{program.name}' has {kind} of sizes {sizes}; the given views "
+                    f"have sizes {given}. Give one view of the right size for each."
+                )
         for view in outs:
             if view.array in self._fixed or view.at is not None:
-                raise CompileError(f"{self._owner}: '{view.array}' cannot be written to here.")
+                raise CompileError(
+                    f"{self._owner}: '{view.array}' cannot be written to here: it is an input, a constant, or a place "
+                    "that depends on data. Write to an output or a buffer at a fixed place."
+                )
         self._bodies[-1].append(Call(program, tuple(outs), tuple(ins)))
 
     def let(self, out: View, function: Callable[..., Any], *ins: View) -> None:
-        """Writes function(*ins) to `out`: numbers for single places, lists for longer views."""
+        """Adds a statement out = function(*ins); the function gets and returns numbers, or lists for longer views."""
         shapes = {f"x{k}": self._checked(view).shape for k, view in enumerate(ins)}
         program = trace(function, shapes, name=f"{self.name}.{self._lets}")
         self._lets += 1
         self.call(program, [out], ins)
 
     def copy(self, out: View, source: View) -> None:
-        """Writes `source` to `out`, of the same size."""
+        """Adds a statement that copies `source` to `out`, which has the same size."""
         flat = (self._checked(source).size,)
         self._checked(out)
         self.let(replace(out, shape=flat), lambda x: x, replace(source, shape=flat))
@@ -139,9 +148,9 @@ class LoopBuilder:
     def repeat(
         self, start: Affine | int | View, stop: Affine | int | View | None = None, *, apart: bool = False
     ) -> Iterator[Affine]:
-        """A For over [start, stop), or over [0, start) where one bound is given; yields the counter.
+        """Adds a For over [start, stop), or over [0, start) if only one bound is given; yields the counter.
 
-        `apart`: no pass reads or writes a place that another pass writes to.
+        `apart` says that the passes are independent: none reads or writes a place that another pass writes to.
         """
         first, last = (0, start) if stop is None else (start, stop)
         if isinstance(first, View):
@@ -152,13 +161,15 @@ class LoopBuilder:
         for bound in (first, last):
             if isinstance(bound, bool) or not isinstance(bound, (Affine, int, View)):
                 raise CompileError(
-                    f"{self._owner}: {bound!r} is given as the bound of a loop; expected a whole number, a counter or "
-                    "a view of one number, as loop['n']."
+                    f"{self._owner}: {bound!r} is given as the bound of a loop. Give a whole number, a counter, or a "
+                    "view of one number such as loop['n']."
                 )
         if isinstance(last, View):
             self._condition(last)
         if isinstance(first, int) and isinstance(last, int) and last < first:
-            raise CompileError(f"{self._owner}: a loop from {first} to {last} never runs. Give bounds that rise.")
+            raise CompileError(
+                f"{self._owner}: a loop from {first} to {last} never runs. Give an upper bound of {first} or more."
+            )
         counter = f"i{self._counters}"
         self._counters += 1
         with self._body() as body:
@@ -170,17 +181,17 @@ class LoopBuilder:
         self._bodies[-1].append(made)
 
     def _check_apart(self, loop: For) -> None:
-        """Checks that no pass reads or writes a place that another pass writes to."""
+        """Raises CompileError if a pass of the loop reads or writes a place that another pass writes to."""
         if isinstance(loop.stop, View) or (loop.stop - loop.start).terms:
             raise CompileError(
-                f"{self._owner}: a loop with apart=True has bounds that are only known while it runs; its number of "
-                "passes has to be constant. Give whole numbers, or leave out apart=True."
+                f"{self._owner}: the number of passes of a loop with apart=True is only known while it runs; it has "
+                "to be constant. Give whole numbers as bounds, or leave out apart=True."
             )
         written = {view.array for call in calls(loop.body) for view in call.outs}
-        owners: dict[tuple[str, int], int] = {}  # place in an array -> the pass that writes to it
+        owners: dict[tuple[str, int], int] = {}  # (array, index) -> the pass that writes to it
         outs = [view for call in calls(loop.body) for view in call.outs]
         views = [view for inner in all_statements(loop.body) for view in views_of(inner) if view.array in written]
-        around = {view.array: _around(view, loop).terms for view in outs}  # counters of loops around it
+        around = {view.array: _around(view, loop).terms for view in outs}  # counters of outer loops
         for number in range((loop.stop - loop.start).constant):
             for view in outs:
                 if any(owners.setdefault(place, number) != number for place in _places(view, loop, number)):
@@ -196,14 +207,15 @@ class LoopBuilder:
                     raise self._shared(view)
 
     def _shared(self, view: View) -> CompileError:
+        """The error for passes that are not independent."""
         return CompileError(
-            f"{self._owner}: passes of a loop with apart=True share places of '{view.array}'. Give each pass its "
-            "own, or leave out apart=True."
+            f"{self._owner}: a loop has apart=True, but one pass uses entries of '{view.array}' that another pass "
+            "writes. Let each pass use its own entries, or leave out apart=True."
         )
 
     @contextmanager
     def while_(self, condition: View) -> Iterator[None]:
-        """A While: the block runs as long as the viewed number is positive."""
+        """Adds a While: the `with` block is repeated as long as the viewed number is positive."""
         self._condition(condition)
         with self._body() as body:
             yield
@@ -211,7 +223,7 @@ class LoopBuilder:
 
     @contextmanager
     def if_(self, condition: View) -> Iterator[None]:
-        """An If: the block runs where the viewed number is positive; `otherwise` may follow."""
+        """Adds an If: the `with` block runs if the viewed number is positive; `otherwise` may follow."""
         self._condition(condition)
         with self._body() as body:
             yield
@@ -219,35 +231,39 @@ class LoopBuilder:
 
     @contextmanager
     def otherwise(self) -> Iterator[None]:
-        """The block that runs where the condition of the last If is not positive."""
+        """Adds an else branch to the If before it: the `with` block runs if the viewed number is not positive."""
         before = self._bodies[-1].pop() if self._bodies[-1] else None
         if not isinstance(before, If) or before.otherwise:
-            raise CompileError(f"{self._owner}: `otherwise` has to follow an `if_`.")
+            raise CompileError(
+                f"{self._owner}: `otherwise` does not follow an `if_`. Put it directly after the block of an `if_`."
+            )
         with self._body() as body:
             yield
         self._bodies[-1].append(If(before.condition, before.then, tuple(body)))
 
     def _condition(self, view: Any) -> None:
+        """Raises CompileError unless the view is one number, as a condition or a bound has to be."""
         if self._checked(view).size != 1:
             raise CompileError(
-                f"{self._owner}: '{view.array}' holds {view.size} numbers here; a condition or a bound is one number. "
-                "Take an entry."
+                f"{self._owner}: the view of '{view.array}' has {view.size} numbers; a condition or a bound is one "
+                "number. Take an entry of it."
             )
 
     @contextmanager
     def _body(self) -> Iterator[list[Statement]]:
+        """A context in which new statements are added to a new body, which it yields."""
         self._bodies.append([])
         yield self._bodies[-1]
         self._bodies.pop()
 
     def program(self) -> LoopProgram:
-        """The loop program as written so far. Every output has to be written somewhere, since it starts undefined."""
+        """The finished loop program; CompileError if nothing writes to one of its outputs, which start undefined."""
         written = {view.array for call in calls(self._bodies[0]) for view in call.outs}
         for port in self._outputs:
             if port.size and port.name not in written:
                 raise CompileError(
-                    f"{self._owner}: nothing is written to its output '{port.name}', which starts undefined. "
-                    "Use let, copy or call with it."
+                    f"{self._owner}: nothing is written to its output '{port.name}'. Write to it with let, copy or "
+                    "call."
                 )
         return LoopProgram(
             self.name,
@@ -260,12 +276,12 @@ class LoopBuilder:
 
 
 def _around(view: View, loop: For) -> Affine:
-    """Where a view begins in the first pass of a loop."""
+    """The offset of a view in the first pass of a loop, as a function of the counters of outer loops."""
     stride = view.offset.coefficient(loop.counter)
     return view.offset - Affine(0, ((loop.counter, stride),)) + loop.start * stride
 
 
 def _places(view: View, loop: For, number: int) -> Iterator[tuple[str, int]]:
-    """The places of a view in a pass of a loop, counted from where counters around the loop have brought it."""
+    """The (array, index) of each number of a view in pass `number` of a loop, with the counters of outer loops at 0."""
     first = _around(view, loop).constant + number * view.offset.coefficient(loop.counter)
     return ((view.array, first + k) for k in range(view.size))

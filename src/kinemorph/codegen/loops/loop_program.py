@@ -1,16 +1,16 @@
-"""Loop programs: Programs run in loops, with nothing but numbers in arrays between them.
+"""Loop programs: Programs that are called in loops and pass numbers to each other in arrays.
 
 A loop program has named, shaped inputs and outputs like a Program, and so can be built by any backend and called by
 another loop program. Inside are arrays (inputs, outputs, constants, local buffers) and four statements:
 
     Call    runs a Program or a loop program on views of arrays
-    For     counts; its bounds are affine in the counters around it, or one is a number in an array
-    While   repeats as long as a number is positive, looked at before each pass
-    If      runs one body where a number is positive, else another
+    For     counts; its bounds are affine in the counters of outer loops, and the upper one may be a number in an array
+    While   repeats as long as a number is positive, which is checked before each pass
+    If      runs one body if a number is positive, else another
 
-A condition is true where its number is greater than zero, so a NaN ends a loop. Every state has its own conditions: in
-a batch, states that are done keep their values while others continue. Inputs and constants are only read; outputs start
-undefined; local buffers start at zero. The inputs of a call may overlap its outputs: it reads before it writes.
+A condition is true if its number is greater than zero, so a NaN ends a loop. Every state has its own conditions: in a
+batch, states that have left a loop keep their values while others continue. Inputs and constants are only read; outputs
+start undefined; local buffers start at zero. The inputs of a call may overlap its outputs: it reads before it writes.
 
 `codegen.loops.loop_builder.LoopBuilder` writes them.
 """
@@ -35,10 +35,10 @@ from kinemorph.frozen import dataclass
 
 @dataclass(frozen=True)
 class Affine:
-    """A whole number  constant + sum of coefficient * counter."""
+    """A whole number that depends on loop counters: constant + sum of coefficient * counter."""
 
     constant: int
-    terms: tuple[tuple[str, int], ...] = ()  # (counter, coefficient), by name, no zeros
+    terms: tuple[tuple[str, int], ...] = ()  # (counter, coefficient), sorted by counter, without zeros
 
     def __add__(self, other: Affine | int) -> Affine:
         other = affine(other)
@@ -64,25 +64,25 @@ class Affine:
         return affine(other) - self
 
     def coefficient(self, counter: str) -> int:
-        """How much it grows with a counter."""
+        """The coefficient of a counter; 0 if the number does not depend on it."""
         return dict(self.terms).get(counter, 0)
 
     def at(self, counters: Mapping[str, int]) -> int:
-        """Its value for given counters."""
+        """The value of the number for given values of the counters."""
         return self.constant + sum(c * counters[name] for name, c in self.terms)
 
 
 def affine(value: Affine | int) -> Affine:
-    """A whole number as an Affine."""
+    """The value as an Affine: an int becomes a constant."""
     return value if isinstance(value, Affine) else Affine(int(value))
 
 
 @dataclass(frozen=True)
 class View:
-    """A run of numbers in an array: `shape` of them, row by row, from `offset` on.
+    """Consecutive numbers of an array from index `offset` on, arranged row by row in `shape`.
 
-    `at`, where given, views one whole number k, each state its own; the run then starts at offset + stride k, but never
-    outside the array: the start is kept within 0 and the last place where the run fits (a NaN counts as 0).
+    With `at`, which views one whole number k, the start depends on data: it is offset + stride * k, for each state of a
+    batch with its own k. It is clipped so that the view stays inside the array; a NaN counts as 0.
     """
 
     array: str
@@ -93,27 +93,33 @@ class View:
 
     @property
     def size(self) -> int:
-        """How many numbers it holds."""
+        """The number of entries of the view."""
         return math.prod(self.shape)
 
     def __getitem__(self, places: Affine | int | tuple[Affine | int, ...]) -> View:
-        """The entry or row at `places`, counted along the first axes. An Affine place may run through a loop."""
+        """The view of an entry or a row, by its indices along the first axes; an index may contain loop counters."""
         places = places if isinstance(places, tuple) else (places,)
         if len(places) > len(self.shape):
-            raise CompileError(f"array '{self.array}' has {len(self.shape)} axes here; {len(places)} places are given.")
+            raise CompileError(
+                f"array '{self.array}': a view with {len(self.shape)} axes is indexed with {len(places)} indices. Give "
+                f"at most {len(self.shape)}."
+            )
         offset = self.offset
         for axis, place in enumerate(places):
             if isinstance(place, int) and not 0 <= place < self.shape[axis]:
-                raise CompileError(f"array '{self.array}': place {place} is outside axis {axis} of {self.shape[axis]}.")
+                raise CompileError(
+                    f"array '{self.array}': index {place} is outside axis {axis}, which has length {self.shape[axis]}. "
+                    "Count from 0."
+                )
             offset = offset + affine(place) * math.prod(self.shape[axis + 1 :])
         return View(self.array, self.shape[len(places) :], offset, self.at, self.stride)
 
     def part(self, start: Affine | int, size: int) -> View:
-        """`size` numbers from `start` on, of an array with one axis."""
+        """The view of `size` numbers from index `start` on; this view has one axis."""
         return View(self.array, (size,), self.offset + affine(start), self.at, self.stride)
 
     def picked(self, at: View) -> View:
-        """The row that each state picks: `at` views the number of the row."""
+        """The view of the row whose number `at` views; each state of a batch has its own row."""
         return View(self.array, self.shape[1:], self.offset, at, math.prod(self.shape[1:]))
 
 
@@ -122,7 +128,7 @@ class View:
 
 @dataclass(frozen=True)
 class Call:
-    """Runs a program: one view per output port and one per input port, each of the port's size."""
+    """Calls a program on one view per output port and one per input port, each of the port's size."""
 
     program: Program | LoopProgram
     outs: tuple[View, ...]
@@ -131,9 +137,10 @@ class Call:
 
 @dataclass(frozen=True)
 class For:
-    """Runs the body with `counter` = start, start + 1, ..., stop - 1. A View as `stop` is read once, before.
+    """Runs the body with `counter` = start, start + 1, ..., stop - 1. If `stop` is a View, it is read once, before.
 
-    Where passes are `apart`, none reads what another writes: they may run in any order, or side by side in SIMD lanes.
+    `apart` says that the passes are independent: none reads or writes what another writes, so they may run in any order
+    or at the same time in SIMD lanes.
     """
 
     counter: str
@@ -153,7 +160,7 @@ class While:
 
 @dataclass(frozen=True)
 class If:
-    """Runs one body where the viewed number is positive, the other where it is not."""
+    """Runs the body `then` if the viewed number is positive, else the body `otherwise`."""
 
     condition: View
     then: tuple[Statement, ...]
@@ -165,7 +172,10 @@ Statement: TypeAlias = Call | For | While | If
 
 @dataclass(frozen=True, eq=False)
 class LoopProgram:
-    """Outputs as a function of inputs, by statements. `constants` are arrays with their numbers, row by row."""
+    """A program with loops: statements that compute outputs from inputs.
+
+    `buffers` are local arrays; `constants` are arrays with their numbers, row by row.
+    """
 
     name: str
     inputs: tuple[Port, ...]
@@ -176,12 +186,12 @@ class LoopProgram:
 
     @cached_property
     def programs(self) -> tuple[Program | LoopProgram, ...]:
-        """The programs it calls itself, each once, in the order of their first call."""
+        """The programs that its statements call, each once, in the order of their first call."""
         return tuple({id(call.program): call.program for call in calls(self.body)}.values())
 
     @cached_property
     def op_counts(self) -> dict[str, int]:
-        """How often each op occurs in the programs it calls, each counted once however often it runs."""
+        """How often each op occurs in the called programs, most frequent first; each program is counted once."""
         total: Counter[str] = Counter()
         for program in self.programs:
             total.update(program.op_counts)
@@ -189,22 +199,22 @@ class LoopProgram:
 
     @property
     def ops(self) -> int:
-        """Operations in the programs it calls, each counted once however often it runs."""
+        """The number of operations in the called programs; each program is counted once, however often it runs."""
         return sum(program.ops for program in self.programs)
 
     @cached_property
     def cost(self) -> int:
-        """About how many operations a run takes, with all passes of loops; UNKNOWN passes where data decide."""
+        """An estimate of the operations of a run, with all passes of loops; UNKNOWN passes if they depend on data."""
         return _cost(self.body, {})
 
     @property
     def flops(self) -> int:
-        """Additions, subtractions and products in the programs it calls, each counted once however often it runs."""
+        """The number of additions, subtractions and products in the called programs; each program is counted once."""
         return sum(program.flops for program in self.programs)
 
     @cached_property
     def decided_by_data(self) -> bool:
-        """Whether numbers decide how often a loop runs, in it or in a program that it calls."""
+        """Whether the number of passes of a loop depends on data, here or in a program that is called."""
         return any(program.decided_by_data for program in self.programs) or any(
             isinstance(statement, While) or (isinstance(statement, For) and isinstance(statement.stop, View))
             for statement in all_statements(self.body)
@@ -212,34 +222,34 @@ class LoopProgram:
 
     @cached_property
     def key(self) -> str:
-        """A hash of what it computes; see `graphs.keys`."""
+        """A hash of what the loop program computes; see `graphs.keys`."""
         from kinemorph.codegen.loops.keys import loop_parts
 
         return hashed(self.inputs, self.outputs, loop_parts(self))
 
     @property
     def traced(self) -> LoopProgram:
-        """The program itself; see `graphs.program.Runnable`."""
+        """The loop program itself; see `graphs.program.Runnable`."""
         return self
 
 
 def runnable(value: object, what: str) -> Program | LoopProgram:
-    """A program of either kind; see `as_program`."""
+    """The value itself if it is a Program or a LoopProgram; else raises an error, as `as_program` does."""
     found: Program | LoopProgram = as_program(value, what, (LoopProgram,))
     return found
 
 
 def all_runnable(values: object, what: str) -> list[Program | LoopProgram]:
-    """Several programs of either kind, at least one."""
+    """A list of one or more Programs and LoopPrograms; raises an error for anything else, as `as_programs` does."""
     found: list[Program | LoopProgram] = as_programs(values, what, (LoopProgram,))
     return found
 
 
-UNKNOWN = 8  # assumed passes of a loop where data decide how many there are
+UNKNOWN = 8  # the assumed number of passes of a loop if it depends on data
 
 
 def _cost(body: Sequence[Statement], counters: Mapping[str, int]) -> int:
-    """An estimate of a body's operations, counters around it given by their middle values."""
+    """An estimate of the operations of a body; `counters` are the middle values of the counters of outer loops."""
     total = 0
     for statement in body:
         match statement:
@@ -258,7 +268,7 @@ def _cost(body: Sequence[Statement], counters: Mapping[str, int]) -> int:
 
 
 def all_statements(body: Sequence[Statement]) -> Iterator[Statement]:
-    """Every statement of a body, outer ones first."""
+    """All statements of a body and, after each, those inside it."""
     for statement in body:
         yield statement
         match statement:
@@ -270,12 +280,12 @@ def all_statements(body: Sequence[Statement]) -> Iterator[Statement]:
 
 
 def calls(body: Sequence[Statement]) -> Iterator[Call]:
-    """Every call in a body, outer ones first."""
+    """All calls in a body, also those inside loops and branches."""
     return (statement for statement in all_statements(body) if isinstance(statement, Call))
 
 
 def loop_depth(body: Sequence[Statement]) -> int:
-    """How many counted loops run within one another: 3 where matrices are multiplied or factored."""
+    """The nesting depth of For loops: 3 if matrices are multiplied or factored."""
     deepest = 0
     for statement in body:
         match statement:
@@ -289,8 +299,9 @@ def loop_depth(body: Sequence[Statement]) -> int:
 
 
 def filled_first(loop: LoopProgram) -> set[str]:
-    """The buffers that need not start at zero: a call fills them completely before anything reads them, or a call in
-    passes that are apart does so row by row.
+    """The buffers that need not be set to zero at the start, since a call fills them before anything reads them.
+
+    The call fills the whole buffer at once, or row by row in a loop with independent passes.
     """
     sizes = {port.name: port.size for port in loop.buffers}
     filled: set[str] = set()
@@ -308,7 +319,10 @@ def filled_first(loop: LoopProgram) -> set[str]:
 
 
 def _covered(view: View, around: Statement) -> int | None:
-    """How many numbers from the first on a view covers, alone or row by row in the passes of the loop around it."""
+    """How many numbers of an array a view covers: its size, or row by row those of all passes of the loop around it.
+
+    None if the view does not move by its own size from pass to pass.
+    """
     if not isinstance(around, For):
         return view.size
     assert isinstance(around.stop, Affine)
@@ -317,7 +331,7 @@ def _covered(view: View, around: Statement) -> int | None:
 
 
 def views_of(statement: Statement) -> Iterator[View]:
-    """The views that a statement itself reads or writes; the statements inside a block are not included."""
+    """The views that a statement itself reads or writes, without those of the statements inside it."""
     match statement:
         case Call():
             yield from _looked_at((*statement.outs, *statement.ins))
@@ -328,7 +342,7 @@ def views_of(statement: Statement) -> Iterator[View]:
 
 
 def _looked_at(views: Sequence[View]) -> Iterator[View]:
-    """The views, and the views that hold their places (`at`)."""
+    """The views, and the views `at` that their starts depend on."""
     for view in views:
         yield view
         yield from _looked_at([view.at] if view.at else [])

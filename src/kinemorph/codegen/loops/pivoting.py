@@ -1,4 +1,4 @@
-"""Which columns of a matrix carry it: a loop program that chooses them by size, as LeastSquares does."""
+"""A loop program that chooses linearly independent columns of a matrix, by their length, as LeastSquares does."""
 
 from __future__ import annotations
 
@@ -12,8 +12,11 @@ from kinemorph.vocabulary.blocks import RANK_TOLERANCE
 def longest_column(
     loop: LoopBuilder, A: View, places: View, tolerance: float, taken: View | None = None
 ) -> tuple[View, View]:
-    """Writes which column of A (m, n) is the longest: (square, column) and one over its length, 0 where it is shorter
-    than `tolerance` times the longest of all calls. `places` (n,) are 0, 1, ...; columns that are `taken` do not count.
+    """Writes statements that find the longest column of A (m, n).
+
+    Returns views of two results: (squared length, column number), and 1 / length. The second is 0 if the column is
+    shorter than `tolerance` times the longest column that any call found. `places` (n,) are the numbers 0, 1, ...;
+    `taken` (n,) is 1 for columns that are left out.
     """
     m, n = A.shape
     squares, best = loop.scratch("squares", (n,)), loop.scratch("best", (2,))
@@ -22,7 +25,7 @@ def longest_column(
         loop.let(squares[c], lambda: 0.0)
     with loop.repeat(m) as i, loop.repeat(n) as c:
         loop.let(squares[c], lambda s, a: s + a * a, squares[c], A[i, c])
-    if taken is not None:  # whatever rounding has left of them
+    if taken is not None:  # rounding may leave them a small length
         with loop.repeat(n) as c:
             loop.let(squares[c], lambda s, taken: s * (1.0 - taken), squares[c], taken[c])
     loop.let(best, lambda first: [first, 0.0], squares[0])
@@ -43,10 +46,10 @@ def longest_column(
 
 @lru_cache(maxsize=64)
 def chosen_columns(m: int, n: int, tolerance: float = RANK_TOLERANCE) -> LoopProgram:
-    """From A (m, n): `chosen` (n,), 1 for each of rank A columns that span all, else 0.
+    """The loop program that chooses rank(A) columns of A (m, n) with the same span as A: `chosen` (n,) is 1 for these.
 
-    The longest column is taken, its direction is removed from the others, and so on, until the longest rest is shorter
-    than `tolerance` times the longest column.
+    The longest column is chosen and its direction is removed from the others; this is repeated until the longest
+    remaining column is shorter than `tolerance` times the longest column of A.
     """
     loop = LoopBuilder(f"chosen columns {m}x{n}", {"A": (m, n)}, {"chosen": (n,)})
     A, q = loop.buffer("rest", (m, n)), loop.buffer("q", (m,))

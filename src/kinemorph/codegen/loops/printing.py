@@ -1,4 +1,4 @@
-"""Programs and graphs as readable text, for looking at what a pass has done.
+"""Programs and graphs as readable text, to check what a compilation step has done.
 
     program forward_dynamics: 3 ops (mul 2, add 1), 2 flops
       in   q (2,), v (2,)
@@ -7,8 +7,9 @@
       n5 = add(n3, n4)
       out  a = n5, -n3
 
-One line per node, arguments first. A minus sign stands before a negated reference; numbers and inputs are written in
-place, inputs by the name of their port. A block stands by its label, `[solve 2x2, 1 right]`, its entries as `n7[0]`.
+There is one line per node, arguments first. A minus sign means a negated reference; numbers and inputs are written
+directly, inputs by the name of their port. A block is written with its label, `[solve 2x2, 1 right]`, and its entries
+as `n7[0]`.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ Spell = Callable[[int], str]
 
 
 def format_program(program: Program | LoopProgram, *, limit: int | None = 400) -> str:
-    """A program as text: heading with op counts, inputs, at most `limit` nodes (None: all), outputs by name."""
+    """A program as text: a heading with op counts, the inputs, at most `limit` nodes (None: all), and the outputs."""
     program = runnable(program, "format_program")
     if isinstance(program, LoopProgram):
         return format_loops(program)
@@ -46,14 +47,14 @@ def format_program(program: Program | LoopProgram, *, limit: int | None = 400) -
 
 
 def format_graph(graph: Graph, *, limit: int | None = 400) -> str:
-    """A graph as text: every node in the order it was made, at most `limit` of them (None: all)."""
+    """A graph as text: its nodes in the order in which they were added, at most `limit` of them (None: all)."""
     inner = [i for i, node in enumerate(graph.nodes) if node[0] not in LEAVES and not isinstance(node[0], Item)]
     heading = f"graph: {len(graph)} nodes, {len(graph.input_names)} inputs, {len(inner)} ops"
     return "\n".join([heading, *_node_lines(graph, inner, _speller(graph, graph.input_names), limit)])
 
 
 def format_loops(program: LoopProgram) -> str:
-    """A loop program as text: its arrays, its statements, and the programs they call."""
+    """A loop program as text: its arrays, its statements, and the programs that they call."""
     numbers = {id(called): k for k, called in enumerate(program.programs)}
     lines = [f"loop program {program.name}: {program.ops} ops in {len(numbers)} programs"]
     for word, ports in (("in", program.inputs), ("out", program.outputs), ("buffer", program.buffers)):
@@ -71,6 +72,7 @@ def format_loops(program: LoopProgram) -> str:
 
 
 def _statement_lines(body: Sequence[Statement], numbers: Mapping[int, int], indent: str) -> Iterator[str]:
+    """The lines of statements; `numbers` are the numbers of called programs by id."""
     for statement in body:
         match statement:
             case Call():
@@ -94,7 +96,7 @@ def _statement_lines(body: Sequence[Statement], numbers: Mapping[int, int], inde
 
 
 def format_view(view: View) -> str:
-    """A view as text: `A[3 i0 + i1]`, `A[2 : +4]` for four numbers, `A[5 k[0]]` where each state picks its own."""
+    """A view as text: `A[3 i0 + i1]`, `A[2 : +4]` for four numbers, `A[5 k[0]]` if the start depends on data."""
     start = format_affine(view.offset)
     if view.at is not None:
         picked = f"{view.stride} {format_view(view.at)}" if view.stride != 1 else format_view(view.at)
@@ -103,7 +105,7 @@ def format_view(view: View) -> str:
 
 
 def format_affine(value: Affine, times: str = " ") -> str:
-    """A whole number affine in counters as text: `2 i0 - i1 + 3`, with `times` between factor and counter."""
+    """An Affine as text: `2 i0 - i1 + 3`, with `times` between coefficient and counter."""
     text = ""
     for factor, name in [(c, name) for name, c in value.terms] + ([(value.constant, "")] if value.constant else []):
         size = name if abs(factor) == 1 and name else f"{abs(factor)}{times if name else ''}{name}"
@@ -114,6 +116,7 @@ def format_affine(value: Affine, times: str = " ") -> str:
 
 
 def _node_lines(graph: Graph, ids: list[int], spell: Spell, limit: int | None) -> Iterator[str]:
+    """One line for each of the nodes `ids`, at most `limit`; `spell` writes references."""
     shown = ids if limit is None else ids[:limit]
     for i in shown:
         op, *args = graph.nodes[i]
@@ -123,7 +126,7 @@ def _node_lines(graph: Graph, ids: list[int], spell: Spell, limit: int | None) -
 
 
 def _speller(graph: Graph, inputs: list[str]) -> Spell:
-    """How a signed reference is written: a number, an input's name, `n12`, or `n12[0]`, with its sign."""
+    """The function that writes a signed reference as text: a number, an input's name, `n12`, or `n12[0]`, with sign."""
 
     def spell(ref: int) -> str:
         i = abs(ref)

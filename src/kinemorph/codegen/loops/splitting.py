@@ -1,18 +1,19 @@
-"""One program as several: with room for something else between them, and what repeats written once.
+"""Divides one program into several parts: stages with other code between them, and loops over equal groups of inputs.
 
-What a loop computes may lie between two stretches of straight-line code: the first gives what the loop takes, the
-second takes what it gives. And the same may be done to several *copies* of a group of inputs, as to the coordinates of
-each leg of a robot: then the program is traced with one of them, and says where those of copy k stand (`Spot`). What
-all copies add up to it takes from `Sums`. Traced together, all of that is one graph and shares what it has in common.
-`staged` cuts it, into outputs that are wanted early and the others, and both by what operations depend on:
+A loop may have to run between two stages of straight-line code: the early stage computes the inputs of the loop, the
+late stage uses its outputs. And the same operations may apply to several *copies* of a group of inputs, such as the
+coordinates of each leg of a robot. The program is then traced with one copy, and a `Spot` says where the entries of
+copy k are stored. `Sums` gives sums over all copies. All of this is traced as one graph, so common subexpressions are
+shared. `staged` divides the graph into the two stages, and each stage by what its operations depend on:
 
-    common    on no copy           computed once
-    copies    on a copy            one program, in a loop over the copies
-    sums      of what copies add   in a loop over what is added up
+    common    depend on no copy      computed once
+    copies    depend on a copy       one program, in a loop over the copies
+    sums      add up the copies      in a loop over the quantities to add up
 
-Sums wait for all copies, so they part the program into rounds: common, copies, sums, then common and copies that depend
-on those, as legs push the body of a robot, which then takes them along. Every operation is in one part only; what later
-parts need of it is carried there in an array. Copies know nothing of each other, so both loops may run abreast.
+A sum needs all copies, so sums divide a stage into rounds: common, copies, sums, then the common operations and copies
+that depend on these sums. (The legs push the body of a robot, and the body then moves the legs.) Every operation is in
+one part only; results that later parts need are stored in an array. Copies are independent of each other, so the passes
+of both loops may run in SIMD lanes.
 """
 
 from __future__ import annotations
@@ -29,17 +30,18 @@ from kinemorph.codegen.loops.loop_program import Affine, View, affine
 from kinemorph.errors import CompileError
 from kinemorph.vocabulary.blocks import Item
 
-COMMON = -1  # kind of a part; copies have the number of their repeat
+COMMON = -1  # the kind of a part that depends on no copy; parts of copies have the number of their repeat as kind
 EARLY, LATE = 0, 1
-SUM, SUMMAND = "sum {}", "summand {}"  # ports: sums over the copies of a repeat are given, what one adds is an output
+# names of ports of the traced program, by repeat: inputs that stand for sums over copies; outputs that one copy adds
+SUM, SUMMAND = "sum {}", "summand {}"
 
 
 class CopiesMeet(CompileError):
-    """Copies depend on each other outside of sums, so they cannot run in one loop."""
+    """Copies depend on each other other than by sums, so they cannot be computed by one loop."""
 
 
 class Spot(NamedTuple):
-    """Where an entry of a port stands in its array: at `place`, of copy k of a repeat at place + k stride."""
+    """Where an entry of a port is stored in its array: at index `place`, for copy k of a repeat at place + k stride."""
 
     place: int
     repeat: int = COMMON
@@ -47,7 +49,7 @@ class Spot(NamedTuple):
 
 
 class Place(NamedTuple):
-    """`size` numbers of an array from `start` on; of copy k, from start + k stride on."""
+    """`size` numbers of an array from index `start` on; for copy k from index start + k stride on."""
 
     array: str
     start: int
@@ -56,8 +58,9 @@ class Place(NamedTuple):
 
 
 class Sums:
-    """Sums over all copies of a repeat, while a program is traced with one copy: `given` are inputs that stand for
-    them, `summands` what the copy adds.
+    """Sums over all `count` copies of a repeat, while a program is traced with one copy.
+
+    `given` are inputs of the program that stand for the sums; `summands` are the expressions that one copy adds.
     """
 
     def __init__(self, given: Sequence[Any], count: int) -> None:
@@ -66,14 +69,14 @@ class Sums:
         self._known: dict[int, Any] = {}
 
     def __call__(self, x: Any) -> Any:
-        """The sum of x over all copies."""
+        """The sum over all copies of x, the expression of one copy; a number is multiplied by the number of copies."""
         if not isinstance(x, Expr):
             return self._count * x
         if abs(x.ref) not in self._known:
             if len(self.summands) == len(self._given):
                 raise CompileError(
-                    f"more sums over copies are taken than there are inputs that stand for them, {len(self._given)}. "
-                    "Give more such inputs to Sums."
+                    f"one more sum over copies is requested, but all inputs that stand for sums ({len(self._given)}) "
+                    "are in use. Give more inputs to Sums."
                 )
             self._known[abs(x.ref)] = self._given[len(self.summands)]
             self.summands.append(Expr(x.graph, abs(x.ref)))
@@ -83,7 +86,7 @@ class Sums:
 
 @dataclass(frozen=True)
 class Part:
-    """A program, the places of its ports, and how often it runs in a loop (0 where it is in none)."""
+    """A program, the places of its ports, and the number of passes of the loop that calls it (0: called once)."""
 
     program: Program
     outs: tuple[Place, ...]
@@ -91,7 +94,7 @@ class Part:
     count: int
 
     def write(self, loop: LoopBuilder, arrays: Mapping[str, View]) -> None:
-        """Writes the call of this part, on arrays by name."""
+        """Writes the call of this part, with a loop around it if it has one; `arrays` are views of arrays by name."""
         if not self.count:
             self._call(loop, arrays, affine(0))
             return
@@ -108,15 +111,18 @@ class Part:
 
 @dataclass(frozen=True)
 class Staged:
-    """The parts of the early and of the late stage, in the order they run, and the arrays that carry values."""
+    """A divided program: the parts of the early and of the late stage, in the order they run.
+
+    `carried` are the arrays that pass values from part to part.
+    """
 
     stages: tuple[tuple[Part, ...], tuple[Part, ...]]
     carried: tuple[Port, ...]
 
     def write(self, loop: LoopBuilder, stage: int, arrays: Mapping[str, View]) -> None:
-        """Writes the calls of a stage, on arrays by the names of the program's ports and of those that carry values.
+        """Writes the calls of a stage, EARLY or LATE. `arrays` are views by name: of ports, and of `carried` arrays.
 
-        Entries of outputs that belong to a copy and are zero are left as they are.
+        Entries of outputs that belong to a copy and are structurally zero are not written.
         """
         for part in self.stages[stage]:
             part.write(loop, arrays)
@@ -128,10 +134,10 @@ def staged(
     counts: Sequence[int] = (),
     spots: Mapping[str, Sequence[Spot]] | None = None,
 ) -> Staged:
-    """The outputs named `early` as one stage and all others as another.
+    """Divides a program into an early stage, which computes the outputs named `early`, and a late stage for the others.
 
-    `counts` are the numbers of copies of each repeat; `spots` says for ports with entries of copies where all their
-    entries stand.
+    `counts` are the numbers of copies of each repeat. `spots` gives, for each port that has entries of copies, where
+    each of its entries is stored.
     """
     cut = _Cut(program, early, counts, spots or {})
     for key in reversed(cut.keys):
@@ -146,20 +152,24 @@ def staged(
 
 # ── the parts ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-Written = tuple[Place, list[int]]  # references, and the place they are written to
+Written = tuple[Place, list[int]]  # a place, and the references that are written to it
 
 
 class Key(NamedTuple):
     """Identifies a part; parts run in the order of their keys."""
 
     stage: int
-    round: int  # how many sums it waits for, one after the other
+    round: int  # the number of sums, each depending on the one before, that the part needs first
     kind: int  # COMMON, or the repeat of its copies
 
 
 @dataclass
 class _Draft:
-    """What a part has to do: outputs to write, nodes to carry and to add up (with their places), nodes it is given."""
+    """What a part has to do.
+
+    `written` are output entries to write; `carried` and `added` are the nodes to store for later parts and to add up
+    over copies, with their indices; `given` are the nodes that it gets from inputs and other parts.
+    """
 
     written: list[Written] = field(default_factory=list)
     carried: dict[int, int] = field(default_factory=dict)
@@ -168,7 +178,7 @@ class _Draft:
 
 
 class _Cut:
-    """A program while it is divided into parts."""
+    """Divides a program into parts; the arguments are those of `staged`."""
 
     def __init__(
         self, program: Program, early: Sequence[str], counts: Sequence[int], spots: Mapping[str, Sequence[Spot]]
@@ -176,11 +186,11 @@ class _Cut:
         self.program, self.graph, self.counts = program, program.graph, counts
         left = iter(program.refs)
         self.refs = {port.name: list(islice(left, port.size)) for port in program.outputs}
-        self.summands: dict[int, tuple[int, int]] = {}  # input that is a sum -> its repeat, and what a copy adds
-        self.inputs: dict[int, tuple[Place, int]] = {}  # other inputs -> where they stand
+        self.summands: dict[int, tuple[int, int]] = {}  # input that stands for a sum -> (repeat, summand)
+        self.inputs: dict[int, tuple[Place, int]] = {}  # other inputs -> where they are stored: (place, index in it)
         self.kind: dict[int, int] = {}  # node -> the kind of its part
         self.round: dict[int, int] = {}  # node -> the round of its part
-        self.key: dict[int, Key] = {}  # node that is no leaf -> its part
+        self.key: dict[int, Key] = {}  # node that is not a leaf -> its part
         self._place_inputs(spots)
         self._find_keys(early)
         rounds, kinds = range(max(self.round.values(), default=0) + 1), range(COMMON, len(counts))
@@ -192,6 +202,7 @@ class _Cut:
                 self._share_out(port, stage, spots.get(port.name) or _as_they_are(port))
 
     def _place_inputs(self, spots: Mapping[str, Sequence[Spot]]) -> None:
+        """Finds which inputs stand for sums, and where the others are stored."""
         nodes = (self.graph.index["input", k] for k in range(sum(port.size for port in self.program.inputs)))
         repeats = {SUM.format(repeat): repeat for repeat in range(len(self.counts))}
         for port in self.program.inputs:
@@ -206,17 +217,17 @@ class _Cut:
                 self.kind |= {i: spot.repeat for i, spot in run}
 
     def _find_keys(self, early: Sequence[str]) -> None:
-        """Finds the part of every operation."""
+        """Assigns every operation to a part."""
         nodes, kind, waits = self.graph.nodes, self.kind, self.round
         self.wanted = self._wanted(early)
         for i in self.program.order:
             op, *args = nodes[i]
             if op in ("const", "input"):
-                kind.setdefault(i, COMMON)  # a sum is, too
+                kind.setdefault(i, COMMON)  # sums are common too
                 waits.setdefault(i, 0)
                 continue
             for arg in map(abs, args):
-                if arg in self.summands:  # what it adds up comes before all that depends on it
+                if arg in self.summands:  # the summand is computed before operations that use the sum
                     waits[arg] = 1 + waits[abs(self.summands[arg][1])]
             kinds = {kind[abs(arg)] for arg in args} - {COMMON}
             if len(kinds) > 1:
@@ -224,13 +235,13 @@ class _Cut:
             kind[i] = kinds.pop() if kinds else COMMON
             waits[i] = max(waits[abs(arg)] for arg in args)
             self.key[i] = Key(EARLY if i in self.wanted else LATE, waits[i], kind[i])
-            if type(op) is Item:  # only numbers are carried, so the entries of a block's value stay with it
+            if type(op) is Item:  # only numbers are stored, so the entries of a block stay in its part
                 self.key[i] = self.key[args[0]]
-        for total, (_, ref) in self.summands.items():  # also of those that no operation takes
+        for total, (_, ref) in self.summands.items():  # also for sums that no operation uses
             waits[total] = 1 + waits[abs(ref)]
 
     def _wanted(self, early: Sequence[str]) -> set[int]:
-        """All nodes that the outputs named `early` depend on, through sums as well."""
+        """All nodes that the outputs named `early` depend on, directly or through sums."""
         wanted: set[int] = set()
         refs = [ref for name in early for ref in self.refs[name]]
         while refs:
@@ -240,15 +251,16 @@ class _Cut:
         return wanted
 
     def _mixed(self) -> CopiesMeet:
+        """The error for operations that mix copies other than by sums."""
         return CopiesMeet(
-            f"program '{self.program.name}': what is computed once depends on a copy, or one copy on others. "
-            "Take sums over copies by `Sums`."
+            f"program '{self.program.name}': an operation depends on several copies, or a common output on one copy. "
+            "Combine copies only with `Sums`."
         )
 
     # ── outputs ───────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _share_out(self, port: Port, stage: int, spots: Sequence[Spot]) -> None:
-        """Says which part writes which entries of an output."""
+        """Assigns the entries of an output to the parts that write them."""
         entries: dict[Key, list[tuple[int, Spot]]] = {}
         for ref, spot in zip(self.refs[port.name], spots, strict=True):
             if self.kind[abs(ref)] not in (COMMON, spot.repeat):
@@ -260,7 +272,7 @@ class _Cut:
             self.drafts[key].written += [(place, [ref for ref, _ in run]) for run, place in runs]
 
     def outputs(self, key: Key) -> list[Written]:
-        """All that a part writes, what it carries and what is added up last."""
+        """Everything that a part writes: entries of outputs, then nodes for later parts, then nodes to add up."""
         draft = self.drafts[key]
         rows = [(CARRIED, draft.carried), (ADDED, draft.added)]
         return [*draft.written, *((self._row(key, what), list(nodes)) for what, nodes in rows if nodes)]
@@ -268,7 +280,10 @@ class _Cut:
     # ── what comes from other parts ───────────────────────────────────────────────────────────────────────────────
 
     def look_for_sources(self, key: Key) -> None:
-        """Finds the values that a part needs, and has earlier parts carry them. Later parts come first."""
+        """Finds the nodes that a part needs from other parts, and adds them to what those store for later parts.
+
+        It has to be called for later parts first.
+        """
         draft, nodes = self.drafts[key], self.graph.nodes
         stack = [abs(ref) for _, refs in self.outputs(key) for ref in refs]
         seen: set[int] = set()
@@ -289,7 +304,7 @@ class _Cut:
                 _placed(self.drafts[self.key[i]].carried, i)
 
     def _adding(self, total: int) -> Key:
-        """The part whose copies add up to a sum."""
+        """The part that computes the summands of a sum; `total` is the input that stands for the sum."""
         repeat, ref = self.summands[total]
         i = abs(ref)
         if self.kind[i] == repeat and i in self.key:
@@ -297,7 +312,7 @@ class _Cut:
         return Key(EARLY if total in self.wanted else LATE, self.round[i], repeat)
 
     def arrays(self, key: Key) -> list[Port]:
-        """The arrays that a part fills for others: what it carries and what is added up, a row for each copy; sums."""
+        """The arrays that a part fills for others: stored nodes and summands, a row for each copy, and the sums."""
         draft, rows = self.drafts[key], max(self._count(key), 1)
         ports = [Port(_named(CARRIED, key), (rows, len(draft.carried)))] if draft.carried else []
         if draft.added:
@@ -308,17 +323,18 @@ class _Cut:
         return ports
 
     def _row(self, key: Key, what: str) -> Place:
-        """A copy's row of what it carries or what is added up."""
+        """The place of a copy's row in the array of a part's stored nodes (`what` CARRIED) or summands (ADDED)."""
         size = len(self.drafts[key].carried if what == CARRIED else self.drafts[key].added)
         return Place(_named(what, key), 0, size if self._count(key) else 0, size)
 
     def _count(self, key: Key) -> int:
+        """The number of copies of a part; 0 if it is computed once."""
         return self.counts[key.kind] if key.kind != COMMON else 0
 
     # ── programs ──────────────────────────────────────────────────────────────────────────────────────────────────
 
     def parts(self, key: Key) -> list[Part]:
-        """The part in its own graph, and the part that sums over its copies; none where there is nothing to do."""
+        """The part as a program with its own graph, and the part that sums over its copies; [] if it writes nothing."""
         draft, written = self.drafts[key], self.outputs(key)
         if not written:
             return []
@@ -345,10 +361,11 @@ class _Cut:
         return [part, self._adding_up(key)] if draft.added else [part]
 
     def _sign(self, i: int) -> int:
+        """-1 if node i stands for the sum of a negated node, else 1."""
         return -1 if i in self.summands and self.summands[i][1] < 0 else 1
 
     def _source(self, i: int) -> tuple[Place, int]:
-        """Where a part finds a node that it is given: place and entry."""
+        """Where a part reads node i, which it does not compute: (place, index in it)."""
         if i in self.inputs:
             return self.inputs[i]
         if i not in self.summands:
@@ -358,7 +375,10 @@ class _Cut:
         return Place(_named(TOTALS, key), 0, 0, len(added)), added[abs(self.summands[i][1])]
 
     def _adding_up(self, key: Key) -> Part:
-        """Adds up columns: neighbors first, then their sums, so that little waits for the one before."""
+        """The part that adds up the summands of all copies, one column per pass.
+
+        It adds neighbors in pairs, then these sums, so that few additions depend on each other.
+        """
         count, size = self._count(key), len(self.drafts[key].added)
         graph = Graph()
         values = [graph.input(f"x[{k}]") for k in range(count)]
@@ -375,23 +395,23 @@ CARRIED, ADDED, TOTALS = "copies {}", "summands {}", "sums {}"
 
 
 def _named(what: str, key: Key) -> str:
-    """The name of an array that a part fills."""
+    """The name of an array that a part fills; `what` is CARRIED, ADDED or TOTALS."""
     of = "common" if key.kind == COMMON else what.format(key.kind)
     return f"{of}{f' after {key.round}' if key.round else ''}, {('early', 'late')[key.stage]}"
 
 
 def _placed(places: dict[int, int], i: int) -> None:
-    """Gives a node a place behind the others, where it has none."""
+    """Gives node i the next free index, if it has none."""
     places.setdefault(i, len(places))
 
 
 def _as_they_are(port: Port) -> list[Spot]:
-    """The spots of a port whose entries fill its array in order."""
+    """The spots of a port whose entries are stored in order, without copies."""
     return [Spot(k) for k in range(port.size)]
 
 
 def _runs(array: str, entries: Sequence[tuple[int, Spot]]) -> Iterable[tuple[list[tuple[int, Spot]], Place]]:
-    """Entries that stand side by side, and the place they make."""
+    """Groups of entries that are stored one after the other, each with its place in the array."""
     for _, group in groupby(enumerate(entries), lambda item: (item[1][1].place - item[0], *item[1][1][1:])):
         run = [entry for _, entry in group]
         first = run[0][1]

@@ -1,12 +1,12 @@
-"""Equations that people read: expression trees out of programs.
+"""Readable equations: the outputs of programs as expression trees.
 
 equations         the outputs of a program as expression trees
 expression_tree   the trees that printers print
 names             names for the entries of inputs and outputs, in text and LaTeX
-normal_form       every output as a polynomial in harmonics of the angles
+normal_form       every output as a polynomial in atoms and in sines and cosines of angles
 harmonics         arithmetic of these polynomials
-sum_to_product    pairs of harmonics back into products
-collect           from many terms to the brackets a person would write
+sum_to_product    pairs of sines and cosines combined into products
+collect           common factors taken out of sums
 block_trees       block operations as named results
-straight_line     shared subexpressions get names, the rest is written in place
+straight_line     programs as a list of named subexpressions
 """

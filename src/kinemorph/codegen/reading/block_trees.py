@@ -1,8 +1,8 @@
-"""Block ops to read: a named result, and its entries.
+"""Block ops in readable equations: a named result, and symbols for its entries.
 
     s1 = solve([[m1 + m2, c], [c, m2]], [tau1, tau2])          a1 = s1[0]          a2 = s1[1]
 
-A block's result always gets a name; its entries are symbols, so they stand in sums and products like any other.
+A block's result always gets a name; its entries are symbols, which sums and products can contain like any other symbol.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ Definition = tuple[Symbol, Tree]
 
 
 class BlockResults:
-    """The named results of blocks, in the order they are made."""
+    """The named results of blocks, in the order in which they are added; their names start with `stem`."""
 
     def __init__(self, stem: str) -> None:
         self.stem = stem
         self.definitions: list[Definition] = []
         self._blocks: dict[Symbol, Block] = {}
-        self.tables: dict[Table, int] = {}  # with their numbers
+        self.tables: dict[Table, int] = {}  # table -> its number
 
     def name(self, block: Block, args: Sequence[Tree]) -> Symbol:
-        """The symbol of a block's result."""
+        """Adds the definition of a block's result; returns the symbol of the result."""
         k = len(self.definitions) + 1
         symbol = Symbol(f"{self.stem}{k}", f"{self.stem}_{{{k}}}", (FUNCTION, 0, 1000 * k))
         if isinstance(block, Table):
@@ -55,6 +55,7 @@ class BlockResults:
 
 
 def _solve(block: Solve, args: Sequence[Tree]) -> Call:
+    """solve(A, B), with the full symmetric matrix A from the lower triangle in `args`."""
     n = block.n
     split = n * (n + 1) // 2
     lower = [args[i * (i + 1) // 2 : (i + 1) * (i + 2) // 2] for i in range(n)]
@@ -63,11 +64,13 @@ def _solve(block: Solve, args: Sequence[Tree]) -> Call:
 
 
 def _least_squares(block: LeastSquares, args: Sequence[Tree]) -> Call:
+    """least_squares(A, B)."""
     split = block.m * block.n
     return Call("least_squares", (_rows(args[:split], block.n), _rows(args[split:], block.k)))
 
 
 def _rows(entries: Sequence[Tree], columns: int) -> Array:
+    """Entries, row by row, as an Array with the given number of columns."""
     return Array(tuple(tuple(entries[i : i + columns]) for i in range(0, len(entries), columns)))
 
 

@@ -1,12 +1,12 @@
-"""Collecting: from a sum of many terms to the brackets a person would write.
+"""Collecting: common factors are taken out of a sum of many terms, so that it has the brackets a person would write.
 
-A term is a coefficient and factors to whole powers. Greedily, the common factor (a product of powers) whose bracket
-saves the most operations is taken out, the bracket is collected in the same way and becomes a factor itself, until
-nothing is saved:
+A term is a coefficient and factors to whole powers. The common factor (a *cube*: a product of powers) that saves the
+most operations is taken out first. What remains of the terms in the bracket is collected in the same way, and the
+bracket becomes a factor itself. This is repeated until nothing more is saved:
 
     m l^2 a + m l b + c   ->   m l (l a + b) + c
 
-Equal brackets are equal factors, so  a (x + y) + b (x + y)  becomes  (a + b) (x + y)  in the next round.
+Equal brackets are equal factors, so  a (x + y) + b (x + y)  becomes  (a + b) (x + y)  in the next repetition.
 """
 
 from __future__ import annotations
@@ -33,14 +33,17 @@ from kinemorph.codegen.reading.expression_tree import (
 Powers = frozenset[tuple[int, int]]  # (factor, exponent); factors are numbered by the collector
 Term = tuple[float, Powers]
 
-PAIRS_UP_TO = 24  # terms; above, only what goes with a single factor is tried, which keeps the work near linear
-# Grouping by variables reads better than the fewest operations: what it may cost, as a multiple of those,
-SORTING_WORTH = 1.4  # to keep terms with variables of different ports apart
-GROUPING_WORTH = 1.25  # to write one bracket for every product of variables of a port
+PAIRS_UP_TO = 24  # terms; for more, only candidates that contain a single factor are tried, in almost linear time
+# A sum grouped by variables is easier to read than the shortest sum. How many operations it may have, relative to that:
+SORTING_WORTH = 1.4  # with terms that contain variables of different ports separated
+GROUPING_WORTH = 1.25  # with one bracket for every product of variables of a port
 
 
 def collected(terms: Iterable[tuple[float, Mapping[Tree, int]]]) -> Tree:
-    """The sum of coefficient * base^exponent * ... with brackets, grouped by variables where that costs little."""
+    """The sum of the terms as a tree with common factors taken out; grouped by variables if that is not much longer.
+
+    A term is (coefficient, {base: exponent}).
+    """
     collector = _Collector()
     numbered = [(value, collector.numbered(powers)) for value, powers in terms]
     shortest = collector.bracketed(numbered)
@@ -52,7 +55,7 @@ def collected(terms: Iterable[tuple[float, Mapping[Tree, int]]]) -> Tree:
 
 
 class _Collector:
-    """Numbers the factors, so that common factors are found on small sets of integers."""
+    """Gives every factor a number, so that common factors are found with small sets of integers."""
 
     def __init__(self) -> None:
         self.bases: list[Tree] = []
@@ -61,6 +64,7 @@ class _Collector:
         self.index: dict[Tree, int] = {}
 
     def numbered(self, powers: Mapping[Tree, int]) -> Powers:
+        """{base: exponent} with numbers in place of the bases; new bases get new numbers."""
         for base in powers:
             if base not in self.index:
                 self.index[base] = len(self.bases)
@@ -70,15 +74,17 @@ class _Collector:
         return frozenset((self.index[base], power) for base, power in powers.items())
 
     def tree(self, term: Term) -> Tree:
+        """A term as a tree."""
         return product(term[0], [(self.bases[i], power) for i, power in term[1]])
 
     def rank(self, powers: Powers) -> int:
+        """The highest rank of the factors; -1 if there are none."""
         return max((self.ranks[i] for i, _ in powers), default=-1)
 
     # ── brackets ──────────────────────────────────────────────────────────────────────────────────────────────────
 
     def by_variables(self, terms: list[Term], level: int) -> Tree:
-        """One bracket for every product of variables of this rank, or free brackets where those are far shorter."""
+        """The sum with one bracket for every product of variables of rank `level`, unless that is much too long."""
         free = self.bracketed(terms)
         if level < VARIABLE:
             return free
@@ -90,7 +96,10 @@ class _Collector:
         return strict if expression_ops(strict) <= GROUPING_WORTH * expression_ops(free) else free
 
     def bracketed(self, terms: list[Term], depth: int = 0) -> Tree:
-        """The sum of the terms, common factors taken out greedily; the deeper the bracket, the more it must save."""
+        """The sum of the terms with common factors taken out, the best one first.
+
+        A factor is taken out if it saves more than `depth` operations; `depth` is the nesting depth of the bracket.
+        """
         while len(terms) > 1:
             ranked = [(*self.gain(cube, terms), tuple(sorted(cube))) for cube in common(terms)]
             gain, _, _, _, best = max(ranked, default=(0, 0, 0, 0, ()))
@@ -109,7 +118,7 @@ class _Collector:
         return product(factor, [(inner, 1)])
 
     def times(self, cube: Powers, bracket: Tree) -> Term:
-        """cube * bracket as a term. The sign of a bracket goes outside, so that x - y and y - x are one factor."""
+        """cube * bracket as a term, with the sign taken out of the bracket: x - y and y - x become the same factor."""
         sign = 1.0
         if isinstance(bracket, Sum) and opens_negative(bracket):
             sign, bracket = -1.0, scaled(-1.0, bracket)
@@ -119,9 +128,10 @@ class _Collector:
     # ── what a bracket saves ──────────────────────────────────────────────────────────────────────────────────────
 
     def gain(self, cube: Powers, terms: list[Term]) -> tuple[int, int, int, int]:
-        """(operations saved by taking the cube out of all terms it divides, and the preferences among equals).
+        """How good it is to take the cube out of all terms that it divides; tuples are compared, larger is better.
 
-        Among equals more terms, fewer factors and a lower rank win. A bracket around a bracket costs one more.
+        The tuple is (operations saved, number of terms, -number of factors, -rank). A bracket that contains a bracket
+        counts as one more operation.
         """
         reached = [term for term in terms if divides(cube, term[1])]
         before = sum(self.ops(value, powers) for value, powers in reached)
@@ -131,15 +141,18 @@ class _Collector:
         return saved, len(reached), -len(cube), -self.rank(cube)
 
     def ops(self, value: float, powers: Powers) -> int:
-        """The operations of one term. Powers are free here: x^2 + x y is not worth a bracket."""
+        """The operations of one term. Powers cost nothing here, so that x^2 + x y gets no bracket."""
         return max(len(powers) - int(abs(value) == 1.0), 0) + sum(self.costs[i] for i, _ in powers)
 
 
 def common(terms: list[Term]) -> set[Powers]:
-    """Candidates for common factors: of every pair of terms, or of all terms that share one factor."""
+    """Candidates for the common factor to take out: the greatest common factor of every pair of terms.
+
+    If there are many terms, it is for each factor the greatest common factor of all terms that contain it.
+    """
     if len(terms) <= PAIRS_UP_TO:
         pairs = list(combinations((powers for _, powers in terms), 2))
-        found = {shared(a, b) for a, b in pairs} | {a & b for a, b in pairs}  # with and without split powers
+        found = {shared(a, b) for a, b in pairs} | {a & b for a, b in pairs}  # x^2 and x^3 share x^2, or nothing
     else:
         found = set()
         for single in {(i, 1 if power > 0 else -1) for _, powers in terms for i, power in powers}:
@@ -152,7 +165,7 @@ def common(terms: list[Term]) -> set[Powers]:
 
 
 def shared(a: Powers, b: Powers) -> Powers:
-    """The greatest common factor: for every base the smaller power, where both have the same sign."""
+    """The greatest common factor of a and b: every base with the smaller power, if both powers have the same sign."""
     other = dict(b)
     pairs = ((i, power, other.get(i, 0)) for i, power in a)
     return frozenset((i, min(p, r) if p > 0 else max(p, r)) for i, p, r in pairs if p * r > 0)
@@ -167,7 +180,7 @@ def divides(cube: Powers, powers: Powers) -> bool:
 
 
 def multiplied(a: Powers, b: Powers, sign: int = 1) -> Powers:
-    """a * b, or a / b for sign -1."""
+    """The product of powers a * b for sign 1, a / b for sign -1."""
     powers = dict(a)
     for i, power in b:
         powers[i] = powers.get(i, 0) + sign * power
@@ -175,12 +188,12 @@ def multiplied(a: Powers, b: Powers, sign: int = 1) -> Powers:
 
 
 def divided(a: Powers, b: Powers) -> Powers:
-    """a / b."""
+    """The product of powers a / b."""
     return multiplied(a, b, -1)
 
 
 def common_number(values: list[float]) -> float:
-    """The number to take out of a sum: the smallest coefficient, if it occurs twice and divides all others."""
+    """The number to take out of a sum: the smallest coefficient, if it occurs twice and divides all others; else 1."""
     least = min((abs(value) for value in values), default=1.0)
     ratios = [abs(value) / least for value in values]
     whole = all(abs(ratio - round(ratio)) <= NEAR * ratio and ratio < 1000.0 for ratio in ratios)

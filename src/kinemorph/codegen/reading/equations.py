@@ -1,9 +1,9 @@
-"""Equations to read: the outputs of a program as expression trees.
+"""Readable equations: the outputs of a program as expression trees.
 
     program ──normal_form──► harmonic polynomials ──sum_to_product, collect──► trees ──► backends.text, backends.latex
 
-A program whose normal forms get longer than `limit` is written as a straight line of named subexpressions instead.
-Block ops (solve, least squares, tables) are calls on arrays, each with a name for its result.
+A program whose normal forms have more than `limit` terms is written as a list of named subexpressions instead
+(`straight_line`). Block ops (solve, least squares, tables) are calls on arrays, and their results have names.
 """
 
 from __future__ import annotations
@@ -38,39 +38,40 @@ from kinemorph.vocabulary.blocks import Block, Item, Table
 
 Rows = Tree | tuple["Rows", ...]
 
-LIMIT = 2000  # terms in a normal form
-JOIN_UP_TO = 200  # terms; a longer sum keeps its plain harmonics
-SHARED_OPS = 10  # a subexpression of at least this many operations gets a name of its own ...
-SHARED_SAVING = 16  # ... where that saves at least this many
+LIMIT = 2000  # the largest number of terms in a normal form
+JOIN_UP_TO = 200  # terms; in a longer sum, sines and cosines are not combined into products
+SHARED_OPS = 10  # a subexpression gets a name if it has at least this many operations ...
+SHARED_SAVING = 16  # ... and the name saves at least this many
 
 
 @dataclass(frozen=True)
 class Equations:
-    """A program to read: named subexpressions in order, then one tree for every entry of every output."""
+    """A program as readable equations: named subexpressions in order, and one tree for every entry of every output."""
 
     program: Program
     definitions: tuple[tuple[Symbol, Tree], ...]
     trees: tuple[Tree, ...]
-    tables: tuple[Table, ...] = ()  # what is called table1, table2, ...
+    tables: tuple[Table, ...] = ()  # the tables named table1, table2, ...
 
     @property
     def ops(self) -> int:
-        """Operations as written."""
+        """The number of operations in all equations, as they are written."""
         return sum(map(expression_ops, self.trees)) + sum(expression_ops(tree) for _, tree in self.definitions)
 
 
 def readable(
     program: Program, symbols: Symbols | None = None, *, limit: int = LIMIT, parameters: Collection[str] = ("p",)
 ) -> dict[str, Rows]:
-    """For every output port its trees, nested as its shape: a tree, a tuple of trees, a tuple of rows.
+    """The trees of every output by name, nested in its shape: a tree, a tuple of trees, or a tuple of rows.
 
-    Raises UnsupportedError where a normal form exceeds `limit` terms or there are block ops, whose results need names;
-    `equations` always gives an answer.
+    Raises UnsupportedError if a normal form exceeds `limit` terms or there are block ops, whose results need names;
+    `equations` supports every program.
     """
     program = as_program(program, "readable")
     if program.blocks:
         raise UnsupportedError(
-            f"program '{program.name}' holds {program.blocks[0].label}, whose result needs a name. Use `equations`."
+            f"program '{program.name}' contains {program.blocks[0].label}, whose result needs a name, which `readable` "
+            "cannot give. Use `equations`."
         )
     inputs = input_symbols(program, symbols or {}, parameters)
     trees = iter(_normal_trees(program, inputs, limit, BlockResults("")))
@@ -80,7 +81,11 @@ def readable(
 def equations(
     program: Program, symbols: Symbols | None = None, *, limit: int = LIMIT, parameters: Collection[str] = ("p",)
 ) -> Equations:
-    """The equations of a program, long shared parts named; a straight line where forms exceed `limit` terms."""
+    """The equations of a program, with names for long subexpressions that occur several times.
+
+    If a normal form exceeds `limit` terms, the program is written as a list of named subexpressions. `parameters` are
+    the inputs that are written first in a product.
+    """
     program = as_program(program, "equations")
     inputs = input_symbols(program, symbols or {}, parameters)
     outputs = [entry_name(port, index, symbols or {})[0] for port in program.outputs for index in range(port.size)]
@@ -95,6 +100,7 @@ def equations(
 
 
 def _nested(trees: list[Tree], shape: tuple[int, ...]) -> Rows:
+    """A flat list of trees as nested tuples of the given shape; for shape () the single tree."""
     if not shape:
         return trees[0]
     step = len(trees) // shape[0] if shape[0] else 0
@@ -106,13 +112,14 @@ def _nested(trees: list[Tree], shape: tuple[int, ...]) -> Rows:
 
 
 def _normal_trees(program: Program, inputs: list[Symbol], limit: int, results: BlockResults) -> list[Tree]:
+    """One tree for every output entry, from its normal form; `results` collects the results of blocks."""
     atoms, forms = normal_forms(program, limit)
     writer = _Writer(atoms, inputs, results)
     return [writer.form(form) for form in forms]
 
 
 class _Writer:
-    """Forms over atoms as trees over symbols."""
+    """Converts normal forms, which contain atoms, to trees, which contain symbols."""
 
     def __init__(self, atoms: Atoms, inputs: list[Symbol], results: BlockResults) -> None:
         self.atoms = atoms
@@ -121,7 +128,7 @@ class _Writer:
         self.done: dict[int, Tree] = {}
 
     def form(self, form: Form) -> Tree:
-        """The shorter of the collected sum of harmonics and the collected sum of their products."""
+        """The tree of a normal form: as a sum of sines and cosines or with products of them, whichever is shorter."""
         terms = as_terms(form)
         plain = self.collected(terms)
         if len(terms) > JOIN_UP_TO:
@@ -134,7 +141,7 @@ class _Writer:
         for value, monomial, waves in terms:
             powers = {self.harmonic(wave): power for wave, power in waves}
             for atom, power in monomial:
-                factor, bases = parts(self.atom(atom))  # a divisor may have brackets of its own
+                factor, bases = parts(self.atom(atom))  # a divisor may contain brackets itself
                 value *= factor**power
                 for base, exponent in bases.items():
                     powers[base] = powers.get(base, 0) + exponent * power
@@ -152,7 +159,7 @@ class _Writer:
         return [(self.atom(atom), power) for atom, power in monomial]
 
     def atom(self, atom: int) -> Tree:
-        """An input's symbol, a call, an entry of a block's result, or the bracket of a divisor."""
+        """The tree of an atom: an input's symbol, a call, an entry of a block's result, or the sum in a divisor."""
         if atom not in self.done:
             kind, *rest = self.atoms.entries[atom]
             if kind == "input":
@@ -163,7 +170,7 @@ class _Writer:
         return self.done[atom]
 
     def opaque(self, kind: object, args: tuple[Tree, ...]) -> Tree:
-        """The tree of an atom that is not an input."""
+        """The tree of an atom that is not an input; `kind` is its op or block, or "group" or "wave"."""
         if isinstance(kind, Block):
             return self.results.name(kind, args)
         if isinstance(kind, Item):
@@ -178,9 +185,9 @@ class _Writer:
 def name_shared(
     trees: list[Tree], stem: str, results: Sequence[Definition] = ()
 ) -> tuple[tuple[Definition, ...], tuple[Tree, ...]]:
-    """(definitions, trees): long sums and calls that occur again and again inside the trees get names x_1, x_2, ...
+    """(definitions, trees), where long sums and calls that occur several times in the trees have names x_1, x_2, ...
 
-    `results` are definitions that exist already, each before its use.
+    `stem` is the letter of these names; `results` are existing definitions, each before its use.
     """
     whole = [*(tree for _, tree in results), *trees]
     uses = Counter(part for tree in dict.fromkeys(whole) for part in _inside(tree))
@@ -207,7 +214,7 @@ def name_shared(
 
 
 def _inside(tree: Tree) -> Iterator[Tree]:
-    """The sums and calls below the top of a tree, each as often as it is written."""
+    """The sums and calls inside a tree, without the tree itself; each is given as often as it occurs."""
     for child in children(tree):
         if isinstance(child, (Sum, Call)):
             yield child

@@ -1,20 +1,20 @@
-"""Expression trees for reading: what the printers print.
+"""Expression trees of readable equations, which the text and LaTeX backends print.
 
     Number    1/12, 9.81             Sum       terms added up            Power   base to a whole power
     Symbol    m_2                    Product   a number and factors      Call    sin, sqrt, where, ...
     Array     trees in rows, as an argument of a call on arrays (solve, least_squares)
 
-A tree is frozen and hashable, so equal subexpressions are equal values. Sums and products are flat and sorted for the
-eye: in a product the number stands first, then parameters, functions and variables (`m_2 l_1 sin(q_2) v_1^2`); in
-a sum the terms of the last variable port come first. Only the constructors `number`, `total`, `product` decide this.
+A tree is frozen and hashable, so equal subexpressions are equal values. Sums and products are flat and sorted to be
+easy to read: in a product the number comes first, then parameters, functions and variables (`m_2 l_1 sin(q_2) v_1^2`);
+in a sum the terms of the last variable port come first. The constructors `number`, `total`, `product` do the sorting.
 
-The order of a symbol is `(rank, family, index)`: rank 0 for parameters and 2 or more for variables (1 is a function of
-anything); symbols of one family (`l_1`, `l_2`) stand together.
+The order of a symbol is `(rank, family, index)`. The rank is 0 for parameters and 2 or more for variables (calls have
+rank 1); symbols of one family (`l_1`, `l_2`) are next to each other.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -25,14 +25,14 @@ PARAMETER, FUNCTION, VARIABLE = 0, 1, 2
 
 @dataclass(frozen=True)
 class Number:
-    """A number: a Fraction where the value is a small rational, else a float."""
+    """A number: a Fraction if the value is a small rational, else a float."""
 
     value: Fraction | float
 
 
 @dataclass(frozen=True)
 class Symbol:
-    """A name, in plain text and in LaTeX."""
+    """A name, in plain text and in LaTeX; `order` sorts symbols (see the top of this file)."""
 
     text: str
     latex: str
@@ -48,7 +48,7 @@ class Sum:
 
 @dataclass(frozen=True)
 class Product:
-    """A coefficient other than zero times one or more factors; none of the factors is a Number or a Product."""
+    """A nonzero coefficient times one or more factors; no factor is a Number or a Product."""
 
     coefficient: Number
     factors: tuple[Tree, ...]
@@ -56,7 +56,7 @@ class Product:
 
 @dataclass(frozen=True)
 class Power:
-    """A base to a whole exponent other than 0 and 1."""
+    """A base to a whole exponent, which is not 0 or 1."""
 
     base: Tree
     exponent: int
@@ -64,7 +64,7 @@ class Power:
 
 @dataclass(frozen=True)
 class Call:
-    """An op or block of the vocabulary that is not arithmetic, on its arguments."""
+    """A call of an op or block, other than arithmetic, with its arguments."""
 
     name: str
     args: tuple[Tree, ...]
@@ -72,7 +72,7 @@ class Call:
 
 @dataclass(frozen=True)
 class Array:
-    """Trees in rows: an array as the argument of a call. One column is a vector."""
+    """An array of trees, as the argument of a call. An array with one column is a vector."""
 
     rows: tuple[tuple[Tree, ...], ...]
 
@@ -84,7 +84,7 @@ Tree = Number | Symbol | Sum | Product | Power | Call | Array
 
 
 def number(value: float) -> Number:
-    """The number as a reader writes it: whole, a small fraction (1/2, 1/12), a short decimal (9.81), else as it is."""
+    """The value as a person writes it: a whole number, small fraction (1/12), short decimal (9.81), or all digits."""
     if value != value or value in (float("inf"), float("-inf")):
         return Number(value)
     whole = round(value)
@@ -99,7 +99,7 @@ def number(value: float) -> Number:
 
 
 def total(terms: Iterable[Tree]) -> Tree:
-    """The sum, flat and sorted; equal terms are not merged."""
+    """The sum of the terms, flat and sorted; equal terms are not merged."""
     flat: list[Tree] = []
     for term in terms:
         flat.extend(term.terms if isinstance(term, Sum) else (term,))
@@ -107,12 +107,12 @@ def total(terms: Iterable[Tree]) -> Tree:
     if not flat:
         return ZERO
     lead = next((i for i, term in enumerate(flat) if not is_negative(term)), 0)
-    flat.insert(0, flat.pop(lead))  # a sum opens without a minus where it can
+    flat.insert(0, flat.pop(lead))  # a sum starts with a term without a minus, if there is one
     return flat[0] if len(flat) == 1 else Sum(tuple(flat))
 
 
 def product(coefficient: float, powers: Iterable[tuple[Tree, int]]) -> Tree:
-    """coefficient * base^exponent * ..., sorted. Bases are distinct and are not Numbers or Products."""
+    """coefficient * base^exponent * ..., sorted. The bases are distinct, and none is a Number or a Product."""
     factors = [base if exponent == 1 else Power(base, exponent) for base, exponent in powers if exponent != 0]
     if coefficient == 0.0 or not factors:
         return number(coefficient)
@@ -122,7 +122,7 @@ def product(coefficient: float, powers: Iterable[tuple[Tree, int]]) -> Tree:
 
 
 def parts(tree: Tree) -> tuple[float, dict[Tree, int]]:
-    """A tree as coefficient and powers, the arguments of `product`."""
+    """(coefficient, {base: exponent}) of a tree, the arguments of `product`."""
     if isinstance(tree, Number):
         return float(tree.value), {}
     if isinstance(tree, Product):
@@ -131,7 +131,7 @@ def parts(tree: Tree) -> tuple[float, dict[Tree, int]]:
 
 
 def split_power(tree: Tree) -> tuple[Tree, int]:
-    """A factor as base and exponent."""
+    """(base, exponent) of a factor; the exponent is 1 unless it is a Power."""
     return (tree.base, tree.exponent) if isinstance(tree, Power) else (tree, 1)
 
 
@@ -144,14 +144,22 @@ def scaled(factor: float, tree: Tree) -> Tree:
 
 
 def is_negative(tree: Tree) -> bool:
-    """Whether the tree would print with a minus in front."""
+    """Whether the tree is printed with a minus sign in front."""
     if isinstance(tree, Product):
         return tree.coefficient.value < 0
     return isinstance(tree, Number) and tree.value < 0
 
 
+def sum_pieces(tree: Sum, spell: Callable[[Tree], str]) -> Iterator[str]:
+    """The terms of a sum as text, each after its sign; `spell` writes a tree."""
+    first, *rest = tree.terms
+    yield spell(first)
+    for term in rest:
+        yield f" - {spell(scaled(-1.0, term))}" if is_negative(term) else f" + {spell(term)}"
+
+
 def opens_negative(tree: Sum) -> bool:
-    """Whether the term that is first by its place, whatever its sign, is negative."""
+    """Whether the first term of a sum is negative, when its terms are sorted without regard to signs."""
     return is_negative(min(tree.terms, key=_place_in_sum))
 
 
@@ -163,7 +171,7 @@ ZERO = Number(Fraction(0))
 
 @lru_cache(maxsize=65536)
 def rank(tree: Tree) -> int:
-    """The highest rank of what stands in the open (not inside a function); -1 for a number."""
+    """The highest rank of the symbols and calls in a tree, without those inside a call; -1 for a number."""
     if isinstance(tree, Number):
         return -1
     if isinstance(tree, Symbol):
@@ -174,7 +182,7 @@ def rank(tree: Tree) -> int:
 
 
 def children(tree: Tree) -> tuple[Tree, ...]:
-    """The parts a tree is made of; none for a leaf."""
+    """The direct subtrees of a tree; none for a leaf."""
     if isinstance(tree, Sum):
         return tree.terms
     if isinstance(tree, Product):
@@ -187,7 +195,7 @@ def children(tree: Tree) -> tuple[Tree, ...]:
 
 
 def rebuilt(tree: Tree, fresh: Sequence[Tree]) -> Tree:
-    """The same kind of tree from other children, order kept."""
+    """A tree of the same kind with the subtrees `fresh` in place of its children, in the same order."""
     if isinstance(tree, Sum):
         return Sum(tuple(fresh))
     if isinstance(tree, Product):
@@ -202,19 +210,20 @@ def rebuilt(tree: Tree, fresh: Sequence[Tree]) -> Tree:
 
 @lru_cache(maxsize=65536)
 def symbols_of(tree: Tree) -> tuple[tuple[int, int, int], ...]:
-    """The orders of all symbols in the tree, from left to right."""
+    """The `order` of every symbol in the tree, from left to right."""
     if isinstance(tree, Symbol):
         return (tree.order,)
     return tuple(order for child in children(tree) for order in symbols_of(child))
 
 
 def _place_in_product(factor: Tree) -> tuple[object, ...]:
+    """The sort key of a factor in a product."""
     base, exponent = split_power(factor)
     return rank(base), isinstance(base, Sum), symbols_of(base), exponent, repr(base) if isinstance(base, Call) else ""
 
 
 def _place_in_sum(term: Tree) -> tuple[object, ...]:
-    """Variables of the last port first, then what has none, numbers last."""
+    """The sort key of a term in a sum: variables of the last port first, then terms without variables, numbers last."""
     top = rank(term)
     orders = tuple(sorted(symbols_of(term)))
     open_variables = tuple(order for order in orders if order[0] == top >= VARIABLE)
@@ -226,7 +235,7 @@ def _place_in_sum(term: Tree) -> tuple[object, ...]:
 
 @lru_cache(maxsize=65536)
 def expression_ops(tree: Tree) -> int:
-    """Operations as written: every + - * / and power is one, every function one; a change of sign is free."""
+    """The number of operations in a tree, as written: each + - * /, power and function is one; a minus sign is none."""
     inner = sum(expression_ops(child) for child in children(tree))
     if isinstance(tree, Number):
         return int(isinstance(tree.value, Fraction) and tree.value.denominator != 1)
@@ -234,8 +243,8 @@ def expression_ops(tree: Tree) -> int:
         return inner + len(tree.terms) - 1
     if isinstance(tree, Product):
         value = abs(tree.coefficient.value)
-        unit = isinstance(value, Fraction) and value.numerator == 1  # m/12 divides once, it does not multiply by 1
+        unit = isinstance(value, Fraction) and value.numerator == 1  # m/12 is one division, without a product with 1
         upright = unit and all(split_power(factor)[1] < 0 for factor in tree.factors)
-        reciprocals = sum(split_power(factor)[1] == -1 for factor in tree.factors)  # a/b is one op, as a*b is
+        reciprocals = sum(split_power(factor)[1] == -1 for factor in tree.factors)  # a/b is one operation, like a*b
         return inner + len(tree.factors) - int(unit) + int(upright) - reciprocals
     return inner + int(isinstance(tree, (Power, Call)))

@@ -1,15 +1,17 @@
 """The ring of harmonic polynomials: sums of  coefficient * monomial * harmonic.
 
-A monomial is a product of atoms to whole powers, `((atom, power), ...)`. A harmonic is `("cos", angle)` or
+A monomial is a product of atoms to whole powers, `((atom, power), ...)`; atoms are numbers, which `normal_form`
+assigns. A *form* is a polynomial as a dict from (monomial, harmonic) to coefficient. A harmonic is `("cos", angle)` or
 `("sin", angle)`; an angle is a sum of multiples of monomials, `((monomial, multiple), ...)`; `("cos", ())` is 1.
 Products of harmonics become sums at once,
 
     2 cos A cos B = cos(A-B) + cos(A+B)     2 sin A sin B = cos(A-B) - cos(A+B)     2 sin A cos B = sin(A+B) + sin(A-B)
 
-so that sin^2 + cos^2 = 1 and the addition theorems hold by construction: equal functions get equal forms.
+so that sin^2 + cos^2 = 1 and the addition theorems hold automatically: equal functions get equal forms.
 
-Rounding dust. Two coefficients whose sum is below 1e-13 of either cancel. Where a form is finished (`dusted`), a
-coefficient below 1e-13 of the largest goes too, unless it is a short decimal such as 1e-16, written on purpose.
+Rounding errors (*dust*). Two coefficients cancel if their sum is below 1e-13 of the larger one. When a form is finished
+(`dusted`), coefficients below 1e-13 of the largest are removed too, except short decimals such as 1e-16, which were
+written on purpose.
 """
 
 from __future__ import annotations
@@ -30,24 +32,24 @@ SHORT_DIGITS = 6
 
 
 def constant(value: float) -> Form:
-    """The form of a number."""
+    """The form of a constant; zero is the empty form."""
     return {UNIT: value} if value != 0.0 else {}
 
 
 def constant_value(form: Form) -> float | None:
-    """The number a form is, or None where it is not one."""
+    """The number that a form is equal to, or None if it is not a constant."""
     if not form:
         return 0.0
     return form[UNIT] if len(form) == 1 and UNIT in form else None
 
 
 def tidy(value: float) -> float:
-    """The value to 14 digits, so that 0.1 + 0.2 and 0.3 are one key."""
+    """The value rounded to 14 digits, so that 0.1 + 0.2 and 0.3 are equal."""
     return float(f"{value:.14g}")
 
 
 def accumulate(form: Form, key: Key, value: float) -> None:
-    """Adds value * key to the form in place; what cancels to rounding vanishes."""
+    """Adds value * key to the form in place; a coefficient that cancels up to rounding is removed."""
     old = form.get(key, 0.0)
     new = old + value
     if abs(new) <= DUST * max(abs(old), abs(value)):
@@ -57,7 +59,7 @@ def accumulate(form: Form, key: Key, value: float) -> None:
 
 
 def add(a: Form, b: Form, factor: float = 1.0) -> Form:
-    """a + factor * b."""
+    """The form a + factor * b."""
     result = dict(a)
     for key, value in b.items():
         accumulate(result, key, factor * value)
@@ -65,12 +67,12 @@ def add(a: Form, b: Form, factor: float = 1.0) -> Form:
 
 
 def scale(factor: float, form: Form) -> Form:
-    """factor * form, factor not zero."""
+    """factor * form, for a nonzero factor."""
     return {key: factor * value for key, value in form.items()}
 
 
 def multiply(a: Form, b: Form) -> Form:
-    """a * b."""
+    """The form a * b."""
     result: Form = {}
     for (monomial_a, harmonic_a), value_a in a.items():
         for (monomial_b, harmonic_b), value_b in b.items():
@@ -81,12 +83,13 @@ def multiply(a: Form, b: Form) -> Form:
 
 
 def dusted(form: Form) -> Form:
-    """The form without rounding dust."""
+    """The form without coefficients that are only rounding errors."""
     largest = max((abs(value) for value in form.values()), default=0.0)
     return {key: value for key, value in form.items() if abs(value) > DUST * largest or _is_short(value)}
 
 
 def _is_short(value: float) -> bool:
+    """Whether a value has at most SHORT_DIGITS significant digits."""
     return float(f"{value:.{SHORT_DIGITS}g}") == value
 
 
@@ -101,7 +104,7 @@ def merge(a: Monomial, b: Monomial) -> Monomial:
 
 @lru_cache(maxsize=65536)
 def harmonic_product(a: Harmonic, b: Harmonic) -> tuple[tuple[float, Harmonic], ...]:
-    """The product of two harmonics as weighted harmonics."""
+    """The product of two harmonics, as a sum of (weight, harmonic)."""
     if a == ONE or b == ONE:
         return ((1.0, b if a == ONE else a),)
     (kind_a, A), (kind_b, B) = a, b
@@ -134,7 +137,7 @@ def combine(A: Angle, B: Angle, factor: float) -> Angle:
 
 
 def canonical(kind: str, angle: Angle) -> tuple[float, Harmonic]:
-    """(sign, harmonic) with the first multiple positive; the sign is 0 for sin 0."""
+    """(sign, harmonic) equal to sin or cos of an angle, with the first multiple in it positive; sign 0 for sin 0."""
     if not angle:
         return (1.0, ONE) if kind == "cos" else (0.0, ONE)
     if angle[0][1] > 0.0:
@@ -144,7 +147,7 @@ def canonical(kind: str, angle: Angle) -> tuple[float, Harmonic]:
 
 
 def shifted(kind: str, angle: Angle, offset: float) -> Form:
-    """sin or cos of (angle + offset [rad]); quarter turns swap sine and cosine, other offsets split into both."""
+    """The form of sin or cos of (angle + offset [rad]), by the addition theorem; exact for quarter turns."""
     turns = round(offset / (math.pi / 2))
     if abs(offset - turns * math.pi / 2) <= DUST * max(1.0, abs(offset)):
         sine, cosine = ((0.0, 1.0), (1.0, 0.0), (0.0, -1.0), (-1.0, 0.0))[turns % 4]

@@ -1,10 +1,10 @@
 """Names for the entries of a program's ports, in plain text and in LaTeX.
 
 The caller passes `symbols`, a mapping from (port name, index) to (plain name, LaTeX name); entries are counted from 0,
-row by row, and the index None names the array as a whole. What the mapping leaves out is called after its port, counted
-from 1 as in textbooks: `q1` and `q_{1}`, `M12` and `M_{12}`.
+row by row, and the index None names the array as a whole. Entries that the mapping leaves out are named after their
+port, counted from 1 as in textbooks: `q1` and `q_{1}`, `M12` and `M_{12}`.
 
-Ports named in `parameters` hold the constants of a problem; they are written first in a product.
+Ports named in `parameters` contain the constants of a problem; these are written first in a product.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ GREEK = frozenset(
 
 
 def input_symbols(program: Program, symbols: Symbols, parameters: Collection[str]) -> list[Symbol]:
-    """One symbol for every input of the graph, in order; names must differ."""
+    """One symbol for every input entry of a program, in order; CompileError if names are equal or not identifiers."""
     found: list[Symbol] = []
     families: dict[str, int] = {}
     seen: dict[str, str] = {}
@@ -52,7 +52,7 @@ def input_symbols(program: Program, symbols: Symbols, parameters: Collection[str
 
 
 def entry_name(port: Port, index: int, symbols: Symbols) -> tuple[str, str]:
-    """(plain, LaTeX) name of an entry of a port."""
+    """(plain name, LaTeX name) of an entry of a port; `index` counts row by row from 0."""
     given = symbols.get((port.name, index))
     if given is not None:
         return given
@@ -68,12 +68,12 @@ def entry_name(port: Port, index: int, symbols: Symbols) -> tuple[str, str]:
 
 
 def port_name(port: Port, symbols: Symbols) -> tuple[str, str]:
-    """(plain, LaTeX) name of a port as a whole."""
+    """(plain name, LaTeX name) of a port as a whole."""
     return symbols.get((port.name, None), (port.name, latex_name(port.name)))
 
 
 def latex_name(name: str) -> str:
-    """A plain name in LaTeX: `tau` is a Greek letter, `m_2` and `m2` have an index, longer words stand upright."""
+    """A plain name in LaTeX: `tau` is a Greek letter, `m_2` and `m2` have a subscript, longer words are upright."""
     stem, index = re.fullmatch(r"(?s)(.*?)_?(\d*)", name).groups()  # type: ignore[union-attr]
     if stem in GREEK:
         body = f"\\{stem}"
@@ -83,7 +83,7 @@ def latex_name(name: str) -> str:
 
 
 def fresh_stem(taken: Collection[str], letter: str = "x") -> str:
-    """A letter for named subexpressions that no symbol uses, doubled until it is free."""
+    """A stem for the names of subexpressions: the letter, repeated until no name in `taken` has this stem."""
     stem = letter
     while any(re.fullmatch(f"{stem}_?\\d*", name) for name in taken):
         stem += letter

@@ -1,11 +1,11 @@
 """Normal forms: every output of a program as a harmonic polynomial over atoms.
 
 An atom is an input, the result of an op that is not polynomial (`sqrt`, `exp`, `where`, ...; its arguments are normal
-forms themselves), or the divisor of a quotient, a *group*. A divisor first gives up its number and its common monomial,
-so that equal divisors are one atom. A group with a positive power is multiplied out, and a square of a square root is
-its argument, which turns most nested fractions into plain ones.
+forms themselves), or the divisor of a quotient, a *group*. Numbers and monomials that are common to all terms are taken
+out of a divisor first, so that divisors that differ only by these are the same atom. A group with a positive power is
+multiplied out, and a square of a square root is its argument, which turns most nested fractions into simple ones.
 
-The forms grow fast with the size of a program. `normal_forms` stops with `FormTooLong` when one exceeds the limit.
+The forms grow fast with the size of a program. `normal_forms` raises `FormTooLong` when one exceeds the limit.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from kinemorph.errors import CompileError, UnsupportedError
 
 Frozen = tuple[tuple[Key, float], ...]
 Atom = tuple[object, ...]  # ("input", k) or (op or "group", frozen form, ...)
-WORK_PER_TERM = 100  # a product may look at this many pairs for each term that the limit allows
+WORK_PER_TERM = 100  # the largest number of pairs of terms in a product, for each term that the limit allows
 
 
 class FormTooLong(UnsupportedError):
@@ -44,7 +44,10 @@ class FormTooLong(UnsupportedError):
 
 
 def normal_forms(program: Program, limit: int) -> tuple[Atoms, list[Form]]:
-    """The atoms and one form for every reference of the program's outputs, dust removed."""
+    """The atoms of a program, and one normal form for every output entry, without rounding errors.
+
+    `limit` is the largest number of terms of a form.
+    """
     atoms = Atoms(program.name, limit)
     nodes = program.graph.nodes
     forms: dict[int, Form] = {}
@@ -54,7 +57,7 @@ def normal_forms(program: Program, limit: int) -> tuple[Atoms, list[Form]]:
 
 
 class Atoms:
-    """The atoms of one program and the arithmetic of forms over them."""
+    """The atoms of one program, and arithmetic of forms that contain them."""
 
     def __init__(self, name: str, limit: int) -> None:
         self.name = name
@@ -63,7 +66,7 @@ class Atoms:
         self.index: dict[Atom, int] = {}
 
     def form_of(self, node: Node, forms: dict[int, Form]) -> Form:
-        """The form of a graph node whose arguments have theirs."""
+        """The form of a graph node; `forms` are the forms of earlier nodes by id."""
         op, *rest = node
         if op == "const":
             return constant(rest[0])
@@ -77,14 +80,16 @@ class Atoms:
         return form
 
     def too_long(self, count: int) -> FormTooLong:
+        """The error for a form with too many terms."""
         return FormTooLong(
-            f"program '{self.name}': a normal form reaches {count} terms, at most {self.limit} are allowed. "
-            "Raise `limit`, or print with named subexpressions."
+            f"program '{self.name}': a normal form has {count} terms; at most {self.limit} are allowed. "
+            "Raise `limit`, or use `equations`, which names subexpressions instead."
         )
 
     # ── atoms ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def intern(self, entry: Atom) -> int:
+        """The number of an atom, which is added if it is new."""
         found = self.index.setdefault(entry, len(self.entries))
         if found == len(self.entries):
             self.entries.append(entry)
@@ -95,13 +100,13 @@ class Atoms:
         return {(((self.intern(entry), 1),), ONE): 1.0}
 
     def opaque(self, op: str, *args: Form) -> Form:
-        """An op that is not polynomial, as an atom."""
+        """The form of an op that is not polynomial: a single atom."""
         return self.atom(op, *(freeze(dusted(arg)) for arg in args))
 
     # ── arithmetic ────────────────────────────────────────────────────────────────────────────────────────────────
 
     def times(self, a: Form, b: Form) -> Form:
-        """a * b, with groups of positive power multiplied out and squares of roots taken."""
+        """The form a * b, reduced (see `reduced`)."""
         if len(a) * len(b) > WORK_PER_TERM * self.limit:
             raise self.too_long(len(a) * len(b))
         for factor, other in ((a, b), (b, a)):
@@ -117,7 +122,7 @@ class Atoms:
         return self.reduced(multiply(a, b))
 
     def _as_group(self, form: Form) -> tuple[float, Monomial, int] | None:
-        """(number, monomial, group) of a form that is a multiple of a divisor seen before."""
+        """(number, monomial, group) with form = number * monomial * group, for a known divisor; else None."""
         if not form:
             return None
         number, monomial, rest = split(form)
@@ -125,6 +130,7 @@ class Atoms:
         return None if group is None else (number, monomial, group)
 
     def reduced(self, form: Form) -> Form:
+        """The form with groups of positive power multiplied out, and even powers of square roots replaced."""
         result: Form = {}
         for (monomial, harmonic), value in form.items():
             found = next(((atom, power) for atom, power in monomial if self._excess(atom, power) != 0), None)
@@ -141,14 +147,14 @@ class Atoms:
         return result
 
     def _excess(self, atom: int, power: int) -> int:
-        """How often the argument of a group or root is to be multiplied out of atom^power."""
+        """The power of the argument of a group or square root that replaces a part of atom^power."""
         kind = self.entries[atom][0]
         if kind == "group":
             return max(power, 0)
         return int(power / 2) if kind == "sqrt" else 0
 
     def power(self, form: Form, exponent: int) -> Form:
-        """form ** exponent for a whole exponent."""
+        """The form `form ** exponent` for a whole exponent, which may be negative."""
         base = form if exponent >= 0 else self.reciprocal(form)
         result = constant(1.0)
         for _ in range(abs(exponent)):
@@ -156,10 +162,11 @@ class Atoms:
         return result
 
     def reciprocal(self, form: Form) -> Form:
-        """1 / form: what is left of a sum after number and common monomial becomes a group."""
+        """The form 1 / form: common numbers and monomials are taken out, and the sum that remains becomes a group."""
         if not form:
             raise CompileError(
-                f"program '{self.name}' divides by an expression that is zero for all inputs. Check the divisor."
+                f"program '{self.name}' divides by an expression that is zero for all inputs. Check the divisors in "
+                "the traced function."
             )
         number, monomial, rest = split(form)
         inverse = tuple((atom, -power) for atom, power in monomial)
@@ -168,7 +175,7 @@ class Atoms:
         return self.reduced({(inverse, ONE): 1.0 / number})
 
     def quotient(self, a: Form, b: Form) -> Form:
-        """a / b; a sum over a multiple of itself cancels."""
+        """The form a / b; a quotient of two multiples of the same sum cancels."""
         if a and b:
             number_a, monomial_a, rest_a = split(a)
             number_b, monomial_b, rest_b = split(b)
@@ -178,14 +185,18 @@ class Atoms:
         return self.times(a, self.reciprocal(b))
 
     def raised(self, a: Form, b: Form) -> Form:
-        """a ** b; whole constant exponents multiply out."""
+        """The form a ** b; powers with constant whole exponents are multiplied out."""
         exponent = constant_value(b)
         if exponent is not None and exponent == int(exponent) and abs(exponent) <= 64:
             return self.power(a, int(exponent))
         return self.opaque("pow", a, b)
 
     def wave(self, kind: str, arg: Form) -> Form:
-        """sin or cos of a form: its plain terms make the angle, its constant the offset, the rest one more atom."""
+        """The form of sin or cos (`kind`) of a form.
+
+        The terms without sines and cosines are the angle, the constant is its offset, and all other terms together are
+        one more atom of the angle.
+        """
         offset = arg.get(UNIT, 0.0)
         plain = {monomial: value for (monomial, harmonic), value in arg.items() if harmonic == ONE and monomial}
         multiples = {monomial: tidy(value) for monomial, value in plain.items()}
@@ -199,16 +210,20 @@ class Atoms:
 
 
 def _signed(forms: dict[int, Form], ref: int) -> Form:
+    """The form of a signed reference."""
     return forms[ref] if ref >= 0 else scale(-1.0, forms[-ref])
 
 
 def freeze(form: Form) -> Frozen:
-    """A form as a hashable value; coefficients to 14 digits."""
+    """A form as a hashable value, with coefficients rounded to 14 digits."""
     return tuple(sorted((key, tidy(value)) for key, value in form.items()))
 
 
 def split(form: Form) -> tuple[float, Monomial, Form]:
-    """(number, monomial, rest) with form = number * monomial * rest; the rest has least powers 0 and opens with 1."""
+    """(number, monomial, rest) with form = number * monomial * rest.
+
+    In the rest, the lowest power of every atom is 0 and the first coefficient is 1.
+    """
     powers: dict[int, list[int]] = {}
     for monomial, _ in form:
         for atom, power in monomial:

@@ -1,8 +1,8 @@
-"""A program as a straight line: shared subexpressions get names, everything else is written in place.
+"""A program as a list of named subexpressions, for programs that are too large for a normal form.
 
-For programs too large for a normal form. A value is named where it is used more than once and takes two operations or
-more, or where it would get long; so no line is long, and the lines in order are the program. The result of a block is
-always named.
+A value gets a name if it is used more than once and takes two operations or more, or if it is long; all other values
+are written where they are used. So no line is long, and the lines in order are the program. The result of a block
+always has a name.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from kinemorph.codegen.reading.expression_tree import (
 )
 from kinemorph.vocabulary.blocks import Block, Item
 
-LONG = 16  # operations; a longer value gets a name
+LONG = 16  # operations; a value with more operations gets a name
 
 Definitions = tuple[tuple[Symbol, Tree], ...]
 
@@ -36,13 +36,17 @@ Definitions = tuple[tuple[Symbol, Tree], ...]
 def straight_line(
     program: Program, inputs: list[Symbol], stem: str, results: BlockResults
 ) -> tuple[Definitions, tuple[Tree, ...]]:
-    """(definitions, trees): the named values in order and one tree for every output entry."""
+    """(definitions, trees): the named values in order, and one tree for every output entry.
+
+    `inputs` are the symbols of the input entries, `stem` is the stem of new names, and `results` collects the results
+    of blocks.
+    """
     nodes = program.graph.nodes
     uses = Counter(abs(ref) for _, node in program.steps for ref in node[1:])
     uses.update(abs(ref) for ref in program.refs)
     trees: dict[int, Tree] = {}
     definitions: list[tuple[Symbol, Tree]] = []
-    named: dict[int, Symbol] = {}  # the results of blocks
+    named: dict[int, Symbol] = {}  # block node -> the symbol of its result
     numbers = count(1)
     for i in program.order:
         node = nodes[i]
@@ -68,11 +72,12 @@ def straight_line(
 
 
 def _signed(trees: dict[int, Tree], ref: int) -> Tree:
+    """The tree of a signed reference."""
     return trees[ref] if ref >= 0 else scaled(-1.0, trees[-ref])
 
 
 def _tree(node: Node, args: list[Tree]) -> Tree:
-    """The tree of one operation."""
+    """The tree of one operation; `args` are the trees of its arguments."""
     op = node[0]
     assert op not in LEAVES
     if op == "neg":
@@ -85,7 +90,7 @@ def _tree(node: Node, args: list[Tree]) -> Tree:
 
 
 def _times(a: Tree, b: Tree, sign: int) -> Tree:
-    """a * b, or a / b for sign -1. A number times a sum stays a product."""
+    """a * b for sign 1, a / b for sign -1. A number other than 1 or -1 times a sum stays a product."""
     value, powers = parts(a)
     other, more = parts(b)
     for base, power in more.items():

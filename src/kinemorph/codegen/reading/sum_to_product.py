@@ -1,10 +1,10 @@
-"""Pairs of harmonics back into products, where that is shorter.
+"""Pairs of sines and cosines combined into products, if that is shorter.
 
     1 - cos 2A = 2 sin^2 A        cos(A-B) + cos(A+B) = 2 cos A cos B        sin(A+B) + sin(A-B) = 2 sin A cos B
 
-The normal form holds sums of harmonics only; textbooks write what is shorter. Two terms join when they agree in all
-but one harmonic and in the size of their coefficient, and the product costs less to write than the pair. Joined terms
-can join again: four harmonics give a product of three.
+The normal form contains only sums of harmonics (sines and cosines of angles); textbooks use the shorter form. Two terms
+are joined if they differ in one harmonic only, their coefficients have the same absolute value, and the product has
+fewer operations than the pair. Joined terms can be joined again: four harmonics give a product of three.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def as_terms(form: Form) -> list[Term]:
 
 
 def joined(terms: list[Term]) -> list[Term]:
-    """The sum with pairs of terms joined until no pair gets shorter."""
+    """The terms of the sum after pairs of them are joined, until no pair would get shorter."""
     terms = list(terms)
     while True:
         best = _best_pair(terms)
@@ -38,8 +38,8 @@ def joined(terms: list[Term]) -> list[Term]:
 
 
 def _best_pair(terms: list[Term]) -> tuple[int, int, int, Term] | None:
-    """(saving, i, j, joined term) of the pair that saves most."""
-    # terms that can join meet in one bucket: same monomial, same size, same other harmonics
+    """(operations saved, i, j, joined term) for the pair of terms i and j that saves most; None if no pair does."""
+    # terms that can be joined are in one bucket: same monomial, same absolute value, same other harmonics
     buckets: dict[tuple[Monomial, float, Waves], list[tuple[int, Harmonic]]] = {}
     for i, (value, monomial, waves) in enumerate(terms):
         size = tidy(abs(value))
@@ -80,7 +80,7 @@ def _half(angle: Angle) -> Angle:
 
 
 def _times(waves: Waves, harmonic: Harmonic, power: int) -> Waves:
-    """waves * harmonic ** power."""
+    """The product waves * harmonic ** power."""
     if harmonic == ONE:
         return waves
     powers = dict(waves)
@@ -89,6 +89,6 @@ def _times(waves: Waves, harmonic: Harmonic, power: int) -> Waves:
 
 
 def _cost(harmonic: Harmonic) -> int:
-    """Operations to write a harmonic: the function, the signs and the multiples in its angle."""
+    """The number of operations in a harmonic as written: the function, and the sums and multiples in its angle."""
     angle = harmonic[1]
     return 0 if harmonic == ONE else len(angle) + sum(abs(multiple) != 1.0 for _, multiple in angle)

@@ -1,5 +1,5 @@
-"""Compiled code kept on disk.
+"""The cache of compiled code on disk.
 
 cache     the folder of compiled code: checksums, ownership, size
-recipes   programs that need not be traced again
+recipes   outlines of programs on disk, with which a program is not traced again
 """

@@ -1,13 +1,13 @@
-"""Machine code kept on disk: a program is compiled once on a computer, not once in every process.
+"""The cache of machine code on disk: a program is compiled once on a computer, not once in every process.
 
 A file is named after a digest of everything that its code was made from (see `backends.llvm.engine`), and holds
 
     format | sha256 of the file's name and the code | code
 
-so that a file that is truncated, altered or renamed is not used, and is written again. A file appears under its name
-complete or not at all, however many processes write. Code that is read here is executed: the folder and its files must
-belong to the user, and others must not be able to write to them, or they are refused. A folder that cannot be used
-costs one warning and the time to compile, never a result.
+so that a file that was truncated, altered or renamed is not used, and is written again. Files are written under another
+name and then renamed, so that a file is always complete, however many processes write. Code that is read here is
+executed: the folder and its files must belong to the user, and others must not be able to write to them, or they are
+not used. If the folder cannot be used, one warning is given and programs are compiled; results are the same.
 """
 
 from __future__ import annotations
@@ -33,27 +33,27 @@ from kinemorph.frozen import dataclass
 VARIABLE = "KINEMORPH_CACHE"
 OFF = ("off", "0")
 FORMAT = b"kinemorph machine code, format 1\n"
-CODE, OUTLINE, PART = ".code", ".outline", ".part"  # endings: code, outline of a program, file that is being written
+CODE, OUTLINE, PART = ".code", ".outline", ".part"  # suffixes: code, outline of a program, file that is being written
 NAMES = re.compile(rf"[0-9a-f]{{64}}({CODE}|{OUTLINE}|\.\w+{PART})")
-LIMIT = 512 << 20  # bytes of code kept; above that, the code that was longest unused is removed first
+LIMIT = 512 << 20  # [byte] largest total size; above it, the least recently used files are removed
 KEPT = 0.75  # the share of the limit that remains after that
-LOOK = LIMIT // 16  # bytes that a process writes between two checks of the total
-STALE = 3600.0  # seconds after which a part file counts as abandoned, and the time of use is noted again
+LOOK = LIMIT // 16  # [byte] that a process writes between two checks of the total size
+STALE = 3600.0  # [s] after which a part file counts as abandoned, and the time of last use is updated
 READING = sum(getattr(os, name, 0) for name in ("O_RDONLY", "O_BINARY", "O_NOFOLLOW", "O_NONBLOCK"))
 
 _off: ContextVar[bool] = ContextVar("off", default=False)
 _warned: set[Path] = set()
-_written: dict[Path, int] = {}  # bytes written since the last check of the total
+_written: dict[Path, int] = {}  # [byte] written since the last check of the total size
 
 
 def cache_folder() -> Path | None:
-    """The folder that KINEMORPH_CACHE names, else the cache folder of the user on this platform; None: no cache."""
+    """The folder that KINEMORPH_CACHE names, else the user's cache folder on this platform; None if there is none."""
     chosen = os.environ.get(VARIABLE, "")
     if chosen.lower() in OFF:
         return None
     if chosen:
         return Path(os.path.expanduser(chosen)).absolute()
-    home = Path(os.path.expanduser("~"))  # stays "~" where no home is known
+    home = Path(os.path.expanduser("~"))  # stays "~" if the home folder is not known
     if sys.platform == "win32":
         base, inner = Path(os.environ.get("LOCALAPPDATA", home / "AppData" / "Local")), "kinemorph/cache"
     elif sys.platform == "darwin":
@@ -65,14 +65,14 @@ def cache_folder() -> Path | None:
 
 
 def code_cache() -> CodeCache | None:
-    """The cache to use now; None where it is switched off."""
+    """The cache to use; None if it is switched off or there is no folder for it."""
     folder = None if _off.get() else cache_folder()
     return None if folder is None else CodeCache(folder)
 
 
 @contextlib.contextmanager
 def switched_off() -> Iterator[None]:
-    """In this block nothing is read or stored: every program that is built is compiled."""
+    """A context in which the cache is neither read nor written: every program that is built is compiled."""
     token = _off.set(True)
     try:
         yield
@@ -81,15 +81,15 @@ def switched_off() -> Iterator[None]:
 
 
 def package_folder() -> Path:
-    """The folder of this package, found by its name, so that it does not depend on where this file is."""
+    """The folder of this package, found by the package's name and not by the location of this file."""
     return Path(str(sys.modules[__name__.partition(".")[0]].__file__)).parent
 
 
 def source_lines(package: Path, without: Collection[str]) -> Iterator[bytes]:
-    """Name, size and content of all source files of a package but those in the rooms `without`: bytes for a digest.
+    """Name, size and content of each source file of a package, as bytes to hash; the subfolders `without` are left out.
 
-    Rooms are excluded, never listed: a file that moves and a new room count until they are excluded. Code that is out
-    of date would give wrong numbers silently; code that is compiled once too often costs a second.
+    Subfolders are excluded by name and never listed, so that moved files and new subfolders count automatically.
+    Outdated code would silently give wrong numbers; compiling once too often only costs a second.
     """
     for folder, rooms, files in os.walk(package):
         rooms[:] = sorted(room for room in rooms if folder != str(package) or room not in without)
@@ -107,7 +107,7 @@ class CodeCache:
     folder: Path
 
     def read(self, digest: str, ending: str = CODE) -> bytes | None:
-        """The code or outline stored under a digest; None where there is none that can be trusted."""
+        """The code or outline stored under a digest; None if there is none, or none that can be trusted."""
         path = self.folder / (digest + ending)
         try:
             _check(os.stat(self.folder))
@@ -129,11 +129,11 @@ class CodeCache:
             return None
         if time.time() - facts.st_mtime > STALE:
             with contextlib.suppress(OSError):
-                os.utime(path)  # notes when it was last used: file systems do not do so automatically
+                os.utime(path)  # records the time of last use, which file systems do not do
         return code
 
     def write(self, digest: str, code: bytes, ending: str = CODE) -> None:
-        """Stores code or an outline under a digest, and replaces what is there."""
+        """Stores code or an outline under a digest; an existing file is replaced."""
         try:
             self._prepare()
             with self._part(digest) as part:
@@ -143,16 +143,16 @@ class CodeCache:
                     shutil.rmtree(path)
                 os.replace(part, path)
         except OSError as error:
-            if self.read(digest, ending) is None:  # else another process has just stored it, and has the file open
+            if self.read(digest, ending) is None:  # else another process has just stored it and has the file open
                 self._warn(error)
             return
-        total = _written.get(self.folder, LOOK) + len(code)  # the first time in a process the total is always checked
+        total = _written.get(self.folder, LOOK) + len(code)  # always checked at the first write
         _written[self.folder] = total if total < LOOK else 0
         if total >= LOOK:
             self.prune()
 
     def prune(self, limit: int = LIMIT) -> None:
-        """Removes files of writers that were killed; then, above `limit` bytes, the code that was longest unused."""
+        """Removes files that killed processes left; then, above `limit` bytes, the least recently used files."""
         files = self._files()
         for path, facts in files:
             if path.suffix == PART and time.time() - facts.st_mtime > STALE:
@@ -172,12 +172,12 @@ class CodeCache:
         return sum(path.suffix != OUTLINE for path, _ in gone), sum(facts.st_size for _, facts in gone)
 
     def size(self) -> tuple[int, int]:
-        """How many programs are stored, and the size of all files [byte]."""
+        """(number of stored programs, size of all files [byte])."""
         files = self._files()
         return sum(path.suffix == CODE for path, _ in files), sum(facts.st_size for _, facts in files)
 
     def problem(self) -> str | None:
-        """Why the folder cannot be used, found by trying; None where it can."""
+        """Why the folder cannot be used, found by writing a test file; None if it can be used."""
         try:
             self._prepare()
             with self._part("0" * 64) as part:
@@ -187,7 +187,7 @@ class CodeCache:
         return None
 
     def _prepare(self) -> None:
-        """Makes the folder, readable only to the user; OSError where it cannot be made or trusted."""
+        """Creates the folder, readable only by the user; OSError if it cannot be created or trusted."""
         if not self.folder.is_dir():
             if self.folder.exists():
                 raise NotADirectoryError(errno.ENOTDIR, "it is a file, not a folder")
@@ -197,7 +197,7 @@ class CodeCache:
 
     @contextlib.contextmanager
     def _part(self, digest: str) -> Iterator[Path]:
-        """A new file to write to, for the user alone; it is removed afterwards unless it was renamed."""
+        """A context with the path of a new file that only the user can read; at the end it is removed if it remains."""
         handle, name = tempfile.mkstemp(prefix=f"{digest}.", suffix=PART, dir=self.folder)
         os.close(handle)
         try:
@@ -207,7 +207,7 @@ class CodeCache:
                 os.unlink(name)
 
     def _files(self) -> list[tuple[Path, os.stat_result]]:
-        """The files in the folder that have names of the cache."""
+        """The files of the cache in the folder (other files may be there too), each with its status."""
         found = []
         with contextlib.suppress(OSError), os.scandir(self.folder) as entries:
             for entry in entries:
@@ -217,11 +217,13 @@ class CodeCache:
         return found
 
     def _warn(self, error: OSError) -> None:
+        """Warns that the folder cannot be used, once per folder and process."""
         if self.folder not in _warned:
             _warned.add(self.folder)
             warnings.warn(
-                f"compiled code is not kept on disk: folder '{self.folder}' cannot be used ({_reason(error)}). Results "
-                f"are the same, but each process compiles again. Set {VARIABLE} to a folder of your own, or to 'off'.",
+                f"compiled code is not stored on disk: folder '{self.folder}' cannot be used ({_reason(error)}). "
+                "Results are the same, but each process compiles again. Set the environment variable "
+                f"{VARIABLE} to a folder of your own, or to 'off'.",
                 CacheWarning,
                 stacklevel=2,
             )
@@ -229,7 +231,7 @@ class CodeCache:
 
 @contextlib.contextmanager
 def _opened(path: Path) -> Iterator[int]:
-    """A handle for reading that neither follows a link nor waits for a pipe."""
+    """A context with a file handle for reading; opening neither follows a symbolic link nor waits for a pipe."""
     handle = os.open(path, READING)
     try:
         yield handle
@@ -238,21 +240,22 @@ def _opened(path: Path) -> Iterator[int]:
 
 
 def _head(digest: str, code: bytes) -> bytes:
-    """The bytes that precede the code in a file."""
+    """The bytes in a file before the code: the format, and a checksum of the file's name and the code."""
     return FORMAT + hashlib.sha256(digest.encode() + code).digest()
 
 
 def _check(facts: os.stat_result) -> None:
-    """Raises PermissionError for a file or folder that another user could have written."""
-    if sys.platform == "win32":  # the folder lies in the user's profile, which the system closes to others
+    """Raises PermissionError for the status of a file or folder that another user could have written."""
+    if sys.platform == "win32":  # the folder is in the user's profile, which others cannot write to
         return
     if facts.st_uid != os.geteuid():
         raise PermissionError(errno.EPERM, f"it belongs to user {facts.st_uid}, not to user {os.geteuid()}")
     if facts.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
-        raise PermissionError(errno.EPERM, "others may write there; run chmod go-w on it")
+        raise PermissionError(errno.EPERM, "other users can write to it; run chmod go-w on it")
 
 
 def _reason(error: OSError) -> str:
+    """The text of an error of the operating system, without its number."""
     return error.strerror or str(error)
 
 

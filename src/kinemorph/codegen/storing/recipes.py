@@ -1,13 +1,13 @@
-"""Programs that need not be traced again: an outline of each program is kept on disk.
+"""Programs that need not be traced again: an outline of each program is stored on disk.
 
-A *recipe* is plain data that says everything a program is made from; with the source files of this package it decides
-the program. Under a digest of both lies an outline: ports, cost, and the key under which the code is found. A program
-recalled by its outline runs without ever being traced; its graph is made when it is asked for.
+A *recipe* is plain data: everything that a program is made from. Together with the source files of this package it
+determines the program. Under a digest of both, an outline is stored: ports, cost, and the key of the compiled code. A
+program recalled from its outline runs without being traced; it is traced only if its graph is requested.
 
     recipe ──► outline ──► key ──► code            (found)
-       └─ else: trace ──► program, its outline kept
+       └─ else: trace ──► program, and its outline is stored
 
-After any change of the recipe or of the package, the old outline is not found.
+After any change of the recipe or of the package, the digest differs and the old outline is not found.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ from kinemorph.codegen.loops.loop_program import LoopProgram
 from kinemorph.codegen.storing.cache import OUTLINE, code_cache, package_folder, source_lines
 from kinemorph.frozen import dataclass
 
-# rooms without influence on what is traced; every other file of the package counts
+# subpackages that do not influence what is traced; every other source file of the package does
 NO_SAY = frozenset({"analysis", "bench", "cli", "display", "formats"})
 
 
 @dataclass(frozen=True, eq=False)
 class Recalled:
-    """A program that has not been traced in this process; see `graphs.program.Runnable`."""
+    """A program known by its outline and not traced yet; `make` traces it. See `graphs.program.Runnable`."""
 
     name: str
     inputs: tuple[Port, ...]
@@ -48,12 +48,12 @@ class Recalled:
 
     @cached_property
     def traced(self) -> Program | LoopProgram:
-        """The program with its graph, traced when it is first asked for."""
+        """The program with its graph; it is traced at the first access."""
         return self.make()
 
 
 def recalled(recipe: object, make: Callable[[], Program | LoopProgram]) -> Runnable:
-    """The program that `make` traces; recalled where an outline of this recipe is on disk."""
+    """The program that `make` traces; it is not traced yet if an outline for this recipe is on disk."""
     store = code_cache()
     text = written(recipe) if store else None
     if store is None or text is None:
@@ -68,7 +68,10 @@ def recalled(recipe: object, make: Callable[[], Program | LoopProgram]) -> Runna
 
 
 def written(value: object) -> str | None:
-    """Plain data as a text that differs wherever the data do; None where something in it is not plain data."""
+    """Plain data as text, different for different data; None if a part of it is not plain data.
+
+    Plain data are numbers, strings, bools, None, and tuples, lists and dataclasses of them.
+    """
     kind: Any = type(value)
     if isinstance(value, float):
         return value.hex()
@@ -94,7 +97,7 @@ def _field_names(kind: type) -> tuple[str, ...] | None:
 
 @cache
 def source_digest(package: Path) -> str:
-    """A hash of the source files that decide what is traced, and of the versions of Python and NumPy."""
+    """A hash of the source files that determine what is traced, and of the versions of Python and NumPy."""
     digest = hashlib.sha256(f"{platform.python_version()} {np.__version__}\n".encode())
     for line in source_lines(package, NO_SAY):
         digest.update(line)
@@ -102,12 +105,14 @@ def source_digest(package: Path) -> str:
 
 
 def _outline(program: Program | LoopProgram) -> bytes:
+    """The outline of a program, as JSON: its ports, operation counts and key."""
     ports = {side: [asdict(port) for port in getattr(program, side)] for side in ("inputs", "outputs")}
     facts = {name: getattr(program, name) for name in ("name", "ops", "flops", "cost", "decided_by_data", "key")}
     return json.dumps({**ports, **facts}).encode()
 
 
 def _read(outline: bytes, make: Callable[[], Program | LoopProgram]) -> Recalled:
+    """The program of an outline; `make` traces it."""
     facts = json.loads(outline)
     for side in ("inputs", "outputs"):
         facts[side] = tuple(Port(port["name"], tuple(port["shape"])) for port in facts[side])

@@ -1,9 +1,9 @@
 """Plots and diagrams in two dimensions.
 
 plot              columns of a run over time
-phase_portrait    velocity over position
-pole_map          poles in the complex plane
-cluster_diagram   clusters of coupled maps
+plot_phase    velocity over position
+plot_poles          poles in the complex plane
+plot_clusters   clusters of coupled maps
 work_precision    error against cost, for several methods
 figures           mass matrix, operation counts, tree of a robot
 draw_plan         an assembly of modules from above

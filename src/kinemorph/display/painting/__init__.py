@@ -2,7 +2,7 @@
 
 draw          a robot, or one moment of a run, as a picture
 animate       films of runs and of mode shapes
-mode_shapes   mode shapes side by side
+draw_modes   mode shapes side by side
 painter       a scene on a page at any of its times: floor, bodies, text
 triangles     a scene as triangles at any of its times
 rasters       triangles to pixels: the nearest at every pixel, shaded

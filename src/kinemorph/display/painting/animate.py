@@ -11,8 +11,8 @@ import numpy as np
 from kinemorph.algebra.arrays import Array
 from kinemorph.analysis.small_motions.poles import Poles
 from kinemorph.display.cameras import CameraChoice
+from kinemorph.display.painting.draw_modes import bent, mode_caption
 from kinemorph.display.painting.film_files import Frames, Progress, check_count, frame_time, reel_of, write_frames
-from kinemorph.display.painting.mode_shapes import bent, mode_caption
 from kinemorph.display.painting.painter import Painting, scene_for
 from kinemorph.display.scenes.building import Subject, named_subjects, staged
 from kinemorph.display.scenes.figures import figure_of

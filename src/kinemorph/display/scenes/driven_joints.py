@@ -9,8 +9,9 @@ import numpy as np
 from kinemorph.algebra.arrays import Array
 from kinemorph.display.scenes.sampled_columns import between_samples, course
 from kinemorph.errors import ModelError
-from kinemorph.mechanics.elements.drives.actuators import actuated
+from kinemorph.mechanics.elements.drives.actuators import Drive, Drives
 from kinemorph.mechanics.elements.law import law_of
+from kinemorph.mechanics.steps.point_states import JointState
 from kinemorph.model.elements.control.controllers import PD
 from kinemorph.model.elements.control.wiring import below, channel_names, driven
 from kinemorph.model.elements.drives.actuators import Actuator
@@ -41,16 +42,20 @@ def efforts_of(robot: Robot, elements: Sequence[Element], run: Trajectory, times
     drives = [pair for element in elements for pair in _targets(element).items()]
     found = [(target, signal(name)) for target, name in drives if target in plain]
     found += [(joint, signal(f"u.{joint}")) for joint in plain]
+    actuators: dict[str, list[Drive]] = {}
     for element in elements:
         if isinstance(element, DCMotor):
             found.append((element.joint, signal(f"{element.name}.torque")))
         elif isinstance(element, Actuator):
             named = (commands.get(name) for name in (element.name, f"{element.name}.command"))
             command = signal(next(filter(None, named), f"u.{element.name}"))
-            q, v = signal(f"q.{element.joint}"), signal(f"v.{element.joint}")
-            found.append((element.joint, None if command is None else actuated(element, command, q, v)))
+            if command is not None:
+                actuators.setdefault(element.joint, []).append(Drive(element, command))
         elif isinstance(element, AppliedEffort):
             found.append((element.joint, course(element, "effort", 1, times)[:, 0]))
+    for name, on_joint in actuators.items():
+        law = Drives(tuple(on_joint), float(robot.joint(name).effort[0]))
+        found.append((name, law.force(JointState(signal(f"q.{name}"), signal(f"v.{name}")))))
     total: dict[str, Array] = {}
     for joint, effort in found:
         if joint in joints and effort is not None:

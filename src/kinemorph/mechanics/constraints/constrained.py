@@ -43,13 +43,15 @@ class Rows(NamedTuple):
     """Conditions J a = wanted on accelerations, velocities or displacements: J (nc, nv), wanted (nc,).
 
     `weights` (nc,): 1 for a row that is a condition, 0 for one that is only rounding. `opening`: the sum of squares of
-    how far constraints are off, each relative to what a unit of motion could do.
+    how far constraints are off, each relative to what a unit of motion could do. The first `soft` rows are those of
+    `softened`: they never repeat others.
     """
 
     J: Sequence[Sequence[S]]
     wanted: Sequence[S]
     weights: Sequence[S]
     opening: S = 0.0
+    soft: int = 0
 
 
 class Constrained(NamedTuple):
@@ -89,15 +91,35 @@ def least_share(opening: S, least: float = REPEATED**2) -> S:
     return minimum(least + times(PER_OPENING**2, opening), max(least, MOST_REPEATED**2))
 
 
-def held_rows(rows: Rows, locked: Collection[int]) -> Rows:
-    """The rows, and one more for each locked velocity, by index."""
+def held_rows(rows: Rows, locked: Collection[int], nv: int) -> Rows:
+    """The rows, and one more for each locked velocity, by its index of nv."""
     if not locked:
         return rows
-    nv = len(rows.J[0])
     units = [[float(k == j) for k in range(nv)] for j in sorted(locked)]
     return Rows(
         [*rows.J, *units], [*rows.wanted, *[0.0] * len(units)], [*rows.weights, *[1.0] * len(units)], rows.opening
     )
+
+
+def softened(
+    metric: BranchFactor, rest: Sequence[S], rows: Rows, soft: Sequence[Sequence[S]]
+) -> tuple[BranchFactor, list[S], Rows]:
+    """The metric, `rest` and rows of a system whose mass matrix M has grown by the sum of j^T j over soft rows j (nv,).
+
+    Each of these couples velocities of any branches, so the sum cannot join the factor of M. A soft row is a condition
+    on one velocity s more, of mass 1:  j a = s.  Its force is -s, and so  M a = rest - j^T j a.  Where j is zero the
+    row moves nothing, and it is never a multiple of other rows. Accelerations of the larger system end with those of s.
+    """
+    nv, more = len(metric.ways), len(soft)
+    wider = BranchFactor(
+        [*metric.ways, *([] for _ in soft)], [*metric.N, *({} for _ in soft)], [*metric.pivots, *[1.0] * more]
+    )
+    J = [[*row, *(-1.0 if k == n else 0.0 for k in range(more))] for n, row in enumerate(soft)]
+    J += [[*row, *[0.0] * more] for row in rows.J]
+    ones = [1.0] * more
+    both = Rows(J, [*[0.0] * more, *rows.wanted], [*ones, *rows.weights], rows.opening, more)
+    assert all(len(row) == nv + more for row in J)
+    return wider, [*rest, *[0.0] * more], both
 
 
 def span_of(metric: BranchFactor, rows: Rows, least: float = REPEATED) -> Span:
@@ -113,7 +135,7 @@ def span_of(metric: BranchFactor, rows: Rows, least: float = REPEATED) -> Span:
     shares: list[dict[int, S]] = []
     counted: list[S] = []
     rank: S = 0.0
-    for row, weight in zip(rows.J, rows.weights, strict=True):
+    for n, (row, weight) in enumerate(zip(rows.J, rows.weights, strict=True)):
         z = u = gathered(metric, row)
         whole = _square(u, metric)
         share: dict[int, S] = {}
@@ -124,7 +146,7 @@ def span_of(metric: BranchFactor, rows: Rows, least: float = REPEATED) -> Span:
                 u = [minus(x, times(share[i], y)) for x, y in zip(u, earlier, strict=True)]
         left = _square(u, metric) if share else whole
         along_u = [times(x, pivot) for x, pivot in zip(u, metric.pivots, strict=True)]
-        doubt, bare = whole, dot(z, z)
+        doubt, bare = (0.0, 0.0) if n < rows.soft else (whole, dot(z, z))
         for i, x in share.items():
             doubt = plus(doubt, times(times(x, x), doubts[i][0]))
             bare = plus(bare, times(times(x, x), doubts[i][1]))
@@ -132,7 +154,8 @@ def span_of(metric: BranchFactor, rows: Rows, least: float = REPEATED) -> Span:
         said = less(times(off, doubt), own)
         if not is_zero(off):
             said = maximum(said, less(times(off, times(bare, dot(along_u, along_u))), times(left, own)))
-        counts = times(weight, said) if share or not isinstance(weight, float) else weight
+        certain = n < rows.soft or (not share and isinstance(weight, float))
+        counts = weight if certain else times(weight, said)
         doubts.append((doubt, bare))
         vectors.append(u)
         weighted.append(along_u)
@@ -213,7 +236,7 @@ def _eliminated(metric: BranchFactor, rest: Sequence[S], rows: Rows) -> Constrai
         for i, entry in below.items():
             pivot = minus(pivot, times(entry, line[i]))
             right = minus(right, times(entry, solution[i]))
-        counts = times(rows.weights[j], less(times(limit, whole), pivot))
+        counts = times(rows.weights[j], 1.0 if j < rows.soft else less(times(limit, whole), pivot))
         L.append(below)
         inverses.append(where(counts, div(1.0, pivot), 0.0))
         solution.append(right)
@@ -236,7 +259,7 @@ def _of_real(rows: Rows, solve: Callable[[Rows], Constrained]) -> Constrained:
     """Leaves out rows that are zero by structure, such as those of a hinge that closes a planar loop in its plane."""
     real = [j for j, row in enumerate(rows.J) if not all(map(is_zero, row))]
     J, wanted, weights = ([part[j] for j in real] for part in rows[:3])
-    found = solve(Rows(J, wanted, weights, rows.opening))
+    found = solve(Rows(J, wanted, weights, rows.opening, rows.soft))  # a soft row is never zero
     multipliers: list[S] = [0.0] * len(rows.J)
     counts: list[S] = [0.0] * len(rows.J)
     for j, share, one in zip(real, found.multipliers, found.counts, strict=True):
@@ -286,7 +309,7 @@ def shared_out(M: Sequence[Sequence[S]], rest: Sequence[S], rows: Rows) -> Const
 
 
 def _shared(M: Sequence[Sequence[S]], rest: Sequence[S], rows: Rows) -> Constrained:
-    J, gamma, weights, _ = rows
+    J, gamma, weights = rows[:3]
     nv, nc = len(M), len(J)
     if not nc:
         return Constrained([row[0] for row in solve(M, [[x] for x in rest])], [], 0.0, [])

@@ -91,7 +91,7 @@ def reaction_multipliers(
     """
     still = rows._replace(wanted=[0.0] * len(rows.J))  # accelerations beyond `a`, along the constraints
     unmet = sub(tau, inverse_dynamics(tree, q, v, a, wrenches))
-    return shared_out(mass_matrix(tree, q), unmet, held_rows(still, locked)).multipliers[: len(rows.J)]
+    return shared_out(mass_matrix(tree, q), unmet, held_rows(still, locked, tree.nv)).multipliers[: len(rows.J)]
 
 
 def multiplier_wrenches(robot: Robot, tree: Tree, q: Sequence[S]) -> list[list[list[S]]]:

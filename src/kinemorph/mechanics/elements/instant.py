@@ -178,7 +178,7 @@ class SystemInstant:
         return found
 
     def gathered(self, without: Collection[int] = ()) -> Gathered:
-        """The sum of all efforts; the forces of members in `without` are left out."""
+        """The sum of all efforts; forces and power of members in `without` are left out."""
         torques: list[S] = [0.0] * self.ensemble.robot.nv
         loads: dict[int, Load] = {}
         rates: list[S] = []
@@ -187,11 +187,11 @@ class SystemInstant:
         stored: S = 0.0
         for number, effort in enumerate(self.efforts):
             rates += effort.rates
-            supplied = supplied + effort.supplied
-            dissipated = dissipated + effort.dissipated
             stored = stored + effort.stored
             if number in without:
                 continue
+            supplied = supplied + effort.supplied
+            dissipated = dissipated + effort.dissipated
             for index, torque in effort.torques.items():
                 torques[index] = torques[index] + torque
             for push in effort.pushes:

@@ -5,7 +5,7 @@ not define has no effect. All of it is written over any scalar: no `if` on a num
 
     armature    inertia along joints
     effort      forces on points, frames and joints; rates of own states; power and stored energy
-    stiff       the forces as laws of single points and joints, which a step may take at its end (see implicit_forces)
+    stiff       the forces as laws of points, joints and pairs, which a step may take at its end (see implicit_forces)
     publish     signals that others may read, and that a run shows as columns
     sample      new memory at a tick of one of its clocks
     decide      new memory at a tick by plain Python, where `python` is set
@@ -24,6 +24,7 @@ from kinemorph.algebra.scalar import S
 from kinemorph.algebra.turns import Vec3
 from kinemorph.errors import ModelError, Problem
 from kinemorph.mechanics.elements.places import Frame
+from kinemorph.mechanics.steps.pair_forces import PairForce
 from kinemorph.mechanics.steps.point_states import JointForce, PointForce, PointState
 from kinemorph.model.parameter import Value
 from kinemorph.model.robot import Robot
@@ -92,10 +93,11 @@ class Effort(NamedTuple):
 
 
 class Stiff(NamedTuple):
-    """Forces that a step may take at its end: laws at points of links and along velocities."""
+    """Forces that a step may take at its end: laws at points of links, along velocities, and between two links."""
 
     points: Sequence[PointForce] = ()
     joints: Sequence[JointForce] = ()
+    pairs: Sequence[PairForce] = ()
 
 
 class Change(NamedTuple):
@@ -169,7 +171,7 @@ class ElementLaw(Generic[E]):
         return Effort()
 
     def stiff(self, element: E, view: ElementView) -> Stiff | None:
-        """The forces of `effort` as laws of points and joints; None where a step takes them at its start."""
+        """The forces of `effort` as laws of points, joints and pairs; None where a step takes them at its start."""
         return None
 
     def late_rates(self, element: E, view: ElementView, velocities: Sequence[S], h: S) -> Sequence[S] | None:

@@ -10,16 +10,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.algebra.groups import Pose
+from kinemorph.mechanics.recursions.articulated_bodies import given_responses
 from kinemorph.mechanics.recursions.composite_bodies import mass_matrix
 from kinemorph.mechanics.recursions.kinematics import jacobian
-from kinemorph.mechanics.steps.implicit_forces import coordinates, present_forces
-from kinemorph.mechanics.steps.point_states import UNITS, JointForce, JointState, PointForce
+from kinemorph.mechanics.recursions.newton_euler import outward
+from kinemorph.mechanics.steps.implicit_forces import coordinates, present_forces, present_motion
+from kinemorph.mechanics.steps.pair_forces import PairForce, PairState, pair_slope
+from kinemorph.mechanics.steps.point_states import UNITS, JointForce, JointState, PointForce, Sight
 from kinemorph.mechanics.trees.tree import Attachment, Tree
 
 
@@ -62,30 +65,41 @@ class Frozen:
         return self.shares[int(np.argmax(work))].name
 
 
-def frozen(
-    tree: Tree,
-    q: Sequence[float],
-    v: Sequence[float],
-    points: Mapping[str, PointForce],
-    joints: Mapping[str, JointForce] | None = None,
-    h: float = 1e-3,
-) -> Frozen:
+class StiffByName(NamedTuple):
+    """Stiff forces by the names of their elements."""
+
+    points: Mapping[str, PointForce] = {}
+    joints: Mapping[str, JointForce] = {}
+    pairs: Mapping[str, PairForce] = {}
+
+
+def frozen(tree: Tree, q: Sequence[float], v: Sequence[float], stiff: StiffByName, h: float = 1e-3) -> Frozen:
     """The robot at (q, v) with laws by name; `h` [s] is the step size of the slopes, and matters only where they are
     bounded.
     """
-    _, _, states = present_forces(tree, q, v, list(points.values()), [])
+    _, _, states = present_forces(tree, q, v, list(stiff.points.values()), [])
     shares = []
-    for (name, force), state in zip(points.items(), states, strict=True):
+    for (name, force), state in zip(stiff.points.items(), states, strict=True):
         J = _jacobian(tree, q, force)
         K, C = _split(lambda h, force=force, state=state: _matrix(force.law.linear(state, h)[1]), h)
         shares.append(Share(name, J.T @ K @ J, J.T @ C @ J))
     places = coordinates(tree)
-    for name, (j, law) in (joints or {}).items():
+    for name, (j, law) in stiff.joints.items():
         at = JointState(q[places[j]] if j in places else None, v[j])
         K, C = _split(lambda h, law=law, at=at: np.array(law.linear(at, h)[1]), h)
         unit = np.zeros((tree.nv, tree.nv))
         unit[j, j] = 1.0
         shares.append(Share(name, K * unit, C * unit))
+    moves = tree.moves(q)
+    sight, flows = Sight(tree, moves), outward(tree, moves, v, [0.0] * tree.nv)
+    units = [given_responses(tree, moves, row) for row in np.eye(tree.nv).tolist()] if stiff.pairs else []
+    for name, pair in stiff.pairs.items():
+        J = np.zeros((3, tree.nv))
+        for j, column in pair_slope(pair, sight, units).items():
+            J[:, j] = column
+        now = PairState(present_motion(tree, sight, flows, v, pair), 0.0)
+        K, C = _split(lambda h, pair=pair, now=now: _matrix(pair.law.linear(now, h)[1]), h)
+        shares.append(Share(name, J.T @ K @ J, J.T @ C @ J))
     M: Array = np.array(mass_matrix(tree, q), dtype=float)
     return Frozen(M, tuple(shares))
 

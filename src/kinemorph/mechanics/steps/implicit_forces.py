@@ -28,10 +28,10 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from kinemorph.algebra.inertia_blocks import Blocks, joined_blocks, shifted_blocks
-from kinemorph.algebra.scalar import S, is_zero, minus, plus, times
+from kinemorph.algebra.scalar import S, div, is_zero, minus, plus, times
 from kinemorph.algebra.turns import Sym3, Vec3
 from kinemorph.algebra.vectors import add, cross, dot, neg, scale, sub
 from kinemorph.mechanics.recursions.articulated_bodies import Responses, given_responses, responses
@@ -47,26 +47,72 @@ from kinemorph.mechanics.recursions.newton_euler import (
     outward,
     project,
 )
-from kinemorph.mechanics.steps.point_states import JointForce, JointState, PointForce, PointState, Sight
+from kinemorph.mechanics.steps.pair_forces import (
+    PairForce,
+    PairState,
+    couples,
+    outward_vector,
+    pair_inertia,
+    pair_slope,
+    pair_wrenches,
+    relative,
+    soft_rows,
+    times_symmetric,
+)
+from kinemorph.mechanics.steps.point_states import (
+    JointForce,
+    JointState,
+    PointForce,
+    PointState,
+    Sight,
+    not_ahead_of,
+    stored_energy,
+)
 from kinemorph.mechanics.trees.motions import ELEMENTARY, ZERO3, ZERO_SYM, Move
 from kinemorph.mechanics.trees.tree import WORLD, Tree
 
 
+class Account(NamedTuple):
+    """What a force does over a step [W]: its mean power on the robot, the power that it would have at the start of the
+    step, and the mean rate of the energy that its law stores.
+    """
+
+    power: S
+    at_start: S
+    storing: S
+
+
 class Ends(NamedTuple):
-    """The result of a step: accelerations (nv,), and the forces at its end, in the order of the laws."""
+    """The result of a step: accelerations (nv,), and the forces at its end, in the order of the laws, with their
+    accounts: those of points, of joints and of pairs.
+    """
 
     a: list[S]
     points: list[Vec3]  # [N], in the axes of their links
     joints: list[S]  # [N m or N]
+    pairs: list[Vec3]  # [N or N m], on the first of two, in world axes
+    accounts: tuple[list[Account], list[Account], list[Account]]
 
 
 @dataclass(frozen=True, eq=False)
 class Under:
-    """Constraints on the accelerations of a step: a = solve(M, rest) meets them, with  M a = rest + J^T lambda."""
+    """Steps by the mass matrix in place of the articulated-body algorithm: for constraints, and for forces between two
+    links that both move.
+
+    a = solve(M, rest, soft) meets the constraints, with  (M + sum j^T j) a = rest + J^T lambda  over soft rows j (nv,).
+    """
 
     masses: Sequence[Sequence[S]]  # M(q), (nv, nv)
-    slopes: Mapping[tuple[int, Vec3], Mapping[int, Vec3]]  # of points at which forces act, see `point_slopes`
-    solve: Callable[[Sequence[Sequence[S]], Sequence[S]], Sequence[S]]
+    solve: Callable[[Sequence[Sequence[S]], Sequence[S], Sequence[Sequence[S]]], Sequence[S]]
+
+
+class Slopes(NamedTuple):
+    """Velocities of points in the axes of their links, and relative velocities of pairs in world axes, for a unit of
+    each velocity that changes them, by its index.
+    """
+
+    points: list[dict[int, Vec3]]
+    pairs: list[dict[int, Vec3]]
 
 
 def implicit_accelerations(
@@ -77,6 +123,7 @@ def implicit_accelerations(
     h: S,
     points: Sequence[PointForce] = (),
     joints: Sequence[JointForce] = (),
+    pairs: Sequence[PairForce] = (),
     *,
     passes: int = 1,
     guess: Sequence[S] | None = None,
@@ -89,7 +136,8 @@ def implicit_accelerations(
 
     (M + sum J^T D J + pivots) a = tau - bias + sum J^T (f + D J a_before) + joints, each of these of the last pass.
     `guess` are the accelerations of the first pass, by default 0. Where the step is `centered`, q is that of its
-    middle, and v still that of its start. `under` are constraints on the accelerations.
+    middle, and v still that of its start. `under` are constraints on the accelerations; pairs of which both links move
+    need it, too.
     """
     moves = tree.moves(q)
     flows = outward(tree, moves, v, [0.0] * tree.nv)
@@ -97,20 +145,25 @@ def implicit_accelerations(
     for index, (force, moment) in (wrenches or {}).items():
         loads[index] = added(loads[index], (negative(force), negative(moment)))
     sight = Sight(tree, moves)
-    free = _free_velocities(tree, sight, flows, v, h, points)
-    laws = _Laws(q, v, h, points, joints, sight, free, coordinates(tree), centered)
+    free = _free_motions(tree, sight, flows, v, h, points, pairs)
+    laws = _Laws(q, v, h, points, joints, pairs, sight, free, coordinates(tree), centered)
+    slopes = None if under is None else _slopes(tree, sight, points, pairs)
 
     before = None if guess is None else given_responses(tree, moves, guess)
-    felt, held = laws.at_points(before), laws.at_joints(before, None)
-    answer = _answer(tree, moves, tau, loads, points, felt, joints, held, locked, under)
+    ends = laws.ends(before, None, first=True)
+    answer = _answer(tree, moves, tau, loads, laws, ends, locked, under, slopes)
     for _ in range(passes - 1):  # from the accelerations of the last pass
-        felt, held = laws.at_points(answer), laws.at_joints(answer, held)
-        answer = _answer(tree, moves, tau, loads, points, felt, joints, held, locked, under)
-    return Ends(
-        answer.a,
-        [sub(f, _times(D, _reach(force, answer))) for force, (f, D) in zip(points, felt, strict=True)],
-        [f - pivot * answer.a[joint.velocity] for joint, (f, pivot) in zip(joints, held, strict=True)],
+        ends = laws.ends(answer, ends.joints)
+        answer = _answer(tree, moves, tau, loads, laws, ends, locked, under, slopes)
+    forces = (
+        [sub(f, times_symmetric(D, _reach(force, answer))) for force, (f, D) in zip(points, ends.points, strict=True)],
+        [f - pivot * answer.a[joint.velocity] for joint, (f, pivot) in zip(joints, ends.joints, strict=True)],
+        [
+            sub(f, times_symmetric(D, laws.pair_reach(pair, answer)))
+            for pair, (f, D) in zip(pairs, ends.pairs, strict=True)
+        ],
     )
+    return Ends(answer.a, *forces, laws.accounts(answer, *forces))
 
 
 def present_forces(
@@ -136,6 +189,23 @@ def present_forces(
 # ── laws at the end of the step ───────────────────────────────────────────────────────────────────────────────────────
 
 
+class _Tangents(NamedTuple):
+    """What laws give to one pass: (f + D J a, D) of points and of pairs, (force + pivot a, pivot) of joints."""
+
+    points: list[tuple[Vec3, Sym3]]
+    joints: list[tuple[S, S]]
+    pairs: list[tuple[Vec3, Sym3]]
+
+
+class _Free(NamedTuple):
+    """Velocities at the start of a step, and at its end without joint acceleration: of points in the axes of their
+    links, and of the first relative to the second of pairs in world axes.
+    """
+
+    points: list[tuple[Vec3, Vec3]]
+    pairs: list[tuple[Vec3, Vec3]]
+
+
 @dataclass(frozen=True, eq=False)
 class _Laws:
     """All laws with the numbers that every pass needs."""
@@ -145,8 +215,9 @@ class _Laws:
     h: S
     points: Sequence[PointForce]
     joints: Sequence[JointForce]
+    pairs: Sequence[PairForce]
     sight: Sight
-    free: Sequence[Vec3]  # velocity of each point at the end of a step without joint acceleration
+    free: _Free
     coordinates: Mapping[int, int]
     centered: bool
 
@@ -160,16 +231,82 @@ class _Laws:
         """The factor from slopes by h to slopes by `left`."""
         return 2.0 if self.centered else 1.0
 
-    def at_points(self, before: Responses | None) -> list[tuple[Vec3, Sym3]]:
+    def ends(self, before: Responses | None, known: Sequence[tuple[S, S]] | None, *, first: bool = False) -> _Tangents:
+        """All laws, with the accelerations of the pass before, which the `first` pass guesses; `known` are joints of
+        the pass before.
+        """
+        return _Tangents(self.at_points(before, first), self.at_joints(before, known), self.at_pairs(before, first))
+
+    def at_points(self, before: Responses | None, first: bool = False) -> list[tuple[Vec3, Sym3]]:
         """(f + D J a, D) of each point, a being the accelerations of the pass before."""
         felt = []
-        for force, start in zip(self.points, self.free, strict=True):
+        for force, (start, free) in zip(self.points, self.free.points, strict=True):
             reach = ZERO3 if before is None else _reach(force, before)
-            velocity = add(start, scale(self.h, reach))
+            velocity, reach = self._tangent_at(force.law, start, free, reach, first and before is not None)
             f, D = force.law.linear(PointState(force.link, force.point, velocity, self.left, self.sight), self.left)
             D = _scaled(self.share, D)
-            felt.append((add(f, _times(D, reach)), D))
+            felt.append((add(f, times_symmetric(D, reach)), D))
         return felt
+
+    def _tangent_at(self, law: Any, start: Vec3, free: Vec3, reach: Vec3, guessed: bool) -> tuple[Vec3, Vec3]:
+        """(velocity at the end of the step, J a) at which a tangent is laid."""
+        x, y, z = add(free, scale(self.h, reach))
+        if not guessed:
+            return (x, y, z), reach
+        plain = (x, y, z)
+        velocity = not_ahead_of(law, plain, start)
+        if velocity is plain:
+            return velocity, reach
+        a, b, c = scale(div(1.0, self.h), sub(velocity, free))
+        return velocity, (a, b, c)
+
+    def at_pairs(self, before: Responses | None, first: bool = False) -> list[tuple[Vec3, Sym3]]:
+        """(f + D J a, D) of each pair, a being the accelerations of the pass before."""
+        felt = []
+        for pair, (start, free) in zip(self.pairs, self.free.pairs, strict=True):
+            reach = ZERO3 if before is None else self.pair_reach(pair, before)
+            velocity, reach = self._tangent_at(pair.law, start, free, reach, first and before is not None)
+            f, D = pair.law.linear(PairState(velocity, self.left), self.left)
+            D = _scaled(self.share, D)
+            felt.append((add(f, times_symmetric(D, reach)), D))
+        return felt
+
+    def accounts(
+        self, answer: Responses, points: Sequence[Vec3], joints: Sequence[S], pairs: Sequence[Vec3]
+    ) -> tuple[list[Account], list[Account], list[Account]]:
+        """The accounts of the forces of the last pass. Velocities are the means of those at the start and at the end,
+        so that the power times h is what the kinetic energy gains.
+        """
+        found: tuple[list[Account], ...] = ([], [], [])
+        for force, (start, free), f in zip(self.points, self.free.points, points, strict=True):
+            end = add(free, scale(self.h, _reach(force, answer)))
+            states = (
+                PointState(force.link, force.point, start, 0.0, self.sight),
+                PointState(force.link, force.point, end, self.h, self.sight),
+            )
+            found[0].append(self._account(force.law, states, dot(f, scale(0.5, add(start, end)))))
+        for (j, law), push in zip(self.joints, joints, strict=True):
+            late = plus(self.v[j], times(self.h, answer.a[j]))
+            place = self.q[self.coordinates[j]] if j in self.coordinates else None
+            moved = None if place is None else place + self.h * late
+            ends = JointState(place, self.v[j]), JointState(moved, late)
+            found[1].append(self._account(law, ends, times(push, 0.5 * plus(self.v[j], late))))
+        for pair, (start, free), f in zip(self.pairs, self.free.pairs, pairs, strict=True):
+            end = add(free, scale(self.h, self.pair_reach(pair, answer)))
+            both = PairState(start, 0.0), PairState(end, self.h)
+            found[2].append(self._account(pair.law, both, dot(f, scale(0.5, add(start, end)))))
+        return found[0], found[1], found[2]
+
+    def _account(self, law: Any, states: tuple[Any, Any], power: S) -> Account:
+        """The account of a law between the start and the end of the step."""
+        start, end = states
+        u, f = start.velocity, law.force(start)
+        at_start = dot(f, u) if isinstance(u, tuple) else times(f, u)
+        return Account(power, at_start, div(minus(stored_energy(law, end), stored_energy(law, start)), self.h))
+
+    def pair_reach(self, pair: PairForce, answer: Responses) -> Vec3:
+        """J a of a pair: the part of its relative acceleration that is due to joint accelerations."""
+        return relative(pair, self.sight, dict(enumerate(answer.links)))
 
     def at_joints(self, before: Responses | None, known: Sequence[tuple[S, S]] | None) -> list[tuple[S, S]]:
         """(force + pivot a, pivot) of each joint; for affine laws the `known` values are used, and a does not
@@ -198,27 +335,26 @@ def _answer(
     moves: Sequence[Move],
     tau: Sequence[S],
     loads: Sequence[Wrench],
-    points: Sequence[PointForce],
-    felt: Sequence[tuple[Vec3, Sym3]],
-    joints: Sequence[JointForce],
-    held: Sequence[tuple[S, S]],
+    laws: _Laws,
+    ends: _Tangents,
     locked: Collection[int],
     under: Under | None,
+    slopes: Slopes | None,
 ) -> Responses:
     """One pass of the algorithm with these forces and slopes."""
     loads, tau = list(loads), list(tau)
-    for (link, point, _), (f, _) in zip(points, felt, strict=True):
+    for (link, point, _), (f, _) in zip(laws.points, ends.points, strict=True):
         loads[link] = added(loads[link], (neg(f), neg(cross(point, f))))
-    inertias: dict[int, Blocks] = {}
-    for (link, point, _), (_, D) in zip(points, felt, strict=True):
-        blocks = shifted_blocks((D, (0.0,) * 9, ZERO_SYM), point)
-        inertias[link] = joined_blocks(inertias[link], blocks) if link in inertias else blocks
+    for pair, (f, _) in zip(laws.pairs, ends.pairs, strict=True):
+        for link, (force, moment) in pair_wrenches(pair, laws.sight, f):
+            loads[link] = added(loads[link], (negative(force), negative(moment)))
     pivots: dict[int, S] = {}
-    for (j, _), (f, pivot) in zip(joints, held, strict=True):
+    for (j, _), (f, pivot) in zip(laws.joints, ends.joints, strict=True):
         tau[j] = tau[j] + f
         pivots[j] = plus(pivots.get(j, 0.0), pivot)
     if under is None:
-        return responses(tree, moves, tau, loads, inertias, pivots, locked)
+        return responses(tree, moves, tau, loads, _inertias(laws, ends), pivots, locked)
+    assert slopes is not None
     through = carried(tree, moves, loads, None)
     rest = list(tau)
     M = [list(row) for row in under.masses]
@@ -227,33 +363,46 @@ def _answer(
             rest[link_.v + k] = minus(rest[link_.v + k], project(axis, load))
     for j, pivot in pivots.items():
         M[j][j] = plus(M[j][j], pivot)
-    for force, (_, D) in zip(points, felt, strict=True):
-        _add_inertia(M, under.slopes[force.link, force.point], D)
-    return given_responses(tree, moves, under.solve(M, rest))
+    for slope, (_, D) in zip(slopes.points, ends.points, strict=True):
+        _add_inertia(M, slope, D)
+    soft: list[list[S]] = []
+    for pair, slope, (_, D) in zip(laws.pairs, slopes.pairs, ends.pairs, strict=True):
+        if couples(pair):
+            soft += soft_rows(tree.nv, slope, D)
+        else:
+            _add_inertia(M, slope, D)
+    return given_responses(tree, moves, under.solve(M, rest, soft))
+
+
+def _inertias(laws: _Laws, ends: _Tangents) -> dict[int, Blocks]:
+    """The inertias that forces at the end of a step are for links, by link."""
+    found: dict[int, Blocks] = {}
+    parts = [
+        (link, shifted_blocks((D, (0.0,) * 9, ZERO_SYM), point))
+        for (link, point, _), (_, D) in zip(laws.points, ends.points, strict=True)
+    ]
+    parts += [pair_inertia(pair, laws.sight, D) for pair, (_, D) in zip(laws.pairs, ends.pairs, strict=True)]
+    for link, blocks in parts:
+        found[link] = joined_blocks(found[link], blocks) if link in found else blocks
+    return found
 
 
 def _add_inertia(M: list[list[S]], slope: Mapping[int, Vec3], D: Sym3) -> None:
     """Adds J^T D J to M (nv, nv), where J is the Jacobian of a point: its velocity for a unit of each velocity."""
-    heavy = {j: _times(D, column) for j, column in slope.items()}
+    heavy = {j: times_symmetric(D, column) for j, column in slope.items()}
     for i, column in slope.items():
         for j, weighed in heavy.items():
             M[i][j] = plus(M[i][j], dot(column, weighed))
 
 
-def point_slopes(
-    tree: Tree, moves: Sequence[Move], points: Sequence[PointForce]
-) -> dict[tuple[int, Vec3], dict[int, Vec3]]:
-    """The velocities of points, in the axes of their links, for a unit of each velocity that moves them; by link and
-    point.
-    """
-    found: dict[tuple[int, Vec3], dict[int, Vec3]] = {(force.link, force.point): {} for force in points}
-    for j in range(tree.nv):
-        unit = given_responses(tree, moves, [float(k == j) for k in range(tree.nv)])
-        for force in points:
-            reach = _reach(force, unit)
-            if not all(map(is_zero, reach)):
-                found[force.link, force.point][j] = reach
-    return found
+def _slopes(tree: Tree, sight: Sight, points: Sequence[PointForce], pairs: Sequence[PairForce]) -> Slopes:
+    """How each velocity moves points and pairs."""
+    units = [given_responses(tree, sight.moves, [float(k == j) for k in range(tree.nv)]) for j in range(tree.nv)]
+    found = []
+    for force in points:
+        columns = {j: _reach(force, unit) for j, unit in enumerate(units)}
+        found.append({j: column for j, column in columns.items() if not all(map(is_zero, column))})
+    return Slopes(found, [pair_slope(pair, sight, units) for pair in pairs])
 
 
 def _reach(force: PointForce, answer: Responses) -> Vec3:
@@ -267,24 +416,52 @@ def _scaled(factor: float, D: Sym3) -> Sym3:
     return (xx, xy, xz, yy, yz, zz)
 
 
-def _times(D: Sym3, x: Vec3) -> Vec3:
-    xx, xy, xz, yy, yz, zz = D
-    return (dot((xx, xy, xz), x), dot((xy, yy, yz), x), dot((xz, yz, zz), x))
-
-
 # ── motion of the points ──────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _free_velocities(
-    tree: Tree, sight: Sight, flows: Sequence[Flow], v: Sequence[S], h: S, points: Sequence[PointForce]
-) -> list[Vec3]:
-    """The velocity of each point at the end of a step without joint acceleration, in its link's axes."""
+def _free_motions(
+    tree: Tree,
+    sight: Sight,
+    flows: Sequence[Flow],
+    v: Sequence[S],
+    h: S,
+    points: Sequence[PointForce],
+    pairs: Sequence[PairForce],
+) -> _Free:
+    """The velocities of points and pairs at the end of a step without joint acceleration."""
     found = []
     velocities = _velocities(tree, sight.moves, flows, v, points)
     for (link, point, _), u in zip(points, velocities, strict=True):
         c = add(carried_point(flows[link].a, flows[link].U, point), sight.into(link, tree.gravity))
-        found.append(add(u, scale(h, c)))
-    return found
+        found.append((u, add(u, scale(h, c))))
+    return _Free(found, [_free_pair(tree, sight, flows, v, h, pair) for pair in pairs])
+
+
+def _free_pair(
+    tree: Tree, sight: Sight, flows: Sequence[Flow], v: Sequence[S], h: S, pair: PairForce
+) -> tuple[Vec3, Vec3]:
+    """The velocity of the first relative to the second at the start of a step, and at its end without joint
+    acceleration.
+    """
+    rates: list[Vec3] = []
+    for link, point in zip(pair.links, pair.points, strict=True):
+        if link == WORLD:
+            rates.append(ZERO3)
+        elif pair.turning:
+            rates.append(outward_vector(sight, link, flows[link].al))
+        else:
+            c = add(carried_point(flows[link].a, flows[link].U, point), sight.into(link, tree.gravity))
+            rates.append(outward_vector(sight, link, c))
+    now = present_motion(tree, sight, flows, v, pair)
+    x, y, z = add(now, scale(h, sub(*rates)))
+    return now, (x, y, z)
+
+
+def present_motion(tree: Tree, sight: Sight, flows: Sequence[Flow], v: Sequence[S], pair: PairForce) -> Vec3:
+    """The velocity of the first relative to the second of a pair, in world axes."""
+    links = [link for link in pair.links if link != WORLD]
+    origins = _origin_velocities(tree, sight.moves, flows, v, links)
+    return relative(pair, sight, {link: (origins[link], flows[link].w) for link in links})
 
 
 def _velocities(

@@ -11,12 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from kinemorph.algebra.dual import Dual
-from kinemorph.algebra.scalar import S, less, maximum, minimum, plus, sqrt, times, where
+from kinemorph.algebra.scalar import S, less, maximum, minimum, minus, plus, sqrt, times, where
 from kinemorph.algebra.turns import Sym3, Vec3
-from kinemorph.algebra.vectors import add, dot, scale
+from kinemorph.algebra.vectors import add, dot, scale, sub
 from kinemorph.errors import ModelError
 from kinemorph.frozen import dataclass
 from kinemorph.mechanics.recursions.kinematics import tangent_of
@@ -112,7 +112,11 @@ class JointState:
 
 
 class PointLaw(Protocol):
-    """A force on a point, in the axes of its link [N]."""
+    """A force on a point, in the axes of its link [N].
+
+    A law that stores energy has a method `stored` of the same argument as `force`, too; see `stored_energy`. One whose
+    force sets in where bodies meet has a method `ahead`; see `not_ahead_of`.
+    """
 
     def force(self, point: PointState) -> Vec3: ...
 
@@ -151,6 +155,31 @@ class JointForce(NamedTuple):
 
     velocity: int
     law: JointLaw
+
+
+def stored_energy(law: Any, state: Any) -> S:
+    """The energy [J] that a law stores at a state: that of its method `stored`, or 0 where it has none."""
+    stored: S = law.stored(state) if hasattr(law, "stored") else 0.0
+    return stored
+
+
+def not_ahead_of(law: Any, guessed: Vec3, start: Vec3) -> Vec3:
+    """The velocity at which the first tangent of a step is laid, from one that is guessed and that of the start.
+
+    The guess comes from the accelerations of the step before. Where a body has just been thrown back by an impact, it
+    says that the body leaves, though it still moves on into the other: a tangent there would have no force, and the
+    body would sink in so deep that the contact makes energy when it pushes it out. A law with a method `ahead` bounds
+    the guess; all others take it as it is.
+    """
+    bounded: Vec3 = law.ahead(guessed, start) if hasattr(law, "ahead") else guessed
+    return bounded
+
+
+def at_most_stopped(guessed: Sequence[S], start: Sequence[S], normal: Sequence[S]) -> Vec3:
+    """A guessed velocity whose part along a normal is at most that of the start, or 0 where the start approaches."""
+    beyond = maximum(minus(dot(normal, guessed), maximum(dot(normal, start), 0.0)), 0.0)
+    x, y, z = sub(guessed, scale(beyond, normal))
+    return (x, y, z)
 
 
 # ── slopes of any law ─────────────────────────────────────────────────────────────────────────────────────────────────

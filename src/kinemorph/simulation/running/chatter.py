@@ -77,8 +77,8 @@ def warn_of_chatter(segments: Sequence[Segment], method: Method, step: float) ->
         def at(k: int, segment: Segment = segment, law: Law = law) -> Frozen:
             groups = (segment.q, segment.v, segment.x, segment.m, segment.u)
             q, v, x, m, u = (group[k].tolist() for group in groups)
-            tree, points, joints = law(Instant(float(segment.t[k]), q, v, x, m, u, segment.p.tolist()))
-            return frozen(tree, q, v, points, joints, step)
+            tree, stiff = law(Instant(float(segment.t[k]), q, v, x, m, u, segment.p.tolist()))
+            return frozen(tree, q, v, stiff, step)
 
         found = find_chatter(method, step, segment.t, at)
         if found is not None:

@@ -1,11 +1,11 @@
-"""The CUDA backend: programs as kernels, one thread per state, arrays as structures of arrays.
+"""The CUDA backend: programs as kernels with one thread per state, on arrays in structure-of-arrays layout.
 
     x.cu    __global__ void robot_function(int n, const double *q, ..., double *out), and a launcher for each kernel
     x.cuh   the launchers' prototypes, callable from C and C++, with the shapes as in the C backend
 
-Entry e of state s stands at `q[e * n + s]`, so that neighboring threads read neighboring numbers. A program is one
-straight line in registers; a loop program works on arrays of its thread. The text holds nothing but device code where
-it is compiled at run time (NVRTC).
+Entry e of state s is at `q[e * n + s]`, so that neighboring threads read neighboring numbers. A program is code without
+loops in registers; a loop program works on arrays that are local to its thread. If the file is compiled at run time
+(NVRTC), it contains only device code.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from kinemorph.codegen.graphs.program import Port, Program
 from kinemorph.codegen.loops.block_routines import of_precision
 from kinemorph.codegen.loops.loop_program import LoopProgram, all_runnable
 
-THREADS = 128  # in a block
+THREADS = 128  # threads in a block
 REMARKS = (
     "Entry e of state s stands at array[e * n + s]; one thread evaluates one state.",
     "A launcher takes pointers to device memory and a cudaStream_t, and answers with the cudaError_t of the launch.",
@@ -41,7 +41,7 @@ PLACE = "{0}[{1} * states + state]"
 
 
 def export_cuda(programs: Sequence[Program | LoopProgram], name: str, *, precision: str = "float64") -> dict[str, str]:
-    """The texts of `name.cu` and `name.cuh`, by file name, with one kernel and one launcher for each program."""
+    """{file name: text} of `name.cu` and `name.cuh`, with one kernel and one launcher for each program."""
     programs = all_runnable(programs, "export_cuda")
     unit = Unit(programs, name, of_precision(CUDA, precision, programs))
     launchers = [unit.names.new(f"{function.name}_launch") for function in unit.functions]
@@ -66,7 +66,7 @@ def export_cuda(programs: Sequence[Program | LoopProgram], name: str, *, precisi
 
 
 def _straight(function: Function, unit: Unit) -> list[str]:
-    """A program on the numbers of one state, each read where it is first used."""
+    """The body of the kernel of a Program; each input is read where it is first used."""
     program = function.program
     assert isinstance(program, Program)
     inputs, outputs = (
@@ -82,7 +82,7 @@ def _straight(function: Function, unit: Unit) -> list[str]:
 
 
 def _loops(function: Function, unit: Unit) -> list[str]:
-    """A loop program on copies of one state's arrays."""
+    """The body of the kernel of a loop program, which works on copies of one state's arrays."""
     program, real = function.program, unit.dialect.real
     inner = unit.internal(program)
     own = [f"t{k}" for k in range(len(function.arrays))]
@@ -97,11 +97,12 @@ def _loops(function: Function, unit: Unit) -> list[str]:
 
 
 def _each(port: Port, statement: str) -> str:
+    """A loop over the entries of a port with the counter i0."""
     return f"for (int i0 = 0; i0 < {port.size}; ++i0) {statement}"
 
 
 def _launch(function: Function) -> list[str]:
-    """The launcher's body."""
+    """The body of the function that launches a kernel."""
     blocks = f"((unsigned)n + {THREADS - 1}u) / {THREADS}u"
     arguments = ", ".join(["n", *function.arrays])
     return [

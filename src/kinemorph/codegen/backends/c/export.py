@@ -1,10 +1,10 @@
-"""The C backend: programs as a self-contained pair of files that need no more than libm.
+"""The C backend: programs as a source file and a header that need only libm.
 
     x.h   one prototype per program, its shapes in the comment above it and as macros; may be included from C++
     x.c   void robot_function(const double *q, ..., double *out), one state per call
 
-Nothing is allocated and nothing is kept between calls, so the functions may be called from several threads at once.
-C99, without warnings.
+Functions allocate no memory and keep no state between calls, so several threads may call them at the same time. The
+code is C99 and compiles without warnings.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ REMARKS = (
 
 
 def export_c(programs: Sequence[Program | LoopProgram], name: str, *, precision: str = "float64") -> dict[str, str]:
-    """The texts of `name.c` and `name.h`, by file name, with one function for each program."""
+    """{file name: text} of `name.c` and `name.h`, with one function for each program."""
     programs = all_runnable(programs, "export_c")
     unit = Unit(programs, name, of_precision(C, precision, programs))
     prototypes = [

@@ -1,10 +1,10 @@
-"""A program as a function of arrays in C or CUDA: definitions, one operation each, in pieces of bounded length.
+"""A program as a function of arrays in C or CUDA: one definition per operation, in functions of limited length.
 
     const double n12 = n7 * q[3];
 
-Nothing is read before it is written, and the compiler is free to choose registers. A long program is cut into parts, as
-`schedule` plans it, so that a compiler's time grows no faster than the program; values cross from part to part through
-an array on the stack. Each part takes the arrays it touches and no others. A block op is a call of its routine.
+Every value is a constant, so the compiler is free to choose registers. A long program is cut into parts as `schedule`
+plans, so that the time to compile grows no faster than the program; values are passed from part to part in an array on
+the stack. The parameters of a part are the arrays that it uses. A block op is a call of its routine.
 """
 
 from __future__ import annotations
@@ -25,21 +25,21 @@ SCRATCH = "scratch"
 
 
 class Unit(Protocol):
-    """The file in which a function is written."""
+    """The source file that a function is written to."""
 
     dialect: Dialect
     names: Names
 
     def internal(self, program: Program | LoopProgram | Block) -> str:
-        """The name of a function of this file that computes a program or a block; it stands above all that ask."""
+        """The name of a function of this file that computes a program or a block; it is defined before its callers."""
 
     def picked(self) -> str:
-        """The name of the function by which a state picks its place in an array; it stands above all that ask."""
+        """The name of the function that computes the start of a view from data; it is defined before its callers."""
 
 
 @dataclass(frozen=True)
 class Function:
-    """A program with the names it has in the text."""
+    """A program with the names of its function and arrays in the source file."""
 
     program: Program | LoopProgram
     name: str
@@ -48,7 +48,7 @@ class Function:
 
     @property
     def arrays(self) -> tuple[str, ...]:
-        """All parameters in order."""
+        """The names of all parameters: inputs, then outputs."""
         return self.inputs + self.outputs
 
 
@@ -56,23 +56,23 @@ class Function:
 
 
 class Place(NamedTuple):
-    """One number of an array, as the text that reads or writes it."""
+    """One entry of an array: the name of the array, and the expression that reads or writes the entry."""
 
     array: str
     text: str
 
 
 def places(names: Sequence[str], ports: Sequence[Port], form: str = "{0}[{1}]") -> list[Place]:
-    """All entries of some arrays, one after the other: `q[0]`, `q[1]`, ..."""
+    """All entries of some arrays, one after the other: `q[0]`, `q[1]`, ...; `form` takes a name and an index."""
     pairs = zip(names, ports, strict=True)
     return [Place(name, form.format(name, k)) for name, port in pairs for k in range(port.size)]
 
 
 class Statements:
-    """Writes the statements that carry out operations of a program, in `lines`.
+    """Writes the statements that evaluate operations of a program to `lines`.
 
-    `inputs` and `outputs` are the places of the program's entries, `kept` those of values that other parts make or
-    read. With `load`, an input is read into a name of its own where it is first used.
+    `inputs` and `outputs` are the places of the program's entries, `kept` the places of values that other parts write
+    or read. With `load`, an input is read into a variable where it is first used.
     """
 
     def __init__(
@@ -91,16 +91,16 @@ class Statements:
         self.inputs = inputs
         self.kept = kept or {}
         self.load = load
-        self.stores: dict[int, list[tuple[Place, int]]] = {}  # node -> where it goes, and with which sign
+        self.stores: dict[int, list[tuple[Place, int]]] = {}  # node -> (output place, signed reference)
         for place, ref in zip(outputs, program.refs, strict=True):
             self.stores.setdefault(abs(ref), []).append((place, ref))
         self.lines: list[str] = []
-        self.named = 0  # values that have a name
-        self.texts: dict[int, str] = {}  # what stands for the values that are known
-        self.touched: set[str] = set()  # arrays read or written
+        self.named = 0  # number of variables so far
+        self.texts: dict[int, str] = {}  # node -> the expression for its value
+        self.touched: set[str] = set()  # arrays that are read or written
 
     def carry_out(self, i: int) -> None:
-        """Defines node i, and keeps it where other parts read it."""
+        """Defines a variable for node i, and stores it if other parts read it."""
         op, *args = self.nodes[i]
         if isinstance(op, Block):
             self._call(i, op, args)
@@ -112,26 +112,26 @@ class Statements:
             self._assign([(self.kept[i], i)])
 
     def expression(self, i: int) -> str:
-        """The operation of node i on its operands."""
+        """The operation of node i as an expression of its operands."""
         op, *args = self.nodes[i]
         return SPELLINGS[op].format(*map(self.value, args), f=self.dialect.f)
 
     def store(self, i: int) -> None:
-        """Writes node i to the outputs that it is."""
+        """Writes node i to the output entries that are equal to it."""
         self._assign(self.stores.get(i, ()))
 
     def store_leaves(self) -> None:
-        """Writes the outputs that are inputs or constants."""
+        """Writes the output entries that are inputs or constants."""
         for i in self.stores:
             if self.nodes[i][0] in LEAVES:
                 self.store(i)
 
     def store_all(self) -> None:
-        """Writes all outputs; with `load`, what they are made of has been read before the first is written."""
+        """Writes all outputs; with `load`, all values are read before the first output is written."""
         self._assign([pair for pairs in self.stores.values() for pair in pairs])
 
     def value(self, ref: int) -> str:
-        """A signed reference as an operand."""
+        """The expression for a signed reference as an operand."""
         i = abs(ref)
         node = self.nodes[i]
         if node[0] == "const":
@@ -146,11 +146,13 @@ class Statements:
         return self.texts[i] if ref >= 0 else f"-{self.texts[i]}"
 
     def _define(self, i: int, text: str) -> None:
+        """Defines a variable for node i with the value `text`."""
         name = self.texts[i] = f"n{self.named}"
         self.named += 1
         self.lines.append(f"const {self.dialect.real} {name} = {text};")
 
     def _call(self, i: int, block: Block, args: Sequence[int]) -> None:
+        """Calls the routine of block node i on an array of its arguments."""
         given, name = ", ".join(map(self.value, args)), f"n{self.named}"
         self.texts[i] = name
         self.lines.append(f"const {self.dialect.real} t{self.named}[] = {{{given}}};")
@@ -159,6 +161,7 @@ class Statements:
         self.named += 1
 
     def _assign(self, pairs: Iterable[tuple[Place, int]]) -> None:
+        """Adds statements that assign the values of signed references to places."""
         written = [f"{place.text} = {self.value(ref)};" for place, ref in pairs]
         self.touched.update(place.array for place, _ in pairs)
         self.lines += written
@@ -168,7 +171,7 @@ class Statements:
 
 
 def define_program(function: Function, program: Program, unit: Unit, before: str = "") -> list[str]:
-    """The lines that define a program as a function, `before` ahead of it; where it is long, its parts come first."""
+    """The lines that define a program as a function, after its parts if it is long; `before` are specifiers."""
     dialect = unit.dialect
     steps = plan(program)
     inputs, outputs = places(function.inputs, program.inputs), places(function.outputs, program.outputs)
@@ -199,12 +202,12 @@ def define_program(function: Function, program: Program, unit: Unit, before: str
 
 
 def heading(function: Function, dialect: Dialect, before: str = "") -> str:
-    """The line above a function's body."""
+    """The line above a function's body, with the specifiers `before`, such as "static ", in front."""
     return f"{before}void {function.name}({parameters(function.inputs, function.outputs, dialect)})"
 
 
 def parameters(inputs: Iterable[str], outputs: Iterable[str], dialect: Dialect, *, restrict: bool = True) -> str:
-    """A list of parameters; a prototype in a header leaves out `restrict`, which C++ does not know."""
+    """The parameters of a function; a prototype in a header has no `restrict`, which is not a word of C++."""
     star = f"*{dialect.restrict} " if restrict else "*"
     listed = [f"const {dialect.real} {star}{name}" for name in inputs]
     listed += [f"{dialect.real} {star}{name}" for name in outputs]
@@ -212,17 +215,17 @@ def parameters(inputs: Iterable[str], outputs: Iterable[str], dialect: Dialect, 
 
 
 def unused(function: Function, touched: Iterable[str]) -> list[str]:
-    """Lines that say that some parameters are not used on purpose."""
+    """Lines that mark the parameters outside `touched` as unused, so that the compiler does not warn."""
     return [f"(void){name};" for name in function.arrays if name not in touched]
 
 
 def braced(first: str, lines: Iterable[str]) -> list[str]:
-    """A function's definition, and a blank line."""
+    """The lines of a function's definition: its first line, its body in braces, and a blank line."""
     return [first, "{", *(f"    {line}" for line in lines), "}", ""]
 
 
 def about(function: Function) -> list[str]:
-    """Remarks on a function: its program's name, its op count, its arrays."""
+    """The lines of the comment above a function: its program's name, op counts and arrays."""
     program = function.program
     counts = ", ".join(f"{comment(name)} {count}" for name, count in program.op_counts.items())
     top = f"{comment(program.name)}: {program.ops} operations"

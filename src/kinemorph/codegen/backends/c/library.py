@@ -1,7 +1,8 @@
-"""Programs run as compiled C: the text of `c`, a loop over states, and the system's own compiler.
+"""Programs run as C code, which the C compiler of this computer compiles to a shared library.
 
-The compiler is `cc`, or what the environment variable CC names. A library lies in a folder of this process alone, under
-a name made from its text (a library loaded again under an old name would be the old library), and goes when it ends.
+The compiler is `cc`, or the one that the environment variable CC names. Libraries are in a temporary folder of this
+process, which is removed when the process ends. The name of a library is a hash of its source, since loading another
+library under the same name would return the first one.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from kinemorph.errors import CompileError
 
 FLAGS = ("-O2", "-std=c99", "-fPIC", "-shared")
 
-# n states one after the other, then a look at every number written; names that end in _ are never those of a program
+# evaluates n states one after the other, then checks every number written; its own names end in _
 BATCH = """
 int {batch}(long long n, const {real} *const *in_, const long long *steps_, {real} *const *out_)
 {{
@@ -49,7 +50,7 @@ _LOADED: dict[str, ctypes.CDLL] = {}
 
 
 def c(program: Program | LoopProgram, precision: str = "float64") -> Kernel:
-    """The kernel of a program, compiled as C; its source is that text."""
+    """The kernel of a program, compiled as C; its source is the C code."""
     unit = Unit([program], program.name, of_precision(C, precision, [program]))
     (function,) = unit.functions
     batch = unit.names.new("batch")
@@ -70,6 +71,7 @@ def c(program: Program | LoopProgram, precision: str = "float64") -> Kernel:
 
 
 def _batch(function: Function, batch: str, unit: Unit) -> str:
+    """The C function `batch`, which evaluates n states and returns whether every number written is finite."""
     program = function.program
     arguments = [f"in_[{k}] + i0 * steps_[{k}]" for k in range(len(program.inputs))]
     arguments += [f"out_[{k}] + i0 * {port.size}" for k, port in enumerate(program.outputs)]
@@ -84,7 +86,7 @@ def _batch(function: Function, batch: str, unit: Unit) -> str:
 
 
 def load(source: str, name: str) -> ctypes.CDLL:
-    """A text compiled and loaded; the same text is compiled once."""
+    """The library compiled from C source; the same source is compiled only once. `name` is for messages."""
     with _LOCK:
         if source not in _LOADED:
             stem = _folder() / hashlib.sha256(source.encode()).hexdigest()
@@ -96,31 +98,34 @@ def load(source: str, name: str) -> ctypes.CDLL:
 
 
 def compiler() -> list[str]:
-    """The command of the C compiler, with the options that CC may hold."""
+    """The command of the C compiler, with the options that the variable CC may contain."""
     return shlex.split(os.environ.get("CC", "")) or ["cc"]
 
 
 def has_compiler() -> bool:
-    """Whether that command is on this computer."""
+    """Whether the C compiler is installed on this computer."""
     return shutil.which(compiler()[0]) is not None
 
 
 def compile_c(name: str, arguments: Sequence[str]) -> None:
-    """Runs the C compiler; `name` is what it compiles, for the message where it fails."""
+    """Runs the C compiler with the given arguments; `name` names the program in the message if it fails."""
     command = compiler()
     if not has_compiler():
         raise CompileError(
-            f"program '{name}': the C compiler '{command[0]}' is not on this computer. Install one, name one in the "
-            "environment variable CC, or use the backend 'llvm', which needs none."
+            f"program '{name}': the C compiler '{command[0]}' is not installed on this computer. Install it, name "
+            "another one in the environment variable CC, or use the backend 'llvm', which needs no compiler."
         )
     done = subprocess.run([*command, *arguments], capture_output=True, text=True, check=False)
     if done.returncode != 0:
-        raise CompileError(f"program '{name}': {command[0]} refuses the code emitted for it: {done.stderr[:2000]}")
+        raise CompileError(
+            f"program '{name}': the C compiler '{command[0]}' does not accept the code emitted for it. Check the "
+            f"variable CC, or use the backend 'llvm'. The compiler says: {done.stderr[:2000]}"
+        )
 
 
 @cache
 def _folder() -> Path:
-    """A folder that only this user can read, removed when the process that made it ends."""
+    """A new folder that only this user can read; it is removed when this process ends."""
     folder, owner = tempfile.mkdtemp(prefix="kinemorph-"), os.getpid()
     atexit.register(lambda: shutil.rmtree(folder, ignore_errors=True) if os.getpid() == owner else None)
     return Path(folder)

@@ -4,8 +4,9 @@
         y[i0] = y[i0 - 1] * x[0];
     }
 
-A short program is written out where it is called; a long one is a function. What a call reads may overlap what it
-writes, and reads come first: where the arrays are the same, numbers are read into names, or results are written aside.
+A short program is inlined where it is called; a long one is a function. The inputs of a call may overlap its outputs,
+and it has to read before it writes: if the arrays are the same, inputs are first read into variables, or outputs are
+first written to a temporary array.
 """
 
 from __future__ import annotations
@@ -18,10 +19,10 @@ from kinemorph.codegen.graphs.program import Program
 from kinemorph.codegen.loops.loop_program import Affine, Call, For, If, LoopProgram, Statement, View, While
 from kinemorph.codegen.loops.printing import format_affine
 
-SHORT = 48  # operations and results up to which a program is written out where it is called
-ROW = 8  # numbers from which on a copy is a loop
+SHORT = 48  # a program with at most this many operations and results is inlined where it is called
+ROW = 8  # a copy of more numbers is a loop
 
-# The start of a run of numbers that each state picks: kept within the array; a NaN counts as 0.
+# The start of a view that depends on data, clipped so that the view stays inside the array; a NaN counts as 0.
 PICKED = """{internal} int {name}({real} k, int stride, int offset, int last)
 {{
     const {real} start = ({real})offset + ({real})stride * (k == k ? k : {zero});
@@ -31,7 +32,7 @@ PICKED = """{internal} int {name}({real} k, int stride, int offset, int last)
 
 
 def define_loops(function: Function, program: LoopProgram, unit: Unit, before: str = "") -> list[str]:
-    """The lines that define a loop program as a function, `before` ahead of it."""
+    """The lines that define a loop program as a function; `before` are specifiers such as "static "."""
     writer = _Writer(function, program, unit)
     writer.write(program.body, "")
     dialect = unit.dialect
@@ -51,7 +52,7 @@ def define_loops(function: Function, program: LoopProgram, unit: Unit, before: s
 
 
 def define_picked(name: str, dialect: Dialect) -> list[str]:
-    """The lines that define the function by which a state picks its place."""
+    """The lines that define the function `name`, which computes the start of a view from data."""
     text = PICKED.format(name=name, internal=dialect.internal, real=dialect.real, zero=number(0.0, dialect))
     return text.split("\n")
 
@@ -67,14 +68,14 @@ class _Writer:
         others = unit.names.local([port.name for port in ports[len(given) :]], beside=given)
         self.names = {port.name: name for port, name in zip(ports, [*given, *others], strict=True)}
         self.sizes = {port.name: port.size for port in ports}
-        self.counters: dict[str, str] = {}  # counters by the names they have in the text
+        self.counters: dict[str, str] = {}  # counter -> its name in the code
         self.numbered = 0
         self.read: set[str] = set()
         self.written: set[str] = set()
         self.lines: list[str] = []
 
     def write(self, body: Sequence[Statement], indent: str) -> None:
-        """Writes statements one level in."""
+        """Writes statements, each line after `indent`."""
         for statement in body:
             match statement:
                 case Call():
@@ -94,9 +95,10 @@ class _Writer:
                     self.lines.append(f"{indent}}}")
 
     def _count(self, loop: For, indent: str) -> None:
+        """Writes a For."""
         counter = self.counters[loop.counter] = self._new("i")
         start = self._whole(loop.start)
-        if isinstance(loop.stop, View):  # read once, before
+        if isinstance(loop.stop, View):  # read once, before the loop
             stop = self._new("t")
             self.lines.append(f"{indent}const {self.real} {stop} = {self._entry(loop.stop)};")
             test = f"({self.real}){counter} < {stop}"
@@ -109,6 +111,7 @@ class _Writer:
     # ── calls ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _call(self, call: Call, indent: str, *, alone: bool) -> None:
+        """Writes a call; `alone` says that it is the only statement of its body."""
         self.read.update(view.array for view in call.ins)
         self.written.update(view.array for view in call.outs)
         program = call.program
@@ -119,12 +122,12 @@ class _Writer:
             lines = self._written_out(call, program, load=bool(overlap) and len(program.refs) > 1)
         else:
             lines = self._called(call, overlap)
-        if not alone and any(line.startswith(("const ", f"{self.real} ")) for line in lines):  # names of its own
+        if not alone and any(line.startswith(("const ", f"{self.real} ")) for line in lines):  # it defines variables
             lines = ["{", *(f"    {line}" for line in lines), "}"]
         self.lines += [indent + line for line in lines]
 
     def _written_out(self, call: Call, program: Program, *, load: bool) -> list[str]:
-        """The program's operations on the viewed numbers; all is read before the first result is written."""
+        """The lines of a program inlined on views; with `load`, all inputs are read before a result is written."""
         lines: list[str] = []
         inputs, outputs = (
             [Place(view.array, text) for view in views for text in self._entries(view, lines)]
@@ -139,6 +142,7 @@ class _Writer:
         return [*lines, *body.lines]
 
     def _copied(self, call: Call) -> list[str]:
+        """The lines of a loop that copies the input of a call to its output."""
         counter = self._new("i")
         lines: list[str] = []
         target, source = (
@@ -148,7 +152,7 @@ class _Writer:
         return [*lines, f"for (int {counter} = 0; {counter} < {size}; ++{counter}) {target} = {source};"]
 
     def _called(self, call: Call, overlap: set[str]) -> list[str]:
-        """A call of the program's function; results go aside first where their array is read as well."""
+        """The lines of a call of the program's function; outputs in arrays of `overlap` use a temporary array."""
         name = self.unit.internal(call.program)
         lines: list[str] = []
         after: list[str] = []
@@ -170,13 +174,13 @@ class _Writer:
     # ── places ────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _entry(self, view: View) -> str:
-        """The first number of a view, as an expression."""
+        """The expression for the first number of a view."""
         self.read.add(view.array)
         start = self._whole(view.offset) if view.at is None else self._picked(view)
         return f"{self.names[view.array]}[{start}]"
 
     def _entries(self, view: View, lines: list[str]) -> list[str]:
-        """All numbers of a view."""
+        """The expressions for all numbers of a view; definitions that they need are added to `lines`."""
         name = self.names[view.array]
         if view.at is None:
             return [f"{name}[{self._whole(view.offset + k)}]" for k in range(view.size)]
@@ -184,7 +188,7 @@ class _Writer:
         return [f"{name}[{_sum(start, str(k))}]" for k in range(view.size)]
 
     def _start(self, view: View, lines: list[str]) -> str:
-        """Where a view starts; a place that is picked gets a name, defined in `lines`."""
+        """The index at which a view starts; if it depends on data, a variable for it is defined in `lines`."""
         if view.at is None:
             return self._whole(view.offset)
         name = self._new("k")
@@ -192,22 +196,24 @@ class _Writer:
         return name
 
     def _picked(self, view: View) -> str:
+        """The call that computes the start of a view from data."""
         assert view.at is not None
         last = max(self.sizes[view.array] - view.size, 0)
         return f"{self.unit.picked()}({self._entry(view.at)}, {view.stride}, {self._whole(view.offset)}, {last})"
 
     def _whole(self, value: Affine) -> str:
-        """A whole number that is affine in counters."""
+        """The expression for a whole number that depends on loop counters."""
         terms = tuple((self.counters[counter], factor) for counter, factor in value.terms)
         return format_affine(Affine(value.constant, terms), times=" * ")
 
     def _new(self, letter: str) -> str:
+        """A new name for a variable: the letter and a number."""
         self.numbered += 1
         return f"{letter}{self.numbered - 1}"
 
 
 def _is_copy(program: Program) -> bool:
-    """Whether the one output is the one input, number by number."""
+    """Whether a program has one input and one output, and only copies the input."""
     inputs = [program.graph.index.get(("input", k)) for k in range(len(program.refs))]
     return len(program.inputs) == len(program.outputs) == 1 and list(program.refs) == inputs
 

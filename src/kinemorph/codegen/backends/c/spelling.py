@@ -1,10 +1,10 @@
-"""What C and CUDA share: how an op, a number, a name and a remark are spelled.
+"""How ops, numbers, names and comments are written in C and CUDA.
 
-`SPELLINGS` says how an op is written; `{f}` stands for the suffix of single precision. An argument is a name, a number
-or one of them behind a minus sign.
+`SPELLINGS` says how an op is written; `{f}` stands for the suffix of single precision. An argument is a name or a
+number, perhaps after a minus sign.
 
-`min` and `max` hand on a NaN in either argument, as the op table says; `where` takes its second argument where the
-first is not zero, and a NaN is not zero. The sign of a zero is not promised.
+`min` and `max` return NaN if either argument is NaN, as the op table says; `where` returns its second argument if the
+first is not zero, and a NaN is not zero. The sign of a zero is not guaranteed.
 """
 
 from __future__ import annotations
@@ -49,14 +49,14 @@ SPELLINGS: dict[str, str] = {
 
 @dataclass(frozen=True)
 class Dialect:
-    """One language of the family in one precision."""
+    """The words of C or CUDA in one precision."""
 
     real: str  # the type of a number
     f: str  # the suffix of numbers and functions of that type
     infinity: str
     nan: str
-    internal: str  # what stands before a function that only this file calls
-    constant: str  # what stands before an array of fixed numbers
+    internal: str  # the specifiers of a function that only this file calls
+    constant: str  # the specifiers of an array of constants
     restrict: str
 
 
@@ -73,7 +73,7 @@ CUDA = {
 
 
 def number(value: float, dialect: Dialect) -> str:
-    """A literal that the compiler reads back as exactly this number (rounded once in single precision)."""
+    """The literal that the compiler reads as exactly this number (after rounding to the dialect's precision)."""
     digits = repr(float(value))
     if dialect.f:
         with np.errstate(over="ignore"):
@@ -115,7 +115,7 @@ _OURS = "scratch state states stream"
 
 
 class _Reserved(frozenset[str]):
-    """Words that no name of a model may become, and the pattern of the names that we give: `n12`, `i0`, `k3`, `t7`."""
+    """The words that cannot be names of a model: those given, and the names of emitted variables (`n12`, `i0`, ...)."""
 
     def __contains__(self, name: object) -> bool:
         return super().__contains__(name) or re.fullmatch(r"n|[inkt]\d+", str(name)) is not None
@@ -130,20 +130,20 @@ RESERVED = _Reserved(
 
 
 class Names:
-    """The identifiers of one file. A parameter never bears the name of anything in the file, which it would hide."""
+    """The identifiers of one file. A parameter never has a name that is defined in the file, which it would hide."""
 
     def __init__(self) -> None:
         self.taken: set[str] = set()
         self.inside: set[str] = set()
 
     def new(self, name: str) -> str:
-        """A name for something that the whole file sees."""
+        """A new identifier, made from `name`, for the scope of the whole file."""
         found = identifier(name, self.taken | self.inside, RESERVED)
         self.taken.add(found)
         return found
 
     def local(self, names: Iterable[str], beside: Collection[str] = ()) -> tuple[str, ...]:
-        """Names for parameters and arrays of one function, `beside` those that it has already."""
+        """New identifiers for parameters and arrays of one function, different from those in `beside`."""
         found: list[str] = []
         for name in names:
             found.append(identifier(name, {*self.taken, *beside, *found}, RESERVED))
@@ -155,12 +155,12 @@ class Names:
 
 
 def shape_text(port: Port) -> str:
-    """`1 number`, `36 numbers` or `6 x 36 numbers, row by row`."""
+    """The shape of a port in words: `1 number`, `36 numbers` or `6 x 36 numbers, row by row`."""
     if len(port.shape) < 2:
         return "1 number" if port.size == 1 else f"{port.size} numbers"
     return " x ".join(map(str, port.shape)) + " numbers, row by row"
 
 
 def block_comment(lines: Iterable[str]) -> list[str]:
-    """Lines as a comment; they are safe already or came through `comment`."""
+    """Lines as a block comment; text from a model in them has to be made safe by `comment` before."""
     return ["/*", *(f" * {line}".rstrip() for line in lines), " */"]

@@ -1,7 +1,7 @@
-"""One text of C or CUDA: its names, its functions, and those that stand above them because they are called.
+"""One source file of C or CUDA: its names, its functions, and the internal functions that these call.
 
-The functions that a user calls are named first, so that their names do not depend on what they need. Programs and block
-routines that they call become functions of the file alone, each once, above their first caller.
+The functions that a user calls get their names first, so that the names do not depend on internal functions. Programs
+and block routines that they call become internal functions of the file, each defined once, above its first caller.
 """
 
 from __future__ import annotations
@@ -21,24 +21,25 @@ from kinemorph.vocabulary.blocks import Block
 
 
 class Unit:
-    """A text that grows. `functions` are those that a user calls, in order; `lines` what has been defined so far."""
+    """A source file being written. `functions` are those that a user calls, in order; `lines` are the lines so far."""
 
     def __init__(self, programs: Sequence[Program | LoopProgram], name: str, dialect: Dialect) -> None:
         self.dialect = dialect
         self.names = Names()
-        self.name = identifier(name, reserved=RESERVED)  # of the file; a function may bear it too
+        self.name = identifier(name, reserved=RESERVED)  # of the file; a function may have the same name
         self.functions = [self._named(program) for program in programs]
         self.lines: list[str] = []
         self._internal: dict[Any, Function] = {}
         self._picked = ""
 
     def _named(self, program: Program | LoopProgram) -> Function:
+        """A program with new names for its function and arrays."""
         inputs = self.names.local(port.name for port in program.inputs)
         outputs = self.names.local((port.name for port in program.outputs), beside=inputs)
         return Function(program, self.names.new(program.name), inputs, outputs)
 
     def define(self, function: Function, before: str = "") -> None:
-        """Writes a function, and above it what it calls. `before` stands ahead of its heading."""
+        """Writes a function, after the functions that it calls; `before` are specifiers such as "static "."""
         program = function.program
         if isinstance(program, LoopProgram):
             lines = define_loops(function, program, self, before)
@@ -47,30 +48,30 @@ class Unit:
         self.lines += [*block_comment(about(function)), *lines]
 
     def internal(self, program: Program | LoopProgram | Block) -> str:
-        """The name of a function of this file that computes a program or a block."""
+        """The name of the internal function of a program or a block, which is defined at the first request."""
         key = program if isinstance(program, Block) else id(program)
         if key not in self._internal:
             function = self._named(routine(program) if isinstance(program, Block) else program)
-            self._internal[key] = function  # the function holds the program, so that its id stays its own
+            self._internal[key] = function  # the Function keeps the program alive, so that no other object gets its id
             self.define(function, f"{self.dialect.internal} ")
         return self._internal[key].name
 
     def picked(self) -> str:
-        """The name of the function by which a state picks its place in an array."""
+        """The name of the function that computes the start of a view from data; it is defined at the first request."""
         if not self._picked:
             self._picked = self.names.new("picked")
             self.lines += define_picked(self._picked, self.dialect)
         return self._picked
 
     def opening(self, remarks: Sequence[str]) -> list[str]:
-        """The comment at the top of a file."""
+        """The lines of the comment at the top of a file; `remarks` are its last lines."""
         listed = ", ".join(comment(function.program.name) for function in self.functions)
         first = textwrap.wrap(f"{self.name}: {listed}", 110, subsequent_indent="    ")
         origin = f"Emitted by Kinemorph. Numbers are of type {self.dialect.real}, in SI units and radians."
         return [*block_comment([*first, "", origin, *remarks]), ""]
 
     def macros(self, function: Function) -> list[str]:
-        """The sizes of a function's arrays as macros."""
+        """Lines that define the sizes of a function's arrays as macros."""
         ports = (*function.program.inputs, *function.program.outputs)
         return [
             f"#define {self.names.new(f'{function.name}_{name}_size'.upper())} {port.size}"
@@ -78,7 +79,7 @@ class Unit:
         ]
 
     def header(self, ending: str, remarks: Sequence[str], prototypes: Sequence[str]) -> str:
-        """The text of a header, a file `name.ending`, with one prototype per function."""
+        """The text of the header file `name.ending`, with one prototype per function."""
         guard = self.names.new(f"{self.name}_{ending}".upper())
         lines = self.opening(remarks)
         lines += [f"#ifndef {guard}", f"#define {guard}", "", "#ifdef __cplusplus", 'extern "C" {', "#endif", ""]

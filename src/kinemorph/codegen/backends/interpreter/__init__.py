@@ -1,1 +1,1 @@
-"""The interpreter: programs carried out by NumPy. It defines what a program means; every backend agrees with it."""
+"""The interpreter: programs evaluated with NumPy. It defines what a program means; other backends have to agree."""

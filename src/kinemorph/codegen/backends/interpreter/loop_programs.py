@@ -1,7 +1,7 @@
-"""Loop programs carried out by NumPy, statement by statement over a whole batch: the definition of what they mean.
+"""The interpreter of loop programs, which defines what they mean: each statement is run with NumPy on a whole batch.
 
-Arrays hold one row per state. A state that has left a loop, or gone the other way, is masked: what a call computes for
-it is not kept.
+Arrays have one row per state. A state that has left a loop, or takes the other branch, is masked: the results of a call
+are not stored for it.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def interpreter_loops(program: LoopProgram) -> Kernel:
 
 
 def evaluate(program: Program | LoopProgram, n: int, ins: Sequence[Array], dtype: str = "float64") -> list[Array]:
-    """The outputs, shape (n, size) each, for inputs of shape (n, size) or (1, size) each."""
+    """The outputs of a program for n states, shape (n, size) each; inputs have shape (n, size) or (1, size)."""
     if isinstance(program, LoopProgram):
         return _Run(program, n, ins, dtype).results()
     columns = [column for rows in ins for column in rows.T]
@@ -55,7 +55,7 @@ def evaluate(program: Program | LoopProgram, n: int, ins: Sequence[Array], dtype
 
 
 class _Run:
-    """One run of a loop program over n states."""
+    """One run of a loop program for n states; `ins` are as in `evaluate`."""
 
     def __init__(self, program: LoopProgram, n: int, ins: Sequence[Array], dtype: str) -> None:
         self.program, self.n, self.dtype = program, n, dtype
@@ -70,12 +70,12 @@ class _Run:
             self.arrays[port.name] = np.zeros((n, port.size), dtype)
 
     def results(self) -> list[Array]:
-        """The outputs after the body has run."""
+        """Runs the body; returns the outputs, shape (n, size) each."""
         self.carry_out(self.program.body, np.ones(self.n, dtype=bool), {})
         return [self.arrays[port.name] for port in self.program.outputs]
 
     def carry_out(self, body: Sequence[Statement], active: Mask, counters: Mapping[str, int]) -> None:
-        """Runs statements for the states that are active."""
+        """Runs statements for the states that are active; `counters` are the values of the counters of outer loops."""
         for statement in body:
             match statement:
                 case Call():
@@ -99,7 +99,7 @@ class _Run:
                             self.carry_out(way, active & chosen, counters)
 
     def count(self, loop: For, active: Mask, counters: Mapping[str, int]) -> None:
-        """Runs a For; a bound that stands in an array may differ from state to state."""
+        """Runs a For; a bound that is read from an array may differ from state to state."""
         start = loop.start.at(counters)
         if not isinstance(loop.stop, View):
             for k in range(start, loop.stop.at(counters)):
@@ -112,11 +112,11 @@ class _Run:
             k += 1
 
     def truth(self, view: View, counters: Mapping[str, int]) -> Any:
-        """For each state whether the viewed number is positive."""
+        """For each state whether the viewed number is positive, shape (n,)."""
         return self.read(view, counters)[:, 0] > 0.0
 
     def read(self, view: View, counters: Mapping[str, int]) -> Array:
-        """The viewed numbers, shape (n, size)."""
+        """The numbers of a view for each state, shape (n, size)."""
         array, start = self.arrays[view.array], view.offset.at(counters)
         if view.at is None:
             return array[:, start : start + view.size]

@@ -1,7 +1,7 @@
-"""The interpreter: a program carried out by NumPy, one op at a time over a whole batch.
+"""The interpreter of programs: it evaluates one op after the other with NumPy, each on a whole batch.
 
-It is the definition of what a program means. Each op does what its row of the op table says; nothing is reordered and
-nothing is fused. IEEE rules hold throughout: a division by zero gives inf, sqrt(-1) gives nan, no warning is printed.
+It defines what a program means. Each op does what its row of the op table says; nothing is reordered and nothing is
+fused. IEEE rules apply everywhere: a division by zero gives inf, sqrt(-1) gives nan, and no warning is printed.
 In float32 every result is rounded before the next op reads it.
 """
 
@@ -30,7 +30,10 @@ def interpreter(program: Program) -> Kernel:
 
 
 def interpret(program: Program, n: int, outs: Sequence[Array], ins: Sequence[Array]) -> None:
-    """Evaluates n states. Each array holds its port's entries row by row, one block per state (or one for all)."""
+    """Evaluates n states and writes `outs`. Each array has its port's entries row by row, one block per state.
+
+    An input may also have a single block for all states.
+    """
     columns: list[Array] = []  # the graph's inputs in order, each (n,) or (1,)
     for port, array in zip(program.inputs, ins, strict=True):
         columns += list(array.reshape(-1, port.size).T) if port.size else []
@@ -44,7 +47,7 @@ def interpret(program: Program, n: int, outs: Sequence[Array], ins: Sequence[Arr
 
 
 def _meaning_in_float32(op: str | Block) -> Callable[..., Any]:
-    """The meaning of an op or a block, with results rounded to float32."""
+    """The NumPy function that defines an op or a block, with results rounded to float32."""
     meaning = meaning_of(op)
     if isinstance(op, Block):
         return lambda *args: tuple(np.asarray(y, np.float32) for y in meaning(*args))

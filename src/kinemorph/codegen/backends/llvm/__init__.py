@@ -1,16 +1,16 @@
-"""Machine code of this computer, by LLVM.
+"""Machine code for this computer, compiled by LLVM.
 
-backend           from a program to a kernel: one state, or several side by side
-engine            IR text to callable functions; the cache; effort of LLVM
+backend           from a program to a kernel: for one state, or for several states in SIMD lanes
+engine            from LLVM IR to callable functions; the cache; LLVM's optimization passes
 module            the functions of one LLVM module
 single, lanes     the kernel for one state, and for several states in SIMD lanes
-chunks            the operations of a program as functions of bounded length
+chunks            the operations of a program as functions of limited length
 loop_programs     loop programs as functions; `loop_lanes`: passes of a loop in SIMD lanes
-views, strides    where viewed values lie, and values a stride apart
-memory            arrays that live during one function
-math              types, spellings and small functions; `sincos` and `range_reduction` for angles
-transpose         rows of numbers into vectors, and back
+views, strides    reading and writing views of arrays, and numbers at a fixed stride
+memory            local arrays of a function
+math              types, spellings of ops and small functions; `sincos` and `range_reduction` for angles
+transpose         rows of numbers converted to vectors, and back
 entry, call       functions that Python calls directly
-arrays            NumPy arrays in emitted code; `python_objects`: how Python objects lie in memory
+arrays            NumPy arrays in emitted code; `python_objects`: the memory layout of Python objects
 target            LLVM's version and the CPU that code is compiled for
 """

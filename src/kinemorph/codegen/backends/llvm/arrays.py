@@ -1,10 +1,10 @@
-"""Python's objects in emitted code: whether one is an array that can be used, where its numbers are, and new arrays.
+"""Emitted functions that check Python objects, find the numbers of NumPy arrays, and make new arrays.
 
-@python             addresses of the running interpreter, filled in once the module is loaded (`python_objects`)
-usable(o, flags)    whether an object is an array of the function's precision with those flags
-states(o, size, flags)   how many blocks of `size` numbers it holds; -1: it is not usable, 0: as many as one likes
-fits.SHAPE(o)       whether it is a usable array of exactly that shape, or a float where that is one number
-data(o)             where its numbers are, once it is known to be usable
+@python             addresses in the running interpreter, filled in after the LLVM module is loaded (`python_objects`)
+usable(o, flags)    whether an object is an array of the function's precision with these flags
+states(o, size, flags)   the number of blocks of `size` numbers in an array; -1: not usable, 0: any number (size 0)
+fits.SHAPE(o)       whether an object is a usable array of that shape, perhaps with a batch axis, or a number (`call`)
+data(o)             the address of the numbers of an object that is known to be usable
 fresh(axes, extents)     a new array, or null with Python's error set
 """
 
@@ -15,7 +15,7 @@ from kinemorph.codegen.backends.llvm import python_objects as py
 
 
 def load(*names: str) -> list[str]:
-    """Lines that leave addresses of Python's objects and functions in registers of the same names."""
+    """Lines that load addresses of Python's objects and functions into registers of the same names."""
     lines = []
     for name in names:
         lines.append(f"  %at.{name} = getelementptr ptr, ptr @python, i64 {py.PYTHON.index(name)}")
@@ -24,7 +24,7 @@ def load(*names: str) -> list[str]:
 
 
 def helpers(precision: Precision) -> str:
-    """The definitions of these functions, as LLVM IR."""
+    """The definitions of the functions that this file's docstring lists, as LLVM IR; `fits` is defined in `call`."""
 
     def loaded(*names: str) -> str:
         return "\n".join(load(*names))

@@ -1,16 +1,16 @@
-"""The LLVM backend: a program as machine code of this computer, compiled in memory.
+"""The LLVM backend: a program as machine code for this computer, compiled in memory.
 
-A program becomes two LLVM modules. The first is made at once, the second with the first batch:
+A program becomes two LLVM modules. The first is compiled at once, the second when the first batch is evaluated:
 
     one      main          the operations on plain numbers (`single`; `chunks`, `loop_programs`)
              kernel        one state:  void kernel(outs, ins)
-             single        the same:   i1 single(outs, ins), whether every number written is finite
-             raw, call     the same, called straight from Python (`entry`)
-    lanes    batch         n states, several side by side in SIMD lanes (`lanes`)
+             single        one state:  i1 single(outs, ins), whether every number written is finite
+             raw, call     functions that Python calls directly (`entry`)
+    lanes    batch         n states, several at a time in SIMD lanes (`lanes`)
 
-Inputs of exactly the ports' shapes are evaluated by `single`, any batch (also of one state) by `batch`: so a state's
-result does not depend on the batch it is in. The two agree to rounding. Code that is found in the cache is not emitted,
-and the files that emit code are not imported.
+Inputs of exactly the ports' shapes are evaluated by `single`, any batch (also of one state) by `batch`: so the result
+of a state does not depend on the batch that it is in. The two agree up to rounding. Code that is in the cache is not
+emitted again, and then the files that emit code are not even imported.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from kinemorph.codegen.graphs.program import Runnable
 
 @cache
 def lanes_of(precision: Precision) -> int:
-    """How many numbers of that precision a SIMD register of this CPU holds."""
+    """The number of lanes: how many numbers of a precision fit into a SIMD register of this CPU."""
     return vector_bits() // Real(precision).bits
 
 
@@ -65,19 +65,21 @@ def llvm(program: Runnable, precision: Precision = "float64") -> Kernel:
 
 
 def _one(program: Runnable, precision: Precision, direct: bool) -> str:
+    """The LLVM IR for one state, with direct entries from Python if `direct`."""
     from kinemorph.codegen.backends.llvm.single import emit_one
 
     return emit_one(program.traced, precision, direct)
 
 
 def _lanes(program: Runnable, real: Real) -> str:
+    """The LLVM IR for batches in SIMD lanes."""
     from kinemorph.codegen.backends.llvm.lanes import emit_lanes
 
     return emit_lanes(program.traced, real)
 
 
 def _through_ctypes(program: Runnable, engine: Engine, lanes_engine: Callable[[], Engine]) -> Run:
-    """`run` by ctypes, for an interpreter whose objects the direct entries cannot read."""
+    """The kernel's `run`, through ctypes: for Python interpreters with an unknown memory layout of objects."""
     n_outs, n_ins = len(program.outputs), len(program.inputs)
     pointing = ["pointer"] * (n_outs + n_ins)
     single = engine.function("single", "bool", pointing)

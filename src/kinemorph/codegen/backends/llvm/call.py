@@ -1,11 +1,11 @@
-"""The call as emitted code: arrays that fit go to the kernel, and NumPy makes the results by its C interface.
+"""The function `call` as emitted code: it passes suitable arrays to the kernel and makes new arrays for the results.
 
-    call(*ins)    fresh arrays, a tuple where there are several outputs, every number in them finite
+    call(*ins)    new arrays, a tuple if there are several outputs; every number in them is finite
 
-Each input has exactly its port's shape (or is a number where that is one), or one leading axis more, of the same
-length in all of them that have it. Whatever else it is given goes to a Python function as it came, and so do results
-that are not finite, for an explanation, and batches that are big enough to be shared out among threads, or to need
-room made for them.
+Each input has exactly its port's shape (or is a number if the port is one), or one leading axis more, which has the
+same length in all inputs that have it. In all other cases the arguments are passed on, unchanged, to a Python function:
+other inputs; results that are not finite, which it explains; and batches that are big enough to be divided among
+threads or to need `make_room`.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from kinemorph.codegen.graphs.program import Port, Runnable
 
 
 def call_entry(program: Runnable, precision: Precision) -> str:
-    """The definition of `call`, by `single` and `many`."""
+    """The definition of `call`, as LLVM IR; it uses the functions `single` and `many`."""
     outs, ins = program.outputs, program.inputs
     limit = min(
         shared_from(cost_in_batch(program)), room_from(outs)
-    )  # states from which Python has something to do first
+    )  # the number of states from which Python handles a call
     lines = ["define ptr @call(ptr %self, ptr %args, i64 %count, ptr %names) minsize nounwind {", "start:"]
     lines += load("release", "new_tuple", "vectorcall")
     # the extents of each output, the first one for a leading axis
@@ -67,7 +67,7 @@ def call_entry(program: Runnable, precision: Precision) -> str:
 
 
 def _results(outs: Sequence[Port]) -> list[str]:
-    """Lines that leave fresh arrays in %result, a tuple where there are several, and their data pointers in %d0 ..."""
+    """Lines that put new arrays into %result, a tuple if there are several, and their data pointers into %d0 ..."""
     lines = ["  %skipped = zext i1 %plain to i64", "  %leading = select i1 %plain, i32 0, i32 1"]
     for k, port in enumerate(outs):
         for axis, extent in enumerate(("%n", *port.shape)):
@@ -79,7 +79,7 @@ def _results(outs: Sequence[Port]) -> list[str]:
     if len(outs) == 1:
         lines += [f"  %result = {made[0]}", "  %none = icmp eq ptr %result, null"]
         return [*lines, "  br i1 %none, label %failed, label %made", "made:", "  %d0 = call ptr @data(ptr %result)"]
-    # a tuple owns the arrays from the start, so that dropping it drops whatever has been made
+    # the tuple owns the arrays from the start, so that releasing it releases all arrays made so far
     lines += [f"  %result = call ptr %new_tuple(i64 {len(outs)})", "  %none = icmp eq ptr %result, null"]
     lines += ["  br i1 %none, label %failed, label %make0"]
     for k, array in enumerate(made):
@@ -92,11 +92,12 @@ def _results(outs: Sequence[Port]) -> list[str]:
 
 
 def _shape_name(port: Port) -> str:
+    """The shape of a port as a part of a function's name, as in `3x3`."""
     return "x".join(map(str, port.shape)) or "number"
 
 
 def _fits(port: Port, precision: Precision) -> str:
-    """`fits.SHAPE(o)`: 0 for an array of that shape, or a number; n for one with a leading axis; -1 for all else."""
+    """The definition of `fits.SHAPE(o)`: 0 for an array of that shape or a number, n for a batch of n, else -1."""
     axes = len(port.shape)
     lines = [f"define internal i64 @fits.{_shape_name(port)}(ptr %o) noinline minsize nounwind {{", "start:"]
     if axes == 0 and precision == "float64":

@@ -1,13 +1,13 @@
-"""A program's operations as LLVM functions, on values of any type: a number, or several states side by side.
+"""A program's operations as LLVM functions, on values of any type: plain numbers, or vectors with one lane per state.
 
-    <name>             void <name>(outs, ins): runs the chunks; values cross from one to another through `scratch`
-    <name>.0 ...       the operations, in pieces short enough to compile in linear time
-    <name>.constants   the outputs that never change, where they are stored apart
+    <name>             void <name>(outs, ins): runs the chunks, which pass values to each other in `scratch`
+    <name>.0 ...       the chunks: operations in functions short enough to be compiled in linear time
+    <name>.constants   writes the outputs that are constants, if they are written separately
 
-Each takes pointers to the outputs and the inputs; element k of each is a whole value, so in lanes entry k of a port is
-a vector that holds that entry of every state. On plain numbers, sin, cos and tan whose arguments are known at the same
-moment go through one sincos in SIMD lanes; in lanes each argument has its own. Block ops are calls of functions that
-loop programs became (`loop_programs`).
+Each function takes pointers to the outputs and the inputs. Element k of each array is a whole value, so in lanes entry
+k of a port is a vector with this entry of every state. On plain numbers, sin, cos and tan whose arguments are known at
+the same time are computed by one sincos in SIMD lanes; on vectors, each argument has a sincos of its own. Block ops are
+calls of the functions of their routines (`loop_programs`).
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from kinemorph.codegen.graphs.program import Program, Runnable
 from kinemorph.codegen.graphs.schedule import Plan
 from kinemorph.vocabulary.blocks import Block, Item
 
-WIDTHS = (8, 4, 2, 1)  # in which sincos is emitted for plain numbers
-PLAIN = ("add", "sub", "mul")  # ops that angles are made of,
-NEARLY = 2  # and how many of them in a row are computed early, to have more angles in one sincos
-SMALL, INNER = 40, 600  # ops up to which a called program is inlined, anywhere and in an innermost loop
+WIDTHS = (8, 4, 2, 1)  # numbers of lanes in which sincos is emitted for plain numbers
+PLAIN = ("add", "sub", "mul")  # ops that may be computed early, to have more angles in one sincos,
+NEARLY = 2  # and how many of them, each depending on the one before
+SMALL, INNER = 40, 600  # most ops of a called program that is inlined: anywhere, and in an innermost loop
 
 
 def pointers(program: Runnable) -> tuple[list[str], list[str]]:
@@ -40,11 +40,11 @@ def output_refs(program: Program) -> list[tuple[int, ...]]:
 class Chunks:
     """Writes the functions of one program.
 
-    `outputs` are the references to store at each output pointer. Constants among them are stored by a function of their
-    own where `constants_apart`; else, in a short program, all stores come after all loads, so that outputs may overlap
-    inputs. `block_function` gives the name of the function that computes a block. `linkage` is that of the
-    functions which others call ("hidden" where those stand in another part of the module). `inner`: what calls it is an
-    innermost loop. Input ports in `shared` hold plain numbers, the same for all lanes.
+    `outputs` are the references to store at each output pointer. With `constants_apart`, a separate function stores the
+    constants among them; else, in a short program, all stores come after all loads, so that outputs may overlap inputs.
+    `block_function` returns the name of the function that computes a block. `linkage` is the linkage of the functions
+    that others call ("hidden" if these are in another part of the LLVM module). `inner` says that the program is called
+    in an innermost loop. Input ports in `shared` are plain numbers, the same for all lanes.
     """
 
     def __init__(
@@ -70,11 +70,11 @@ class Chunks:
         self.constants_apart = constants_apart
         self.linkage = linkage
         self.most_inlined = INNER if inner else SMALL
-        self.rotation_types: set[Real] = set()  # of the sincos used so far
+        self.rotation_types: set[Real] = set()  # the types for which sincos is needed
         self.places = [(f"%in{k}", entry) for k, port in enumerate(program.inputs) for entry in range(port.size)]
         self.plain = {f"%in{k}" for k in shared}
         self.stores: dict[int, list[tuple[int, str, int]]] = {}  # node -> (signed reference, pointer, entry)
-        self.zeros: list[tuple[str, int, int]] = []  # (pointer, first entry, how many) of neighbors that stay zero
+        self.zeros: list[tuple[str, int, int]] = []  # (pointer, first entry, count) of consecutive zeros
         for k, refs in enumerate(outputs):
             first = 0
             for ref, equal in groupby(refs):
@@ -86,13 +86,13 @@ class Chunks:
                     places += [(ref, f"%out{k}", entry) for entry in range(first, first + count)]
                 first += count
         self.outs, self.ins = pointers(program)
-        # loads, then stores; in a long program results that wait for the end would take the registers
+        # first all loads, then all stores; in a long program, results would occupy too many registers until the end
         self.in_order = not constants_apart and len(steps.chunks) == 1 and len(steps.chunks[0]) <= INNER
         self.lines: list[str] = []
         self.late: list[tuple[str, str, int]] = []  # stores for the end: (value, pointer, entry)
 
     def definitions(self) -> list[str]:
-        """All functions, the one that runs the others last."""
+        """The definitions of all functions; the last one calls the others."""
         made = [self._constants()] if self.constants_apart else []
         if self.in_order:
             return [*made, self._chunk(0, self.name)]
@@ -105,25 +105,27 @@ class Chunks:
         return [*made, "\n".join([*lines, "  ret void", "}"])]
 
     def declarations(self) -> list[str]:
-        """What a part of the module that calls these functions has to say of them."""
+        """Declarations of these functions for another part of the LLVM module that calls them."""
         named = [f"declare hidden void @{self.name}({', '.join(['ptr'] * len(self.outs + self.ins))}) nounwind"]
         if self.constants_apart:
             named.append(f"declare hidden void @{self.name}.constants({', '.join(['ptr'] * len(self.outs))}) nounwind")
         return named
 
     def _signature(self, scratch: str) -> str:
+        """The parameters of a function, with the parameter `scratch` last unless it is empty."""
         noalias = "" if self.in_order else " noalias"
         named = [f"ptr{noalias} {p}" for p in self.outs] + [f"ptr{noalias} readonly {p}" for p in self.ins]
         return ", ".join([*named, scratch] if scratch else named)
 
     def _begin(self) -> None:
+        """Starts a new function."""
         self.lines = []
         self.late = []
-        self.names: dict[int, str] = {}  # what is already in a register of this function
-        self.minus: dict[int, str] = {}
+        self.names: dict[int, str] = {}  # node -> register of this function that has its value
+        self.minus: dict[int, str] = {}  # node -> register that has its negative value
 
     def _constants(self) -> str:
-        """Stores the outputs that are constants."""
+        """The definition of the function that writes the outputs that are constants."""
         self._begin()
         self._clear_zeros()
         self._store_leaves("const")
@@ -133,7 +135,7 @@ class Chunks:
         return f"{start}\n{body}\n  ret void\n}}"
 
     def _chunk(self, number: int, name: str) -> str:
-        """One chunk. The first one also stores the outputs that are leaves."""
+        """The definition of one chunk as a function. The first chunk also writes the outputs that are leaves."""
         self._begin()
         ids = self.steps.chunks[number]
         if number == 0:
@@ -152,7 +154,7 @@ class Chunks:
             elif op in ROTATIONS:
                 if i in waiting:
                     waiting -= self._rotate(waiting, inside)
-            elif i not in self.names:  # an angle may have been made early
+            elif i not in self.names:  # an angle may have been computed early
                 self._op(i)
         if number == 0 and not self.constants_apart:
             self._clear_zeros()
@@ -169,7 +171,7 @@ class Chunks:
         self._made(i, f"%n{i}")
 
     def value(self, ref: int) -> str:
-        """A signed reference as an operand; loads or negates it where that has not been done in this function."""
+        """A signed reference as an operand; it is loaded or negated first, unless this function has already done so."""
         i = abs(ref)
         node = self.nodes[i]
         if node[0] == "const":
@@ -187,7 +189,7 @@ class Chunks:
         return self.minus[i]
 
     def _made(self, i: int, name: str) -> None:
-        """Node i is now in the register `name`: keeps it where another chunk or an output wants it."""
+        """Records that the register `name` has the value of node i, and stores it if a chunk or an output needs it."""
         self.names[i] = name
         slot = self.steps.slots.get(i)
         if slot is not None:
@@ -196,7 +198,7 @@ class Chunks:
             self._store(i)
 
     def _clear_zeros(self) -> None:
-        """Writes zeros in a row at once: one by one they would be most of the code of a sparse matrix."""
+        """Writes consecutive zeros at once: one by one they would be most of the code of a sparse matrix."""
         for base, first, count in self.zeros:
             place = f"%z{len(self.lines)}"
             self.lines.append(f"  {place} = getelementptr inbounds {self.real.text}, ptr {base}, i64 {first}")
@@ -235,7 +237,7 @@ class Chunks:
     # ── blocks ────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _block(self, i: int, block: Block, args: Sequence[int]) -> None:
-        """Puts the arguments in a row and calls the block's function, which leaves its numbers in another."""
+        """Writes the arguments of block node i to an array and calls the block's function, which fills another."""
         for name, count in ((f"%given{i}", block.n_in), (f"%solved{i}", block.n_out)):
             self.lines.append(f"  {name} = alloca [{max(count, 1)} x {self.real.text}], align 64")
         for k, ref in enumerate(args):
@@ -245,7 +247,10 @@ class Chunks:
     # ── sin, cos and tan ──────────────────────────────────────────────────────────────────────────────────────────
 
     def _rotate(self, waiting: set[int], inside: set[int]) -> set[int]:
-        """Computes all waiting sin, cos and tan whose argument is known, or nearly so. Returns the nodes done."""
+        """Computes all nodes of `waiting` (sin, cos, tan) whose arguments are known or can be computed early.
+
+        `inside` are the nodes of this chunk. Returns the nodes that were computed.
+        """
         ready = []
         for i in sorted(waiting):
             missing = self._missing(abs(self.nodes[i][1]), inside)
@@ -268,7 +273,10 @@ class Chunks:
         return set(ready)
 
     def _missing(self, i: int, inside: set[int], most: int = NEARLY) -> list[int] | None:
-        """The operations of this chunk that node i still wants, in order; None where it is far from made."""
+        """The operations to compute before node i is known, in order; None if these are too many or not PLAIN.
+
+        `inside` are the nodes of this chunk, and `most` is how many operations may depend on each other.
+        """
         if i in self.names or i not in inside:
             return []
         op, *args = self.nodes[i]
@@ -283,7 +291,10 @@ class Chunks:
         return [*wanted, i]
 
     def _sincos_of_states(self, arguments: Sequence[int]) -> list[tuple[str, str]]:
-        """All arguments in one call, through memory: their sines and cosines are too many for the registers anyway."""
+        """Calls sincos once for all arguments, on vectors; returns the registers of (sine, cosine) of each.
+
+        Arguments and results are in arrays: there are too many results for the registers anyway.
+        """
         real, count = self.real, len(arguments)
         self.rotation_types.add(real)
         tag = len(self.lines)
@@ -293,7 +304,7 @@ class Chunks:
         base, first = places[0]
         if (
             base and base not in self.plain and places == [(base, first + k) for k in range(count)]
-        ):  # neighbors in an input
+        ):  # consecutive entries of an input
             self.lines.append(f"  %angles{tag} = getelementptr inbounds {real.text}, ptr {base}, i64 {first}")
         else:
             self.lines.append(f"  %angles{tag} = alloca [{count} x {real.text}], align 64")
@@ -305,7 +316,7 @@ class Chunks:
         return [(f"%sc{tag}.{2 * k}", f"%sc{tag}.{2 * k + 1}") for k in range(count)]
 
     def _sincos_in_lanes(self, arguments: Sequence[int]) -> list[tuple[str, str]]:
-        """Plain numbers side by side, up to eight in a call."""
+        """Calls sincos on plain numbers, up to eight in the lanes of one call; returns (sine, cosine) of each."""
         results: list[tuple[str, str]] = []
         while len(results) < len(arguments):
             rest = arguments[len(results) :]
@@ -314,7 +325,10 @@ class Chunks:
         return results
 
     def _sincos(self, group: Sequence[int], width: int) -> tuple[list[str], list[str]]:
-        """One call of sincos on the references of `group`: packed into lanes of their own, zero in unused ones."""
+        """Calls sincos once on the references of `group`, packed into `width` lanes, with zero in unused lanes.
+
+        Returns the registers of all sines and of all cosines.
+        """
         packed_type = Real(self.real.precision, width)
         self.rotation_types.add(packed_type)
         t = packed_type.text

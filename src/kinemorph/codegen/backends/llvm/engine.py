@@ -1,10 +1,10 @@
-"""From LLVM IR text to callable functions, by llvmlite: parse, optimize for this CPU, compile, load.
+"""From LLVM IR to callable functions, with llvmlite: parse, optimize for this CPU, compile, load.
 
     key ──► cache ──► object code ──► Engine
-              └─ on a miss: emit ──► text ──► optimized ──► object code, kept under the key
+              └─ on a miss: emit ──► LLVM IR ──► optimized ──► object code, stored under the key
 
-A program found in the cache is neither emitted nor parsed, and what runs is the same object code either way. llvmlite
-is imported when the first program is compiled or loaded. LLVM is entered by one thread at a time.
+A program found in the cache is neither emitted nor parsed, and the same object code runs in both cases. llvmlite is
+imported when the first program is compiled or loaded. Only one thread at a time calls LLVM.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from kinemorph.codegen.backends.llvm import python_objects
 from kinemorph.codegen.storing.cache import code_cache, package_folder, source_lines
 from kinemorph.errors import CompileError
 
-PASSES, SPEED = 1, 2  # optimization levels of the passes (2 takes longer for code no faster) and of the code generator
-# what code needs that is no work on matrices: the graph has left nothing for the other passes, five times as long
+PASSES, SPEED = 1, 2  # optimization levels of the passes (2 takes longer, code is no faster) and of the code generator
+# the passes for code without matrix loops: all passes take five times as long, and the graph is already simplified
 FEW_PASSES = ("always_inliner", "sroa", "simplify_cfg", "new_gvn", "simplify_cfg")
-MATRICES = "; loops over matrices\n"  # a comment in text that needs all passes: their vectorizer above all
+MATRICES = "; loops over matrices\n"  # a comment in LLVM IR that needs all passes, above all the vectorizer
 BORDER = "\n\n; ── from here on a part that is compiled as it stands, without passes ──\n\n"
-# the rooms that have no say in the text of a program: whatever they decide is in its key
+# subpackages that do not influence the LLVM IR of a program other than through its key
 NO_SAY = frozenset(
     (
         "algebra",
@@ -49,9 +49,9 @@ _TYPES: dict[str, Any] = {"bool": ctypes.c_bool, "int64": ctypes.c_int64, "point
 
 
 def load_module(key: str, name: str, emit: Callable[[], str]) -> Engine:
-    """The compiled module with that key, from the cache on disk or by compiling what `emit` gives.
+    """The compiled LLVM module with a key, from the cache on disk or by compiling the LLVM IR that `emit` returns.
 
-    The key says everything that the text depends on, save what `facts` says; `name` is the program's, for messages.
+    The key contains everything that the IR depends on, except `facts`; `name` names the program in messages.
     """
     digest = hashlib.sha256("\n".join((*facts(), key)).encode()).hexdigest()
     store = code_cache()
@@ -64,7 +64,7 @@ def load_module(key: str, name: str, emit: Callable[[], str]) -> Engine:
 
 
 def facts() -> tuple[str, ...]:
-    """What code depends on besides its program: LLVM, its effort, the CPU, this package, Python's objects in memory."""
+    """Everything that code depends on besides its program: LLVM, its options, the CPU, this package, Python objects."""
     version = sys.modules[__name__.partition(".")[0]].__version__
     objects = f"{python_objects.HEAD} {python_objects.ITEMS} {python_objects.layout_is_known()}"
     return (*_target(), str(SPEED), version, emitter_digest(package_folder()), objects)
@@ -72,7 +72,7 @@ def facts() -> tuple[str, ...]:
 
 @cache
 def emitter_digest(package: Path) -> str:
-    """A hash of the source files that decide what is emitted."""
+    """A hash of the source files of the package that determine what is emitted."""
     digest = hashlib.sha256()
     for line in source_lines(package, NO_SAY):
         digest.update(line)
@@ -81,7 +81,7 @@ def emitter_digest(package: Path) -> str:
 
 @cache
 def _binding() -> Any:
-    """llvmlite's binding, ready for this computer's CPU."""
+    """llvmlite's `binding` module, initialized for this computer's CPU."""
     import llvmlite.binding as binding
 
     binding.initialize_native_target()
@@ -91,35 +91,35 @@ def _binding() -> Any:
 
 @cache
 def _target() -> tuple[str, str, str, str, str]:
-    """Versions of LLVM and llvmlite; triple, CPU and features that code is made for."""
+    """(LLVM version, llvmlite version, target triple, CPU name, CPU features) that code is compiled for."""
     import llvmlite
 
     binding = _binding()
     version = ".".join(map(str, binding.llvm_version_info))
     features = binding.get_host_cpu_features().flatten()
-    if vector_bits() == 512:  # loops as wide as the lanes; LLVM prefers half of it on some CPUs
+    if vector_bits() == 512:  # full register width in loops; LLVM prefers half of it on some CPUs
         features += ",-prefer-256-bit"
     return version, llvmlite.__version__, binding.get_process_triple(), binding.get_host_cpu_name(), features
 
 
 @cache
 def vector_bits() -> int:
-    """The width of this CPU's SIMD registers."""
+    """The width of this CPU's SIMD registers [bit]."""
     features = _binding().get_host_cpu_features()
     return 512 if features.get("avx512f") else 256 if features.get("avx") else 128
 
 
 def _machine() -> Any:
-    """A code generator for this CPU. Code for `jit` may lie any distance from its data and from the libraries."""
+    """A code generator for this CPU. With `jit`, code may be at any distance from its data and from libraries."""
     _, _, triple, cpu, features = _target()
     target = _binding().Target.from_triple(triple)
     return target.create_target_machine(cpu=cpu, features=features, opt=SPEED, jit=True)
 
 
 def compile_text(name: str, source: str) -> bytes:
-    """LLVM IR as an object file in memory. It holds no address of this process, so that any other can load it.
+    """LLVM IR compiled to an object file in memory. It contains no address of this process, so others can load it.
 
-    What follows a BORDER in the text is a part of the module that goes through no passes but inlining.
+    Code after a BORDER in the source is only inlined; no other passes run on it. `name` is for messages.
     """
     with _LOCK:
         machine = _machine()
@@ -131,13 +131,16 @@ def compile_text(name: str, source: str) -> bytes:
 
 
 def _optimized(name: str, source: str, machine: Any, passes: int | None) -> Any:
-    """LLVM IR as a module, after the passes of that level, or FEW_PASSES."""
+    """LLVM IR as an LLVM module, after the passes of the optimization level `passes`, or FEW_PASSES for None."""
     binding = _binding()
     try:
         module = binding.parse_assembly(source)
         module.verify()
     except RuntimeError as error:
-        raise CompileError(f"program '{name}': LLVM refuses the code emitted for it: {error}") from error
+        raise CompileError(
+            f"program '{name}': LLVM does not accept the code emitted for it. Use the backend 'interpreter' or 'c'. "
+            f"LLVM says: {error}"
+        ) from error
     module.triple = machine.triple
     module.data_layout = str(machine.target_data)
     tuning = binding.create_pipeline_tuning_options(speed_level=PASSES if passes is None else passes)
@@ -152,29 +155,32 @@ def _optimized(name: str, source: str, machine: Any, passes: int | None) -> Any:
 
 
 class Engine:
-    """A compiled module. The machine code lives as long as the engine; every function handed out keeps it alive."""
+    """A compiled LLVM module. The machine code exists as long as the engine; every returned function keeps it alive."""
 
     def __init__(self, code: bytes) -> None:
         with _LOCK:
             binding, machine = _binding(), _machine()
-            empty = binding.parse_assembly("")  # an engine is made around a module
+            empty = binding.parse_assembly("")  # an execution engine needs a module
             empty.triple = machine.triple
             self._engine = binding.create_mcjit_compiler(empty, machine)
             self._engine.add_object_file(binding.ObjectFileRef.from_data(code))
             self._engine.finalize_object()
 
     def address(self, name: str) -> int:
-        """Where the machine code of a function begins."""
+        """The address of the machine code of a function."""
         with _LOCK:
             return int(self._engine.get_function_address(name))
 
     def place(self, name: str) -> int:
-        """Where a global variable lies."""
+        """The address of a global variable."""
         with _LOCK:
             return int(self._engine.get_global_value_address(name))
 
     def function(self, name: str, result: str, arguments: Sequence[str]) -> Any:
-        """A function of the module, callable from Python; the interpreter lock is free while it runs."""
+        """A function of the LLVM module, callable from Python; it runs without Python's interpreter lock.
+
+        `result` and `arguments` are types: "bool", "int64", "pointer" or "void".
+        """
         prototype = ctypes.CFUNCTYPE(_TYPES[result], *(_TYPES[kind] for kind in arguments))
         function: Any = prototype(self.address(name))
         function.engine = self

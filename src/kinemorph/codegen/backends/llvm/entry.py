@@ -1,12 +1,13 @@
-"""Called straight from Python: `raw` and the call itself as built-in functions whose body is compiled with the program.
+"""Direct entries from Python: built-in functions `raw` and `call` whose body is compiled with the program.
 
-    raw(out, *ins)   as many states as `out` holds, each input as many, or one for all; ShapeError if the sizes differ.
-                     Answers whether every number written is finite. `out` is a tuple where there are several outputs
-    call(*ins)       one state, or a batch with one leading axis: fresh arrays (`call`)
+    raw(out, *ins)   evaluates as many states as `out` has room for and returns whether every number written is finite.
+                     `out` is a tuple if there are several outputs. Each input has as many states, or one state for
+                     all; ShapeError if the sizes differ
+    call(*ins)       evaluates one state, or a batch with one leading axis, and returns new arrays (see `call`)
 
-They only take C-contiguous arrays of the function's precision. Batches go to the machine code of the lanes module,
-which is made when the first one comes. Where the layout of objects is not the known one there are no entries, and
-arrays take a slower path with the same results.
+They take only C-contiguous arrays of the function's precision. Batches are evaluated by the LLVM module for lanes,
+which is compiled at the first batch. If the memory layout of Python objects is not the known one, there are no direct
+entries, and calls are slower, with the same results.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from kinemorph.codegen.backends.llvm.call import call_entry
 from kinemorph.codegen.backends.llvm.engine import Engine
 from kinemorph.codegen.graphs.program import Runnable
 
-FREE_ABOVE = 32  # states from which the interpreter lock is released
+FREE_ABOVE = 32  # the number of states from which Python's interpreter lock is released during a call
 
 Function = Callable[..., Any]
 
@@ -30,9 +31,9 @@ Function = Callable[..., Any]
 def bind_entries(
     program: Runnable, engine: Engine, lanes_engine: Callable[[], Engine], precision: Precision
 ) -> tuple[Callable[..., bool], Callable[[Function], Function]]:
-    """The built-in function `raw` of a compiled module, and `call` for a function to hand other calls to.
+    """(raw, call) of a compiled LLVM module, as in `Kernel`: `raw` is a built-in function, `call` makes one.
 
-    `lanes_engine` makes the module for batches.
+    `lanes_engine` compiles the LLVM module for batches.
     """
     table = (ctypes.c_uint64 * len(py.PYTHON)).from_address(engine.place("python"))
     message = ctypes.create_string_buffer(_message(program, precision).encode())
@@ -53,12 +54,12 @@ def bind_entries(
 
 
 def entries(program: Runnable, precision: Precision) -> str:
-    """The definitions of `raw` and `call`."""
+    """The definitions of `raw` and `call`, as LLVM IR."""
     return "\n".join([helpers(precision), _many(program), _raw(program), call_entry(program, precision)])
 
 
 def _unpack(program: Runnable) -> list[str]:
-    """Lines that check the count of arguments and leave the objects in %o0 ... (outputs, then inputs)."""
+    """Lines that check the number of arguments and put the objects into %o0 ... (outputs, then inputs)."""
     n_outs, n_ins = len(program.outputs), len(program.inputs)
     lines = [
         "start:",
@@ -82,19 +83,20 @@ def _unpack(program: Runnable) -> list[str]:
 
 
 def _data(program: Runnable) -> list[str]:
-    """Lines that leave the data pointers in %d0 ... once every object is known to be usable."""
+    """Lines that put the data pointers of the objects, which are known to be usable, into %d0 ..."""
     ports = [*program.outputs, *program.inputs]
     return [f"  %d{k} = call ptr @data(ptr %o{k})" for k in range(len(ports))]
 
 
 def _raw(program: Runnable) -> str:
+    """The definition of `raw`."""
     outs, ins = program.outputs, program.inputs
     total = len(outs) + len(ins)
     lines = ["define ptr @raw(ptr %self, ptr %args, i64 %count) minsize nounwind {", *_unpack(program)]
     for k, port in enumerate([*outs, *ins]):
         flags = py.USABLE | py.WRITEABLE if k < len(outs) else py.USABLE
         lines.append(f"  %n{k} = call i64 @states(ptr %o{k}, i64 {port.size}, i32 {flags})")
-    # an empty port says nothing about the number of states (0 of `states` stands for any)
+    # an empty port does not determine the number of states (a result 0 of `states` stands for any number)
     lines.append("  %most0 = add i64 %n0, 0")
     for k in range(1, len(outs)):
         lines.append(f"  %less{k} = icmp slt i64 %most{k - 1}, %n{k}")
@@ -113,7 +115,7 @@ def _raw(program: Runnable) -> str:
         fits = f"%fits{k}"
     lines += [f"  br i1 {fits}, label %ready, label %refused", "ready:", *_data(program)]
     pointers = ", ".join(f"ptr %d{k}" for k in range(total))
-    # arrays of exactly the ports' shapes are one state; leading axes make a batch, also of one
+    # arrays of exactly the ports' shapes are one state; arrays with leading axes are a batch, also of one state
     lines += [f"  %axes.at = getelementptr i8, ptr %o0, i64 {py.AXES}", "  %axes = load i32, ptr %axes.at"]
     lines.append(f"  %plain = icmp eq i32 %axes, {len(outs[0].shape)}")
     lines += ["  %alone = icmp eq i64 %n, 1", "  %single = and i1 %alone, %plain"]
@@ -133,9 +135,10 @@ def _raw(program: Runnable) -> str:
 
 
 def _many(program: Runnable) -> str:
-    """`many(n, outs, ins, strides)`: 1 if every number of a batch is finite, 0 if not, -1 if Python's error is set.
+    """The definition of `many(n, outs, ins, strides)`, which evaluates a batch.
 
-    It has the lanes module made when the first batch comes, and lets other threads run during a long one.
+    It returns 1 if every number written is finite, 0 if not, -1 if Python's error is set. At the first batch it has the
+    LLVM module for lanes compiled; during a long batch it releases Python's interpreter lock.
     """
     total = len(program.outputs) + len(program.inputs)
     passed = ["i64 %n", *(f"ptr %d{k}" for k in range(total)), *(f"i64 %s{k}" for k in range(len(program.inputs)))]
@@ -159,10 +162,11 @@ def _many(program: Runnable) -> str:
 
 
 def _message(program: Runnable, precision: Precision) -> str:
+    """The text of the error that `raw` raises for unsuitable arguments."""
     outs, ins = (", ".join(f"{p.name} {p.shape}" for p in ports) for ports in (program.outputs, program.inputs))
     first = "out" if len(program.outputs) == 1 else "(outs)"
     return (
         f"function '{program.name}': raw({first}, *inputs) takes C-contiguous {precision} arrays, outputs {outs} and "
-        f"inputs {ins}, with as many states in each input as in the outputs, or one. Call the function itself to have "
-        "arrays checked and converted."
+        f"inputs {ins}, with as many states in each input as in the outputs, or one state. Call the function without "
+        "`.raw` to have arrays checked and converted."
     )

@@ -1,12 +1,12 @@
-"""A batch of states in SIMD lanes: W states side by side, from arrays in which every state is a row.
+"""A batch of states in SIMD lanes: blocks of W states at a time, from arrays in which every state is a row.
 
     batch         n states:  i1 batch(i64 n, outs, ins, strides), whether every number written is finite
-      take        W rows of each input, turned into one vector per entry (`transpose`)
-      main        the operations, on vectors
-      fill, give  vectors turned back into W rows, between what never changes
+      take        converts W rows of each input to one vector per entry (`transpose`)
+      main        computes the operations, on vectors
+      give        converts vectors back to W rows
 
-A last block with less than W states has its last state in all lanes left over; it is read and written once more, so
-nothing outside the arrays is touched and every state is computed in the same way wherever it stands.
+In a last block with fewer than W states, the unused lanes repeat the last state. So nothing outside the arrays is read
+or written, and every state is computed in the same way, whatever its position.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from kinemorph.codegen.loops.loop_program import LoopProgram
 
 
 def emit_lanes(program: Program | LoopProgram, real: Real) -> str:
-    """The module that evaluates batches of `program` in lanes."""
+    """The LLVM IR that evaluates batches of `program` in lanes."""
     heading = f"; {program.name!r} in {real.lanes} lanes of {real.precision}"
     module = Module(real)
     outputs = _Outputs(program, real)
@@ -38,15 +38,18 @@ def emit_lanes(program: Program | LoopProgram, real: Real) -> str:
 
 
 class _Outputs:
-    """What `main` leaves of each output, and how that becomes rows."""
+    """The vectors that `main` computes for each output, and the functions that write them as rows.
+
+    Equal entries of an output, as in a symmetric matrix, are computed once; `picks` gives the vector of each entry.
+    """
 
     def __init__(self, program: Program | LoopProgram, real: Real) -> None:
         self.real = real
         self.sizes = [port.size for port in program.outputs]
-        self.results: list[tuple[int, ...]] | None = None  # references to compute, of a Program
-        self.counts = self.sizes  # vectors
+        self.results: list[tuple[int, ...]] | None = None  # for a Program: the references to compute
+        self.counts = self.sizes  # number of vectors
         self.picks: list[Sequence[int]] = [range(size) for size in self.sizes]
-        if not isinstance(program, LoopProgram):  # each number once, where a symmetric matrix has it twice
+        if not isinstance(program, LoopProgram):  # equal entries are computed once
             refs = output_refs(program)
             self.results = [tuple(dict.fromkeys(entries)) for entries in refs]
             self.counts = [len(kept) for kept in self.results]
@@ -55,7 +58,7 @@ class _Outputs:
         self.widths = [columns(size, real.lanes) if size else 0 for size in self.sizes]
 
     def functions(self) -> list[str]:
-        """The functions that write rows, and their tables."""
+        """The definitions of the functions that write rows, and their tables of picks."""
         code = [give(width, self.real) for width in sorted({*self.widths} - {0})]
         for k, picks in enumerate(self.picks):
             listed = ", ".join(f"i32 {pick}" for pick in picks)
@@ -63,7 +66,7 @@ class _Outputs:
         return code
 
     def given(self, k: int) -> list[str]:
-        """Lines that write an output's rows, and add what `give` answers."""
+        """Lines that write the rows of output k and add the result of `give` to the sum of the finite check."""
         t, size = self.real.text, self.sizes[k]
         if not size:
             return [f"  %sum{k + 1} = fadd {t} %sum{k}, zeroinitializer"]
@@ -77,7 +80,7 @@ class _Outputs:
 
 
 def _batch(program: Program | LoopProgram, real: Real, outputs: _Outputs) -> str:
-    """The loop over blocks."""
+    """The definition of `batch`: a loop over blocks of W states."""
     outs, ins = pointers(program)
     t = real.text
     rows = [f"ptr %rows.{p[1:]}" for p in [*outs, *ins]]
@@ -112,7 +115,7 @@ def _batch(program: Program | LoopProgram, real: Real, outputs: _Outputs) -> str
 
 
 def _taken(k: int, port: Port, real: Real) -> list[str]:
-    """Lines that turn an input's rows; an input with one state for all (stride 0) is turned once."""
+    """Lines that convert the rows of input k to vectors; an input with one state for all (stride 0) only once."""
     if not port.size:
         return []
     rest = f"i64 {port.size}, i64 %stride{k}, i64 %last"

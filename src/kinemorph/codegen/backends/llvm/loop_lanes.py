@@ -1,12 +1,12 @@
-"""Loops of one state whose passes are apart, in LLVM: several passes side by side in SIMD lanes.
+"""Loops with independent passes (`apart`) for one state, in LLVM: several passes run at a time in SIMD lanes.
 
-Pass k is lane k of a block; lanes left over repeat the last pass and write nothing. What calls read and write goes by
-what it is to the loop:
+Passes are divided into blocks, with one lane per pass; unused lanes repeat the last pass and write nothing. How the
+arguments of calls are stored depends on how the loop uses them:
 
-    the same in all passes        stays plain numbers, which the called function spreads over the lanes
-    fixed numbers                 a table is written with the lanes side by side
-    arrays of such loops only     are kept in lanes from loop to loop
-    other arrays                  are turned (`strides`)
+    the same in all passes        plain numbers, which the called function copies to all lanes
+    constants                     a table of vectors
+    arrays of such loops only     stored as vectors from loop to loop
+    other arrays                  converted to vectors and back (`strides`)
 """
 
 from __future__ import annotations
@@ -19,34 +19,34 @@ from kinemorph.codegen.backends.llvm.views import Functions, Views
 from kinemorph.codegen.graphs.program import Program
 from kinemorph.codegen.loops.loop_program import Affine, Call, For, If, LoopProgram, Statement, View, While, views_of
 
-BLOCK = "block"  # counter of the blocks that are being written
+BLOCK = "block"  # the counter of the blocks
 
 
 class Abreast(Views):
-    """The part of a loop writer that runs passes of a loop side by side."""
+    """The part of a loop writer that runs several passes of a loop at a time in SIMD lanes."""
 
     def __init__(self, name: str, program: LoopProgram, real: Real, functions: Functions) -> None:
         super().__init__(real, functions)
         self.name = name
         self.globals: list[str] = []
-        self.head: list[str] = []  # of the first block: counters and masks
+        self.head: list[str] = []  # lines at the start of the function: counters and masks
         self.values = {port.name: values for port, values in program.constants}
-        self.tables: dict[tuple[str, int, int, int, int], str] = {}  # what of a constant is in lanes -> its place
-        # buffers that are kept in lanes -> the size of a pass's row, and how many vectors they are of which type
+        self.tables: dict[tuple[str, int, int, int, int], str] = {}  # view of a constant -> its table of vectors
+        # buffers that are stored as vectors -> their rows
         self.rows = _rows_in_lanes(program, self._lanes)
         looks = _looks(program.body, self._lanes)
         self.turned = {view.array for view, loop in looks if loop and view.offset.coefficient(loop.counter)}
 
     def _shown(self, place: str) -> str:
-        """A line after which an array counts as known elsewhere, so that it stays in memory.
+        """A line that makes LLVM assume that other code uses an array, so that the array stays in memory.
 
-        LLVM 22 puts stores of short vectors together for the load of a long one, in an order that uses values before
-        they are there (SROA, in arrays that no other function sees).
+        It avoids an error of LLVM 22: in arrays that no other function uses, SROA combines stores of short vectors for
+        the load of a long vector in an order that uses values before they are defined.
         """
         return f'  call void asm sideeffect "", "r"(ptr {place})'
 
     def _lanes(self, loop: For) -> int:
-        """How many lanes a loop is run in; 1 where it stays a loop."""
+        """The number of lanes in which the passes of a loop run; 1 if they run one after the other."""
         if not loop.apart or self.real.lanes > 1 or isinstance(loop.stop, View):
             return 1
         for statement in loop.body:
@@ -57,7 +57,7 @@ class Abreast(Views):
         return min(1 << max(_passes(loop) - 1, 0).bit_length(), self.functions.widest)
 
     def _side_by_side(self, loop: For, lanes: int) -> None:
-        """All passes, block by block."""
+        """Writes a loop whose passes run in lanes, block by block."""
         whole, left = divmod(_passes(loop), lanes)
         if whole > 1:
             head, body, done = self._labels("block", "passes", "passed")
@@ -76,7 +76,7 @@ class Abreast(Views):
             self._block(loop, str(whole), lanes, left)
 
     def _block(self, loop: For, block: str, lanes: int, live: int) -> None:
-        """The passes of one block, of which `live` are real."""
+        """Writes the passes of one block, in `lanes` lanes; only the first `live` lanes are passes of the loop."""
         self.counters[BLOCK] = block
         self.counters[loop.counter] = self._affine(Affine(0, ((BLOCK, lanes),)) + loop.start)
         for call in loop.body:
@@ -85,7 +85,7 @@ class Abreast(Views):
         del self.counters[loop.counter], self.counters[BLOCK]
 
     def _call_abreast(self, call: Call, loop: For, real: Real, live: int) -> None:
-        """Runs a program on lanes; what is not kept in lanes is turned before and after."""
+        """Writes a call of a program on vectors; arguments not stored as vectors are converted before and after."""
         strides = [view.offset.coefficient(loop.counter) for view in call.ins]
         shared = frozenset(k for k, stride in enumerate(strides) if not stride)
         alone = len(loop.body) == 1
@@ -115,18 +115,22 @@ class Abreast(Views):
                 self._turn(Runs(True, view.size, view.offset.coefficient(loop.counter), live, real), place, view)
 
     def _turn(self, runs: Runs, vectors: str, view: View) -> None:
+        """Writes a call that converts the numbers of a view to vectors, or back."""
         if runs.size:
             name = self.functions.turning(runs)
             self.lines.append(f"  call void @{name}(ptr {vectors}, ptr {self._place(view)})")
 
     def _kept(self, view: View, real: Real) -> str | None:
-        """Where a view of a buffer that is kept in lanes begins."""
+        """The pointer to a view of a buffer that is stored as vectors; None for other arrays."""
         if view.array not in self.rows:
             return None
         return self._vector(self.arrays[view.array][0], self.rows[view.array][0], view.offset.constant, real)
 
     def _table(self, view: View, loop: For, real: Real) -> str | None:
-        """Where lanes of fixed numbers begin; None of other arrays, and where counters around the loop move them."""
+        """The pointer to the table of vectors of a constant, which is added at the first request.
+
+        None for other arrays, and if the view depends on counters of outer loops.
+        """
         stride = view.offset.coefficient(loop.counter)
         start = view.offset - Affine(0, ((loop.counter, stride),)) + loop.start * stride
         if view.array not in self.values or start.terms:
@@ -146,24 +150,25 @@ class Abreast(Views):
         return self._vector(self.tables[key], view.size, 0, real)
 
     def _vector(self, base: str, size: int, entry: int, real: Real) -> str:
-        """The place of an entry among the `size` vectors of the block."""
+        """The pointer to vector `entry` of the current block, in an array with `size` vectors per block."""
         at, place = self._affine(Affine(entry, ((BLOCK, size),))), self._new("place")
         self._line(f"{place} = getelementptr inbounds {real.text}, ptr {base}, i64 {at}")
         return place
 
 
 def _passes(loop: For) -> int:
+    """The number of passes of a loop with constant bounds."""
     assert isinstance(loop.stop, Affine)
     return (loop.stop - loop.start).constant
 
 
-# ── what is kept in lanes ─────────────────────────────────────────────────────────────────────────────────────────────
+# ── which buffers are stored as vectors ───────────────────────────────────────────────────────────────────────────────
 
-Row = tuple[int, int, int]  # numbers in a pass's row, passes, lanes
+Row = tuple[int, int, int]  # numbers in the row of one pass, number of passes, number of lanes
 
 
 def _rows_in_lanes(program: LoopProgram, lanes: Callable[[For], int]) -> dict[str, Row]:
-    """Buffers that only loops side by side look at, all in the same way, each pass at a row of its own."""
+    """The buffers that can be stored as vectors: only loops in lanes use them, and each pass uses one row."""
     sizes = {port.name: port.size for port in program.buffers}
     found: dict[str, set[Row | None]] = {}
     for view, loop in _looks(program.body, lanes):
@@ -173,7 +178,7 @@ def _rows_in_lanes(program: LoopProgram, lanes: Callable[[For], int]) -> dict[st
 
 
 def _looks(body: Sequence[Statement], lanes: Callable[[For], int]) -> Iterator[tuple[View, For | None]]:
-    """Every view, and the loop side by side that it is in."""
+    """All views in a body, each with the loop in lanes that contains it, or None."""
     for statement in body:
         match statement:
             case For() if lanes(statement) > 1:
@@ -187,7 +192,7 @@ def _looks(body: Sequence[Statement], lanes: Callable[[For], int]) -> Iterator[t
 
 
 def _row(view: View, loop: For | None, size: int, lanes: Callable[[For], int]) -> Row | None:
-    """The row that a view is in, where passes part the whole buffer among them."""
+    """The row that contains a view, if the passes of a loop divide the whole buffer into rows; else None."""
     if loop is None or loop.start != Affine(0):
         return None
     row = view.offset.coefficient(loop.counter)

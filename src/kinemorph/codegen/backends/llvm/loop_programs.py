@@ -1,12 +1,12 @@
 """A loop program as an LLVM function, on values of any type.
 
-    void <name>(outs, ins)             or, where only some lanes continue,
+    void <name>(outs, ins)             or, if it is called for some lanes only,
     void <name>(outs, ins, mask)
 
-Arrays hold values, so in lanes entry k is a vector with that entry of every state; constants are plain numbers. In
-lanes, where states may part ways (While, If, a For whose bound stands in an array), what follows runs under a mask: a
-region is skipped where no lane is in it, and what a call computes is kept only in the lanes of the mask. Counters and
-masks live in memory here; the compiler puts them in registers.
+The entries of arrays are values, so in lanes entry k is a vector with this entry of every state; constants are plain
+numbers. In lanes, states may take different branches (While, If, a For whose bound is in an array). Such a body runs
+under a mask: it is skipped if no lane takes it, and results of calls are stored only in the lanes of the mask. Counters
+and masks are in memory in the emitted code; LLVM moves them to registers.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ from kinemorph.codegen.loops.loop_program import (
     filled_first,
 )
 
-FEW = 4  # passes up to which a loop stays as it is written
+FEW = 4  # a loop with fewer passes is not vectorized
 ENDLESS = 1 << 40
 AS_WRITTEN, MASKED = "!0", "!3"
-# what the note says: a loop is neither made of vectors nor repeated in its own body
+# metadata of loops: !0 forbids vectorizing and unrolling, !3 forbids unrolling and asks for vectors with a mask
 NOTES = """!0 = distinct !{!0, !1, !2}
 !1 = !{!"llvm.loop.vectorize.enable", i1 false}
 !2 = !{!"llvm.loop.unroll.disable"}
@@ -41,7 +41,7 @@ NOTES = """!0 = distinct !{!0, !1, !2}
 
 
 class LoopWriter(Abreast):
-    """Writes the function of one loop program."""
+    """Writes the LLVM function `name` of one loop program; with `masked` it takes a mask of active lanes."""
 
     def __init__(self, name: str, program: LoopProgram, real: Real, functions: Functions, *, masked: bool) -> None:
         super().__init__(name, program, real, functions)
@@ -50,11 +50,11 @@ class LoopWriter(Abreast):
         for place, port in zip([*outs, *ins], [*program.outputs, *program.inputs], strict=True):
             self.arrays[port.name] = (place, port.size)
         self.constants |= {port.name for port, _ in program.constants}
-        self.innermost = False  # whether what is written is all that a loop repeats
-        self.ranges: dict[str, tuple[int, int]] = {}  # counter -> the least and the most it can be, where known
+        self.innermost = False  # whether the current statement is the only one in its loop
+        self.ranges: dict[str, tuple[int, int]] = {}  # counter -> its smallest and largest value, if known
 
     def definition(self) -> str:
-        """The function, with its constants before it."""
+        """The definition of the function, with its constants before it."""
         for port, values in self.program.constants:
             place = f"@{self.name}.{len(self.globals)}"
             element = self.real.element
@@ -85,6 +85,7 @@ class LoopWriter(Abreast):
     # ── statements ────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _body(self, body: Sequence[Statement], mask: str | None) -> None:
+        """Writes statements; `mask` is the register of the mask of active lanes, or None for all."""
         for statement in body:
             match statement:
                 case Call():
@@ -101,7 +102,7 @@ class LoopWriter(Abreast):
                     self._if(statement, mask)
 
     def _call(self, call: Call, mask: str | None) -> None:
-        """Runs a program on places; what must not be written directly goes through temporary arrays."""
+        """Writes a call of a program on views; masked or overlapping outputs go through temporary arrays."""
         if self._moves(call, mask):
             return
         callee = self.functions.called(call.program, masked=mask is not None, inner=self.innermost)
@@ -122,7 +123,7 @@ class LoopWriter(Abreast):
             self._copy(place, temporary, size, mask)
 
     def _moves(self, call: Call, mask: str | None) -> bool:
-        """A program that only hands its input on becomes a move of memory."""
+        """Writes a call of a program that only copies its input as a copy of memory; False for other programs."""
         program = call.program
         if isinstance(program, LoopProgram) or program.steps or len(call.ins) != 1 or len(call.outs) != 1:
             return False
@@ -133,7 +134,7 @@ class LoopWriter(Abreast):
         return True
 
     def _copy(self, place: str, source: str, size: int, mask: str | None) -> None:
-        """Copies values, or those of the mask's lanes."""
+        """Writes a copy of `size` values, only in the lanes of the mask if there is one."""
         if not size:
             return
         if mask is not None:
@@ -152,7 +153,7 @@ class LoopWriter(Abreast):
         self.lines.append(f"  call void @llvm.memmove.p0.p0.i64({passed})")
 
     def _count(self, loop: For, mask: str | None) -> None:
-        """A For with bounds that all states share."""
+        """Writes a For whose bounds are the same for all states."""
         assert isinstance(loop.stop, Affine)
         stop = self._affine(loop.stop)
         head, body, done = self._labels("count", "body", "counted")
@@ -164,14 +165,14 @@ class LoopWriter(Abreast):
         self.ranges[loop.counter] = (low, max(low, high - 1))
         self.innermost = len(loop.body) == 1 and isinstance(loop.body[0], Call)
         self._body(loop.body, mask)
-        # few passes: LLVM would write them for any number, several times over
+        # few passes: LLVM's code for any number of passes would be several times longer
         short = self._range(loop.stop - loop.start)[1] < FEW or not self.innermost
         self._next(loop, head, counter, f", !llvm.loop {AS_WRITTEN if short else MASKED}")
         self.innermost = False
         self.lines.append(f"{done}:")
 
     def _range(self, value: Affine) -> tuple[int, int]:
-        """The least and the most that a whole number can be; counters whose bounds data decide count as endless."""
+        """(smallest, largest) value of a whole number; a counter whose bound depends on data counts as unlimited."""
         low = high = value.constant
         for counter, coefficient in value.terms:
             ends = [coefficient * end for end in self.ranges.get(counter, (-ENDLESS, ENDLESS))]
@@ -179,7 +180,7 @@ class LoopWriter(Abreast):
         return low, high
 
     def _count_to_view(self, loop: For, mask: str | None) -> None:
-        """A For whose bound differs from state to state."""
+        """Writes a For whose bound may differ from state to state."""
         assert isinstance(loop.stop, View)
         real = self.real
         stop = self._entry(loop.stop)
@@ -195,7 +196,7 @@ class LoopWriter(Abreast):
         self.lines.append(f"{done}:")
 
     def _counter(self, loop: For, head: str) -> str:
-        """Starts a counter and the block in which it is looked at; gives its value there."""
+        """Writes the start of a loop: sets its counter and opens the block `head`; returns the counter's register."""
         place = f"%counter{head}"
         self.head.append(f"  {place} = alloca i64")
         self.lines.append(f"  store i64 {self._affine(loop.start)}, ptr {place}")
@@ -206,12 +207,14 @@ class LoopWriter(Abreast):
         return value
 
     def _next(self, loop: For, head: str, counter: str, note: str = "") -> None:
+        """Writes the end of a loop: increments its counter and branches to `head`; `note` is loop metadata."""
         self._line(f"{counter}.next = add nsw i64 {counter}, 1")
         self.lines.append(f"  store i64 {counter}.next, ptr %counter{head}")
         self.lines.append(f"  br label %{head}{note}")
         del self.counters[loop.counter]
 
     def _while(self, loop: While, mask: str | None) -> None:
+        """Writes a While."""
         head, body, done = self._labels("while", "body", "ended")
         place = f"%mask{head}"
         lanes = self.real.lanes > 1
@@ -230,6 +233,7 @@ class LoopWriter(Abreast):
         self.lines += [f"  br label %{head}", f"{done}:"]
 
     def _if(self, choice: If, mask: str | None) -> None:
+        """Writes an If; in lanes, both branches run, each under its mask."""
         truth = self._truth(choice.condition)
         if self.real.lanes == 1:
             then, otherwise, done = self._labels("then", "otherwise", "chosen")
@@ -248,7 +252,7 @@ class LoopWriter(Abreast):
                 self.lines += [f"  br label %{done}", f"{done}:"]
 
     def _branch(self, truth: str, mask: str | None, body: str, done: str) -> str | None:
-        """Continues in `body` where the condition holds in some lane of the mask; returns the mask there."""
+        """Writes a branch to `body` if `truth` holds in a lane of the mask, else to `done`; returns the new mask."""
         if self.real.lanes == 1:
             self.lines += [f"  br i1 {truth}, label %{body}, label %{done}", f"{body}:"]
             return None
@@ -261,6 +265,7 @@ class LoopWriter(Abreast):
         return going
 
     def _truth(self, view: View) -> str:
+        """The register that says whether a viewed number is positive."""
         name = self._new("truth")
         value = self._entry(view)
         self._line(f"{name} = fcmp ogt {self.real.text} {value}, zeroinitializer")

@@ -1,13 +1,13 @@
-"""Numbers in LLVM IR: the types values may have, how each op is spelled on them, the small functions spellings call.
+"""Numbers in LLVM IR: the types of values, how each op is written for them, and the small functions that ops call.
 
-A value is a `Real`: float64 or float32, one number or several lanes of them; every op is written once for all of these.
-Arithmetic is one instruction with the `contract` flag (a product and a sum may become one FMA; nothing else is
-relaxed). What takes several instructions is a small function that is inlined; what the C library does well is called
-there, lane by lane and always in float64, so that a lane has the bits of a single number; sin, cos and tan are our own
-(`sincos`).
+The type of a value is a `Real`: float64 or float32, one number or several lanes; every op is written once for all of
+these. Arithmetic is one instruction with the `contract` flag (a product and a sum may become one FMA; nothing else is
+relaxed). An op that takes several instructions is a small function that is inlined. exp, log, pow, asin, acos and atan2
+call the C library, lane by lane and always in float64, so that a lane has the same bits as a single number. sin, cos
+and tan are implemented in `sincos`.
 
-`min` and `max` have NumPy's meaning: a NaN in either argument comes out. `where` takes its second argument where the
-first is not zero, and a NaN is not zero. The sign of a zero is not promised.
+`min` and `max` are those of NumPy: the result is NaN if either argument is. `where` returns its second argument if the
+first is not zero, and a NaN is not zero. The sign of a zero is not guaranteed.
 """
 
 from __future__ import annotations
@@ -25,71 +25,71 @@ from kinemorph.vocabulary.ops import OPS
 
 @dataclass(frozen=True)
 class Real:
-    """The type of a value: its precision and how many lanes it has (1: a plain number)."""
+    """The type of a value: its precision and its number of lanes (1: a plain number)."""
 
     precision: Precision = "float64"
     lanes: int = 1
 
     @cached_property
     def bits(self) -> int:
-        """Bits of one number."""
+        """The number of bits of one number."""
         return 64 if self.precision == "float64" else 32
 
     @cached_property
     def element(self) -> str:
-        """The type of one number."""
+        """The LLVM type of one number."""
         return "double" if self.bits == 64 else "float"
 
     @cached_property
     def text(self) -> str:
-        """The type as LLVM writes it."""
+        """The LLVM type of a value."""
         return self.of(self.element)
 
     @cached_property
     def whole(self) -> str:
-        """The type of whole numbers of the same size."""
+        """The LLVM type of integers of the same size, with as many lanes."""
         return self.of(f"i{self.bits}")
 
     @cached_property
     def truth(self) -> str:
-        """The type of a comparison."""
+        """The LLVM type of the result of a comparison."""
         return self.of("i1")
 
     @cached_property
     def suffix(self) -> str:
-        """What an intrinsic's name ends in for this type."""
+        """The suffix of an intrinsic's name for this type, as in `v4f64`."""
         return f"f{self.bits}" if self.lanes == 1 else f"v{self.lanes}f{self.bits}"
 
     @cached_property
     def bytes(self) -> int:
-        """How much memory a value takes; scratch arrays are aligned to it."""
+        """The size of a value in memory [byte]; scratch arrays are aligned to it."""
         return self.lanes * self.bits // 8
 
     def of(self, element: str) -> str:
-        """The type of as many lanes of another element."""
+        """The LLVM type with as many lanes of another element type."""
         return element if self.lanes == 1 else f"<{self.lanes} x {element}>"
 
     def constant(self, value: float) -> str:
-        """A number, the same in every lane."""
+        """A number as an LLVM constant, the same in every lane."""
         text = number(value if self.bits == 64 else float(np.float32(value)))
         return text if self.lanes == 1 else f"splat ({self.element} {text})"
 
     def integer(self, value: int) -> str:
-        """A whole number, the same in every lane."""
+        """A whole number as an LLVM constant, the same in every lane."""
         return str(value) if self.lanes == 1 else f"splat (i{self.bits} {value})"
 
     @cached_property
     def one(self) -> Real:
-        """One lane of it."""
+        """The type of one lane."""
         return Real(self.precision)
 
 
 def number(value: float) -> str:
-    """A double as LLVM writes it without loss."""
+    """A double as a hexadecimal LLVM constant, which is exact."""
     return f"0x{struct.unpack('<Q', struct.pack('<d', value))[0]:016X}"
 
 
-# {t}: the value's type, {c}: that of a comparison, {f}: the suffix of intrinsics
+# {t}: the value's type, {c}: the type of a comparison, {f}: the suffix of intrinsics
 SPELLINGS: dict[str, str] = {
     "add": "fadd contract {t} {0}, {1}",
     "sub": "fsub contract {t} {0}, {1}",
@@ -101,7 +101,7 @@ SPELLINGS: dict[str, str] = {
     "floor": "call {t} @llvm.floor.{f}({t} {0})",
 }
 INTRINSICS = {"sqrt": "sqrt", "abs": "fabs", "floor": "floor"}
-ROTATIONS = frozenset({"sin", "cos", "tan"})  # spelled by sincos
+ROTATIONS = frozenset({"sin", "cos", "tan"})  # computed by sincos
 C_LIBRARY = ("exp", "log", "pow", "asin", "acos", "atan2")
 
 SIGN = """define internal {t} @op.sign.{f}({t} %a) alwaysinline nounwind {{
@@ -128,7 +128,7 @@ COMPARISON = """define internal {t} @op.{name}.{f}({t} %a, {t} %b) alwaysinline 
   %y = uitofp {c} %holds to {t}
   ret {t} %y
 }}"""
-FUNCTIONS = {  # op -> its definition, and the comparison in it
+FUNCTIONS = {  # op -> the definition of its function, and the comparison in it
     "sign": (SIGN, ""),
     "where": (WHERE, ""),
     "min": (EXTREMUM, "olt"),
@@ -141,7 +141,7 @@ FUNCTIONS = {  # op -> its definition, and the comparison in it
 
 @cache
 def spellings(real: Real) -> dict[str, str]:
-    """How each op is written on values of a type, its operands left open."""
+    """How each op is written for values of a type: format strings of its operands."""
     made = dict(SPELLINGS)
     for name in (*FUNCTIONS, *C_LIBRARY):
         plain = name in C_LIBRARY and real == Real()
@@ -158,8 +158,8 @@ def _filled(text: str, real: Real) -> str:
 
 
 def library(used: Mapping[Real, Collection[str]]) -> str:
-    """Declarations and definitions of everything that the spellings of these ops refer to, on values of their types."""
-    parts: dict[str, None] = {}  # what types share is said once
+    """Declarations and definitions of the functions that the given ops call, by the type of their values."""
+    parts: dict[str, None] = {}  # each text once, in order
     for real, ops in used.items():
         for name in sorted(ops):
             if name in INTRINSICS:
@@ -178,7 +178,7 @@ def library(used: Mapping[Real, Collection[str]]) -> str:
 
 
 def _each_lane(real: Real, name: str, arity: int) -> str:
-    """A function of the C library on every lane in turn."""
+    """The definition of `op.<name>.<type>`, which calls a function of the C library for one lane after the other."""
     parameters = ", ".join(f"{real.text} %x{k}" for k in range(arity))
     lines = [f"define internal {real.text} @op.{name}.{real.suffix}({parameters}) noinline nounwind {{"]
     result = "poison"
@@ -249,7 +249,10 @@ declare {i} @llvm.vector.reduce.or.v{lanes}{i}({v})"""
 
 
 def finite(precision: Precision) -> str:
-    """`i1 @finite(array, count)`: whether all of an array is finite. An exponent of ones plus one reaches the sign."""
+    """The definition of `i1 @finite(array, count)`: whether all numbers of an array are finite.
+
+    For inf and NaN all bits of the exponent are 1, so adding 1 to the exponent sets the sign bit.
+    """
     wide = Real(precision, 8)
     mask, carry = (0x7FF << 52, 1 << 52) if wide.bits == 64 else (0xFF << 23, 1 << 23)
     return FINITE.format(

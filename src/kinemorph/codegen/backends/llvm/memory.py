@@ -1,14 +1,14 @@
-"""Arrays that live during one function: small ones on the stack, big ones from the C library's memory.
+"""Local arrays of a function: small ones on the stack, big ones on the heap.
 
-A thread's stack is a few megabytes; a batch of trajectories in lanes is not.
+The stack of a thread has a few megabytes; the trajectories of a batch in lanes may need more.
 """
 
 from __future__ import annotations
 
 from kinemorph.codegen.backends.llvm.math import Real
 
-ON_STACK = 65536  # bytes up to which an array lies on the stack
-ALIGNMENT = 64  # bytes: a cache line, and the widest register
+ON_STACK = 65536  # [byte] size of the largest array on the stack
+ALIGNMENT = 64  # [byte] size of a cache line and of the widest register
 
 MEMORY = """declare noalias ptr @malloc(i64)
 declare void @free(ptr)
@@ -16,7 +16,7 @@ declare ptr @llvm.ptrmask.p0.i64(ptr, i64)"""
 
 
 class Arrays:
-    """The arrays of one function, each of `count` values."""
+    """The local arrays of one function; their values have the type `real` unless `add` gives another."""
 
     def __init__(self, real: Real) -> None:
         self.real = real
@@ -24,18 +24,18 @@ class Arrays:
         self.types: dict[str, Real] = {}
 
     def add(self, name: str, count: int, real: Real | None = None) -> str:
-        """Asks for an array, of values of another type where one is given; gives its name back."""
+        """Adds an array of at least `count` values; several requests for a name share one array. Returns the name."""
         self.counts[name] = max(self.counts.get(name, 1), count)
         self.types[name] = real or self.real
         return name
 
     @property
     def on_heap(self) -> list[str]:
-        """The names of the arrays that are allocated from the C library."""
+        """The names of the arrays that are on the heap."""
         return [name for name, count in self.counts.items() if count * self.types[name].bytes > ON_STACK]
 
     def begin(self) -> list[str]:
-        """Lines for the start of the function."""
+        """Lines for the start of the function, which allocate the arrays."""
         lines = []
         for name, count in self.counts.items():
             real = self.types[name]
@@ -48,5 +48,5 @@ class Arrays:
         return lines
 
     def end(self) -> list[str]:
-        """Lines for the end of the function."""
+        """Lines for the end of the function, which free the arrays on the heap."""
         return [f"  call void @free(ptr {name}.memory)" for name in self.on_heap]

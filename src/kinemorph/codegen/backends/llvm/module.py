@@ -1,7 +1,8 @@
-"""The functions of one LLVM module: each program, block and helper defined once, when it is first asked for.
+"""The functions of one LLVM module: each program, block and helper is defined once, at the first request for it.
 
-All of them work on values of the module's type. They come in one part or two: long straight-line programs stand apart,
-since LLVM's passes over them take a third of the time to compile and find nothing that the graph has left.
+All of them work on values of the LLVM module's type. Long programs without loops are in a second part, on which LLVM's
+passes do not run: the passes would take a third of the compile time and improve nothing, since the graph is already
+simplified.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from kinemorph.codegen.loops.block_routines import routine
 from kinemorph.codegen.loops.loop_program import LoopProgram, loop_depth
 from kinemorph.vocabulary.blocks import Block
 
-# copies the lanes of a mask
+# copies values in the lanes of a mask
 BLEND = """define internal void @blend(ptr %to, ptr %from, {c} %mask, i64 %count) {inline} nounwind {{
 start:
   br label %next
@@ -44,20 +45,20 @@ done:
 }}"""
 
 
-LONG, LONG_CALLED = 5_000, 800  # ops from which a program is left as it is, and one that a loop program calls
+LONG, LONG_CALLED = 5_000, 800  # most ops of a program on which passes run: the main one, and one that it calls
 
 
 @dataclass
 class _Part:
-    """Definitions, and what they refer to."""
+    """A part of an LLVM module: definitions, and the ops and types that they use."""
 
     code: list[str] = field(default_factory=list)
     ops: dict[Real, set[str]] = field(default_factory=dict)
     rotation_types: set[Real] = field(default_factory=set)
-    many: set[Real] = field(default_factory=set)  # types of which arrays of angles are turned
+    many: set[Real] = field(default_factory=set)  # types with a sincos on arrays of angles
 
     def text(self, helpers: Iterable[str] = ()) -> str:
-        """The definitions as an LLVM module that can be parsed alone."""
+        """The LLVM IR of the part, with `helpers` and everything that it uses, so that it can be parsed alone."""
         many = [sincos_of_many(real) for real in sorted(self.many, key=lambda real: real.lanes)]
         parts = [library(self.ops), rotations(self.rotation_types), *many, *helpers, *self.code, MEMORY, NOTES]
         parts.append("declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)")
@@ -66,21 +67,21 @@ class _Part:
 
 
 class Module:
-    """Collects the definitions of a module."""
+    """Collects the definitions of an LLVM module whose values have the type `real`."""
 
     def __init__(self, real: Real) -> None:
         self.real = real
-        self.worked, self.plain = _Part(), _Part()  # for LLVM's passes, and left as it is
+        self.worked, self.plain = _Part(), _Part()  # with and without LLVM's passes
         self.widest = vector_bits() // real.bits
         self.callees: dict[tuple[object, ...], Callee] = {}
         self.helpers: dict[str, str] = {}
-        self.turned: Counter[Runs] = Counter()  # ways to turn runs, and how often each is asked for
-        self.kept: list[object] = []  # programs whose ids are keys above
+        self.turned: Counter[Runs] = Counter()  # conversions of runs, and how often each is used
+        self.kept: list[object] = []  # keeps the programs alive whose ids are keys of `callees`
 
     def main(self, program: Program | LoopProgram, outputs: Sequence[Sequence[int]] | None = None) -> None:
-        """Defines `void @main(outs, ins)`.
+        """Defines `void @main(outs, ins)`, which runs a program.
 
-        Of a Program, `outputs` are the references to store, constants are left to `@main.constants(outs)`.
+        For a Program, `outputs` are the references to store, and `@main.constants(outs)` stores the constants.
         """
         if isinstance(program, LoopProgram):
             self._define_loops("main", program, masked=False)
@@ -97,7 +98,10 @@ class Module:
         real: Real | None = None,
         shared: frozenset[int] = frozenset(),
     ) -> Callee:
-        """The function of a program that another calls; only loop programs need the mask of active lanes."""
+        """The function of a program that another one calls; see `Functions.called` in `views`.
+
+        Only loop programs take a mask of active lanes.
+        """
         if isinstance(program, Program) and program.for_one is not None and (real or self.real).lanes == 1:
             program = program.for_one
         masked = masked and isinstance(program, LoopProgram)
@@ -116,18 +120,18 @@ class Module:
         return self.callees[key]
 
     def helper(self, name: str) -> str:
-        """The name of the helper `blend` or `pick`, defined when it is first asked for."""
+        """The name of the helper `blend` or `pick`, which is defined at the first request."""
         if name not in self.helpers:
             self.helpers[name] = {"blend": self._blend, "pick": self._pick}[name]()
         return name
 
     def turning(self, runs: Runs) -> str:
-        """The name of a function that turns runs into lanes, or back."""
+        """The name of the function that converts runs of numbers to vectors, or back."""
         self.turned[runs] += 1
         return runs.name
 
     def text(self, *others: str) -> str:
-        """Every definition that was asked for, with the definitions that use it."""
+        """The LLVM IR of all requested definitions, followed by `others`."""
         turning = [runs.definition(uses) for runs, uses in self.turned.items()]
         worked = "\n".join([self.worked.text([*self.helpers.values(), *turning]), *others])
         return BORDER.join([worked, self.plain.text()] if self.plain.code else [worked])
@@ -144,7 +148,7 @@ class Module:
         shared: frozenset[int] = frozenset(),
     ) -> Chunks:
         long = program.ops > (LONG if name == "main" else LONG_CALLED)
-        linkage = "hidden" if long and not program.blocks else "internal"  # blocks are loops, which want passes
+        linkage = "hidden" if long and not program.blocks else "internal"  # blocks are loops, which need passes
         steps, block = plan(program), self._block
         return Chunks(
             name,
@@ -160,8 +164,9 @@ class Module:
         )
 
     def _define(self, chunks: Chunks, program: Program) -> None:
+        """Adds the definitions of a Program to the part that it belongs to."""
         part = self.plain if chunks.linkage == "hidden" else self.worked
-        definitions = chunks.definitions()  # may ask for blocks, which come first
+        definitions = chunks.definitions()  # this may define blocks, which come first
         part.code += definitions
         part.rotation_types |= chunks.rotation_types
         part.ops.setdefault(chunks.real, set()).update(program.op_counts)
@@ -171,17 +176,19 @@ class Module:
             self.worked.code += chunks.declarations()
 
     def _define_loops(self, name: str, program: LoopProgram, *, masked: bool) -> None:
+        """Adds the definition of a loop program."""
         definition = LoopWriter(name, program, self.real, self, masked=masked).definition()
         self.worked.code.append(MATRICES + definition if loop_depth(program.body) > 2 else definition)
 
     def _block(self, block: Block) -> str:
+        """The name of the function that computes a block."""
         return self.called(routine(block), masked=False).name
 
     def _blend(self) -> str:
         return BLEND.format(t=self.real.text, c=self.real.truth, inline="alwaysinline")
 
     def _pick(self) -> str:
-        """`pick(base, index)`: a number per lane."""
+        """The definition of `pick(base, index)`: each lane loads the number at its own index."""
         real = self.real
         index = real.of("i64")
         lines = [f"define internal {real.text} @pick(ptr %base, {index} %index) alwaysinline nounwind {{"]

@@ -1,8 +1,8 @@
-"""How Python objects lie in memory, and machine code as Python built-ins.
+"""The memory layout of Python objects, and machine code as built-in functions of Python.
 
-Emitted code that takes NumPy arrays straight from the interpreter reads their headers itself (type, dtype, flags, axes,
-data: the public layout of NumPy's C interface), which takes nanoseconds where ctypes takes microseconds.
-`layout_is_known` looks at live objects first; where it says no, nothing of this is used.
+Emitted code that Python calls directly with NumPy arrays reads their headers itself (type, dtype, flags, axes, data:
+the public layout of NumPy's C interface). This takes nanoseconds, where ctypes takes microseconds. `layout_is_known`
+checks the layout on existing objects first; if it returns False, no direct entries are used.
 """
 
 from __future__ import annotations
@@ -19,22 +19,23 @@ import numpy as np
 from kinemorph.codegen.backends import Precision
 from kinemorph.errors import ShapeError
 
-HEAD = object.__basicsize__  # bytes before an object's own fields; the type is the last of them
-DATA, AXES, SHAPE, DTYPE, FLAGS = HEAD, HEAD + 8, HEAD + 16, HEAD + 40, HEAD + 48  # of an array
-ORDER, KIND = HEAD + 10, HEAD + 12  # of a dtype: byte order (a letter) and type number
-SWAPPED = ord(">")  # what the order is where it is the wrong one
+# offsets of fields in objects [byte]
+HEAD = object.__basicsize__  # the first field after the object header; the last field of the header is the type
+DATA, AXES, SHAPE, DTYPE, FLAGS = HEAD, HEAD + 8, HEAD + 16, HEAD + 40, HEAD + 48  # in an array
+ORDER, KIND = HEAD + 10, HEAD + 12  # in a dtype: byte order (a letter) and type number
+SWAPPED = ord(">")  # the letter of the wrong byte order
 KINDS: dict[Precision, int] = {"float64": 12, "float32": 11}  # type numbers
-ITEMS = tuple.__basicsize__  # of a tuple
+ITEMS = tuple.__basicsize__  # in a tuple
 USABLE = 0x1 | 0x100  # flags: C-contiguous, aligned
 WRITEABLE = 0x400
 # calling conventions: METH_FASTCALL, function(self, arguments, count), and METH_KEYWORDS, which adds the names
 FASTCALL, KEYWORDS = 0x80, 0x2
-# NumPy's table of functions: where it has its version, the type of arrays, and the function that makes one
+# indices in NumPy's table of functions: its version, the type of arrays, and the function that makes an array
 VERSION, ARRAY_TYPE, NEW_ARRAY = 0, 2, 94
 KNOWN_VERSION = 0x2000000
 
-# What the emitted code needs of the running interpreter, and the message of its error. The addresses are filled in once
-# the module is loaded, so that the code itself is the same in every process and for every name.
+# Objects and functions of the running interpreter that the emitted code uses. Their addresses are filled in after the
+# LLVM module is loaded, so that the code itself is the same in every process and for every program name.
 OBJECTS: dict[str, object] = {
     "array": np.ndarray,
     "float": float,
@@ -56,21 +57,21 @@ FUNCTIONS = {
     "new_tuple": "PyTuple_New",
     "vectorcall": "PyObject_Vectorcall",
 }
-# last, the function of NumPy that makes an array, and what belongs to one program: its error message, the machine code
-# for batches, which is zero until `make_lanes`, a Python function, was run
+# the last ones: the NumPy function that makes an array; the program's error message; the Python function `make_lanes`
+# that compiles code for batches; and the address of that code, which is zero before
 PYTHON = (*OBJECTS, *FUNCTIONS, "new_array", "message", "make_lanes", "batch")
 
 
 @cache
 def layout_is_known() -> bool:
-    """Whether arrays, floats and tuples lie in memory as the emitted code expects, and NumPy makes arrays for it."""
+    """Whether arrays, floats and tuples have the memory layout that emitted code expects, and it can make arrays."""
     if sys.implementation.name != "cpython" or sys.maxsize != 2**63 - 1 or sys.byteorder != "little":
         return False
     array, single, swapped = (
         np.zeros((3, 5)),
         np.dtype("f4"),
         np.dtype(">f8"),
-    )  # held here, so that what is read is still theirs
+    )  # variables keep these objects alive while they are read
     array.flags.writeable = False
     start = id(array)
 
@@ -107,7 +108,7 @@ def layout_is_known() -> bool:
 
 
 def _numpy_functions() -> Any:
-    """NumPy's table of functions and types for compiled code, as addresses."""
+    """NumPy's table of functions and types for C extensions, as an array of addresses."""
     pointer = ctypes.pythonapi.PyCapsule_GetPointer
     pointer.argtypes, pointer.restype = [ctypes.py_object, ctypes.c_char_p], ctypes.c_void_p
     capsule = importlib.import_module("numpy._core._multiarray_umath")._ARRAY_API
@@ -115,7 +116,7 @@ def _numpy_functions() -> Any:
 
 
 def _arrays_can_be_made() -> bool:
-    """Whether NumPy's table is the known one, and what is expected to make an array makes one."""
+    """Whether NumPy's table has the known version, and its function that makes arrays works."""
     try:
         table = _numpy_functions()
     except (ImportError, AttributeError, ValueError):
@@ -125,13 +126,13 @@ def _arrays_can_be_made() -> bool:
     word, integer, thing = ctypes.c_void_p, ctypes.c_int, ctypes.py_object
     make = ctypes.PYFUNCTYPE(thing, thing, thing, integer, word, word, word, integer, word)(table[NEW_ARRAY])
     dtype = np.dtype("float32")
-    ctypes.pythonapi.Py_IncRef(thing(dtype))  # the array takes over a reference
+    ctypes.pythonapi.Py_IncRef(thing(dtype))  # the array takes ownership of one reference
     made = make(np.ndarray, dtype, 2, ctypes.addressof((ctypes.c_int64 * 2)(3, 5)), None, None, 0, None)
     return bool(made.shape == (3, 5) and made.dtype == dtype and made.flags.carray and made.flags.owndata)
 
 
 def addresses(message: ctypes.Array[ctypes.c_char], make_lanes: Callable[[], None]) -> list[int]:
-    """The addresses of `PYTHON`, in its order; none yet for batches."""
+    """The addresses of the names in `PYTHON`, in this order; the address of the code for batches is still 0."""
     functions = [
         ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value or 0 for name in FUNCTIONS.values()
     ]
@@ -140,6 +141,8 @@ def addresses(message: ctypes.Array[ctypes.c_char], make_lanes: Callable[[], Non
 
 
 class _MethodDefinition(ctypes.Structure):
+    """CPython's struct PyMethodDef."""
+
     _fields_ = (
         ("name", ctypes.c_char_p),
         ("function", ctypes.c_void_p),
@@ -149,9 +152,10 @@ class _MethodDefinition(ctypes.Structure):
 
 
 def built_in(address: int, name: str, doc: str, flags: int, *owned: object) -> Callable[..., Any]:
-    """Machine code at `address` as a Python built-in, with the tuple `owned` as the first argument of each call.
+    """Machine code at `address` as a built-in function of Python; it gets the tuple `owned` as its first argument.
 
-    It keeps what is owned alive, so its code cannot vanish under it.
+    The function keeps the owned objects alive, also the engine that has its machine code. `flags` is its calling
+    convention.
     """
     definition = _MethodDefinition(name.encode(), address, flags, doc.encode())
     make = ctypes.pythonapi.PyCFunction_NewEx

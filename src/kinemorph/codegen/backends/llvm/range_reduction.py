@@ -1,6 +1,6 @@
-"""Range reduction of huge angles: what is left of x after whole quarter turns, for any x.
+"""Range reduction of huge angles: the remainder of x after whole quarter turns, for any x.
 
-Payne and Hanek's method: of the bits of 2/pi, those that only add whole turns to this x are left out.
+The method is that of Payne and Hanek: bits of 2/pi that only add whole turns for this x are left out.
 """
 
 from __future__ import annotations
@@ -95,7 +95,10 @@ reduce:
 
 @cache
 def reduce_far() -> str:
-    """The definition of `{r, quadrant} @reduce_far(x)` for any |x| >= 1; NaN where x is not finite."""
+    """The definition of `{r, quadrant} @reduce_far(x)`: x = quadrant pi/2 + r, for any |x| >= 1.
+
+    r is NaN if x is not finite.
+    """
     words = two_over_pi()
     listed = ", ".join(f"i64 {word}" for word in words)
     table = f"@two_over_pi = internal constant [{len(words)} x i64] [{listed}]\n"
@@ -113,7 +116,7 @@ def reduce_far() -> str:
 
 
 def two_over_pi(words: int = 20) -> list[int]:
-    """64 zero bits, then the bits of 2/pi after the point, as 64-bit words. By Machin's formula on whole numbers."""
+    """The fractional bits of 2/pi as 64-bit words, after one word of zeros, by Machin's formula on integers."""
     guard = 64
     one = 1 << (64 * (words - 1) + guard)
 

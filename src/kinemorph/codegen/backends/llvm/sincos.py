@@ -2,10 +2,11 @@
 
     n = round(x 2/pi),  r = x - n pi/2,  two polynomials in r on |r| <= pi/4,  then the quadrant n mod 4
 
-Up to 2^30 quarters (2^16 in float32), r comes from three FMAs with pi/2 as a sum of three numbers (Cody and Waite).
-Beyond, r comes from the 192 bits of 2/pi that matter for that exponent (Payne and Hanek), in a function of its own.
-sin and cos are within 2 ulp everywhere, tan as their quotient within 4, in float64 and in float32. What is not finite
-gives NaN. No contraction is left to the compiler, so a lane's bits do not depend on how many lanes there are.
+Up to 2^30 quarter turns (2^16 in float32), r is computed by three FMAs, with pi/2 as a sum of three numbers (Cody and
+Waite). Beyond, r is computed from the 192 bits of 2/pi that matter for the exponent of x (Payne and Hanek), in a
+separate function. The error of sin and cos is at most 2 ulp everywhere, that of tan as their quotient 4 ulp, in float64
+and in float32. An argument that is not finite gives NaN. FMAs are explicit and the compiler adds none, so the bits of a
+result do not depend on the number of lanes.
 """
 
 from __future__ import annotations
@@ -23,22 +24,22 @@ TWO_OVER_PI = 0.6366197723675814
 
 @dataclass(frozen=True)
 class Rotation:
-    """The numbers of one precision.
+    """The constants of sincos in one precision.
 
-    `sin` and `cos` are fits by interpolation at shifted Chebyshev points in z = r^2 on |r| <= pi/4, constant term
-    first, of (sin(r)/r - 1) / z and (cos(r) - 1 + z/2) / z^2.
+    `sin` and `cos` are the coefficients, constant term first, of polynomials in z = r^2 on |r| <= pi/4 for
+    (sin(r)/r - 1) / z and (cos(r) - 1 + z/2) / z^2, interpolated at shifted Chebyshev points.
     """
 
-    quarters: int  # turns of pi/2 up to which three constants reduce an argument to half an ulp; a power of 2
-    half_pi: tuple[float, float, float]  # their sum is pi/2
-    whole: float  # adding it leaves a whole number in the low bits
-    bits: int  # of `whole`
+    quarters: int  # quarter turns up to which the three constants reduce an argument to half an ulp; a power of 2
+    half_pi: tuple[float, float, float]  # three numbers with the sum pi/2
+    whole: float  # adding it to a number rounds the number to an integer in the low bits
+    bits: int  # the bits of `whole`
     sin: tuple[float, ...]
     cos: tuple[float, ...]
 
     @property
     def rounder(self) -> float:
-        """What is added to x 2/pi: within `quarters` on either side, the high bits of the sum are those of `whole`."""
+        """The number added to x 2/pi to round it; for up to `quarters` turns, the sum has the high bits of `whole`."""
         return self.whole + self.quarters
 
 
@@ -70,9 +71,12 @@ ROTATION: dict[Precision, Rotation] = {
 
 @cache
 def sincos(real: Real) -> str:
-    """The definition of `{sin, cos} @sincos.<type>(x)`, and of its two steps for arguments that are near."""
+    """The definitions of `{sin, cos} @sincos.<type>(x)` and of the two functions that it uses for near arguments.
+
+    An argument is near if it has at most `Rotation.quarters` quarter turns, else far.
+    """
     t, whole, numbers = real.text, real.whole, ROTATION[real.precision]
-    lines = [f"declare {t} @llvm.fma.{real.suffix}({t}, {t}, {t})"] if real != Real() else []  # reduce_far has it
+    lines = [f"declare {t} @llvm.fma.{real.suffix}({t}, {t}, {t})"] if real != Real() else []  # reduce_far declares it
     lines += [*_reduce_near(real), *_turn(real)]
     lines.append(f"define internal {{ {t}, {t} }} @sincos.{real.suffix}({t} %x) nounwind {{")
     lines.append(f"  %near = call {{ {t}, {whole} }} @reduce_near.{real.suffix}({t} %x)")
@@ -92,12 +96,16 @@ def sincos(real: Real) -> str:
 
 
 def _fma(real: Real, name: str, a: str, b: str, c: str) -> str:
+    """A line that computes a b + c with one rounding."""
     t = real.text
     return f"  %{name} = call {t} @llvm.fma.{real.suffix}({t} {a}, {t} {b}, {t} {c})"
 
 
 def _reduce_near(real: Real) -> list[str]:
-    """`{r, q} @reduce_near.<type>(x)`: q mod 4 is the quadrant; the higher bits of q say whether x was near."""
+    """The definition of `{r, q} @reduce_near.<type>(x)`: x = r + q pi/2 for near x.
+
+    q mod 4 is the quadrant; the high bits of q show whether x is near.
+    """
     numbers = ROTATION[real.precision]
     t, whole, splat = real.text, real.whole, real.constant
     one, two, three = map(splat, numbers.half_pi)
@@ -117,7 +125,7 @@ def _reduce_near(real: Real) -> list[str]:
 
 
 def _turn(real: Real) -> list[str]:
-    """`{sin, cos} @turn.<type>(r, q)` of r + q pi/2, |r| <= pi/4."""
+    """The definition of `{sin, cos} @turn.<type>(r, q)`: sine and cosine of r + q pi/2, for |r| <= pi/4."""
     numbers = ROTATION[real.precision]
     t, whole, splat, integer = real.text, real.whole, real.constant, real.integer
     pair = f"{{ {t}, {t} }}"
@@ -135,7 +143,7 @@ def _turn(real: Real) -> list[str]:
     lines.append(f"  %rz = fmul {t} %r, %z")
     lines.append(_fma(real, "s", "%rz", polynomial("s", numbers.sin), "%r"))
     cosine = polynomial("c", (1.0, -0.5, *numbers.cos))
-    # an odd quadrant swaps the two; bit 1 of q turns sin's sign, bit 1 of q + 1 turns cos's
+    # an odd quadrant swaps sin and cos; bit 1 of q changes the sign of sin, bit 1 of q + 1 that of cos
     lines.append(f"  %odd_bit = and {whole} %q, {integer(1)}")
     lines.append(f"  %odd = icmp ne {whole} %odd_bit, {integer(0)}")
     for name, a, b, quadrant in (("sin", cosine, "%s", "%q"), ("cos", "%s", cosine, "%q_next")):
@@ -153,9 +161,9 @@ def _turn(real: Real) -> list[str]:
 
 
 def _reduce_each_lane(real: Real) -> list[str]:
-    """The rare case: every lane through `reduce_far` where it is far, else as it was."""
+    """Lines for the rare case that a lane is far: `reduce_far` for these lanes, while near lanes keep their values."""
     t, whole = real.text, real.whole
-    harmless = real.constant(4.0 * ROTATION[real.precision].quarters)  # for the lanes that are near
+    harmless = real.constant(4.0 * ROTATION[real.precision].quarters)  # in the lanes that are near
     lines = [f"  %x_far = select {real.truth} %off, {t} %x, {t} {harmless}"]
     r, q = "poison", "poison"
     for k in range(real.lanes):
@@ -184,7 +192,7 @@ def _reduce_each_lane(real: Real) -> list[str]:
     return lines
 
 
-# all arguments as if they were near, while q tells; once more, with care, if one was not
+# computes all arguments as if they were near and collects the high bits of q; if one was far, computes all again
 SINCOS_OF_MANY = """define internal void @sincos.many.{f}({parameters}) noinline nounwind {{
 start:
   br label %next
@@ -226,13 +234,16 @@ done:
 
 
 def rotations(reals: Iterable[Real]) -> str:
-    """What sincos needs on values of these types, with arrays of arguments for lanes; nothing where there are none."""
+    """The definitions of sincos for the given types; empty if there are none."""
     listed = sorted(set(reals), key=lambda real: (real.bits, real.lanes))
     return "\n".join([reduce_far(), *map(sincos, listed)]) if listed else ""
 
 
 def sincos_of_many(real: Real) -> str:
-    """`sincos.many.<type>(angles, turned, count)`: pairs of sin and cos for an array of angles, count >= 1."""
+    """The definition of `sincos.many.<type>(angles, turned, count)`, for arrays of angles, count >= 1.
+
+    It writes a pair of sine and cosine to `turned` for each angle.
+    """
     parameters = "ptr noalias readonly %angles, ptr noalias %turned, i64 %count"
     numbers = ROTATION[real.precision]
     return SINCOS_OF_MANY.format(

@@ -1,4 +1,4 @@
-"""The module for one state at a time: the program, a kernel, and a test that all it wrote is finite."""
+"""The LLVM module for one state at a time: the program, a kernel, and a check that its results are finite."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from kinemorph.codegen.loops.loop_program import LoopProgram
 
 
 def emit_one(program: Program | LoopProgram, precision: Precision, direct: bool) -> str:
-    """The module for one state at a time, with or without the entries for direct calls."""
+    """The LLVM IR for one state at a time; `direct` adds the entries for direct calls from Python."""
     heading = f"; {program.name!r}: {program.ops} ops, {program.flops} flops"
     module = Module(Real(precision))
     if isinstance(program, Program) and program.for_one is not None:

@@ -1,11 +1,12 @@
-"""Numbers a stride apart as the lanes of vectors in LLVM, and back: a function for each layout.
+"""Numbers at a fixed stride converted to the lanes of vectors in LLVM, and back: a function for each layout.
 
     take_runs...(vectors, runs)    lane k of vector e is number e of run k; runs begin a stride apart
     give_runs...(vectors, runs)    the reverse
 
-Where all runs lie in a short stretch of memory, it is read in pieces and every vector picked out of them; else each run
-is read as a row and squares are turned. Fewest shuffles decide, since a CPU does one at a time. Lanes beyond the last
-run repeat it and are never written.
+A run is a sequence of consecutive numbers. If all runs are close together in memory, the memory is read in pieces and
+the lanes of every vector are selected from these; else each run is read as a row, and square blocks are transposed. The
+method with fewer shuffles is used, since a CPU executes one shuffle at a time. Lanes beyond the last run repeat it and
+are never written.
 """
 
 from __future__ import annotations
@@ -17,11 +18,14 @@ from typing import NamedTuple
 from kinemorph.codegen.backends.llvm.math import Real
 from kinemorph.codegen.backends.llvm.transpose import woven
 
-INLINED = 150  # lines that the uses of a function may become altogether
+INLINED = 150  # a function is inlined if its lines, times the number of its uses, are at most this many
 
 
 class Runs(NamedTuple):
-    """How `live` runs of `size` numbers lie, `stride` apart, as lanes of a type, and the direction of conversion."""
+    """A conversion between `live` runs of `size` numbers, `stride` apart in memory, and `size` vectors of a type.
+
+    It is from vectors to runs if `giving`, else from runs to vectors.
+    """
 
     giving: bool
     size: int
@@ -31,12 +35,12 @@ class Runs(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The name of the function."""
+        """The name of the function that does the conversion."""
         way, stride = "give" if self.giving else "take", str(self.stride).replace("-", "m")
         return f"{way}_runs.{self.size}.{stride}.{self.live}.{self.real.suffix}"
 
     def definition(self, uses: int) -> str:
-        """The function; where its uses are few, it becomes part of each."""
+        """The definition of the function; `uses` is the number of its calls, on which inlining depends."""
         lines = _Give(self).lines if self.giving else _Take(self).lines
         inlined = "alwaysinline" if uses == 1 or uses * len(lines) <= INLINED else "noinline"
         head = f"define internal void @{self.name}(ptr noalias %vectors, ptr noalias %runs) {inlined} nounwind {{"
@@ -44,20 +48,23 @@ class Runs(NamedTuple):
 
 
 class _Turn:
-    """Writes the lines of one function."""
+    """Writes the lines of a function that converts runs to vectors, or vectors to runs."""
 
     def __init__(self, runs: Runs) -> None:
         self.runs, self.real, self.lanes = runs, runs.real, runs.real.lanes
         self.lines: list[str] = []
-        # shuffles that squares take
+        # the number of shuffles if square blocks are transposed
         self.squares = math.ceil(runs.size / self.lanes) * self.lanes * (self.lanes.bit_length() - 1)
 
     def pieces(self, span: int) -> list[int]:
-        """Where vectors begin that cover a stretch; the last one overlaps the one before."""
+        """The starts of vectors that cover `span` consecutive numbers; the last one may overlap the one before."""
         return [*range(0, span - self.lanes, self.lanes), max(span - self.lanes, 0)]
 
     def picked(self, vectors: Sequence[str], picks: Sequence[tuple[int, int]]) -> str:
-        """A vector of (number of a vector, its lane) for every lane, the last ones open where fewer are given."""
+        """A vector whose lanes are selected from `vectors`: each pick is (number of a vector, lane in it).
+
+        If there are fewer picks than lanes, the last lanes are undefined.
+        """
         used = sorted({number for number, _ in picks})
         kept = [lane if number == used[0] else None for number, lane in picks]
         made = vectors[used[0]]
@@ -87,7 +94,7 @@ class _Turn:
 
 
 class _Take(_Turn):
-    """Runs into vectors."""
+    """Writes the function that converts runs to vectors."""
 
     def __init__(self, runs: Runs) -> None:
         super().__init__(runs)
@@ -110,7 +117,7 @@ class _Take(_Turn):
                 self.store(column + k, vector)
 
     def piece(self, offset: int, width: int) -> str:
-        """`width` numbers from a place on, at the front of a vector."""
+        """A vector whose first lanes are `width` numbers of the runs from `offset` on."""
         real, kind = self.real, Real(self.real.precision, width)
         at = self.place("%runs", real.element, offset)
         value = self.new(f"load {kind.text}, ptr {at}, align {real.bits // 8}")
@@ -126,7 +133,7 @@ class _Take(_Turn):
 
 
 class _Give(_Turn):
-    """Vectors into runs."""
+    """Writes the function that converts vectors to runs."""
 
     def __init__(self, runs: Runs) -> None:
         super().__init__(runs)
@@ -148,7 +155,7 @@ class _Give(_Turn):
                 self.store(runs.stride * run + column, row, width)
 
     def store(self, offset: int, vector: str, width: int) -> None:
-        """Writes the first `width` numbers of a vector."""
+        """Writes the first `width` lanes of a vector to the runs from `offset` on."""
         real, kind = self.real, Real(self.real.precision, width)
         if width == 1:
             vector = self.new(f"extractelement {real.text} {vector}, i32 0")

@@ -1,4 +1,4 @@
-"""What LLVM compiles for: its version, the CPU, and how wide its vector registers are."""
+"""LLVM's version, the CPU that it compiles for, and the width of the CPU's vector registers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ REGISTERS: tuple[tuple[str, int], ...] = (("avx512f", 512), ("avx", 256), ("sve"
 
 
 def llvm_target() -> dict[str, Any]:
-    """LLVM's version and the CPU it compiles for."""
+    """LLVM's version and the CPU that it compiles for, by name; or a "problem" if llvmlite cannot be imported."""
     try:
         import llvmlite.binding as binding
     except ImportError as error:
@@ -28,5 +28,5 @@ def llvm_target() -> dict[str, Any]:
 
 
 def simd_bits(features: Mapping[str, bool]) -> int:
-    """The width of the widest vector registers [bit]; 64 where there are none."""
+    """The width of the widest vector registers [bit]; 64 if there are none."""
     return next((bits for feature, bits in REGISTERS if features.get(feature)), 64)

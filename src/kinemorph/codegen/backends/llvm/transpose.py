@@ -1,12 +1,12 @@
-"""Rows of numbers turned into vectors of one entry each, and back.
+"""Transposition: W rows of numbers converted to one vector per entry, with one lane per row, and back.
 
-    take.<width>   W rows of a port, turned into one vector per entry
-    give.<width>   one vector per entry, turned back into W rows
+    take.<width>   converts W rows of a port to one vector per entry
+    give.<width>   converts one vector per entry back to W rows
 
-Rows are read by tiles of W rows and W/2 columns, and written by tiles of W columns where they are long enough: half
-vectors are put together as they are loaded, which the load ports do, then two of them at a time are woven log2(W/2)
-times. A last tile that would reach past the row moves back and overlaps the one before. W rows are written at once, too
-many places for the CPU to foresee: so each tile asks for the memory of one further on.
+Rows are read in tiles of W rows and W/2 columns, and written in tiles of W columns if they are long enough. Half
+vectors are combined while they are loaded, which needs no shuffle; then pairs of vectors are interleaved log2(W/2)
+times. A last tile that would reach past the end of the row is moved back and overlaps the one before. W rows are
+written at the same time, too many for the CPU's own prefetching: so each tile prefetches memory of a later tile.
 """
 
 from __future__ import annotations
@@ -15,21 +15,22 @@ from collections.abc import Sequence
 
 from kinemorph.codegen.backends.llvm.math import Real
 
-AHEAD = 256  # bytes: how far in front of what is written memory is asked for
+AHEAD = 256  # [byte] distance from the memory that is written to the memory that is prefetched
 
 
 def woven(
     lines: list[str], vectors: Sequence[str], real: Real, width: int, tag: str, wanted: int | None = None
 ) -> list[str]:
-    """Vectors with their place among `width` of them exchanged with the place in their groups of `width` lanes.
+    """Transposes squares in `width` vectors, each of which has groups of `width` lanes; returns the new vectors.
 
-    What that takes is added to the lines; `tag` makes its names differ from others. Only the first `wanted` are made.
+    Lane i of a group in vector k goes to lane k of that group in vector i. The instructions are added to `lines`; `tag`
+    makes their names unique. Only the first `wanted` vectors are returned.
     """
     t, lanes = real.text, real.lanes
     made: dict[tuple[int, int], str] = {(1, k): vector for k, vector in enumerate(vectors)}
 
     def vector(step: int, to: int) -> str:
-        """Vector `to` once groups of `step` lanes are exchanged."""
+        """Vector `to` after squares of `step` lanes are transposed."""
         if (step, to) not in made:
             half = step // 2
             pair = vector(half, to & ~half), vector(half, to | half)
@@ -49,7 +50,7 @@ def woven(
 
 
 class _Turn:
-    """Writes a function that turns W rows, tile by tile; a tile has `width` columns."""
+    """Writes a function that transposes W rows, tile by tile; a tile has `width` columns."""
 
     def __init__(self, width: int, real: Real) -> None:
         self.real = real
@@ -58,31 +59,34 @@ class _Turn:
         self.lines: list[str] = []
 
     def rows(self, stride: str) -> None:
-        """The pointers %row0 ... to the rows; those after the last state are that state again."""
+        """Adds lines that compute the pointers %row0 ... to the W rows; pointers after the last state repeat it."""
         for k in range(self.real.lanes):
             self.lines.append(f"  %index{k} = call i64 @llvm.smin.i64(i64 %last, i64 {k})")
             self.lines.append(f"  %offset{k} = mul i64 %index{k}, {stride}")
             self.lines.append(f"  %row{k} = getelementptr inbounds {self.real.element}, ptr %rows, i64 %offset{k}")
 
     def weave(self, vectors: list[str], tag: str) -> list[str]:
-        """Exchanges the place of a vector among the `width` vectors with the place in its groups of `width` lanes."""
+        """Transposes squares of `width` lanes; see `woven`."""
         return woven(self.lines, vectors, self.real, self.width, tag)
 
     def begin(self, columns: int | None = None, kept: Sequence[str] = ()) -> None:
-        """The head of the loop over tiles; %column is the first of `columns`, `kept` are values it hands on."""
+        """Adds the start of the loop over tiles of `columns` columns, of which %column is the first.
+
+        `kept` are phi instructions for values that pass from tile to tile.
+        """
         self.columns = columns or self.width
         self.lines += [f"  %end = sub i64 %size, {self.columns}", "  br label %next", "next:"]
         self.lines += ["  %column = phi i64 [ 0, %0 ], [ %here, %next ]", *kept]
 
     def end(self) -> None:
-        """The end of the loop; a last tile that would reach past the row moves back."""
+        """Adds the end of the loop over tiles; a last tile that would reach past the end of the row is moved back."""
         self.lines.append(f"  %beyond = add i64 %column, {self.columns}")
         self.lines.append("  %here = call i64 @llvm.smin.i64(i64 %beyond, i64 %end)")
         self.lines.append("  %more = icmp slt i64 %column, %end")
         self.lines += ["  br i1 %more, label %next, label %done", "done:"]
 
     def whole_rows(self) -> tuple[list[str], list[str]]:
-        """Reads the W columns at %from0 ... by halves: what was read, and the W rows they make."""
+        """Reads the W columns at %from0 ... in halves; returns the registers read, and those of the W rows."""
         half = self.part.text
         read, rows = [], []
         for h in range(2):
@@ -98,7 +102,7 @@ class _Turn:
         return read, rows
 
     def part_rows(self) -> tuple[list[str], list[str]]:
-        """Reads the few columns at %from0 ...: what was read, and the W short rows they make."""
+        """Reads fewer than W columns at %from0 ...; returns the registers read, and those of the W short rows."""
         t, lanes, width = self.real.text, self.real.lanes, self.width
         vectors = [f"%x{v}" for v in range(width)]
         self.lines += [f"  %x{v} = load {t}, ptr %from{v}" for v in range(width)]
@@ -116,7 +120,7 @@ class _Turn:
 
 
 def columns(size: int, most: int) -> int:
-    """How many columns a tile has in rows of `size` numbers."""
+    """The number of columns of a tile in rows of `size` numbers: `most`, halved until it is not above `size`."""
     width = max(most, 1)
     while width > size:
         width //= 2
@@ -124,7 +128,10 @@ def columns(size: int, most: int) -> int:
 
 
 def take(width: int, real: Real) -> str:
-    """`take.<width>(lanes, rows, size, stride, last)`: W rows into `size` vectors."""
+    """The definition of `take.<width>(lanes, rows, size, stride, last)`, which converts W rows to `size` vectors.
+
+    Rows are `stride` numbers apart, and `last` is the number of the last row; lanes after it repeat it.
+    """
     turn = _Turn(width, real)
     lines, t = turn.lines, real.text
     turn.rows("%stride")
@@ -148,7 +155,7 @@ def take(width: int, real: Real) -> str:
 
 
 def _joined(lines: list[str], pieces: list[str], width: int, real: Real, tag: str) -> str:
-    """Equal pieces one after the other as one vector."""
+    """One vector of pieces of `width` lanes, one after the other; instructions are added to `lines`."""
     if len(pieces) == 1:
         return pieces[0]
     if width == 1:
@@ -171,11 +178,12 @@ def _joined(lines: list[str], pieces: list[str], width: int, real: Real, tag: st
 
 
 def give(width: int, real: Real) -> str:
-    """`give.<width>(lanes, rows, size, last, picks)`: entry k of W rows from vector picks[k].
+    """The definition of `give.<width>(lanes, rows, size, last, picks)`, which converts vectors to W rows.
 
-    Answers zeros, a NaN among them where a number is not finite.
+    Entry k of the rows is from vector picks[k]; `last` is the number of the last row. It returns a vector of zeros,
+    with NaN in a lane if a number of this lane is not finite.
     """
-    whole = width == real.lanes > 1  # rows of tiles are vectors
+    whole = width == real.lanes > 1  # a row of a tile is a whole vector
     turn = _Turn(width // 2 if whole else width, real)
     lines, t = turn.lines, real.text
     turn.rows("%size")

@@ -1,7 +1,7 @@
-"""The views of loop programs in LLVM: lines that compute where viewed values are, and read them.
+"""The views of loop programs in LLVM: instructions that compute the address of viewed values and read them.
 
-Plain numbers are read where they are. In lanes, a constant is spread over the lanes, and a run that each state picks
-for itself is gathered lane by lane.
+Plain numbers are read directly. In lanes, a constant is copied to all lanes, and a view whose start depends on data is
+gathered lane by lane.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from kinemorph.codegen.loops.loop_program import Affine, LoopProgram, View
 
 @dataclass(frozen=True)
 class Callee:
-    """A function to call: `overlapping` where outputs may overlap inputs, `masked` where it takes a mask."""
+    """A function to call; `overlapping` says that its outputs may overlap its inputs, `masked` that it takes a mask."""
 
     name: str
     overlapping: bool
@@ -26,9 +26,9 @@ class Callee:
 
 
 class Functions(Protocol):
-    """Where the functions of called programs come from."""
+    """The source of the functions that a loop program calls (see `module`)."""
 
-    widest: int  # lanes that fit a register of this CPU
+    widest: int  # the number of lanes in a register of this CPU
 
     def called(
         self,
@@ -39,19 +39,21 @@ class Functions(Protocol):
         real: Real | None = None,
         shared: frozenset[int] = frozenset(),
     ) -> Callee:
-        """The function of a program; `inner` for calls in an innermost loop. `real` is another type than the module's,
-        `shared` are then the input ports that are plain numbers.
+        """The function of a program.
+
+        `masked` says that only some lanes are active, `inner` that the call is in an innermost loop. `real` is the type
+        of its values if that is not the LLVM module's; then the input ports in `shared` are plain numbers.
         """
 
     def helper(self, name: str) -> str:
-        """The name of a helper for the module's type, defined when it is first asked for."""
+        """The name of a helper for the LLVM module's type, which is defined at the first request."""
 
     def turning(self, runs: Runs) -> str:
-        """The name of a function that turns runs into lanes, or back."""
+        """The name of the function that converts runs of numbers to vectors, or back."""
 
 
 class Views:
-    """The part of a loop writer that knows where arrays are. What it writes goes to `lines`."""
+    """The part of a loop writer that reads views of arrays. It adds instructions to `lines`."""
 
     def __init__(self, real: Real, functions: Functions) -> None:
         self.real, self.functions = real, functions
@@ -65,7 +67,7 @@ class Views:
     # ── places ────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _place(self, view: View) -> str:
-        """Where a view without a gather begins; also, for plain numbers, one with a gather."""
+        """The pointer to the first value of a view; on vectors, the start of the view must not depend on data."""
         base, _ = self.arrays[view.array]
         start = self._affine(view.offset) if view.at is None else self._first(view)
         name = self._new("place")
@@ -73,7 +75,7 @@ class Views:
         return name
 
     def _materialized(self, view: View, tag: str) -> str:
-        """A pointer to the viewed values: where they are, or a copy where they are constants or gathered in lanes."""
+        """A pointer to the viewed values; in lanes, constants and gathered values are first copied to an array."""
         if self.real.lanes == 1 or (view.at is None and view.array not in self.constants):
             return self._place(view)
         temporary = self._temporary(view.size, tag)
@@ -84,11 +86,11 @@ class Views:
         return temporary
 
     def _entry(self, view: View) -> str:
-        """The value of a view of one number."""
+        """The register with the value of a view of one number."""
         return self._entries(view)[0]
 
     def _entries(self, view: View) -> list[str]:
-        """The viewed values."""
+        """The registers with the viewed values."""
         real = self.real
         if real.lanes == 1 or (view.at is None and view.array not in self.constants):
             start = self._place(view)
@@ -101,7 +103,7 @@ class Views:
         return self._gathered(view, base)
 
     def _gathered(self, view: View, base: str) -> list[str]:
-        """Values at places that each lane has for itself."""
+        """The registers with the values of a view whose start differs from lane to lane; `base` is its array."""
         real = self.real
         index = real.of("i64")
         first = self._first(view)
@@ -123,7 +125,7 @@ class Views:
         return values
 
     def _first(self, view: View) -> str:
-        """Where a gathered run begins, each lane for itself, kept within the array."""
+        """The register with the start index of a view that depends on data, per lane, clipped to stay in the array."""
         assert view.at is not None
         real, t, c = self.real, self.real.text, self.real.truth
         _, size = self.arrays[view.array]
@@ -147,7 +149,7 @@ class Views:
         return f"%first{tag}"
 
     def _affine(self, value: Affine) -> str:
-        """A whole number as an operand."""
+        """A whole number that depends on loop counters, as an operand."""
         known = {name: int(held) for name, held in self.counters.items() if held.isdecimal()}
         total = str(value.constant + sum(known.get(name, 0) * coefficient for name, coefficient in value.terms))
         for name, coefficient in value.terms:
@@ -183,7 +185,7 @@ class Views:
         return tuple(f"{name}{tag}" for name in names)
 
     def _temporary(self, size: int, tag: str) -> str:
-        """An array that lives during one call; calls share them."""
+        """A temporary array for one call; other calls use the same array for the same `tag` and size."""
         return self.memory.add(f"%temporary.{tag}.{size}", size)
 
     def _loaded(self, kind: str, step: str, start: str, entry: str) -> str:
@@ -193,7 +195,7 @@ class Views:
         return value
 
     def _splat(self, value: str) -> str:
-        """A number in every lane."""
+        """The register with a number copied to every lane."""
         real = self.real
         if real.lanes == 1:
             return value

@@ -1,8 +1,8 @@
-"""Programs as text of other languages: Python, MATLAB, SymPy, LaTeX, plain text.
+"""Programs as source code or equations: Python, MATLAB, SymPy, LaTeX, plain text.
 
-languages        what a scripting language is: a table of spellings
-scripting        the walk over a program that Python and MATLAB share
-python, matlab   modules and function files
-sympy_matrices, sympy_source   symbolic matrices, and a module that builds them
-latex, plain     equations to read
+languages        `Language`: a table of how a scripting language writes operations and statements
+scripting        the code generator that Python and MATLAB share
+python, matlab   Python modules, and MATLAB function files
+sympy_matrices, sympy_source   SymPy matrices, and Python modules that build them
+latex, plain     readable equations
 """

@@ -1,6 +1,6 @@
-"""A scripting language as the emitter sees it: a table of spellings, and how names of a model become names in it.
+"""A scripting language for the code generator: a table of spellings, and identifiers for names of a model.
 
-Names of a model never reach the text as they are: every one passes through `identifiers`.
+Names of a model are never written as they are: every name is converted by `identifiers`.
 """
 
 from __future__ import annotations
@@ -15,47 +15,50 @@ from kinemorph.codegen.loops.loop_program import LoopProgram
 
 @dataclass(frozen=True)
 class Language:
-    """Spellings. Places in arrays are counted from `first`; `{}` are filled in order."""
+    """How a language writes operations and statements: format strings whose `{}` are filled in the order given.
+
+    `first` is the index of the first entry of an array.
+    """
 
     reserved: Collection[str]
     ops: Mapping[str, str]
     number: Callable[[float], str]
-    typed_number: str  # a number where no neighbor gives it its type: inside a call
+    typed_number: str  # a number as an argument of a call, where no other operand determines its type
     first: int
-    private: str  # opens the names of functions that only the text itself calls; no identifier of a model has it
+    private: str  # the prefix of functions that only the emitted code calls; no identifier of a model has it
     assign: str
-    entry: str  # array, place
-    span: str  # array, first place, last place (in Python the one behind it)
-    gathered: str  # array, start, stride, number, count: a run that starts at start + stride * number
-    picked: str  # array, start, stride, number: one entry of that kind
+    entry: str  # array, index
+    span: str  # array, first index, last index (in Python the one after it)
+    gathered: str  # array, start, stride, number, count: `count` entries from index start + stride * number on
+    picked: str  # array, start, stride, number: the entry at index start + stride * number
     block: str  # function, arguments
-    between: str  # arguments of a block
+    between: str  # the separator of the arguments of a block
     targets: str  # several arrays that a call writes to
     zeros: str  # size
     constant: str  # numbers
-    repeat: str  # counter, start, last (in Python the one behind it)
+    repeat: str  # a for loop: counter, start, last (in Python the number after it)
     bound: str  # a number as the bound of a loop
-    going: str
-    chosen: str
+    going: str  # a while loop: number
+    chosen: str  # an if: number
     otherwise: str
-    end: str | None  # what closes a block, None where the indent says it
+    end: str | None  # the word that ends a body; None if indentation does
 
 
 class Names:
-    """Hands out identifiers, each once."""
+    """Makes identifiers that are all different."""
 
     def __init__(self, language: Language, taken: Iterable[str] = ()) -> None:
         self.reserved = language.reserved
         self.taken = set(taken)
 
     def new(self, name: str) -> str:
-        """A name of a model as an identifier that is still free."""
+        """A new identifier made from a name of a model."""
         found = identifier(name, self.taken, self.reserved)
         self.taken.add(found)
         return found
 
 
 def function_name(program: Program | LoopProgram) -> str:
-    """The name of a program without its owner: `jacobian[flange]` of `puma.jacobian[flange]`."""
+    """The name of a program without its owner: `jacobian[flange]` for `puma.jacobian[flange]`."""
     head, bracket, rest = program.name.partition("[")
     return head.rpartition(".")[2] + bracket + rest

@@ -1,14 +1,14 @@
-r"""Equations in LaTeX: a table of spellings over expression trees.
+r"""Equations in LaTeX, printed from expression trees with a table of spellings.
 
-`latex(tree)` is one formula, without an environment; where it holds no choice (`cases`) Matplotlib's mathtext takes
-it too. `to_latex(program)` is a whole program as one `aligned` block (named subexpressions first, a line for every
-entry of a vector, matrices as `bmatrix`), to be set in display math; `environment="align*"` stands alone and breaks
-across pages.
+`latex(tree)` is one formula, without an environment; Matplotlib's mathtext accepts it too if it contains no `cases`.
+`to_latex(program)` is a whole program as one `aligned` environment, for use in display math: named subexpressions
+first, a line for every entry of a vector, matrices as `bmatrix`. With `environment="align*"` it needs no display math
+around it and may break across pages.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from fractions import Fraction
 
 from kinemorph.codegen.graphs.program import Program
@@ -22,14 +22,14 @@ from kinemorph.codegen.reading.expression_tree import (
     Sum,
     Symbol,
     Tree,
-    is_negative,
-    scaled,
     split_power,
+    sum_pieces,
 )
 from kinemorph.codegen.reading.names import Symbols, entry_name, latex_name, port_name
 
-# functions that take a bare symbol without brackets and an exponent on their name: \sin^{2} q
+# functions that take a single symbol without brackets, and an exponent on their name: \sin^{2} q
 NAMED = {"sin": r"\sin", "cos": r"\cos", "tan": r"\tan", "log": r"\ln", "asin": r"\arcsin", "acos": r"\arccos"}
+CONDITIONS = {"lt": "{} < {}", "le": r"{} \leq {}", "eq": "{} = {}"}  # as the condition of a choice
 SPELL = {
     "sqrt": r"\sqrt{{{}}}",
     "exp": r"e^{{{}}}",
@@ -40,16 +40,13 @@ SPELL = {
     "floor": r"\left\lfloor {} \right\rfloor",
     "min": r"\min\left({}, {}\right)",
     "max": r"\max\left({}, {}\right)",
-    "lt": r"\left[{} < {}\right]",
-    "le": r"\left[{} \leq {}\right]",
-    "eq": r"\left[{} = {}\right]",
+    **{name: rf"\left[{condition}\right]" for name, condition in CONDITIONS.items()},
     "solve": "{}^{{-1}} {}",
     "least_squares": "{}^{{+}} {}",
     "where": r"\begin{{cases}} {1} & \mathrm{{if}}\ {0} \\ {2} & \mathrm{{otherwise}} \end{{cases}}",
 }
-CONDITIONS = {"lt": "{} < {}", "le": r"{} \leq {}", "eq": "{} = {}"}  # as the condition of a choice
-DIGITS = 6  # of a decimal; the plain text has them all
-LINE = 150  # characters of source after which a sum goes on in a new line
+DIGITS = 6  # significant digits of a decimal; the plain text has all digits
+LINE = 150  # characters of source after which a sum is continued on a new line
 
 
 def to_latex(
@@ -60,12 +57,16 @@ def to_latex(
     parameters: Collection[str] = ("p",),
     environment: str = "aligned",
 ) -> str:
-    """All equations of a program in one environment. Outputs take their names from `symbols` too."""
+    """All equations of a program in one LaTeX environment.
+
+    `symbols` names entries of inputs and outputs, `parameters` are the inputs that are written first in a product, and
+    `limit` is the largest number of terms in a normal form (see `reading.equations`).
+    """
     return as_latex(equations(program, symbols, limit=limit, parameters=parameters), symbols, environment=environment)
 
 
 def as_latex(written: Equations, symbols: Symbols | None = None, *, environment: str = "aligned") -> str:
-    """Equations that are already found, as `to_latex` writes them."""
+    """The result of `equations` in one LaTeX environment, as `to_latex` writes it."""
     symbols = symbols or {}
     lines = [_equation(symbol.latex, tree) for symbol, tree in written.definitions]
     trees = iter(written.trees)
@@ -81,9 +82,9 @@ def as_latex(written: Equations, symbols: Symbols | None = None, *, environment:
 
 
 def _equation(name: str, tree: Tree) -> str:
-    """`name &= sum`, a long sum in several lines."""
+    """The line `name &= tree`; a long sum is broken into several lines."""
     lines, line = [], ""
-    for piece in _sum_pieces(tree.terms) if isinstance(tree, Sum) else iter([latex(tree)]):
+    for piece in sum_pieces(tree, latex) if isinstance(tree, Sum) else [latex(tree)]:
         if line and len(line) + len(piece) > LINE:
             lines.append(line)
             line = ""
@@ -92,6 +93,7 @@ def _equation(name: str, tree: Tree) -> str:
 
 
 def _matrix(entries: list[Tree], columns: int) -> str:
+    """A `bmatrix` of entries, row by row."""
     rows = [entries[i : i + columns] for i in range(0, len(entries), columns)] if columns else []
     body = " \\\\\n".join(" & ".join(latex(tree) for tree in row) for row in rows)
     return f"\\begin{{bmatrix}}\n{body}\n\\end{{bmatrix}}"
@@ -101,13 +103,13 @@ def _matrix(entries: list[Tree], columns: int) -> str:
 
 
 def latex(tree: Tree) -> str:
-    """One tree as a formula."""
+    """A tree as a LaTeX formula, without an environment."""
     if isinstance(tree, Number):
         return _number(tree.value)
     if isinstance(tree, Symbol):
         return tree.latex
     if isinstance(tree, Sum):
-        return "".join(_sum_pieces(tree.terms))
+        return "".join(sum_pieces(tree, latex))
     if isinstance(tree, Product):
         return _product(tree.coefficient.value, tree.factors)
     if isinstance(tree, Power):
@@ -115,15 +117,6 @@ def latex(tree: Tree) -> str:
     if isinstance(tree, Array):
         return _matrix([entry for row in tree.rows for entry in row], len(tree.rows[0]))
     return _call(tree)
-
-
-def _sum_pieces(terms: tuple[Tree, ...]) -> Iterator[str]:
-    """The terms of a sum, each with its sign."""
-    for i, term in enumerate(terms):
-        if i == 0:
-            yield latex(term)
-        else:
-            yield f" - {latex(scaled(-1.0, term))}" if is_negative(term) else f" + {latex(term)}"
 
 
 def _number(value: Fraction | float) -> str:
@@ -136,7 +129,7 @@ def _number(value: Fraction | float) -> str:
 
 
 def _product(value: Fraction | float, factors: tuple[Tree, ...]) -> str:
-    """Number and factors side by side; negative powers below a fraction bar."""
+    """A product in LaTeX: the number and the factors one after the other, negative powers in a denominator."""
     above = [split_power(factor) for factor in factors]
     below = [(base, -exponent) for base, exponent in above if exponent < 0]
     above = [(base, exponent) for base, exponent in above if exponent > 0]
@@ -150,14 +143,17 @@ def _product(value: Fraction | float, factors: tuple[Tree, ...]) -> str:
 
 
 def _row_with(value: int | float, factors: list[tuple[Tree, int]]) -> str:
-    """One side of a fraction."""
+    """A numerator or denominator: a number, left out if it is 1, and factors (base, exponent)."""
     front = "" if value == 1 and factors else _number(Fraction(value) if isinstance(value, int) else value)
     row = _row(factors, alone=not front)
     return f"{front} {row}".strip()
 
 
 def _row(factors: list[tuple[Tree, int]], *, alone: bool) -> str:
-    """Factors side by side, a thin space after a function; a single sum that stands alone needs no brackets."""
+    """Factors (base, exponent) one after the other, with a thin space after a function.
+
+    `alone` says that nothing else is multiplied with them, so that a single sum needs no brackets.
+    """
     if alone and len(factors) == 1 and factors[0][1] == 1:
         return latex(factors[0][0])
     row = ""
@@ -168,7 +164,7 @@ def _row(factors: list[tuple[Tree, int]], *, alone: bool) -> str:
 
 
 def _power(base: Tree, exponent: int) -> str:
-    """base^exponent with the brackets it needs."""
+    """base^exponent in LaTeX, with the brackets that it needs."""
     if exponent == 1:
         return _bracketed(base)
     if isinstance(base, Call) and base.name in NAMED:
@@ -177,7 +173,7 @@ def _power(base: Tree, exponent: int) -> str:
 
 
 def _bracketed(tree: Tree, *, raised: bool = False) -> str:
-    """A tree as a factor, or as a base that is raised to a power."""
+    """A tree as a factor, or with `raised` as the base of a power, in brackets if necessary."""
     negative = isinstance(tree, Number) and tree.value < 0
     open_call = raised and isinstance(tree, Call) and tree.name not in ("abs", "lt", "le", "eq")
     raised_symbol = raised and isinstance(tree, (Power, Number)) and not negative
@@ -187,6 +183,7 @@ def _bracketed(tree: Tree, *, raised: bool = False) -> str:
 
 
 def _call(call: Call, exponent: int = 1) -> str:
+    """A call in LaTeX; an exponent other than 1 is written on the name of the function."""
     name = call.name
     if name in NAMED:
         raised = "" if exponent == 1 else f"^{{{exponent}}}"

@@ -1,8 +1,8 @@
-"""The MATLAB backend: programs as function files that MATLAB and GNU Octave take alike, with nothing to install.
+"""The MATLAB backend: programs as function files for MATLAB and GNU Octave, with nothing to install.
 
-One file per program, `name_function.m`. Vectors are columns (rows are taken too), matrices have their own shape; inside
-everything lies flat, row by row. The functions of MATLAB that would answer with a complex number, or pass over a NaN,
-are wrapped, so that every op means what the interpreter means by it.
+There is one file per program, `name_function.m`. Vectors are columns (rows are accepted too), matrices have their own
+shape; inside the function all arrays are flat, row by row. MATLAB functions that would return a complex number, or
+ignore a NaN, are wrapped, so that every op gives the same result as in the interpreter.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from kinemorph.codegen.graphs.program import Port, Program
 from kinemorph.codegen.loops.block_routines import of_precision
 from kinemorph.codegen.loops.loop_program import LoopProgram, all_runnable
 
-OWNER = 24  # characters of the owner's name in the name of a function, which may have 63 in all
+OWNER = 24  # the most characters of `name` in the name of a function, which may have 63 characters
 
-# local functions, each written to a file that calls it; no identifier of a model holds two underscores in a row
+# local functions, each added to the files that call it; no identifier of a model contains two underscores in a row
 HELPERS = {
     "f__sqrt": """
 function y = f__sqrt(x)
@@ -182,7 +182,7 @@ LANGUAGE = Language(
     otherwise="else",
     end="end",
 )
-DIALECTS = {  # class of numbers, spellings
+DIALECTS = {  # precision -> class of numbers, spellings
     "float64": ("double", LANGUAGE),
     "float32": ("single", replace(LANGUAGE, zeros="zeros({}, 1, 'single')", constant="single([{}])")),
 }
@@ -192,7 +192,7 @@ Dialect = tuple[str, Language]
 def export_matlab(
     programs: Sequence[Program | LoopProgram], name: str, *, precision: str = "float64"
 ) -> dict[str, str]:
-    """The texts of function files by file name, one for each program, called `name` and what the program is called."""
+    """{file name: text} of one function file for each program; its name is `name` and the name of the program."""
     programs = all_runnable(programs, "export_matlab")
     dialect = of_precision(DIALECTS, precision, programs)
     names = Names(LANGUAGE)
@@ -205,7 +205,7 @@ def export_matlab(
 
 
 def _file(program: Program | LoopProgram, name: str, dialect: Dialect) -> str:
-    """The text of one function file: the function itself, then the local functions that it needs."""
+    """The text of the function file of a program: its function, then the local functions that it needs."""
     kind, language = dialect
     functions = Functions(language)
     top = functions.of(program, name)
@@ -217,7 +217,10 @@ def _file(program: Program | LoopProgram, name: str, dialect: Dialect) -> str:
 
 
 def _public(function: Function, kind: str) -> str:
-    """The function that the file is named after: checks, flattens, computes, shapes."""
+    """The main function of a file: it checks and flattens its inputs, computes, and reshapes the outputs.
+
+    `kind` is the MATLAB class of numbers.
+    """
     program = function.program
     inputs = list(zip(function.inputs, program.inputs, strict=True))
     outputs = list(zip(function.outputs, program.outputs, strict=True))
@@ -243,18 +246,21 @@ def _public(function: Function, kind: str) -> str:
 
 
 def _local(function: Function) -> str:
+    """A local function, on flat arrays."""
     return "\n".join([_opening(function), *function.lines, "end"])
 
 
 def _opening(function: Function) -> str:
+    """The first line of a function."""
     outputs = function.outputs[0] if len(function.outputs) == 1 else f"[{', '.join(function.outputs)}]"
     return f"function {outputs} = {function.name}({', '.join(function.inputs)})"
 
 
 def _axes(port: Port) -> str:
-    """All axes in reverse: MATLAB counts down columns, the flat arrays along rows."""
+    """All axes in reverse order, since MATLAB stores arrays by columns and the flat arrays are by rows."""
     return f"[{' '.join(str(axis) for axis in range(len(port.shape), 0, -1))}]"
 
 
 def _size(port: Port) -> str:
+    """The shape of a port in MATLAB, as in `3 x 1`."""
     return " x ".join(map(str, port.shape if len(port.shape) > 1 else (port.size, 1)))

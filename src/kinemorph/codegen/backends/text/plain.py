@@ -1,7 +1,7 @@
 """Equations as plain text, in Python syntax: `tau1 = m1*l1**2*a1 + g*m1*sin(q1)`.
 
-The functions are named as in the op vocabulary; comparisons are written as operators, and `where(c, a, b)` as a call.
-An array, as `solve` takes it, is a list of rows, a vector a list.
+Functions have the names of the op vocabulary; comparisons are written as operators, and `where(c, a, b)` as a call.
+An array, for example an argument of `solve`, is a list of rows; a vector is a list.
 """
 
 from __future__ import annotations
@@ -20,9 +20,8 @@ from kinemorph.codegen.reading.expression_tree import (
     Sum,
     Symbol,
     Tree,
-    is_negative,
-    scaled,
     split_power,
+    sum_pieces,
 )
 from kinemorph.codegen.reading.names import Symbols, entry_name
 
@@ -36,12 +35,16 @@ def to_text(
     limit: int = LIMIT,
     parameters: Collection[str] = ("p",),
 ) -> str:
-    """One line `name = expression` for every named subexpression and every entry of every output."""
+    """The equations of a program: a line `name = expression` for each named subexpression and each output entry.
+
+    `symbols` names entries of inputs and outputs, `parameters` are the inputs that are written first in a product, and
+    `limit` is the largest number of terms in a normal form (see `reading.equations`).
+    """
     return as_text(equations(program, symbols, limit=limit, parameters=parameters), symbols)
 
 
 def as_text(written: Equations, symbols: Symbols | None = None) -> str:
-    """Equations that are already found, as `to_text` writes them."""
+    """The result of `equations` as text, as `to_text` writes it."""
     lines = [f"{symbol.text} = {text(tree)}" for symbol, tree in written.definitions]
     trees = iter(written.trees)
     for port in written.program.outputs:
@@ -51,16 +54,13 @@ def as_text(written: Equations, symbols: Symbols | None = None) -> str:
 
 
 def text(tree: Tree) -> str:
-    """A tree in Python syntax."""
+    """A tree as text, in Python syntax."""
     if isinstance(tree, Number):
         return number_text(tree)
     if isinstance(tree, Symbol):
         return tree.text
     if isinstance(tree, Sum):
-        first, *rest = tree.terms
-        return text(first) + "".join(
-            f" - {text(scaled(-1.0, term))}" if is_negative(term) else f" + {text(term)}" for term in rest
-        )
+        return "".join(sum_pieces(tree, text))
     if isinstance(tree, Product):
         return _product(tree)
     if isinstance(tree, Power):
@@ -78,12 +78,12 @@ def text(tree: Tree) -> str:
 
 
 def number_text(number: Number) -> str:
-    """A whole number, `p/q`, or a decimal."""
+    """A number as text: a whole number, a fraction `p/q`, or a decimal."""
     return str(number.value) if isinstance(number.value, Fraction) else repr(number.value)
 
 
 def _product(tree: Product) -> str:
-    """a*b/(c*d), with the parts of a fraction on their sides."""
+    """A product as text, a*b/(c*d); numerator and denominator of its coefficient are written on their sides."""
     value = tree.coefficient.value
     above, below = [], []
     if isinstance(value, Fraction):
@@ -104,12 +104,12 @@ def _product(tree: Product) -> str:
 
 
 def _factor(tree: Tree) -> str:
-    """A base of a product: sums and powers in brackets."""
+    """A tree as a factor of a product: sums, products and powers are in brackets."""
     return f"({text(tree)})" if isinstance(tree, (Sum, Product, Power)) or _is_pow(tree) else text(tree)
 
 
 def _base(tree: Tree) -> str:
-    """Base or exponent of a power: only names and calls stand bare."""
+    """A tree as the base or exponent of a power: everything but names and calls is in brackets."""
     bare = isinstance(tree, Symbol) or (isinstance(tree, Call) and not _is_pow(tree))
     return text(tree) if bare else f"({text(tree)})"
 

@@ -1,9 +1,9 @@
-"""The Python backend: programs as the text of a module that needs NumPy and nothing else.
+"""The Python backend: programs as the source of a Python module that needs only NumPy.
 
-A public function takes arrays as a compiled function does, `(..., nq)` with leading axes that broadcast, and gives
-fresh arrays. Behind it stands a function of arrays whose first axis counts the entries: an entry is a NumPy scalar for
-one state and an array for a batch, and every line holds for both. Loops that may end earlier in one state than in
-another run state by state.
+A public function takes arrays like a compiled function, `(..., nq)` with leading axes that broadcast, and returns new
+arrays. It calls a private function on arrays whose first axis counts the entries: an entry is a NumPy scalar for one
+state and an array for a batch, and every line works for both. Loops that may end earlier in one state than in another
+run state by state.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from kinemorph.codegen.loops.loop_program import For, If, LoopProgram, View, Whi
 
 REALS = {"float64": "np.float64", "float32": "np.float32"}
 
-# functions that stand in a module where it calls them, each with those it needs itself
+# functions that are added to a module if it calls them
 HELPERS = {
     "_evaluated": '''
 def _evaluated(function, ports, arrays, shapes):
@@ -139,9 +139,9 @@ LANGUAGE = Language(
 def export_python(
     programs: Sequence[Program | LoopProgram], name: str, *, precision: str = "float64"
 ) -> dict[str, str]:
-    """The text of the module `name.py`, by file name, with one function for each program.
+    """{file name: text} of the module `name.py`, with one function for each program.
 
-    A function is called as its program is, without what stands before the last dot. It takes one state or a batch.
+    A function has the name of its program, without the part before the last dot. It takes one state or a batch.
     """
     programs = all_runnable(programs, "export_python")
     real = of_precision(REALS, precision, programs)
@@ -169,7 +169,7 @@ def export_python(
 
 
 def _public(name: str, function: Function) -> str:
-    """The function that a user of the module calls."""
+    """The source of a public function, which a user of the module calls."""
     program = function.program
     names = Names(LANGUAGE)
     taken = [names.new(port.name) for port in program.inputs]
@@ -191,7 +191,7 @@ def _public(name: str, function: Function) -> str:
 
 
 def _private(function: Function) -> str:
-    """The function of arrays with their entries along the first axis."""
+    """The source of a private function, on arrays with their entries along the first axis."""
     program = function.program
     lines = [f"def {function.name}({', '.join(function.inputs)}):"]
     if isinstance(program, LoopProgram) and not is_uniform(program):
@@ -201,17 +201,18 @@ def _private(function: Function) -> str:
 
 
 def _batched(port: Port) -> str:
+    """The shape of a port with the leading axes of a batch, as in `(..., 3)`."""
     return "(" + ", ".join(["...", *map(str, port.shape)]) + ")"
 
 
 def _tuple(items: Iterable[str]) -> str:
-    """Spelled items as a tuple."""
+    """The source of a tuple of items that are source text themselves."""
     listed = list(items)
     return f"({', '.join(listed)}{',' if len(listed) == 1 else ''})"
 
 
 def is_uniform(program: LoopProgram) -> bool:
-    """Whether every state of a batch takes the same path through the loops; called programs are not looked at."""
+    """Whether every state of a batch takes the same path through the loops; called programs are not checked."""
     return not any(
         isinstance(statement, (While, If)) or (isinstance(statement, For) and isinstance(statement.stop, View))
         for statement in all_statements(program.body)

@@ -1,8 +1,8 @@
-"""Programs as text of a scripting language: the walk that Python and MATLAB share.
+"""Programs as source code of a scripting language: the code generator that Python and MATLAB share.
 
-The text is made of functions of flat arrays, whose entries lie row by row; one op is one line, spelled as a `Language`
-says. A value's name is used again once its last reader is done, so that no array of a batch is kept for longer than it
-is needed. Blocks and the programs that loops call become functions of their own; what is short is written in place.
+The code consists of functions of flat arrays, with entries row by row; each op is one line, written as the `Language`
+says. The variable of a value is reused after its last reader, so that no array of a batch is kept longer than needed.
+Blocks and programs that loops call become separate functions; short programs are inlined.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ from kinemorph.codegen.loops.printing import format_affine
 from kinemorph.codegen.reading.names import fresh_stem
 from kinemorph.vocabulary.blocks import Block, Item
 
-IN_PLACE = 24  # operations and results up to which a program called in a loop is written in place
+IN_PLACE = 24  # a program with at most this many operations and results is inlined where a loop calls it
 INFIX = ("add", "sub", "mul", "div")
 
 
 @dataclass(frozen=True)
 class Function:
-    """A program as a function of the text, with the names of its arrays by port, and the lines of its body."""
+    """A program as a function of the emitted code: the names of its arrays by port, and the lines of its body."""
 
     program: Program | LoopProgram
     name: str
@@ -46,7 +46,7 @@ class Function:
 
 
 class Functions:
-    """The functions of one text. Asking for a function writes it, and those that it calls before it."""
+    """The functions of one source file, each written at the first request for it, after the functions that it calls."""
 
     def __init__(self, language: Language) -> None:
         self.language = language
@@ -55,11 +55,11 @@ class Functions:
         self._found: dict[int | Block, Function] = {}
 
     def of(self, program: Program | LoopProgram, name: str | None = None) -> Function:
-        """The function of a program. It is called `name`, an identifier, or after the program."""
+        """The function of a program; its name is `name`, an identifier, or else made from the program's name."""
         return self._once(id(program), program, name)
 
     def of_block(self, block: Block) -> Function:
-        """The function of a block's routine."""
+        """The function that computes a block."""
         return self._once(block, routine(block), None)
 
     def _once(self, key: int | Block, program: Program | LoopProgram, name: str | None) -> Function:
@@ -71,7 +71,7 @@ class Functions:
 
 
 class _Pool:
-    """Names of values; a name that is given back is used again, the lowest first."""
+    """Names of variables; names that are given back are reused, the lowest number first."""
 
     def __init__(self, stem: str) -> None:
         self.stem = stem
@@ -89,7 +89,7 @@ class _Pool:
 
 
 class _Body:
-    """Writes the body of one function."""
+    """Writes the body of the function of one program; `functions` provides the functions that it calls."""
 
     def __init__(self, program: Program | LoopProgram, functions: Functions) -> None:
         self.program, self.functions, self.language = program, functions, functions.language
@@ -110,7 +110,7 @@ class _Body:
         self.depth = 1
 
     def function(self, name: str) -> Function:
-        """The function with all its lines; outputs and buffers start at zero."""
+        """Writes the body and returns the function; its outputs and buffers start at zero."""
         program = self.program
         for array, port in zip(self.outputs, program.outputs, strict=True):
             self.assign(array, self.language.zeros.format(port.size))
@@ -137,7 +137,7 @@ class _Body:
         self.line(self.language.assign.format(target, value))
 
     def entries_of(self, arrays: Iterable[str], ports: Iterable[Port]) -> list[str]:
-        """Every entry of whole arrays, spelled."""
+        """The expressions for all entries of some arrays, one after the other."""
         return [
             self.language.entry.format(array, k + self.language.first)
             for array, port in zip(arrays, ports, strict=True)
@@ -147,7 +147,10 @@ class _Body:
     # ── straight lines ────────────────────────────────────────────────────────────────────────────────────────────
 
     def operations(self, program: Program, inputs: Sequence[str], pool: _Pool) -> list[str]:
-        """Writes a line for every operation; gives the values of the outputs, spelled."""
+        """Writes a line for every operation of a program; returns the expressions for its output entries.
+
+        `inputs` are the expressions for its input entries; `pool` gives names of variables.
+        """
         nodes, language = program.graph.nodes, self.language
         order = [i for i, _ in program.steps]
         last = last_uses(program, order)
@@ -182,6 +185,7 @@ class _Body:
     # ── loops ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def statements(self, body: Sequence[Statement]) -> None:
+        """Writes statements."""
         language = self.language
         for statement in body:
             match statement:
@@ -204,6 +208,7 @@ class _Body:
                         self.block(language.otherwise, statement.otherwise)
 
     def block(self, opening: str, body: Sequence[Statement], *, closed: bool = True) -> None:
+        """Writes an indented body after the line `opening`; with `closed`, the word that ends it follows."""
         self.line(opening)
         self.depth += 1
         before = len(self.lines)
@@ -215,7 +220,7 @@ class _Body:
             self.line(self.language.end)
 
     def call(self, call: Call) -> None:
-        """A call of a function, or the lines of a short program. Everything is read before anything is written."""
+        """Writes a call of a function, or inlines a short program. All inputs are read before an output is written."""
         program = call.program
         if isinstance(program, LoopProgram) or program.ops + len(program.refs) > IN_PLACE:
             targets = [self.span(view) for view in call.outs]
@@ -229,7 +234,7 @@ class _Body:
         places = [entry for view in call.outs for entry in self.entries(view, pool)]
         if len(places) > 1:
             for k, ref in enumerate(program.refs):
-                if program.graph.nodes[abs(ref)][0] == "input":  # read now: a write may come before
+                if program.graph.nodes[abs(ref)][0] == "input":  # read now: a write may change it
                     name = pool.take()
                     self.assign(name, f"+{values[k]}" if ref > 0 else values[k])
                     values[k] = name
@@ -239,12 +244,12 @@ class _Body:
     # ── views ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def place(self, value: Affine) -> str:
-        """A whole number that is affine in counters, spelled."""
+        """The expression for a whole number that depends on loop counters."""
         terms = tuple((self.counters[name], factor) for name, factor in value.terms)
         return format_affine(Affine(value.constant, terms), "*")
 
     def entries(self, view: View, pool: _Pool) -> list[str]:
-        """The entries of a view, spelled; a run whose start is computed is read into a value first."""
+        """The expressions for the entries of a view; if its start depends on data, it is read into a variable first."""
         if view.at is None:
             array, start = self.arrays[view.array], view.offset + self.language.first
             return [self.language.entry.format(array, self.place(start + k)) for k in range(view.size)]
@@ -253,14 +258,14 @@ class _Body:
         return [self.language.entry.format(name, k + self.language.first) for k in range(view.size)]
 
     def entry(self, view: View) -> str:
-        """A view of one number, spelled."""
+        """The expression for a view of one number."""
         if view.at is None:
             return self.language.entry.format(self.arrays[view.array], self.place(view.offset + self.language.first))
         start = self.place(view.offset)
         return self.language.picked.format(self.arrays[view.array], start, view.stride, self.entry(view.at))
 
     def span(self, view: View) -> str:
-        """A view as an array, spelled."""
+        """The expression for a view as an array."""
         array = self.arrays[view.array]
         if view.at is None:
             start, stop = view.offset + self.language.first, view.offset + view.size

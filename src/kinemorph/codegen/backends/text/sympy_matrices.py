@@ -1,8 +1,8 @@
 """The SymPy backend: programs as symbolic matrices, to simplify, differentiate and print with SymPy.
 
-A program is carried out op by op over SymPy's expressions. A solve is an exact elimination and a table a `Piecewise`.
-Least squares has no closed form, since its rank is decided by numbers, and is refused. (`sympy_source` writes the same
-as the text of a module.)
+A program is evaluated op by op on SymPy's expressions. A solve becomes an exact elimination, and a table a `Piecewise`.
+Least squares is not supported: it has no closed form, since the rank depends on numbers. (`sympy_source` writes a
+Python module that builds the same matrices.)
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ Constants = Literal["float", "exact"]
 def to_sympy(program: Program, symbols: Symbols | None = None, *, constants: Constants = "float") -> dict[str, Any]:
     """The outputs of a program by name: a Matrix (a vector is a column), an expression for shape (), else an Array.
 
-    Inputs are real symbols, called as `symbols` says or q1, q2, ... after their port. `constants` "exact" turns numbers
-    into the rationals that they are within rounding: 9.81 into 981/100.
+    Inputs are real symbols; `symbols` gives their names, else they are q1, q2, ... after their port. With `constants`
+    "exact", numbers become the rationals that they are equal to within rounding: 9.81 becomes 981/100.
     """
     program = as_program(program, "to_sympy")
     if constants not in get_args(Constants):
@@ -52,6 +52,7 @@ def to_sympy(program: Program, symbols: Symbols | None = None, *, constants: Con
 
 
 def _sympy() -> Any:
+    """The module `sympy`; MissingExtraError if it is not installed."""
     try:
         import sympy
     except ImportError:
@@ -60,7 +61,7 @@ def _sympy() -> Any:
 
 
 def _meanings(sympy: Any) -> dict[str, Callable[..., Any]]:
-    """What the ops do to expressions."""
+    """The functions that evaluate ops on SymPy expressions, by op."""
 
     def truth(relation: Any) -> Callable[[Any, Any], Any]:
         return lambda a, b: sympy.Piecewise((1, relation(a, b)), (0, True))
@@ -80,7 +81,7 @@ def _meanings(sympy: Any) -> dict[str, Callable[..., Any]]:
 
 
 def _of_block(sympy: Any, block: Block) -> Callable[..., tuple[Any, ...]]:
-    """What a block does to expressions."""
+    """The function that evaluates a block on SymPy expressions."""
 
     def solved(*args: Any) -> tuple[Any, ...]:
         assert isinstance(block, Solve)
@@ -98,10 +99,12 @@ def _of_block(sympy: Any, block: Block) -> Callable[..., tuple[Any, ...]]:
 
 
 def _polynomial(coefficients: Sequence[float], r: Any) -> Any:
+    """The polynomial in r with the given coefficients, constant term first."""
     return sum((c * r**p for p, c in enumerate(coefficients) if c), start=0.0)
 
 
 def _shaped(sympy: Any, port: Port, entries: list[Any]) -> Any:
+    """The entries of an output as a SymPy expression, Matrix or Array, by the shape of its port."""
     if port.shape == ():
         return sympy.sympify(entries[0])
     if len(port.shape) > 2:
@@ -110,10 +113,10 @@ def _shaped(sympy: Any, port: Port, entries: list[Any]) -> Any:
 
 
 def refuse_least_squares(program: Program) -> None:
-    """Raises UnsupportedError where a program holds a least-squares problem."""
+    """Raises UnsupportedError if a program contains a least-squares problem."""
     for block in program.blocks:
         if isinstance(block, LeastSquares):
             raise UnsupportedError(
-                f"program '{program.name}' holds a problem of {block.label}: its rank is decided by numbers, so there "
-                "is no closed form for SymPy. Emit C, Python or MATLAB instead, or a function without it."
+                f"program '{program.name}' contains {block.label}, whose rank depends on numbers, so there is no "
+                "closed form for SymPy. Export C, Python or MATLAB instead, or another function."
             )

@@ -1,4 +1,4 @@
-"""Programs as the text of a module that builds them as SymPy matrices, from the readable equations.
+"""Programs as the source of a Python module that builds them as SymPy matrices, from the readable equations.
 
     q1 = Symbol("q1", real=True)
 
@@ -6,7 +6,7 @@
         tau = Matrix(1, 1, [m1*l1**2*a1 + m1*l1*g*sin(q1)])
         return tau
 
-No SymPy is needed to write it. Fractions stay exact; other numbers are decimal, as the model has them.
+SymPy is not needed to write the module. Fractions stay exact; other numbers are decimal, as in the model.
 """
 
 from __future__ import annotations
@@ -44,10 +44,10 @@ RESERVED = frozenset({*keyword.kwlist, *keyword.softkwlist, *dir(builtins), *SYM
 
 
 def export_sympy(programs: Sequence[Program], name: str, *, symbols: Symbols | None = None) -> dict[str, str]:
-    """The text of the module `name_sympy.py`, by file name, with one function for each program.
+    """{file name: text} of the module `name_sympy.py`, with one function for each program.
 
-    A function gives its outputs in order: a Matrix (a vector is a column), an expression for a single number, an Array
-    for three axes and more. `symbols` names the entries of ports, as for printed equations.
+    A function returns its outputs in order: a Matrix (a vector is a column), an expression for a single number, an
+    Array for three axes or more. `symbols` gives the names of entries of ports, as for printed equations.
     """
     variables: dict[str, str] = {}
     taken: list[str] = []
@@ -74,7 +74,10 @@ def export_sympy(programs: Sequence[Program], name: str, *, symbols: Symbols | N
 
 
 def _safe(program: Program, symbols: Symbols, variables: dict[str, str]) -> Symbols:
-    """Names under which entries may stand in Python text. `variables` collects the variable of each input's name."""
+    """Symbols for the entries of a program's ports that are valid in Python source.
+
+    The variable of each input name is added to `variables`.
+    """
     names: dict[tuple[str, int | None], tuple[str, str]] = {}
     for port in program.inputs:
         for index in range(port.size):
@@ -90,6 +93,7 @@ def _safe(program: Program, symbols: Symbols, variables: dict[str, str]) -> Symb
 
 
 def _function(name: str, program: Program, names: Symbols, variables: Iterable[str]) -> str:
+    """The source of the function `name`, which builds the outputs of a program."""
     written = equations(program, names)
     lines = [f"def {name}():", f'    """{comment(program.name)}: {written.ops} operations as written."""']
     for k, table in enumerate(written.tables, 1):
@@ -105,7 +109,7 @@ def _function(name: str, program: Program, names: Symbols, variables: Iterable[s
 
 
 def _output(name: str, port: Port, entries: list[str]) -> Iterator[str]:
-    """Lines that build an output."""
+    """Lines that build an output from the source text of its entries."""
     if port.shape == ():
         yield f"    {name} = sympify({entries[0]})"
         return
@@ -116,7 +120,7 @@ def _output(name: str, port: Port, entries: list[str]) -> Iterator[str]:
 
 
 def _table(name: str, table: Table) -> list[str]:
-    """A piecewise polynomial as a function inside the function that uses it."""
+    """Lines that define a piecewise polynomial as a local function `name`."""
     lines = [f"    def {name}(x):", "        return Piecewise("]
     limits = [*(f"x < {edge!r}" for edge in table.breaks), "True"]
     for origin, row, limit in zip(table.origins, table.coefficients, limits, strict=True):
@@ -126,11 +130,12 @@ def _table(name: str, table: Table) -> list[str]:
 
 
 def _text(tree: Tree) -> str:
+    """A tree as Python source that uses SymPy's names."""
     return text(_in_sympy(tree))
 
 
 def _in_sympy(tree: Tree) -> Tree:
-    """The tree with SymPy's words for fractions, infinities, arrays and functions."""
+    """The tree with SymPy's names for fractions, infinities, arrays and functions."""
     if isinstance(tree, Number):
         return _number(tree)
     fresh = [_in_sympy(child) for child in children(tree)]
@@ -141,6 +146,7 @@ def _in_sympy(tree: Tree) -> Tree:
 
 
 def _number(tree: Number) -> Tree:
+    """A number as SymPy writes it: Rational(p, q), oo or nan where Python's own number would not be exact."""
     value = tree.value
     if isinstance(value, Fraction):
         return tree if value.denominator == 1 else Symbol(f"Rational({value.numerator}, {value.denominator})", "")

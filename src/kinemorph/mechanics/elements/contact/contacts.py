@@ -93,7 +93,7 @@ class ContactLaw(ElementLaw[Contact]):
             point = center
             if not is_zero(radius):
                 point = view.instant.motions.point(center.link, lowered(center.point, radius, center.into(n_W)))
-            law = Touch(ground, press, _rubbing(element, view, k))
+            law = Touch(ground, press, _rubbing(element, view, k), point.into(n_W), radius - height)
             found.append(TouchingPoint(point, law, Meeting(height - radius, n_W)))
         return found
 

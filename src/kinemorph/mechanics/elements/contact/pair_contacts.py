@@ -13,20 +13,22 @@ that the spring between them conserves energy to rounding; eps is so small that 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from kinemorph.algebra.scalar import S, div, maximum, minimum, sqrt
-from kinemorph.algebra.turns import Vec3
+from kinemorph.algebra.scalar import S, div, maximum, minimum, minus, sqrt
+from kinemorph.algebra.turns import Sym3, Vec3
 from kinemorph.algebra.vectors import add, dot, matvec_transposed, neg, scale, sub
 from kinemorph.mechanics.elements.checks import known_body, not_negative, wrong
-from kinemorph.mechanics.elements.contact.contact_point import Felt
+from kinemorph.mechanics.elements.contact.contact_point import Felt, contact_slope, total
 from kinemorph.mechanics.elements.contact.contacts import SIGNALS, axis_problems, published
 from kinemorph.mechanics.elements.contact.friction import SMOOTH, friction_problems, regularized, tangential
-from kinemorph.mechanics.elements.contact.normal_forces import normal_law, normal_problems, number
+from kinemorph.mechanics.elements.contact.normal_forces import NormalLaw, normal_law, normal_problems, number
 from kinemorph.mechanics.elements.instant import ElementView
-from kinemorph.mechanics.elements.law import Effort, ElementLaw, Push, Slot, plain, register
+from kinemorph.mechanics.elements.law import Effort, ElementLaw, Push, Slot, Stiff, plain, register
 from kinemorph.mechanics.elements.places import Motions
-from kinemorph.mechanics.steps.point_states import PointState
+from kinemorph.mechanics.steps.pair_forces import PairForce, PairState
+from kinemorph.mechanics.steps.point_states import PointState, at_most_stopped
 from kinemorph.model.elements.contact.contact_laws import Regularized
 from kinemorph.model.elements.contact.pair_contacts import PairContact
 from kinemorph.model.robot import Robot
@@ -45,6 +47,8 @@ class Nearest(NamedTuple):
 
 class PairContactLaw(ElementLaw[PairContact]):
     """Spheres and capsules of two bodies."""
+
+    contact = True
 
     def problems(self, element: PairContact, robot: Robot) -> list[str]:
         found = not_negative(element, "radius_a", "radius_b")
@@ -68,24 +72,30 @@ class PairContactLaw(ElementLaw[PairContact]):
         return SIGNALS
 
     def effort(self, element: PairContact, view: ElementView) -> Effort:
-        a, b, felt = self._felt(element, view)
-        force = _total(felt)
+        a, b, touch = self._touching(element, view)
+        felt = touch.feel(_now(a, b))
+        force = total(felt)
         return Effort(
             pushes=(Push(a, a.into(force)), Push(b, b.into(neg(force)))),
             dissipated=felt.pressed.dissipated + felt.rubbed.dissipated,
             stored=felt.pressed.stored,
         )
 
+    def stiff(self, element: PairContact, view: ElementView) -> Stiff:
+        a, b, touch = self._touching(element, view)
+        return Stiff(pairs=(PairForce((a.link, b.link), (a.point, b.point), touch),))
+
     def publish(self, element: PairContact, view: ElementView) -> Mapping[str, S]:
         """The signals of the force on body a."""
-        a, _, felt = self._felt(element, view)
+        a, b, touch = self._touching(element, view)
+        felt = touch.feel(_now(a, b))
         in_link = felt._replace(
             normal=a.into(felt.normal), rubbed=felt.rubbed._replace(force=a.into(felt.rubbed.force))
         )
         return published([(a, in_link)])
 
-    def _felt(self, element: PairContact, view: ElementView) -> tuple[PointState, PointState, Felt]:
-        """(touching point of a, of b, forces there), vectors in world axes; the normal points from b to a."""
+    def _touching(self, element: PairContact, view: ElementView) -> tuple[PointState, PointState, PairTouch]:
+        """(touching point of a, of b, the law there)."""
         ends_a = _ends(view, element.body_a, element.point_a, element.end_a)
         ends_b = _ends(view, element.body_b, element.point_b, element.end_b)
         radius_a, radius_b = view.value((element.radius_a, element.radius_b))
@@ -93,18 +103,63 @@ class PairContactLaw(ElementLaw[PairContact]):
         apart = sub(spot_a, spot_b)
         distance = sqrt(maximum(dot(apart, apart) + extra, TINY * TINY))
         n = scale(div(1.0, distance), apart)
-        depth = radius_a + radius_b - distance
         touch = sub(add(spot_a, spot_b), scale(radius_a - radius_b, n))  # half-way between the two surfaces
         middle = scale(0.5, touch)
         a, b = (_fixed(view.instant.motions, ends[0].link, middle) for ends in (ends_a, ends_b))
-        velocity = sub(a.out(a.velocity), b.out(b.velocity))
-        pressed = normal_law(element.normal, view.value)(depth, -dot(n, velocity))
         across = scale(div(1.0, sqrt(maximum(dot(apart, apart), TINY * TINY))), apart)  # n is a little shorter than 1
-        slip, rubbed = tangential(velocity, across), SMOOTH
+        friction = None
         if element.friction is not None:
-            mu, speed = view.value((element.friction.coefficient, element.friction.speed))
-            rubbed = regularized(mu, speed, pressed.force, slip)
-        return a, b, Felt(depth, plain(n), plain(slip), pressed, rubbed, None)
+            friction = view.value((element.friction.coefficient, element.friction.speed))
+        law = PairTouch(
+            plain(n), plain(across), radius_a + radius_b - distance, normal_law(element.normal, view.value), friction
+        )
+        return a, b, law
+
+
+@dataclass(frozen=True, eq=False)
+class PairTouch:
+    """The law of two bodies that touch: vectors in world axes, forces on body a.
+
+    Within a step the normal stays as it is at the start of the step, and the depth changes with the relative velocity.
+    """
+
+    normal: Vec3  # from b to a; the gradient of the distance
+    across: Vec3  # the same of length 1
+    depth: S  # [m]
+    press: NormalLaw
+    friction: tuple[S, S] | None  # coefficient, speed [m/s]
+
+    def ahead(self, guessed: Vec3, start: Vec3) -> Vec3:
+        """A guessed velocity that does not part the bodies while they approach."""
+        return at_most_stopped(guessed, start, self.across)
+
+    def feel(self, pair: PairState) -> Felt:
+        """Depth and forces."""
+        depth = minus(self.depth, dot(self.normal, pair.moved))
+        pressed = self.press(depth, -dot(self.normal, pair.velocity))
+        slip, rubbed = tangential(pair.velocity, self.across), SMOOTH
+        if self.friction is not None:
+            rubbed = regularized(*self.friction, pressed.force, slip)
+        return Felt(depth, self.normal, plain(slip), pressed, rubbed, None)
+
+    def force(self, pair: PairState) -> Vec3:
+        """The force [N]."""
+        return total(self.feel(pair))
+
+    def stored(self, pair: PairState) -> S:
+        """The stored energy [J]."""
+        return self.feel(pair).pressed.stored
+
+    def linear(self, pair: PairState, h: S) -> tuple[Vec3, Sym3]:
+        """(force, D) for a step of h [s]."""
+        felt = self.feel(pair)
+        rate = -dot(self.normal, pair.velocity)
+        return total(felt), contact_slope(felt, h, rate, self.press(self.depth, 0.0).force)
+
+
+def _now(a: PointState, b: PointState) -> PairState:
+    """The present relative velocity of two points."""
+    return PairState(plain(sub(a.out(a.velocity), b.out(b.velocity))), 0.0)
 
 
 def nearest(a: Sequence[Any], b: Sequence[Any]) -> Nearest:
@@ -148,10 +203,6 @@ def _fixed(motions: Motions, link: int, position: Any) -> PointState:
     """The point of a link that is at a given position in the world."""
     pose = motions.pose(link)
     return motions.point(link, matvec_transposed(pose.R, sub(position, pose.p)))
-
-
-def _total(felt: Felt) -> Vec3:
-    return plain(add(scale(felt.pressed.force, felt.normal), felt.rubbed.force))
 
 
 register(PairContact, PairContactLaw())

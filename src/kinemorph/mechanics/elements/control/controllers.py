@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any, NamedTuple
 
-from kinemorph.algebra.scalar import S, equal, less, where
+from kinemorph.algebra.scalar import S, less, where
 from kinemorph.mechanics.elements.checks import not_negative, wrong
 from kinemorph.mechanics.elements.control.channels import (
     Wish,
@@ -29,7 +29,6 @@ from kinemorph.mechanics.elements.control.channels import (
     wishes,
 )
 from kinemorph.mechanics.elements.control.sample_hold import (
-    bounded,
     clocks_of,
     converted,
     held_count,
@@ -40,6 +39,7 @@ from kinemorph.mechanics.elements.control.sample_hold import (
 )
 from kinemorph.mechanics.elements.instant import ElementView
 from kinemorph.mechanics.elements.law import Clock, Effort, ElementLaw, Slot, Stiff, register
+from kinemorph.mechanics.elements.saturation import is_open, limited, saturated
 from kinemorph.mechanics.steps.point_states import JointForce, JointState
 from kinemorph.model.elements.control.controllers import PD, PID
 from kinemorph.model.elements.control.wiring import below, channel_names, driven, measured
@@ -105,7 +105,7 @@ class Pull:
     @property
     def affine(self) -> bool:
         """Whether its slopes are the same everywhere."""
-        return _is_open(self.lower) and _is_open(self.upper)
+        return is_open(self.lower) and is_open(self.upper)
 
     def free(self, joint: Any) -> S:
         """The force without limits."""
@@ -113,16 +113,11 @@ class Pull:
         return self.more + self.kp * stretch + self.kd * rate
 
     def force(self, joint: Any) -> S:
-        return bounded(self.free(joint), self.lower, self.upper)
+        return limited(self.free(joint), self.lower, self.upper)
 
     def linear(self, joint: Any, h: S) -> tuple[S, S]:
-        """The force and its pivot; the pivot is 0 where a limit applies."""
-        pivot = h * (self.kd + h * self.kp)
-        if self.affine:
-            return self.force(joint), pivot
-        u = self.free(joint)
-        held = bounded(u, self.lower, self.upper)
-        return held, where(equal(u, held), pivot, 0.0)
+        """The force and its pivot, see `saturated`."""
+        return saturated(self.free(joint), self.lower, self.upper, h * (self.kd + h * self.kp))
 
 
 class PDLaw(ChannelLaw):
@@ -181,10 +176,6 @@ def _acts_itself(element: PD) -> bool:
     return not element.every and not element.drives
 
 
-def _is_open(limit: Any) -> bool:
-    return isinstance(limit, float) and math.isinf(limit)
-
-
 # ── PID ───────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -227,13 +218,13 @@ class Channel(NamedTuple):
 
     def limited(self, u: S) -> S:
         """u within the limits."""
-        return bounded(u, self.lower, self.upper)
+        return limited(u, self.lower, self.upper)
 
     def winds_up(self, u: S) -> S:
         """1 where u is beyond a limit and the integral drives it further."""
         grows = self.ki * self.error
-        over: S = 0.0 if _is_open(self.upper) else less(self.upper, u) * less(0.0, grows)
-        under: S = 0.0 if _is_open(self.lower) else less(u, self.lower) * less(grows, 0.0)
+        over: S = 0.0 if is_open(self.upper) else less(self.upper, u) * less(0.0, grows)
+        under: S = 0.0 if is_open(self.lower) else less(u, self.lower) * less(grows, 0.0)
         return over + under
 
 

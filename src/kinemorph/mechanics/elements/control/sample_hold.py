@@ -14,9 +14,10 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
-from kinemorph.algebra.scalar import S, floor, maximum, minimum
+from kinemorph.algebra.scalar import S, floor
 from kinemorph.mechanics.elements.checks import wrong
 from kinemorph.mechanics.elements.law import Clock, Slot
+from kinemorph.mechanics.elements.saturation import limited
 from kinemorph.model.elements.control.wiring import below
 from kinemorph.model.parameter import evaluate
 
@@ -84,13 +85,7 @@ def converted(u: S, lower: Any, upper: Any, quantum: float) -> S:
     """An output in whole quanta, where there is a quantum, and within its limits."""
     if quantum:
         u = quantum * floor(u / quantum + 0.5)
-    return bounded(u, lower, upper)
-
-
-def bounded(u: S, lower: Any, upper: Any) -> S:
-    """u between two limits; each may be infinite, or depend on a parameter."""
-    u = maximum(u, lower) if not isinstance(lower, float) or lower > -math.inf else u
-    return minimum(u, upper) if not isinstance(upper, float) or upper < math.inf else u
+    return limited(u, lower, upper)
 
 
 def sampling_problems(element: Any) -> list[str]:

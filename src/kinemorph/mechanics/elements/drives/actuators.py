@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
-from kinemorph.algebra.scalar import S, maximum, minimum
+from kinemorph.algebra.scalar import S, plus, times
 from kinemorph.mechanics.elements.checks import one_axis, wrong
 from kinemorph.mechanics.elements.instant import ElementView
-from kinemorph.mechanics.elements.law import Effort, ElementLaw, Slot, register
+from kinemorph.mechanics.elements.law import Effort, ElementLaw, Slot, Stiff, register
+from kinemorph.mechanics.elements.saturation import limited, saturated, share_within
+from kinemorph.mechanics.steps.point_states import JointForce, JointState
 from kinemorph.model.elements.drives.actuators import Actuator
 from kinemorph.model.robot import Robot
 
@@ -30,26 +33,96 @@ class ActuatorLaw(ElementLaw[Actuator]):
 
     def effort(self, element: Actuator, view: ElementView) -> Effort:
         joint = view.hinge(element.joint)
-        torque = actuated(element, view.input("command"), joint.q, joint.v)
+        drives, limit = _on_joint(element, view), _joint_limit(element, view)
+        at = JointState(joint.q, joint.v)
+        torque = drives[element.name].force(at)
+        if limit < math.inf:
+            whole = sum((drive.force(at) for drive in drives.values()), 0.0)
+            torque = torque * share_within(whole, limit)
         return Effort(torques={joint.place: torque}, supplied=torque * joint.v)
 
-
-def actuated(element: Actuator, command: S, q: S, v: S) -> S:
-    """The effort [N m or N] on the joint at its coordinate and velocity."""
-    u = limited(command, element.lower, element.upper)
-    s, rate = element.gear * q, element.gear * v
-    force = {
-        "effort": lambda: u,
-        "position": lambda: element.gain * (u - s) - element.damping * rate,
-        "velocity": lambda: element.gain * (u - rate),
-    }[element.control]()
-    return element.gear * limited(force, -element.effort, element.effort)
+    def stiff(self, element: Actuator, view: ElementView) -> Stiff:
+        drives = _on_joint(element, view)
+        if element.name != next(iter(drives)):  # the first of a joint acts for all
+            return Stiff()
+        law = Drives(tuple(drives.values()), _joint_limit(element, view))
+        return Stiff(joints=(JointForce(view.hinge(element.joint).place, law),))
 
 
-def limited(x: S, lower: float, upper: float) -> S:
-    """x between two limits, of which each may be infinite."""
-    x = x if lower == -math.inf else maximum(x, lower)
-    return x if upper == math.inf else minimum(x, upper)
+@dataclass(frozen=True, eq=False)
+class Drive:
+    """One actuator with its command: the effort on its joint at any state."""
+
+    element: Actuator
+    command: S
+
+    def free(self, joint: JointState) -> S:
+        """The force or torque before the gear, without its limit."""
+        element = self.element
+        u = limited(self.command, element.lower, element.upper)
+        rate = element.gear * joint.velocity
+        if element.control == "effort":
+            return u
+        if element.control == "velocity":
+            return element.gain * (u - rate)
+        return element.gain * (u - element.gear * joint.coordinate(element.name)) - element.damping * rate
+
+    def force(self, joint: JointState) -> S:
+        """The effort on the joint [N m or N]."""
+        return self.element.gear * limited(self.free(joint), -self.element.effort, self.element.effort)
+
+    def linear(self, joint: JointState, h: S) -> tuple[S, S]:
+        """The effort and its pivot."""
+        element = self.element
+        slope: S = 0.0
+        if element.control == "velocity":
+            slope = times(h, element.gain)
+        elif element.control == "position":
+            slope = times(h, plus(element.damping, times(h, element.gain)))
+        f, pivot = saturated(self.free(joint), -element.effort, element.effort, slope)
+        return element.gear * f, times(element.gear * element.gear, pivot)
+
+
+@dataclass(frozen=True, eq=False)
+class Drives:
+    """All actuators of one joint, as a law that a step may take at its end: their sum is within the joint's limit."""
+
+    drives: tuple[Drive, ...]
+    limit: float  # [N m or N]
+
+    @property
+    def affine(self) -> bool:
+        """Whether there is no limit that could change the slope."""
+        return self.limit == math.inf and all(drive.element.effort == math.inf for drive in self.drives)
+
+    def force(self, joint: JointState) -> S:
+        """The effort on the joint [N m or N]."""
+        whole = sum((drive.force(joint) for drive in self.drives), 0.0)
+        return limited(whole, -self.limit, self.limit)
+
+    def linear(self, joint: JointState, h: S) -> tuple[S, S]:
+        """The effort and its pivot."""
+        force: S = 0.0
+        pivot: S = 0.0
+        for drive in self.drives:
+            f, one = drive.linear(joint, h)
+            force, pivot = plus(force, f), plus(pivot, one)
+        return saturated(force, -self.limit, self.limit, pivot)
+
+
+def _on_joint(element: Actuator, view: ElementView) -> dict[str, Drive]:
+    """The actuators of an element's joint by name, with their commands."""
+    instant = view.instant
+    return {
+        other.name: Drive(other, instant.views[k].input("command"))
+        for k, (other, *_) in enumerate(instant.ensemble.members)
+        if isinstance(other, Actuator) and other.joint == element.joint
+    }
+
+
+def _joint_limit(element: Actuator, view: ElementView) -> float:
+    """The most that all actuators of the joint give together [N m or N]."""
+    return float(view.robot.joint(element.joint).effort[0])
 
 
 register(Actuator, ActuatorLaw())

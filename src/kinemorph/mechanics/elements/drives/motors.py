@@ -18,11 +18,11 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from kinemorph.algebra.scalar import S, absolute, div, less, maximum, minimum, sign, where
-from kinemorph.mechanics.elements.drives.actuators import limited
 from kinemorph.mechanics.elements.drives.motor_checks import back_efficiency, motor_problems
 from kinemorph.mechanics.elements.instant import ElementView
 from kinemorph.mechanics.elements.law import Effort, ElementLaw, Slot, Stiff, register
-from kinemorph.mechanics.steps.point_states import JointForce, JointState
+from kinemorph.mechanics.elements.saturation import limited
+from kinemorph.mechanics.steps.point_states import JointForce, JointState, joint_slope
 from kinemorph.model.elements.drives.motors import DCMotor
 from kinemorph.model.parameter import Value
 from kinemorph.model.robot import Robot
@@ -97,15 +97,20 @@ class DCMotorLaw(ElementLaw[DCMotor]):
         )
 
     def late_rates(self, element: DCMotor, view: ElementView, velocities: Sequence[S], h: S) -> Sequence[S] | None:
-        if not (element.is_rigid and element.has_inductance):
-            return None
-        w = view.value(element.reduction) * velocities[view.hinge(element.joint).place]
-        return (div(_late_current(element, view, w, h)[0] - view.x[0], h),)
+        v = velocities[view.hinge(element.joint).place]
+        if element.is_rigid:
+            shaft: tuple[S, ...] = ()
+            w = view.value(element.reduction) * v
+        else:
+            late = _late_rotor(element, view, v, h)
+            w, shaft = late.speed, (late.slip, div(late.speed - view.x[-1], h))
+        if not element.has_inductance:
+            return shaft
+        return (div(_late_current(element, view, w, h)[0] - view.x[0], h), *shaft)
 
-    def stiff(self, element: DCMotor, view: ElementView) -> Stiff | None:
-        if not element.is_rigid:
-            return None
-        return Stiff(joints=(JointForce(view.hinge(element.joint).place, Drive(element, view)),))
+    def stiff(self, element: DCMotor, view: ElementView) -> Stiff:
+        law = Drive(element, view) if element.is_rigid else ElasticDrive(element, view)
+        return Stiff(joints=(JointForce(view.hinge(element.joint).place, law),))
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,6 +148,28 @@ class Drive:
         slope = viscous + coulomb * secant + K_m * braking
         pivot = n * n * (slope * (1.0 - way * sign(T) * lost) + absolute(T) * lost * secant)
         return n * (T - way * absolute(T) * lost), h * pivot
+
+
+@dataclass(frozen=True, eq=False)
+class ElasticDrive:
+    """The effort of a motor on an elastic transmission, at any velocity of the joint: a step may take it at its end.
+
+    The rotor moves on its own within the step, by one implicit step of `_late_rotor`; the joint feels what is left.
+    """
+
+    element: DCMotor
+    view: ElementView
+    affine: bool = False
+
+    def force(self, joint: JointState) -> S:
+        """The effort on the joint [N m or N]."""
+        w = _speed(self.element, self.view)
+        current = _windings(self.element, self.view, w).current
+        return _transmission(self.element, self.view, w, current, joint.velocity).force
+
+    def linear(self, joint: JointState, h: S) -> tuple[S, S]:
+        """The effort after a step of the rotor, and its pivot."""
+        return joint_slope(lambda at: _late_rotor(self.element, self.view, at.velocity, h).force, joint, h)
 
 
 # ── windings ──────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -196,8 +223,8 @@ def _speed(element: DCMotor, view: ElementView) -> S:
     return view.x[-1]
 
 
-def _transmission(element: DCMotor, view: ElementView, w: S, current: S) -> Mechanic:
-    """The force on the joint that the current gives."""
+def _transmission(element: DCMotor, view: ElementView, w: S, current: S, v: S | None = None) -> Mechanic:
+    """The force on the joint that the current gives; v is the velocity of the joint, by default the present one."""
     K_m = _constants(element, view)[2]
     viscous, coulomb, slow, n = view.value((element.viscous, element.coulomb, element.slow, element.reduction))
     way = gentle_sign(w, slow)
@@ -209,7 +236,7 @@ def _transmission(element: DCMotor, view: ElementView, w: S, current: S) -> Mech
         return Mechanic(n * (T - taken), (), (friction + taken) * w, 0.0)
     K, D, J = view.value((element.stiffness, element.damping, element.inertia))
     twist = view.x[-2]
-    slip = div(w, n) - view.hinge(element.joint).v
+    slip = div(w, n) - (view.hinge(element.joint).v if v is None else v)
     pressed, D = _teeth(element, view, twist, D)
     force = K * pressed + D * slip
     load = div(force, n)
@@ -218,6 +245,38 @@ def _transmission(element: DCMotor, view: ElementView, w: S, current: S) -> Mech
     return Mechanic(
         force, rates, (friction + taken) * w + D * slip * slip, 0.5 * K * pressed * pressed + 0.5 * J * w * w
     )
+
+
+class Rotor(NamedTuple):
+    """The rotor of an elastic drive at the end of a step."""
+
+    speed: S  # w [rad/s]
+    slip: S  # dd/dt, the rate of the twist [rad/s or m/s]
+    force: S  # on the joint [N m or N]
+
+
+def _late_rotor(element: DCMotor, view: ElementView, v: S, h: S) -> Rotor:
+    """The rotor after a step of h [s] at the end of which the joint has the velocity v: one linearly implicit Euler
+    step of its speed. Teeth press or not as they would if the rotor kept its speed; dry friction acts by its secant.
+    """
+    K_m = _constants(element, view)[2]
+    viscous, coulomb, slow, n = view.value((element.viscous, element.coulomb, element.slow, element.reduction))
+    K, damping, J = view.value((element.stiffness, element.damping, element.inertia))
+    w, twist = view.x[-1], view.x[-2]
+    slip = div(w, n) - v
+    pressed, D = _teeth(element, view, twist + h * slip, damping)
+    presses = 1.0
+    if element.has_backlash:
+        presses = less(0.0, absolute(pressed))
+    force = K * pressed + D * slip
+    current, braking = _late_current(element, view, w, h)
+    forth, back = (view.value(one) for one in _losses(element))
+    load = div(force, n)
+    rubbing = (coulomb + absolute(load) * where(less(load * w, 0.0), back, forth)) * gentle_secant(w, slow)
+    grip = h * K * presses + D
+    pushed = K_m * current - (viscous + rubbing) * w - load
+    change = div(h * pushed, J + h * (K_m * braking + viscous + rubbing + div(grip, n * n)))
+    return Rotor(w + change, slip + div(change, n), force + grip * div(change, n))
 
 
 def _teeth(element: DCMotor, view: ElementView, twist: S, damping: S) -> tuple[S, S]:

@@ -8,27 +8,33 @@ moment on B = B(theta)^T moments           so that moment . w = moments . dtheta
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from kinemorph.algebra.groups import compose, relative
+from kinemorph.algebra.groups import act, compose, relative
 from kinemorph.algebra.rotations import left_jacobian_so3_inverse, log_so3
 from kinemorph.algebra.scalar import S, atan2, div, less, maximum, plus, sincos, sqrt, times, where
+from kinemorph.algebra.turns import Sym3, Vec3
 from kinemorph.algebra.vectors import (
     Mat,
     add,
     cross,
     dot,
     identity,
+    matmul,
     matvec,
     matvec_transposed,
     neg,
     scale,
     sub,
+    transpose,
 )
 from kinemorph.mechanics.elements.checks import known_body, vector_not_negative
 from kinemorph.mechanics.elements.instant import ElementView
-from kinemorph.mechanics.elements.law import Effort, ElementLaw, Wrench, register
+from kinemorph.mechanics.elements.law import Effort, ElementLaw, Stiff, Wrench, plain, register
 from kinemorph.mechanics.elements.places import Frame
+from kinemorph.mechanics.steps.pair_forces import PairForce, PairState
+from kinemorph.mechanics.trees.motions import ZERO3
 from kinemorph.mechanics.trees.tree import Attachment
 from kinemorph.model.elements.forces.bushings import Bushing
 from kinemorph.model.robot import Robot
@@ -69,6 +75,59 @@ class BushingLaw(ElementLaw[Bushing]):
             dissipated=plus(lost, lost_turning),
             stored=plus(kept, kept_turning),
         )
+
+    def stiff(self, element: Bushing, view: ElementView) -> Stiff:
+        a, b = (
+            placed(view, element.body_a, element.placement_a),
+            placed(view, element.body_b, element.placement_b),
+        )
+        R, p = relative(a.pose, b.pose)
+        theta, B = turned(element.turning, R)
+        links, value = (b.at.link, a.at.link), view.value
+        along = Springs(a.pose.R, p, *value((element.stiffness, element.damping, element.preload)))
+        numbers = value((element.turning_stiffness, element.turning_damping, element.turning_preload))
+        about = Springs(matmul(a.pose.R, transpose(B)), theta, *numbers)
+        here = plain(act(a.at.pose, p))  # the point of A at the origin of B
+        return Stiff(
+            pairs=(
+                PairForce(links, (plain(b.at.pose.p), here), along),
+                PairForce(links, (ZERO3, ZERO3), about, turning=True),
+            )
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Springs:
+    """Three springs with dampers as a law that a step may take at its end: the force on B, or the moment on it.
+
+    `axes` (3, 3) turn the three forces into the world; its transpose turns a relative velocity into the rates of x.
+    """
+
+    axes: Mat
+    x: Any  # [m or rad], (3,), at the start of the step
+    stiffness: Any
+    damping: Any
+    preload: Any
+
+    def force(self, pair: PairState) -> Vec3:
+        """The force [N] or moment [N m]."""
+        return plain(matvec(self.axes, self._at(pair)[0]))
+
+    def stored(self, pair: PairState) -> S:
+        """The stored energy [J]."""
+        return self._at(pair)[2]
+
+    def _at(self, pair: PairState) -> tuple[Any, S, S]:
+        x = add(self.x, matvec_transposed(self.axes, pair.moved))
+        return _springs(x, matvec_transposed(self.axes, pair.velocity), self.stiffness, self.damping, self.preload)
+
+    def linear(self, pair: PairState, h: S) -> tuple[Vec3, Sym3]:
+        """(force, D) for a step of h [s]: axes diag(h c + h^2 k) axes^T."""
+        pairs = zip(self.damping, self.stiffness, strict=True)
+        d = [times(h, plus(c, times(h, k))) for c, k in pairs]
+        heavy = [[times(x, y) for x, y in zip(row, d, strict=True)] for row in self.axes]
+        xx, xy, xz, yy, yz, zz = (dot(heavy[i], self.axes[j]) for i in range(3) for j in range(i, 3))
+        return self.force(pair), (xx, xy, xz, yy, yz, zz)
 
 
 def _springs(x: Any, rate: Any, stiffness: Any, damping: Any, preload: Any) -> tuple[Any, S, S]:

@@ -58,8 +58,7 @@ class JointForceLaw(ElementLaw[E]):
         for v, q, law in self.along(element, view):
             joint = JointState(None if q is None else view.instant.q[q], view.instant.v[v])
             torques[v] = law.force(joint)
-            lost, kept = law.account(joint)
-            dissipated, stored = dissipated + lost, stored + kept
+            dissipated, stored = dissipated + law.dissipated(joint), stored + law.stored(joint)
         return Effort(torques=torques, dissipated=dissipated, stored=stored)
 
 

@@ -20,8 +20,12 @@ from kinemorph.mechanics.steps.point_states import JointLaw as AtItsEnd
 class JointLaw(AtItsEnd, Protocol):
     """A generalized force along one velocity of a joint [N m or N] with its account of energy."""
 
-    def account(self, joint: Any) -> tuple[S, S]:
-        """(dissipated [W], stored [J])."""
+    def dissipated(self, joint: Any) -> S:
+        """The power that is lost [W]."""
+        ...
+
+    def stored(self, joint: Any) -> S:
+        """The stored energy [J]."""
         ...
 
 
@@ -37,9 +41,12 @@ class Elastic:
     def force(self, joint: Any) -> S:
         return -self.stiffness * (joint.position - self.rest) - self.damping * joint.velocity
 
-    def account(self, joint: Any) -> tuple[S, S]:
+    def dissipated(self, joint: Any) -> S:
+        return self.damping * joint.velocity * joint.velocity
+
+    def stored(self, joint: Any) -> S:
         stretch = joint.position - self.rest
-        return self.damping * joint.velocity * joint.velocity, 0.5 * self.stiffness * stretch * stretch
+        return 0.5 * self.stiffness * stretch * stretch
 
     def linear(self, joint: Any, h: S) -> tuple[S, S]:
         return self.force(joint), h * (self.damping + h * self.stiffness)
@@ -65,8 +72,11 @@ class Friction:
     def force(self, joint: Any) -> S:
         return -self.secant(joint.velocity) * joint.velocity
 
-    def account(self, joint: Any) -> tuple[S, S]:
-        return self.secant(joint.velocity) * joint.velocity * joint.velocity, 0.0
+    def dissipated(self, joint: Any) -> S:
+        return self.secant(joint.velocity) * joint.velocity * joint.velocity
+
+    def stored(self, joint: Any) -> S:
+        return 0.0
 
     def linear(self, joint: Any, h: S) -> tuple[S, S]:
         """The force, with the secant in place of the slope: a stuck joint needs it, as the slope vanishes a little
@@ -101,9 +111,11 @@ class Stops:
     def force(self, joint: Any) -> S:
         return sum((-side * force for side, _, (force, *_) in self._acting(joint)), 0.0)
 
-    def account(self, joint: Any) -> tuple[S, S]:
-        told = [account for *_, (_, *account) in self._acting(joint)]
-        return sum((lost for lost, _ in told), 0.0), sum((kept for _, kept in told), 0.0)
+    def dissipated(self, joint: Any) -> S:
+        return sum((lost for *_, (_, lost, _) in self._acting(joint)), 0.0)
+
+    def stored(self, joint: Any) -> S:
+        return sum((kept for *_, (_, _, kept) in self._acting(joint)), 0.0)
 
     def linear(self, joint: Any, h: S) -> tuple[S, S]:
         pivot: S = 0.0

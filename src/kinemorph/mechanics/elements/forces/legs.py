@@ -10,9 +10,13 @@ from kinemorph.algebra.scalar import S, div, less, maximum, sqrt, where
 from kinemorph.algebra.vectors import add, dot, scale, sub
 from kinemorph.mechanics.elements.checks import known_body, positive, wrong
 from kinemorph.mechanics.elements.contact.grounds import ground_problems, surface
+from kinemorph.mechanics.elements.forces.springs import LineForce
 from kinemorph.mechanics.elements.instant import ElementView
-from kinemorph.mechanics.elements.law import Change, Effort, ElementLaw, Push, Slot, register
+from kinemorph.mechanics.elements.law import Change, Effort, ElementLaw, Push, Slot, Stiff, plain, register
+from kinemorph.mechanics.steps.pair_forces import PairForce
 from kinemorph.mechanics.steps.point_states import PointState
+from kinemorph.mechanics.trees.motions import ZERO3
+from kinemorph.mechanics.trees.tree import WORLD
 from kinemorph.model.elements.forces.legs import SpringLeg
 from kinemorph.model.parameter import evaluate_all
 from kinemorph.model.robot import Robot
@@ -46,6 +50,18 @@ class SpringLegLaw(ElementLaw[SpringLeg]):
         return Effort(
             pushes=(Push(hip, scale(force, hip.into(up))),), stored=where(stands, 0.5 * k * short * short, 0.0)
         )
+
+    def stiff(self, element: SpringLeg, view: ElementView) -> Stiff:
+        hip, stands = _hip(element, view), view.m[0]
+        k, rest = view.value((element.stiffness, element.length))
+        length, up = _stretched(hip, view)
+
+        def pull(now: S, rate: S) -> tuple[S, S, S]:
+            longer = now - rest
+            return where(stands, k * longer, 0.0), 0.0, where(stands, 0.5 * k * longer * longer, 0.0)
+
+        law = LineForce(plain(scale(-1.0, up)), length, pull)
+        return Stiff(pairs=(PairForce((hip.link, WORLD), (hip.point, ZERO3), law),))
 
     def publish(self, element: SpringLeg, view: ElementView) -> Mapping[str, S]:
         k, rest = view.value((element.stiffness, element.length))

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeVar
 
-from kinemorph.algebra.scalar import S, div, maximum, minimum, sqrt
+from kinemorph.algebra.scalar import S, div, maximum, minimum, minus, sqrt
+from kinemorph.algebra.turns import Sym3, Vec3
 from kinemorph.algebra.vectors import dot, scale, sub
 from kinemorph.mechanics.elements.checks import known_body, not_negative, positive, wrong
 from kinemorph.mechanics.elements.instant import ElementView
-from kinemorph.mechanics.elements.law import Effort, ElementLaw, Push, register
-from kinemorph.mechanics.steps.point_states import PointState
+from kinemorph.mechanics.elements.law import Effort, ElementLaw, Push, Stiff, plain, register
+from kinemorph.mechanics.steps.pair_forces import PairForce, PairState
+from kinemorph.mechanics.steps.point_states import JointState, PointState, joint_slope
 from kinemorph.model.elements.forces.springs import Bumper, Damper, Rope, Spring
 from kinemorph.model.robot import Robot
 
@@ -42,6 +47,49 @@ class LineLaw(ElementLaw[E]):
         pull, dissipated, stored = self.pull(element, view, length, speed)
         pushes = (Push(a, scale(pull, a.into(direction))), Push(b, scale(-pull, b.into(direction))))
         return Effort(pushes=pushes, dissipated=dissipated, stored=stored)
+
+    def stiff(self, element: Any, view: ElementView) -> Stiff:
+        a, b = view.point(element.body_a, element.point_a), view.point(element.body_b, element.point_b)
+        direction, length, _ = line(a, b)
+        law = LineForce(plain(direction), length, partial(self.pull, element, view))
+        return Stiff(pairs=(PairForce((a.link, b.link), (a.point, b.point), law),))
+
+
+@dataclass(frozen=True, eq=False)
+class LineForce:
+    """A pull along the line between two points, as a law that a step may take at its end: the force on the first.
+
+    Within a step the direction stays as it is at the start of the step, and the length changes with the velocity.
+    """
+
+    direction: Vec3  # from the first to the second, of length 1, in world axes
+    length: S  # [m] at the start of the step
+    pull: Callable[[S, S], tuple[S, S, S]]  # (pull [N], ..., stored energy [J]) at a length [m] and its rate [m/s]
+
+    def force(self, pair: PairState) -> Vec3:
+        """The force [N]."""
+        return plain(scale(self._push(self._stretch(pair)), scale(-1.0, self.direction)))
+
+    def linear(self, pair: PairState, h: S) -> tuple[Vec3, Sym3]:
+        """(force, D) for a step of h [s]: D acts along the line."""
+        push, pivot = joint_slope(self._push, self._stretch(pair), h)
+        x, y, z = self.direction
+        a, b, c = scale(pivot, self.direction)
+        return plain(scale(push, scale(-1.0, self.direction))), (a * x, a * y, a * z, b * y, b * z, c * z)
+
+    def stored(self, pair: PairState) -> S:
+        """The stored energy [J]."""
+        at = self._stretch(pair)
+        return self.pull(at.position, at.velocity)[2]
+
+    def _push(self, at: JointState) -> S:
+        return -self.pull(at.position, at.velocity)[0]
+
+    def _stretch(self, pair: PairState) -> JointState:
+        """The length and its rate."""
+        return JointState(
+            minus(self.length, dot(self.direction, pair.moved)), minus(0.0, dot(self.direction, pair.velocity))
+        )
 
 
 class SpringLaw(LineLaw[Spring]):

@@ -10,13 +10,23 @@ The whole patch skids where  a_x^2 + (a_y + c)^2 > 1;  else it sticks over the s
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from kinemorph.algebra.scalar import S, absolute, div, less, maximum, minimum, power, sqrt, where
+from kinemorph.algebra.dual import Dual
+from kinemorph.algebra.groups import act
+from kinemorph.algebra.scalar import S, absolute, div, less, maximum, minimum, minus, power, sqrt, times, where
+from kinemorph.algebra.turns import Sym3, Vec3
 from kinemorph.algebra.vectors import add, cross, dot, matvec, matvec_transposed, scale, sub
 from kinemorph.mechanics.elements.checks import finite_vector, known_body, not_negative, positive, wrong
 from kinemorph.mechanics.elements.instant import ElementView
-from kinemorph.mechanics.elements.law import Effort, ElementLaw, Slot, Wrench, register
+from kinemorph.mechanics.elements.law import Effort, ElementLaw, Slot, Stiff, Wrench, plain, register
+from kinemorph.mechanics.elements.places import Frame
+from kinemorph.mechanics.recursions.kinematics import tangent_of
+from kinemorph.mechanics.steps.pair_forces import PairForce, PairState
+from kinemorph.mechanics.steps.point_states import LEVEL
+from kinemorph.mechanics.trees.motions import ZERO3, ZERO_SYM
+from kinemorph.mechanics.trees.tree import WORLD
 from kinemorph.model.elements.forces.tires import Tire
 from kinemorph.model.parameter import evaluate
 from kinemorph.model.robot import Robot
@@ -37,6 +47,8 @@ class Patch(NamedTuple):
 
 class TireLaw(ElementLaw[Tire]):
     """Forces of the ground on a wheel."""
+
+    contact = True
 
     def problems(self, element: Tire, robot: Robot) -> list[str]:
         found = known_body(element, "body", element.body, robot)
@@ -62,27 +74,36 @@ class TireLaw(ElementLaw[Tire]):
         return Slot("load", "N"), Slot("longitudinal", "N"), Slot("lateral", "N"), Slot("aligning", "N m")
 
     def publish(self, element: Tire, view: ElementView) -> dict[str, S]:
-        patch = self._seen(element, view)[0]
+        wheel = self._wheel(element, view)
+        patch = wheel.patch(PairState(wheel.speed, 0.0))
         return {"load": patch.z, "longitudinal": patch.x, "lateral": patch.y, "aligning": patch.turning}
 
     def effort(self, element: Tire, view: ElementView) -> Effort:
-        patch, frame, arm, (x, y), speed, turning, depth = self._seen(element, view)
-        force = add(add(scale(patch.x, x), scale(patch.y, y)), (0.0, 0.0, patch.z))
-        moment = add(cross(arm, force), (0.0, 0.0, patch.turning))
+        wheel = self._wheel(element, view)
+        patch, frame, speed = wheel.patch(PairState(wheel.speed, 0.0)), wheel.frame, wheel.speed
+        force = wheel.in_world(patch)
+        moment = add(cross(wheel.arm, force), (0.0, 0.0, patch.turning))
         R = frame.pose.R
-        stiffness = view.value(element.stiffness)
-        elastic = stiffness * depth
-        lost = patch.x * dot(speed, x) + patch.y * dot(speed, y) + patch.turning * turning
+        elastic = view.value(element.stiffness) * maximum(wheel.depth, 0.0)
+        lost = patch.x * dot(speed, wheel.x) + patch.y * dot(speed, wheel.y) + patch.turning * wheel.turning
         return Effort(
             wrenches=(Wrench(frame, matvec_transposed(R, force), matvec_transposed(R, moment)),),
             dissipated=-lost - (patch.z - elastic) * speed[2],
-            stored=0.5 * elastic * depth,
+            stored=0.5 * elastic * maximum(wheel.depth, 0.0),
         )
 
-    def _seen(self, element: Tire, view: ElementView) -> tuple[Patch, Any, Any, tuple[Any, Any], Any, S, S]:
-        """(patch, frame, vector from the frame's origin to the contact, (x, y), velocity there, angular velocity,
-        depth).
-        """
+    def stiff(self, element: Tire, view: ElementView) -> Stiff:
+        wheel = self._wheel(element, view)
+        at, patch = wheel.frame.at, wheel.patch(PairState(wheel.speed, 0.0))
+        point = plain(act(at.pose, matvec_transposed(wheel.frame.pose.R, wheel.arm)))
+        return Stiff(
+            pairs=(
+                PairForce((at.link, WORLD), (point, ZERO3), wheel),
+                PairForce((at.link, WORLD), (point, ZERO3), Steady((0.0, 0.0, patch.turning)), turning=True),
+            )
+        )
+
+    def _wheel(self, element: Tire, view: ElementView) -> Wheel:
         value, frame = view.value, view.frame(element.body)
         R = frame.pose.R
         radius, crown, height = value((element.radius, element.crown, element.height))
@@ -93,17 +114,90 @@ class TireLaw(ElementLaw[Tire]):
         center = matvec(R, value(element.center))
         arm = add(center, sub(scale(radius - crown, cross(axis, x)), (0.0, 0.0, crown)))
         low = frame.pose.p[2] + arm[2] - height
-        depth = maximum(-low, 0.0)
         arm = sub(arm, (0.0, 0.0, div(1.0, 3.0) * minimum(low, 0.0)))  # slip is measured at two thirds of the depth
         origin, spin = matvec(R, frame.velocity), matvec(R, frame.turning)
-        speed = add(origin, cross(spin, arm))
-        y = cross(UP, x)
-        rolling = dot(add(origin, cross(spin, center)), x)
-        slipping = dot(speed, x)
-        reference = maximum(maximum(absolute(rolling), absolute(rolling - slipping)), value(element.slow))
-        slips = div(slipping, reference), div(dot(speed, y), reference), axis[2]
-        patch = ground_forces(element, value, slips, depth, speed[2], radius)
-        return patch, frame, arm, (x, y), speed, spin[2], depth
+        return Wheel(
+            *(element, value, frame, plain(arm), plain(x), plain(cross(UP, x))),
+            speed=plain(add(origin, cross(spin, arm))),
+            turning=spin[2],
+            rolling=dot(add(origin, cross(spin, center)), x),
+            tilt=axis[2],
+            depth=-low,
+            radius=radius,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Wheel:
+    """A wheel at one instant, as a law that a step may take at its end: the force of the ground on it, in world axes.
+
+    Within a step the axes, the camber and the speed of its center stay as they are at the start of the step; the slip
+    and the depth change with the velocity at the contact.
+    """
+
+    element: Tire
+    value: Any
+    frame: Frame
+    arm: Vec3  # from the frame's origin to the contact, in world axes [m]
+    x: Vec3  # the rolling direction
+    y: Vec3  # to its left
+    speed: Vec3  # the velocity of the wheel at the contact [m/s]
+    turning: S  # its angular velocity about z [rad/s]
+    rolling: S  # the speed of its center along x [m/s]
+    tilt: S  # the sine of camber
+    depth: S  # [m], below 0 in the air
+    radius: S  # [m]
+
+    def patch(self, pair: PairState) -> Patch:
+        """The forces of the ground, at a velocity of the wheel at the contact."""
+        slipping = dot(pair.velocity, self.x)
+        slow = self.value(self.element.slow)
+        reference = maximum(maximum(absolute(self.rolling), absolute(self.rolling - slipping)), slow)
+        slips = div(slipping, reference), div(dot(pair.velocity, self.y), reference), self.tilt
+        depth = maximum(minus(self.depth, pair.moved[2]), 0.0)
+        return ground_forces(self.element, self.value, slips, depth, pair.velocity[2], self.radius)
+
+    def in_world(self, patch: Patch) -> Vec3:
+        """The force of a patch [N], in world axes."""
+        return plain(add(add(scale(patch.x, self.x), scale(patch.y, self.y)), (0.0, 0.0, patch.z)))
+
+    def force(self, pair: PairState) -> Vec3:
+        """The force [N]."""
+        return self.in_world(self.patch(pair))
+
+    def stored(self, pair: PairState) -> S:
+        """The stored energy [J]."""
+        depth = maximum(minus(self.depth, pair.moved[2]), 0.0)
+        return 0.5 * self.value(self.element.stiffness) * depth * depth
+
+    def linear(self, pair: PairState, h: S) -> tuple[Vec3, Sym3]:
+        """(force, D) for a step of h [s]: D has the slopes of the three forces along their own axes."""
+        d = []
+        for k, axis in enumerate((self.x, self.y, UP)):
+            velocity = tuple(Dual(u, e, level=LEVEL) for u, e in zip(pair.velocity, axis, strict=True))
+            moved = PairState(velocity, h)
+            base = tuple(minus(now, times(h, u)) for now, u in zip(pair.moved, pair.velocity, strict=True))
+            patch = replace(self, depth=minus(self.depth, base[2])).patch(moved)
+            d.append(maximum(times(-h, tangent_of(patch[k], LEVEL)), 0.0))
+        rows = [[times(d[k], axis[i]) for k, axis in enumerate((self.x, self.y, UP))] for i in range(3)]
+        axes = [[axis[i] for axis in (self.x, self.y, UP)] for i in range(3)]
+        xx, xy, xz, yy, yz, zz = (dot(rows[i], axes[j]) for i in range(3) for j in range(i, 3))
+        return self.force(pair), (xx, xy, xz, yy, yz, zz)
+
+
+@dataclass(frozen=True)
+class Steady:
+    """A force or moment that stays as it is at the start of a step."""
+
+    given: Vec3
+
+    def force(self, pair: PairState) -> Vec3:
+        """The force [N] or moment [N m]."""
+        return self.given
+
+    def linear(self, pair: PairState, h: S) -> tuple[Vec3, Sym3]:
+        """(force, D), D being 0."""
+        return self.given, ZERO_SYM
 
 
 def ground_forces(element: Tire, value: Any, slips: tuple[S, S, S], depth: S, rising: S, radius: S) -> Patch:

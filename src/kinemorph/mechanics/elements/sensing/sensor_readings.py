@@ -17,9 +17,9 @@ from typing import Any, NamedTuple, TypeVar
 from kinemorph.algebra.scalar import S, div, floor
 from kinemorph.mechanics.elements.checks import not_negative, wrong
 from kinemorph.mechanics.elements.control.sample_hold import clocks_of, held_slots, let_in, let_out
-from kinemorph.mechanics.elements.drives.actuators import limited
 from kinemorph.mechanics.elements.instant import ElementView
 from kinemorph.mechanics.elements.law import Clock, ElementLaw, Slot
+from kinemorph.mechanics.elements.saturation import limited
 from kinemorph.mechanics.elements.sensing import random_numbers
 from kinemorph.model.elements.sensing.sensors import Sensor
 from kinemorph.model.robot import Robot

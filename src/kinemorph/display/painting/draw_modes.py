@@ -37,7 +37,7 @@ MOST = 12  # modes in one picture
 DPI = 150.0  # pixels of the painted robots for each inch
 
 
-def mode_shapes(
+def draw_modes(
     poles: Poles,
     n: int | Sequence[int] = 6,
     *,

@@ -27,7 +27,9 @@ NEAR = 0.16  # labels closer than this to another are left out [inch]
 GRID = "#c3cad2"
 
 
-def pole_map(poles: Poles, *, labels: bool = True, title: str | None = None, path: Path | str | None = None) -> Figure:
+def plot_poles(
+    poles: Poles, *, labels: bool = True, title: str | None = None, path: Path | str | None = None
+) -> Figure:
     """Poles as crosses: real part across [1/s], imaginary part upward [rad/s], numbered as in the table of poles.
 
     Rays are lines of constant damping ratio, arcs of constant natural frequency; the half plane where motions grow is

@@ -30,7 +30,7 @@ SEEN = 32  # steps of the strip below
 CHAOS = 0.35  # opacity of what has no period
 
 
-def cluster_diagram(
+def plot_clusters(
     map: str = "logistic",
     r: float = 3.9,
     coupling: str = "global",

@@ -22,7 +22,7 @@ WIDTH, HEIGHT = 6.4, 5.2  # [inch]
 ARROWS = 6  # along a run
 
 
-def phase_portrait(
+def plot_phase(
     trajectory: Trajectory,
     joint: str | None = None,
     *,

@@ -1,0 +1,153 @@
+"""Stiff forces between two links at the end of a step.
+
+A pair is a point on each of two links; its law gives the force on the first point from the velocity u of the first
+relative to the second, in world axes. The opposite force acts on the second. A turning pair is the two links alone: u
+is their relative angular velocity, and the law gives a moment. As for single points (`implicit_forces`),
+
+    law        f = force(u_p, step u_p),  D = -(h df/du + h^2 df/dx), symmetric and positive semi-definite
+    force      f + D (J a of the pass before) - D J a,        J a the relative acceleration due to joint accelerations
+
+Where one of the links is the world, D is an inertia of the other, as it is for a point. Where both move, D is an
+inertia of neither, and does not fit into the articulated-body algorithm: with D = L L^T the rows of L^T J are soft rows
+of the mass matrix (`constrained.softened`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple, Protocol
+
+from kinemorph.algebra.inertia_blocks import Blocks, shifted_blocks
+from kinemorph.algebra.scalar import S, div, is_zero, less, minus, plus, sqrt, times, where
+from kinemorph.algebra.turns import Sym3, Vec3
+from kinemorph.algebra.vectors import add, cross, dot, neg, scale, sub
+from kinemorph.mechanics.recursions.articulated_bodies import Responses
+from kinemorph.mechanics.recursions.newton_euler import Wrench
+from kinemorph.mechanics.steps.point_states import Sight
+from kinemorph.mechanics.trees.motions import ZERO3, ZERO_SYM
+from kinemorph.mechanics.trees.tree import WORLD
+
+ROUNDING = 1e-14  # of the largest entry of D: smaller remainders of its factor are rounding errors
+
+
+class PairState(NamedTuple):
+    """Two points at the (approximate) end of a step, in world axes; with a step of 0, at the state itself."""
+
+    velocity: Vec3  # of the first relative to the second [m/s], or [rad/s] of a turning pair
+    step: S  # [s]
+
+    @property
+    def moved(self) -> Vec3:
+        """The displacement of the first relative to the second since the start of the step [m], or turn [rad]."""
+        x, y, z = scale(self.step, self.velocity)
+        return (x, y, z)
+
+
+class PairLaw(Protocol):
+    """A force on the first point of a pair [N], or a moment on its first link [N m], in world axes."""
+
+    def force(self, pair: PairState) -> Vec3: ...
+
+    def linear(self, pair: PairState, h: S) -> tuple[Vec3, Sym3]:
+        """(force, D) with D = -(h df/du + h^2 df/dx), symmetric and positive semi-definite."""
+        ...
+
+
+class PairForce(NamedTuple):
+    """A law between two points of links, each in its link's frame [m]; the points of a turning pair do not matter."""
+
+    links: tuple[int, int]
+    points: tuple[Vec3, Vec3]
+    law: PairLaw
+    turning: bool = False
+
+
+def couples(pair: PairForce) -> bool:
+    """Whether both links of a pair move: then its D is an inertia of no single link."""
+    return WORLD not in pair.links
+
+
+def relative(pair: PairForce, sight: Sight, velocities: Mapping[int, tuple[Vec3, Vec3]]) -> Vec3:
+    """The velocity of the first point relative to the second in world axes, or any linear image of one such as an
+    acceleration; `velocities` are (linear, angular) of the origins of links, in link axes.
+    """
+    parts = []
+    for link, point in zip(pair.links, pair.points, strict=True):
+        if link == WORLD:
+            parts.append(ZERO3)
+            continue
+        linear, angular = velocities[link]
+        parts.append(outward_vector(sight, link, angular if pair.turning else add(linear, cross(angular, point))))
+    x, y, z = sub(*parts)
+    return (x, y, z)
+
+
+def outward_vector(sight: Sight, link: int, vector: Sequence[S]) -> Vec3:
+    """A free vector, link to world."""
+    x, y, z = (dot(sight.row(link, k)[0], vector) for k in range(3))
+    return (x, y, z)
+
+
+def pair_wrenches(pair: PairForce, sight: Sight, force: Vec3) -> list[tuple[int, Wrench]]:
+    """(link, wrench about its origin, in its axes) of a force or moment on the first link, and its opposite."""
+    found: list[tuple[int, Wrench]] = []
+    for link, point, given in zip(pair.links, pair.points, (force, neg(force)), strict=True):
+        if link != WORLD:
+            own = sight.into(link, given)
+            found.append((link, (ZERO3, own) if pair.turning else (own, cross(point, own))))
+    return found
+
+
+def pair_slope(pair: PairForce, sight: Sight, units: Sequence[Responses]) -> dict[int, Vec3]:
+    """J of a pair by columns: the relative velocity for a unit of each velocity that changes it; `units` are the
+    responses to these.
+    """
+    found = {}
+    for j, unit in enumerate(units):
+        column = relative(pair, sight, dict(enumerate(unit.links)))
+        if not all(map(is_zero, column)):
+            found[j] = column
+    return found
+
+
+def pair_inertia(pair: PairForce, sight: Sight, D: Sym3) -> tuple[int, Blocks]:
+    """(link, inertia about its origin, in its axes) that D is for the one link of a pair that moves."""
+    which = 0 if pair.links[1] == WORLD else 1
+    link = pair.links[which]
+    rows = [sight.row(link, k)[0] for k in range(3)]
+    axes = [(rows[0][k], rows[1][k], rows[2][k]) for k in range(3)]  # of the link, in world axes
+    (xx, xy, xz), (_, yy, yz), (_, _, zz) = (sight.into(link, times_symmetric(D, axis)) for axis in axes)
+    own: Sym3 = (xx, xy, xz, yy, yz, zz)
+    if pair.turning:
+        return link, (ZERO_SYM, (0.0,) * 9, own)
+    return link, shifted_blocks((own, (0.0,) * 9, ZERO_SYM), pair.points[which])
+
+
+def soft_rows(nv: int, slope: Mapping[int, Vec3], D: Sym3) -> list[list[S]]:
+    """L^T J, three rows (nv,) whose products add up to J^T D J."""
+    return [[dot(column, slope[j]) if j in slope else 0.0 for j in range(nv)] for column in factor_columns(D)]
+
+
+def factor_columns(D: Sym3) -> list[Vec3]:
+    """The columns of L in  D = L L^T,  Cholesky's factor; a remainder that is only rounding counts as 0."""
+    xx, xy, xz, yy, yz, zz = D
+    least = times(ROUNDING, plus(plus(xx, yy), zz))
+    a, over_a = _root(xx, least)
+    b, c = times(xy, over_a), times(xz, over_a)
+    d, over_d = _root(minus(yy, times(b, b)), least)
+    e = times(minus(yz, times(b, c)), over_d)
+    f, _ = _root(minus(minus(zz, times(c, c)), times(e, e)), least)
+    return [(a, b, c), (0.0, d, e), (0.0, 0.0, f)]
+
+
+def _root(x: S, least: S) -> tuple[S, S]:
+    """(square root, 1 / square root) of x, both 0 where x is at most `least`; slopes are finite there, too."""
+    there = less(least, x)
+    root = sqrt(where(there, x, 1.0))
+    return where(there, root, 0.0), where(there, div(1.0, root), 0.0)
+
+
+def times_symmetric(D: Sym3, x: Sequence[S]) -> Vec3:
+    """D x."""
+    xx, xy, xz, yy, yz, zz = D
+    return (dot((xx, xy, xz), x), dot((xy, yy, yz), x), dot((xz, yz, zz), x))
