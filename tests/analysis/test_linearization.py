@@ -208,7 +208,7 @@ def test_bad_input_is_told_in_a_sentence() -> None:
         linearize(pendulum, v={"q2": 1.0})
     with pytest.raises(ShapeError, match=r"no state or output 'w.q2'.*Did you mean 'w.q1'"):
         linearize(pendulum, outputs=["w.q2"])
-    with pytest.raises(ShapeError, match="gives 2 numbers; expected one"):
+    with pytest.raises(ShapeError, match="returns 2 numbers; expected one"):
         linearize(pendulum, outputs={"both": lambda q, v: [q[0], v[0]]})
     with pytest.raises(UnsupportedError, match="t is nan s"):
         linearize(pendulum, t=np.nan)

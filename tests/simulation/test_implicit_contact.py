@@ -170,7 +170,7 @@ def test_motion_without_contact_is_of_order_two_where_a_step_is_centered() -> No
 
 def test_plants_without_such_a_step_say_so() -> None:
     spring = second_order(lambda q, a: [a[0] + q[0]], {"x": "m"}, name="spring")
-    with pytest.raises(UnsupportedError, match=r"'spring'.*no step with forces at its end.*radau"):
+    with pytest.raises(UnsupportedError, match=r"'spring'.*methods for contact are for robots only.*radau"):
         Stepper(spring, method="implicit_contact", step=0.01)
 
 

@@ -2,9 +2,9 @@
 
     M(q) a + h(q, v) = tau + J(q)^T lambda,     tau = u + forces(t, q, v, x, m, u, p) + elements - damping v
 
-Each law is a function of the robot with what acts on it (`loaded_robot`) and of an instant. What acts is computed in
-`forces`, what meets constraints in `constrained_motion`; laws of memory are in `memory_laws`, those of whole steps in
-`variational`. `robot_laws` puts all of them together.
+Each law is a function of a loaded robot (`loaded_robot`) and of an instant. `forces` computes the forces that act, and
+`constrained_motion` the motion that satisfies constraints; laws of memory are in `memory_laws`, laws of whole steps in
+`variational`. `robot_laws` combines all of them.
 """
 
 from __future__ import annotations
@@ -58,11 +58,11 @@ def robot_laws(loaded: LoadedRobot) -> Laws:
 
 
 def rate(loaded: LoadedRobot, at: LocalInstant) -> list[Any]:
-    """ds/dt, by forward dynamics."""
+    """The rate ds/dt of s = [w, v, x], by forward dynamics."""
     tree = loaded.tree(at.p)
     now = loaded.instant(tree, at)
     ready = loaded.prepared(tree)
-    drifting: Sequence[Any] = now.v  # how coordinates move; only fast ones have a velocity that is not v
+    drifting: Sequence[Any] = now.v  # the velocity of the coordinates, which differs from v where loops are corrected
     if loaded.constrained and loaded.on_stages:
         better = constrained_motion.corrections(loaded, ready, now)
         q = charts.place(tree, now.q, better.moved, finished=False)
@@ -79,7 +79,10 @@ def rate(loaded: LoadedRobot, at: LocalInstant) -> list[Any]:
 
 
 def residual(loaded: LoadedRobot, at: LocalInstant, z: Any) -> list[Any]:
-    """What is left over at z = [a, dx/dt], by inverse dynamics; where there are constraints, by forward dynamics."""
+    """The residual of the equations of motion at z = [a, dx/dt], shape (nv + nx,), zero at the right z.
+
+    It is computed by inverse dynamics; where there are constraints, by forward dynamics.
+    """
     tree, nv = loaded.tree(at.p), loaded.nv
     ready = loaded.prepared(tree)
     now = loaded.instant(tree, at)
@@ -97,18 +100,18 @@ def residual(loaded: LoadedRobot, at: LocalInstant, z: Any) -> list[Any]:
 
 
 def place(loaded: LoadedRobot, base: Any, s: Any, *, finished: bool = True) -> list[Any]:
-    """The configuration that s means, shape (nq,)."""
+    """The configuration with local coordinates w of s = [w, v, x] about `base`, shape (nq,)."""
     return charts.place(loaded.bare, base, s[: loaded.nv], finished=finished)
 
 
 def drift(loaded: LoadedRobot, s: Any, h: Any) -> list[Any]:
-    """w after the time h at constant velocity, shape (nv,)."""
+    """The local coordinates w after the time h [s] at the constant velocity v, from s = [w, v, x], shape (nv,)."""
     w, v, _ = split(s, loaded.nv)
     return charts.chained(loaded.bare, w, charts.steady(loaded.bare, [h * rate for rate in v]))
 
 
 def for_one(loaded: LoadedRobot, program: Program, law: Law, outputs: Mapping[str, Sequence[str]]) -> Program:
-    """The program of a law, with alike limbs side by side where it runs on one state; see `limb_folding`."""
+    """The program of a law, in which similar limbs run side by side when it runs on one state; see `limb_folding`."""
     from kinemorph.plants.limb_folding import folded, with_limbs_abreast
 
     return with_limbs_abreast(folded(loaded), program, lambda small: partial(law, robot_laws(small)), outputs)
@@ -120,8 +123,10 @@ def for_one(loaded: LoadedRobot, program: Program, law: Law, outputs: Mapping[st
 def implicit(
     loaded: LoadedRobot, at: LocalInstant, h: Any, guess: Any, passes: int, centered: bool = False
 ) -> tuple[list[Any], list[Any]]:
-    """s after a step, and its accelerations: stiff forces of elements and damping at its end, all others at its start,
-    or at its middle where it is `centered`; see `implicit_step`.
+    """The state s after a step of h [s], and its accelerations; see `implicit_step`.
+
+    Stiff forces of elements and damping are evaluated at the end of the step, all others at its start, or at its middle
+    if it is `centered`.
     """
     tree, nv = loaded.tree(at.p), loaded.nv
     now = loaded.instant(tree, at._replace(s=[*[0.0] * nv, *at.s[nv:]]))
@@ -183,7 +188,7 @@ def _stiff_powers(found: Acting, ends: Ends, efforts: Sequence[Effort], dampers:
 
 
 def _solver(loaded: LoadedRobot, tree: Tree, now: Instant) -> Callable[[Any, Any, Any], Sequence[Any]]:
-    """The accelerations (nv,) of a mass matrix, rest and soft rows that meet the constraints, see `Under`."""
+    """A function of a mass matrix, tau - h and soft rows: accelerations (nv,) that satisfy constraints; see `Under`."""
     rows = held_rows(ConstraintRows([], [], []), loaded.locked, loaded.nv)
     if loaded.constrained:
         rows = constrained_motion.acceleration_rows(loaded, constrained_motion.conditions_at(loaded, tree, now))

@@ -124,7 +124,7 @@ def _finished(plant: Plant, q: Array) -> Array:
 
 @kept_with
 def slopes_of(plant: Plant) -> Slopes:
-    """The derivatives of a plant, compiled once and stored as long as the plant exists."""
+    """The derivatives of a plant, compiled once and cached as long as the plant exists."""
     return Slopes(plant)
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -22,21 +21,16 @@ from kinemorph.model.joint import Joint
 from kinemorph.model.robot import Frame, Robot
 from kinemorph.model.shapes import Shape
 from kinemorph.model.topology import WORLD
+from kinemorph.plants.kept_with import kept_with
 from kinemorph.simulation.results.body_poses import body_poses, run_robots
 from kinemorph.simulation.results.trajectory import Trajectory
 
-_COMPANIES: WeakKeyDictionary[Trajectory, Robot] = WeakKeyDictionary()
 
-
+@kept_with
 def robot_of(trajectory: Trajectory) -> Robot:
     """The robot of a run; for a run with docking events, the robot that stands for all its robots."""
     robots = run_robots(trajectory)
-    if len(robots) == 1:
-        return robots[0]
-    found = _COMPANIES.get(trajectory)
-    if found is None:
-        found = _COMPANIES[trajectory] = _company(trajectory, robots)
-    return found
+    return robots[0] if len(robots) == 1 else _company(trajectory, robots)
 
 
 def configurations(trajectory: Trajectory, times: Array | None = None) -> Array:

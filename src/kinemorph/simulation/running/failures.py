@@ -19,12 +19,12 @@ ACCOUNT = (SUPPLIED, DISSIPATED)
 
 
 RUN_AWAY = 1e30  # the rate of a larger state has no meaning
-FAR = 1e6  # a larger state that stops the steps by its growth runs away
+FAR = 1e6  # a state variable that is larger when steps become too short grows without bound
 MANY = 1_000_000  # steps, after which a warning about the method is due
 
 
 class Patience:
-    """Watches a run that chooses its own steps, and warns once if it takes very many."""
+    """Watches a run whose method chooses the step size, and warns once if the run takes very many steps."""
 
     def __init__(self, stepper: PlantStepper, start: float, until: float) -> None:
         self.stepper, self.start, self.until = stepper, start, until
@@ -32,7 +32,7 @@ class Patience:
         self.over = stepper.fixed or note is None or note.stiff
 
     def look(self) -> None:
-        """Has to be called now and then."""
+        """Warns if the run has taken very many steps by now; to be called regularly during the run."""
         steps = sum(self.stepper.counts)
         if self.over or steps < MANY:
             return
@@ -48,7 +48,7 @@ class Patience:
 
 
 def explained(stepper: PlantStepper, status: Status) -> str:
-    """The message for a march that returned with a failure."""
+    """A message that explains why a march failed: `status` is what it returned, `stepper` stands at its last state."""
     plant, method = stepper.plant, stepper.method
     t, q, v, x = stepper.state
     s = np.concatenate([np.zeros(plant.nv), v, x])
@@ -71,7 +71,8 @@ def explained(stepper: PlantStepper, status: Status) -> str:
     if stepper.fixed and isinstance(plant.loops, SingularPerturbation) and stepper.h > 2.8 * plant.loops.epsilon:
         return (
             f"At t = {t:.9g} s the next state is not finite: steps of {stepper.h:g} s are too long for the fast motion "
-            f"of epsilon = {plant.loops.epsilon:g} s. Take steps below {2.8 * plant.loops.epsilon:g} s, or no step."
+            f"of epsilon = {plant.loops.epsilon:g} s. Take steps below {2.8 * plant.loops.epsilon:g} s, or leave step= "
+            "out."
         )
     if status is Status.INFINITE:
         remedy = (
@@ -101,7 +102,7 @@ def explained(stepper: PlantStepper, status: Status) -> str:
     if abs(s[first]) > FAR:
         return (
             f"At t = {t:.9g} s {worst} has grown to {s[first]:.3g} and grows ever faster: the motion becomes "
-            "infinite in finite time. Check the forces that drive it, or end the run before."
+            "infinite in finite time. Check the forces that drive it, or end the run earlier."
         )
     return (
         f"At t = {t:.9g} s steps became shorter than {stepper.options.min_step:g} s; {worst} changes fastest. The "
@@ -111,7 +112,7 @@ def explained(stepper: PlantStepper, status: Status) -> str:
 
 
 def _lost(stepper: PlantStepper) -> str:
-    """The message for velocities that were named as independent and do not decide the others."""
+    """A message for a run whose independent velocities, as the user named them, no longer determine the others."""
     plant = stepper.plant
     assert plant.constraints is not None
     t, q, v, x = stepper.state
