@@ -298,7 +298,7 @@ BAD = [
     (["info", "pendulum:weight=2"], "'weight'"),
     (["info", "pendulum:mass=-1"], "mass is -1 kg"),
     (["info", "pendulum:mass=nan"], "mass"),
-    (["info", "puma:3"], "takes no data after a colon"),
+    (["info", "puma:3"], "takes no arguments after a colon"),
     (["info", ""], "''"),
     (["info", ":3"], "there is no robot ''"),
     (["info", "PUMA"], "Did you mean 'puma'"),

@@ -290,7 +290,7 @@ def test_a_lost_mesh_is_told_and_its_body_gets_a_simple_shape() -> None:
     lost = MeshFile("package://arm/link.stl")
     robot = RobotBuilder("arm").body("b", 1.0, inertia=(0.1, 0.1, 0.1), shapes=(lost,)).root("b").build()
     scene = scene_of(robot)
-    assert scene.notes == ("mesh 'package://arm/link.stl': the file was not found. Name its folder in package_dirs.",)
+    assert scene.notes == ("mesh 'package://arm/link.stl': the file was not found. Add its folder to package_dirs.",)
     assert parts(scene, "shapes")
 
 

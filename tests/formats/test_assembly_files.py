@@ -154,13 +154,18 @@ def test_what_cannot_be_said_is_told(tmp_path: Path) -> None:
 
 
 BAD = {
-    '[assembly]\ngrid = """\nB>0 B?1\nX>2"""': [(4, "'B?1' has '?' after its letter"), (5, "'X>2' begins with")],
+    '[assembly]\ngrid = """\nB>0 B?1\nX>2"""': [
+        (4, "'B?1' has '?' after the letter"),
+        (5, "'X>2' does not start with"),
+    ],
     '[assembly]\ngrid = "B>0 . B>1"': [(3, "module 'm1' is not docked to 'm0'")],
     '[assembly]\ngrid = "B>0"\nroot = "up"': [(4, "root is 'up'")],
     '[assembly]\ngrid = "B>0"\nroot = 3': [(4, "root is '3'")],
     '[assembly]\ngrid = "B>0"\nbase = "m3"': [(3, "base is 'm3'")],
     '[assembly]\ngrid = "B>0"\ndocked = []': [(4, "grid and docked are given together")],
-    "[assembly]\ndocked = [\n[0, 1, 3, 4],\n[0, 2, 3, 4]]": [(5, "side 3 of module 'm0' is docked to module 'm1'")],
+    "[assembly]\ndocked = [\n[0, 1, 3, 4],\n[0, 2, 3, 4]]": [
+        (5, "side 3 of module 'm0' is already docked to module 'm1'")
+    ],
     "[assembly]\ndocked = [\n[0, 1, 3, 4],\n[1, 2]]": [(5, "row 2: it is [1, 2]")],
     "[assembly]\ntype = 3\ndocked = [[0, 1, 3, 4]]": [(4, "modules is 3; expected a letter")],
     "[assembly]": [(2, "no modules are given")],
@@ -174,7 +179,7 @@ BAD = {
     "[[dockings]]\na = 0\nside_a = 3\nb = 1\nside_b = 4\nlower = 1": [
         (7, "lower is given, but the docking has no joint module")
     ],
-    "[[poses]]\na = 0\nb = 1\ntranslation = [1, 0, 0]": [(2, "from the nearest legal docking")],
+    "[[poses]]\na = 0\nb = 1\ntranslation = [1, 0, 0]": [(2, "from the nearest possible docking")],
     "[assembly]\ngap = 1\n[[poses]]\na = 0\nb = 1": [(3, "gap is given without bend")],
     '[assembly]\ngrid = "B>"\n[module_types.B]\nlike = "scout"\ntread = 3': [
         (6, "the key tread does not apply to a scout")

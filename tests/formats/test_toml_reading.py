@@ -332,7 +332,7 @@ def joint(text: str) -> tuple[str, str]:
 CHANGES = {
     # in a body
     ("mass = 1", "mas = 1"): ("unknown", 4, "the key 'mas' is not known, expected one of mass, solid, com"),
-    ("mass = 1", 'mass = "1,5"'): ("number", 4, "mass is '1,5': column 2: ',' is there"),
+    ("mass = 1", 'mass = "1,5"'): ("number", 4, "mass is '1,5': column 2: found ','"),
     ("mass = 1", 'mass = "abc"'): ("number", 4, "mass is 'abc': column 1: there is no parameter 'abc'"),
     ("mass = 1", 'mass = "5 mm"'): (
         *("unit", 4, "mass: '5 mm' has the unit of a length, expected a mass such as '250 g'"),

@@ -214,7 +214,7 @@ WRONG: dict[str, tuple[Any, str]] = {
     "joint": (elements.Constraint("e", "q.hing + 1"), "no such coordinate, parameter or ref.* Did you mean 'q.hinge'"),
     "bare": (elements.Constraint("e", "hinge + 1"), "Did you mean 'q.hinge'?"),
     "parameter": (elements.Constraint("e", "q.hinge - lenght", known={"length": 1.0}), "Did you mean 'length'?"),
-    "syntax": (elements.Constraint("e", "q.hinge +* 3"), r"'q.hinge \+\* 3': column 10: '\*' is there"),
+    "syntax": (elements.Constraint("e", "q.hinge +* 3"), r"'q.hinge \+\* 3': column 10: found '\*'"),
     "function": (elements.Constraint("e", "sine(q.hinge)"), "there is no function 'sine'. Did you mean 'sin'?"),
     "infinite": (elements.Constraint("e", "q.hinge - 1 / 0"), "has a number that is not finite"),
     "empty": (elements.Constraint("e", ()), r"rows is \(\); expected at least one expression"),
