@@ -229,7 +229,7 @@ class _Laws:
 
     @property
     def share(self) -> float:
-        """The step size h divided by `left`."""
+        """The factor from slopes over the time `left` to slopes over a whole step: h / left."""
         return 2.0 if self.centered else 1.0
 
     def ends(self, before: Responses | None, known: Sequence[tuple[S, S]] | None, *, first: bool = False) -> _Tangents:
