@@ -121,11 +121,11 @@ def _follow(
     system = with_joint_forces(following, limits=run.limits, friction=run.friction)
     method, notes = _method(system, run)
     with reported_warnings(), progress_bar(model.name, time) as progress:
-        trajectory = simulate(system, time, q=q, progress=progress, **run.given, **method)
+        trajectory = simulate(replace(system, source=""), time, q=q, progress=progress, **run.given, **method)
     data = gait_reports.following_summary(model, trajectory, (pattern.kind or Kind.rhythmic).value, joints, ADDED[1])
     columns = [*gait_reports.displacement_columns(model), *(f"q.{joint}" for joint in joints)]
     columns.append(ADDED[1] if len(joints) == 1 else f"{ADDED[1]}.*")
-    notes += run_summaries.acting_joints(system, following)
+    notes += run_summaries.acting_joints(system, following) + run_summaries.inactive_notes(system)
     report_run(
         trajectory, data, gait_reports.following_tables, save=run.save, plots=plots, scenes=scenes, notes=notes,
         as_json=as_json, columns=columns,
