@@ -1,7 +1,7 @@
 """The one door upward: methods of models and results whose functions live in rooms above them.
 
 A class that inherits from `Shown` has a card in notebooks; `display.notebooks.card_of` is a `singledispatch` function,
-so a type of your own gets a card by `card_of.register`. `ShownRun` adds what one does with a run at once. Each method
+so a type of your own gets a card by `card_of.register`. `ShownRuns` adds what one does with runs at once. Each method
 forwards to the function of its name, which is the definition. No other file imports a room above its own.
 """
 
@@ -31,14 +31,8 @@ class ShownEquations(Shown):
         return dynamics_latex(self)  # type: ignore[arg-type]
 
 
-class ShownRun(Shown):
-    """A run that can be saved and shown."""
-
-    def save(self, path: str | Path) -> Path:
-        """Writes the run into a file, .npz, .h5, .csv or .res; see `simulation.files.storage.save_trajectory`."""
-        from kinemorph.simulation.files.storage import save_trajectory
-
-        return save_trajectory(self, path)  # type: ignore[arg-type]
+class ShownRuns(Shown):
+    """One run or a batch of runs, which can be shown."""
 
     def plot(self, *columns: str, **options: Any) -> Any:
         """Plots columns over time; see `display.charts.plot.plot`."""
@@ -63,3 +57,13 @@ class ShownRun(Shown):
         from kinemorph.display.viewer.view import view
 
         return view(self, **options)  # type: ignore[arg-type]
+
+
+class ShownRun(ShownRuns):
+    """A run that can be saved and shown."""
+
+    def save(self, path: str | Path) -> Path:
+        """Writes the run into a file, .npz, .h5, .csv or .res; see `simulation.files.storage.save_trajectory`."""
+        from kinemorph.simulation.files.storage import save_trajectory
+
+        return save_trajectory(self, path)  # type: ignore[arg-type]

@@ -106,6 +106,8 @@ def replay(
 ) -> Replay:
     """A run, or several side by side, as one page that plays offline; a robot without a run as one that is posed.
 
+    Of a batch with many runs four are shown, and named by their indices; `replay(batch[[3, 8]])` shows those two.
+
     `path`      where the page is written at once; it ends in .html
     `q`         the configuration (nq,) of a robot; by default one that shows it well. Runs have their own
     `fps`       pictures for each second of a run; the page shows those between them as well

@@ -28,6 +28,7 @@ class Status(IntEnum):
     BUDGET = 5  # the number of steps allowed in one call was tried
     TICK = 6  # a Python function has to sample now, or a sampled value is not finite
     LOST = 7  # velocities that were named as independent do not determine the others
+    INTERRUPTED = 8  # a batch was interrupted by the user; no march returns this
 
 
 class Layout:
