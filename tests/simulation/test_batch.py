@@ -139,6 +139,8 @@ def test_quaternions_of_any_length_are_brought_to_length_1():
         ({"q": [[0.1, 0.2], [0.1]]}, "rows of different lengths"),
         ({"q": {"q1": [1.0, 2.0, 3.0], "q2": [1.0, 2.0]}}, r"'q1' \(3,\), 'q2' \(2,\); expected the same number"),
         ({"method": "scipy:RK45"}, "works in single runs by `simulate` only"),
+        ({"most_steps": -1}, "most_steps is -1; expected a number above 0"),
+        ({"progress": 3}, r"progress is 3; expected a function progress\(t, h, failed\)"),
     ],
 )
 def test_what_is_not_a_batch_is_one_sentence(options, said):

@@ -135,7 +135,8 @@ def test_progress_is_reported_and_results_do_not_depend_on_it(monkeypatch):
     module = sys.modules[simulate_batch.__module__]
     monkeypatch.setattr(module, "FIRST_TRIES", 30)
     monkeypatch.setattr(module, "PATIENCE", 1e-9)  # calls of one step
-    batch = simulate_batch(leg(), 1.0, **starts(9), progress=lambda *now: seen.append(now))
+    again = plant(leg(), account=True)  # which does not know yet how long a step takes
+    batch = simulate_batch(again, 1.0, **starts(9), progress=lambda *now: seen.append(now))
     times = [t for t, _, _ in seen]
     assert len(seen) > 20 and times[0] == 0.0 and times[-1] == 1.0 and times == sorted(times)
     assert all(h > 0.0 and failed == 0 for _, h, failed in seen)
@@ -152,7 +153,7 @@ def test_an_interrupted_batch_keeps_what_is_done(monkeypatch):
     whole = simulate_batch(leg(), 1.0, **given)
     monkeypatch.setattr(module, "FIRST_TRIES", 64)
     monkeypatch.setattr(module, "PATIENCE", 1e-9)  # small groups: some runs have ended, others have not begun
-    batch = simulate_batch(leg(), 1.0, **given, progress=stop)
+    batch = simulate_batch(plant(leg(), account=True), 1.0, **given, progress=stop)
     assert batch.interrupted and "interrupted" in repr(batch) and 0 < batch.ok.sum() < 100
     assert {outcome.kind for outcome in batch.outcomes} == {"finished", "interrupted"}
     for k in (0, int(np.argmin(batch.ok)), 99):

@@ -35,7 +35,7 @@ from kinemorph.simulation.running.failures import explained
 from kinemorph.simulation.running.switches import Switches
 from kinemorph.simulation.simulate import has_elements_or_damping, run_times
 from kinemorph.simulation.stepping.initial_state import closed_already, closed_start
-from kinemorph.simulation.stepping.step_options import step_options, takes_old_names
+from kinemorph.simulation.stepping.step_options import check_positive, step_options, takes_old_names
 from kinemorph.simulation.stepping.stepper import MOST_TRIES, Stepper
 
 ROOM = 2**28  # [bytes] that the memory and the samples of one call may take
@@ -95,6 +95,9 @@ def simulate_batch(
             "Sampled, which is compiled, or use simulate for each state."
         )
     options = step_options(plant, method, step, rtol, atol, max_step)
+    check_positive(most_steps=most_steps)
+    if progress is not None and not callable(progress):
+        raise UnsupportedError(f"progress is {progress!r}; expected a function progress(t, h, failed).")
     times, _ = run_times(model, plant, start, until, output_step)
     began = time.perf_counter()
     one = Stepper.made(plant, options, rows=next((rows for rows in ROWS if rows >= len(times)), ROWS[-1]))
@@ -226,7 +229,10 @@ class _Fleet:
         if one.watch:
             inputs = (float(times[0]), self.at("base"), s, self.at("m_next"), given["u"], given["p"])
             self.at("sides")[:] = one.watch.sides(*inputs)
-        self.calls, self.tries = 0, float(FIRST_TRIES)  # tries of all states together in the next call
+        self.calls = 0
+        self.paces: dict[Any, float] = one.plant.kept.setdefault("batch_paces", {})  # of earlier batches
+        self.pace = (one.method.name, one.fixed, threads)
+        self.tries = self.paces.get(self.pace, float(FIRST_TRIES))  # of all states together in the next call
         self.most_states = max(LEAST_STATES, ROOM // (8 * (2 * one.plan.size + one.rows * n_row)))  # in one call
         self.threads = threads
         self._compile()
@@ -278,6 +284,7 @@ class _Fleet:
                         progress(*self._so_far())
         except KeyboardInterrupt:
             self.status[self._open(slice(None))] = Status.INTERRUPTED
+        self.paces[self.pace] = self.tries
 
     def _open(self, group: Any) -> npt.NDArray[np.bool_]:
         """Which states of a group have not ended yet."""

@@ -28,7 +28,7 @@ from kinemorph.simulation.results.trajectory import Energy, Outcome, Statistics,
 from kinemorph.words import counted
 
 Whole = npt.NDArray[np.int64]
-PART = 2**20  # [bytes] of states whose columns are computed in one call: they fit into the cache of a CPU
+PART = 2**21  # [bytes] of states whose columns are computed in one call: they fit into the cache of a CPU
 STORED = ("q", "v", "x", "m")
 INTERRUPTED = "The batch was interrupted; its results are kept."
 MOST_SHOWN = 5  # failures in the text of a batch
