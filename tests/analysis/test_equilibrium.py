@@ -189,7 +189,7 @@ def test_bad_input_is_told_in_a_sentence(pendulum: Plant) -> None:
         equilibrium(pendulum, [0.0, 1.0])
     with pytest.raises(ShapeError, match="'q1' is nan"):
         equilibrium(pendulum, u=[math.nan])
-    with pytest.raises(ShapeError, match="no u 'q2'"):
+    with pytest.raises(ShapeError, match="no input 'q2'"):
         equilibrium(pendulum, u={"q2": 1.0})
     with pytest.raises(UnsupportedError, match=r"tolerance is -1\.0; expected a finite number above 0"):
         equilibrium(pendulum, tolerance=-1.0)

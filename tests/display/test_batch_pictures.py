@@ -78,7 +78,7 @@ def test_what_a_batch_cannot_show_is_one_sentence(batch):
         plot(batch, "q.q3")
     with pytest.raises(UnsupportedError, match=r"plot\(batch\[0\], compare="):
         plot(batch, compare=batch[0])
-    with pytest.raises(UnsupportedError, match="difference is shown of single runs"):
+    with pytest.raises(UnsupportedError, match="difference=True compares single runs"):
         plot(batch, difference=True)
     for show in (plot, replay):
         with pytest.raises(UnsupportedError, match="has no samples to"):

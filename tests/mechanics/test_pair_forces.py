@@ -12,7 +12,7 @@ from kinemorph import Body, RobotBuilder, elements
 from kinemorph.algebra.scalar import S
 from kinemorph.algebra.turns import Sym3, Vec3
 from kinemorph.algebra.vectors import add
-from kinemorph.mechanics.constraints.constrained import Rows, constrained_dynamics, softened
+from kinemorph.mechanics.constraints.constrained import ConstraintRows, constrained_dynamics, softened
 from kinemorph.mechanics.derivatives.branch_factor import branch_factor
 from kinemorph.mechanics.elements.ensemble import ensemble
 from kinemorph.mechanics.elements.instant import SystemInstant, generalized
@@ -70,7 +70,9 @@ def under(tree: Tree, q: Any) -> Under:
     """The mass matrix, and the solution with soft rows and without constraints."""
 
     def solved(M: Any, rest: Any, soft: Any) -> Any:
-        return constrained_dynamics(*softened(branch_factor(tree, M), rest, Rows([], [], []), soft)).a[: tree.nv]
+        return constrained_dynamics(*softened(branch_factor(tree, M), rest, ConstraintRows([], [], []), soft)).a[
+            : tree.nv
+        ]
 
     return Under(mass_matrix(tree, q), solved)
 
@@ -165,7 +167,7 @@ def test_soft_rows_are_masses() -> None:
     for size in (1e-6, 1.0, 1e4):
         soft = size * rng.normal(size=(4, robot.nv))
         J = rng.normal(size=(2, robot.nv))
-        rows = Rows(J.tolist(), [0.3, -0.2], [1.0, 1.0])
+        rows = ConstraintRows(J.tolist(), [0.3, -0.2], [1.0, 1.0])
         found = constrained_dynamics(*softened(branch_factor(tree, M.tolist()), rest.tolist(), rows, soft.tolist()))
         whole = np.block([[M + soft.T @ soft, -J.T], [J, np.zeros((2, 2))]])
         exact = np.linalg.solve(whole, np.concatenate([rest, [0.3, -0.2]]))[: robot.nv]

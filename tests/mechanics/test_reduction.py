@@ -168,7 +168,7 @@ def test_the_choice_is_well_conditioned_and_spares_what_is_driven() -> None:
 
 def test_what_cannot_be_chosen_is_said() -> None:
     d = derive(library.four_bar(), backend="interpreter")
-    with pytest.raises(ModelError, match=r"reduced: independent: robot 'four_bar' has no joint 'q4'. Did you mean"):
+    with pytest.raises(ModelError, match=r"reduced: independent: robot 'four_bar' has no joint 'q4'"):
         d.reduced("q4", at=CLOSED)
     with pytest.raises(UnsupportedError, match=r"2 independent velocities are named \(q1, q2\).* has 1 here"):
         d.reduced(("q1", "q2"), at=CLOSED)

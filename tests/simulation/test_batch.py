@@ -113,7 +113,7 @@ def test_a_state_may_be_given_up():
         ({"q": np.zeros((3, 2))}, r"expected \(B, 1\)"),
         ({"q": np.zeros((3, 1)), "v": np.zeros((2, 1))}, "q has 3, v has 2"),
         ({"q": [[0.0], [np.nan]]}, "q 'q1' of state 1 is nan"),
-        ({"p": {"l2": [1.0]}}, "no p 'l2'"),
+        ({"p": {"l2": [1.0]}}, "no parameter 'l2'"),
     ],
 )
 def test_what_does_not_fit_is_said(given, message):

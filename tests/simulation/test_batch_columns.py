@@ -22,6 +22,7 @@ from kinemorph.plants.robot_plant import plant
 from kinemorph.simulation.results import batch_run
 from kinemorph.simulation.results.batch_run import BatchRun
 from kinemorph.simulation.results.trajectory import Trajectory
+from kinemorph.simulation.running import failures
 
 
 def leg(every: float | None = None) -> System:
@@ -112,6 +113,21 @@ def test_a_run_that_fails_says_so_and_its_columns_end_there():
     assert np.array_equal(batch["twice"][1, :6], alone["twice"]) and np.isnan(batch["twice"][1, 6:]).all()
     assert np.array_equal(batch["twice"][[0, 2]], 2.0 * batch["x"][[0, 2]]) and not batch.interrupted
     assert "1 failed" in repr(batch) and "run 1: At t = 0.5 s" in str(batch)
+
+
+def test_runs_that_run_away_or_would_never_end_are_given_up_and_the_others_continue(monkeypatch):
+    builder = RobotBuilder("slider").body("block", 1.0, inertia=(0.1, 0.1, 0.1))
+    slider = builder.joint("x", "prismatic", "world", "block", axis=(1.0, 0.0, 0.0)).build()
+    pushed = simulate_batch(slider, 1.0, u=[[1.0], [3e6]], output_step=0.1)
+    assert pushed.ok.tolist() == [True, False] and "the motion runs away" in pushed.failures[1]
+    assert (np.abs(pushed.v[1, : pushed.done[1] - 1]) < 1e6).all() and np.isnan(pushed.v[1, pushed.done[1] :]).all()
+    assert pushed.done[1] == 5 and pushed.outcomes[1].t == pushed.t[4] and pushed[0].outcome.ok
+    monkeypatch.setattr(sys.modules[simulate_batch.__module__], "MANY", 200)
+    monkeypatch.setattr(failures, "MANY", 200)
+    rates = first_order(lambda x, p: [p[0] * x[1], -p[0] * x[0]], {"x": "", "y": ""}, parameters={"w": 1.0})
+    turns = simulate_batch(rates, 10.0, x=[1.0, 0.0], p=[[1.0], [1e5]], output_step=5.0)
+    assert turns.ok.tolist() == [True, False] and turns.accepted[1] + turns.rejected[1] == 200
+    assert "200 steps of 'dop853' for 0.0" in turns.failures[1]
 
 
 def test_elements_that_switch_at_events_do_so_in_a_batch_as_in_single_runs():

@@ -7,8 +7,8 @@ Where no gains are given, every joint is critically damped with the natural freq
 kp = w^2 J_i, kd = 2 w J_i. Here J_i = sum over j of |M_ij| is the largest effort that joint i needs when no joint
 accelerates by more than 1 rad/s^2: the last joints of a long chain, which the other joints shake, need that much. The
 controller's output stays within the effort limits of the joints, and the gains are bounded by them: kp is at most the
-effort limit for an error of 0.05 rad. kd is at most 2 kp / w, and at most the inertia that the joint moves alone divided
-by 1 ms, so that steps of this size can take it.
+effort limit for an error of 0.05 rad. kd is at most 2 kp / w, and at most the inertia that the joint moves alone
+divided by 1 ms, so that steps of this size can take it.
 """
 
 from __future__ import annotations

@@ -35,11 +35,11 @@ from kinemorph.mechanics.constraints import closures
 from kinemorph.mechanics.constraints.constrained import (
     MOST_ELIMINATED,
     Constrained,
-    Rows,
+    ConstraintRows,
     constrained_dynamics,
     eliminated_out,
-    held_rows,
     shared_out,
+    with_locked_rows,
 )
 from kinemorph.mechanics.derivatives.branch_factor import branch_factor, ways_to_root
 from kinemorph.mechanics.elements.drives.rotors import robot_with_rotors
@@ -463,7 +463,7 @@ class Dynamics(ShownEquations):
         M: Sequence[Sequence[Any]] = self._maker.recursion.mass_matrix(tree, q)
         return M
 
-    def under(self, tree: Tree, q: Any, rest: Any, rows: Rows, *, shared: bool = False) -> Constrained:
+    def under(self, tree: Tree, q: Any, rest: Any, rows: ConstraintRows, *, shared: bool = False) -> Constrained:
         """The solution of  M(q) a - J^T lambda = rest,  J a = wanted  over any scalar type; `rows` has J and `wanted`.
 
         `shared` asks for multipliers of least norm. See mechanics.constraints.constrained.
@@ -487,7 +487,7 @@ class Dynamics(ShownEquations):
                 "enough to find redundant constraints. Use precision='float64'."
             )
         rest = self.rest(tree, q, v, tau, *loads)
-        return self.under(tree, q, rest, held_rows(closures.rows_of(tree, q, v), locked, tree.nv), shared=shared)
+        return self.under(tree, q, rest, with_locked_rows(closures.rows_of(tree, q, v), locked, tree.nv), shared=shared)
 
     @property
     def _square(self) -> Shape:

@@ -15,7 +15,13 @@ from typing import Any, NamedTuple
 from kinemorph.algebra.scalar import div, is_zero, less, less_equal, minimum, minus, plus, sqrt, times, where
 from kinemorph.algebra.vectors import dot, sub
 from kinemorph.mechanics.constraints import closures
-from kinemorph.mechanics.constraints.constrained import Rows, constrained_dynamics, held_rows, masked, span_of
+from kinemorph.mechanics.constraints.constrained import (
+    ConstraintRows,
+    constrained_dynamics,
+    masked,
+    span_of,
+    with_locked_rows,
+)
 from kinemorph.mechanics.constraints.reactions import joint_wrenches, loosened, reaction_multipliers
 from kinemorph.mechanics.elements.instant import SystemInstant
 from kinemorph.mechanics.recursions.newton_euler import Wrench
@@ -88,13 +94,13 @@ def conditions_at(loaded: LoadedRobot, tree: Tree, at: Instant, *, bias: bool = 
     return conditions(tree, at.t, at.q, at.v, moved if loaded.elements.constraint_names else None, bias=bias, near=NEAR)
 
 
-def acceleration_rows(loaded: LoadedRobot, found: Conditions) -> Rows:
+def acceleration_rows(loaded: LoadedRobot, found: Conditions) -> ConstraintRows:
     """The constraints `found` as equations for the accelerations, with a row for each locked velocity."""
     wanted = found.gamma
     if isinstance(loaded.loops, Baumgarte):
         pull, damp = loaded.loops.beta**2, 2.0 * loaded.loops.alpha
         wanted = [g - damp * r - pull * e for g, r, e in zip(found.gamma, found.rate, found.filled(), strict=True)]
-    return held_rows(found.rows(wanted), loaded.locked, loaded.nv)
+    return with_locked_rows(found.rows(wanted), loaded.locked, loaded.nv)
 
 
 def corrections(loaded: LoadedRobot, tree: Tree, at: Instant, per_time: float = 0.0) -> Corrections:
@@ -105,7 +111,7 @@ def corrections(loaded: LoadedRobot, tree: Tree, at: Instant, per_time: float = 
     found = conditions_at(loaded, tree, at, bias=False)
     everything = found.rows([-(rate + per_time * e) for rate, e in zip(found.rate, found.filled(), strict=True)])
     placed = len(found.phi)
-    positions = Rows(found.J[:placed], [-e for e in found.phi], found.weights[:placed], found.opening)
+    positions = ConstraintRows(found.J[:placed], [-e for e in found.phi], found.weights[:placed], found.opening)
     nothing = [0.0] * loaded.nv
     if loaded.partial:
         free = enumerate(_dependent(loaded, at.m))
@@ -113,7 +119,7 @@ def corrections(loaded: LoadedRobot, tree: Tree, at: Instant, per_time: float = 
         moved, changed = (constrained_dynamics(metric, nothing, rows) for rows in (positions, everything))
     else:
         moved, changed = (
-            loaded.dynamics.under(tree, at.q, nothing, held_rows(rows, loaded.locked, loaded.nv))
+            loaded.dynamics.under(tree, at.q, nothing, with_locked_rows(rows, loaded.locked, loaded.nv))
             for rows in (positions, everything)
         )
     return Corrections(moved.a, changed.a, found, changed.counts)

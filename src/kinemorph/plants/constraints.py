@@ -15,7 +15,7 @@ from kinemorph.algebra.scalar import S, absolute, div, is_zero, less, maximum, p
 from kinemorph.algebra.vectors import dot
 from kinemorph.mechanics.constraints import closures
 from kinemorph.mechanics.constraints.closures import FIRST, SECOND
-from kinemorph.mechanics.constraints.constrained import PER_OPENING, Rows
+from kinemorph.mechanics.constraints.constrained import PER_OPENING, ConstraintRows
 from kinemorph.mechanics.elements.instant import SystemInstant
 from kinemorph.mechanics.recursions.kinematics import configuration_rate, tangent_of
 from kinemorph.mechanics.trees.tree import Tree
@@ -31,9 +31,9 @@ class Conditions(NamedTuple):
     `J` (nc, nv)        the constraint Jacobian
     `gamma` (nc,)       the value that J a has to have
     `sizes` (nc,)       the largest change of a row by a turn of 1 rad
-    `weights` (nc,)     see Rows
+    `weights` (nc,)     see ConstraintRows
     `driven` (nc,)      the part of the rate that comes from time alone
-    `opening`           see Rows
+    `opening`           see ConstraintRows
     """
 
     phi: list[S]
@@ -45,9 +45,9 @@ class Conditions(NamedTuple):
     driven: list[S]
     opening: S = 0.0
 
-    def rows(self, wanted: Sequence[S]) -> Rows:
-        """The linear equations J a = wanted as Rows."""
-        return Rows(self.J, wanted, self.weights, self.opening)
+    def rows(self, wanted: Sequence[S]) -> ConstraintRows:
+        """The linear equations J a = wanted as constraint rows."""
+        return ConstraintRows(self.J, wanted, self.weights, self.opening)
 
     def filled(self) -> list[S]:
         """The errors phi, with 0 for each row without a position level, shape (nc,)."""

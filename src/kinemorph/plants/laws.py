@@ -52,6 +52,7 @@ class Laws:
     reactions: Law | None = None  # (instant, a) -> wrenches through joints
     implicit: Law | None = None  # (instant, h, guess, passes, centered); see `implicit_step`
     stiff: Law | None = None  # (Instant) -> tree, and its stiff forces by name
+    powers: Law | None = None  # (Instant) -> how much power each element turns over [W], by name
     # (program, law of Laws and its inputs, groups of which its outputs consist): adds loops over limbs for one state
     for_one: Callable[[Program, Law, Mapping[str, Sequence[str]]], Program] | None = None
     constraints: Law | None = None  # (instant) -> phi, rate, J, sizes; None where the motion is free

@@ -52,10 +52,13 @@ from kinemorph.plants.sample_instants import Instants, instants
 from kinemorph.plants.user_laws import Column, Law, of_groups, one_number, split
 from kinemorph.plants.variational import Discrete, discrete_programs
 from kinemorph.shown import Shown
-from kinemorph.words import did_you_mean
+from kinemorph.words import did_you_mean, quoted
 
 if TYPE_CHECKING:
     from kinemorph.model.modules.assembly import Assembly
+
+# what messages call one number of each group of a plant
+WORDS = {"q": "coordinate", "v": "velocity", "x": "state", "m": "memory", "u": "input", "p": "parameter"}
 
 
 class Place(NamedTuple):
@@ -463,8 +466,8 @@ class Plant(Shown):
         """The index of a name in a group; raises ShapeError where the group does not have it."""
         names = [column.name for column in getattr(self, group)]
         if name not in names:
-            listed = ", ".join(f"'{one}'" for one in names) or "there are none"
+            hint = did_you_mean(name, names) or " Correct the name."
             raise ShapeError(
-                f"plant '{self.name}' has no {group} '{name}'.{did_you_mean(name, names)} Known: {listed}."
+                f"plant '{self.name}' has no {WORDS[group]} '{name}'; expected one of {quoted(names)} in {group}.{hint}"
             )
         return names.index(name)

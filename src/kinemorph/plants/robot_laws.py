@@ -17,8 +17,7 @@ from typing import Any, TypeVar
 from kinemorph.algebra.scalar import is_zero, minus, plus
 from kinemorph.algebra.vectors import sub
 from kinemorph.codegen.graphs.program import Program
-from kinemorph.mechanics.constraints.constrained import Rows as ConstraintRows
-from kinemorph.mechanics.constraints.constrained import constrained_dynamics, held_rows, softened
+from kinemorph.mechanics.constraints.constrained import ConstraintRows, constrained_dynamics, softened, with_locked_rows
 from kinemorph.mechanics.derivatives.branch_factor import branch_factor
 from kinemorph.mechanics.elements.law import Effort
 from kinemorph.mechanics.steps.frozen_stiffness import StiffByName
@@ -46,6 +45,7 @@ def robot_laws(loaded: LoadedRobot) -> Laws:
         **dict.fromkeys((rate, residual, place, drift, efforts, implicit, for_one), True),
         stored: acted_on,
         stiff: acted_on and not constrained,
+        powers: acted_on,
         constrained_motion.reactions: True,
         constrained_motion.constraints: constrained,
         constrained_motion.holding: constrained and not isinstance(loops, Baumgarte | Multipliers),
@@ -189,7 +189,7 @@ def _stiff_powers(found: Acting, ends: Ends, efforts: Sequence[Effort], dampers:
 
 def _solver(loaded: LoadedRobot, tree: Tree, now: Instant) -> Callable[[Any, Any, Any], Sequence[Any]]:
     """A function of a mass matrix, tau - h and soft rows: accelerations (nv,) that satisfy constraints; see `Under`."""
-    rows = held_rows(ConstraintRows([], [], []), loaded.locked, loaded.nv)
+    rows = with_locked_rows(ConstraintRows([], [], []), loaded.locked, loaded.nv)
     if loaded.constrained:
         rows = constrained_motion.acceleration_rows(loaded, constrained_motion.conditions_at(loaded, tree, now))
 
@@ -211,6 +211,13 @@ def stiff(loaded: LoadedRobot, at: Instant) -> tuple[Tree, StiffByName]:
         joints |= _numbered(name, stiff.joints)
         pairs |= _numbered(name, stiff.pairs)
     return tree, StiffByName(points, joints, pairs)
+
+
+def powers(loaded: LoadedRobot, at: Instant) -> dict[str, float]:
+    """The sum of what each element supplies and dissipates [W], by name."""
+    efforts = constrained_motion.seen(loaded, loaded.tree(at.p), at).efforts
+    names = [member.element.name for member in loaded.elements.members]
+    return {name: abs(effort.supplied) + abs(effort.dissipated) for name, effort in zip(names, efforts, strict=True)}
 
 
 def _numbered(name: str, parts: Sequence[T]) -> dict[str, T]:

@@ -31,8 +31,10 @@ from kinemorph.simulation.integrators.method import Method
 from kinemorph.simulation.march.guards import Guard
 from kinemorph.simulation.results.trajectory import Trajectory
 from kinemorph.simulation.running.chatter import warn_of_chatter
+from kinemorph.simulation.running.energy_check import LOOSE, warn_of_energy
 from kinemorph.simulation.running.execution import HeldInputs as HeldInputs
 from kinemorph.simulation.running.execution import Ledger, Progress, Regular, Run
+from kinemorph.simulation.running.sampled_gains import warn_of_gains
 from kinemorph.simulation.stepping.sample_clocks import Clockwork
 from kinemorph.simulation.stepping.step_options import check_positive, step_options, takes_old_names
 
@@ -147,12 +149,15 @@ def simulate(
         outcome = docked.carry_out(ledger, options, first, regular, times)
     else:
         stepper = ledger.timed(lambda: stepper_at(plant, options, guards, float(times[0]), first))
+        warn_of_gains(model, plant, stepper.state.q)
         outcome = ledger.carry_out(Run(stepper, times, *regular))
     trajectory = ledger.finished(outcome)
     if checkpoints:
         checkpoints.finish(trajectory)
     if options.step is not None:
         warn_of_chatter(trajectory.segments, ledger.method, float(options.step))
+    if trajectory.outcome.ok and (options.step is not None or options.rtol > LOOSE):
+        warn_of_energy(trajectory.segments, trajectory.events, options.step)
     return trajectory
 
 

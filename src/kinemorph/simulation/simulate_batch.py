@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 import time
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -18,7 +19,7 @@ import numpy.typing as npt
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.deriving.dynamics import Dynamics
-from kinemorph.errors import ControllerError, ShapeError, UnsupportedError
+from kinemorph.errors import ControllerError, ShapeError, SlowRunWarning, UnsupportedError
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System
 from kinemorph.plants.programs import Plant
@@ -31,7 +32,8 @@ from kinemorph.simulation.results.batch_run import Whole
 from kinemorph.simulation.results.event import Event
 from kinemorph.simulation.results.trajectory import Statistics
 from kinemorph.simulation.running.execution import Progress
-from kinemorph.simulation.running.failures import explained
+from kinemorph.simulation.running.failures import MANY, SENSELESS, Patience, explained, runs_away
+from kinemorph.simulation.running.sampled_gains import warn_of_gains
 from kinemorph.simulation.running.switches import Switches
 from kinemorph.simulation.simulate import has_elements_or_damping, run_times
 from kinemorph.simulation.stepping.initial_state import closed_already, closed_start
@@ -104,6 +106,8 @@ def simulate_batch(
     one.begin(times[0], tick=False)
     given = _together(plant, {"q": q, "v": v, "x": x, "p": p, "u": u, "m": m})
     _close(plant, float(times[0]), given, q, v)
+    for first in given["q"][:1]:
+        warn_of_gains(model, plant, first)
     fleet = _Fleet(one, given, plant.named("m", m), times, most_steps, threads)
     compiled = time.perf_counter()
     fleet.carry_out(progress)
@@ -225,11 +229,11 @@ class _Fleet:
         self._sample_first()
         self.events: dict[int, list[Event]] = {}
         self._switches: dict[int, Switches] = {}
-        self._endless: dict[int, str] = {}  # messages of states whose elements switch without end
+        self._reasons: dict[int, str] = {}  # messages of states that were given up
         if one.watch:
             inputs = (float(times[0]), self.at("base"), s, self.at("m_next"), given["u"], given["p"])
             self.at("sides")[:] = one.watch.sides(*inputs)
-        self.calls = 0
+        self.calls, self._slow = 0, False
         self.paces: dict[Any, float] = one.plant.kept.setdefault("batch_paces", {})  # of earlier batches
         self.pace = (one.method.name, one.fixed, threads)
         self.tries = self.paces.get(self.pace, float(FIRST_TRIES))  # of all states together in the next call
@@ -312,9 +316,11 @@ class _Fleet:
         tried = self._tried(group)
         limits = self.one.limits.copy()
         limits[4] = min(MOST_TRIES, max(1.0, self.tries // n))
-        if self.most < math.inf:  # each state has its own number of tries left
+        looks = np.minimum((tried // MOST_TRIES + 1.0) * MOST_TRIES, np.where(tried < MANY, MANY, math.inf))
+        left = np.minimum(self.most, looks) - tried  # tries until a state is looked at, whatever the pace of calls
+        if (left < limits[4]).any():  # each state has its own number of tries left
             limits = np.tile(limits, (n, 1))
-            limits[:, 4] = np.minimum(limits[:, 4], self.most - tried)
+            limits[:, 4] = np.minimum(limits[:, 4], left)
         outs = tuple(np.empty((n, *port.shape)) for port in self.one.run.outputs)
         ins = [self.memory[whole], times, counts, np.array(self.times[-1]), limits]
         began = time.perf_counter()
@@ -329,11 +335,48 @@ class _Fleet:
                 self.rows[state, begin : begin + count] = row[:count]
         now = self._tried(group)
         status[(status == Status.BUDGET) & (now < self.most)] = Status.GOING
+        if self.plant.robot is not None:
+            self._find_runaways(group, rows, done, got, status)
+        for k in np.flatnonzero((status == Status.GOING) & (now == looks)).tolist():
+            status[k] = self._look_at(int(group[k]), many=bool(now[k] >= MANY > tried[k]))
         for k in np.flatnonzero(status == Status.EVENT).tolist():
             status[k] = self._switch(int(group[k]), np.flatnonzero(outs[4][k]).tolist())
         self.ends[group] = np.stack([done + got, status], axis=1)
         each = took / max(1.0, float((now - tried).sum()))  # [s] for one try of one state
         self.tries = min(max(PATIENCE / each, self.tries / GROWTH), self.tries * GROWTH)
+
+    def _find_runaways(self, group: Whole, rows: Array, done: Whole, got: Whole, status: Whole) -> None:
+        """Ends states whose speeds are beyond sense, at the first such sample; `got` and `status` are changed.
+
+        `done` and `got` are the numbers of samples that the states had before this call, and that it added as `rows`.
+        """
+        speeds = slice(self.plant.nq, self.plant.nq + self.plant.nv)
+        most = int(got.max(initial=0))
+        fast = (np.abs(rows[:, :most, speeds]) > SENSELESS).any(axis=-1) & (np.arange(most) < got[:, None])
+        for k in np.flatnonzero(fast.any(axis=1)).tolist():
+            state, sample = int(group[k]), int(np.argmax(fast[k]))
+            got[k], status[k] = sample + 1, Status.GIVEN_UP
+            self.rows[state, done[k] + sample + 1 :] = np.nan
+            t = float(self.times[done[k] + sample])
+            self.one.plan.array(self.memory[state], "t")[...] = t
+            reason = runs_away(self.plant, t, rows[k, sample, speeds], self.one.options.step)
+            assert reason is not None
+            self._reasons[state] = reason
+
+    def _look_at(self, k: int, *, many: bool) -> Status:
+        """The status of state k: it is given up if it runs away, or with `many` steps would never reach its end."""
+        one = self._stepper_of(k)
+        reason = runs_away(self.plant, one.state.t, one.state.v, one.options.step)
+        if many and reason is None:
+            with warnings.catch_warnings():
+                if self._slow:  # one warning is enough
+                    warnings.simplefilter("ignore", SlowRunWarning)
+                reason = Patience(one, float(self.times[0]), float(self.times[-1])).look()
+            self._slow = True
+        if reason is None:
+            return Status.GOING
+        self._reasons[k] = reason
+        return Status.GIVEN_UP
 
     def _switch(self, k: int, fired: Sequence[int]) -> Status:
         """Lets elements of state k switch, as `running.execution` does in a single run; returns its new status.
@@ -350,7 +393,7 @@ class _Fleet:
             event, endless = self._switches.setdefault(k, Switches()).carry_out(one, switch)
             self.events.setdefault(k, []).append(event)
             if endless is not None:
-                ended, self._endless[k] = Status.EVENT, endless
+                ended, self._reasons[k] = Status.GIVEN_UP, endless
         try:
             one.tick()  # a tick at the same instant comes after the event
         except ControllerError:
@@ -414,7 +457,7 @@ class _Fleet:
             elif status is Status.TICK:
                 found[k] = f"At t = {one.state.t:.9g} s {_tick_failure(one)}"
             else:
-                found[k] = self._endless[k] if status is Status.EVENT else explained(one, status)
+                found[k] = self._reasons[k] if status is Status.GIVEN_UP else explained(one, status)
         return found
 
 

@@ -1,9 +1,10 @@
-"""How stiff a robot is at a state: its stiff forces linearized there, against its mass.
+"""How stiff a robot is at a state: its stiff forces, linearized there, together with its mass matrix.
 
     M a + C v + K w = 0,      K = sum J^T (-df/dx) J + diag(-dtau/dq),      C = sum J^T (-df/dv) J + diag(-dtau/dv)
 
-The slopes are those of the laws' own `linear`, symmetric and positive semi-definite, so this motion always decays; a
-step for which it grows is too large for an explicit method. Weight and velocity products are left out: they are slow.
+w are displacements of the joints, v = dw/dt. The derivatives come from the laws' own `linear`, symmetric and positive
+semi-definite, so that the exact motion always decays: a step size with which it grows is too large for an explicit
+method. Weight and Coriolis forces are left out, because they change slowly.
 """
 
 from __future__ import annotations
@@ -37,36 +38,36 @@ class Share:
 
 @dataclass(frozen=True)
 class Frozen:
-    """A robot's mass matrix and the shares of its stiff forces."""
+    """A robot's mass matrix, shape (nv, nv), and the contributions of its stiff forces to K and C, at one state."""
 
     M: Array
     shares: tuple[Share, ...]
 
     @property
     def K(self) -> Array:
-        """All stiffness, (nv, nv)."""
+        """The stiffness matrix K of all laws together, (nv, nv)."""
         return sum((share.K for share in self.shares), np.zeros_like(self.M))
 
     @property
     def C(self) -> Array:
-        """All damping, (nv, nv)."""
+        """The damping matrix C of all laws together, (nv, nv)."""
         return sum((share.C for share in self.shares), np.zeros_like(self.M))
 
     def system(self) -> Array:
-        """d/dt [w, v] = A [w, v], shape (2 nv, 2 nv)."""
+        """The matrix A of the linear motion d/dt [w, v] = A [w, v], shape (2 nv, 2 nv)."""
         n = len(self.M)
         lower = np.linalg.solve(self.M, np.hstack([-self.K, -self.C]))
         return np.vstack([np.hstack([np.zeros((n, n)), np.eye(n)]), lower])
 
     def stiffest(self, rates: Array) -> str:
-        """The name of the law that contributes most to a motion [w, v], real or complex."""
+        """The name of the law that does most work in a motion `rates` = [w, v], shape (2 nv,), real or complex."""
         w, v = np.split(rates, 2)
         work = [abs(np.vdot(v, share.K @ w + share.C @ v)) for share in self.shares]
         return self.shares[int(np.argmax(work))].name
 
 
 class StiffByName(NamedTuple):
-    """Stiff forces by the names of their elements."""
+    """The stiff forces at points, along joints and between pairs, by the names of their elements."""
 
     points: Mapping[str, PointForce] = {}
     joints: Mapping[str, JointForce] = {}
@@ -74,8 +75,9 @@ class StiffByName(NamedTuple):
 
 
 def frozen(tree: Tree, q: Sequence[float], v: Sequence[float], stiff: StiffByName, h: float = 1e-3) -> Frozen:
-    """The robot at (q, v) with laws by name; `h` [s] is the step size of the slopes, and matters only where they are
-    bounded.
+    """The stiff forces of a robot, linearized at (q, v), with its mass matrix.
+
+    `h` [s] is the step size at which the laws' derivatives are taken. It matters only where a law bounds them.
     """
     _, _, states = present_forces(tree, q, v, list(stiff.points.values()), [])
     shares = []
@@ -105,7 +107,7 @@ def frozen(tree: Tree, q: Sequence[float], v: Sequence[float], stiff: StiffByNam
 
 
 def _split(slope: Any, h: float) -> tuple[Any, Any]:
-    """(stiffness, damping) from D = h C + h^2 K at two step sizes."""
+    """(stiffness K, damping C), from the values of D = slope(h) = h C + h^2 K at the step sizes h and 2 h."""
     once, twice = slope(h), slope(2.0 * h)
     K = (twice - 2.0 * once) / (2.0 * h * h)
     return K, once / h - h * K

@@ -20,7 +20,7 @@ import numpy as np
 from kinemorph.algebra.arrays import Array
 from kinemorph.errors import KinemorphError, ModelError
 from kinemorph.mechanics.constraints.closures import constraint_names, constraint_weights
-from kinemorph.mechanics.constraints.constrained import Rows
+from kinemorph.mechanics.constraints.constrained import ConstraintRows
 from kinemorph.mechanics.steps.plastic_impact import locked_rows, plastic_impact, relative_pose
 from kinemorph.mechanics.steps.state_transfer import transferred
 from kinemorph.mechanics.trees.resolve import resolve
@@ -50,6 +50,7 @@ from kinemorph.simulation.running.by_name import Asleep, law_by_name, named_arra
 from kinemorph.simulation.running.execution import Ledger, Regular, Run
 from kinemorph.simulation.stepping.plant_stepper import PlantStepper
 from kinemorph.simulation.stepping.step_options import StepOptions
+from kinemorph.words import as_sentence
 
 # the impulse on b at a's port, in the axes of that port
 IMPULSE = tuple(
@@ -301,7 +302,7 @@ class DockedRun:
             return Event(t, change.name, "refused", before, before, str(refusal), refusal.numbers)
 
     def _dock(self, dock: Dock, t: float) -> tuple[str, tuple[Quantity, ...]]:
-        what = in_words(dock).capitalize()
+        what = as_sentence(in_words(dock))
         for module, side in dock.ends:
             there = self.docked.assembly.docking(module, side)
             if there is not None:
@@ -327,7 +328,7 @@ class DockedRun:
 
     def _missed(self, change: Change) -> str:
         """A message that says that a change did not happen in the run, and how far its ports were apart."""
-        what = f"{in_words(change).capitalize()} did not happen"
+        what = f"{as_sentence(in_words(change))} did not happen"
         if isinstance(change, Undock) or change.when is not None:
             return f"{what}: its law did not rise above 0."
         gap = gap_of(self._tree, self.state["q"].tolist(), change)
@@ -340,21 +341,23 @@ class DockedRun:
         try:
             docked, gone = self.docked.without(undock)
         except ModelError as error:
-            raise Refused(f"{in_words(undock).capitalize()} is refused: {error}") from None
+            raise Refused(f"{as_sentence(in_words(undock))} is refused: {error}") from None
         self._become(docked)
         return gone, f"Side {undock.side} of module '{undock.module}' is free again."
 
-    def _kept_rows(self, t: float) -> Rows:
+    def _kept_rows(self, t: float) -> ConstraintRows:
         """The constraint rows that apply during the impact: loops, constraint elements and locked joints."""
-        plant, rows = self.plant, Rows([], [], [])
+        plant, rows = self.plant, ConstraintRows([], [], [])
         if plant.laws.constraints is not None:
             q, v, x, m, u = (self.state[group].tolist() for group in "qvxmu")
             found = plant.laws.constraints(Instant(t, q, v, x, m, u, [*self.docked.p.values()]).local)
             J, own = [list(row) for row in found["J"]], len(constraint_names(self._robot))
             weights = constraint_weights(self._tree, J[:own], found["sizes"][:own])
-            rows = Rows(J, [0.0] * len(J), [*weights, *[1.0] * (len(J) - own)])
+            rows = ConstraintRows(J, [0.0] * len(J), [*weights, *[1.0] * (len(J) - own)])
         still = [[float(k == j) for k in range(plant.nv)] for j in plant.locked]
-        return Rows([*rows.J, *still], [*rows.wanted, *[0.0] * len(still)], [*rows.weights, *[1.0] * len(still)])
+        return ConstraintRows(
+            [*rows.J, *still], [*rows.wanted, *[0.0] * len(still)], [*rows.weights, *[1.0] * len(still)]
+        )
 
     def _become(self, docked: DockedAssembly) -> None:
         """Changes to another topology; poses and twists of bodies stay the same."""

@@ -6,9 +6,11 @@ import warnings
 
 import numpy as np
 
+from kinemorph.algebra.arrays import Array
 from kinemorph.codegen.building.compile import build
 from kinemorph.errors import SlowRunWarning, users_level
 from kinemorph.plants.loop_methods import SingularPerturbation, names_independent
+from kinemorph.plants.programs import Plant
 from kinemorph.plants.robot_plant import DISSIPATED, SUPPLIED
 from kinemorph.simulation.integrators.methods import NOTES
 from kinemorph.simulation.march.layout import Status
@@ -21,30 +23,74 @@ ACCOUNT = (SUPPLIED, DISSIPATED)
 RUN_AWAY = 1e30  # the rate of a larger state has no meaning
 FAR = 1e6  # a state variable that is larger when steps become too short grows without bound
 MANY = 1_000_000  # steps, after which a warning about the method is due
+HOPELESS = 0.01  # a run that has got less far by then ends
+SENSELESS = 1e6  # [m/s or rad/s] a faster robot runs away
 
 
 class Patience:
-    """Watches a run whose method chooses the step size, and warns once if the run takes very many steps."""
+    """Watches a run: ends one that runs away or that would never end, and warns once of one with very many steps."""
 
     def __init__(self, stepper: PlantStepper, start: float, until: float) -> None:
         self.stepper, self.start, self.until = stepper, start, until
-        note = NOTES.get(stepper.method.name)
-        self.over = stepper.fixed or note is None or note.stiff
+        self.over = stepper.fixed or NOTES.get(stepper.method.name) is None
 
-    def look(self) -> None:
-        """Warns if the run has taken very many steps by now; to be called regularly during the run."""
+    def look(self) -> str | None:
+        """The reason to end the run now, or None; to be called regularly during the run."""
+        state, step = self.stepper.state, self.stepper.h if self.stepper.fixed else None
+        fast = runs_away(self.stepper.plant, state.t, state.v, step)
+        if fast is not None:
+            return fast
         steps = sum(self.stepper.counts)
         if self.over or steps < MANY:
-            return
+            return None
         self.over = True
+        plant, method = self.stepper.plant.name, self.stepper.method.name
         done = (self.stepper.state.t - self.start) / (self.until - self.start)
-        warnings.warn(
-            f"'{self.stepper.plant.name}': {steps:,} steps of '{self.stepper.method.name}' for {done:.2%} of the run. "
-            "The system may be stiff, with motions that decay in a small part of the run: method='radau' then takes "
-            "far fewer steps.",
-            SlowRunWarning,
-            stacklevel=users_level(),
-        )
+        taken = f"'{plant}': {steps:,} steps of '{method}' for {done:.2%} of the run"
+        if done < HOPELESS:
+            return (
+                f"{taken}: it would take {steps / max(done, 1e-9):.0e} steps to its end. The system may be stiff, with "
+                f"motions that decay in a small part of the run. {_for_stiff(method)} To continue nevertheless, give "
+                "this run as `start`."
+            )
+        if not is_stiff(method):
+            warnings.warn(
+                f"{taken}. The system may be stiff, with motions that decay in a small part of the run: "
+                "method='radau' then takes far fewer steps.",
+                SlowRunWarning,
+                stacklevel=users_level(),
+            )
+        return None
+
+
+def runs_away(plant: Plant, t: float, v: Array, step: float | None) -> str | None:
+    """The reason to end the run of a robot whose speeds v (nv,) are beyond sense at t [s]; None where they are not.
+
+    `step` [s] is the size of all steps, None where the method chooses it.
+    """
+    if plant.robot is None or not np.any(np.abs(v) > SENSELESS):
+        return None
+    worst = int(np.argmax(np.abs(v)))
+    remedy = "Check the gains, forces and sample times that act on it"
+    if step is not None:
+        remedy += f", or take smaller steps, such as step={step / 10:.2g}"
+    return (
+        f"At t = {t:.9g} s v '{plant.v[worst].name}' is {v[worst]:.3g} {plant.v[worst].unit}: the motion runs "
+        f"away. {remedy}."
+    )
+
+
+def is_stiff(method: str) -> bool:
+    """Whether a method, by its name, is one for stiff systems."""
+    note = NOTES.get(method)
+    return note is not None and note.stiff
+
+
+def _for_stiff(method: str) -> str:
+    """What to try where a motion is too stiff for a method; never the method itself."""
+    if is_stiff(method):
+        return "Take looser tolerances (rtol=, atol=), or make stiff springs, gains and contacts softer."
+    return "Try method='radau', which is for stiff systems, or looser tolerances."
 
 
 def explained(stepper: PlantStepper, status: Status) -> str:
@@ -106,8 +152,7 @@ def explained(stepper: PlantStepper, status: Status) -> str:
         )
     return (
         f"At t = {t:.9g} s steps became shorter than {stepper.options.min_step:g} s; {worst} changes fastest. The "
-        "motion is too stiff for this method, or not smooth. Try method='radau' for stiff systems, events for jumps, "
-        "or looser tolerances."
+        f"motion is too stiff for this method, or not smooth. {_for_stiff(method.name)} Jumps need events."
     )
 
 
