@@ -122,8 +122,9 @@ def test_runs_that_run_away_or_would_never_end_are_given_up_and_the_others_conti
     assert pushed.ok.tolist() == [True, False] and "the motion runs away" in pushed.failures[1]
     assert (np.abs(pushed.v[1, : pushed.done[1] - 1]) < 1e6).all() and np.isnan(pushed.v[1, pushed.done[1] :]).all()
     assert pushed.done[1] == 5 and pushed.outcomes[1].t == pushed.t[4] and pushed[0].outcome.ok
-    monkeypatch.setattr(sys.modules[simulate_batch.__module__], "MANY", 200)
-    monkeypatch.setattr(failures, "MANY", 200)
+    monkeypatch.setattr(sys.modules[simulate_batch.__module__], "MOST_TRIES", 100)
+    monkeypatch.setattr(failures, "SOON", 200)
+    monkeypatch.setattr(failures, "HOPELESS", 10_000)
     rates = first_order(lambda x, p: [p[0] * x[1], -p[0] * x[0]], {"x": "", "y": ""}, parameters={"w": 1.0})
     turns = simulate_batch(rates, 10.0, x=[1.0, 0.0], p=[[1.0], [1e5]], output_step=5.0)
     assert turns.ok.tolist() == [True, False] and turns.accepted[1] + turns.rejected[1] == 200

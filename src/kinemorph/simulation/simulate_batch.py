@@ -233,6 +233,7 @@ class _Fleet:
         if one.watch:
             inputs = (float(times[0]), self.at("base"), s, self.at("m_next"), given["u"], given["p"])
             self.at("sides")[:] = one.watch.sides(*inputs)
+        self._watched: dict[int, Patience] = {}
         self.calls, self._slow = 0, False
         self.paces: dict[Any, float] = one.plant.kept.setdefault("batch_paces", {})  # of earlier batches
         self.pace = (one.method.name, one.fixed, threads)
@@ -316,7 +317,7 @@ class _Fleet:
         tried = self._tried(group)
         limits = self.one.limits.copy()
         limits[4] = min(MOST_TRIES, max(1.0, self.tries // n))
-        looks = np.minimum((tried // MOST_TRIES + 1.0) * MOST_TRIES, np.where(tried < MANY, MANY, math.inf))
+        looks = (tried // MOST_TRIES + 1.0) * MOST_TRIES
         left = np.minimum(self.most, looks) - tried  # tries until a state is looked at, whatever the pace of calls
         if (left < limits[4]).any():  # each state has its own number of tries left
             limits = np.tile(limits, (n, 1))
@@ -338,7 +339,7 @@ class _Fleet:
         if self.plant.robot is not None:
             self._find_runaways(group, rows, done, got, status)
         for k in np.flatnonzero((status == Status.GOING) & (now == looks)).tolist():
-            status[k] = self._look_at(int(group[k]), many=bool(now[k] >= MANY > tried[k]))
+            status[k] = self._look_at(int(group[k]))
         for k in np.flatnonzero(status == Status.EVENT).tolist():
             status[k] = self._switch(int(group[k]), np.flatnonzero(outs[4][k]).tolist())
         self.ends[group] = np.stack([done + got, status], axis=1)
@@ -363,16 +364,15 @@ class _Fleet:
             assert reason is not None
             self._reasons[state] = reason
 
-    def _look_at(self, k: int, *, many: bool) -> Status:
-        """The status of state k: it is given up if it runs away, or with `many` steps would never reach its end."""
-        one = self._stepper_of(k)
-        reason = runs_away(self.plant, one.state.t, one.state.v, one.options.step)
-        if many and reason is None:
-            with warnings.catch_warnings():
-                if self._slow:  # one warning is enough
-                    warnings.simplefilter("ignore", SlowRunWarning)
-                reason = Patience(one, float(self.times[0]), float(self.times[-1])).look()
-            self._slow = True
+    def _look_at(self, k: int) -> Status:
+        """The status of state k after many more tries: it is given up if it runs away or would never reach its end."""
+        watched = self._watched.setdefault(k, Patience(self.one, float(self.times[0]), float(self.times[-1])))
+        self._stepper_of(k)
+        with warnings.catch_warnings():
+            if self._slow:  # one warning is enough
+                warnings.simplefilter("ignore", SlowRunWarning)
+            reason = watched.look()
+        self._slow = self._slow or self._tried(np.array([k]))[0] >= MANY
         if reason is None:
             return Status.GOING
         self._reasons[k] = reason
