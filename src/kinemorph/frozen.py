@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import dataclasses
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 if TYPE_CHECKING:
     from dataclasses import dataclass as dataclass
@@ -68,6 +68,23 @@ def _initializer(cls: type, fields: tuple[dataclasses.Field[Any], ...]) -> Any:
     init.__module__ = cls.__module__
     init.__annotations__ = {field.name: field.type for field in fields} | {"return": None}
     return init
+
+
+class Fixed:
+    """A frozen record that keeps with it what was computed from its fields, compiled code above all.
+
+    A pickle holds the fields alone: another process computes the rest again, and finds compiled code in the cache on
+    disk. As nothing can change in such a record, a copy of it is the record itself.
+    """
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}  # type: ignore[arg-type]
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return self
 
 
 # ── what all of them share ────────────────────────────────────────────────────────────────────────────────────────────

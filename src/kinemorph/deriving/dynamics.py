@@ -30,7 +30,7 @@ from kinemorph.deriving.frame_functions import of_frame
 from kinemorph.deriving.function_names import BODY_FUNCTIONS, CONSTRAINT_FUNCTIONS, STATE_FUNCTIONS
 from kinemorph.deriving.making import Maker, chosen_parameters
 from kinemorph.errors import UnsupportedError
-from kinemorph.frozen import dataclass
+from kinemorph.frozen import Fixed, dataclass
 from kinemorph.mechanics.constraints import closures
 from kinemorph.mechanics.constraints.constrained import (
     MOST_ELIMINATED,
@@ -101,7 +101,7 @@ def derive(
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Dynamics(ShownEquations):
+class Dynamics(Fixed, ShownEquations):
     """The equations of motion of one robot. Made by `derive`.
 
     Every function is a `CompiledFunction`: batch-first arrays in, `.raw(out, ...)` without checks, `.program` for the
@@ -120,6 +120,9 @@ class Dynamics(ShownEquations):
         inputs = f", parameters {', '.join(p.name for p in self.parameters)}" if self.parameters else ""
         way = ", ".join([self.formulation, self.backend, *(["float32"] if self.precision == "float32" else [])])
         return f"<Dynamics of '{self.robot.name}': {self.robot.nv} dof, {way}{inputs}>"
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**super().__getstate__(), "_made": {}}
 
     @cached_property
     def _maker(self) -> Maker:

@@ -74,3 +74,10 @@ def build(program: Runnable, backend: str = "llvm", *, precision: Precision = "f
     kernel = BACKENDS[backend](program, precision)
     seconds = time.perf_counter() - start
     return CompiledFunction(program, kernel, backend=backend, compile_seconds=seconds, precision=precision)
+
+
+def unpickled(program: Runnable, backend: str, precision: Precision, threads: int) -> CompiledFunction:
+    """A function in another process: its program comes with the pickle, its machine code from the cache on disk."""
+    function = build(program, backend, precision=precision)
+    function.threads = threads
+    return function

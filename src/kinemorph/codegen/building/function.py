@@ -122,6 +122,11 @@ class CompiledFunction:
     def _cost(self) -> int:
         return cost_in_batch(self._runnable)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        from kinemorph.codegen.building.compile import unpickled
+
+        return unpickled, (self.program, self.backend, str(self.dtype), self._threads)
+
     def __repr__(self) -> str:
         return f"<{self.name}: {_listed(self.inputs)} -> {_listed(self.outputs)}; {self.ops} ops>"
 

@@ -15,13 +15,12 @@ emitted again, and then the files that emit code are not even imported.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Sequence
 from functools import cache
 
 from kinemorph.codegen.backends import Array, Kernel, Precision, Run
 from kinemorph.codegen.backends.llvm import python_objects
-from kinemorph.codegen.backends.llvm.engine import Engine, load_module, vector_bits
+from kinemorph.codegen.backends.llvm.engine import LLVM_LOCK, Engine, load_module, vector_bits
 from kinemorph.codegen.backends.llvm.entry import bind_entries
 from kinemorph.codegen.backends.llvm.math import Real
 from kinemorph.codegen.graphs.program import Runnable
@@ -39,11 +38,10 @@ def llvm(program: Runnable, precision: Precision = "float64") -> Kernel:
     direct = python_objects.layout_is_known()
     own = f"{program.key} {precision} one {direct}"
     engine = load_module(own, program.name, lambda: _one(program, precision, direct))
-    lock = threading.Lock()
     loaded: list[Engine] = []
 
     def lanes_engine() -> Engine:
-        with lock:
+        with LLVM_LOCK:
             if not loaded:
                 own, real = f"{program.key} {precision} lanes {lanes}", Real(precision, lanes)
                 loaded.append(load_module(own, program.name, lambda: _lanes(program, real)))

@@ -4,13 +4,15 @@
               └─ on a miss: emit ──► LLVM IR ──► optimized ──► object code, stored under the key
 
 A program found in the cache is neither emitted nor parsed, and the same object code runs in both cases. llvmlite is
-imported when the first program is compiled or loaded. Only one thread at a time calls LLVM.
+imported when the first program is compiled or loaded. Only one thread at a time calls LLVM, the one that
+holds LLVM_LOCK.
 """
 
 from __future__ import annotations
 
 import ctypes
 import hashlib
+import os
 import sys
 import threading
 from collections.abc import Callable, Sequence
@@ -44,7 +46,11 @@ NO_SAY = frozenset(
     )
 )
 
-_LOCK = threading.Lock()
+LLVM_LOCK = threading.RLock()
+if hasattr(
+    os, "register_at_fork"
+):  # a process is forked between two calls of LLVM, or its copy of the lock stays locked
+    os.register_at_fork(before=LLVM_LOCK.acquire, after_in_parent=LLVM_LOCK.release, after_in_child=LLVM_LOCK.release)
 _TYPES: dict[str, Any] = {"bool": ctypes.c_bool, "int64": ctypes.c_int64, "pointer": ctypes.c_void_p, "void": None}
 
 
@@ -121,7 +127,7 @@ def compile_text(name: str, source: str) -> bytes:
 
     Code after a BORDER in the source is only inlined; no other passes run on it. `name` is for messages.
     """
-    with _LOCK:
+    with LLVM_LOCK:
         machine = _machine()
         worked, _, plain = source.partition(BORDER)
         module = _optimized(name, worked, machine, PASSES if MATRICES in worked else None)
@@ -158,7 +164,7 @@ class Engine:
     """A compiled LLVM module. The machine code exists as long as the engine; every returned function keeps it alive."""
 
     def __init__(self, code: bytes) -> None:
-        with _LOCK:
+        with LLVM_LOCK:
             binding, machine = _binding(), _machine()
             empty = binding.parse_assembly("")  # an execution engine needs a module
             empty.triple = machine.triple
@@ -168,12 +174,12 @@ class Engine:
 
     def address(self, name: str) -> int:
         """The address of the machine code of a function."""
-        with _LOCK:
+        with LLVM_LOCK:
             return int(self._engine.get_function_address(name))
 
     def place(self, name: str) -> int:
         """The address of a global variable."""
-        with _LOCK:
+        with LLVM_LOCK:
             return int(self._engine.get_global_value_address(name))
 
     def function(self, name: str, result: str, arguments: Sequence[str]) -> Any:
