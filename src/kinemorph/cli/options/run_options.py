@@ -55,7 +55,10 @@ class RunOptions:
 
 @contextlib.contextmanager
 def progress_bar(name: str, until: float) -> Iterator[Callable[[float, float, int], None] | None]:
-    """Shows simulated time, step size and events while the run inside continues, if stderr is a terminal."""
+    """Shows simulated time, step size and events while the run inside continues, if stderr is a terminal.
+
+    After two seconds of deriving or compiling, it says what is made and how long it has taken so far.
+    """
     if not sys.stderr.isatty():
         yield None
         return
@@ -64,7 +67,12 @@ def progress_bar(name: str, until: float) -> Iterator[Callable[[float, float, in
 
     numbers = "{task.fields[t]:.2f} of {task.total:g} s   step {task.fields[h]:.2g} s   {task.fields[events]} events"
     shown = (TextColumn("{task.description}"), BarColumn(), TextColumn(numbers), TimeElapsedColumn())
-    with Progress(*shown, console=Console(stderr=True), transient=True) as bar:
+    from kinemorph.codegen.work_clock import reported_by
+
+    def report(work: str) -> None:
+        bar.update(task, description=f"{name} ({work})" if work else name)
+
+    with Progress(*shown, console=Console(stderr=True), transient=True) as bar, reported_by(report):
         task = bar.add_task(name, total=until, t=0.0, h=0.0, events=0)
         yield lambda t, h, events: bar.update(task, completed=t, t=t, h=h, events=events)
 

@@ -15,6 +15,7 @@ from kinemorph.codegen.graphs.program import Runnable, as_program
 from kinemorph.codegen.loops.block_routines import check_precision
 from kinemorph.codegen.loops.loop_program import LoopProgram
 from kinemorph.codegen.storing.recipes import Recalled
+from kinemorph.codegen.work_clock import at_work
 from kinemorph.errors import UnsupportedError
 
 
@@ -71,7 +72,8 @@ def build(program: Runnable, backend: str = "llvm", *, precision: Precision = "f
     if precision != "float64":
         check_precision(program.traced, precision)
     start = time.perf_counter()
-    kernel = BACKENDS[backend](program, precision)
+    with at_work("compiling", program.name):
+        kernel = BACKENDS[backend](program, precision)
     seconds = time.perf_counter() - start
     return CompiledFunction(program, kernel, backend=backend, compile_seconds=seconds, precision=precision)
 

@@ -24,6 +24,7 @@ from kinemorph.codegen.backends.llvm.engine import LLVM_LOCK, Engine, load_modul
 from kinemorph.codegen.backends.llvm.entry import bind_entries
 from kinemorph.codegen.backends.llvm.math import Real
 from kinemorph.codegen.graphs.program import Runnable
+from kinemorph.codegen.work_clock import at_work
 
 
 @cache
@@ -41,7 +42,7 @@ def llvm(program: Runnable, precision: Precision = "float64") -> Kernel:
     loaded: list[Engine] = []
 
     def lanes_engine() -> Engine:
-        with LLVM_LOCK:
+        with at_work("compiling", f"{program.name} for batches"), LLVM_LOCK:
             if not loaded:
                 own, real = f"{program.key} {precision} lanes {lanes}", Real(precision, lanes)
                 loaded.append(load_module(own, program.name, lambda: _lanes(program, real)))
