@@ -13,7 +13,7 @@ mechanics.constraints.constrained solves for a and lambda.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -24,7 +24,6 @@ from kinemorph.algebra.groups import matrix_of
 from kinemorph.codegen.backends import Precision
 from kinemorph.codegen.building.compile import check_target
 from kinemorph.codegen.building.function import CompiledFunction
-from kinemorph.codegen.graphs.program import Port
 from kinemorph.codegen.graphs.tracing import Shape
 from kinemorph.deriving.frame_functions import of_frame
 from kinemorph.deriving.function_names import BODY_FUNCTIONS, CONSTRAINT_FUNCTIONS, STATE_FUNCTIONS
@@ -244,13 +243,10 @@ class Dynamics(Fixed, ShownEquations):
     @cached_property
     def forward_dynamics_derivatives(self) -> CompiledFunction:
         """(dq, dv, dtau) of FD(q, v, tau), each (nv, nv); column k of dq is the derivative along unit velocity v_k."""
-        name, outputs = "forward_dynamics_derivatives", ("dq", "dv", "dtau")
+        name, inputs, outputs = "forward_dynamics_derivatives", ("q", "v", "tau", "wrenches"), ("dq", "dv", "dtau")
         if self.robot.is_open:
-            return self._maker.derivatives(name, ("q", "v", "tau", "wrenches"), outputs)
-        # through the solves that satisfy the constraints, at constant rank
-        slopes = self._maker.slopes(self.forward_dynamics.program, ("q", "v", "tau"))
-        ports = tuple(Port(port, self._square) for port in outputs)
-        return self._maker.built(replace(slopes, name=f"{self.robot.name}.{name}", outputs=ports))
+            return self._maker.derivatives(name, inputs, outputs)
+        return self._maker.graph_derivatives(name, inputs, self.accelerations, outputs)
 
     def derivative(self, of: str | CompiledFunction, by: str) -> CompiledFunction:
         """The exact derivative of any function by one of its inputs, found on its graph.

@@ -13,13 +13,14 @@ which functions there are. What only tracing needs is imported where it is used:
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from kinemorph.codegen.backends import Precision
 from kinemorph.codegen.building.compile import build
 from kinemorph.codegen.building.function import CompiledFunction
-from kinemorph.codegen.graphs.program import Program, Runnable
+from kinemorph.codegen.graphs.program import Port, Program, Runnable
 from kinemorph.codegen.graphs.tracing import Shape, trace
 from kinemorph.codegen.loops.loop_program import LoopProgram
 from kinemorph.codegen.storing.recipes import recalled
@@ -45,6 +46,7 @@ Law = Callable[..., Any]
 MOST_PAIRS = 1000  # pairs of axes up to which their products are written out
 MOST_COLUMNS = 20  # velocities up to which M X = B is written out for the columns of dABA,
 MOST_FACTORS = 300  # and different factors from which it is written out again
+MOST_FOR_SPEED = 100_000  # ops up to which a function is compiled for speed, which takes some 70 us for each op
 
 
 def chosen_parameters(robot: Robot, wanted: str | Sequence[str] | None) -> tuple[Parameter, ...]:
@@ -139,9 +141,22 @@ class Maker:
 
         return self.function(name, inputs, named, dict.fromkeys(outputs, (self.robot.nv, self.robot.nv)))
 
+    def graph_derivatives(self, name: str, inputs: Inputs, law: Law, outputs: tuple[str, ...]) -> CompiledFunction:
+        """The derivatives of a law with nv results by its inputs of the state, one matrix (nv, nv) for each output.
+
+        They are found on its graph, through the solves that satisfy the constraints, at constant rank.
+        """
+
+        def make() -> Program:
+            slopes = self.slopes(self.program(name, inputs, law), inputs[: len(outputs)])
+            ports = tuple(Port(port, (self.robot.nv, self.robot.nv)) for port in outputs)
+            return replace(slopes, name=f"{self.robot.name}.{name}", outputs=ports)
+
+        return self._recalled(name, make)
+
     def built(self, program: Runnable) -> CompiledFunction:
-        """A program, compiled."""
-        return build(program, self.backend, precision=self.precision)
+        """A program, compiled; in the least time where it is so long that compiling it for speed would take minutes."""
+        return build(program, self.backend, precision=self.precision, few_calls=program.ops > MOST_FOR_SPEED)
 
     def program(
         self,
