@@ -189,7 +189,7 @@ def test_bad_input_is_told_in_a_sentence(pendulum: Plant) -> None:
         equilibrium(pendulum, [0.0, 1.0])
     with pytest.raises(ShapeError, match="'q1' is nan"):
         equilibrium(pendulum, u=[math.nan])
-    with pytest.raises(ShapeError, match="no u 'q2'"):
+    with pytest.raises(ShapeError, match="no input 'q2'"):
         equilibrium(pendulum, u={"q2": 1.0})
     with pytest.raises(UnsupportedError, match=r"tolerance is -1\.0; expected a finite number above 0"):
         equilibrium(pendulum, tolerance=-1.0)
@@ -197,7 +197,7 @@ def test_bad_input_is_told_in_a_sentence(pendulum: Plant) -> None:
         equilibrium(library.pendulum(), locked="elbow")
     with pytest.raises(ModelError, match="law forces has an argument 'z'"):
         equilibrium(library.pendulum(), forces=lambda z: [0.0])
-    with pytest.raises(ShapeError, match="the law of forces gives 2 numbers; expected a list of 1"):
+    with pytest.raises(ShapeError, match="the law of forces returns 2 numbers; expected a list of 1"):
         equilibrium(library.pendulum(), forces=lambda q: [0.0, q[0]])
     with pytest.raises(ModelError, match="is a plant already"):
         equilibrium(pendulum, forces=lambda q: [0.0])

@@ -225,7 +225,7 @@ def test_bad_input_is_told_in_a_sentence() -> None:
         sensitivities(system, 1.0, "m2")
     with pytest.raises(ModelError, match="has no parameter of that name"):
         sensitivities(library.double_pendulum(), 1.0, "l3")
-    with pytest.raises(ShapeError, match="has no u 'q3'"):
+    with pytest.raises(ShapeError, match="has no input 'q3'"):
         sensitivities(system, 1.0, "u.q3")
     with pytest.raises(ModelError, match="'l1' is named 2 times"):
         sensitivities(system, 1.0, ["l1", "l1"])

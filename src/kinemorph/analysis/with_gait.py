@@ -6,7 +6,9 @@
 Where no gains are given, every joint is critically damped with the natural frequency w = 25 rad/s in the initial state:
 kp = w^2 J_i, kd = 2 w J_i. Here J_i = sum over j of |M_ij| is the largest effort that joint i needs when no joint
 accelerates by more than 1 rad/s^2: the last joints of a long chain, which the other joints shake, need that much. The
-controller's output stays within the effort limits of the joints.
+controller's output stays within the effort limits of the joints, and the gains are bounded by them: kp is at most the
+effort limit for an error of 0.05 rad. kd is at most 2 kp / w, and at most the inertia that the joint moves alone
+divided by 1 ms, so that steps of this size can take it.
 """
 
 from __future__ import annotations
@@ -29,6 +31,8 @@ from kinemorph.model.system import System, as_robot
 from kinemorph.words import listed
 
 PULSE = 25.0  # [rad/s], natural frequency of the controlled joints
+SAG = 0.05  # [rad or m]: a joint that is off by so much gets all of its effort, and no gain asks for it earlier
+STEP = 1e-3  # [s]: no damping gain is too stiff for steps of this size
 VIRTUAL = "virtual_"  # prefix of the undriven joints that let an assembly move in space
 
 
@@ -72,12 +76,22 @@ def with_gait(
     effort = [robot.joint(joint).effort for joint in joints]
     most = tuple(limits[0] if len(limits) == 1 and limits[0] > 0.0 else math.inf for limits in effort)
     if kp is None or kd is None:
-        inertia = np.abs(_mass(system, joints)).sum(axis=1)
-        kp = PULSE**2 * inertia if kp is None else kp
-        kd = 2.0 * np.sqrt(np.asarray(kp, dtype=float) * inertia) if kd is None else kd
+        M = _mass(system, joints)
+        inertia = np.abs(M).sum(axis=1)
+        kp = np.minimum(PULSE**2 * inertia, np.array(most) / SAG) if kp is None else kp
+        stiffness = np.asarray(kp, dtype=float)
+        kd = _damping(stiffness, inertia, M) if kd is None else kd
     reach: dict[str, Any] = {"lower": tuple(-x for x in most), "upper": most}
     pd = PD(name, joints, kp=_numbers(kp), kd=_numbers(kd), reference=gait.name, **reach)
     return replace(system, elements=(*system.elements, gait, pd))
+
+
+def _damping(kp: npt.NDArray[np.float64], inertia: npt.NDArray[np.float64], M: npt.NDArray[np.float64]) -> Any:
+    """Damping gains for stiffness gains: critical, at most those of the pulse, and at most one that stops what a joint
+    moves alone within a step of STEP.
+    """
+    alone = 1.0 / np.diag(np.linalg.pinv(M, hermitian=True))
+    return np.minimum(np.minimum(2.0 * np.sqrt(kp * inertia), 2.0 * kp / PULSE), alone / STEP)
 
 
 def settling_rate(system: System, pd: Any) -> float:

@@ -129,7 +129,7 @@ def built(program: Program) -> CompiledFunction:
 
 @kept_with
 def slopes_of(plant: Plant) -> Slopes:
-    """The derivatives of a plant, compiled once and stored as long as the plant exists."""
+    """The derivatives of a plant, compiled once and cached as long as the plant exists."""
     return Slopes(plant)
 
 

@@ -1,4 +1,4 @@
-"""Options of the verbs that run a robot through time, its progress bar, and the report at the end of the run."""
+"""Options of the verbs that simulate a robot, the progress bar of a run, and the report at its end."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ class RunOptions:
         float | None,
         option(
             "Time between stored samples in seconds.",
-            default="of the model file, or 0.01",
+            default="the one in the model file, or 0.01",
             names=("--output-step", "--sample"),
         ),
     ] = None
-    limits: Annotated[bool, option("Apply stops at the limits of joints.")] = True
+    limits: Annotated[bool, option("Stop joints at their limits.")] = True
     friction: Annotated[bool, option("Apply the Coulomb friction of joints.")] = True
-    save: Annotated[Path | None, option("Write the run: .npz, .csv, .h5 or .res.", "PATH")] = None
+    save: Annotated[Path | None, option("Write the run to a file: .npz, .csv, .h5 or .res.", "PATH")] = None
 
     def __post_init__(self) -> None:
         option_values.above_zero(self.step, "--step", "s")
@@ -48,16 +48,18 @@ class RunOptions:
 
     @property
     def given(self) -> dict[str, Any]:
-        """Arguments of `simulate` for the options that were given."""
+        """The options that were given, as keyword arguments of `kinemorph.simulate`."""
         chosen = {"method": self.method, "step": self.step, "output_step": self.output_step, "save": self.save}
         return {name: value for name, value in chosen.items() if value is not None}
 
 
 @contextlib.contextmanager
 def progress_bar(name: str, until: float) -> Iterator[Callable[[float, float, int], None] | None]:
-    """Shows simulated time, step size and events while the run inside continues, if stderr is a terminal.
+    """Shows simulated time, step size and number of events while a run is computed, if stderr is a terminal.
 
-    After two seconds of deriving or compiling, it says what is made and how long it has taken so far.
+    Yields the function (t [s], step size [s], events) that updates the bar; None if stderr is not a terminal. `name`
+    is shown before the bar, `until` [s] is the time at which the run ends. After two seconds of deriving or compiling,
+    it says what is being made and how long that has taken so far.
     """
     if not sys.stderr.isatty():
         yield None
@@ -65,9 +67,10 @@ def progress_bar(name: str, until: float) -> Iterator[Callable[[float, float, in
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
+    from kinemorph.codegen.work_clock import reported_by
+
     numbers = "{task.fields[t]:.2f} of {task.total:g} s   step {task.fields[h]:.2g} s   {task.fields[events]} events"
     shown = (TextColumn("{task.description}"), BarColumn(), TextColumn(numbers), TimeElapsedColumn())
-    from kinemorph.codegen.work_clock import reported_by
 
     def report(work: str) -> None:
         bar.update(task, description=f"{name} ({work})" if work else name)
@@ -89,9 +92,9 @@ def report_run(
     as_json: bool,
     columns: Sequence[str] = (),
 ) -> None:
-    """Writes the files of a finished run, prints its notes and data, and exits with its code.
+    """Writes the files of a finished run, prints its notes and data, and exits: 0 if the run reached its end, 1 if not.
 
-    `columns` are plotted if --columns does not name others.
+    `tables` makes tables of `data`. `columns` are plotted if --columns does not name others.
     """
     from kinemorph.display.tables.run_summaries import cautions
 

@@ -4,9 +4,9 @@ Above terrain the nearest point of z = f(x, y) is found by Newton's method on
 
     (x - p_x) + (f - p_z) f_x = 0,   (y - p_y) + (f - p_z) f_y = 0
 
-in a fixed number of steps, so that it stays an expression. The foot is never farther away than the ground right below
-p, which bounds the search. With the nearest point the height is a distance whose gradient is the normal: springs in the
-ground keep their energy to rounding. Slopes of f are exact, by dual numbers.
+in a fixed number of steps, so that it stays an expression. The nearest point is never farther away than the ground
+right below p, which bounds the search. With the nearest point, the height is a distance whose gradient is the normal,
+so that springs in the ground conserve energy to rounding. Derivatives of f are exact, by dual numbers.
 """
 
 from __future__ import annotations
@@ -28,24 +28,25 @@ from kinemorph.mechanics.recursions.kinematics import tangent_of
 from kinemorph.model.elements.contact.grounds import HeightFunction, HeightMap, Plane
 from kinemorph.model.parameter import evaluate_all
 from kinemorph.vocabulary.blocks import Table
+from kinemorph.words import listed
 
 STEPS = 5  # steps of Newton's method: enough for spheres of half the ground's radius of curvature
-STEEP = 0.1  # the least determinant of a step, where the ground bends as sharply as the sphere does
-FOUND = 1e-6  # of the distance to the ground below: a foot that is off by more is not taken as the nearest point
+STEEP = 0.1  # the least determinant in a Newton step; it is small where the ground curves as sharply as the sphere
+FOUND = 1e-6  # relative to the distance to the ground below: the largest error of a nearest point that is accepted
 
 
 class Meeting(NamedTuple):
-    """A point over the ground."""
+    """The height of a point over the ground, and the ground's normal."""
 
     height: S  # above the ground [m], below 0 inside it
     normal: Vec3  # of length 1, out of the ground, in world axes
 
 
-Surface = Callable[[Sequence[S]], Meeting]  # of a position in the world [m]
+Surface = Callable[[Sequence[S]], Meeting]  # position in the world [m] -> height and normal
 
 
 def surface(ground: Any, value: Callable[[Any], Any] = evaluate_all) -> Surface:
-    """The ground as a function of position; `value` looks up parameters in its data."""
+    """The height over the ground as a function of position; `value` looks up parameters in the ground's data."""
     return _SURFACES[type(ground)](ground, value)
 
 
@@ -75,8 +76,9 @@ _SURFACES: dict[type, Callable[[Any, Callable[[Any], Any]], Surface]] = {
 
 
 def nearest(height: Callable[[S, S], S], position: Sequence[S]) -> Meeting:
-    """The height of a point over terrain. Where Newton's method has not converged, the ground below counts as a
-    plane.
+    """The height of a point over the terrain z = height(x, y), and the normal at the nearest point.
+
+    Where Newton's method has not converged, the height is that over the tangent plane right below the point.
     """
     px, py, pz = position
     f, fx, fy = slopes(height, px, py)
@@ -105,7 +107,7 @@ def _within(x: S, bound: S) -> S:
 
 
 def slopes(height: Callable[[S, S], S], x: S, y: S) -> tuple[S, S, S]:
-    """(f, f_x, f_y)."""
+    """(f, f_x, f_y): the height function f = height(x, y) and its first derivatives."""
     level = 1 + max(getattr(x, "level", 0), getattr(y, "level", 0))
     along_x = height(Dual(x, 1.0, level), Dual(y, 0.0, level))
     along_y = height(Dual(x, 0.0, level), Dual(y, 1.0, level))
@@ -113,7 +115,7 @@ def slopes(height: Callable[[S, S], S], x: S, y: S) -> tuple[S, S, S]:
 
 
 def curvatures(height: Callable[[S, S], S], x: S, y: S) -> tuple[S, S, S, S, S, S]:
-    """(f, f_x, f_y, f_xx, f_xy, f_yy)."""
+    """(f, f_x, f_y, f_xx, f_xy, f_yy): the height function f = height(x, y), its first and second derivatives."""
     level = 1 + max(getattr(x, "level", 0), getattr(y, "level", 0))
     along_x = slopes(height, Dual(x, 1.0, level), Dual(y, 0.0, level))
     along_y = slopes(height, Dual(x, 0.0, level), Dual(y, 1.0, level))
@@ -126,10 +128,10 @@ def _value(x: S, level: int) -> S:
 
 
 def interpolated(ground: HeightMap) -> Callable[[S, S], S]:
-    """The height over a grid: cubic in y between rows of splines in x.
+    """The height of the ground as a function of x and y: splines in x along the grid's rows, cubics in y between rows.
 
-    Between the rows j and j + 1 it is Hermite's cubic of the heights h and slopes m there. All rows, of h and then of
-    m, lie one after another in one table, so that an offset in the argument chooses the row.
+    Between the rows j and j + 1 it is Hermite's cubic of the heights h and the slopes m (by y) in these rows. All rows,
+    of h and then of m, are stored one after another in one table, so that an offset in the argument selects the row.
     """
     table, (nx, ny) = _rows(ground), (len(ground.heights), len(ground.heights[0]))
     (dx, dy), (x0, y0) = ground.spacing, ground.corner
@@ -151,7 +153,7 @@ def _between(x: S, top: float) -> S:
 
 @lru_cache(maxsize=32)
 def _rows(ground: HeightMap) -> Table:
-    """The splines of all rows, as functions of the distance in grid lines."""
+    """The splines in x of all rows of heights, then of slopes, one after another; the unit of x is one grid cell."""
     from scipy.interpolate import CubicSpline
 
     heights = np.array(ground.heights, dtype=float)
@@ -170,9 +172,9 @@ def _rows(ground: HeightMap) -> Table:
 
 
 def ground_problems(name: str, ground: Any) -> list[str]:
-    """Problems of the ground of an element, one sentence each."""
+    """Problems of the ground of the element with this name, one sentence each."""
     if type(ground) not in _SURFACES:
-        known = ", ".join(kind.__name__ for kind in _SURFACES)
+        known = listed(kind.__name__ for kind in _SURFACES)
         return [wrong(name, f"ground is {ground!r}; expected one of {known}", "Correct it.", "ground")]
     return _PROBLEMS[type(ground)](name, ground)
 
@@ -180,7 +182,7 @@ def ground_problems(name: str, ground: Any) -> list[str]:
 def _plane_problems(name: str, ground: Plane) -> list[str]:
     numbers = [float(x) for x in (*evaluate_all(ground.point), *evaluate_all(ground.normal))]
     if not all(map(math.isfinite, numbers)):
-        return [wrong(name, f"ground: it is {ground}; expected finite numbers", "Mend them.", "ground")]
+        return [wrong(name, f"ground: it is {ground}; expected finite numbers", "Correct them.", "ground")]
     if math.hypot(*numbers[3:]) == 0.0:
         problem = "ground: the normal of the plane is zero; expected a direction out of the ground"
         return [wrong(name, problem, "Correct it.", "ground")]
@@ -200,10 +202,10 @@ def _map_problems(name: str, ground: HeightMap) -> list[str]:
     if len(heights) < 2 or not sizes or sizes[0] < 2:
         shape = f"{len(heights)} x {sizes[0] if sizes else 0}"
         problem = f"ground has {shape} heights; expected at least 2 x 2"
-        return [wrong(name, problem, "Give more of them, or use a Plane.", "ground")]
+        return [wrong(name, problem, "Give more heights, or use a Plane.", "ground")]
     if len(sizes) > 1:
         problem = f"ground has rows of {sizes[0]} and of {sizes[-1]} heights; expected a regular grid"
-        return [wrong(name, problem, "Fill in what is missing.", "ground")]
+        return [wrong(name, problem, "Give every row the same number of heights.", "ground")]
     for i, row in enumerate(heights):
         for j, z in enumerate(row):
             if not isinstance(z, (int, float)) or not math.isfinite(z):
@@ -211,8 +213,8 @@ def _map_problems(name: str, ground: HeightMap) -> list[str]:
                 return [wrong(name, problem, "Fill it in.", "ground")]
     if not all(0.0 < step < math.inf for step in ground.spacing) or not all(map(math.isfinite, ground.corner)):
         problem = (
-            f"ground has spacing {ground.spacing} and corner {ground.corner}; expected distances above 0 "
-            "[m], and a finite place"
+            f"ground has spacing {ground.spacing} and corner {ground.corner}; expected a spacing above 0 [m] and a "
+            "finite corner [m]"
         )
         return [wrong(name, problem, "Correct it.", "ground")]
     return []
