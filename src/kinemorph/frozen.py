@@ -74,11 +74,13 @@ class Fixed:
     """A frozen record that keeps with it what was computed from its fields, compiled code above all.
 
     A pickle holds the fields alone: another process computes the rest again, and finds compiled code in the cache on
-    disk. As nothing can change in such a record, a copy of it is the record itself.
+    disk. A field whose name begins with "_" is a dict of what was computed, and is empty there. As nothing can change
+    in such a record, a copy of it is the record itself.
     """
 
     def __getstate__(self) -> dict[str, Any]:
-        return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}  # type: ignore[arg-type]
+        names = [field.name for field in dataclasses.fields(self)]  # type: ignore[arg-type]
+        return {name: {} if name.startswith("_") else getattr(self, name) for name in names}
 
     def __copy__(self) -> Self:
         return self

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from kinemorph.analysis.verification.verify import verify
 from kinemorph.bench.peers.robots import stored_robot
 from kinemorph.codegen.backends.llvm import engine
 from kinemorph.codegen.backends.llvm.engine import BORDER
@@ -96,6 +97,14 @@ def test_very_long_functions_are_compiled_in_the_least_time(
     monkeypatch.setattr(making, "MOST_FOR_SPEED", 2)
     assert derive(pendulum()).forward_dynamics.few_calls
     assert efforts == [engine.SPEED, engine.LEAST]
+
+
+def test_verify_compiles_what_it_derives_in_the_least_time(efforts: list[int | None]) -> None:
+    """`verify` of a Stewart platform took 10 s, nearly all of it for code that is called twice."""
+    assert verify(pendulum()).passed
+    assert set(efforts) == {engine.LEAST}
+    assert verify(derive(pendulum())).passed  # functions that the user has are checked as they are
+    assert engine.SPEED in efforts
 
 
 def test_derivatives_of_closed_chains_compile_nothing_else_and_are_traced_once(

@@ -67,6 +67,7 @@ def derive(
     wrenches: str | Sequence[str] = (),
     backend: BackendName = "llvm",
     precision: Precision = "float64",
+    few_calls: bool = False,
 ) -> Dynamics:
     """The equations of motion of a robot, as functions of arrays.
 
@@ -80,6 +81,7 @@ def derive(
     `backend`       "llvm" (machine code), "interpreter" (NumPy; slow, nothing to compile) or "c" (the C code that
                     `export_c` writes, compiled by this computer's C compiler, to check it)
     `precision`     "float64" or "float32", for the arithmetic and for the arrays that functions return
+    `few_calls`     compiles functions in the least time instead of for speed; see codegen.building.compile.build
     """
     robot = robot_with_rotors(robot) if isinstance(robot, System) else as_robot(robot)
     row = FORMULATIONS.get(formulation)
@@ -93,7 +95,8 @@ def derive(
         )
     for name in wrenches:
         robot.frame(name)
-    return Dynamics(robot, formulation, chosen_parameters(robot, parameters), tuple(wrenches), backend, precision)
+    kept = chosen_parameters(robot, parameters)
+    return Dynamics(robot, formulation, kept, tuple(wrenches), backend, precision, few_calls)
 
 
 # ── the functions of one robot ────────────────────────────────────────────────────────────────────────────────────────
@@ -113,6 +116,7 @@ class Dynamics(Fixed, ShownEquations):
     wrenches: tuple[str, ...] = ()
     backend: str = "llvm"
     precision: Precision = "float64"
+    few_calls: bool = False
     _made: dict[str, CompiledFunction] = field(default_factory=dict)  # functions of frames, and derivatives
 
     def __repr__(self) -> str:
@@ -120,12 +124,10 @@ class Dynamics(Fixed, ShownEquations):
         way = ", ".join([self.formulation, self.backend, *(["float32"] if self.precision == "float32" else [])])
         return f"<Dynamics of '{self.robot.name}': {self.robot.nv} dof, {way}{inputs}>"
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {**super().__getstate__(), "_made": {}}
-
     @cached_property
     def _maker(self) -> Maker:
-        return Maker(self.robot, self.formulation, self.parameters, self.wrenches, self.backend, self.precision)
+        given = (self.formulation, self.parameters, self.wrenches, self.backend, self.precision, self.few_calls)
+        return Maker(self.robot, *given)
 
     @cached_property
     def nominal_parameters(self) -> npt.NDArray[np.float64]:

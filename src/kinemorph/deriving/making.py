@@ -85,6 +85,7 @@ class Maker:
     wrenches: tuple[str, ...] = ()
     backend: str = "llvm"
     precision: Precision = "float64"
+    few_calls: bool = False
 
     @cached_property
     def recursion(self) -> Formulation:
@@ -162,7 +163,8 @@ class Maker:
 
     def built(self, program: Runnable) -> CompiledFunction:
         """The program as a compiled function; a very long one is compiled in the least time instead of for speed."""
-        return build(program, self.backend, precision=self.precision, few_calls=program.ops > MOST_FOR_SPEED)
+        few_calls = self.few_calls or program.ops > MOST_FOR_SPEED
+        return build(program, self.backend, precision=self.precision, few_calls=few_calls)
 
     def program(
         self,
