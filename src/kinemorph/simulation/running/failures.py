@@ -21,7 +21,8 @@ ACCOUNT = (SUPPLIED, DISSIPATED)
 RUN_AWAY = 1e30  # the rate of a larger state has no meaning
 FAR = 1e6  # a state variable that is larger when steps become too short grows without bound
 MANY = 1_000_000  # steps, after which a warning about the method is due
-HOPELESS = 0.01  # a run that has got less far by then ends
+SOON = 300_000  # steps, after which a run may be found to be hopeless
+HOPELESS = 100_000_000  # a run that would take more steps to its end is ended
 SENSELESS = 1e6  # [m/s or rad/s] a faster robot runs away
 
 
@@ -38,19 +39,19 @@ class Patience:
         if fast is not None:
             return fast
         steps = sum(self.stepper.counts)
-        if self.over or steps < MANY:
+        if self.over or steps < SOON:
             return None
-        self.over = True
         plant, method = self.stepper.plant.name, self.stepper.method.name
         done = (self.stepper.state.t - self.start) / (self.until - self.start)
         taken = f"'{plant}': {steps:,} steps of '{method}' for {done:.2%} of the run"
-        if done < HOPELESS:
+        if steps > HOPELESS * done:
             return (
-                f"{taken}: it would take {steps / max(done, 1e-9):.0e} steps to its end. The system may be stiff, with "
+                f"{taken}: all of it would take {steps / max(done, 1e-12):.1g} steps. The system may be stiff, with "
                 f"motions that decay in a small part of the run. {_for_stiff(method)} To continue nevertheless, give "
                 "this run as `start`."
             )
-        if not is_stiff(method):
+        self.over = steps >= MANY
+        if self.over and not is_stiff(method):
             warnings.warn(
                 f"{taken}. The system may be stiff, with motions that decay in a small part of the run: "
                 "method='radau' then takes far fewer steps.",
@@ -65,12 +66,11 @@ class Patience:
         if plant.robot is None or not np.any(np.abs(v) > SENSELESS):
             return None
         worst = int(np.argmax(np.abs(v)))
-        remedy = "Check the gains, forces and sample times that act on it"
-        if self.stepper.fixed:
-            remedy += f", or take smaller steps, such as step={self.stepper.h / 10:.2g}"
+        h = self.stepper.h
+        steps = f"The step of {h:g} s is too large: try step={h / 10:g}. Or c" if self.stepper.fixed else "C"
         return (
             f"At t = {t:.9g} s v '{plant.v[worst].name}' is {v[worst]:.3g} {plant.v[worst].unit}: the motion runs "
-            f"away. {remedy}."
+            f"away. {steps}heck the gains, forces and sample times that act there."
         )
 
 
