@@ -16,6 +16,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from kinemorph.algebra.arrays import Array
+from kinemorph.codegen.work_clock import seconds_at_work
 from kinemorph.errors import ControllerError, ShapeError, UnsupportedError, told
 from kinemorph.plants.sample_instants import instants
 from kinemorph.simulation.files.storage import Checkpoints
@@ -327,13 +328,14 @@ class Ledger:
         self.events: list[Event] = []
         self.method: Any = None
         self._steps = [0, 0, 0]  # accepted, rejected, calls
-        self._began, self._compiling = time.perf_counter(), 0.0
+        self._began, self._began_work = time.perf_counter(), seconds_at_work()
+        self._preparing = 0.0  # [s] in `timed`, without the work that the clock of deriving and compiling counts
 
     def timed(self, make: Callable[[], T]) -> T:
         """The object that `make` returns; the time that `make` takes counts as compilation."""
-        began = time.perf_counter()
+        began, worked = time.perf_counter(), seconds_at_work()
         made = make()
-        self._compiling += time.perf_counter() - began
+        self._preparing += time.perf_counter() - began - (seconds_at_work() - worked)
         return made
 
     def carry_out(self, run: Run) -> Outcome:
@@ -371,7 +373,8 @@ class Ledger:
     def _trajectory(
         self, outcome: Outcome, segments: Sequence[Segment], events: Sequence[Event], steps: Sequence[int]
     ) -> Trajectory:
-        seconds = time.perf_counter() - self._began - self._compiling
+        compiling = self._preparing + seconds_at_work() - self._began_work
+        seconds = time.perf_counter() - self._began - compiling
         name = self.method.name
-        statistics = Statistics(name, steps[0], steps[1], steps[2], seconds, self._compiling)
+        statistics = Statistics(name, steps[0], steps[1], steps[2], seconds, compiling)
         return Trajectory(tuple(segments), tuple(events), outcome, statistics, {"method": name, **self.settings})
