@@ -10,6 +10,7 @@ runs/         runs of robots without contact, at equal accuracy
 loops/        closed chains
 modules/      assemblies of modules
 standing/     hexapods on the ground, at equal error
+terrain/      quadrupeds on a map, a function and a plane
 replays/      pages: times to make, open and play them
 
 No other part of the library imports this package; it needs the extra `bench`.

@@ -24,6 +24,7 @@ from kinemorph.codegen.backends.llvm import python_objects
 from kinemorph.codegen.backends.llvm.engine import Engine, load_module, vector_bits
 from kinemorph.codegen.backends.llvm.entry import bind_entries
 from kinemorph.codegen.backends.llvm.math import Real
+from kinemorph.codegen.backends.llvm.shared_numbers import point_to_numbers
 from kinemorph.codegen.graphs.program import Runnable
 
 
@@ -39,6 +40,7 @@ def llvm(program: Runnable, precision: Precision = "float64") -> Kernel:
     direct = python_objects.layout_is_known()
     own = f"{program.key} {precision} one {direct}"
     engine = load_module(own, program.name, lambda: _one(program, precision, direct))
+    point_to_numbers(engine, program, precision)
     lock = threading.Lock()
     loaded: list[Engine] = []
 
@@ -46,7 +48,9 @@ def llvm(program: Runnable, precision: Precision = "float64") -> Kernel:
         with lock:
             if not loaded:
                 own, real = f"{program.key} {precision} lanes {lanes}", Real(precision, lanes)
-                loaded.append(load_module(own, program.name, lambda: _lanes(program, real)))
+                fresh = load_module(own, program.name, lambda: _lanes(program, real))
+                point_to_numbers(fresh, program, precision)
+                loaded.append(fresh)
             return loaded[0]
 
     def source() -> str:

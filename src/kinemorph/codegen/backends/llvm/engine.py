@@ -165,6 +165,7 @@ class Engine:
             self._engine = binding.create_mcjit_compiler(empty, machine)
             self._engine.add_object_file(binding.ObjectFileRef.from_data(code))
             self._engine.finalize_object()
+        self.kept: list[object] = []  # what the code refers to
 
     def address(self, name: str) -> int:
         """The address of the machine code of a function."""

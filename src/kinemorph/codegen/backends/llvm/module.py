@@ -16,6 +16,7 @@ from kinemorph.codegen.backends.llvm.engine import BORDER, MATRICES, vector_bits
 from kinemorph.codegen.backends.llvm.loop_programs import NOTES, LoopWriter
 from kinemorph.codegen.backends.llvm.math import Real, library
 from kinemorph.codegen.backends.llvm.memory import MEMORY
+from kinemorph.codegen.backends.llvm.shared_numbers import pointer, pointers_to
 from kinemorph.codegen.backends.llvm.sincos import rotations, sincos_of_many
 from kinemorph.codegen.backends.llvm.strides import Runs
 from kinemorph.codegen.backends.llvm.views import Callee
@@ -24,6 +25,7 @@ from kinemorph.codegen.graphs.schedule import plan
 from kinemorph.codegen.loops.block_routines import routine
 from kinemorph.codegen.loops.loop_program import LoopProgram, loop_depth
 from kinemorph.vocabulary.blocks import Block
+from kinemorph.vocabulary.frozen_array import FrozenArray
 
 # copies values in the lanes of a mask
 BLEND = """define internal void @blend(ptr %to, ptr %from, {c} %mask, i64 %count) {inline} nounwind {{
@@ -76,6 +78,7 @@ class Module:
         self.callees: dict[tuple[object, ...], Callee] = {}
         self.helpers: dict[str, str] = {}
         self.turned: Counter[Runs] = Counter()  # conversions of runs, and how often each is used
+        self.numbers: list[FrozenArray] = []  # arrays that the code refers to
         self.kept: list[object] = []  # keeps the programs alive whose ids are keys of `callees`
 
     def main(self, program: Program | LoopProgram, outputs: Sequence[Sequence[int]] | None = None) -> None:
@@ -125,6 +128,11 @@ class Module:
             self.helpers[name] = {"blend": self._blend, "pick": self._pick}[name]()
         return name
 
+    def pointer_to(self, numbers: FrozenArray) -> str:
+        """The name of the global variable that points to an array of numbers, which is defined once."""
+        self.numbers.append(numbers)
+        return pointer(numbers)
+
     def turning(self, runs: Runs) -> str:
         """The name of the function that converts runs of numbers to vectors, or back."""
         self.turned[runs] += 1
@@ -133,7 +141,8 @@ class Module:
     def text(self, *others: str) -> str:
         """The LLVM IR of all requested definitions, followed by `others`."""
         turning = [runs.definition(uses) for runs, uses in self.turned.items()]
-        worked = "\n".join([self.worked.text([*self.helpers.values(), *turning]), *others])
+        helpers = [pointers_to(self.numbers), *self.helpers.values(), *turning]
+        worked = "\n".join([self.worked.text(helpers), *others])
         return BORDER.join([worked, self.plain.text()] if self.plain.code else [worked])
 
     def _chunks(

@@ -14,6 +14,7 @@ from kinemorph.codegen.backends.llvm.memory import Arrays
 from kinemorph.codegen.backends.llvm.strides import Runs
 from kinemorph.codegen.graphs.program import Program
 from kinemorph.codegen.loops.loop_program import Affine, LoopProgram, View
+from kinemorph.vocabulary.frozen_array import FrozenArray
 
 
 @dataclass(frozen=True)
@@ -47,6 +48,9 @@ class Functions(Protocol):
 
     def helper(self, name: str) -> str:
         """The name of a helper for the LLVM module's type, which is defined at the first request."""
+
+    def pointer_to(self, numbers: FrozenArray) -> str:
+        """The name of the global variable that points to an array of numbers."""
 
     def turning(self, runs: Runs) -> str:
         """The name of the function that converts runs of numbers to vectors, or back."""
