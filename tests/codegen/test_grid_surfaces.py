@@ -71,7 +71,8 @@ def test_no_point_of_a_surface_is_above_its_top() -> None:
 
 
 def test_the_nearest_point_is_one_and_high_points_are_not_searched() -> None:
-    x, y, searched = nearest().meaning(*POINTS.T)
+    x, y, searched, *below = nearest().meaning(*POINTS.T)
+    assert np.array_equal(below, Bicubic(HILLY, 1).meaning(*POINTS.T[:2]))
     f, fx, fy = Bicubic(HILLY, 1).meaning(x, y)
     close = searched == 1.0
     assert (close == (POINTS[:, 2] - POINTS[:, 3] <= HILLY.top)).all() and 10 < close.sum() < 50
@@ -108,7 +109,7 @@ def test_second_derivatives_of_a_distance_are_symmetric() -> None:
     """The distance to the nearest point: its slope is the normal, and its curvature a symmetric matrix."""
 
     def distance(p: list) -> object:
-        x, y, _ = p[0].block(nearest(), [*p, 0.0])
+        x, y, *_ = p[0].block(nearest(), [*p, 0.0])
         (f,) = x.block(Bicubic(HILLY), [x, y])
         return ((x - p[0]) ** 2.0 + (y - p[1]) ** 2.0 + (f - p[2]) ** 2.0).sqrt()
 

@@ -171,7 +171,7 @@ def _nearest_equations(block: NearestPoint, evaluate: Evaluate, args: Vector, va
     """(lower triangle of the equations' matrix for dx and dy, their slopes by p_z); where no point was searched for,
     those of x = p_x, y = p_y.
     """
-    x, y, searched = values
+    x, y, searched = values[:3]
     f, fx, fy, fxx, fxy, fyy = evaluate(Bicubic(block.grid, 2), [x, y])
     gap = f - args[2]
     a, b, d = (
@@ -185,7 +185,9 @@ def _nearest_forward(
 ) -> list[list[S]]:
     lower, lift = _nearest_equations(block, evaluate, args, values)
     right = [[[_sum(t[k], _times(lift[k], t[2]))] for k in (0, 1)] for t in tangents]
-    return [[*_flat(moved), 0.0] for moved in _solved(evaluate, lower, right, 2)]
+    moved = _solved(evaluate, lower, right, 2)
+    below = _bicubic_forward(Bicubic(block.grid, 1), evaluate, args[:2], values[3:], [t[:2] for t in tangents])
+    return [[*_flat(foot), 0.0, *under] for foot, under in zip(moved, below, strict=True)]
 
 
 def _nearest_reverse(
@@ -198,7 +200,10 @@ def _nearest_reverse(
 ) -> list[list[S]]:
     lower, lift = _nearest_equations(block, evaluate, args, values)
     found = _solved(evaluate, lower, [[[row[0]], [row[1]]] for row in adjoints], 2)
-    return [[*_flat(at), _dot(lift, _flat(at)), 0.0] for at in found]
+    below = _bicubic_reverse(
+        Bicubic(block.grid, 1), evaluate, args[:2], values[3:], [row[3:] for row in adjoints], moving
+    )
+    return [[*map(_sum, _flat(at), under), _dot(lift, _flat(at)), 0.0] for at, under in zip(found, below, strict=True)]
 
 
 RULES: dict[type[Block], Rule] = {

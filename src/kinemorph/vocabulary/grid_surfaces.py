@@ -97,12 +97,12 @@ class Bicubic(Block):
 
 @dataclass(frozen=True, eq=False)
 class NearestPoint(Block):
-    """(x, y, 1.0) of the point of z = f(x, y) that is nearest to p, by Newton's method on
+    """The point (x, y) of z = f(x, y) that is nearest to p, by Newton's method on
 
         (x - p_x) + (f - p_z) f_x = 0,   (y - p_y) + (f - p_z) f_y = 0
 
-    Takes p_x, p_y, p_z and a radius r. A point that is higher than the `top` of the surface by more than r is not
-    searched for: then the result is (p_x, p_y, 0.0), the point of the surface right below p.
+    Takes p_x, p_y, p_z and a radius r; gives x, y, 1.0, and f, f_x, f_y right below p. If p is higher than the `top` of
+    the surface by more than r, nothing is searched for: then it gives p_x, p_y and 0.0.
 
     A foot is never farther away from p than the surface right below p, which bounds the search.
     """
@@ -116,7 +116,7 @@ class NearestPoint(Block):
 
     @property
     def n_out(self) -> int:
-        return 3
+        return 6
 
     @cached_property
     def key(self) -> str:
@@ -134,16 +134,15 @@ class NearestPoint(Block):
         px, py, pz, radius = np.broadcast_arrays(*(np.asarray(arg, dtype=float) for arg in args))
         with np.errstate(all="ignore"):
             searched = pz - radius <= self.top
-            x, y = px, py
-            reach: Any = None
-            going = searched
+            x, y, going = px, py, searched
+            below = _looked_up(self.grid, px, py, 1)
+            reach = np.abs(pz - below[0])
             for _ in range(STEPS):
                 found = _looked_up(self.grid, x, y, 2)
-                reach = np.abs(pz - found[0]) if reach is None else reach
                 step = newton_step((px, py, pz), (x, y), found, reach, minimum=np.minimum, maximum=np.maximum)
                 x, y = np.where(going, step.x, x), np.where(going, step.y, y)
                 going = going & ~((step.moved <= NEAR * reach) & step.regular)
-        return x, y, np.where(searched, 1.0, 0.0)
+        return x, y, np.where(searched, 1.0, 0.0), *below
 
 
 # ── formulas, over any scalar ─────────────────────────────────────────────────────────────────────────────────────────

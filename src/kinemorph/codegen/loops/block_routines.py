@@ -7,7 +7,7 @@ Each routine takes the block's arguments as one array `x` and writes its results
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any, TypeVar
@@ -224,29 +224,32 @@ def _bicubic(block: Bicubic, loop: LoopBuilder) -> None:
 def _nearest_point(block: NearestPoint, loop: LoopBuilder) -> None:
     """Writes the nearest point: steps of Newton's method until one of them is short.
 
-    The state is (x, y, whether a point is searched for, bound of the search, how many steps may follow).
+    The state is (how many steps may follow, x, y, whether a point is searched for, f, f_x and f_y right below p).
     """
-    p = loop["x"]
-    cell, state = loop.buffer("cell", (5,)), loop.buffer("state", (5,))
+    p, cell, state = loop["x"], loop.buffer("cell", (5,)), loop.buffer("state", (7,))
     near, far = _corners(block.grid, loop, cell)
 
-    def begin(p: Any) -> list[Any]:
-        searched = p[2] - p[3] <= block.top
-        return [p[0], p[1], searched, -1.0, searched * float(STEPS)]
-
-    def step(near: Any, far: Any, cell: Any, p: Any, state: Any) -> list[Any]:
-        x, y, searched, reach, left = state
-        found = cell_partials(near, far, cell[1], cell[2], cell[3:], 2)
-        reach = (reach < 0.0).where(abs(p[2] - found[0]), reach)  # of the first step: to the surface right below p
-        taken = newton_step(p[:3], (x, y), found, reach, minimum=_least, maximum=_largest)
+    def step(found: Sequence[Any], p: Any, foot: Any, reach: Any, left: Any) -> list[Any]:
+        taken = newton_step(p[:3], foot, found, reach, minimum=_least, maximum=_largest)
         done = (taken.moved <= NEAR * reach) * taken.regular
-        return [taken.x, taken.y, searched, reach, (1.0 - done) * (left - 1.0)]
+        return [(1.0 - done) * (left - 1.0), taken.x, taken.y]
 
-    loop.let(state, begin, p)
-    with loop.while_(state[4]):
-        loop.let(cell, _cell_of(block.grid), state.part(0, 2))
-        loop.let(state, step, near, far, cell, p, state)
-    loop.copy(loop["y"], state.part(0, 3))
+    def first(near: Any, far: Any, cell: Any, p: Any) -> list[Any]:
+        found = cell_partials(near, far, cell[1], cell[2], cell[3:], 2)
+        searched = p[2] - p[3] <= block.top
+        left, x, y = step(found, p, p[:2], abs(p[2] - found[0]), float(STEPS))
+        return [searched * left, searched.where(x, p[0]), searched.where(y, p[1]), searched, *found[:3]]
+
+    def further(near: Any, far: Any, cell: Any, p: Any, state: Any) -> list[Any]:
+        found = cell_partials(near, far, cell[1], cell[2], cell[3:], 2)
+        return step(found, p, state[1:3], abs(p[2] - state[4]), state[0])
+
+    loop.let(cell, _cell_of(block.grid), p.part(0, 2))
+    loop.let(state, first, near, far, cell, p)
+    with loop.while_(state[0]):
+        loop.let(cell, _cell_of(block.grid), state.part(1, 2))
+        loop.let(state.part(0, 3), further, near, far, cell, p, state)
+    loop.copy(loop["y"], state.part(1, 6))
 
 
 def _least(a: Any, b: Any) -> Any:

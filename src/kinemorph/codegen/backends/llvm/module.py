@@ -123,9 +123,9 @@ class Module:
         return self.callees[key]
 
     def helper(self, name: str) -> str:
-        """The name of the helper `blend` or `pick`, which is defined at the first request."""
+        """The name of the helper `blend`, which is defined at the first request."""
         if name not in self.helpers:
-            self.helpers[name] = {"blend": self._blend, "pick": self._pick}[name]()
+            self.helpers[name] = {"blend": self._blend}[name]()
         return name
 
     def pointer_to(self, numbers: FrozenArray) -> str:
@@ -195,17 +195,3 @@ class Module:
 
     def _blend(self) -> str:
         return BLEND.format(t=self.real.text, c=self.real.truth, inline="alwaysinline")
-
-    def _pick(self) -> str:
-        """The definition of `pick(base, index)`: each lane loads the number at its own index."""
-        real = self.real
-        index = real.of("i64")
-        lines = [f"define internal {real.text} @pick(ptr %base, {index} %index) alwaysinline nounwind {{"]
-        result = "poison"
-        for k in range(real.lanes):
-            lines.append(f"  %i{k} = extractelement {index} %index, i32 {k}")
-            lines.append(f"  %p{k} = getelementptr inbounds {real.element}, ptr %base, i64 %i{k}")
-            lines.append(f"  %x{k} = load {real.element}, ptr %p{k}")
-            lines.append(f"  %y{k} = insertelement {real.text} {result}, {real.element} %x{k}, i32 {k}")
-            result = f"%y{k}"
-        return "\n".join([*lines, f"  ret {real.text} {result}", "}"])

@@ -22,6 +22,7 @@ from kinemorph.vocabulary.blocks import Block, LeastSquares, Solve, Table
 from kinemorph.vocabulary.grid_surfaces import Bicubic, NearestPoint, cell_partials
 
 Constants = Literal["float", "exact"]
+NEAREST = ("x", "y", "searched", "z", "slope_x", "slope_y")  # the results of a search for the nearest point, as words
 
 
 def to_sympy(program: Program, symbols: Symbols | None = None, *, constants: Constants = "float") -> dict[str, Any]:
@@ -102,7 +103,7 @@ def _of_block(sympy: Any, block: Block) -> Callable[..., tuple[Any, ...]]:
         return _partials(sympy, block, x, y)
 
     def nearest(*args: Any) -> tuple[Any, ...]:
-        return tuple(sympy.Function(f"nearest_{part}")(*args) for part in ("x", "y", "searched"))
+        return tuple(sympy.Function(f"nearest_{part}")(*args) for part in NEAREST)
 
     meanings: dict[type[Block], Callable[..., tuple[Any, ...]]] = {Table: looked_up, Bicubic: surface}
     return meanings.get(type(block), nearest if isinstance(block, NearestPoint) else solved)

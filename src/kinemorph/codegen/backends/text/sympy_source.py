@@ -21,7 +21,7 @@ from typing import Any
 from kinemorph.codegen.backends.identifiers import comment, identifier
 from kinemorph.codegen.backends.text.languages import function_name
 from kinemorph.codegen.backends.text.plain import text
-from kinemorph.codegen.backends.text.sympy_matrices import refuse_least_squares
+from kinemorph.codegen.backends.text.sympy_matrices import NEAREST, refuse_least_squares
 from kinemorph.codegen.graphs.program import Port, Program, as_programs
 from kinemorph.codegen.reading.block_trees import STEMS
 from kinemorph.codegen.reading.equations import equations
@@ -194,7 +194,7 @@ def _surface(name: str, block: Bicubic) -> list[str]:
 
 def _nearest(name: str, block: NearestPoint) -> list[str]:
     """Lines that define the nearest point of a surface as unknown functions, since there is no closed form."""
-    entries = ", ".join(f'Function("{name}_{part}")(x, y, z, r)' for part in ("x", "y", "searched"))
+    entries = ", ".join(f'Function("{name}_{part}")(x, y, z, r)' for part in NEAREST)
     return [f"    def {name}(x, y, z, r):", f"        return [{entries}]", ""]
 
 

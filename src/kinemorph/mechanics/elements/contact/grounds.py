@@ -77,9 +77,8 @@ def _map(ground: HeightMap, value: Callable[[Any], Any]) -> Surface:
 
     def meeting(position: Sequence[S], radius: S = 0.0) -> Meeting:
         px, py, pz = position
-        x, y, searched = applied(search, [px, py, pz, radius])
-        below, foot = applied(lookup, [px, py]), applied(lookup, [x, y])
-        height, normal = _met(position, below, (x, y), foot)
+        x, y, searched, *below = applied(search, [px, py, pz, radius])
+        height, normal = _met(position, below, (x, y), applied(lookup, [x, y]))
         return Meeting(where(searched, height, pz - below[0]), normal)
 
     return meeting
