@@ -31,7 +31,7 @@ LENGTH, FOOT = 0.2, 0.02  # of thigh and shank, and radius of feet and knees [m]
 STIFFNESS, DAMPING = 60.0, 2.0  # of the controllers [N m/rad], [N m s/rad]
 FRICTION = 0.8
 NODES, SPACING, ROUGH = (40, 14), 0.25, 0.04  # of the map: nodes along x and y, distance [m], largest height [m]
-SWING, FREQUENCY = Parameter("swing", 0.25), Parameter("frequency", 1.5)
+SWING, FREQUENCY = Parameter("swing", 0.15), Parameter("frequency", 2.5)
 
 
 def walker() -> Robot:
@@ -41,7 +41,7 @@ def walker() -> Robot:
     for leg, (front, left) in SIDES.items():
         builder = builder.add(Body.rod(f"{leg}_thigh", 0.8, LENGTH, (0.0, 0.0, -0.5 * LENGTH)))
         builder = builder.add(Body.rod(f"{leg}_shank", 0.3, LENGTH, (0.0, 0.0, -0.5 * LENGTH)))
-        hip, knee = (0.18 * front, 0.12 * left, 0.0), (0.0, 0.0, -LENGTH)
+        hip, knee = (0.18 * front, 0.16 * left, 0.0), (0.0, 0.0, -LENGTH)
         builder = builder.joint(f"{leg}_hip", "revolute", "trunk", f"{leg}_thigh", translation=hip, axis=(0, 1, 0))
         builder = builder.joint(
             f"{leg}_knee", "revolute", f"{leg}_thigh", f"{leg}_shank", translation=knee, axis=(0, 1, 0)
@@ -70,8 +70,8 @@ def offsets() -> list[float]:
 
 
 def phases() -> list[float]:
-    """The phases of the hinges [rad]: knees are a quarter of a period ahead of hips."""
-    return [PHASES[leg] + ahead for leg in SIDES for ahead in (0.0, 0.5 * math.pi)]
+    """The phases of the hinges [rad]: knees are a quarter of a period behind hips."""
+    return [PHASES[leg] + behind for leg in SIDES for behind in (0.0, -0.5 * math.pi)]
 
 
 def quadruped(ground: Ground) -> System:
@@ -98,9 +98,9 @@ def quadruped(ground: Ground) -> System:
 
 
 def rough_map() -> HeightMap:
-    """Random heights on a regular grid; the robot begins near one of its ends."""
+    """Random heights on a regular grid; the robot begins near one of its ends and trots toward the other, along -x."""
     heights = ROUGH * np.random.default_rng(3).uniform(size=NODES)
-    return HeightMap(heights, (SPACING, SPACING), (-2.0, -0.5 * SPACING * (NODES[1] - 1)))
+    return HeightMap(heights, (SPACING, SPACING), (2.0 - SPACING * (NODES[0] - 1), -0.5 * SPACING * (NODES[1] - 1)))
 
 
 def grounds() -> dict[str, Ground]:
@@ -112,7 +112,7 @@ def grounds() -> dict[str, Ground]:
 def gaits(count: int) -> dict[str, Array]:
     """Random swings [rad] and frequencies [Hz] of a batch of gaits."""
     rng = np.random.default_rng(0)
-    return {"swing": rng.uniform(0.1, 0.4, count), "frequency": rng.uniform(0.8, 2.0, count)}
+    return {"swing": rng.uniform(0.1, 0.2, count), "frequency": rng.uniform(1.5, 3.0, count)}
 
 
 def references(gait: dict[str, Any], k: int, t: Array) -> Array:

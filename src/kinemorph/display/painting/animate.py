@@ -48,7 +48,7 @@ def animate(
     `speed`      simulated over shown time: 0.1 is ten times slower than real time
     `size`       longer side [inch at 100 dpi]: 4.6 for a gif, 7.2 for an mp4, half as much more for several runs
     `trace`      bodies or frames whose origins leave a line
-    `progress`   called as progress(frames done, frames in all)
+    `progress`   called as progress(frames done, frames in all); by default a terminal shows them after two seconds
 
     Springs, motors, forces of contacts and the ground are shown as in the viewer. Lengths across the line of sight are
     true to scale. It needs no window.

@@ -17,6 +17,7 @@ STEEP = 66.0  # from where shadows fall [deg]: nearer to what throws them than t
 AMBIENT, SKY, LAMP, GLOSS = 0.54, 0.20, 0.40, 0.13  # parts of the light
 SHARP = 24  # of the gloss
 DARKEST = 0.30  # how much a shadow takes from the ground
+BRIGHTEST = 1.3  # factor of a color
 BLUR = 2.2  # of shadows [pixels]
 
 

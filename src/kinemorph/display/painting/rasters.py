@@ -19,6 +19,7 @@ Reals = npt.NDArray[np.float32]
 
 NUMBER_BITS = 32  # of the integer that holds depth and number; depth has those above
 DEPTHS = 2.0**30
+FINE = 2  # samples for each pixel, right and down
 
 
 class Samples(NamedTuple):

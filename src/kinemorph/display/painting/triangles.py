@@ -82,8 +82,8 @@ def _end_of(figure: Figure, mark: Mark, start: Array) -> Array:
 class Cast:
     """All triangles of a scene that are shown at first: faces (m, 3) of corners, RGBA (m, 4) and what they are.
 
-    `closed` says of each face that its back is never seen, `ground` that it belongs to the ground, `force` to an arrow.
-    `still` says of each face that it is fixed to the ground, at least in part.
+    `solid` says of each face that nothing is seen through it, `closed` that its back is never seen, `ground` that it
+    belongs to the ground, `force` to an arrow, and `still` that it is fixed to the ground, at least in part.
     """
 
     def __init__(self, scene: Scene) -> None:
@@ -116,6 +116,7 @@ class Cast:
         )
         colors = np.array([color for _, _, color, _ in parts], dtype=float).reshape(-1, 4)
         self.colors = np.repeat(colors, faces, axis=0)
+        self.solid = self.colors[:, 3] >= 1.0
         self.closed = np.repeat(np.array([is_closed(one) for one in surfaces], dtype=bool), faces)
         self.ground = np.repeat(np.array([kind == "ground" for _, _, _, kind in parts], dtype=bool), faces)
         still = np.array([False, *(mark_is_fixed(mark) for mark in self.marks.marks)], dtype=bool)

@@ -139,7 +139,7 @@ class Views:
     def _transposed(self, starts: list[str], first: int) -> list[str]:
         """As many numbers as there are lanes, from entry `first` on, of the run that starts at each lane's pointer.
 
-        Each run is read as one vector; the square of numbers is transposed by exchanging blocks of 1, 2, 4, ... numbers.
+        Each run is read as one vector, and the square of numbers is transposed by exchanging blocks of 1, 2, 4, ...
         """
         real, W = self.real, self.real.lanes
         rows = []
