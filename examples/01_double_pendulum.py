@@ -18,12 +18,12 @@ from kinemorph.display.equations.typesetting import draw_equations
 folder = Path(sys.argv[1] if len(sys.argv) > 1 else "out")
 robot = kinemorph.library.double_pendulum()
 
-# the equations of motion, to read
+# the equations of motion as formulas
 equations = kinemorph.equations_of_motion(robot)
 print(equations.text)
 save(draw_equations(equations), folder / "01_equations.png")
 
-# the same as numbers: M(q) a + h(q, v) = tau
+# the same equations as numbers: M(q) a + h(q, v) = tau
 dynamics = kinemorph.derive(robot)
 q, v, a = np.array([0.3, -0.5]), np.array([1.0, 0.2]), np.array([0.5, -0.1])  # rad, rad/s, rad/s^2
 M, h = dynamics.mass_matrix(q), dynamics.bias_forces(q, v)

@@ -1,4 +1,4 @@
-"""The Puma 560: where the flange is, how it moves, how to get it somewhere, and what holds the arm up.
+"""The Puma 560: pose and Jacobian of its flange, inverse kinematics, and the torques that hold the arm still.
 
 python examples/02_arm_kinematics.py [folder]
 """
@@ -25,7 +25,7 @@ print("flange at", T[:3, 3], "m")
 J = dynamics.jacobian("flange", "local_world_aligned")(q)
 v = np.array([0.1, -0.2, 0.3, 0.0, 0.1, 0.0])  # rad/s
 print("velocity", (J @ v)[:3], "m/s, angular velocity", (J @ v)[3:], "rad/s")
-print("conditioning of the Jacobian:", np.linalg.cond(J).round(1))
+print("condition number of the Jacobian:", np.linalg.cond(J).round(1))
 
 # inverse kinematics: 0.3 m to the left, 0.2 m down, same orientation
 target = T.copy()

@@ -30,7 +30,7 @@ for joint in robot.joints:
 trunk = robot.q_slice(robot.joints[0].name)  # x, y, z and a quaternion
 standing[trunk.start + 2] -= min(dynamics.pose(foot.name)(standing)[2, 3] for foot in robot.frames)
 
-# states about it: `integrate` moves q by a velocity, quaternions included
+# random states near it: `integrate` moves q along a velocity for 1 s, quaternions included
 q = kinemorph.integrate(robot, standing, 0.2 * rng.normal(size=(n, robot.nv)))
 v, a = rng.normal(size=(2, n, robot.nv))
 

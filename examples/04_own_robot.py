@@ -1,8 +1,9 @@
-"""An arm of your own: built from rods and hinges with named sizes, its mass matrix to read, and a tool that reaches.
+"""An arm of your own: built from rods and hinges with named parameters, its mass matrix, and inverse kinematics.
 
     python examples/04_own_robot.py [folder]
 
-A column turns about z; the upper arm and the forearm lift about -y. Each frame sits at its body's own joint.
+A column turns about z; the upper arm and the forearm lift about -y. The frame of each body is at its
+parent joint.
 """
 
 import sys
@@ -17,9 +18,9 @@ from kinemorph.display.canvas import save
 folder = Path(sys.argv[1] if len(sys.argv) > 1 else "out")
 np.set_printoptions(precision=4, suppress=True)
 
-# sizes with names; any number of a robot may be one, or a formula of them
+# named parameters; any number of a robot may be a parameter or a formula of parameters
 m1, l1 = Parameter("m1", 3.0, "kg"), Parameter("l1", 0.5, "m")  # upper arm
-m2, l2 = Parameter("m2", 2.0, "kg"), Parameter("l2", 0.4, "m")  # forearm with what it carries
+m2, l2 = Parameter("m2", 2.0, "kg"), Parameter("l2", 0.4, "m")  # forearm with its load
 
 builder = RobotBuilder("own_robot")
 builder.add(
@@ -31,18 +32,18 @@ builder.joint("turn", "revolute", "world", "column", lower=-3.0, upper=3.0)
 builder.joint("shoulder", "revolute", "column", "upper", translation=(0, 0, 0.3), axis=(0, -1, 0), lower=0.0, upper=2.6)
 builder.joint("elbow", "revolute", "upper", "fore", translation=(l1, 0, 0), axis=(0, -1, 0), lower=-2.6, upper=0.0)
 builder.frame("tool", "fore", translation=(l2, 0, 0))
-robot = builder.build()  # checks everything, and reports every mistake at once
+robot = builder.build()  # checks the whole robot and reports all errors at once
 
-# what was built, and its mass matrix with the names as symbols: M(q) a + h(q, v) = tau
+# the joints, and the mass matrix with the parameters as symbols: M(q) a + h(q, v) = tau
 print(robot.joint_names)
 print(kinemorph.equations_of_motion(robot, "matrices").text.partition("h1 =")[0])
 
-# two parameter sets in one call: the forearm as it is, and with twice the mass
+# two parameter sets in one call: the forearm as given, and with twice the mass
 family = kinemorph.derive(robot, parameters=["m2"])
 q = np.array([0.0, 0.6, -0.4])  # rad
 print("gravity torques [N m], 2 kg and 4 kg:", *family.gravity_forces(q, [[2.0], [4.0]]))
 
-# the tool to a place in space: numbers folded in, the fastest form
+# inverse kinematics of the tool; without `parameters` the numbers are constants of the compiled code, which is fastest
 dynamics = kinemorph.derive(robot)
 reached = kinemorph.inverse_kinematics(dynamics, {"tool": (0.35, 0.4, 0.25)}, q)
 print(reached.message)

@@ -1,9 +1,10 @@
-"""The model in your own C program: a Puma as model.c and model.h, a controller around it, and what it reaches.
+"""The model in your own C program: a Puma as model.c and model.h, with a controller, and how accurately it moves.
 
     python examples/05_model_in_c.py [folder]
 
-The C program, 05_model_in_c.c, moves the arm twice: with constant inertias in the controller, and with the inverse
-dynamics. Where this computer has a C compiler, it is built and run, and its numbers are compared with those of Python.
+The C program, 05_model_in_c.c, moves the arm twice: once with constant inertias in the controller, once with the
+inverse dynamics. If this computer has a C compiler, the program is built and run, and its results are compared with
+those of Python.
 """
 
 import os
@@ -21,7 +22,7 @@ from kinemorph.display.canvas import PALETTE, blank, save
 folder = Path(sys.argv[1] if len(sys.argv) > 1 else "out") / "05_model_in_c"
 folder.mkdir(parents=True, exist_ok=True)
 
-# the model as C: one function for each program, no dependency but the math library
+# the model as C: one function for each program, with the math library as the only dependency
 robot = kinemorph.library.puma()
 dynamics = kinemorph.derive(robot)
 functions = [dynamics.mass_matrix, dynamics.gravity_forces, dynamics.inverse_dynamics, dynamics.forward_dynamics]
@@ -35,8 +36,8 @@ compiler = os.environ.get("CC", "cc").split()
 command = [*compiler, "-O2", "-std=c99", "-Wall", "-Wextra", "main.c", "model.c", "-lm", "-o", "main"]
 print(*command)
 if shutil.which(compiler[0]) is None:
-    print(f"no C compiler '{compiler[0]}' on this computer: the files are there to be compiled elsewhere")
-    picture = kinemorph.draw(robot, title="the arm that is now in model.c")
+    print(f"no C compiler '{compiler[0]}' on this computer: the files can be compiled elsewhere")
+    picture = kinemorph.draw(robot, title="the arm in model.c")
 else:
     subprocess.run(command, cwd=folder, check=True)
     printed = subprocess.run([folder.resolve() / "main"], capture_output=True, text=True, check=True).stdout

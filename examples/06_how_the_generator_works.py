@@ -1,8 +1,9 @@
-"""The graph of a pendulum at each stage of code generation; docs/generator.md explains what is seen.
+"""The expression graph of a pendulum at each stage of code generation; docs/generator.md explains the pictures.
 
     python examples/06_how_the_generator_works.py [folder]
 
-From a formula over any scalar to a graph, with numbers or parameters, its derivatives, and the order of its operations.
+A formula over any scalar becomes a graph, with numbers or parameters; then its derivatives and the order of its
+operations are shown.
 """
 
 import sys
@@ -28,7 +29,7 @@ def program_of(robot, function, **options):
     return getattr(kinemorph.derive(robot, backend="interpreter", **options), function).program
 
 
-# what the recursion does, and what of it the torque needs
+# all operations of the recursion, and those that the torque needs
 traced = kinemorph.codegen.trace(
     lambda q, v, a: newton_euler.inverse_dynamics(tree, q, v, a), {"q": (1,), "v": (1,), "a": (1,)}, name="traced"
 )
@@ -36,11 +37,11 @@ print(format_program(traced))
 torque = {**names, "out[0]": "torque"}
 pictures["traced"] = draw_graph(traced, unused=True, names=torque, title="inverse dynamics of a pendulum, as traced")
 
-# sharing, in a graph of some size
+# shared subexpressions, in a larger graph
 double = program_of(kinemorph.library.double_pendulum(), "inverse_dynamics")
 pictures["double_pendulum"] = draw_graph(double, title="inverse dynamics of the double pendulum")
 
-# numbers folded in, or parameters as inputs
+# numbers as constants, or parameters as inputs
 fixed = program_of(robot, "forward_dynamics")
 named = program_of(robot, "forward_dynamics", parameters="all")
 print(format_program(fixed), format_program(named), sep="\n")
@@ -48,7 +49,7 @@ acceleration = {**names, "out[0]": "acceleration"}
 pictures["numbers"] = draw_graph(fixed, names=acceleration, title="forward dynamics, numbers")
 pictures["symbols"] = draw_graph(named, names=acceleration, title="forward dynamics, parameters")
 
-# derivatives: what is new, beside what is shared
+# derivatives: new operations, beside those shared with the function
 rows = {"d_out_d_q[0, 0]": "by q", "d_out_d_tau[0, 0]": "by tau"}
 rows |= {f"d_out_d_p[0, {k}]": f"by {symbol}" for k, symbol in enumerate("mlg")}
 for ending, program, by in (("", fixed, ["q", "tau"]), ("_symbols", named, ["q", "tau", "p"])):
@@ -58,7 +59,7 @@ for ending, program, by in (("", fixed, ["q", "tau"]), ("_symbols", named, ["q",
     title = f"forward dynamics and its derivatives: {both.ops - program.ops} new operations, red"
     pictures[f"derivative{ending}"] = draw_graph(both, highlight=new, names={**acceleration, **rows}, title=title)
 
-# the order of operations, for a robot that is large enough to be cut
+# the order of operations, for a robot whose program is large enough to be cut into chunks
 hexapod = program_of(kinemorph.library.hexapod36(), "forward_dynamics")
 pictures["alive"] = draw_liveness(hexapod, title="forward dynamics of a hexapod with 36 degrees of freedom")
 

@@ -1,10 +1,11 @@
-"""A hydraulic cylinder behind a valve: a system that is no robot, with equations that have no accelerations.
+"""A hydraulic cylinder behind a valve: equations of your own, some of which contain no acceleration.
 
     python examples/08_hydraulic_system.py [folder]
 
 The load moves by  m a + d v = A1 p1 - A2 p2 - F;  the oil in each chamber is a stiff spring,
-p' V / B = flow in - flow out, fed through a valve whose flow goes with the root of the pressure drop. Pressures are
-coordinates like the piston's place, only without inertia: the residual form takes them as they are.
+p' V / B = flow in - flow out, fed through a valve whose flow is proportional to the square root of the pressure drop.
+Pressures are coordinates like the position of the piston, only without inertia; the residual form accepts such
+coordinates.
 """
 
 import sys
@@ -24,19 +25,19 @@ VALVE = 4.0e-5  # m^3/s at 1 bar, fully open
 
 
 def opening(t):
-    """The valve opens smoothly, stays open, closes, and opens the other way: -1 ... 1."""
+    """Valve opening, -1 to 1: it opens smoothly, stays open, closes, and opens in the other direction."""
     ramp = 0.5 - 0.5 * cos(31.4159265 * where(t < 0.1, t, 0.1))
     turn = 0.5 - 0.5 * cos(31.4159265 * where(t < 0.9, 0.0, where(t < 1.0, t - 0.9, 0.1)))
     return ramp - 1.6 * turn
 
 
 def through(drop):
-    """Flow through a sharp edge, in roots of bar; smooth through zero."""
+    """Flow through a sharp-edged orifice in units of sqrt(bar), smoothed around zero."""
     return drop / sqrt(sqrt(drop * drop + 0.01))
 
 
 def flows(t, p1, p2):
-    """Oil into the piston side and out of the rod side [m^3/s]."""
+    """Oil flow into the piston side and out of the rod side [m^3/s]."""
     u = opening(t)
     into = VALVE * u * where(u > 0.0, through(SUPPLY - p1), through(p1 - TANK))
     out = VALVE * u * where(u > 0.0, through(p2 - TANK), through(SUPPLY - p2))
@@ -44,7 +45,7 @@ def flows(t, p1, p2):
 
 
 def residual(t, q, v, a):
-    """[N], then [m^3/s] for each chamber, q = [piston m, p1 bar, p2 bar]."""
+    """Residual: force balance [N], then volume balance of each chamber [1e-5 m^3/s]; q = [piston m, p1 bar, p2 bar]."""
     x, p1, p2 = q
     into, out = flows(t, p1, p2)
     push = 1e5 * (AREA[0] * p1 - AREA[1] * p2)
@@ -56,7 +57,7 @@ def residual(t, q, v, a):
 
 
 p2 = 20.0
-start = [0.05, (LOAD / 1e5 + AREA[1] * p2) / AREA[0], p2]  # the load is held
+start = [0.05, (LOAD / 1e5 + AREA[1] * p2) / AREA[0], p2]  # the pressures carry the load
 units = {"piston": "m", "p1": "bar", "p2": "bar"}
 cylinder = kinemorph.plants.second_order(residual, units, start=start, outputs={"valve": opening}, name="cylinder")
 run = kinemorph.simulate(cylinder, 2.0, method="newmark", rtol=1e-6, atol=1e-6, output_step=0.002)
@@ -64,7 +65,7 @@ print(run)
 
 
 def rates(t, x):
-    """The same equations with the rates written out, for another method."""
+    """The same equations solved for the rates, as other methods need them."""
     place, speed, p1, p2 = x
     into, out = flows(t, p1, p2)
     push = 1e5 * (AREA[0] * p1 - AREA[1] * p2)

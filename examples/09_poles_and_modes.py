@@ -1,4 +1,4 @@
-"""A hanging chain: where it rests, how it swings about there, and how close it comes to Bernoulli's chain of 1733.
+"""A hanging chain: its equilibrium, its frequencies beside those of Bernoulli's chain of 1733, and its mode shapes.
 
 python examples/09_poles_and_modes.py [folder]
 """
@@ -13,19 +13,20 @@ import kinemorph
 folder = Path(sys.argv[1] if len(sys.argv) > 1 else "out")
 np.set_printoptions(precision=4, suppress=True)
 
-# where it rests: Newton's iteration on the residual, from a poor guess
+# the equilibrium: Newton's iteration on the residual, from a poor guess
 chain = kinemorph.library.chain(10)  # ten rods, 1 m and 1 kg together
 rest = kinemorph.equilibrium(chain, q=0.4 * np.cos(np.arange(10)), stable=True)
 print(rest.message)
 
-# how it swings: exact derivatives, then an eigenproblem
+# the modes: exact derivatives, then an eigenvalue problem
 swings = kinemorph.poles(chain, rest.q)
 bessel = np.array([2.404825557695773, 5.520078110286311, 8.653727912911013, 11.791534439014281])  # zeros of J0
 print("ten rods          [rad/s]", swings.omega[:4])
 print("a continuous chain [rad/s]", 0.5 * bessel * np.sqrt(9.81))
 print("wrote", kinemorph.draw_modes(swings, 6, path=folder / "09_mode_shapes.png") and folder / "09_mode_shapes.png")
 
-# with a damper at every joint the poles leave the axis; a run from the second shape decays as its pole says
+# with a damper at every joint the poles leave the imaginary axis; a run that starts in the second mode decays as its
+# pole predicts
 damped = kinemorph.plants.plant(chain, forces=lambda v: [-2e-3 * rate for rate in v])
 poles = kinemorph.poles(damped, rest.q)
 kinemorph.plot_poles(poles, title="a hanging chain with a damper at every joint", path=folder / "09_pole_map.png")

@@ -1,9 +1,10 @@
-"""From a file to C: a URDF is loaded and checked, derived and exported; the C code says whether the drives suffice.
+"""From a URDF to C: the file is loaded and checked, its equations are derived and exported, and the C code is used.
 
     python examples/10_urdf_to_c.py [folder]
 
-The arm of 10_urdf_to_c.urdf picks something up and puts it down. Where this computer has a C compiler, the torques of
-that move come out of the exported code, and are compared with those of Python.
+The arm of 10_urdf_to_c.urdf picks something up and puts it down. If this computer has a C compiler, the
+exported code computes the torques of that move, which are compared with those of Python and with the limits of the
+drives.
 """
 
 import ctypes
@@ -23,13 +24,13 @@ folder = Path(sys.argv[1] if len(sys.argv) > 1 else "out") / "10_urdf_to_c"
 folder.mkdir(parents=True, exist_ok=True)
 model = Path(__file__).with_suffix(".urdf")
 
-# load: every mistake of a file is told at once, with its line and how to mend it; this one has none
+# load: all errors of a file are reported at once, each with its line and a remedy; this file has none
 examination = kinemorph.examine(model)
 print(f"{model.name}: {len(examination.errors)} errors, {len(examination.warnings)} warnings")
 broken = folder / "broken.urdf"
 broken.write_text(model.read_text().replace('<mass value="0.9"/>', '<mass value="0,9"/>'))
 for finding in kinemorph.examine(broken).findings:
-    print(f"with a slip: line {finding.line}: {finding.element}: {finding.problem}. {finding.remedy}")
+    print(f"with a typing error: line {finding.line}: {finding.element}: {finding.problem}. {finding.remedy}")
 
 # check: formulations agree, M is positive definite, forward dynamics undoes inverse dynamics, ...
 robot = kinemorph.load(model).robot
@@ -71,12 +72,12 @@ else:
     assert difference < 1e-12
     tau = torques
 
-# what the drives give, as the file says it
+# the effort limits of the drives that the file gives
 limits = np.array([joint.effort[0] for joint in robot.joints if joint.nv])
 for name, most, limit in zip(robot.v_names, np.abs(tau).max(axis=0), limits, strict=True):
     print(f"{name}: at most {most:.2f} of {limit:g} N m")
 
-title = "the arm of the file: pick, and (pale) on its way to place"
+title = "the arm at pick, and (pale) on the path to place"
 picture = kinemorph.draw(robot, pick, ghosts=[q[100], place], frames=["tool"], camera=(24.0, 8.0), title=title)
 print("wrote", save(picture, folder.parent / "10_arm.png"))
 picture = blank(7.4, 4.4)

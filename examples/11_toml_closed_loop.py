@@ -1,4 +1,4 @@
-"""A linkage out of a TOML file: its graph, its mobility, and the line that its pen draws.
+"""A linkage from a TOML file: its graph, its mobility, and the curve that its pen draws.
 
     python examples/11_toml_closed_loop.py [folder]
 
@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 import kinemorph
-from kinemorph.codegen.building.compile import build
+from kinemorph.codegen import build
 from kinemorph.codegen.derivatives.newton import newton
 from kinemorph.display.canvas import save
 from kinemorph.display.charts.figures import draw_topology
@@ -31,13 +31,13 @@ close = build(newton(dynamics.constraint_error.program, by="q"))
 q, _, _ = close(system.settings.q, 1e-13, 50)
 print("q =", np.degrees(q).round(3), "deg; the loop is open by", np.abs(dynamics.constraint_error(q)).max())
 
-# mobility: velocities of the tree, less the conditions that are independent
+# mobility: velocities of the tree, less the independent constraint rows
 J = dynamics.constraint_jacobian(q)
 rank = np.linalg.matrix_rank(J)
-print(f"{robot.nv} joints in the tree, {len(J)} conditions of the loop, {rank} of them independent:")
-print(f"mobility {robot.nv} - {rank} = {robot.nv - rank}; by counting all conditions it would be {robot.nv - len(J)}")
+print(f"{robot.nv} joints in the tree, {len(J)} constraint rows of the loop, {rank} of them independent:")
+print(f"mobility {robot.nv} - {rank} = {robot.nv - rank}; counting all rows would give {robot.nv - len(J)}")
 
-# once round, along the one motion that the loop leaves
+# one turn of the crank, along the one motion that the loop permits
 pen = dynamics.pose("pen")
 poses, step = [q], 2.0 * np.pi / 180
 while len(poses) < 181:
@@ -46,8 +46,8 @@ while len(poses) < 181:
     poses.append(q)
 path = np.array([pen(q)[:3, 3] for q in poses])
 straight = path[np.cos(np.array(poses)[:, 0]) < 0.0]  # while the crank points away from the rocker
-way, height = np.ptp(straight[:, 0]), np.ptp(straight[:, 2])
-print(f"over half a turn the pen goes {1e3 * way:.0f} mm and leaves its line by {1e3 * height:.2f} mm")
+length, height = np.ptp(straight[:, 0]), np.ptp(straight[:, 2])
+print(f"over half a turn the pen moves {1e3 * length:.0f} mm and departs from a straight line by {1e3 * height:.2f} mm")
 
 picture = kinemorph.draw(
     robot,
@@ -56,7 +56,7 @@ picture = kinemorph.draw(
     frames=["pen"],
     ground=False,
     camera="right",
-    title="Hoecken's linkage, once round",
+    title="Hoecken's linkage, one turn of the crank",
 )
 picture.axes[0].plot(path[:, 0], path[:, 2], color="#b3261e", linewidth=1.5)  # seen from the right: x and z
 print("wrote", save(picture, folder / "11_linkage.png"))

@@ -1,4 +1,4 @@
-"""A zoo of contacts: balls bounce, blocks stick, slip and creep, a ball begins to roll, a capsule tumbles over hills.
+"""Contacts: balls bounce, blocks stick, slip and creep, a ball begins to roll, a capsule tumbles over hills.
 
 python examples/12_ball_and_block_zoo.py [folder]
 """
@@ -10,8 +10,8 @@ import numpy as np
 
 import kinemorph
 from kinemorph.display.canvas import GROUND, INK, PALE, PALETTE, blank, save
+from kinemorph.elements import Anchor, Contact, EasyDynNormal, HeightMap, HuntCrossley, Plane, Regularized
 from kinemorph.mechanics.elements.contact.grounds import interpolated
-from kinemorph.model.elements import Anchor, Contact, EasyDynNormal, HeightMap, HuntCrossley, Plane, Regularized
 
 folder = Path(sys.argv[1] if len(sys.argv) > 1 else "out")
 figure = blank(11.0, 7.6)
@@ -20,11 +20,11 @@ g, radius = 9.81, 0.1
 
 
 def free(body):
-    """A body that may go anywhere."""
+    """A robot of one body that can move freely."""
     return kinemorph.RobotBuilder(body.name).add(body).joint("free", "free", "world", body.name).build()
 
 
-# four balls fall from 1 m; each is made to keep a share of the speed of its first impact
+# four balls fall from 1 m; `HuntCrossley.bouncing` chooses the damping for a given restitution at the first impact
 ball, fall = free(kinemorph.Body.sphere("ball", 1.0, radius)), np.sqrt(2 * g)
 for k, share in enumerate((0.9, 0.75, 0.6, 0.3)):
     contact = Contact("ground", "ball", HuntCrossley.bouncing(2e7, share, fall), radius=radius)
@@ -37,7 +37,7 @@ for k, share in enumerate((0.9, 0.75, 0.6, 0.3)):
 axes[0, 0].set(title="Hunt and Crossley's balls", xlabel="time [s]", ylabel="height [m]")
 axes[0, 0].legend(frameon=False, fontsize=8)
 
-# a block on a slope of 30 degrees: with an anchor it stays for good, with regularized friction it creeps
+# a block on a slope of 30 degrees: with anchored friction it stays in place, with regularized friction it creeps
 slope = np.radians(30.0)
 down, out = np.array([np.cos(slope), -np.sin(slope)]), np.array([np.sin(slope), np.cos(slope)])
 plane = Plane(normal=(np.sin(slope), 0.0, np.cos(slope)))
@@ -59,10 +59,10 @@ for k, (name, (friction, speed)) in enumerate(cases.items()):
     axes[0, 1].plot(run.t, (run.q - rest) @ down, color=PALETTE[k], label=name)
     print(f"block, {name}: at {run.v[-1] @ down:+.4f} m/s after 0.8 s, {len(run.events)} switches")
 print(f"creep in closed form: {0.05 * np.tan(slope) / 0.8:.4f} m/s")
-axes[0, 1].set(title="blocks on a slope of 30 degrees", xlabel="time [s]", ylabel="way down the slope [m]")
+axes[0, 1].set(title="blocks on a slope of 30 degrees", xlabel="time [s]", ylabel="distance down the slope [m]")
 axes[0, 1].legend(frameon=False, fontsize=8)
 
-# a ball that slides at 3 m/s is slowed and spun up by friction until it rolls
+# friction slows a ball that slides at 3 m/s, and spins it up until it rolls
 contact = Contact("ground", "ball", hard, Regularized(0.3, 1e-3), radius=radius)
 start = {"q": [0, 0, radius - g / 1e5, 1, 0, 0, 0], "v": [3.0, 0, 0, 0, 0, 0]}
 run = kinemorph.simulate(kinemorph.System(ball, (contact,)), 0.5, method="rodas", output_step=0.002, **start)

@@ -1,4 +1,4 @@
-"""A motor with gearbox and encoder lifts an arm, under a sampled PID that knows its limits - or does not.
+"""A motor with gearbox and encoder lifts an arm under a sampled PID, with and without anti-windup.
 
 python examples/13_motor_with_pid.py [folder]
 """
@@ -31,12 +31,12 @@ motor = elements.DCMotor.from_nameplate(
 )
 encoder = elements.Encoder("encoder", joint="elbow", counts=2000.0, ratio=66.0, every=0.002)
 
-# up by 90 degrees at once: more than 12 V can do
+# a step of 90 degrees, which saturates the 12 V supply
 goal = elements.Setpoint("goal", math.pi / 2)
 
 
 def control(anti_windup: str) -> elements.PID:
-    """A PID every 2 ms whose output comes 1 ms late, in steps of a converter of 10 bits, and is limited to 12 V."""
+    """A PID sampled every 2 ms; its output is delayed by 1 ms, quantized to 10 bits and limited to 12 V."""
     return elements.PID(
         "pid",
         reads="encoder.position",
@@ -61,7 +61,7 @@ for name in ("none", "clamp", "back_calculation"):
     runs[name] = run = kinemorph.simulate(system, 1.5, output_step=0.002)
     late = run.t[abs(run["q.elbow"] - math.pi / 2) > math.radians(2.0)][-1]
     over = math.degrees(run["q.elbow"].max()) - 90.0
-    print(f"anti-windup {name:16}: {over:5.1f} deg too far, within 2 deg after {late:.2f} s")
+    print(f"anti-windup {name:16}: {over:5.1f} deg overshoot, within 2 deg after {late:.2f} s")
 
 balance = kinemorph.audit(runs["clamp"], tolerance=1e-6)
 print("energy of supply, windings, gearbox and arm balances:", balance.passed)
@@ -74,7 +74,7 @@ kinemorph.plot(
     compare={name: run for name, run in runs.items() if name != "none"},
     name="none",
     degrees=True,
-    title="a motor with a sampled PID: three ways to treat a limit of 12 V",
+    title="a motor with a sampled PID limited to 12 V, three kinds of anti-windup",
     path=folder / "13_motor_with_pid.png",
 )
 print("wrote", folder / "13_motor_with_pid.png")

@@ -1,4 +1,4 @@
-"""A hexapod is dropped, stands on its six feet and is pushed: contact, PD at the joints, equilibrium and poles.
+"""A hexapod is dropped, stands on its six feet and is pushed: contact, PD control, equilibrium and poles.
 
 python examples/14_hexapod_pushed.py [folder]
 """
@@ -20,14 +20,14 @@ folder.mkdir(parents=True, exist_ok=True)
 robot = kinemorph.library.hexapod24()
 joints = tuple(joint.name for joint in robot.joints if joint.kind == "revolute")
 crouch = (0.0, 0.1, 1.2) * 6  # hip, thigh and shank of every leg [rad]
-# a foot that holds creeps by friction / (0.8 normal force) of 0.2 mm/s: regularized friction needs a little slip
+# a sticking foot creeps at 0.2 mm/s * friction force / (0.8 * normal force): regularized friction needs a little slip
 soil = {"normal": elements.EasyDynNormal(5e4, 5e5), "friction": elements.Regularized(0.8, 2e-4)}
 feet = [elements.Contact(f"foot {k}", f"foot{k}", **soil) for k in range(1, 7)]
 hold = elements.PD("hold", joints, kp=60.0, kd=1.5, reference=crouch)
 push = elements.AppliedWrench("push", "trunk", force=lambda t: (80.0 * (t > 1.5) * (t < 1.7), 0.0, 0.0))
 system = kinemorph.System(robot, (*feet, hold, push))
 
-# ── dropped from 5 cm, pushed for 0.2 s: steps of 1 ms, with the stiff ground at the end of each ─────────────────────
+# ── dropped from 5 cm, pushed for 0.2 s: steps of 1 ms, which take the stiff contact forces implicitly ───────────────
 
 start = np.array([0.0, 0.0, 0.21, 1.0, 0.0, 0.0, 0.0, *crouch])
 run = kinemorph.simulate(system, 3.0, q=start, output_step=0.005)
@@ -36,7 +36,7 @@ forces = np.array([run[f"foot {k}.normal"] for k in range(1, 7)])
 print(f"{run.statistics.method}: {run.statistics.accepted} steps in {1e3 * run.statistics.seconds:.0f} ms")
 print(f"weight {weight:.2f} N, on the feet at the end {forces[:, -1].sum():.2f} N")
 
-# ── the same standing robot to an engineer of control: where it rests, and how it sways about there ──────────────────
+# ── for control design: the equilibrium of the standing robot, and the poles about it ────────────────────────────────
 
 standing = kinemorph.System(robot, (*feet, hold))
 rest = kinemorph.equilibrium(standing, q=run.q[-1])
@@ -49,7 +49,7 @@ print("slowest poles [1/s]:", np.array2string(slow[:4], precision=3))
 
 figure, (top, middle, bottom) = plt.subplots(3, 1, figsize=(8.0, 8.0), sharex=True, layout="constrained")
 top.plot(run.t, 1e3 * run["q.trunk_root.x"], label="forward")
-top.plot(run.t, 1e3 * (run["q.trunk_root.z"] - run["q.trunk_root.z"][-1]), label="up, from where it rests")
+top.plot(run.t, 1e3 * (run["q.trunk_root.z"] - run["q.trunk_root.z"][-1]), label="up, relative to rest")
 top.set_ylabel("trunk [mm]")
 for k in range(6):
     middle.plot(run.t, forces[k], lw=1.0, label=f"foot {k + 1}")

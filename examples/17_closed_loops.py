@@ -1,8 +1,8 @@
-"""Closed loops: a four-bar put together with `connect`, its assembly modes, and five ways to keep it closed.
+"""Closed loops: a four-bar linkage built with `connect`, its closed configurations, and five methods to keep it closed.
 
     python examples/17_closed_loops.py [folder]
 
-docs/closed_loops.md goes on from here.
+docs/closed_loops.md continues from here.
 """
 
 import sys
@@ -21,7 +21,7 @@ from kinemorph.plants.loop_methods import LOOP_METHODS
 folder = Path(sys.argv[1] if len(sys.argv) > 1 else "out")
 folder.mkdir(parents=True, exist_ok=True)
 
-# ── three bars, four hinges: the last one closes a loop, and nobody has to say so ─────────────────────────────────────
+# ── three bars, four hinges: the builder finds that the last hinge closes a loop ──────────────────────────────────────
 
 hinge = {"axis": (0, -1, 0)}  # turns +x toward +z
 builder = RobotBuilder("four_bar")
@@ -37,7 +37,7 @@ robot = builder.build()
 print("coordinates", robot.q_names, "cut", [loop.name for loop in robot.loops])
 print(kinemorph.loops.mobility(robot).message)
 
-# ── closing: what is held stays, the rest follows; and all the ways there are ─────────────────────────────────────────
+# ── all closed configurations with the crank at 0.6 rad ───────────────────────────────────────────────────────────────
 
 modes = kinemorph.loops.closed_configurations(robot, q=[0.6, 0.0, 0.0], held="crank")
 print(modes.message)
@@ -48,7 +48,7 @@ for mode in modes:
 
 
 def torque(t, q, v):
-    """At the crank [N m]."""
+    """Joint torques [N m]: a sinusoid at the crank."""
     return [0.5 * sin(2.0 * t), 0.0, 0.0]
 
 
@@ -58,17 +58,17 @@ runs = {
     for name in LOOP_METHODS
 }
 exact = kinemorph.simulate(robot, 2.0, q=best, forces=torque, rtol=1e-13, atol=1e-13, output_step=0.005)
-print(f"{'loops=':14}{'open by [m]':>12}{'crank [rad]':>15}{'off by':>10}{'steps':>7}{'ms':>7}")
+print(f"{'loops=':14}{'open by [m]':>12}{'crank [rad]':>15}{'error':>10}{'steps':>7}{'ms':>7}")
 for name, run in runs.items():
     off = abs(run.q[-1, 0] - exact.q[-1, 0])
     spent = run.statistics
     opened = f"{run['loop_error'].max():12.1e}"
     print(f"{name:14}{opened}{run.q[-1, 0]:15.8f}{off:10.1e}{spent.accepted:7d}{1e3 * spent.seconds:7.1f}")
 
-# ── what the pin bears, by the multipliers of the loop that it closes ─────────────────────────────────────────────────
+# ── the force in the pin that closes the loop, from the constraint multipliers ────────────────────────────────────────
 
 borne = exact.reactions("pin")
-print("the pin bears at most", np.linalg.norm(borne[:, [0, 2]], axis=1).max().round(1), "N")
+print("the force in the pin is at most", np.linalg.norm(borne[:, [0, 2]], axis=1).max().round(1), "N")
 
 # ── pictures ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -76,7 +76,7 @@ figure, (top, middle, bottom) = plt.subplots(3, 1, figsize=(8.0, 8.5), sharex=Tr
 top.plot(exact.t, exact.q)
 top.legend(robot.q_names, fontsize="small")
 top.set_ylabel("angle [rad]")
-top.set_title("a four-bar for two seconds, kept closed in five ways")
+top.set_title("a four-bar linkage for two seconds, kept closed by five methods")
 for name, run in runs.items():
     middle.semilogy(run.t, np.maximum(run["loop_error"], 1e-17), label=name)
 middle.set_ylabel("loop is open by [m]")
@@ -89,6 +89,6 @@ for axes in (top, middle, bottom):
 figure.savefig(folder / "17_closed_loops.png", dpi=120)
 print("wrote", folder / "17_closed_loops.png")
 both = kinemorph.draw(
-    robot, modes[0].q, ghosts=[mode.q for mode in modes[1:]], camera=(8, -80), title="two assembly modes"
+    robot, modes[0].q, ghosts=[mode.q for mode in modes[1:]], camera=(8, -80), title="two closed configurations"
 )
 print("wrote", save(both, folder / "17_assembly_modes.png"))

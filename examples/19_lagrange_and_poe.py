@@ -2,8 +2,9 @@
 
     python examples/19_lagrange_and_poe.py [folder]
 
-A double pendulum of point masses, and a crane: a pendulum on a joint that slides along x. Each runs by the matrices
-that products of exponentials (POE) give, and by equations from a textbook that SciPy integrates: the paper's Fig. 7.
+A double pendulum of point masses, and a crane: a pendulum on a joint that slides along x. Each is simulated with the
+matrices from products of exponentials (POE), and with textbook equations that SciPy integrates, as in Fig. 7 of the
+paper.
 """
 
 import sys
@@ -22,12 +23,12 @@ g = 9.81  # m/s^2
 
 
 def solved(m, c, f1, f2):
-    """Accelerations: [[m, c], [c, 1]] a = [f1, f2]."""
+    """The accelerations a that solve [[m, c], [c, 1]] a = [f1, f2]."""
     return (f1 - c * f2) / (m - c * c), (m * f2 - c * f1) / (m - c * c)
 
 
 def pendulum_rates(t, y):
-    """Rates of (theta1, theta2, theta1d, theta2d)."""
+    """Rates of y = (theta1, theta2, theta1d, theta2d) at the time t."""
     th1, th2, w1, w2 = y
     s, c = np.sin(th1 - th2), np.cos(th1 - th2)
     f1, f2 = -(w2**2) * s - 2.0 * g * np.sin(th1), w1**2 * s - g * np.sin(th2)
@@ -35,12 +36,12 @@ def pendulum_rates(t, y):
 
 
 def crane_rates(t, y):
-    """Rates of (x, theta, xd, thetad)."""
+    """Rates of y = (x, theta, xd, thetad) at the time t."""
     _, th, xd, w = y
     return [xd, w, *solved(3.0, np.cos(th), w**2 * np.sin(th), -g * np.sin(th))]
 
 
-# ── by the closed form: M(q) = S^T T^T M T S and its companions, from the description of the robot ────────────────────
+# ── by the closed form: M(q) = S^T T^T M T S and the other matrices, derived from the robot ───────────────────────────
 
 pendulum = kinemorph.library.double_pendulum((1.0, 1.0), (1.0, 1.0), point=True)  # relative angles
 crane = kinemorph.library.crane(cart=2.0, load=1.0, length=1.0)
@@ -62,7 +63,7 @@ PRINTED = {
     "crane": (0.551253446, -0.907123336, -0.331467750, 1.614253399),
 }
 
-# ── both ways, overlaid ───────────────────────────────────────────────────────────────────────────────────────────────
+# ── both solutions, overlaid ──────────────────────────────────────────────────────────────────────────────────────────
 
 figure = blank(11.0, 6.2)
 rows = figure.subplots(2, 2, sharex=True, height_ratios=(2, 1))
@@ -75,7 +76,8 @@ for (name, (robot, sums, start, rates, labels)), (above, below) in zip(cases.ite
     off = np.abs(by_poe - by_hand).max(axis=1)
     at_five = np.abs(by_poe[250] - PRINTED[name]).max()
     print(f"{name}: POE and Lagrange differ by {off[:251].max():.0e} in 5 s, {off.max():.0e} in 10 s;", end=" ")
-    print(f"from the printed state at 5 s by {at_five:.0e}; energy kept to {abs(run['energy.balance']).max():.0e} J")
+    drift = abs(run["energy.balance"]).max()
+    print(f"from the reference state at 5 s by {at_five:.0e}; energy conserved to {drift:.0e} J")
     for k, label in enumerate(labels):
         above.plot(times, by_poe[:, k], color=LINES[k], linewidth=3.0, alpha=0.45, label=f"{label}, POE")
         above.plot(times, by_hand[:, k], color="black", linewidth=1.0, dashes=(4, 3), label=f"{label}, Lagrange")

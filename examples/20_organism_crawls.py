@@ -1,4 +1,4 @@
-"""Nine modules of the paper's organism crawl over the ground, by a rhythm and by maps that are chaotic alone.
+"""The nine-module organism of the MODUROB paper crawls over the ground, with a rhythmic gait and with coupled maps.
 
 python examples/20_organism_crawls.py [folder]
 """
@@ -12,12 +12,12 @@ import kinemorph
 from kinemorph.display.canvas import save
 from kinemorph.display.charts.crawl_pictures import center_of_mass_path, draw_crawl
 from kinemorph.display.painting.draw import write_still
-from kinemorph.model.elements import CoupledMaps, Rhythmic
-from kinemorph.model.modules import ground_contacts, hinge_drives, hinges, put_down
+from kinemorph.elements import CoupledMaps, Rhythmic
+from kinemorph.modules import ground_contacts, hinge_drives, hinges, put_down
 
 folder = Path(sys.argv[1] if len(sys.argv) > 1 else "out")
 
-# ── nine Backbones, by the sides that are docked (Table III of the paper), put down on the plane z = 0 ────────────────
+# ── nine Backbone modules, given by their docked sides (Table III of the paper), placed on the plane z = 0 ────────────
 
 docked = [
     (0, 1, 3, 2),
@@ -30,10 +30,10 @@ docked = [
     (7, 8, 4, 5),
 ]
 organism = put_down(kinemorph.modules.assemble(docked, name="nine modules"))
-floor = ground_contacts(organism)  # corners that can touch; those between docked modules cannot
+floor = ground_contacts(organism)  # corners that can touch the ground; corners between docked modules cannot
 print(f"{organism}, {len(floor)} corners may touch the ground")
 
-# ── two gaits: sinusoids, and logistic maps that fall into two groups, to and fro against each other ──────────────────
+# ── two gaits: sinusoids, and chaotic logistic maps whose coupling makes them oscillate in two opposite groups ────────
 
 rhythm = Rhythmic(
     "gait",
@@ -63,8 +63,9 @@ for name, gait in (("rhythm", rhythm), ("maps", maps)):
             kept = run
     way, finer = ways.values()
     torques = np.abs([kept[f"drive.{joint}"] for joint in hinges(organism)])
-    print(f"{name}: {np.hypot(*way):.3f} m in 60 s, {np.hypot(*way) / 0.525:.1f} of its lengths;", end=" ")
-    print(f"at half the step it ends {100 * np.hypot(*(finer - way)) / np.hypot(*way):.2f} % of the way elsewhere")
+    print(f"{name}: {np.hypot(*way):.3f} m in 60 s, {np.hypot(*way) / 0.525:.1f} times its length;", end=" ")
+    change = 100 * np.hypot(*(finer - way)) / np.hypot(*way)
+    print(f"half the step size moves the end by {change:.2f} % of that distance")
     full = 100 * (torques > 6.9999).any(axis=0).mean()
     print(f"  torques up to {torques.max():.2f} N m; one or more at the limit of 7 N m {full:.0f} % of the time")
     print(f"  {kept.statistics.accepted} steps of 1 ms in {kept.statistics.seconds:.1f} s")

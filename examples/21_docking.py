@@ -1,10 +1,10 @@
-"""Two organisms of modules meet in free fall and dock; then the one they have become splits.
+"""Two organisms of modules meet in free fall and dock; later the combined organism splits.
 
     python examples/21_docking.py [folder]
 
-A cross of five Backbones turns in free fall. A snake of four comes near, a little askew, with its tail wagging. As soon
-as their ports are within 15 mm the two are one, in the pose in which they meet. At 3 s the snake leaves, and takes an
-arm of the cross along.
+A cross of five Backbones turns in free fall. A snake of four approaches, slightly misaligned, with its tail
+wagging. As soon as their ports are within 15 mm of each other, the two organisms lock in the pose in which they meet.
+At 3 s the snake undocks and takes an arm of the cross along.
 """
 
 import sys
@@ -35,7 +35,7 @@ gait = elements.Rhythmic("gait", modules.hinges(pair), wag, frequency=0.7, ramp=
 system = pair.system([gait, *modules.hinge_drives(pair, gait)], gravity=(0.0, 0.0, 0.0))
 print(pair)
 
-# ── the run: modules keep their names, whatever they are docked to, and so does all that acts on them ─────────────────
+# ── the run: modules and the elements that act on them keep their names, whatever they are docked to ──────────────────
 
 approach = {"m5_root.vx": -0.12, "m5_root.wz": -0.03, "m0_root.wz": 1.0}
 events = [Dock("m1", 3, "m5", 4, distance=0.015), Undock("m0", 3, at=3.0)]
@@ -46,11 +46,11 @@ for event in run.events:
 for segment in run.segments:
     print(f"{segment.t[0]:.3f} to {segment.t[-1]:.3f} s: {segment.robot}")
 
-# ── what is kept and what is lost ─────────────────────────────────────────────────────────────────────────────────────
+# ── momentum is conserved, energy is lost ─────────────────────────────────────────────────────────────────────────────
 
 momenta = run.momentum  # [linear [N s]; angular about the world's origin [N m s]], shape (n, 6)
 t = run.t
-print(f"momentum kept to {np.abs(momenta - momenta[0]).max():.0e}", end=", ")
+print(f"momentum conserved to {np.abs(momenta - momenta[0]).max():.0e}", end=", ")
 print(f"{run.events[0]['energy_loss']:.6f} J lost in docking")
 
 figure = blank(9.0, 7.0)
@@ -59,7 +59,7 @@ for k, axis in enumerate("xyz"):
     top.plot(t, momenta[:, k], color=LINES[k], label=axis)
     middle.plot(t, 1e3 * momenta[:, 3 + k], color=LINES[k], label=axis)
 bottom.plot(run.t, 1e3 * run["energy.kinetic"], color=LINES[0], label="kinetic energy")
-bottom.plot(run.t, 1e3 * run["energy.balance"], color=LINES[1], label="balance: what docking took")
+bottom.plot(run.t, 1e3 * run["energy.balance"], color=LINES[1], label="balance: energy lost in docking")
 top.set_ylabel("linear momentum [N s]")
 middle.set_ylabel("angular momentum\n[mN m s]")
 bottom.set(ylabel="energy [mJ]", xlabel="time [s]")

@@ -93,7 +93,7 @@ def test_a_file_beside_is_preferred_to_no_robot_of_that_name(folder: Path) -> No
     ("arguments", "named"),
     [
         (["info", "missing.urdf"], "missing.urdf: the file does not exist"),
-        (["info", "."], ".: the file is a folder"),
+        (["info", "."], ".: it is a folder"),
         (["info", "good.urdf", "--base", "loose"], "loose"),
         (["info", "good.urdf", "--package-dir", "nowhere"], "--package-dir 'nowhere' is not a folder"),
         (["info", "good.urdf", "--sidecar", "nowhere"], "--sidecar 'nowhere' is not a file"),
@@ -101,14 +101,15 @@ def test_a_file_beside_is_preferred_to_no_robot_of_that_name(folder: Path) -> No
         (["check"], "FILE"),
         (["check", ""], "FILE is empty"),
         (["check", "good.urdf", "--output", "x.urdf"], "--fix"),
-        (["check", "good.urdf", "bad.urdf", "--fix", "--output", "x.urdf"], "one file, but 2"),
-        (["check", "bad.urdf", "--fix", "--output", "good.urdf"], "it exists already"),
+        (["check", "good.urdf", "bad.urdf", "--fix", "--output", "x.urdf"], "but 2 files are checked"),
+        (["check", "bad.urdf", "--fix", "--output", "good.urdf"], "this file exists already"),
         (["check", "bad.urdf", "--fix", "--output", "no/x.urdf"], "cannot write 'no/x.urdf'"),
         (["export", "good.urdf"], "--to"),
         (["info", "good"], "a file 'good.urdf'"),
         (["export", "good.urdf", "--to", "step"], "step"),
-        (["export", "good.urdf", "--output", "arm.step"], ".step"),
-        (["export", "good.urdf", "--output", "good.urdf"], "is the file that is read"),
+        (["export", "good.urdf", "--output", "arm.step"], "'arm.step'; expected a file name that ends in .toml, .urdf"),
+        (["export", "good.urdf", "--output", "arm.sdf"], "Change the ending, or name the format with --to: urdf, mjcf"),
+        (["export", "good.urdf", "--output", "good.urdf"], "is the model file that is read"),
         (["export", "good.urdf", "--to", "urdf", "--output", "no/x.urdf"], "there is no folder 'no'"),
     ],
 )
@@ -126,7 +127,7 @@ def test_wrong_use_is_a_sentence_and_exit_code_2(folder: Path, arguments: list[s
 
 def test_check_goes_on_through_all_files(folder: Path) -> None:
     result = run("check", "bad.urdf", "missing.urdf", "doubtful.urdf", "good.urdf")
-    assert result.exit_code == 1 and result.stderr == "4 files: 2 with errors, 1 with warnings\n"
+    assert result.exit_code == 2 and result.stderr == "4 files: 2 with errors, 1 with warnings\n"
     lines = result.stdout.splitlines()
     assert "bad.urdf:2: error: link 'a': <mass> value is '1,5'" in lines[0] and "[number]" in lines[0]
     assert lines[2] == "bad.urdf: 2 errors"
@@ -143,6 +144,9 @@ def test_check_goes_on_through_all_files(folder: Path) -> None:
         (["doubtful.urdf"], 0),
         (["doubtful.urdf", "--strict"], 1),
         (["good.urdf", "--strict"], 0),
+        (["bad.urdf"], 1),
+        (["missing.urdf"], 2),
+        (["bad.urdf", "missing.urdf"], 2),
     ],
 )
 def test_exit_codes_of_check(folder: Path, arguments: list[str], code: int) -> None:
@@ -175,7 +179,7 @@ def test_check_finds_the_models_of_a_folder(folder: Path) -> None:
 def test_a_folder_without_models_is_an_error_like_others(folder: Path) -> None:
     (folder / "empty").mkdir()
     result = run("check", "empty", "good.urdf")
-    assert result.exit_code == 1
+    assert result.exit_code == 2
     assert (
         result.stdout.startswith("empty: error: there are no model files in this folder")
         and "2 bodies" in result.stdout
@@ -199,12 +203,12 @@ def test_fix_writes_a_copy_and_checks_it(folder: Path) -> None:
     before = (folder / "bad.urdf").read_text()
     result = run("check", "bad.urdf", "--fix")
     assert result.exit_code == 1  # 'abc' cannot be repaired
-    assert "wrote bad.fixed.urdf: 1 repaired" in result.stderr
+    assert "wrote bad.fixed.urdf with 1 repair" in result.stderr
     assert "bad.fixed.urdf:3: error: link 'b': <mass> value is 'abc'" in result.stdout
     assert 'value="1.5"' in (folder / "bad.fixed.urdf").read_text()
     assert (folder / "bad.urdf").read_text() == before
     again = run("check", "bad.urdf", "--fix")
-    assert again.exit_code == 2 and "it exists already" in again.stderr
+    assert again.exit_code == 2 and "this file exists already" in again.stderr
 
 
 def test_fix_of_all_that_is_wrong_gives_a_file_that_loads(folder: Path) -> None:
@@ -216,7 +220,7 @@ def test_fix_of_all_that_is_wrong_gives_a_file_that_loads(folder: Path) -> None:
 
 def test_fix_says_when_there_is_nothing_to_repair(folder: Path) -> None:
     result = run("check", "doubtful.urdf", "--fix")
-    assert result.exit_code == 0 and "nothing can be repaired safely" in result.stderr
+    assert result.exit_code == 0 and "there is nothing that has one possible repair" in result.stderr
     assert not (folder / "doubtful.fixed.urdf").exists()
 
 
@@ -341,7 +345,7 @@ def test_meshes_of_an_export_to_stdout_are_named_from_here(folder: Path) -> None
     assert result.exit_code == 0 and 'file="meshes/a.stl"' in result.stdout
     assert "outside" not in result.stderr and sorted(path.name for path in folder.glob("arm*")) == []
     (folder / "away").mkdir()
-    assert "lie outside the folder" in run("export", "shown.urdf", "--output", "away/arm.xml").stderr
+    assert "is outside the folder" in run("export", "shown.urdf", "--output", "away/arm.xml").stderr
     assert "is not found from the folder" in run("export", "shown.urdf", "--output", "away/arm.urdf").stderr
 
 
@@ -351,13 +355,13 @@ def test_what_acts_in_joints_is_told(folder: Path) -> None:
     (folder / "mine.toml").write_text(text)
     start = ("simulate", "mine.toml", "--time", "1", "--q", "shoulder=1.5", "--v", "shoulder=4")
     told = run(*start).stderr
-    assert "what acts besides the elements of the model: the limits of 1 joint (--no-limits leaves" in told
-    assert "passed limits" not in told
+    assert "the run adds to the elements of the model: the limits of 1 joint (--no-limits leaves" in told
+    assert "passed the limits" not in told
     free = run(*start, "--no-limits", "--no-friction").stderr
-    assert "besides the elements" not in free
-    assert "shoulder passed limits, at which nothing stops a joint" in free
+    assert "adds to the elements" not in free
+    assert "shoulder passed the limits, because no stops are active" in free
     beyond = run("simulate", "mine.toml", "--time", "0.1", "--q", "shoulder=3").stderr
-    assert "shoulder began beyond limits, and stops push back at once" in beyond
+    assert "shoulder started beyond the limits, and the stops push back at once" in beyond
 
 
 def test_info_shows_elements_with_what_they_act_on(folder: Path) -> None:

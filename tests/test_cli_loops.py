@@ -35,10 +35,10 @@ def test_actuation_has_its_joints() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--independent", "q1"), "--independent needs --function with one of: actuation, fast_dynamics"),
+        (("--independent", "q1"), "Give --function with one of: actuation, fast_dynamics"),
         ((*FUNCTIONS, "--at", "a,b"), "--at is 'a,b'; expected numbers separated by commas"),
         ((*FUNCTIONS, "--independent", "q7"), "has no joint 'q7'"),
-        (("--function", "actuation"), "name them with --actuated"),
+        (("--function", "actuation"), "Name them with --actuated"),
         ((*FUNCTIONS, "--epsilon", "-1"), "epsilon is -1.0 s; expected a finite number above 0"),
     ],
 )

@@ -1,4 +1,4 @@
-"""Pages with code are scripts: their Python blocks run from top to bottom, and print what the page says they print.
+"""Pages with code are scripts: their Python blocks run from top to bottom, and print the output shown on the page.
 
 A TOML block whose first line is a comment with a file name (`# arm.toml`) is written to that file beforehand; the page
 runs in the folder that holds it.
@@ -71,6 +71,29 @@ def test_page_runs_and_prints_what_it_says(page: Path, tmp_path: Path, monkeypat
     assert compared > 3  # the blocks were found
 
 
+LINKED = [*sorted((ROOT / "docs").glob("*.md")), ROOT / "README.md", ROOT / "CHANGELOG.md"]
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+
+
+def test_links_lead_to_files_and_headings_that_exist() -> None:
+    broken = []
+    for page in LINKED:
+        for target in LINK.findall(FENCE.sub("", page.read_text(encoding="utf-8"))):
+            path, _, anchor = target.partition("#")
+            if path.startswith(("http://", "https://")):
+                continue
+            file = (page.parent / path).resolve() if path else page
+            if not file.exists() or (anchor and anchor not in _anchors(file)):
+                broken.append(f"{page.name}: {target}")
+    assert not broken
+
+
+def _anchors(page: Path) -> set[str]:
+    """The anchors of a page, made from its headings by the rules of GitHub."""
+    headings = re.findall(r"^#+ (.+)$", FENCE.sub("", page.read_text(encoding="utf-8")), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
 def _lines(text: str) -> list[str]:
-    """Lines without trailing space; blank ones at the end left out."""
+    """The lines without trailing spaces; blank lines at the end are left out."""
     return [line.rstrip() for line in text.rstrip().splitlines()]

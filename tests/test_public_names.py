@@ -98,9 +98,9 @@ def test_an_unknown_name_is_an_attribute_error_that_lists_the_known_ones() -> No
 
 
 def test_a_name_of_another_subject_is_pointed_out() -> None:
-    with pytest.raises(AttributeError, match=r"no attribute 'Spring'\. It is kinemorph\.elements\.Spring\."):
+    with pytest.raises(AttributeError, match=r"no attribute 'Spring'\. Use kinemorph\.elements\.Spring\."):
         _ = kinemorph.Spring
-    with pytest.raises(AttributeError, match=r"It is kinemorph\.elements\.Spring\."):
+    with pytest.raises(AttributeError, match=r"Use kinemorph\.elements\.Spring\."):
         _ = kinemorph.modules.Spring
 
 

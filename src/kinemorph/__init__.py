@@ -6,9 +6,9 @@
     dynamics = kinemorph.derive(robot)
     dynamics.mass_matrix([0.3, -0.5])
 
-This file holds the public names and nothing else. A name is imported when it is first used, so `import kinemorph` stays
-light: `HOMES` says where each one lives. Names for one subject are in `kinemorph.elements`, `modules`, `loops`,
-`conventions` and `plants`.
+This file only lists the public names. A name is imported when it is first used, so that `import kinemorph` stays fast;
+`HOMES` gives the file that defines each name. More public names are grouped by subject in `kinemorph.elements`,
+`modules`, `loops`, `conventions` and `plants`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Conventions: ours, and states to and from those of Pinocchio, MuJoCo and Drake.
+"""The conventions of Kinemorph, and conversion of states to and from those of Pinocchio, MuJoCo and Drake.
 
 from kinemorph.conventions import from_convention, to_convention
 """

@@ -1,4 +1,4 @@
-"""What acts on a robot: springs, contacts, motors, controllers, sensors, gaits; laws of your own.
+"""Elements, which act on a robot or measure it: springs, contacts, motors, controllers, sensors, gaits, user laws.
 
 from kinemorph.elements import Contact, HuntCrossley, Spring
 """

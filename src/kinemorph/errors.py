@@ -1,21 +1,22 @@
 """Every exception that Kinemorph raises on purpose.
 
     KinemorphError
-    ├── ModelError           the robot is wrong; `problems` lists every mistake found
+    ├── ModelError           the robot cannot be built; `problems` lists every problem found
     │   └── ParseError       a model file cannot be loaded; `findings` lists what was found, with file and line
     ├── ShapeError           an array has the wrong shape or holds a value that is not finite (a ValueError too)
     ├── UnsupportedError     a formulation, backend or analysis does not cover this model; says why
     ├── CompileError         code generation failed; carries the program's name
-    │   └── TracingError     a function asks an expression for its value while it is traced (a TypeError too)
+    │   └── TracingError     a function cannot be traced, because it needs the value of an expression (a TypeError too)
     ├── ControllerError      a user function failed in a run; the run ends with it as its outcome
     ├── StorageError         a file of results cannot be written or read; says why (an OSError too)
-    └── MissingExtraError    an optional dependency is absent; names the pip command
+    └── MissingExtraError    an optional dependency is not installed; names the pip command
 
-and five warnings: ModelWarning, a model file has questionable values or data that cannot be expressed; CacheWarning,
-compiled code cannot be kept on disk; StorageWarning, a run cannot be saved while it proceeds; SlowRunWarning, a run
-takes very many steps; ChatterWarning, steps of a run were too large for stiff contacts or gains.
+and seven warnings: ModelWarning, a model file has questionable values or data that Kinemorph cannot represent;
+CacheWarning, compiled code cannot be stored on disk; StorageWarning, a run cannot be saved while it proceeds;
+SlowRunWarning, a run takes very many steps; ChatterWarning, the steps of a run were too large for stiff contacts or
+gains; GainWarning, a sampled controller is unstable; EnergyWarning, the energy of a run does not balance.
 
-A message names the part, the value found, what was expected, and how to mend it (`Problem`).
+A message names the part, the value found, what was expected, and how to correct it (`Problem`).
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-LONGEST_NAME = 100  # characters of a name in a message
+LONGEST_NAME = 100  # characters; a longer name is cut in messages
 
 
 class KinemorphError(Exception):
@@ -33,14 +34,15 @@ class KinemorphError(Exception):
 
 
 class Problem(str):
-    """One thing that is wrong with a robot: which part, what is wrong with it, how to mend it, and the rule it breaks.
+    """One thing that is wrong with a robot: the part, what is wrong with it, how to correct it, and the rule it breaks.
 
-    As text it is the whole message: "joint 'knee': pitch is 2, but the kind is revolute. Leave pitch out."
+    Its text is the whole message: "joint 'knee': pitch is 2, but the kind is revolute. Leave pitch out."
 
-    `kind`, `name`      the part: "joint", "knee"; both empty where there is none
-    `key`               what is wrong within it: an argument ("pitch"), a docking, or a line of its text
-    `what`, `remedy`    the value found and what was expected, without a full stop; what to do, a sentence or more
-    `rule`              the rule that it breaks, a key of `formats.findings.RULES`
+    `kind`, `name`      the part: "joint", "knee"; both are empty if the problem belongs to no part
+    `key`               what is wrong in the part: an argument ("pitch"), a docking, or a line number of its text
+    `what`              the value found and what was expected, without a full stop
+    `remedy`            what to do, as one or more sentences
+    `rule`              the rule that is broken, a key of `formats.findings.RULES`
     """
 
     kind: str
@@ -66,12 +68,12 @@ class Problem(str):
 
     @classmethod
     def of(cls, message: str, remedy: str = "Correct it.") -> Problem:
-        """A message as a problem; one that is plain text gets this remedy."""
+        """The message itself if it is a `Problem`; otherwise a problem made of this text and `remedy`."""
         return message if isinstance(message, Problem) else cls("", "", message.rstrip("."), remedy)
 
 
 class ModelError(KinemorphError):
-    """A robot that cannot be built. `problems` holds one message for every mistake found, most of them a `Problem`."""
+    """A robot cannot be built. `problems` holds one message for every problem found, most of them a `Problem`."""
 
     def __init__(self, problems: str | Sequence[str]) -> None:
         self.problems: tuple[str, ...] = (problems,) if isinstance(problems, str) else tuple(problems)
@@ -79,7 +81,7 @@ class ModelError(KinemorphError):
 
 
 class ParseError(ModelError):
-    """A model file that cannot be loaded. `findings` holds what was found in it, warnings included."""
+    """A model file cannot be loaded. `findings` holds all findings in the file, warnings included."""
 
     def __init__(self, problems: str | Sequence[str], findings: Sequence[object] = ()) -> None:
         self.findings = tuple(findings)
@@ -87,7 +89,7 @@ class ParseError(ModelError):
 
 
 class ShapeError(KinemorphError, ValueError):
-    """An array of the wrong shape, or with a value that is not finite."""
+    """An array has the wrong shape, or a value that is not finite."""
 
 
 class UnsupportedError(KinemorphError):
@@ -99,7 +101,7 @@ class CompileError(KinemorphError):
 
 
 class TracingError(CompileError, TypeError):
-    """A function that cannot be traced: it asks an expression for its value, or returns no expression."""
+    """A function cannot be traced: it needs the value of an expression, or it does not return an expression."""
 
 
 class ControllerError(KinemorphError):
@@ -107,11 +109,11 @@ class ControllerError(KinemorphError):
 
 
 class StorageError(KinemorphError, OSError):
-    """A file of results that cannot be written, or cannot be read."""
+    """A file of results cannot be written or read."""
 
 
 class MissingExtraError(KinemorphError):
-    """An optional dependency is not installed. One that belongs to no extra is installed by its own name."""
+    """The optional dependency `package` is not installed. Names the pip command: for `extra`, or else the package."""
 
     def __init__(self, package: str, extra: str | None = None) -> None:
         self.what = f"'{package}' is not installed"
@@ -120,15 +122,15 @@ class MissingExtraError(KinemorphError):
 
 
 class ModelWarning(UserWarning):
-    """A model file has questionable values or data that cannot be expressed, but can be loaded; names the rule."""
+    """A model file can be loaded, but has questionable values or data that Kinemorph cannot represent."""
 
 
 class CacheWarning(UserWarning):
-    """Compiled code cannot be kept on disk, so that every process compiles again. Results are not affected."""
+    """Compiled code cannot be stored on disk, so every process compiles again. Results are not affected."""
 
 
 class StorageWarning(UserWarning):
-    """A run could not be saved while it proceeded. Nothing computed is lost: the trajectory is returned."""
+    """A run could not be saved while it proceeded. No result is lost: the trajectory is returned all the same."""
 
 
 class SlowRunWarning(UserWarning):
@@ -136,11 +138,19 @@ class SlowRunWarning(UserWarning):
 
 
 class ChatterWarning(UserWarning):
-    """Steps of an explicit method were too large for contact or gains: the run is finite and wrong."""
+    """The steps of an explicit method were too large for stiff contacts or gains: the results are finite but wrong."""
+
+
+class GainWarning(UserWarning):
+    """A sampled controller is unstable with the inertia that it feels, whatever the step size of the run."""
+
+
+class EnergyWarning(UserWarning):
+    """The energy of a run does not balance: its steps were too large, and its motion is finite and not accurate."""
 
 
 def users_level() -> int:
-    """The stack level of the first caller outside this package, so that a warning names the line of the user."""
+    """The `stacklevel` of the first caller outside Kinemorph, so that a warning shows the user's line."""
     level, frame = 1, sys._getframe(1)
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("kinemorph."):
         level, frame = level + 1, frame.f_back
@@ -148,7 +158,7 @@ def users_level() -> int:
 
 
 def told(error: BaseException) -> str:
-    """An exception of a user function in words: its type, its message, and the user's line that raised it."""
+    """A text that describes an exception: its type, its message, and the file and line of user code that raised it."""
     frames, frame = [], error.__traceback__
     while frame is not None:
         frames.append((frame.tb_frame.f_code.co_filename, frame.tb_lineno))

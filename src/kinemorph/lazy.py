@@ -1,4 +1,4 @@
-"""Public names that are imported when they are first used, so that `import kinemorph` stays light (PEP 562)."""
+"""Public names that are imported when they are first used, so that `import kinemorph` stays fast (PEP 562)."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from typing import Any
 
 from kinemorph.words import did_you_mean
 
-MODULE = ":module"  # the home of a public name that is itself a module ends like this
+MODULE = ":module"  # ends the entry in `homes` of a public name that is itself a module
 
 
 def lazy_names(
     package: str, homes: Mapping[str, str], moved: Mapping[str, str] | None = None
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """`__getattr__` and `__dir__` of a module whose names live elsewhere.
+    """`__getattr__` and `__dir__` for the module `package`, whose public names are defined in other modules.
 
-    `homes` gives for every name the module that defines it, such as "kinemorph.model.robot"; where the name is itself a
-    module, its path with ":module" behind it. `moved` gives for names of earlier versions where they are now, such as
-    "modules.Dock"; they still work, with a DeprecationWarning that says so.
+    `homes` maps every public name to the module that defines it, such as "kinemorph.model.robot". If the name is itself
+    a module, the entry is its path followed by ":module". `moved` maps names of earlier versions to their new names,
+    such as "modules.Dock"; the old names still work, with a DeprecationWarning that gives the new name.
     """
     moved = moved or {}
 
@@ -33,15 +33,15 @@ def lazy_names(
             return value
         if name in moved:
             warnings.warn(
-                f"kinemorph.{name} is now kinemorph.{moved[name]}; the old name will go with version 0.2.",
+                f"kinemorph.{name} is now kinemorph.{moved[name]}; the old name will be removed in version 0.2.",
                 DeprecationWarning,
                 stacklevel=2,
             )
             return reduce(getattr, moved[name].split("."), import_module("kinemorph"))
-        for home in import_module("kinemorph").HOMES.values():  # a name that is public elsewhere
+        for home in import_module("kinemorph").HOMES.values():  # is it a public name of another module?
             subject = home.removesuffix(MODULE)
             if subject != home and name in getattr(import_module(subject), "HOMES", ()):
-                raise AttributeError(f"module '{package}' has no attribute '{name}'. It is {subject}.{name}.")
+                raise AttributeError(f"module '{package}' has no attribute '{name}'. Use {subject}.{name}.")
         raise AttributeError(
             f"module '{package}' has no attribute '{name}'.{did_you_mean(name, homes)} Its public names are "
             f"{', '.join(homes)}."

@@ -1,4 +1,4 @@
-"""Closed chains: how a run keeps them closed, closed configurations, degrees of freedom.
+"""Closed chains: methods that keep them closed in a run, closed configurations, degrees of freedom.
 
 from kinemorph.loops import Baumgarte, close_loops, mobility
 """

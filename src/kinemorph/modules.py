@@ -1,4 +1,4 @@
-"""Robots made of modules that dock: kinds of modules, assemblies, docking during a run, tables and plans.
+"""Robots made of modules that dock: module types, assemblies, docking during a run, tables and plans.
 
 from kinemorph.modules import Dock, assemble
 """

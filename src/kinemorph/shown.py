@@ -1,8 +1,9 @@
-"""The one door upward: methods of models and results whose functions live in rooms above them.
+"""Methods of models and results that call functions of higher layers, such as plotting and saving.
 
-A class that inherits from `Shown` has a card in notebooks; `display.notebooks.card_of` is a `singledispatch` function,
-so a type of your own gets a card by `card_of.register`. `ShownRun` adds what one does with a run at once. Each method
-forwards to the function of its name, which is the definition. No other file imports a room above its own.
+An object of a class that inherits from `Shown` is shown in notebooks as a card, a short HTML summary.
+`display.notebooks.card_of` is a `singledispatch` function, so a class of your own gets a card by `card_of.register`.
+`ShownRun` adds methods to save, plot and show a run. Each method only calls the function named in its docstring. This
+is the only file that imports from layers above its own.
 """
 
 from __future__ import annotations
@@ -12,36 +13,36 @@ from typing import Any
 
 
 class Shown:
-    """Something that a notebook shows as a card."""
+    """A base class for objects that a notebook shows as a card, a short HTML summary."""
 
     def _repr_html_(self) -> str:
-        """The card that notebooks show; see `display.notebooks.card_of`."""
+        """The card of this object as HTML; see `display.notebooks.card_of`."""
         from kinemorph.display.notebooks.card_of import card_of
 
         return card_of(self)
 
 
 class ShownEquations(Shown):
-    """A derived model: where it is small, notebooks that are printed show its equations."""
+    """A base class for derived models: a notebook exported to LaTeX shows the equations of a small model."""
 
     def _repr_latex_(self) -> str | None:
-        """The equations of motion of a small robot; see `display.notebooks.model_cards.dynamics_latex`."""
+        """The equations of motion of a small robot as LaTeX; see `display.notebooks.model_cards.dynamics_latex`."""
         from kinemorph.display.notebooks.model_cards import dynamics_latex
 
         return dynamics_latex(self)  # type: ignore[arg-type]
 
 
 class ShownRun(Shown):
-    """A run that can be saved and shown."""
+    """A base class for runs that can be saved, plotted and shown."""
 
     def save(self, path: str | Path) -> Path:
-        """Writes the run into a file, .npz, .h5, .csv or .res; see `simulation.files.storage.save_trajectory`."""
+        """Saves the run in an .npz, .h5, .csv or .res file; see `simulation.files.storage.save_trajectory`."""
         from kinemorph.simulation.files.storage import save_trajectory
 
         return save_trajectory(self, path)  # type: ignore[arg-type]
 
     def plot(self, *columns: str, **options: Any) -> Any:
-        """Plots columns over time; see `display.charts.plot.plot`."""
+        """Plots columns of the run over time; see `display.charts.plot.plot`."""
         from kinemorph.display.charts.plot import plot
 
         return plot(self, *columns, **options)  # type: ignore[arg-type]
@@ -53,7 +54,7 @@ class ShownRun(Shown):
         return animate(self, path, **options)  # type: ignore[arg-type]
 
     def replay(self, path: str | Path | None = None, **options: Any) -> Any:
-        """Makes a page that plays the motion in any browser; see `display.replays.replay.replay`."""
+        """Makes an HTML page that plays the motion in any browser; see `display.replays.replay.replay`."""
         from kinemorph.display.replays.replay import replay
 
         return replay(self, path, **options)  # type: ignore[arg-type]

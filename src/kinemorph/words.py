@@ -1,15 +1,15 @@
-"""Words for messages: lists of names, counts with their noun, the nearest name to one that does not exist."""
+"""Phrases for messages: lists of names, counts with a noun, and a guess at a misspelled name."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-MOST_SEARCHED = 5_000  # characters of names
-MOST_LISTED = 12  # names
+MOST_SEARCHED = 5_000  # characters; in longer lists of names no guess is searched for
+MOST_LISTED = 12  # names; of a longer list only these are shown, and the others are counted
 
 
 def listed(names: Iterable[object], most: int = MOST_LISTED) -> str:
-    """`a, b, c`, or `a, b and 7 more` where there are more than `most`; `none` where there is none."""
+    """The names as `a, b, c`, or `a, b and 7 more` if there are more than `most`; `none` if there are no names."""
     texts = [str(name) for name in names]
     if len(texts) > most:
         return f"{', '.join(texts[:most])} and {len(texts) - most} more"
@@ -17,28 +17,40 @@ def listed(names: Iterable[object], most: int = MOST_LISTED) -> str:
 
 
 def quoted(names: Iterable[object], most: int = MOST_LISTED) -> str:
-    """`'a', 'b'`: as `listed`, each name in quotes."""
+    """The names as `'a', 'b'`: like `listed`, with each name in quotes."""
     return listed([f"'{name}'" for name in names], most)
 
 
 def counted(count: int, noun: str, plural: str = "") -> str:
-    """`1 body`, `2 bodies`; the plural adds an s where none is given."""
+    """The count with its noun: `1 joint`, `2 joints`. `plural` is needed if it is not the noun with an s."""
     return f"{count} {noun if count == 1 else plural or noun + 's'}"
 
 
-def did_you_mean(name: object, known: Iterable[str]) -> str:
-    """` Did you mean 'x'?` with the known name nearest to one that is not known; empty where none is near.
+def as_sentence(text: str) -> str:
+    """The text with a capital first letter, and all others as they are: names in it keep their case."""
+    return f"{text[:1].upper()}{text[1:]}"
 
-    Nothing is searched among very many names: a file may have thousands of names, and miss all of them.
+
+def did_you_mean(name: object, known: Iterable[str]) -> str:
+    """` Did you mean 'x'?` with the known name most similar to `name`; empty if no known name is similar enough.
+
+    A name is similar if it differs in at most about one letter of five, or if one of the two is at least a third of the
+    other and contained in it. Of names of up to four letters, one letter may differ, but not the first. A long list of
+    names is not searched: a file may have thousands of names and use thousands of unknown ones.
     """
     spelled: dict[str, str] = {}
-    size = len(str(name))
+    text = str(name).lower()
+    size = len(text)
     for one in known:
         spelled[one.lower()] = one
         size += len(one)
         if size > MOST_SEARCHED:
             return ""
-    import difflib  # imported only where something is wrong
+    import difflib  # imported only if something is wrong
 
-    near = difflib.get_close_matches(str(name).lower(), spelled, n=1, cutoff=0.5)
-    return f" Did you mean '{spelled[near[0]]}'?" if near else ""
+    for guess in difflib.get_close_matches(text, spelled, n=5, cutoff=0.5):
+        shorter, longer = sorted((text, guess), key=len)
+        least = 0.65 if len(text) < 5 and guess[0] == text[0] else 0.8
+        if (len(shorter) > 2 and shorter in longer) or difflib.get_close_matches(text, [guess], cutoff=least):
+            return f" Did you mean '{spelled[guess]}'?"
+    return ""

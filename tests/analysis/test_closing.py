@@ -170,7 +170,7 @@ def test_closes_from_anywhere(dynamics: Dynamics) -> None:
         found = close_loops(dynamics, q, held="q1")
         assert found and found.q[0] == q[0] and opening(dynamics, found.q) < 1e-11
     straight = close_loops(dynamics, [0.0, 0.0, 0.0])  # all in line, where every derivative points along it
-    assert straight and "from start 2" in straight.message
+    assert straight and "from initial guess 2" in straight.message
 
 
 def test_closes_loops_in_space_from_anywhere() -> None:

@@ -53,6 +53,20 @@ def test_easydyn_double_pendulum() -> None:
     assert found.note == ""
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_the_largest_entry_of_a_complex_shape_is_exactly_one(seed: int) -> None:
+    K = np.array([[3.0, -1.0, 0.2], [-1.0, 2.0, -0.7], [0.2, -0.7, 1.5]])
+    C = 0.2 * np.random.default_rng(seed).normal(size=(3, 3))
+
+    def residual(q: list[object], v: list[object], a: list[object]) -> list[object]:
+        return [a[i] + sum(C[i, j] * v[j] + K[i, j] * q[j] for j in range(3)) for i in range(3)]  # type: ignore[operator]
+
+    found = poles(second_order(residual, {"x": "m", "y": "m", "z": "m"}))
+    assert np.iscomplexobj(found.shapes)
+    assert (found.shapes == 1.0).any(axis=1).all()
+    assert np.abs(found.shapes).max() <= 1.0 + 1e-9
+
+
 def test_shapes_diagonalize_mass_and_stiffness() -> None:
     robot = library.chain(6)
     found, matrices = poles(robot), second_order_matrices(robot)
@@ -183,7 +197,7 @@ def test_what_is_no_equilibrium_is_noted_and_bad_input_told() -> None:
         poles(library.pendulum(), window=(2.0, 1.0))
     with pytest.raises(UnsupportedError, match="expected two frequencies"):
         poles(library.pendulum(), window=3.0)  # type: ignore[arg-type]
-    with pytest.raises(UnsupportedError, match="q is given with a Linearization"):
+    with pytest.raises(UnsupportedError, match="q is given, but the Linearization has it"):
         poles(linearize(library.pendulum()), q=[0.0])
     with pytest.raises(ShapeError, match="expected a finite number"):
         poles(library.pendulum(), q=[math.inf])

@@ -194,7 +194,7 @@ def test_bad_input_is_named() -> None:
         inverse_kinematics(robot, {"flange": [[1.0], [2.0, 3.0]]})
     with pytest.raises(ShapeError, match="not finite"):
         inverse_kinematics(robot, {"flange": [np.nan, 0.0, 0.0]})
-    with pytest.raises(ShapeError, match=r"R R\^T is off the unit matrix by 3"):
+    with pytest.raises(ShapeError, match=r"R R\^T differs from the unit matrix by 3"):
         inverse_kinematics(robot, {"flange": np.diag([2.0, 1.0, 1.0, 1.0])})
     with pytest.raises(ShapeError, match="det R is -1"):
         inverse_kinematics(robot, {"flange": np.diag([-1.0, 1.0, 1.0, 1.0])})

@@ -155,7 +155,7 @@ def test_masses_of_a_linkage(loops: str) -> None:
     np.testing.assert_allclose(np.concatenate([found.q[-1, :, 0], found.v[-1, :, 0]]), expected, atol=1e-10)
     with pytest.raises(UnsupportedError, match="parameter 'l1' opens a loop"):
         sensitivities(robot, 0.3, "l1", q=start)
-    with pytest.raises(UnsupportedError, match="which a single coordinate would open"):
+    with pytest.raises(UnsupportedError, match="which a change of one initial value would violate"):
         sensitivities(robot, 0.3, initial="q.q1", q=start)
 
 
@@ -217,15 +217,15 @@ def test_a_multiple_pole_is_named() -> None:
 
 def test_bad_input_is_told_in_a_sentence() -> None:
     system = plant(library.double_pendulum(), parameters=["l1"])
-    with pytest.raises(UnsupportedError, match="the variational method starts from a Lagrangian"):
+    with pytest.raises(UnsupportedError, match="the variational method needs a Lagrangian"):
         sensitivities(system, 1.0, "l1", method="variational", step=0.01)
-    with pytest.raises(UnsupportedError, match="name at least one"):
+    with pytest.raises(UnsupportedError, match="Name at least one"):
         sensitivities(system, 1.0)
-    with pytest.raises(ModelError, match=r"parameter 'm2': plant 'double_pendulum' keeps 'l1' as inputs"):
+    with pytest.raises(ModelError, match=r"parameter 'm2': plant 'double_pendulum' was made with the parameters 'l1'"):
         sensitivities(system, 1.0, "m2")
     with pytest.raises(ModelError, match="has no parameter of that name"):
         sensitivities(library.double_pendulum(), 1.0, "l3")
-    with pytest.raises(ShapeError, match="has no u 'q3'"):
+    with pytest.raises(ShapeError, match="has no input 'q3'"):
         sensitivities(system, 1.0, "u.q3")
     with pytest.raises(ModelError, match="'l1' is named 2 times"):
         sensitivities(system, 1.0, ["l1", "l1"])
@@ -236,7 +236,7 @@ def test_bad_input_is_told_in_a_sentence() -> None:
     found = sensitivities(system, 0.1, "l1", output_step=0.1)
     with pytest.raises(ShapeError, match=r"no column 'q.q3'.*Did you mean"):
         found["q.q3", "l1"]
-    with pytest.raises(ShapeError, match="by 'm1' were not asked for"):
+    with pytest.raises(ShapeError, match="with respect to 'm1' were not computed"):
         found["q.q1", "m1"]
-    with pytest.raises(ShapeError, match="by 'm1' were not asked for"):
+    with pytest.raises(ShapeError, match="with respect to 'm1' were not computed"):
         pole_sensitivities(system, "l1")["m1"]

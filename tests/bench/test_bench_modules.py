@@ -106,7 +106,7 @@ def test_a_chain_longer_than_the_stack_goes_to_mujoco() -> None:
 
 def test_a_process_that_fails_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(redocking, "SCRIPT", "raise SystemExit('no such module')")
-    with pytest.raises(KinemorphError, match="in a process of its own failed: no such module"):
+    with pytest.raises(KinemorphError, match="in a new Python process failed: no such module"):
         redocking.redocked("rk4", 1)
 
 

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from kinemorph.codegen.backends.c.export import export_c
-from kinemorph.codegen.backends.llvm import shared_numbers
 from kinemorph.codegen.backends.text.sympy_matrices import to_sympy
 from kinemorph.codegen.backends.text.sympy_source import export_sympy
 from kinemorph.codegen.building.compile import build
@@ -14,6 +13,7 @@ from kinemorph.codegen.derivatives.differentiate import hessian, jacobian
 from kinemorph.codegen.graphs.program import Program
 from kinemorph.codegen.graphs.tracing import trace
 from kinemorph.codegen.loops.block_routines import routine
+from kinemorph.codegen.storing import shared_numbers
 from kinemorph.codegen.storing.recipes import Recalled, recalled, written
 from kinemorph.vocabulary.blocks import Block
 from kinemorph.vocabulary.frozen_array import FrozenArray

@@ -79,7 +79,7 @@ def test_wrong_states_are_refused() -> None:
     robot = LIBRARY["crane"]()
     with pytest.raises(ShapeError, match=r"expected \(n, 2\)"):
         Poses(robot, [[0.0, 0.0, 0.0]])
-    with pytest.raises(ShapeError, match="'theta' of row 1"):
+    with pytest.raises(ShapeError, match="'theta' in row 1"):
         Poses(robot, [[0.0, 0.0], [0.0, np.nan]])
 
 
@@ -152,7 +152,7 @@ def test_a_video_is_read_back(swing: Trajectory, tmp_path: Path) -> None:
         ("exit 3", "does not start .it ends with code 3."),
         ('case "$*" in *-version*) exit 0;; *) head -c 1000 >/dev/null; exit 1;; esac', "ffmpeg"),
         ('case "$*" in *-version*) exit 0;; *) cat >/dev/null; exit 1;; esac', "did not finish"),
-        ('case "$*" in *-version*) exit 0;; *) exec sleep 60;; esac', "took no more frames"),
+        ('case "$*" in *-version*) exit 0;; *) exec sleep 60;; esac', "stopped reading frames"),
     ],
 )
 def test_a_broken_ffmpeg_is_told_and_leaves_nothing(
@@ -185,7 +185,7 @@ def test_wrong_wishes_are_sentences(swing: Trajectory, tmp_path: Path) -> None:
         ({"speed": -1.0}, "speed is -1"),
         ({"speed": "slow"}, "speed is 'slow'"),
         ({"size": "big"}, "size is 'big'"),
-        ({"trace": 3}, "trace is 3; expected names"),
+        ({"trace": 3}, "trace is 3; expected the name"),
         ({"speed": 1e-6}, "frames"),
         ({"trace": "hand"}, "hand"),
         ({"camera": "rigth"}, "Did you mean 'right'"),

@@ -18,8 +18,11 @@ from kinemorph.display.looks.poses import Poses
 from kinemorph.display.looks.postures import stance
 from kinemorph.display.looks.solids import MESH_LIMIT, Grain, facets, normals, opacity
 from kinemorph.display.painting.draw import draw
+from kinemorph.display.painting.lighting import STEEP, lamp_of
+from kinemorph.display.painting.painter import Painting
+from kinemorph.display.scenes.building import scene_of
 from kinemorph.display.scenes.figures import lost_meshes
-from kinemorph.errors import KinemorphError, ModelError, ShapeError
+from kinemorph.errors import KinemorphError, ModelError, ShapeError, UnsupportedError
 from kinemorph.model.body import Body
 from kinemorph.model.building.builder import RobotBuilder
 from kinemorph.model.library import LIBRARY
@@ -245,3 +248,48 @@ def test_drawing_leaves_pyplot_and_the_backend_alone() -> None:
 
 def test_identity_is_where_the_world_is() -> None:
     assert poses_at(bare("legs"), None)["upper"].p == IDENTITY.p
+
+
+# ── defaults and limits ───────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("name", ["four_bar", "slider_crank", "five_bar"])
+def test_loops_are_closed_where_no_configuration_is_given(name: str) -> None:
+    figure = draw(LIBRARY[name]())
+    ends = np.asarray(figure.axes[0].collections[-1].get_offsets())  # rings at both sides of the joint of the loop
+    assert ends.shape == (2, 2) and np.abs(ends[0] - ends[1]).max() < 1e-6
+
+
+@pytest.mark.parametrize("size", [0.1, 100, -1, 0, "big", (3.0, 3.0, 3.0), (3.0,), (3.0, 400.0), np.nan])
+def test_a_size_that_makes_no_sense_is_a_sentence(size: Any) -> None:
+    with pytest.raises(UnsupportedError, match=r"size is .*; expected the longer side, or \(width, height\)"):
+        draw(LIBRARY["pendulum"](), size=size)
+
+
+@pytest.mark.parametrize("name", ["scara", "puma", "humanoid"])
+def test_shadows_end_inside_the_picture(name: str) -> None:
+    robot = LIBRARY[name]()
+    painting = Painting(scene_of(robot), camera=(40.0, -35.0), size=3.0)
+    shot = painting.cast.at(0)
+    solid = shot.points[np.unique(painting.cast.faces[~painting.cast.force])]
+    light = lamp_of(painting.window.azimuth, STEEP).axes[2]
+    cast = solid - ((solid[:, 2] - painting.scene.floor) / light[2])[:, None] * light
+    x, y = painting.window.pixels(cast, 0)[:, :2].T
+    width, height = painting.window.size
+    assert x.min() >= 0.0 and y.min() >= 0.0 and x.max() <= width and y.max() <= height
+
+
+def test_a_view_along_a_mechanism_leaves_room_around_its_base() -> None:
+    figure = draw(LIBRARY["double_pendulum"](), [1.5, 0.0], camera="front")
+    size = outlines.extent(LIBRARY["double_pendulum"](), poses_at(LIBRARY["double_pendulum"](), [1.5, 0.0]))
+    assert min(np.ptp(figure.axes[0].get_xlim()), np.ptp(figure.axes[0].get_ylim())) >= 0.3 * size  # the cube: 0.05
+
+
+def test_type_hints_of_public_functions_are_found_without_matplotlib() -> None:
+    code = (
+        "import sys, typing, kinemorph as k\n"
+        "for f in (k.draw, k.plot, k.animate, k.replay, k.draw_modes, k.plot_phase, k.plot_poles):\n"
+        "    typing.get_type_hints(f)\n"
+        "assert 'matplotlib' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -220,7 +220,7 @@ def test_looking_at_dynamics_makes_nothing(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr("kinemorph.deriving.making.trace", lambda *_, **__: pytest.fail("traced"))
     monkeypatch.setattr("kinemorph.deriving.making.build", lambda *_, **__: pytest.fail("compiled"))
     said = words(dynamics._repr_html_())
-    assert "No function was used yet" in said and "mass_matrix" in said and "jacobian(frame)" in said
+    assert "No function has been used yet" in said and "mass_matrix" in said and "jacobian(frame)" in said
     assert model_cards.made_functions(dynamics) == {} and dynamics._repr_latex_() is None
 
 
@@ -362,9 +362,9 @@ def test_verdicts_have_cards(run: Trajectory) -> None:
     failed = Check("inverse dynamics", "ID(q, v, a) = M a + h.", "failed", 1e-3, 1e-13, "seen at state 2")
     verdict = Verification("arm", "newton_euler", "llvm", 8, 0, (passed, failed))
     said = words(verdict._repr_html_())
-    assert "some laws are broken" in said and "1.0e-03 of 1e-13 seen at state 2" in said
+    assert "some checks failed" in said and "1.0e-03 of 1e-13 seen at state 2" in said
     assert said.index("inverse dynamics") < said.index("mass matrix symmetric")  # what failed comes first
-    assert "all laws hold" in words(replace(verdict, checks=(passed,))._repr_html_())
+    assert "all checks passed" in words(replace(verdict, checks=(passed,))._repr_html_())
     assert "energy balance" in words(kinemorph.audit(run)._repr_html_())
 
 

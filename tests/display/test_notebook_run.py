@@ -118,7 +118,7 @@ def test_a_large_replay_is_thinned_and_says_so(spinning: Replay, monkeypatch: py
     html = spinning._repr_html_()
     shown = notebook_frame.fitting(spinning)
     assert shown is not None and base < shown.size <= notebook_frame.MOST_BYTES
-    assert "pictures for each second instead of 60" in html and "replay.save(" in html
+    assert "frames per second instead of 60" in html and "replay.save(" in html
     scene = shown.scene
     assert scene.times[0] == 0.0 and scene.times[-1] == spinning.scene.times[-1]
     kept = np.searchsorted(spinning.scene.times, scene.times)

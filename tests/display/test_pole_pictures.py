@@ -131,5 +131,5 @@ def test_modes_that_are_not_there_are_sentences(chain: Poles) -> None:
         draw_modes(chain, [5])
     with pytest.raises(UnsupportedError, match="1 to 12"):
         draw_modes(chain, [1] * 13)
-    with pytest.raises(UnsupportedError, match="Widen the window"):
+    with pytest.raises(UnsupportedError, match="with window="):
         draw_modes(poles(LIBRARY["pendulum"](), window=(100.0, 200.0)))

@@ -290,7 +290,7 @@ def test_a_lost_mesh_is_told_and_its_body_gets_a_simple_shape() -> None:
     lost = MeshFile("package://arm/link.stl")
     robot = RobotBuilder("arm").body("b", 1.0, inertia=(0.1, 0.1, 0.1), shapes=(lost,)).root("b").build()
     scene = scene_of(robot)
-    assert scene.notes == ("mesh 'package://arm/link.stl': the file was not found. Name its folder in package_dirs.",)
+    assert scene.notes == ("mesh 'package://arm/link.stl': the file was not found. Add its folder to package_dirs.",)
     assert parts(scene, "shapes")
 
 
@@ -396,7 +396,7 @@ def test_traces_are_points_of_bodies() -> None:
         (lambda run: scene_of([run, run], spread=np.nan), UnsupportedError, "spread is nan; expected a finite"),
         (lambda run: scene_of([run, run], spread=[1.0, 0.0]), UnsupportedError, "spread is"),
         (lambda run: scene_of(run, fps="60"), UnsupportedError, "fps is '60'"),
-        (lambda run: scene_of(run, columns=[3]), UnsupportedError, "expected names of columns"),
+        (lambda run: scene_of(run, columns=[3]), UnsupportedError, "expected the name or a list of names of columns"),
         (lambda run: scene_of(run, trace="nose"), ModelError, "'nose'"),
         (lambda run: scene_of(run, columns="q.nose"), UnsupportedError, "the run has no column 'q.nose'"),
         (lambda run: scene_of(run, fps=0.0), UnsupportedError, "fps is 0; expected a number above 0"),

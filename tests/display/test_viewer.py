@@ -497,7 +497,7 @@ def test_a_script_that_ends_before_its_page_was_seen_says_so() -> None:
     script = "import kinemorph as k; k.view(k.library.pendulum()); print('end')"
     ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=True)
     assert ended.stdout.endswith("end\n")
-    assert "ends with the program" in ended.stderr and "block=True" in ended.stderr
+    assert "the program ends" in ended.stderr and "block=True" in ended.stderr
 
 
 def test_viewers_made_at_once_have_ports_of_their_own_and_no_banner(

@@ -149,34 +149,43 @@ def test_what_cannot_be_said_is_told(tmp_path: Path) -> None:
     with pytest.warns(ModelWarning, match="two kinds of modules have the letter 'B'"):
         save(assembly.system(), tmp_path / "o.toml")
     assert load(tmp_path / "o.toml").robot == assembly.robot()
-    with pytest.warns(ModelWarning, match="what is docked to what has no place in URDF"):
+    with pytest.warns(ModelWarning, match="URDF cannot express dockings"):
         save(organism9(), tmp_path / "o.urdf")
 
 
 BAD = {
-    '[assembly]\ngrid = """\nB>0 B?1\nX>2"""': [(4, "'B?1' has '?' after its letter"), (5, "'X>2' begins with")],
+    '[assembly]\ngrid = """\nB>0 B?1\nX>2"""': [
+        (4, "'B?1' has '?' after the letter"),
+        (5, "'X>2' does not start with"),
+    ],
     '[assembly]\ngrid = "B>0 . B>1"': [(3, "module 'm1' is not docked to 'm0'")],
     '[assembly]\ngrid = "B>0"\nroot = "up"': [(4, "root is 'up'")],
     '[assembly]\ngrid = "B>0"\nroot = 3': [(4, "root is '3'")],
     '[assembly]\ngrid = "B>0"\nbase = "m3"': [(3, "base is 'm3'")],
     '[assembly]\ngrid = "B>0"\ndocked = []': [(4, "grid and docked are given together")],
-    "[assembly]\ndocked = [\n[0, 1, 3, 4],\n[0, 2, 3, 4]]": [(5, "side 3 of module 'm0' is docked to module 'm1'")],
+    "[assembly]\ndocked = [\n[0, 1, 3, 4],\n[0, 2, 3, 4]]": [
+        (5, "side 3 of module 'm0' is already docked to module 'm1'")
+    ],
     "[assembly]\ndocked = [\n[0, 1, 3, 4],\n[1, 2]]": [(5, "row 2: it is [1, 2]")],
     "[assembly]\ntype = 3\ndocked = [[0, 1, 3, 4]]": [(4, "modules is 3; expected a letter")],
-    "[assembly]": [(2, "it says nothing of what is docked")],
-    '[assembly]\ngrid = "B>0"\n[bodies.a]\nmass = 1': [(4, "[bodies] stands beside an assembly")],
-    '[assembly]\ngrid = "B>0"\n[modules.m0]\ntype = "S"': [(4, "[modules] stands beside a grid")],
+    "[assembly]": [(2, "no modules are given")],
+    '[assembly]\ngrid = "B>0"\n[bodies.a]\nmass = 1': [(4, "[bodies] is given together with an assembly")],
+    '[assembly]\ngrid = "B>0"\n[modules.m0]\ntype = "S"': [(4, "[modules] is given together with a grid")],
     "[[dockings]]\na = 0\nside_a = 3\nb = 1\nside_b = 7": [(2, "module 'm1' (Backbone) has no port on side 7")],
     "[[dockings]]\na = 0\nside_a = 3\nb = true\nlower = 1": [
         (5, "b is True, expected a name"),
         (2, "'side_b' is missing"),
     ],
-    "[[dockings]]\na = 0\nside_a = 3\nb = 1\nside_b = 4\nlower = 1": [(7, "lower is given without a joint")],
-    "[[poses]]\na = 0\nb = 1\ntranslation = [1, 0, 0]": [(2, "from the nearest legal docking")],
+    "[[dockings]]\na = 0\nside_a = 3\nb = 1\nside_b = 4\nlower = 1": [
+        (7, "lower is given, but the docking has no joint module")
+    ],
+    "[[poses]]\na = 0\nb = 1\ntranslation = [1, 0, 0]": [(2, "from the nearest possible docking")],
     "[assembly]\ngap = 1\n[[poses]]\na = 0\nb = 1": [(3, "gap is given without bend")],
-    '[assembly]\ngrid = "B>"\n[module_types.B]\nlike = "scout"\ntread = 3': [(6, "tread is no data of a scout")],
+    '[assembly]\ngrid = "B>"\n[module_types.B]\nlike = "scout"\ntread = 3': [
+        (6, "the key tread does not apply to a scout")
+    ],
     '[assembly]\ngrid = "B>"\n[module_types.A]\nmass = 3': [
-        (5, "mass is data of a built-in kind"),
+        (5, "the key mass applies only to built-in kinds"),
         (4, "it has no bodies"),
     ],
     '[assembly]\ngrid = "B>"\n[module_types.A.bodies.x]\nmass = -1': [(5, "mass is -1 kg")],
@@ -184,7 +193,7 @@ BAD = {
         (4, "hinge is 'h'")
     ],
     '[assembly]\ngrid = "B>"\n[module_types.A.bodies.x]\nmass = 1\n[module_types.A.ports.q]\nbody = "x"\nreach = 1': [
-        (8, "reach is given for a side that is none of 1 to 6")
+        (8, "which is none of 1 to 6")
     ],
 }  # after the first line, kinemorph = 1
 
@@ -234,7 +243,7 @@ def test_the_verb(tmp_path: Path) -> None:
     ring = written("B>0 B>1\nB>2 B>3", tmp_path, "ring.grid")
     assert "with rings" in run("assemble", str(ring)).stdout
     for arguments, words in (
-        (["puma"], "'puma' has no assembly of modules"),
+        (["puma"], "'puma' is a robot without an assembly of modules"),
         ([str(ring), "--planar"], "modules are docked in a ring"),
         (["organism9", "--base", "m77"], "there is no module 'm77'"),
         (["organism9", "--dyads", "both"], "dyads is 'both'"),

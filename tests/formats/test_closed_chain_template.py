@@ -77,7 +77,7 @@ def test_a_start_that_is_open_says_where_and_by_how_much(text: str, gap: str, re
     with pytest.warns(kinemorph.errors.ModelWarning) as told:
         system = start(text)
     (message,) = (str(warning.message) for warning in told)
-    assert f"the start is open at 'closure' by {gap} m or rad" in message and remedy in message
+    assert f"the initial configuration leaves loops open: 'closure' by {gap} m or rad" in message and remedy in message
     assert message.endswith("[start]") and re.search(r":6\d: settings:", message)
     assert system.settings.q[0] == 0.6
     with pytest.raises(kinemorph.errors.ShapeError, match="'closure' by"):

@@ -375,7 +375,7 @@ def test_slips_of_tables_have_their_remedies() -> None:
     (finding,) = read_text("theta d a alpha\n0 0 1 0\n")[1].found
     assert finding.rule == "syntax" and finding.remedy.startswith("Write theta, d, a, alpha")
     finding = read_text("theta,d,a,alpha\nq1,0,1,0\n")[1].errors[0]
-    assert "the coordinate itself is not written" in finding.remedy
+    assert "instead of the coordinate" in finding.remedy
 
 
 def test_an_arm_of_a_table_is_not_free() -> None:

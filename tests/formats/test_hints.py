@@ -40,7 +40,7 @@ def test_a_moment_a_power_of_ten_off_is_named_with_what_would_fit(power: int, ax
     moments[axis] *= 10.0**power
     sentence = decimal_point(np.diag(moments))
     assert f"about {'xyz'[axis]}" in sentence and "decimal point" in sentence
-    fitting = float(sentence.partition(" as ")[2].partition(";")[0])
+    fitting = float(sentence.partition(", but ")[2].partition(" ")[0])
     assert fitting <= moments.sum() - moments[axis] and fitting * 10**power >= moments[axis]
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from kinemorph.formats.loading import examine
-from kinemorph.formats.repairs import copy_name, mend
-from kinemorph.formats.xml_values import mended_numbers
+from kinemorph.formats.repairs import copy_name, repaired
+from kinemorph.formats.xml_values import corrected_numbers
 from support.tools.each_case import each_case
 
 INERTIA = '<inertia ixx=".1" iyy=".1" izz=".1" ixy="0" ixz="0" iyz="0"/>'
@@ -44,7 +44,7 @@ ARM = (
     ],
 )
 def test_numbers_are_mended_where_they_can_be_read_in_one_way(text: str, count: int, mended: str) -> None:
-    assert mended_numbers(text, count) == mended
+    assert corrected_numbers(text, count) == mended
 
 
 def test_a_document_is_mended_and_then_loads(tmp_path: Path) -> None:
@@ -55,7 +55,7 @@ def test_a_document_is_mended_and_then_loads(tmp_path: Path) -> None:
     assert all(finding.repair for finding in examination.errors)
     copy = copy_name(path)
     assert copy.name == "arm.fixed.urdf"
-    copy.write_bytes(mend(examination.document, examination.findings))
+    copy.write_bytes(repaired(examination.document, examination.findings))
     again = examine(copy)
     assert again.findings == () and again.system is not None
     assert again.system.robot.body("a").mass == 1.5
@@ -69,7 +69,7 @@ def test_comments_stay_and_lines_keep_their_numbers(tmp_path: Path, head: str) -
     path = tmp_path / "arm.urdf"
     path.write_text(f'{head}<robot name="r"><!-- d -->\n{LINK.format("b", "2,5")}\n</robot>\n<!-- e -->\n')
     examination = examine(path)
-    text = mend(examination.document, examination.findings).decode()
+    text = repaired(examination.document, examination.findings).decode()
     assert text.splitlines()[-3:] == [LINK.format("b", "2.5"), "</robot>", "<!-- e -->"]
     assert len(text.splitlines()) == len(path.read_text().splitlines())
     assert [note for note in ("a", "b\nc") if f"<!-- {note} -->" in text] == [n for n in ("a", "b\nc") if n in head]
@@ -111,7 +111,7 @@ def test_the_texts_of_elements_are_mended_as_well(tmp_path: Path) -> None:
     examination = examine(path)
     assert {finding.rule for finding in examination.findings if finding.repair} == {"number", "rotation", "axis"}
     copy = copy_name(path)
-    copy.write_bytes(mend(examination.document, examination.findings))
+    copy.write_bytes(repaired(examination.document, examination.findings))
     again = examine(copy)
     assert again.findings == () and again.system is not None
     assert again.system.robot.body("a").mass == 1.5

@@ -37,7 +37,7 @@ INERTIAL = (
 def examined(text: str, *, base: str | None = None) -> Examination:
     findings = Findings("x.sdf")
     system = read(Source("x.sdf", text.encode()), Options(base), findings)
-    return Examination(system, tuple(findings.found), findings.untold)
+    return Examination(system, tuple(findings.found), findings.unlisted)
 
 
 def robot_of(text: str, **options: str) -> Robot:
@@ -665,15 +665,20 @@ def test_strict_makes_errors_of_warnings() -> None:
 @each_case(
     ("axis", "more", "kind", "told"),
     [
-        ("<xyz>0 0 1</xyz>", "<foo/>", "revolute", "<foo> in <joint> is not used"),
-        ("<xzy>0 1 0</xzy>", "", "revolute", "<xzy> in <axis> is not used.* Did you mean 'xyz'"),
-        ("", "", "revolute", "SDF's default 0 0 1 is taken"),
-        ("<xyz expresed_in='a'>0 0 1</xyz>", "", "revolute", "attribute 'expresed_in' of <xyz> is not used"),
+        ("<xyz>0 0 1</xyz>", "<foo/>", "revolute", "<foo> in <joint> has no effect"),
+        ("<xzy>0 1 0</xzy>", "", "revolute", "<xzy> in <axis> has no effect.* Did you mean 'xyz'"),
+        ("", "", "revolute", "SDF's default 0 0 1 is used"),
+        ("<xyz expresed_in='a'>0 0 1</xyz>", "", "revolute", "attribute 'expresed_in' of <xyz> has no effect"),
         ("<xyz>0 0 1</xyz><limit><lowr>1</lowr></limit>", "", "revolute", "<lowr> in <limit>.*Did you mean 'lower'"),
         ("<xyz>0 0 1</xyz><dynamics><dampin>1</dampin></dynamics>", "", "revolute", "<dampin> in <dynamics>"),
-        ("<xyz>0 0 1</xyz><limit><lower>-1</lower></limit>", "", "continuous", "<lower> of a continuous joint"),
-        ("<xyz>0 0 1</xyz><limit><upper>1</upper></limit>", "", "ball", "<upper> of a ball joint is not used"),
-        ("<xyz>0 0 1</xyz>", "", "screw", "SDF's default of 1 m per turn is taken"),
+        (
+            "<xyz>0 0 1</xyz><limit><lower>-1</lower></limit>",
+            "",
+            "continuous",
+            "<lower> is not used, because a continuous joint",
+        ),
+        ("<xyz>0 0 1</xyz><limit><upper>1</upper></limit>", "", "ball", "<upper> is not used, because a ball joint"),
+        ("<xyz>0 0 1</xyz>", "", "screw", "SDF's default of 1 m per turn is used"),
         ("<xyz>0 0 1</xyz>", "<pose relativ_to='a'/>", "revolute", "attribute 'relativ_to' of <pose>"),
     ],
 )
@@ -688,7 +693,7 @@ def test_slips_of_the_pen_and_defaults_that_move_something_are_named(axis, more,
 def test_a_slip_of_the_pen_in_a_link_is_named():
     found = examined(model(link("a").replace("</inertia>", "<ixyy>1</ixyy></inertia>")))
     (finding,) = found.findings
-    assert finding.problem == "<ixyy> in <inertia> is not used" and "Did you mean" in finding.remedy
+    assert finding.problem == "<ixyy> in <inertia> has no effect" and "Did you mean" in finding.remedy
 
 
 def test_mass_of_shapes_lies_where_the_shapes_lie():

@@ -173,7 +173,7 @@ def test_a_toml_model_with_a_sidecar(tmp_path: Path) -> None:
     path, beside = tmp_path / "arm.toml", tmp_path / "more.toml"
     path.write_text('kinemorph = 1\n[bodies.a]\nmass = 1\nsolid = { kind = "sphere", radius = 1 }\n')
     beside.write_text('kinemorph = 1\n[joints.root]\nkind = "free"\nparent = "world"\nchild = "a"\n')
-    with pytest.raises(ParseError, match=r"arm\.toml:2: body 'a': no joint has it"):
+    with pytest.raises(ParseError, match=r"arm\.toml:2: body 'a': it is not the child of any joint"):
         kinemorph.load(path)
     assert kinemorph.load(path, sidecar=beside).robot.joint_names == ("root",)
 
@@ -195,5 +195,7 @@ def test_a_sidecar_beside_is_not_that_of_a_toml_file(tmp_path: Path) -> None:
 def test_a_sidecar_that_is_left_over_is_told(tmp_path: Path) -> None:
     (tmp_path / "arm.sidecar.toml").write_text(CLOSURE)
     arm = RobotBuilder("arm").add(Body.sphere("ball", 1.0, 0.1)).joint("j", "revolute", "world", "ball").build()
-    with pytest.warns(kinemorph.errors.ModelWarning, match=r"'arm\.sidecar\.toml' lies beside this file"):
+    with pytest.warns(
+        kinemorph.errors.ModelWarning, match=r"'arm\.sidecar\.toml' of another model is in the same folder"
+    ):
         kinemorph.save(arm, tmp_path / "arm.urdf")

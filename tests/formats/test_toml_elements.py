@@ -246,7 +246,7 @@ def test_wiring_is_checked_when_a_file_is_loaded(tmp_path: Path) -> None:
     )
     (finding,) = examine(sidecar).errors
     assert (finding.line, finding.element) == (18, "element 't'")
-    assert "means something else in signals" in finding.problem
+    assert "another meaning in signals" in finding.problem
 
 
 @dataclasses.dataclass(frozen=True)
@@ -291,14 +291,14 @@ def test_a_table_may_stand_in_a_csv_beside_the_model(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "rule", "says"),
     [
-        ({"file": "../push.csv"}, "path", "expected one beside the model"),
-        ({"file": "/etc/hostname"}, "path", "expected one beside the model"),
+        ({"file": "../push.csv"}, "path", "outside the folders that may be read"),
+        ({"file": "/etc/hostname"}, "path", "outside the folders that may be read"),
         ({"file": "pull.csv"}, "path", "which does not exist"),
         ({"columns": '["t", "gx"]'}, "data", "has no column 'gx', expected one of t, fx, fy, fz"),
         ({"text": CSV + "1, 2, x, 4\n"}, "data", "line 4 is"),
-        ({"columns": '["t", "fx"]'}, "element", "row 0 of force has 1 numbers; expected 3"),
+        ({"columns": '["t", "fx"]'}, "element", "row 0 of force has 1 number; expected 3"),
         ({"text": "t,x,y,z\n1,0,0,0\n0,0,0,0\n"}, "element", "is not above"),
-        ({"text": ""}, "element", "expected two lists"),
+        ({"text": ""}, "element", "expected lists of equal length"),
     ],
 )
 def test_bad_tables_are_named(tmp_path: Path, options: dict[str, str], rule: str, says: str) -> None:
@@ -319,7 +319,7 @@ def test_functions_are_left_out_with_a_warning(tmp_path: Path) -> None:
     with pytest.warns(ModelWarning) as told:
         save(System(ARM, (waving, kept, hill)), tmp_path / "x.toml")
     sentences = [str(one.message) for one in told]
-    says = "is a Python function, which no file can hold, so that the element is left out"
+    says = "is a Python function, which a file cannot contain, so it is left out"
     assert any(f"'wave': its force {says}" in sentence for sentence in sentences)
     assert any(f"'foot': its ground.height {says}" in sentence for sentence in sentences)
     assert load(tmp_path / "x.toml").elements == (kept,)
@@ -370,7 +370,7 @@ FOOT = '[elements.e]\nkind = "contact"\nbody = "rod"\n'
         (
             '[elements.e]\nkind = "python controller"',
             14,
-            "holds a Python function, which no file can. Add it in Python",
+            "has a Python function, which a file cannot contain. Add it in Python",
         ),
         (
             MOTOR + PID.format("one").replace("q.hinge", "motor.curent"),

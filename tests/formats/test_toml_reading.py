@@ -18,7 +18,7 @@ from kinemorph.algebra.quaternions import direction_to_rotation
 from kinemorph.algebra.roll_pitch_yaw import rotation_of_angles
 from kinemorph.errors import ModelWarning, ParseError
 from kinemorph.formats.findings import Finding, Findings
-from kinemorph.formats.repairs import mend
+from kinemorph.formats.repairs import repaired
 from kinemorph.formats.sources import Options, Source
 from kinemorph.formats.toml import reader as toml
 from kinemorph.model.body import Body, Vector
@@ -305,8 +305,8 @@ def told(text: str) -> tuple[str, int, str]:
 
 MISTAKES = {
     # the file
-    "": ("structure", 1, "the mark of the format, 'kinemorph = 1', is missing"),
-    "kinemorph = 2": ("structure", 1, "the mark of the format, 'kinemorph = 1', is 2"),
+    "": ("structure", 1, "the key 'kinemorph', which gives the version of the format, is missing"),
+    "kinemorph = 2": ("structure", 1, "the key 'kinemorph', which gives the version of the format, is 2"),
     "kinemorph = 1\nbodys = 3": ("unknown", 2, "the key 'bodys' is not known, expected one of"),
     "kinemorph = 1\nbodies = 3": ("structure", 2, "'bodies' is 3, expected a table with one table per name"),
     "kinemorph = 1\n[bodies]\na = 3": ("structure", 3, "it is 3, expected a table"),
@@ -332,7 +332,7 @@ def joint(text: str) -> tuple[str, str]:
 CHANGES = {
     # in a body
     ("mass = 1", "mas = 1"): ("unknown", 4, "the key 'mas' is not known, expected one of mass, solid, com"),
-    ("mass = 1", 'mass = "1,5"'): ("number", 4, "mass is '1,5': column 2: ',' is there"),
+    ("mass = 1", 'mass = "1,5"'): ("number", 4, "mass is '1,5': column 2: found ','"),
     ("mass = 1", 'mass = "abc"'): ("number", 4, "mass is 'abc': column 1: there is no parameter 'abc'"),
     ("mass = 1", 'mass = "5 mm"'): (
         *("unit", 4, "mass: '5 mm' has the unit of a length, expected a mass such as '250 g'"),
@@ -366,7 +366,7 @@ CHANGES = {
     ('kind = "revolute"\n', ""): ("structure", 6, "the key 'kind' is missing"),
     ('parent = "world"', 'parent = "wrold"'): ("name", 8, "parent: there is no body 'wrold'"),
     ('parent = "world"', "parent = 1"): ("structure", 8, "parent is 1, expected text"),
-    ('child = "link"', 'child = "lnk"'): ("root", 3, "no joint has it as its child, expected one joint to carry it"),
+    ('child = "link"', 'child = "lnk"'): ("root", 3, "it is not the child of any joint, expected exactly one joint"),
     joint("axis = [0, 0, 2]"): ("axis", 10, "with length 2, expected length 1"),
     joint('axis = "w"'): ("axis", 10, "axis is 'w', expected one of x, y, z"),
     joint('lower = "5 mm"'): ("unit", 10, "lower: '5 mm' has the unit of a length"),
@@ -435,8 +435,8 @@ REMEDIES = {
     ('kind = "revolute"', 'kind = "floating"'): "Did you mean 'free'?",
     ('child = "link"', 'child = "link'): "Close the quotes.",
     ('child = "link"', 'child: "link"'): "Write key = value.",
-    ("[bodies.link]", "[bodies.link]\n[bodies.link]"): "Give one of the two another name",
-    joint("axis = [0, 1]"): "Write 3 of them.",
+    ("[bodies.link]", "[bodies.link]\n[bodies.link]"): "Rename one of the two",
+    joint("axis = [0, 1]"): "Write 3 items.",
 }
 
 
@@ -490,7 +490,7 @@ def test_what_is_safe_to_repair_carries_its_repair() -> None:
         ("number", 5, True),
         ("axis", 10, True),
     ]
-    mended = mend(findings.document, findings.found).decode()
+    mended = repaired(findings.document, findings.found).decode()
     assert "mass = 1.5  # kg" in mended
     robot = sound(mended).robot
     assert (robot.bodies[0].mass, robot.joints[0].axis) == (1.5, (0.0, 0.0, 1.0))

@@ -10,7 +10,7 @@ import pytest
 from kinemorph.errors import ModelWarning
 from kinemorph.formats.findings import Findings
 from kinemorph.formats.loading import examine, load, load_text
-from kinemorph.formats.repairs import mend
+from kinemorph.formats.repairs import repaired
 from kinemorph.formats.sources import Options, Source
 from kinemorph.formats.urdf import reader as urdf
 from kinemorph.mechanics.recursions.composite_bodies import mass_matrix
@@ -119,8 +119,8 @@ def test_a_missing_axis_is_x_and_told_and_fixed_joints_ignore_theirs():
 @pytest.mark.parametrize(
     ("inside", "problem", "remedy"),
     [
-        ('<dynamics dampening="1"/>', "no attribute 'dampening'", "Did you mean 'damping'?"),
-        ('<origin rpy="0 90 0"/>', "90 rad is more than a turn", "Write 1.57079633 if 90 degrees are meant."),
+        ('<dynamics dampening="1"/>', "the attribute 'dampening' is not known", "Did you mean 'damping'?"),
+        ('<origin rpy="0 90 0"/>', "90 rad is more than a full turn", "Write 1.57079633 if 90 degrees are meant."),
     ],
 )
 def test_what_is_read_as_something_else_than_was_meant_is_told(inside, problem, remedy):
@@ -138,8 +138,8 @@ def test_axes_that_only_lack_digits_are_told_once_and_mended_together():
     text = robot(link("a"), link("b"), link("c"), *bent)
     finding = only(text, "warning", "axis")
     assert "2 times in this file" in finding.problem and finding.element == "joint 'j0'"
-    _, findings = read(text, mendable=True)
-    sound(mend(findings.document, findings.found).decode())
+    _, findings = read(text, repairable=True)
+    sound(repaired(findings.document, findings.found).decode())
 
 
 def test_an_axis_of_another_length_is_scaled_and_can_be_mended():
@@ -480,26 +480,26 @@ def test_transmissions_are_actuators_and_mixed_ones_are_named():
     only(robot(*CHAIN, lost), "warning", "name")
 
 
-@pytest.mark.parametrize("mendable", [False, True])
-def test_comments_and_white_space_change_nothing(mendable):
+@pytest.mark.parametrize("repairable", [False, True])
+def test_comments_and_white_space_change_nothing(repairable):
     motor = (
         '<transmission name="t"><actuator name="m"/><joint name="j"/>'
         "<mechanicalReduction>\n5<!-- fifty -->0 </mechanicalReduction></transmission>"
     )
     text = robot(*CHAIN, motor).replace("<parent", "<!-- above --> <parent").replace("<mass", "\n<!-- kg -->\n<mass")
     findings = Findings("r.urdf")
-    system = urdf.read(Source("r.urdf", text.encode()), Options(mendable=mendable), findings)
+    system = urdf.read(Source("r.urdf", text.encode()), Options(repairable=repairable), findings)
     assert system is not None and not findings.found
     assert system.elements == (Actuator("m", "j", 50.0),)
     assert system.robot.bodies == sound(robot(*CHAIN)).robot.bodies
-    assert (findings.document is not None) == mendable
+    assert (findings.document is not None) == repairable
 
 
-@pytest.mark.parametrize("mendable", [False, True])
-def test_lines_are_known_in_long_files(mendable):
+@pytest.mark.parametrize("repairable", [False, True])
+def test_lines_are_known_in_long_files(repairable):
     findings = Findings("r.urdf")
     text = robot(link("a"), "\n" * 70_000, *[f'<link name="{k}"/>\n' for k in range(3)])
-    urdf.blueprint_of(Source("r.urdf", text.encode()), Options(mendable=mendable), findings)
+    urdf.blueprint_of(Source("r.urdf", text.encode()), Options(repairable=repairable), findings)
     place = text.count("\n", 0, text.index('name="2"')) + 1
     assert abs(findings.lines["body", "2"] - place) <= 1  # beyond line 65,535 libxml2 gives that of the next text
 
@@ -533,7 +533,7 @@ def test_a_slip_in_an_attribute_that_moves_something_is_named(slip):
     links = "".join(f'<link name="{name}">{mass}</link>' for name in "abc")
     joint = '<joint name="{}" type="continuous"><parent link="{}"/><child link="{}"/>{}</joint>'
     text = f'<robot name="r">{links}{joint.format("i", "a", "b", "")}{joint.format("j", "b", "c", slip)}</robot>'
-    with pytest.warns(ModelWarning, match="there is no attribute '(dampin|multiplyer)'.*Did you mean"):
+    with pytest.warns(ModelWarning, match="the attribute '(dampin|multiplyer)' is not known.*Did you mean"):
         load_text(text, "urdf")
 
 
@@ -547,3 +547,14 @@ def test_a_loop_that_is_read_backwards_swaps_the_axes_of_a_universal_joint():
     assert (closed.parent, closed.child) == ("c", "a")
     assert (closed.placement.p, closed.child_placement.p) == ((4.0, 5.0, 6.0), (1.0, 2.0, 3.0))
     assert (closed.axis, closed.axis2) == ((0.0, 1.0, 0.0), (1.0, 0.0, 0.0))
+
+
+def test_independent_errors_are_all_reported() -> None:
+    inertial = '<inertial><mass value="-1"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial>'
+    text = f"""<robot name="r"><link name="a">{inertial}</link><link name="b"/><link name="c"/><link name="d"/>
+<joint name="i" type="revolut"><parent link="nowhere"/><child link="b"/><axis xyz="0 0 0"/></joint>
+<joint name="j" type="fixed"><parent link="b"/><child link="none"/></joint>
+<joint name="k" type="continuous"><parent link="a"/><child link="d"/><axis xyz="0 0 0"/></joint></robot>"""
+    _, findings = read(text)
+    found = {(finding.line, finding.rule) for finding in findings.errors}
+    assert found == {(1, "mass"), (2, "structure"), (2, "name"), (2, "axis"), (3, "name"), (4, "axis")}

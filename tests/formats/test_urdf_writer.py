@@ -142,7 +142,7 @@ def test_the_start_and_the_drives_of_two_joints_for_one(kind, tmp_path):
     before = System(builder.build(), (Actuator("of_j", "j"), Actuator("of_k", "k", effort=2.0)), start)
     after, _, findings = written(before, tmp_path / "r.urdf")
     assert after.settings == start and after.elements == before.elements[1:]
-    assert any("of_j" in finding.element and "drive" in finding.problem for finding in findings.found)
+    assert any("of_j" in finding.element and "actuator" in finding.problem for finding in findings.found)
 
 
 def test_loops_go_into_a_sidecar_and_come_back(tmp_path):

@@ -79,9 +79,9 @@ def test_wrong_actuators_are_named() -> None:
     d = derive(five_bar(), backend="interpreter")
     with pytest.raises(UnsupportedError, match=r"forces at l1 cannot drive robot 'five_bar': none of them .* r1 [+-]"):
         d.actuation("l1")
-    with pytest.raises(ModelError, match=r"actuation: robot 'five_bar' has no joint 'l3'. Did you mean"):
+    with pytest.raises(ModelError, match=r"actuation: robot 'five_bar' has no joint 'l3'"):
         d.actuation(["l1", "l3"])
     with pytest.raises(ModelError, match="no joint is named"):
         d.actuation([])
-    with pytest.raises(ShapeError, match="expected 2 finite numbers above 0, for l1, r1"):
+    with pytest.raises(ShapeError, match="expected one finite number above 0 for each of the 2 actuators l1, r1"):
         d.actuation(["l1", "r1"], [1.0, -1.0])

@@ -310,5 +310,5 @@ def test_derivatives_that_are_not_there_are_named() -> None:
         dynamics.derivative(dynamics.mass_matrix.program, "q")  # type: ignore[arg-type]
     with pytest.raises(UnsupportedError, match=r"dynamics\.pose\('tool'\)"):
         dynamics.derivative(dynamics.pose, "q")  # type: ignore[arg-type]
-    with pytest.raises(UnsupportedError, match="runs in loops"):
+    with pytest.raises(UnsupportedError, match="is a loop program"):
         derive(library.chain(60), backend="interpreter").derivative("mass_matrix", "q")

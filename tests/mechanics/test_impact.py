@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from kinemorph import Body, Robot, RobotBuilder
-from kinemorph.mechanics.constraints.constrained import Rows
+from kinemorph.mechanics.constraints.constrained import ConstraintRows
 from kinemorph.mechanics.steps.plastic_impact import locked_rows, plastic_impact
 from kinemorph.mechanics.steps.state_transfer import body_states
 from kinemorph.mechanics.trees.resolve import resolve
@@ -65,7 +65,7 @@ def test_rows_that_are_kept_go_on_as_they_moved(apart: Robot) -> None:
     rng = np.random.default_rng(2)
     q, v = random_configuration(apart, rng).tolist(), rng.normal(size=apart.nv).tolist()
     tree, k = resolve(apart), apart.v_slice("hinge").start
-    kept = Rows([[float(j == k) for j in range(apart.nv)]], [0.0], [1.0])
+    kept = ConstraintRows([[float(j == k) for j in range(apart.nv)]], [0.0], [1.0])
     rows = locked_rows(tree, q, "port_a", "port_b")
     hit = plastic_impact(tree, q, v, rows, kept)
     assert hit.v[k] == pytest.approx(v[k], abs=1e-12) and abs(plastic_impact(tree, q, v, rows).v[k] - v[k]) > 1e-2

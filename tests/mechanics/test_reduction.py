@@ -168,7 +168,7 @@ def test_the_choice_is_well_conditioned_and_spares_what_is_driven() -> None:
 
 def test_what_cannot_be_chosen_is_said() -> None:
     d = derive(library.four_bar(), backend="interpreter")
-    with pytest.raises(ModelError, match=r"reduced: independent: robot 'four_bar' has no joint 'q4'. Did you mean"):
+    with pytest.raises(ModelError, match=r"reduced: independent: robot 'four_bar' has no joint 'q4'"):
         d.reduced("q4", at=CLOSED)
     with pytest.raises(UnsupportedError, match=r"2 independent velocities are named \(q1, q2\).* has 1 here"):
         d.reduced(("q1", "q2"), at=CLOSED)
@@ -190,7 +190,7 @@ def test_a_dead_point_names_the_joints_and_the_condition() -> None:
     angle = np.arccos((1.2**2 + 1.0 - 0.7**2) / (2.0 * 1.2))
     at = close_loops(d, [angle, 0.0, np.pi - np.arccos((0.7**2 + 1.0 - 1.2**2) / 1.4)]).q
     assert abs(at[1]) < 1e-6
-    with pytest.raises(UnsupportedError, match=r"with q3 independent.* do not decide q1, q2 .*cond\(J_z\) is"):
+    with pytest.raises(UnsupportedError, match=r"with q3 independent.* do not determine q1, q2 .*cond\(J_z\) is"):
         d.reduced("q3", at=[angle, 0.0, at[2]])
     assert d.reduced("q1", at=at).condition(at) < 10.0
 

@@ -112,22 +112,22 @@ def test_modules_of_several_cells() -> None:
     ("text", "words"),
     [
         ("", "has no modules"),
-        ("B>0 X>1", "line 1: 'X>1' begins with the letter of no kind of module; known are B (Backbone)"),
-        ("B>0 B?1", "'?' after its letter; expected the direction of its front: > (+x)"),
-        ("B>0 B", "has nothing after its letter"),
+        ("B>0 X>1", "line 1: 'X>1' does not start with the letter of a module type; known are B (Backbone)"),
+        ("B>0 B?1", "'?' after the letter; expected the direction of the module's front: > (+x)"),
+        ("B>0 B", "has nothing after the letter"),
         ("B>0 B>a.b", "the module's name is 'a.b'"),
-        ("B>0 B>1\nB>1", "line 2: module 'm1' stands in line 1 already"),
+        ("B>0 B>1\nB>1", "line 2: module 'm1' is already in line 1"),
         ("B>0 . B>2 B>3", "module 'm0' is not docked to 'm2' or the 1 module docked to it; expected one organism"),
-        ("B>0 K>1", "'m1' (small cube) has a pitch of 0.05 m; expected that of the grid, 0.105 m"),
-        ("W>0 B>1", "fills 3 rows and 1 columns here, but there is nothing 1 below its token, expected '#'"),
-        ("B>0 #", "'#' in cell 2 belongs to no module"),
+        ("B>0 K>1", "'m1' (small cube) has a pitch of 0.05 m; expected 0.105 m, the pitch of the base 'm0'"),
+        ("W>0 B>1", "fills 3 rows and 1 column here, but there is nothing 1 below its token, expected '#'"),
+        ("B>0 #", "'#' in cell 2 of the row belongs to no module"),
         ("#\nW>0\n#\nW>1\n#", "modules 'm0' and 'm1' overlap"),
         ("B>0 - .", "a connector leads to an empty cell"),
         ("B>0 -", "'-' has no cell to its right"),
         ("- B>0", "a connector leads to an empty cell"),
-        ("B>0 | B>1", "'|' stands among cells"),
-        ("B>0 B>1\n        |\nB>2", "'|' in place 9 does not join a cell with the one below it"),
-        ("#\nW>0 - B>1\n#", "the connector between 'm0' and 'm1' joins no two ports that face each other"),
+        ("B>0 | B>1", "'|' is in a line of cells"),
+        ("B>0 B>1\n        |\nB>2", "'|' at position 9 does not connect a cell with the cell below it"),
+        ("#\nW>0 - B>1\n#", "there is a connector between 'm0' and 'm1', but no ports that face each other"),
     ],
 )
 def test_mistakes_of_grids(text: str, words: str) -> None:
@@ -136,8 +136,8 @@ def test_mistakes_of_grids(text: str, words: str) -> None:
 
 def test_all_mistakes_are_told_and_the_base_is_known() -> None:
     assert len(told("B>0 X>1 B?2\nB>0")) == 3
-    assert "base is 'm7', which is none of its modules: m0, m1" in told("B>0 B>1", base="m7")[0]
-    assert "planar takes trees" in told("B>0 B>1\nB>2 B>3", planar=True)[0]
+    assert "base is 'm7', which is not one of its modules: m0, m1" in told("B>0 B>1", base="m7")[0]
+    assert "expected a tree because of planar" in told("B>0 B>1\nB>2 B>3", planar=True)[0]
     assert len(assemble("B>0 . B>1", several=True).organisms) == 2
 
 
@@ -159,15 +159,15 @@ def test_lists_of_sides() -> None:
 @each_case(
     ("source", "options", "words"),
     [
-        ([(0, 1, 3, 2), (0, 2, 3, 2)], {}, "side 3 of module 'm0' is docked to module 'm1' already"),
+        ([(0, 1, 3, 2), (0, 2, 3, 2)], {}, "side 3 of module 'm0' is already docked to module 'm1'"),
         ([(0, 1, 1, 2)], {}, "module 'm0' (Backbone) has no port on side 1; its ports are 2, 3, 4, 5"),
         ([(0, 1, 3, 5), (1, 2, 3, 5), (2, 3, 3, 5), (3, 4, 3, 5)], {}, "modules 'm0' and 'm4' overlap, 0 m"),
         ([(0, 1, 3, 4), (2, 3, 3, 4)], {}, "modules 'm2', 'm3' are not docked to 'm0'"),
         ([(0, 1, 3)], {}, "row 1: it is (0, 1, 3); expected (i, j, side of i, side of j)"),
-        ([(0, 1, 3, 2)], {"modules": "BX"}, "module 'm1': the kind 'X' is unknown"),
+        ([(0, 1, 3, 2)], {"modules": "BX"}, "module 'm1': the module type 'X' is unknown"),
         ([(0, 1, 3, 2)], {"modules": ["B"] * 3}, "module 'm2' is not docked"),
-        ([(0, 9, 3, 2)], {"modules": "BBB"}, "modules has 3 kinds for 2 modules: m0, m9"),
-        ([(0, 1, 3, 2)], {"modules": {0: "B"}}, "module 'm1': it has no kind"),
+        ([(0, 9, 3, 2)], {"modules": "BBB"}, "modules has 3 types for 2 modules: m0, m9"),
+        ([(0, 1, 3, 2)], {"modules": {0: "B"}}, "module 'm1': it has no type"),
         ([(0, 1, 3, 2)], {"at": {5: None}}, "at: there is no module 'm5'"),
         ([{"a": 0, "b": 1, "side_a": 3}], {}, "side_b is missing"),
         ([{"a": 0, "b": 1, "side_a": 3, "side": 3}], {}, "key 'side' is unknown"),
@@ -175,14 +175,14 @@ def test_lists_of_sides() -> None:
         ([(0, 1, 1, 6)], {"modules": "L", "planar": True}, "is not in the plane"),
         ([(0, 1, 3, 4, 2)], {"planar": True}, "has 2 quarter turns"),
         (3, {}, "3 is given to assemble; expected a grid in text"),
-        ([], {}, "no sides are listed"),
+        ([], {}, "the list of docked sides is empty"),
         ({}, {}, "{} is given as measured poses"),
-        ([(-1, 0, 3, 4)], {}, "a module is called -1"),
-        ([(True, 0, 3, 4)], {}, "a module is called True"),
-        ([(0, 1, 3, 4)], {"modules": "X"}, "modules: the kind 'X' is unknown"),
+        ([(-1, 0, 3, 4)], {}, "a module is named -1"),
+        ([(True, 0, 3, 4)], {}, "a module is named True"),
+        ([(0, 1, 3, 4)], {"modules": "X"}, "modules: the module type 'X' is unknown"),
         ([(0, 1, 3, 4)], {"base": 7}, "there is no module 'm7'"),
-        ([(0, 1, 3, 4)], {"at": {0: (0, 0, 0), 1: (0.2, 0, 0)}}, "0.095 m and 0 rad from there"),
-        ([(0, 1, 3, 4)], {"at": "here"}, "at is 'here'; expected a dict of places"),
+        ([(0, 1, 3, 4)], {"at": {0: (0, 0, 0), 1: (0.2, 0, 0)}}, "differ by 0.095 m and 0 rad"),
+        ([(0, 1, 3, 4)], {"at": "here"}, "at is 'here'; expected a dict from names"),
         ([(0, 1, 3, 4)], {"at": {0: np.full((4, 4), np.nan)}}, "the place of module 'm0' has a value that is not"),
         ({(0, 1): np.eye(4)}, {"tolerance": (-1.0, 0.1)}, "tolerance is (-1.0, 0.1); expected two numbers above 0"),
         ({(0, 1): np.eye(4)}, {"tolerance": "x"}, "tolerance is 'x'"),
@@ -202,19 +202,19 @@ def test_mistakes_of_lists(source: Any, options: dict[str, Any], words: str) -> 
         (lambda two: two.robot(root=3), "root is 3; expected 'free'"),
         (lambda two: two.dock("m0", 2.0, "m1", 2), "has no port on side 2.0"),
         (lambda two: two.undock("m0", 3).dock("m0", 3, "m1", 4, offset=None), "offset is None; expected a Pose"),
-        (lambda two: two.add("m5", "B"), "is of kind 'B'; expected a ModuleType"),
+        (lambda two: two.add("m5", "B"), "is of type 'B'; expected a ModuleType"),
         (lambda two: Assembly("x", None), "modules has None; expected a Module"),
         (lambda two: modules.backbone(mass="1 kg"), "mass is '1 kg'; expected a number in SI"),
-        (lambda two: modules.side_port(7, "b", 0.05), "asked for side 7"),
+        (lambda two: modules.side_port(7, "b", 0.05), "side is 7"),
         (lambda two: modules.side_port(3, "b", None), "reach of side 3 is None"),
         (lambda two: modules.ModuleType("e", "E", None), "bodies has None; expected a Body"),
         (lambda two: modules.put_down(None), "a NoneType was given, expected an Assembly"),
         (lambda two: modules.put_down(two, float("nan")), "height is nan"),
         (lambda two: modules.hinges(two.robot()), "a Robot was given, expected an Assembly"),
         (lambda two: modules.hinge_drives(two, None), "element 'None' has no joints"),
-        (lambda two: kinemorph.derive(two), "an Assembly was given, expected a Robot or a System. Pass what its"),
-        (lambda two: kinemorph.System(two), "an Assembly was given, expected a Robot or a System. Pass what its"),
-        (lambda two: kinemorph.verify(two), "an Assembly was given, expected a Robot or a System. Pass what its"),
+        (lambda two: kinemorph.derive(two), "an Assembly was given, expected a Robot or a System. Pass the result of"),
+        (lambda two: kinemorph.System(two), "an Assembly was given, expected a Robot or a System. Pass the result of"),
+        (lambda two: kinemorph.verify(two), "an Assembly was given, expected a Robot or a System. Pass the result of"),
         (lambda two: kinemorph.replay(two), "of type Assembly; expected a Robot, System"),
         (lambda two: kinemorph.modules.assembly_tables(None), "a NoneType was given, expected an Assembly"),
         (lambda two: two.system(None), "None is given as an element"),
@@ -306,23 +306,23 @@ def test_mistakes_of_poses_have_numbers() -> None:
         return "\n".join(told(changed, **options))
 
     bent = compose(exp_se3([0.0, 0.0, 0.0, 0.0, 0.6, 0.0]), true.dyad_pose("m0_3_m1_2"))
-    assert "it fits where 'm0' is bent by 34.4 deg" in words({(0, 1): bent})
+    assert "it would fit if 'm0' were bent by 34.4 deg" in words({(0, 1): bent})
     other = compose(true.dyad_pose("m0_3_m1_2"), exp_se3([0.0, 0.0, 0.0, 0.0, -0.5, 0.0]))
-    assert "it fits where 'm1' is bent by 28.6 deg" in words({(0, 1): other})
+    assert "it would fit if 'm1' were bent by 28.6 deg" in words({(0, 1): other})
     away = np.eye(4)
     away[:3, 3] = (0.3, 0.1, 0.0)
-    assert "rad from the nearest legal docking" in words({(0, 1): away}) and "less than 0.0262 m" in words(
+    assert "rad from the nearest possible docking" in words({(0, 1): away}) and "less than 0.0262 m" in words(
         {(0, 1): away}
     )
     between = np.eye(4)
     between[:3, 3] = (0.07, 0.07, 0.0)
     assert "is ambiguous" in words({(0, 1): between}, tolerance=(1.0, 3.0))
     both = words({(0, 3): poses[0, 3], (0, 7): poses[0, 3]})
-    assert "side 5 of module 'm0' is wanted by module 'm3' (off by 0.00" in both and "and by 'm7'" in both
+    assert "side 5 of module 'm0' is nearest to module 'm3' (off by 0.00" in both and "and to module 'm7'" in both
     assert "given twice" in words({(0, 1): poses[0, 1], (1, 0): poses[0, 1]})
     assert "expected a Pose or a matrix" in words({(0, 1): [1, 2]})
     assert "not finite" in words({(0, 1): np.full((4, 4), np.nan)})
-    assert "away from a rotation and a shift" in words({(0, 1): np.diag((1.0, 2.0, 1.0, 1.0))})
+    assert "from a rotation with a translation" in words({(0, 1): np.diag((1.0, 2.0, 1.0, 1.0))})
     assert "expected a pair of modules" in words({3: np.eye(4)})
     assert "keep is 'seen'" in words(one, keep="seen")
     assert "rad from the nearest" in words(one, tolerance=(1e-6, 1e-6))

@@ -207,15 +207,15 @@ MISTAKES = {
         [4, "b"],
         ["DP"],
     ],
-    "column e1: side 3 of v0 on side 4 of v1 is a DP dyad, but its last row says DO; with side 3 it is one of v1's "
-    "sides 2, 5.": [[3, "B"], [4, "B"], ["DO"]],
+    "column e1: side 3 of v0 on side 4 of v1 is a DP dyad, but the last row says DO; a DO dyad needs one of the "
+    "sides 2, 5 of v1.": [[3, "B"], [4, "B"], ["DO"]],
     "column e1, last row: 'DT' is neither a dyad class nor a joint module": [[3, "B"], [4, "B"], ["DT"]],
     "column e1, row v1: a Backbone has no port on side '1'; its ports are 2, 3, 4, 5": [[3, "B"], [1, "B"], ["DP"]],
     "column e1, row v1: turn is '7', expected 0, 1, 2 or 3 quarter turns": [[3, "B"], ["4:7", "B"], ["DP"]],
     "row v1: it has 3 cells, expected 2": [[3, "B"], [4, 0, "B"], ["DP"]],
-    "last row: 2 cells, expected 1": [[3, "B"], [4, "B"], ["DP", "DP"]],
-    "an AIM with 0 of its rows found cannot be read": [],
-    "side 3 of module 'm0' is docked to module 'm1' already": [[3, 3, "B"], [4, 0, "B"], [0, 4, "B"], ["DP", "DP"]],
+    "last row: it has 2 cells, expected 1": [[3, "B"], [4, "B"], ["DP", "DP"]],
+    "the AIM has 0 rows; expected one row for each module": [],
+    "side 3 of module 'm0' is already docked to module 'm1'": [[3, 3, "B"], [4, 0, "B"], [0, 4, "B"], ["DP", "DP"]],
 }
 
 
@@ -229,7 +229,7 @@ def test_mistakes_are_told_by_cell(told: str) -> None:
 
 @pytest.mark.parametrize("wrong", [5, None, [1, 2]])
 def test_what_is_no_table_is_told(wrong: Any) -> None:
-    with pytest.raises(ModelError, match="given as an AIM; expected a matrix, a text, or rows of cells"):
+    with pytest.raises(ModelError, match="given as an AIM; expected an IncidenceMatrix, a text, or rows of cells"):
         read_incidence(wrong)
 
 

@@ -41,7 +41,7 @@ def heavy(**data: Any) -> Callable[[RobotBuilder], object]:
 TURN = ((0.0, -1.0, 0.0), (1.0, 0.0, 0.0), (0.0, 0.0, 1.0))
 # what is done to the sound robot, and what its one complaint must say
 MISTAKES: dict[str, tuple[Callable[[RobotBuilder], object], list[str]]] = {
-    "zero axis": (hung(axis=(0, 0, 0)), ["joint 'odd': axis", "(0.0, 0.0, 0.0)", "length 1", "not zero"]),
+    "zero axis": (hung(axis=(0, 0, 0)), ["joint 'odd': axis", "(0.0, 0.0, 0.0)", "length 1", "neither zero nor huge"]),
     "long axis": (hung(axis=(0, 0, 5)), ["joint 'odd': axis", "length 5", "expected length 1", "normalize=True"]),
     "nan axis": (hung(axis=(NAN, 0, 1)), ["joint 'odd': axis[0]", "nan", "finite"]),
     "huge axis": (hung(axis=(1e200, 0, 0)), ["joint 'odd': axis", "1e+200", "expected"]),
@@ -64,7 +64,7 @@ MISTAKES: dict[str, tuple[Callable[[RobotBuilder], object], list[str]]] = {
     "mirror": (hung(rotation=((1, 0, 0), (0, 1, 0), (0, 0, -1))), ["joint 'odd': rotation", "reflection"]),
     "rotation shape": (hung(rotation=((1, 0), (0, 1))), ["joint 'odd': rotation has 2 entries", "expected 3"]),
     "nan translation": (hung(translation=(0, NAN, 0)), ["joint 'odd': translation[1]", "nan"]),
-    "two placements": (hung(placement=(TURN, (0, 0, 0)), rotation=TURN), ["joint 'odd'", "one or the other"]),
+    "two placements": (hung(placement=(TURN, (0, 0, 0)), rotation=TURN), ["joint 'odd'", "Give either placement"]),
     "negative mass": (heavy(mass=-1.0), ["body 'odd'", "mass is -1", "more than 0"]),
     "nan mass": (heavy(mass=NAN), ["body 'odd': mass is nan", "finite"]),
     "infinite mass": (heavy(mass=INF), ["body 'odd': mass is inf", "finite"]),
@@ -93,7 +93,7 @@ MISTAKES: dict[str, tuple[Callable[[RobotBuilder], object], list[str]]] = {
         ["joint 'hinge'", "2 times", "Rename"],
     ),
     "frame twice": (lambda b: b.frame("tip", "arm").frame("tip", "base"), ["frame 'tip'", "2 times"]),
-    "frame like a body": (lambda b: b.frame("arm", "base"), ["frame 'arm'", "name of a body"]),
+    "frame like a body": (lambda b: b.frame("arm", "base"), ["frame 'arm'", "same name as a body"]),
     "frame nowhere": (lambda b: b.frame("tip", "amr"), ["frame 'tip'", "'amr'", "Did you mean 'arm'?"]),
     "empty name": (
         lambda b: b.body("", 1.0, inertia=CUBE).joint("j", "revolute", "arm", ""),
@@ -117,7 +117,7 @@ MISTAKES: dict[str, tuple[Callable[[RobotBuilder], object], list[str]]] = {
     ),
     "loop that holds nothing": (
         lambda b: b.joint("j", "free", "base", "arm"),
-        ["joint 'j'", "cycle", "constrains nothing"],
+        ["joint 'j'", "closes a loop", "constrains nothing"],
     ),
     "coupled to nothing": (lambda b: b.couple("hinge", "hing"), ["'hinge'", "'hing'", "Did you mean 'hinge'?"]),
     "coupled to itself": (lambda b: b.couple("hinge", "hinge"), ["'hinge'", "itself"]),
@@ -129,7 +129,7 @@ MISTAKES: dict[str, tuple[Callable[[RobotBuilder], object], list[str]]] = {
     "flat box": (heavy(shapes=[Box((1.0, 0.0, 1.0))]), ["body 'odd': shape 0 (Box)", "size", "above 0"]),
     "nan shape": (heavy(shapes=[Cylinder(NAN, 1.0)]), ["body 'odd': shape 0 (Cylinder)", "nan"]),
     "loud color": (heavy(shapes=[Box((1.0, 1.0, 1.0), color=(255, 0, 0))]), ["color", "255", "from 0 to 1"]),
-    "mesh corner": (heavy(shapes=[Mesh(((0.0, 0.0, 0.0),), ((0, 0, 3),))]), ["Mesh", "face", "0..0"]),
+    "mesh corner": (heavy(shapes=[Mesh(((0.0, 0.0, 0.0),), ((0, 0, 3),))]), ["Mesh", "face", "not from 0 to 0"]),
     "not a shape": (heavy(shapes=["cube"]), ["shape 0", "'cube'", "Box"]),
 }
 

@@ -270,7 +270,7 @@ def test_quaternions() -> None:
 def test_mistakes_are_named() -> None:
     robot = chain("free", "revolute", "prismatic")
     q, v = state(robot, 0)
-    with pytest.raises(ShapeError, match=r"shapes \(8,\), \(8,\), expected \(..., 9\), \(..., 8\)"):
+    with pytest.raises(ShapeError, match=r"shapes \(8,\) and \(8,\), expected \(..., 9\) and \(..., 8\)"):
         to_convention(robot, "drake", q[:-1], v)
     with pytest.raises(ShapeError, match="batch"):
         to_convention(robot, "drake", np.tile(q, (2, 1)), np.tile(v, (3, 1)))
@@ -280,11 +280,11 @@ def test_mistakes_are_named() -> None:
         to_convention(robot, "drake", q * 0.0, v)
     with pytest.raises(ModelError, match="no convention 'bullet'"):
         to_convention(robot, "bullet", q, v)  # type: ignore[arg-type]
-    with pytest.raises(ModelError, match="not listed"):
+    with pytest.raises(ModelError, match="does not list 'j2'"):
         to_convention(robot, "drake", q, v, joints=["j0", "j1"])
-    with pytest.raises(ModelError, match="listed twice"):
+    with pytest.raises(ModelError, match="lists 'j2' twice"):
         to_convention(robot, "drake", q, v, joints=["j0", "j1", "j2", "j2"])
-    with pytest.raises(ModelError, match="not in 'chain'"):
+    with pytest.raises(ModelError, match="lists 'jj', which robot 'chain' does not have"):
         to_convention(robot, "drake", q, v, joints=["j0", "j1", "j2", "jj"])
     with pytest.raises(ModelError, match="unbounded"):
         to_convention(robot, "pinocchio", q, v, unbounded=["j2"])

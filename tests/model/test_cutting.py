@@ -120,14 +120,14 @@ def two(*, root: bool = True) -> RobotBuilder:
 def test_a_cut_that_closes_no_cycle_is_named() -> None:
     told = sentence(two().joint("ab", "revolute", "a", "b", cut=True))
     assert told.startswith(
-        "joint 'ab': it is to be cut, but it closes no cycle: without it body 'b' would hang nowhere"
+        "joint 'ab': it has cut=True, but closes no loop: without it body 'b' would not be connected"
     )
 
 
 def test_too_many_cuts_of_one_cycle_are_named() -> None:
     builder = two().joint("ab", "revolute", "a", "b", cut=True).joint("wb", "revolute", "world", "b", cut=True)
     assert "'wb'" in (told := sentence(builder.joint("ba", "spherical", "b", "a", cut=True))) or "'ab'" in told
-    assert "closes no cycle once the other cuts are made" in told
+    assert "closes no loop after the other cuts" in told
 
 
 def test_a_cut_that_is_neither_true_nor_false_is_named() -> None:
@@ -137,19 +137,19 @@ def test_a_cut_that_is_neither_true_nor_false_is_named() -> None:
 def test_a_joint_that_cannot_be_turned_round_says_so() -> None:
     builder = two().joint("ba", "spherical", "b", "a", damping=(0.1, 0.2, 0.3))
     builder.joint("wb", "revolute", "world", "b", cut=True)
-    assert sentence(builder).startswith("joint 'ba': it is reversed to carry 'b': damping")
+    assert sentence(builder).startswith("joint 'ba': it must be reversed, to lead to 'b': damping")
 
 
 def test_a_body_that_is_only_a_parent_hears_of_both_remedies() -> None:
     told = sentence(two().joint("ba", "revolute", "b", "a"))
-    assert "body 'b': it has no parent joint" in told and "root('b', 'free')" in told
-    assert "to hang it on 'a', swap parent and child of joint 'ba'" in told
+    assert "body 'b': it is not the child of a joint" in told and "root('b', 'free')" in told
+    assert "to make 'a' its parent, swap parent and child of joint 'ba'" in told
 
 
 @pytest.mark.parametrize("cut", [False, True])
 def test_a_free_joint_closes_nothing(cut: bool) -> None:
     builder = two().joint("ab", "revolute", "a", "b").joint("wb", "free", "a", "b", cut=cut)
-    assert "'wb': it closes a cycle but is free: it constrains nothing" in sentence(builder)
+    assert "'wb': it closes a loop but is free: it constrains nothing" in sentence(builder)
 
 
 def test_a_loop_on_itself_and_on_nobody() -> None:
@@ -160,20 +160,18 @@ def test_a_loop_on_itself_and_on_nobody() -> None:
 
 def test_what_a_loop_says_in_vain_is_a_warning() -> None:
     builder = two().joint("wb", "revolute", "world", "b").joint("ab", "revolute", "a", "b", damping=0.1, upper=1.0)
-    with pytest.warns(
-        ModelWarning, match="'ab': it closes a loop and has no coordinate for its limits, damping to act on"
-    ):
+    with pytest.warns(ModelWarning, match="'ab': it closes a loop, so .* on which its limits, damping could act"):
         builder.build()
     again = two().joint("ab", "revolute", "a", "b", translation=(1.0, 0.0, 0.0))
     again.connect("a", "b", name="same", translation=(1.0, 0.0, 0.0), axis=(0.0, 0.0, -1.0))
-    with pytest.warns(ModelWarning, match="'same': it closes a loop between the same bodies, .* as joint 'ab'"):
+    with pytest.warns(ModelWarning, match="'same': it closes a loop, but has the same bodies, .* as joint 'ab'"):
         again.build()
 
 
 @pytest.mark.parametrize(("joint", "leader"), [("ab", "wa"), ("wa", "ab")])
 def test_a_coupling_needs_coordinates(joint: str, leader: str) -> None:
     builder = two().joint("wb", "revolute", "world", "b").joint("ab", "revolute", "a", "b").couple(joint, leader)
-    assert "joint 'ab' closes a loop and has no coordinate" in (told := sentence(builder)) and "cut=True" in told
+    assert "joint 'ab' closes a loop, so it has no coordinate" in (told := sentence(builder)) and "cut=True" in told
 
 
 # ── gears and racks ───────────────────────────────────────────────────────────────────────────────────────────────────
@@ -196,10 +194,10 @@ def test_gears_and_racks_are_couplings() -> None:
 
 BAD = {
     "neither ratio nor teeth": lambda b: b.gear("wb", "wa"),
-    "ratio and teeth are given": lambda b: b.gear("wb", "wa", 2.0, teeth=(1, 2)),
-    "ratio is 0, expected above 0": lambda b: b.gear("wb", "wa", 0),
-    "teeth[1] is -3, expected above 0": lambda b: b.gear("wb", "wa", teeth=(1, -3)),
-    "radius is -0.1, expected above 0": lambda b: b.rack("wc", "wa", -0.1),
+    "ratio, teeth are given together": lambda b: b.gear("wb", "wa", 2.0, teeth=(1, 2)),
+    "ratio is 0, expected a number above 0": lambda b: b.gear("wb", "wa", 0),
+    "teeth[1] is -3, expected a number above 0": lambda b: b.gear("wb", "wa", teeth=(1, -3)),
+    "radius is -0.1, expected a number above 0": lambda b: b.rack("wc", "wa", -0.1),
     "joint 'wc' is not turning, expected a turning joint in a gear": lambda b: b.gear("wc", "wa", 2.0),
     "joint 'wb' is not sliding, expected a sliding joint in a rack": lambda b: b.rack("wb", "wa", 2.0),
     "internal is 'no'": lambda b: b.gear("wb", "wa", 2.0, internal="no"),
@@ -260,10 +258,10 @@ def test_a_file_has_gears_and_racks(text: str, multiplier: float) -> None:
         (
             'child = "c" }',
             'child = "c", cut = true }',
-            "joint 'wc': it is to be cut, but it closes no cycle: without it body 'c'",
+            "joint 'wc': it has cut=True, but closes no loop: without it body 'c'",
         ),
-        ("", '\n[couplings.bw]\nleader = "wa"\n', "joint 'bw' closes a loop and has no coordinate"),
-        ("", '\n[couplings.ab]\nleader = "wa"\nratio = 2\nmultiplier = 2\n', "multiplier and ratio are given"),
+        ("", '\n[couplings.bw]\nleader = "wa"\n', "joint 'bw' closes a loop, so it has no coordinate"),
+        ("", '\n[couplings.ab]\nleader = "wa"\nratio = 2\nmultiplier = 2\n', "multiplier, ratio are given together"),
         ("", '\n[couplings.wc]\nleader = "wa"\nratio = 2\n', "joint 'wc' is not turning"),
     ],
 )

@@ -124,12 +124,12 @@ def test_drives_stay_within_the_effort_of_hinges_and_hold_the_rest() -> None:
     (law,) = hinge_drives(mixed, gait, law="computed torque")
     assert isinstance(law, ComputedTorque) and law.kd == (2.0 * math.sqrt(400.0),)
     with pytest.raises(
-        ModelError, match=r"'gait' drives joint 'm7_hinge'; expected joints of the modules of assembly 'mix"
+        ModelError, match=r"'gait' drives joint 'm7_hinge'; expected revolute joints of the modules of assembly 'mix"
     ):
         hinge_drives(mixed, Rhythmic("gait", ("m7_hinge",)))
     with pytest.raises(ModelError, match=r"'gait' has no joints"):
         hinge_drives(mixed, Rhythmic("gait"))
-    with pytest.raises(ModelError, match=r"law of drives is 'pid'; expected 'pd' or"):
+    with pytest.raises(ModelError, match=r"law is 'pid'; expected 'pd' or"):
         hinge_drives(mixed, gait, law="pid")  # type: ignore[arg-type]
 
 

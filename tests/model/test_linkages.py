@@ -149,14 +149,17 @@ def test_data_that_cannot_be_assembled_are_a_sentence() -> None:
         (lambda: library.klann(scale=0.0), r"klann: scale is 0, expected a number above 0"),
         (
             lambda: library.klann(lengths=(60.0, *library.walking_linkages.KLANN_LENGTHS[1:])),
-            r"klann: bars of .* apart",
+            r"klann: two bars of .* apart",
         ),
-        (lambda: library.five_bar(ground=3.0), r"five_bar: bars of 0\.35 m and 0\.35 m"),
-        (lambda: library.pantograph_leg(start=(0.2, 0.2)), r"pantograph_leg: bars of .* apart"),
-        (lambda: library.spatial_slider_crank((0.08, 0.2)), r"the rod is 0\.2 m long, expected more than 0\.22"),
+        (lambda: library.five_bar(ground=3.0), r"five_bar: two bars of 0\.35 m and 0\.35 m"),
+        (lambda: library.pantograph_leg(start=(0.2, 0.2)), r"pantograph_leg: two bars of .* apart"),
+        (
+            lambda: library.spatial_slider_crank((0.08, 0.2)),
+            r"the length of the rod is 0\.2 m, expected more than 0\.22",
+        ),
         (lambda: library.n_four_bar(0), r"n is 0, expected 1 to"),
         (lambda: library.slider_crank((1.0, -2.0)), r"slider_crank: lengths is 1, -2"),
-        (lambda: library.build("bricard"), r"'bricard' is a system.*library\.bricard\(\)"),
+        (lambda: library.build("bricard"), r"'bricard' is a System.*library\.bricard\(\)"),
     ):
         with pytest.raises(ModelError, match=words):
             call()

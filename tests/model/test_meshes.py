@@ -61,7 +61,7 @@ def test_a_file_that_changes_is_read_again(tmp_path):
     ("name", "text", "words"),
     [
         ("t.step", "x", "'.step', expected one of stl"),
-        ("t.stl", "", "no surface"),
+        ("t.stl", "", "no triangles"),
         ("t.dae", "<x/>", "cannot be read as DAE"),
         ("t.dae", '<!DOCTYPE x [<!ENTITY a "b">]><COLLADA/>', "document type"),
         ("t.obj", "v 0 0 0\n", "t.obj"),

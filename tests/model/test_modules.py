@@ -284,41 +284,44 @@ def test_boxes() -> None:
 @each_case(
     ("make", "words"),
     [
-        (lambda: chain(2).dock("m0", 3, "m1", 5), "side 3 of module 'm0' is docked to module 'm1' already"),
+        (lambda: chain(2).dock("m0", 3, "m1", 5), "side 3 of module 'm0' is already docked to module 'm1'"),
         (lambda: chain(2).dock("m0", 1, "m1", 5), "module 'm0' (Backbone) has no port on side 1; its ports are 2, 3"),
         (lambda: chain(2).dock("m0", 5, "m7", 5), "there is no module 'm7'"),
-        (lambda: chain(2).dock("m0", 5, "m0", 2), "cannot dock on itself"),
+        (lambda: chain(2).dock("m0", 5, "m0", 2), "cannot be docked to itself"),
         (lambda: chain(2).add("x", B).dock("m0", 5, "x", 2, turn=7), "turn is 7"),
         (lambda: chain(2).add("m1", B), "module 'm1' is declared 2 times"),
-        (lambda: chain(2).undock("m0", 5), "nothing is docked to side 5 of module 'm0'; sides 3 are"),
+        (lambda: chain(2).undock("m0", 5), "nothing is docked to side 5 of module 'm0'; its docked sides are: 3"),
         (lambda: chain(2).with_base("m9"), "there is no module 'm9'"),
         (lambda: chain(2).dock("m0", 5, "m1", 5, joint="ball"), "joint module 'ball': it is unknown"),
         (lambda: chain(4, 3, 2).add("x", B).dock("m3", 3, "x", 2).robot(), "overlap"),
-        (lambda: chain(3).dock("m0", 5, "m2", 5).robot(), "closes a ring that is open by 0.235 m"),
+        (lambda: chain(3).dock("m0", 5, "m2", 5).robot(), "does not close its ring: the ports are 0.235 m"),
         (
             lambda: (
                 Assembly("far", (Module("m0", B, IDENTITY), Module("m1", B, Pose(IDENTITY.R, (0.5, 0, 0)))))
                 .dock("m0", 3, "m1", 4)
                 .robot()
             ),
-            "module 'm1' is placed at (0.5, 0, 0) m, and its dockings put it at (0.105, 0, 0) m",
+            "module 'm1' is placed at (0.5, 0, 0) m, but its dockings put it at (0.105, 0, 0) m",
         ),
         (lambda: Assembly("none").robot(), "has no modules"),
         (lambda: chain(1).robot(root="up"), "root is 'up'"),
         (lambda: chain(1).robot(dyads="both"), "dyads is 'both'"),
-        (lambda: chain(2).robot(inputs=["x"]), "has no docking 'x'"),
+        (lambda: chain(2).robot(inputs=["x"]), "names the docking 'x', which does not exist"),
         (lambda: cube("huge"), "'large' or 'small'"),
         (lambda: B.port(6), "has no port on side 6"),
         (lambda: B.joint("knee"), "'Backbone': it has no joint 'knee'; its joints are hinge"),
-        (lambda: chain(2).dyad_pose("m0_3_m1_5"), "there is no docking 'm0_3_m1_5'; known: m0_3_m1_4. Did you mean"),
-        (lambda: chain(2).add("x", B).robot(), "overlap, 0 m from middle to middle. Place their organisms apart"),
+        (
+            lambda: chain(2).dyad_pose("m0_3_m1_5"),
+            "there is no docking 'm0_3_m1_5'; its dockings are m0_3_m1_4. Did you mean",
+        ),
+        (lambda: chain(2).add("x", B).robot(), "overlap, 0 m from middle to middle. Move one of their organisms"),
         (
             lambda: assemble([(0, 1, 3, 4)], at={0: (0.0, 0.1)}),
             "the place of module 'm0' is (0.0, 0.1); expected a Pose",
         ),
         (lambda: assemble([(0, 1, 3, 4)], at={0: (0.0, 0.1, np.inf)}), "expected finite numbers"),
         (lambda: ModuleType("t", "T", ()), "has no bodies"),
-        (lambda: ModuleType("t", "T", (Body("a", 1.0), Body("b", 1.0))), "body 'b' hangs on no other part"),
+        (lambda: ModuleType("t", "T", (Body("a", 1.0), Body("b", 1.0))), "body 'b' is not connected to body 'a'"),
         (lambda: ModuleType("t", "T", (Body("a", -1.0),)), "module type 't': body 'a'"),
         (lambda: ModuleType("t", "T", (Body("a", 1.0),), ports=(side_port(3, "z", 0.1),)), "port 3 is on 'z'"),
         (lambda: ModuleType("t", "T", (Body("a", 1.0),), pitch=0.0), "pitch is 0.0"),

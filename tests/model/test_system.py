@@ -27,7 +27,7 @@ def test_a_system_stands_for_its_robot() -> None:
     assert isinstance(system.element("s"), Element) and system.name == "pendulum"
     q, v = system.initial_state()
     assert np.array_equal(q, [0.2]) and np.array_equal(v, [0.0])
-    assert str(system) == f"<System of {robot}, 1 Spring, its own start, 10 s>"
+    assert str(system) == f"<System of {robot}, 1 Spring, initial state given, 10 s>"
 
 
 def test_every_mistake_of_a_system_is_reported() -> None:

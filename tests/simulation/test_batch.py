@@ -113,7 +113,7 @@ def test_a_state_may_be_given_up():
         ({"q": np.zeros((3, 2))}, r"expected \(B, 1\)"),
         ({"q": np.zeros((3, 1)), "v": np.zeros((2, 1))}, "q has 3, v has 2"),
         ({"q": [[0.0], [np.nan]]}, "q 'q1' of state 1 is nan"),
-        ({"p": {"l2": [1.0]}}, "no p 'l2'"),
+        ({"p": {"l2": [1.0]}}, "no parameter 'l2'"),
     ],
 )
 def test_what_does_not_fit_is_said(given, message):
@@ -138,7 +138,7 @@ def test_quaternions_of_any_length_are_brought_to_length_1():
     [
         ({"q": [[0.1, 0.2], [0.1]]}, "rows of different lengths"),
         ({"q": {"q1": [1.0, 2.0, 3.0], "q2": [1.0, 2.0]}}, r"'q1' \(3,\), 'q2' \(2,\); expected the same number"),
-        ({"method": "scipy:RK45"}, "is that of another library, for single runs"),
+        ({"method": "scipy:RK45"}, "works in single runs by `simulate` only"),
     ],
 )
 def test_what_is_not_a_batch_is_one_sentence(options, said):

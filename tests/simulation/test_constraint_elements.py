@@ -364,7 +364,7 @@ def test_starts_that_cannot_be() -> None:
     with pytest.raises(ShapeError, match=r"constraint 'rail\.root' of 'two', or its derivative, is nan"):
         simulate(System(robot, (lost,)), 1.0)
     off = elements.Constraint("rail", ("q.one", "q.two - 0.2"), names=("flat", "aside"))
-    with pytest.raises(ShapeError, match=r"'two' breaks constraints .*no q is given: 'rail\.aside' by 0\.2;"):
+    with pytest.raises(ShapeError, match=r"'two' violates constraints .*no q is given: 'rail\.aside' by 0\.2;"):
         simulate(System(robot, (off,)), 1.0)
 
 
@@ -372,5 +372,5 @@ def test_a_joint_starts_where_its_motion_says_unless_a_start_is_given() -> None:
     system = System(two_links(), (elements.PrescribedMotion("drive", "one", "0.4 + 2 * t"),))
     run = simulate(system, 0.1)
     np.testing.assert_allclose([*run.q[0], run.v[0, 0], run.q[-1, 0]], [0.4, 0.0, 2.0, 0.6], atol=1e-12)
-    with pytest.raises(ShapeError, match=r"'two' breaks constraints in the initial state: 'drive' by 0\.3"):
+    with pytest.raises(ShapeError, match=r"'two' violates constraints in the initial state: 'drive' by 0\.3"):
         simulate(system, 0.1, q=[0.1, 0.0])

@@ -99,6 +99,8 @@ def test_a_picture_of_a_run_and_a_time_outside_of_it(run: Trajectory, tmp_path: 
     assert [axes.get_ylabel() for axes in figure.axes] == ["y [m]", "angle [deg]", "torque [N m]"]
     levels = {float(np.asarray(line.get_ydata())[0]) for line in figure.axes[2].lines if len(line.get_ydata()) == 2}  # type: ignore[arg-type]
     assert levels == {-LIMIT, LIMIT}
+    said = [*(text.get_text() for text in figure.texts), *(axes.get_title() for axes in figure.axes)]
+    assert sum(" m in " in text for text in said) == 1  # the distance is written once
     picture = imread(write_still(run, tmp_path / "still.png", 0.6, size=3.0))
     assert float((picture[..., :3] < 0.8).mean()) > 0.02
     with pytest.raises(UnsupportedError, match=r"t is 2 s; expected a time of the run 'chain', from 0 to 1 s"):

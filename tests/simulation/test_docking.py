@@ -355,7 +355,7 @@ def test_every_system_starts_where_it_stands():
         (Dock("m1", 3, "m2", 4, distance=-1.0), "distance is -1.0"),
         (Dock("m1", 3, "m2", 4, at=0.05, when=lambda t: t), "both at and when"),
         (Dock("m0", 3, "m2", 4, at=0.05), "is docked to module 'm1', and nothing undocks it"),
-        (Undock("m1", 5, at=0.05), "nothing is docked to it"),
+        (Undock("m1", 5, at=0.05), "nothing is docked to this side"),
         (Undock("m0", 3), "neither at nor when"),
         (Guard("place", lambda q: q[3]), "indices change. Read by name"),
         (Guard("typo", lambda q: q["m2_hing"]), "Did you mean 'm2_hinge'"),
@@ -396,7 +396,7 @@ def test_only_modules_as_they_are_built_dock(pair):
         simulate(pair.robot, 0.1, events=dock)
     with pytest.raises(ModelError, match="adapted dyads"):
         simulate(pair.assembly.system(dyads="adapted"), 0.1, events=dock)
-    with pytest.raises(ModelError, match="forces: a law of all velocities"):
+    with pytest.raises(ModelError, match="forces: a law that returns a force for every velocity"):
         simulate(pair, 0.1, events=dock, forces=lambda q: [0.0] * 15)
 
 

@@ -8,8 +8,9 @@ from kinemorph import RobotBuilder, System, elements
 from kinemorph.algebra.scalar import less, sincos
 from kinemorph.errors import ModelError, ShapeError
 from kinemorph.plants.own_equations import first_order
+from kinemorph.plants.robot_plant import plant
 from kinemorph.simulation.foreign.stepper import stepper_for
-from kinemorph.simulation.march.guards import Guard
+from kinemorph.simulation.march.guards import Guard, watch_of
 from kinemorph.simulation.simulate import simulate
 
 turning = first_order(lambda x: [x[1], -x[0]], {"c": "", "s": ""}, start=[1.0, 0.0])
@@ -168,3 +169,13 @@ def test_feet_that_land_a_rounding_apart_all_touch_and_all_leave(method: str, ap
     assert sorted(event.name for event in run.events) == ["high.leaves", "high.touches", "low.leaves", "low.touches"]
     for name in ("low", "high"):
         assert (run[f"m.{name}.mode"] == run[f"{name}.touching"]).all()  # sticks (1) or is free (0)
+
+
+def test_the_watch_of_a_plant_depends_on_whether_its_own_guards_are_located():
+    """The same guards serve a fixed step, which does not locate switches of elements, and an adaptive one."""
+    foot = elements.Contact("foot", "ball", elements.EasyDynNormal(1e4, 1e2), elements.Anchor(0.8, 0.6, 1e4))
+    made = plant(System(ball(), (foot,)))
+    guards = (Guard("low", lambda q: q[0] - 0.5),)
+    fixed, adaptive = (watch_of(made, guards, located=located) for located in (False, True))
+    assert made.guards and (fixed.switches, adaptive.switches) == ((), made.guards)
+    assert watch_of(made, guards, located=True) is adaptive and watch_of(made, guards) is fixed

@@ -16,7 +16,7 @@ import kinemorph
 from kinemorph.codegen.building.compile import build
 from kinemorph.errors import ChatterWarning, UnsupportedError
 from kinemorph.mechanics.recursions.kinematics import link_poses
-from kinemorph.mechanics.steps.frozen_stiffness import frozen
+from kinemorph.mechanics.steps.frozen_stiffness import StiffByName, frozen
 from kinemorph.mechanics.steps.implicit_forces import present_forces
 from kinemorph.model.elements.control.controllers import PD
 from kinemorph.plants.own_equations import second_order
@@ -121,7 +121,7 @@ def test_elements_hand_their_forces_to_the_step(record_property: Any) -> None:
     work = [one.implicit_step(1).ops for one in (made, plant)]
     record_property("figure", ("operations of a step", "elements", work[0]))
     record_property("figure", ("operations of a step", "by hand", work[1]))
-    assert work[0] < 1.03 * work[1]
+    assert work[0] < 1.05 * work[1]  # contacts bound the guess, and take a secant where they go deeper
     assert made.implicit_step(1).for_one.ops < 0.3 * work[1]
 
 
@@ -170,7 +170,7 @@ def test_motion_without_contact_is_of_order_two_where_a_step_is_centered() -> No
 
 def test_plants_without_such_a_step_say_so() -> None:
     spring = second_order(lambda q, a: [a[0] + q[0]], {"x": "m"}, name="spring")
-    with pytest.raises(UnsupportedError, match=r"'spring'.*no step with forces at its end.*radau"):
+    with pytest.raises(UnsupportedError, match=r"'spring'.*methods for contact are for robots only.*radau"):
         Stepper(spring, method="implicit_contact", step=0.01)
 
 
@@ -184,7 +184,7 @@ def chatter(method: str, h: float) -> Any:
     joints = {f"joint {force.velocity}": force for force in stiff.at_joints(0.0, ())}
 
     def at(k: int) -> Any:
-        return frozen(stiff.tree, rows[k, :25].tolist(), rows[k, 25:].tolist(), points, joints, h)
+        return frozen(stiff.tree, rows[k, :25].tolist(), rows[k, 25:].tolist(), StiffByName(points, joints), h)
 
     return find_chatter(METHODS[method], h, times, at), rows
 
@@ -243,7 +243,7 @@ def test_the_stable_step_of_a_ball_on_the_ground() -> None:
     builder.root("ball", "free")
     stiff = Stiff(builder.build(), {"ball": Ground(k=1e3, c=1e6, mu=0.0)})
     q, v = [0.0, 0.0, -0.01, 1.0, 0.0, 0.0, 0.0], [0.0] * 6
-    held = frozen(stiff.tree, q, v, {"ball": stiff.at_points()[0]})
+    held = frozen(stiff.tree, q, v, StiffByName({"ball": stiff.at_points()[0]}))
     np.testing.assert_allclose(np.diag(held.C)[:3], [0.0, 0.0, 1e4], atol=1e-6)
     np.testing.assert_allclose(np.diag(held.K)[:3], [0.0, 0.0, 1e3], rtol=1e-6, atol=1e-6)
     limit = stable_step(METHODS["euler"], held, 1.0)

@@ -15,6 +15,8 @@ from kinemorph.simulation.integrators.methods import METHODS
 from kinemorph.simulation.march.guards import Guard
 from kinemorph.simulation.march.layout import layout
 from kinemorph.simulation.march.march import march
+from kinemorph.simulation.running import failures
+from kinemorph.simulation.running.execution import Regular
 from kinemorph.simulation.simulate import HeldInputs, simulate
 from kinemorph.simulation.stepping.stepper import Stepper
 from support.tools.each_case import each_case
@@ -167,6 +169,20 @@ def test_held_inputs_are_held():
     assert segment.v[-1, 0] == pytest.approx(0.25 * (10 + 20 + 30 + 40), abs=1e-12)
 
 
+def test_held_inputs_appear_at_samples_of_their_own_time_only():
+    """A sample that is stored before the inputs change keeps the inputs that acted at its time."""
+    mass = second_order(lambda a, u: [a[0] - u[0]], {"x": "m"}, inputs={"force": "N"})
+    run = simulate(mass, 1.0, inputs=HeldInputs(lambda t: [t], every=0.25), output_step=0.2)
+    assert run["u.force"].tolist() == [0.0, 0.0, 0.25, 0.5, 0.75, 1.0]
+
+
+def test_a_function_is_due_at_its_time_up_to_rounding():
+    held = Regular(lambda t: [t], "inputs", 0.1, 0.0)
+    assert held.due(0.0) and not held.due(0.0)
+    assert not held.due(0.1 - 1e-9) and held.due(0.1 - 1e-13)
+    assert held.next_time == 0.2
+
+
 def test_callbacks_come_at_regular_times_and_may_end_the_run():
     times = []
 
@@ -211,7 +227,7 @@ def test_laws_may_give_numbers_of_numpy():
     wanted = simulate(arm, 0.1, forces=lambda: [1.0, 2.0])
     assert np.array_equal(simulate(arm, 0.1, forces=lambda: np.array([1, 2])).q, wanted.q)
     assert np.array_equal(simulate(arm, 0.1, forces=lambda: [np.int64(1), np.float32(2)]).q, wanted.q)
-    with pytest.raises(ShapeError, match=r"gives 0 numbers; expected a list of 2\..* np\.asarray"):
+    with pytest.raises(ShapeError, match=r"returns 0 numbers; expected a list of 2 numbers\..* np\.asarray"):
         simulate(arm, 0.1, forces=lambda q: -4 * q)  # a list times -4 is an empty list
 
 
@@ -249,12 +265,12 @@ def test_a_restart_begins_where_a_new_stepper_would():
     [
         ({"q": [math.nan, 0.0]}, ShapeError, "q 'q1' is nan"),
         ({"q": [0.0]}, ShapeError, r"expected \(2,\)"),
-        ({"v": {"q3": 1.0}}, ShapeError, "Did you mean"),
+        ({"v": {"q3": 1.0}}, ShapeError, "no velocity 'q3'; expected one of 'q1', 'q2'"),
         ({"method": "rk5"}, UnsupportedError, "Did you mean 'rk4'"),
         ({"method": "rk4"}, UnsupportedError, "step=0.001"),
         ({"step": -1.0}, UnsupportedError, "step is -1.0"),
         ({"rtol": 0.0}, UnsupportedError, "rtol is 0.0"),
-        ({"until": -1.0}, UnsupportedError, "later end"),
+        ({"until": -1.0}, UnsupportedError, "expected an end after the start"),
         ({"until": math.inf}, UnsupportedError, "until is inf"),
         ({"output_step": 0.0}, UnsupportedError, "output_step is 0.0"),
         ({"locked": "elbow"}, ModelError, "no such joint"),
@@ -372,3 +388,14 @@ def test_a_stiff_motion_is_spoken_of_while_it_grinds_on():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert simulate(stiff, 1.0, output_step=0.5, method="radau").statistics.accepted < 1000
+
+
+@pytest.mark.parametrize(("options", "warned"), [({}, True), ({"method": "radau"}, False), ({"step": 1e-3}, False)])
+def test_many_steps_are_a_warning_only_where_another_method_may_need_fewer(monkeypatch, options, warned):
+    """A stiff method is the remedy, and steps of a fixed size are the user's choice."""
+    monkeypatch.setattr(failures, "MANY", 5)
+    monkeypatch.setattr(failures, "SOON", 5)
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        assert simulate(oscillator, 5.0, **options).statistics.accepted > 5
+    assert [entry.category for entry in seen] == [SlowRunWarning] * warned

@@ -14,14 +14,17 @@ from weakref import WeakValueDictionary
 import numpy as np
 import pytest
 
-from kinemorph import Guard, RobotBuilder, library
+from kinemorph import Guard, RobotBuilder, derive, library
 from kinemorph.algebra.scalar import sin
 from kinemorph.codegen.graphs.graph import Graph
+from kinemorph.deriving import making
 from kinemorph.elements import Effort, ElementLaw, register
 from kinemorph.model.elements import PD, AppliedWrench, Contact, HuntCrossley, Regularized, Spring
+from kinemorph.model.modules import Assembly, Docking, Module, scout
 from kinemorph.model.system import Settings, System
 from kinemorph.plants import robot_plant
 from kinemorph.plants.loop_methods import Projection
+from kinemorph.plants.recipe import recipe_of
 from kinemorph.plants.robot_plant import plant
 from kinemorph.simulation.integrators.methods import METHODS
 from kinemorph.simulation.simulate import simulate
@@ -248,3 +251,41 @@ def test_plants_of_users_are_their_own_and_cannot_be_changed_in_place() -> None:
         mine.start["q"] = (1.0,)  # type: ignore[index]
     with pytest.raises(TypeError):
         mine.outputs["twice"] = lambda q: q[0]  # type: ignore[index]
+
+
+def test_plants_of_other_assemblies_are_not_shared() -> None:
+    """Two systems may have the same robot and differ in the modules that it is made of, which docking events read."""
+    duo = Assembly("duo", (Module("m0", scout()), Module("m1", scout())), (Docking("m0", 3, "m1", 4),))
+    first = duo.system()
+    second = replace(first, assembly=replace(duo, name="other"))
+    runs = [simulate(system, 0.01) for system in (first, second)]
+    plants = [run.segments[0].plant for run in runs]
+    assert plants[0].recipe == plants[1].recipe is not None
+    assert [made.assembly for made in plants] == [first.assembly, second.assembly]
+    assert simulate(first, 0.01).segments[0].plant is plants[0]
+
+
+def test_laws_of_the_same_name_in_two_files_have_two_recipes() -> None:
+    robot = library.double_pendulum()
+    loaded = plant(System(robot, (Spring("rope", robot.body_names[-1], "world", 40.0, 0.1),))).laws.rate.args[0]  # type: ignore[attr-defined]
+    member = loaded.elements.members[0]
+    kind = type(member.law)
+    names = {"__module__": "kinemorph.elsewhere", "__qualname__": kind.__qualname__}
+    other = member._replace(law=type(kind.__name__, (kind,), names)())
+    same = member._replace(law=kind())
+    recipes = [
+        recipe_of(replace(loaded, elements=replace(loaded.elements, members=(one,)))) for one in (member, same, other)
+    ]
+    assert recipes[0] == recipes[1] != recipes[2] and None not in recipes
+
+
+def test_functions_are_recalled_for_the_same_limits_of_unrolled_code_only(
+    graphs: list[Graph], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    robot, unrolled, built = library.double_pendulum(), making.MOST_PAIRS, []
+    for most in (unrolled, -1, unrolled):
+        graphs.clear()
+        monkeypatch.setattr(making, "MOST_PAIRS", most)
+        _ = derive(robot).mass_matrix
+        built.append(bool(graphs))
+    assert built == [True, True, False]

@@ -178,7 +178,7 @@ def test_a_plant_that_keeps_no_account_says_so() -> None:
     run = simulate(plant(library.pendulum(), forces=lambda t: [1.0 + t]), 0.5)
     assert "energy.kinetic" in run and "energy.supplied" not in run
     for ask in (lambda: run.energy, lambda: run["energy.supplied"], lambda: run["energy.balance"]):
-        with pytest.raises(UnsupportedError, match="keeps no account of the energy that its forces supply"):
+        with pytest.raises(UnsupportedError, match="does not record the energy that its forces supply"):
             ask()
 
 

@@ -29,7 +29,7 @@ def failed(run, t, *words):
         (["much"], "['much'] is given; expected 1 numbers"),
         (None, "None is given; expected 1 numbers"),
         ({"q1": [0.0, 1.0]}, "not an input vector"),
-        ({"knee": 0.0}, "has no u 'knee'"),
+        ({"knee": 0.0}, "has no input 'knee'"),
     ],
 )
 def test_inputs(value, words, options):

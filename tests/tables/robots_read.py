@@ -20,24 +20,24 @@ from support.robots.robot_files import Errors, folder, urdf_files, worst_errors 
 
 HEAD = """# Robots read from URDF
 
-Every URDF file of the package `example-robot-data`, read by `kinemorph.load` and compared with Pinocchio at random
+Every URDF file of the package `example-robot-data` is read by `kinemorph.load` and compared with Pinocchio at random
 states: the poses of all links, the mass matrix M, the bias forces and the accelerations of forward dynamics. Each
-figure is the largest difference on a fixed and on a free base, for poses in m and 1, for the others as a share of the
-largest entry.
-`python tests/tables/robots_read.py` writes this page; `make slow` holds the figures to 1e-11.
+value is the largest difference, with a fixed and with a free base. Differences of poses are absolute (positions in m,
+entries of rotation matrices without unit), the others are relative to the largest entry.
+`python tests/tables/robots_read.py` writes this page; `make slow` checks that the differences are below 1e-11.
 
 """
 REFUSED = """
 ## Refused
 
-These hold no robot whose accelerations are finite. Pinocchio refuses two of them as well, the one with a link that is
-not there and the one without links; for the others, whose moving tips have no mass, its accelerations are not finite.
+These files contain no robot with finite accelerations. Pinocchio also refuses two of them, the one that names a missing
+link and the one without links; for the others, whose last moving links have no mass, its accelerations are not finite.
 
 | file | reason |
 |---|---|"""
 FOOT = """
-The neck of iCub turns a link of almost no inertia, so one rounding of M moves its accelerations by 4e-10; they are
-held to four times that. M and bias agree as everywhere.
+The neck of iCub moves a link with almost no inertia, so a rounding error of M changes its accelerations by 4e-10; their
+tolerance is four times that. M and bias agree as for all other robots.
 """
 
 

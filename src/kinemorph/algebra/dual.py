@@ -1,9 +1,9 @@
 """Dual numbers: a value and its tangent, carried together through any formula.
 
 `Dual(x, dx)` stands for x + dx e with e^2 = 0. Value and tangent are scalars of any kind: floats give a derivative at
-a point, batches many at once, graph nodes the derivative as an expression, dual numbers the second derivative. The
-rules are the derivative rows of the op vocabulary and the rules of its blocks; only the plain arithmetic is written
-out here, for speed.
+a point, batches give many derivatives at once, graph nodes the derivative as an expression, dual numbers the second
+derivative. The derivatives of ops and block ops are those of the op vocabulary; only the plain arithmetic is repeated
+here, for speed.
 
 Each dual number has a *level*, which tells nested derivatives apart: an operation works at the highest level among its
 arguments and takes everything of a lower level as constant. A dual number made of others lies one level above them,
@@ -38,7 +38,10 @@ class Dual(Lifted):
         self.level: int = 1 + max(_level(value), _level(tangent)) if level is None else level
 
     def apply(self, name: str, *args: S) -> S:
-        """The op `name` on `args` by its row: the value, and the sum of partials times tangents."""
+        """The result of the op `name` of the vocabulary on `args`.
+
+        Its tangent is the sum of the op's partial derivatives times the tangents of `args`.
+        """
         if name == "where":
             return _select(*args)
         level = max(map(_level, args))
@@ -54,7 +57,7 @@ class Dual(Lifted):
         return Dual(result, tangent, level)
 
     def block(self, block: Block, args: Sequence[S]) -> list[S]:
-        """A block on `args` by its rule: the values, each with its tangent."""
+        """The outputs of a block op on `args` as dual numbers; their tangents come from the block's derivative rule."""
         level = max(map(_level, args))
         given, rates = [_value(x, level) for x in args], [_tangent(x, level) for x in args]
         values = applied(block, given)
@@ -152,10 +155,10 @@ class Dual(Lifted):
         return self.apply("le", other, self)
 
     def __bool__(self) -> NoReturn:
-        raise TypeError("a dual number is not true or false; use where(condition, a, b), or look at its .value")
+        raise TypeError("a dual number is neither true nor false; use where(condition, a, b), or test its .value")
 
     def __float__(self) -> NoReturn:
-        raise TypeError("a dual number would lose its derivative as a float; take .value or .tangent")
+        raise TypeError("a dual number cannot become a float without losing its derivative; use its .value or .tangent")
 
     def __repr__(self) -> str:
         return f"Dual({self.value!r}, {self.tangent!r}, level={self.level})"
@@ -177,7 +180,7 @@ def _tangent(x: S, level: int) -> S:
 
 
 def _select(condition: S, chosen: S, otherwise: S) -> S:
-    """`where`: value and tangent are selected, so nothing of the other branch enters, not even 0 * inf."""
+    """`where` for dual numbers: value and tangent are selected, so the other branch adds nothing, not even 0 * inf."""
     while type(condition) is Dual:
         condition = condition.value
     level = max(_level(chosen), _level(otherwise))
@@ -192,7 +195,7 @@ def _select(condition: S, chosen: S, otherwise: S) -> S:
 
 
 def value_and_derivative(function: Callable[..., Any], x: Any, dx: Any = 1.0) -> tuple[Any, Any]:
-    """(y, dy): value of a function at x and its derivative along dx; x and y are scalars or any nesting of tuples."""
+    """(y, dy): the value of a function at x and its derivative along dx; x and y are scalars or nested tuples."""
     level = _fresh_level()
     y = function(_seeded(x, dx, level))
     return _mapped(_value, y, level), _mapped(_tangent, y, level)
@@ -204,13 +207,13 @@ def derivative(function: Callable[..., Any], x: Any, dx: Any = 1.0) -> Any:
 
 
 def gradient(function: Callable[..., S], x: Sequence[S]) -> tuple[Any, ...]:
-    """Derivatives of a function of a vector, shape (n,), by each of its entries; entry k is d function / d x[k]."""
+    """The derivatives of a function of a vector x, shape (n,): entry k is d function / d x[k]."""
     n = len(x)
     return tuple(derivative(function, tuple(x), tuple(float(i == k) for i in range(n))) for k in range(n))
 
 
 def _seeded(x: Any, dx: Any, level: int) -> Any:
-    """x with tangent dx; parts with a structurally zero tangent stay plain numbers."""
+    """x as dual numbers with the tangent dx; entries whose tangent is a structural zero stay as they are."""
     if isinstance(x, tuple):
         return _rebuilt(x, [_seeded(part, tangent, level) for part, tangent in zip(x, dx, strict=True)])
     return x if is_zero(dx) else Dual(x, dx, level)

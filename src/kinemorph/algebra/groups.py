@@ -75,7 +75,7 @@ def turn(R: Sequence[Sequence[S]]) -> Pose:
 
 
 def compose(T_ab: Pose, *others: Pose) -> Pose:
-    """T_ab T_bc ...: the product of poses."""
+    """The product of poses, T_ab T_bc ..."""
     R, p = T_ab
     for T_bc in others:
         R, p = matmul(R, T_bc.R), add(p, matvec(R, T_bc.p))
@@ -83,7 +83,7 @@ def compose(T_ab: Pose, *others: Pose) -> Pose:
 
 
 def inverse(T_ab: Pose) -> Pose:
-    """T_ba."""
+    """The inverse pose, T_ba = T_ab^-1."""
     return Pose(transpose(T_ab.R), neg(matvec_transposed(T_ab.R, T_ab.p)))
 
 
@@ -103,7 +103,7 @@ def extent(T_ab: Pose) -> tuple[S, S]:
 
 
 def matrix_of(T: Pose) -> Mat:
-    """The homogeneous matrix, shape (4, 4)."""
+    """The homogeneous matrix of a pose, shape (4, 4)."""
     return (*((*row, x) for row, x in zip(T.R, T.p, strict=True)), (0.0, 0.0, 0.0, 1.0))
 
 
@@ -116,7 +116,7 @@ def pose_of(matrix: Sequence[Sequence[S]]) -> Pose:
 
 
 def screw(axis: Sequence[S], point: Sequence[S] = (0.0, 0.0, 0.0), pitch: S = 0.0) -> Vec:
-    """The twist [v; w], shape (6,), of a unit turn about a unit axis through a point [m], with a pitch [m/rad]."""
+    """The twist [v; w], shape (6,), of rotation at 1 rad/s about a unit axis through a point [m]; `pitch` in m/rad."""
     return (*add(cross(point, axis), scale(pitch, axis)), *axis)
 
 
@@ -142,9 +142,9 @@ def log_se3(T: Pose) -> Vec:
 
 
 def exp_screw(V: Sequence[S], q: S) -> Pose:
-    """exp(V q) of a constant screw V: a unit turn by q [rad] (|w| = 1), or a pure shift by q [m] (w structurally zero).
+    """The pose exp(V q) of a constant screw V = [v; w]: a turn by q [rad] where |w| = 1, a shift by q [m] where w = 0.
 
-    The angular part is a constant of the robot, so the choice between the two is made before anything is computed.
+    The angular part w is a constant of the robot, so the choice between the two is made before anything is computed.
     """
     v, w = V[:3], V[3:]
     if all(is_zero(x) for x in w):
@@ -178,30 +178,33 @@ def coad(V: Sequence[S]) -> Mat:
 
 
 def move_twist(T_ab: Pose, V_b: Sequence[S]) -> Vec:
-    """V_a = Ad(T_ab) V_b, shape (6,)."""
+    """The twist V_b of frame b as seen in frame a: V_a = Ad(T_ab) V_b, shape (6,)."""
     w = matvec(T_ab.R, V_b[3:])
     return (*add(matvec(T_ab.R, V_b[:3]), cross(T_ab.p, w)), *w)
 
 
 def move_twist_back(T_ab: Pose, V_a: Sequence[S]) -> Vec:
-    """V_b = Ad(T_ab^-1) V_a, shape (6,)."""
+    """The twist V_a of frame a as seen in frame b: V_b = Ad(T_ab^-1) V_a, shape (6,)."""
     v = sub(V_a[:3], cross(T_ab.p, V_a[3:]))
     return (*matvec_transposed(T_ab.R, v), *matvec_transposed(T_ab.R, V_a[3:]))
 
 
 def move_wrench(T_ab: Pose, F_b: Sequence[S]) -> Vec:
-    """F_a = coAd(T_ab) F_b = Ad(T_ab^-1)^T F_b, shape (6,)."""
+    """The wrench F_b of frame b as seen in frame a: F_a = coAd(T_ab) F_b = Ad(T_ab^-1)^T F_b, shape (6,)."""
     f = matvec(T_ab.R, F_b[:3])
     return (*f, *add(matvec(T_ab.R, F_b[3:]), cross(T_ab.p, f)))
 
 
 def bracket(V: Sequence[S], W: Sequence[S]) -> Vec:
-    """The Lie bracket ad(V) W, shape (6,): [w x v' + v x w'; w x w']."""
+    """The Lie bracket ad(V) W, shape (6,): [w x v' + v x w'; w x w'] for V = [v; w] and W = [v'; w']."""
     v, w = V[:3], V[3:]
     return (*add(cross(w, W[:3]), cross(v, W[3:])), *cross(w, W[3:]))
 
 
 def cobracket(V: Sequence[S], F: Sequence[S]) -> Vec:
-    """coad(V) F = -ad(V)^T F, shape (6,): [w x f; v x f + w x m], the rate of a wrench carried along by V."""
+    """coad(V) F = -ad(V)^T F, shape (6,): the rate of a wrench F = [f; m] that moves along with the twist V = [v; w].
+
+    It equals [w x f; v x f + w x m].
+    """
     v, w = V[:3], V[3:]
     return (*cross(w, F[:3]), *add(cross(v, F[:3]), cross(w, F[3:])))

@@ -1,6 +1,6 @@
 """Spatial inertia: mass, center of mass and moments of a rigid body, over any scalar.
 
-A body is kept as mass [kg], center of mass c [m] and moment [kg m^2] about the center of mass, all in the axes of one
+A body is stored as mass [kg], center of mass c [m] and moment [kg m^2] about the center of mass, all in the axes of one
 frame. There are equivalent forms, each linear in the mass distribution and so additive for bodies that are welded
 together:
 
@@ -51,7 +51,9 @@ CONSISTENCY_TOLERANCE = 1e-6  # of the largest principal moment: files round the
 
 @dataclass(frozen=True)
 class Inertia:
-    """Mass [kg], center of mass [m], shape (3,), and moment [kg m^2] about it, shape (3, 3), in the body's axes."""
+    """The inertia of a body, in its own axes: mass [kg], center of mass [m], shape (3,), and the rotational inertia
+    `moment` about the center of mass [kg m^2], shape (3, 3).
+    """
 
     mass: S
     com: Vec
@@ -69,13 +71,15 @@ def about_origin(inertia: Inertia) -> tuple[Vec, Mat]:
 
 
 def from_origin(mass: S, first_moment: Sequence[S], about: Sequence[Sequence[S]]) -> Inertia:
-    """The inertia of a mass [kg] > 0, a first moment [kg m] and a rotational inertia about the origin [kg m^2]."""
+    """The inertia of a body with a mass [kg] > 0, a first moment [kg m], and a rotational inertia `about` the origin
+    [kg m^2].
+    """
     com = scale(div(1.0, mass), first_moment)
     return Inertia(mass, com, mat_sub(about, shifted(mass, com)))
 
 
 def spatial(inertia: Inertia) -> Mat:
-    """The 6x6 inertia about the origin in the order [linear; angular]."""
+    """The spatial inertia about the origin in the order [linear; angular], shape (6, 6)."""
     h, about = about_origin(inertia)
     return block([[diagonal((inertia.mass,) * 3), mat_neg(hat(h))], [hat(h), about]])
 
@@ -93,13 +97,16 @@ def kinetic_energy(inertia: Inertia, V: Sequence[S]) -> S:
 
 
 def transformed(inertia: Inertia, T_ab: Pose) -> Inertia:
-    """A body given in frame b, expressed in frame a. Spatially: M_a = Ad(T_ba)^T M_b Ad(T_ba)."""
+    """The inertia of a body, given in frame b, in frame a. As 6x6 matrices: M_a = Ad(T_ba)^T M_b Ad(T_ba)."""
     R = T_ab.R
     return Inertia(inertia.mass, act(T_ab, inertia.com), matmul(matmul(R, inertia.moment), transpose(R)))
 
 
 def added(first: Inertia, second: Inertia) -> Inertia:
-    """Two bodies in one frame, welded together. Where both are massless the center of mass is the first one's."""
+    """The inertia of two bodies, given in one frame, that are welded together.
+
+    Where both are massless, the center of mass is that of the first.
+    """
     mass = plus(first.mass, second.mass)
     massless = equal(mass, 0.0)
     share = where(massless, 0.0, div(second.mass, where(massless, 1.0, mass)))
@@ -125,12 +132,14 @@ def second_moment(inertia: Inertia) -> Mat:
 
 
 def from_second_moment(mass: S, first_moment: Sequence[S], sigma: Sequence[Sequence[S]]) -> Inertia:
-    """The inertia of a mass [kg] > 0, a first moment [kg m] and a second moment [kg m^2] about the origin."""
+    """The inertia of a body with a mass [kg] > 0, a first moment [kg m] and a second moment `sigma` about the origin
+    [kg m^2].
+    """
     return from_origin(mass, first_moment, mat_sub(mat_scale(trace(sigma), identity(3)), sigma))
 
 
 def pseudo_inertia(inertia: Inertia) -> Mat:
-    """[[Sigma, h], [h^T, m]], shape (4, 4)."""
+    """The pseudo-inertia [[Sigma, h], [h^T, m]], shape (4, 4), of second moment Sigma, first moment h and mass m."""
     h = scale(inertia.mass, inertia.com)
     return (*((*row, x) for row, x in zip(second_moment(inertia), h, strict=True)), (*h, inertia.mass))
 
@@ -140,19 +149,19 @@ def from_pseudo_inertia(pseudo: Sequence[Sequence[S]]) -> Inertia:
     return from_second_moment(pseudo[3][3], pseudo[3][:3], [row[:3] for row in pseudo[:3]])
 
 
-# ── numbers only ──────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── floats only ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def inertia_problems(mass: float, com: Sequence[float], moment: Sequence[Sequence[float]]) -> list[str]:
-    """What keeps these numbers from being a rigid body, one sentence for each failing condition. Floats only.
+    """The reasons why no rigid body has these numbers, one sentence each; empty where there are none. Floats only.
 
     mass [kg], com [m], shape (3,), moment [kg m^2] about the center of mass, shape (3, 3). Zero principal moments are
-    legal: a point mass has three, a thin rod one. What only fails the triangle inequality is for `triangle_doubts`.
+    legal: a point mass has three, a thin rod one. The triangle inequality is checked apart, by `triangle_doubts`.
     """
     entries = tuple(x for row in moment for x in row)
     numbers = {"mass": (mass,), "center of mass": tuple(com), "moment of inertia": entries}
     problems = [
-        f"{name} holds {bad[0]}, expected finite numbers"
+        f"{name} contains {bad[0]}, expected finite numbers"
         for name, values in numbers.items()
         if (bad := [x for x in values if not math.isfinite(x)])
     ]
@@ -179,11 +188,12 @@ def inertia_problems(mass: float, com: Sequence[float], moment: Sequence[Sequenc
 
 
 def triangle_doubts(moment: Sequence[Sequence[float]], mass: float = 0.0) -> list[str]:
-    """One sentence where no distribution of mass has this symmetric moment of inertia [kg m^2], shape (3, 3).
+    """A warning in one sentence where no mass distribution has this symmetric moment of inertia [kg m^2], shape (3, 3).
 
-    There are equations of motion nevertheless, and many published models have such numbers. `inertia_problems` finds
-    negative moments about the axes x, y and z; here these are expected to be at least 0, but the products of inertia
-    may be too large. The `mass` [kg] of the body sets the size of what counts as rounding.
+    The list is empty where some mass distribution has it. Such a body still has equations of motion, and many published
+    models have such numbers. `inertia_problems` finds negative moments about the axes x, y and z; here they have to be
+    at least 0, but the products of inertia may be too large. Deviations that are small for the `mass` [kg] of the body
+    count as rounding.
     """
     (xx, xy, xz), (_, yy, yz), (_, _, zz) = moment
     half = 0.5 * (xx + yy + zz)  # the triangle inequality holds where this, less the moments, is not negative
@@ -206,10 +216,10 @@ def triangle_doubts(moment: Sequence[Sequence[float]], mass: float = 0.0) -> lis
 
 
 def _positive(moment: Sequence[Sequence[float]]) -> bool:
-    """Whether all leading minors of a symmetric matrix, shape (3, 3), are above 0: a quick and sufficient test.
+    """Whether all leading minors of a symmetric matrix, shape (3, 3), are above 0, so that it is positive definite.
 
-    Because of rounding, a matrix that is negative by 1e-8 of the largest moment may pass; files round their numbers by
-    more.
+    Because of rounding, a matrix with an eigenvalue of -1e-8 times its largest moment may pass; files round their
+    numbers by more.
     """
     (xx, xy, xz), (_, yy, yz), (_, _, zz) = moment
     minor = xx * yy - xy * xy

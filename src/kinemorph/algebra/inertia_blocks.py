@@ -1,7 +1,8 @@
 """Spatial inertias of rigid and articulated bodies as blocks.
 
-An inertia is stored as blocks (A, B, J) in the order [linear; angular]: force = A a + B al, moment = B^T a + J al. A
-and J are symmetric 6-tuples, B a 9-tuple by rows. Structural zeros stay zeros, and a shift is made axis by axis.
+An inertia is stored as blocks (A, B, J) in the order [linear; angular]: force = A a + B al, moment = B^T a + J al, with
+a the linear and al the angular acceleration. A and J are symmetric 6-tuples (xx, xy, xz, yy, yz, zz), B a 9-tuple by
+rows. Structural zeros stay zeros, and a shift is made axis by axis.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ Six = tuple[S, ...]
 
 
 def column(blocks: Blocks, axis: Axis) -> Six:
-    """U = I S for a sparse screw axis."""
+    """U = I S: the spatial inertia I, given as blocks, times a sparse screw axis S; shape (6,)."""
     (axx, axy, axz, ayy, ayz, azz), B, (jxx, jxy, jxz, jyy, jyz, jzz) = blocks
     bxx, bxy, bxz, byx, byy, byz, bzx, bzy, bzz = B
     columns: tuple[Six, ...] = (
@@ -39,7 +40,7 @@ def column(blocks: Blocks, axis: Axis) -> Six:
 
 
 def dense_blocks(blocks: Blocks) -> Mat:
-    """The 6 x 6 matrix."""
+    """The spatial inertia as a matrix, shape (6, 6)."""
     return tuple(column(blocks, ((k, 1.0),)) for k in range(6))
 
 
@@ -50,7 +51,7 @@ def joined_blocks(one: Blocks, other: Blocks) -> Blocks:
 
 
 def along(axis: Axis, U: Six) -> S:
-    """S . U for a sparse screw axis."""
+    """S . U: the scalar product of a sparse screw axis S and a six-vector U."""
     total: S = 0.0
     for component, coefficient in axis:
         total = total + coefficient * U[component]
@@ -58,10 +59,12 @@ def along(axis: Axis, U: Six) -> S:
 
 
 def deflated(blocks: Blocks, U: Six, G: Six, freed: Axis | None, pivot: S = 0.0) -> Blocks:
-    """I - U G^T with U = I S and G = U / (S . U + pivot): what is left of an inertia beyond a joint with the axis S.
+    """The inertia that a joint with the axis S passes on to its parent: I - U G^T, U = I S, G = U / (S . U + pivot).
 
-    `freed` is S, or None. Where S is a coordinate axis, its row and its column of the result are G pivot. They are
-    written like that, so that they are structural zeros where there is no pivot.
+    I is the articulated inertia of the joint's child, given as blocks; `pivot` is inertia along the joint itself, such
+    as its armature. Where S is a coordinate axis, its row and its column of the result equal G pivot. They are computed
+    in that form if S is given as `freed`, so that they are structural zeros where there is no pivot; with `freed` None,
+    all entries are computed by the formula.
     """
     gone = freed[0][0] if freed is not None and len(freed) == 1 else -1
     Uk = tuple(0.0 if k == gone else U[k] for k in range(6))
@@ -93,7 +96,7 @@ _TOUCHING = ((0, 1, 2), (1, 3, 4), (2, 4, 5))  # entries of a symmetric 6-tuple 
 
 
 def rigid_blocks(moments: Moments) -> Blocks:
-    """Spatial inertia of a rigid body from its moments of mass, about the same origin."""
+    """The spatial inertia of a rigid body, from its moments of mass about the same origin."""
     m, (hx, hy, hz), (xx, xy, xz, yy, yz, zz) = moments
     return (
         (m, 0.0, 0.0, m, 0.0, m),
@@ -103,7 +106,7 @@ def rigid_blocks(moments: Moments) -> Blocks:
 
 
 def body_blocks(body: Inertia) -> Blocks:
-    """Spatial inertia of a rigid body about the origin of the frame it is given in."""
+    """The spatial inertia of a rigid body about the origin of the frame in which `body` is given."""
     m, (x, y, z), ((xx, xy, xz), (_, yy, yz), (_, _, zz)) = body.mass, body.com, body.moment
     mx, my, mz = m * x, m * y, m * z
     return (
@@ -121,13 +124,16 @@ def body_blocks(body: Inertia) -> Blocks:
 
 
 def posed_blocks(T: Pose, blocks: Blocks) -> Blocks:
-    """A spatial inertia about the origin of frame b, in its axes, taken to frame a with T = T_ab."""
+    """A spatial inertia, given in frame b, as seen in frame a, where T = T_ab."""
     turn, (A, B, J) = TurnFull(T.R), blocks
     return shifted_blocks((turn.out_symmetric(A), turn.out_general(B), turn.out_symmetric(J)), T.p)
 
 
 def shifted_blocks(blocks: Blocks, p: Vec3) -> Blocks:
-    """A spatial inertia about O, taken to O' where O = O' + p:  B' = B - A [p x],  J' = J + [p x] B' + ([p x] B)^T."""
+    """A spatial inertia about the point O, as seen from the point O' = O - p.
+
+    B' = B - A [p x] and J' = J + [p x] B' + ([p x] B)^T.
+    """
     A, B, J = blocks
     for k in (0, 1, 2):
         if not (p[k].__class__ is float and p[k] == 0.0):

@@ -1,8 +1,9 @@
 """Linear systems over any scalar.
 
-`solve_definite` writes everything out entry by entry, so structural zeros cost nothing: for small or sparse matrices;
-`solve_regular` does so for matrices that are not symmetric, block by block.
-`solve` and `least_squares` are one block op each (see `blocks`): the graph keeps them whole, and backends loop.
+`solve_definite` is unrolled entry by entry, so that structural zeros cost nothing: for small or sparse matrices;
+`solve_regular` does this for matrices that are not symmetric, block by block.
+`solve` and `least_squares` are one block op each (see `blocks`): the graph stores each as one op, and backends compute
+it with loops.
 """
 
 from __future__ import annotations
@@ -51,12 +52,12 @@ def _shape(matrix: Matrix, what: str, name: str) -> tuple[int, int]:
     widths = {len(row) for row in matrix} if _are_rows(matrix) else set()
     if len(widths) != 1 or 0 in widths:
         found = f"has rows of {sorted(widths)} entries" if widths else "is not a list of rows"
-        raise ShapeError(f"{what}: {name} {found}; expected rows of the same length, a vector as [[x], [y]].")
+        raise ShapeError(f"{what}: {name} {found}; expected rows of equal length; write a vector as [[x], [y]].")
     return len(matrix), widths.pop()
 
 
 def applied(block: Block, args: Sequence[S]) -> list[S]:
-    """The numbers that a block gives, for scalars of any kind."""
+    """The outputs of a block op applied to `args`, which are scalars of any kind."""
     objects = [arg for arg in args if hasattr(arg, "block")]
     if objects:
         first = next((arg for arg in objects if isinstance(arg, Lifted)), objects[0])
@@ -99,9 +100,9 @@ def solve_definite(A: Sequence[Sequence[S]], b: Sequence[S]) -> list[S]:
 def solve_regular(A: Sequence[Sequence[S]], B: Matrix) -> list[list[S]]:
     """X, shape (n, k), with A X = B for a regular A, shape (n, n), which need not be symmetric.
 
-    Where zeros of A allow it, some unknowns are found before others (block triangular form); blocks of up to three are
-    solved by cofactors, larger ones by `least_squares`. Where A is singular, the result is not finite or cannot be
-    trusted.
+    Where zeros of A allow it, some unknowns are found before others (block triangular form); blocks of up to three rows
+    are solved by cofactors, larger blocks by `least_squares`. Where A is singular, the result is not finite or is
+    meaningless.
     """
     n, k = _shape(B, "solve_regular", "B")
     X: list[list[S]] = [[0.0] * k for _ in range(n)]
@@ -119,7 +120,7 @@ def solve_regular(A: Sequence[Sequence[S]], B: Matrix) -> list[list[S]]:
 
 
 def _by_cofactors(A: list[list[S]], B: list[list[S]]) -> list[list[S]]:
-    """A^-1 B for one, two or three rows."""
+    """A^-1 B for a matrix A of one, two or three rows."""
     n = len(A)
     if n == 1:
         return [[div(x, A[0][0]) for x in B[0]]]
@@ -145,8 +146,9 @@ def _dot(a: Sequence[S], b: Sequence[S]) -> S:
 
 
 def _blocks(A: Sequence[Sequence[S]]) -> list[tuple[list[int], list[int]]]:
-    """Rows and columns of the blocks of A, in an order in which each block depends only on the columns of earlier
-    blocks.
+    """The rows and columns of each diagonal block of A in block triangular form, in the order of solution.
+
+    The rows of a block have nonzeros only in its own columns and in those of earlier blocks.
     """
     n = len(A)
     filled = [[j for j in range(n) if not is_zero(A[i][j])] for i in range(n)]
@@ -162,9 +164,9 @@ def _blocks(A: Sequence[Sequence[S]]) -> list[tuple[list[int], list[int]]]:
         return False
 
     if not all(matched(row, set()) for row in range(n)):
-        return [(list(range(n)), list(range(n)))]  # singular by its zeros
+        return [(list(range(n)), list(range(n)))]  # structurally singular
     needs = {row: {owner[j] for j in filled[row]} for row in range(n)}
-    for _ in range(n):  # and the rows that these depend on
+    for _ in range(n):  # adds the rows on which these rows depend in turn
         needs = {row: set().union(*(needs[other] for other in others)) for row, others in needs.items()}
     column = {row: j for j, row in owner.items()}
     blocks, placed = [], set[int]()

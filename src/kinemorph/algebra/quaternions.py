@@ -33,7 +33,7 @@ def quat_normalize(q: Sequence[S]) -> Vec:
 
 
 def quat_rate(q: Sequence[S], w: Sequence[S]) -> Vec:
-    """qdot [1/s], shape (4,), at body rate w [rad/s], shape (3,)."""
+    """The rate qdot [1/s], shape (4,), of a unit quaternion at the body rate w [rad/s], shape (3,)."""
     return scale(0.5, quat_multiply(q, (0.0, *w)))
 
 
@@ -48,7 +48,7 @@ def quat_to_rotation(q: Sequence[S]) -> Mat3:
 
 
 def _from_products(wx: S, wy: S, wz: S, xx: S, xy: S, xz: S, yy: S, yz: S, zz: S) -> Mat3:
-    """The rotation matrix from the doubled products of a unit quaternion's parts."""
+    """The rotation matrix, shape (3, 3), from twice the products of the components of a unit quaternion: wx = 2 w x."""
     return (
         (minus(1.0, plus(yy, zz)), minus(xy, wz), plus(xz, wy)),
         (plus(xy, wz), minus(1.0, plus(xx, zz)), minus(yz, wx)),
@@ -57,7 +57,7 @@ def _from_products(wx: S, wy: S, wz: S, xx: S, xy: S, xz: S, yy: S, yz: S, zz: S
 
 
 def direction_to_rotation(q: Sequence[S]) -> Mat3:
-    """The rotation matrix of any quaternion but zero, by its direction alone, shape (3, 3): that of q / |q|."""
+    """The rotation matrix, shape (3, 3), of the unit quaternion q / |q|; q has any length but zero."""
     w, x, y, z = q
     s = div(2.0, dot(q, q))
     sx, sy, sz = scale(s, (x, y, z))

@@ -12,7 +12,7 @@ Turn = tuple[float, float]  # cosine and sine
 
 
 def rotation_of_angles(roll: float, pitch: float, yaw: float) -> Mat:
-    """The rotation matrix, shape (3, 3), of angles [rad]; exact zeros and ones where an angle is 0."""
+    """The rotation matrix, shape (3, 3), of three angles [rad]. Angles of 0 give entries that are exactly 0 or 1."""
     return rotation_of_turns(
         (math.cos(roll), math.sin(roll)), (math.cos(pitch), math.sin(pitch)), (math.cos(yaw), math.sin(yaw))
     )
@@ -21,7 +21,7 @@ def rotation_of_angles(roll: float, pitch: float, yaw: float) -> Mat:
 def exact_turn(angle: float) -> Turn:
     """(cosine, sine) of a finite angle [rad]; the float nearest to a multiple of 90 degrees counts as that multiple.
 
-    The float nearest to pi/2 has the cosine 6e-17; a right angle has 0.
+    The float nearest to pi/2 has the cosine 6e-17; here its cosine is 0, as of a right angle.
     """
     usual = _QUARTERS.get(angle)
     if usual is not None:
@@ -47,7 +47,7 @@ def rotation_of_turns(roll: Turn, pitch: Turn, yaw: Turn) -> Mat:
 
 
 def angles_of_rotation(R: Sequence[Sequence[float]]) -> Angles:
-    """Angles [rad] of a rotation matrix; where pitch is a right angle, all the turning is in yaw and roll is 0."""
+    """(roll, pitch, yaw) [rad] of a rotation matrix; where the pitch is a right angle, roll is 0."""
     level = math.hypot(R[0][0], R[1][0])
     pitch = math.atan2(-R[2][0], level)
     if level <= 1e-15:
@@ -55,6 +55,6 @@ def angles_of_rotation(R: Sequence[Sequence[float]]) -> Angles:
     yaw = math.atan2(R[1][0], R[0][0])
     if level > 0.1:
         return (math.atan2(R[2][1], R[2][2]), pitch, yaw)
-    # near a right angle the yaw is inaccurate, but together with its roll it still gives the right rotation
+    # near a pitch of 90 degrees the yaw is inaccurate, but roll and yaw together still give the right rotation
     cy, sy = math.cos(yaw), math.sin(yaw)
     return (math.atan2(sy * R[0][2] - cy * R[1][2], cy * R[1][1] - sy * R[0][1]), pitch, yaw)

@@ -60,7 +60,7 @@ def rotation(axis: Sequence[S], angle: S) -> Mat:
 
 
 def rpy_to_rotation(roll: S, pitch: S, yaw: S) -> Mat:
-    """Rz(yaw) Ry(pitch) Rx(roll), shape (3, 3), angles in rad: turns about the fixed axes x, then y, then z."""
+    """The rotation Rz(yaw) Ry(pitch) Rx(roll), shape (3, 3), angles in rad: about the fixed axes x, then y, then z."""
     x, y, z = identity(3)
     Rz, Ry, Rx = rotation(z, yaw), rotation(y, pitch), rotation(x, roll)
     return matmul(matmul(Rz, Ry), Rx)
@@ -73,38 +73,41 @@ def exp_so3(w: Sequence[S]) -> Mat:
 
 
 def log_so3(R: Sequence[Sequence[S]]) -> Vec:
-    """The rotation vector [rad], shape (3,), of length at most pi: the inverse of `exp_so3`, good at 0 and up to pi."""
+    """The rotation vector [rad], shape (3,), of length at most pi: the inverse of `exp_so3`, accurate from 0 to pi."""
     return quat_log(rotation_to_quat(R))
 
 
 def left_jacobian_so3(w: Sequence[S]) -> Mat:
-    """J(w), shape (3, 3): the spatial rate of exp_so3(w) is J(w) wdot; J(-w) = J(w)^T gives the body rate."""
+    """J(w), shape (3, 3): the angular velocity of exp_so3(w) is J(w) wdot in fixed axes, J(-w) wdot in body axes.
+
+    J(-w) = J(w)^T.
+    """
     _, b, c, _ = rotation_coefficients(dot(w, w))
     return _second_order(w, b, c)
 
 
 def left_jacobian_so3_inverse(w: Sequence[S]) -> Mat:
-    """J(w)^-1, shape (3, 3), for |w| < 2 pi."""
+    """The inverse of `left_jacobian_so3`, J(w)^-1, shape (3, 3), for |w| < 2 pi."""
     return _second_order(w, -0.5, cotangent_coefficient(dot(w, w)))
 
 
 def _second_order(w: Sequence[S], first: S, second: S) -> Mat:
-    """1 + first hat(w) + second hat(w)^2."""
+    """The matrix 1 + first hat(w) + second hat(w)^2, shape (3, 3)."""
     W = hat(w)
     return mat_add(identity(3), mat_add(mat_scale(first, W), mat_scale(second, matmul(W, W))))
 
 
-# ── numbers only ──────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── floats only ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def is_rotation(R: Sequence[Sequence[float]], tolerance: float = 1e-9) -> bool:
-    """True where R, 3x3 floats, is orthonormal and right-handed to a tolerance on each entry of R R^T. Floats only."""
+    """Whether R, shape (3, 3), is orthonormal and right-handed, to a tolerance on each entry of R R^T. Floats only."""
     error = mat_sub(matmul(R, transpose(R)), identity(3))
     return all(abs(x) <= tolerance for row in error for x in row) and det3(R) > 0.0
 
 
 def rotation_to_rpy(R: Sequence[Sequence[float]]) -> tuple[float, float, float]:
-    """(roll, pitch, yaw) [rad] of `rpy_to_rotation`, pitch in [-pi/2, pi/2]; roll is 0 at pitch +-pi/2. Floats only."""
+    """(roll, pitch, yaw) [rad] with rpy_to_rotation(roll, pitch, yaw) = R; roll is 0 at pitch +-pi/2. Floats only."""
     level = math.hypot(R[0][0], R[1][0])
     pitch = math.atan2(-R[2][0], level)
     if level < 1e-12:

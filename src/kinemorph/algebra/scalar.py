@@ -1,15 +1,15 @@
 """Scalars: the functions of the op vocabulary, for every type that can be used as a number.
 
 A scalar is a `float`, a NumPy array (a batch of numbers, broadcast as usual), an expression of the graph, or a dual
-number. Each function looks at the type of its argument and nothing else:
+number. Each function is computed according to the type of its argument only:
 
     float    -> `math`, with the results of IEEE 754: sqrt(-1) is nan, log(0) is -inf, div(1, 0) is inf; no exception
     ndarray  -> NumPy, without warnings
     others   -> the method of that name (`x.sin()`, `x.atan2(y)`, `abs(x)`, ...)
 
 An `int` or a NumPy number counts as a float. Comparisons give 1.0 or 0.0, never a bool. The float 0.0 is a *structural
-zero*: `times` and `plus` keep it, whatever the other argument is, so that terms a robot does not have are absent from
-its equations too. Angles are in radians.
+zero*: `times` gives 0.0 and `plus` the other argument, whatever that is, so that terms that a robot does not have are
+absent from its equations too. Angles are in radians.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ class Lifted:
     __slots__ = ()
 
     def apply(self, name: str, *args: S) -> S:
-        """The op `name` of the vocabulary on `args`, of which at least one is lifted."""
+        """The result of the op `name` of the vocabulary on `args`, at least one of which is a `Lifted`."""
         raise TypeError(f"{type(self).__name__} does not define its method `apply`, which op '{name}' needs")
 
     def block(self, block: Block, args: Sequence[S]) -> list[S]:
-        """The numbers that a block op gives for `args`, of which at least one is lifted."""
+        """The outputs of a block op on `args`, at least one of which is a `Lifted`."""
         raise TypeError(
             f"{type(self).__name__} does not define its method `block`, which op '{type(block).__name__}' needs"
         )
@@ -143,8 +143,8 @@ _select = _quiet("where")
 def where(condition: S, chosen: S, otherwise: S) -> S:
     """`chosen` where the condition is not zero, else `otherwise`.
 
-    Both are computed, one is selected. A dual number has its tangent selected too, not multiplied by 0, so infinities
-    and NaN of the other branch never show.
+    Both are computed, one is selected. The tangent of a dual number is selected too, not multiplied by 0, so that inf
+    and nan of the other branch never enter the result.
     """
     if type(condition) is float:
         return chosen if condition != 0.0 else otherwise
@@ -174,14 +174,14 @@ def is_zero(x: S) -> bool:
 
 
 def times(a: S, b: S) -> S:
-    """a * b, and 0.0 where either is a structural zero (also against inf and nan)."""
+    """a * b; 0.0 where one of them is a structural zero, even where the other is inf or nan."""
     if (type(a) is float and a == 0.0) or (type(b) is float and b == 0.0):
         return 0.0
     return a * b
 
 
 def plus(a: S, b: S) -> S:
-    """a + b, and the other one where either is a structural zero."""
+    """a + b; where one of them is a structural zero, the other one unchanged."""
     if type(a) is float and a == 0.0:
         return b
     if type(b) is float and b == 0.0:
@@ -190,7 +190,7 @@ def plus(a: S, b: S) -> S:
 
 
 def minus(a: S, b: S) -> S:
-    """a - b, and a or -b where the other one is a structural zero."""
+    """a - b; simply `a` where b is a structural zero, and -b where `a` is one."""
     if type(b) is float and b == 0.0:
         return a
     if type(a) is float and a == 0.0:
@@ -198,7 +198,7 @@ def minus(a: S, b: S) -> S:
     return a - b
 
 
-# The vocabulary by op name, as the derivative rows of `ops` spell it.
+# The functions of the vocabulary by op name, as the derivatives in `ops` call them.
 f: Any = SimpleNamespace(
     **{"add": operator.add, "sub": operator.sub, "mul": operator.mul, "div": div, "neg": operator.neg},
     **{"sqrt": sqrt, "pow": power, "exp": exp, "log": log},

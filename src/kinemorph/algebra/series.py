@@ -41,11 +41,11 @@ SERIES_ATAN = tuple((-1.0) ** k / (2 * k + 1) for k in range(TERMS))
 
 
 def rotation_coefficients(x: S) -> Coefficients:
-    """a, b, c, d of the squared angle x [rad^2] >= 0. The remaining ones follow: cos t = 1 - x b."""
+    """The coefficients at the squared angle x = t^2 [rad^2] >= 0. The cosine follows from them: cos t = 1 - x b."""
     small = less(x, 1.0)
     near = where(small, x, 1.0)
     far = where(small, 1.0, x)
-    # near zero: c and d by series, a = 1 - x c and b = 1/2 - x d follow without cancellation
+    # near zero: c and d come from their series, a = 1 - x c and b = 1/2 - x d follow without cancellation
     near_c, near_d = polynomial(near, SERIES_C), polynomial(near, SERIES_D)
     # elsewhere: the closed forms
     t = sqrt(far)
@@ -60,15 +60,16 @@ def rotation_coefficients(x: S) -> Coefficients:
 
 
 def cotangent_coefficient(x: S) -> S:
-    """(1 - (t/2) cot(t/2)) / t^2 of the squared angle x = t^2 [rad^2], 0 <= t < 2 pi; 1/12 at zero."""
+    """(1 - (t/2) cot(t/2)) / t^2 at the squared angle x = t^2 [rad^2], 0 <= t < 2 pi; 1/12 at zero."""
     _, b, c, d = rotation_coefficients(x)
     return div(c - 2.0 * d, 2.0 * b)
 
 
 def angle_ratio(sine_squared: S, cosine: S) -> S:
-    """2 atan2(s, c) / s with s = sqrt(sine_squared), c = cosine >= 0: rotation angle [rad] over length of vector part.
+    """The rotation angle [rad] of a quaternion, divided by the length s of its vector part: 2 atan2(s, c) / s.
 
-    s and c are sine and cosine of half the angle up to one common positive factor. At s = 0 the value is 2 / c.
+    s = sqrt(sine_squared) and c = cosine >= 0 are sine and cosine of half the angle, up to one common positive factor.
+    At s = 0 the value is 2 / c.
     """
     small = less(sine_squared, SMALL_TANGENT * cosine * cosine)
     near_cosine = where(small, cosine, 1.0)

@@ -23,20 +23,21 @@ Outside = Literal["extend", "hold"]
 
 
 def lookup(table: Table, x: S) -> S:
-    """The value of a table at x: one scalar, or an array as a batch."""
+    """The value of a curve, made by `through`, at x: a scalar of any kind."""
     if not isinstance(table, Table):
-        raise ShapeError(f"lookup: {table!r} is given as the table; expected one made by `through`, then x.")
+        raise ShapeError(f"lookup: {table!r} is given as the table; expected a curve made by `through`, then x.")
     if isinstance(x, (list, tuple, str)):
         raise ShapeError(f"lookup: x is {x!r}; expected one scalar. Look up entry by entry, or pass a NumPy array.")
     return applied(table, [x])[0]
 
 
 def through(x: Sequence[float], y: Sequence[float], *, kind: Kind = "linear", outside: Outside = "extend") -> Table:
-    """The curve through points (x, y), shape (n,) each, x rising.
+    """The curve through points (x, y), shape (n,) each; x has to increase.
 
     `kind`     "linear": straight between the points; "cubic": a spline with continuous curvature (not-a-knot);
                "monotone": piecewise cubic that never overshoots the points (Fritsch and Carlson)
-    `outside`  "extend": the end pieces continue; "hold": the end values are kept
+    `outside`  "extend": beyond the end points, the first and the last piece continue; "hold": the curve is constant
+               there
     """
     knots, values = _numbers("x", x), _numbers("y", y)
     _check(knots, values, kind, outside)
@@ -79,7 +80,7 @@ def _numbers(name: str, points: Any) -> Any:
 def _check(x: Any, y: Any, kind: str, outside: str) -> None:
     if x.ndim != 1 or x.shape != y.shape or len(x) < 2:
         raise ShapeError(
-            f"curve: x has shape {x.shape} and y {y.shape}; expected two lists of the same 2 or more numbers."
+            f"curve: x has shape {x.shape} and y {y.shape}; expected lists of equal length, 2 or more numbers each."
         )
     for name, points in (("x", x), ("y", y)):
         bad = np.flatnonzero(~np.isfinite(points))

@@ -1,7 +1,8 @@
-"""Rotations as turns: of vectors, and of symmetric and general 3x3 matrices, without forming products of matrices.
+"""Rotations applied to vectors and to symmetric and general 3x3 matrices, without products of matrices.
 
 A rotation from a link to its parent is a short sequence of turns, each about a coordinate axis. Turning a vector costs
-four products and two sums, and a turn by a right angle costs nothing. A symmetric 2x2 block [[a, b], [b, d]] turns by
+four products and two sums, and a turn by a right angle costs nothing. A turn by an angle with cosine c and sine s
+changes a symmetric 2x2 block [[a, b], [b, d]] to [[a', b'], [b', d']]:
 
     e = s (a - d) + 2 c b,      a' = a - s e,      d' = d + s e,      b' = c e - b
 
@@ -21,7 +22,7 @@ Mat3 = tuple[S, ...]
 
 
 def _block(c: S, s: S, a: S, b: S, d: S) -> tuple[S, S, S]:
-    """The symmetric block [[a, b], [b, d]] turned by the angle with cosine c and sine s."""
+    """(a', b', d') of the symmetric block [[a, b], [b, d]] turned by the angle with cosine c and sine s."""
     if c.__class__ is float and c == 0.0:
         return d, -b, a  # a right angle in either direction
     e = s * (a - d) + (2.0 * c) * b
@@ -30,7 +31,7 @@ def _block(c: S, s: S, a: S, b: S, d: S) -> tuple[S, S, S]:
 
 
 def _general_block(c: S, s: S, a: S, b: S, k: S, d: S) -> tuple[S, S, S, S]:
-    """The block [[a, b], [k, d]] turned by the angle with cosine c and sine s."""
+    """(a', b', k', d') of the block [[a, b], [k, d]] turned by the angle with cosine c and sine s."""
     if c.__class__ is float and c == 0.0:
         return d, -k, -b, a
     e = s * (a - d) + c * (b + k)
@@ -39,7 +40,7 @@ def _general_block(c: S, s: S, a: S, b: S, k: S, d: S) -> tuple[S, S, S, S]:
 
 
 class PlaneTurn:
-    """A rotation about a coordinate axis, by its cosine and sine."""
+    """A rotation about a coordinate axis, given by the cosine c and the sine s of its angle."""
 
     __slots__ = ("c", "s")
 
@@ -49,7 +50,7 @@ class PlaneTurn:
 
 
 class TurnZ(PlaneTurn):
-    """A rotation about z; `out` takes child coordinates to the parent's, `into` goes back."""
+    """A rotation about z. `out` gives parent coordinates from child coordinates, `into` is its inverse."""
 
     __slots__ = ()
 
@@ -77,7 +78,7 @@ class TurnZ(PlaneTurn):
 
 
 class TurnX(PlaneTurn):
-    """A rotation about x."""
+    """A rotation about x. `out` gives parent coordinates from child coordinates, `into` is its inverse."""
 
     __slots__ = ()
 
@@ -105,7 +106,7 @@ class TurnX(PlaneTurn):
 
 
 class TurnFull:
-    """A rotation given by its matrix, for joints that turn about any axis."""
+    """A rotation given by its matrix, for joints that turn about any axis. `out` and `into` are those of `TurnZ`."""
 
     __slots__ = ("rows",)
 

@@ -27,7 +27,7 @@ Mat3: TypeAlias = tuple[Vec3, Vec3, Vec3]
 
 
 def zeros(n: int) -> Vec:
-    """n structural zeros."""
+    """A vector of n structural zeros."""
     return (0.0,) * n
 
 
@@ -52,7 +52,7 @@ def scale(factor: S, a: Sequence[S]) -> Vec:
 
 
 def total(terms: Iterable[S]) -> S:
-    """The sum of scalars; 0.0 for none."""
+    """The sum of scalars; 0.0 where there are none."""
     result: S = 0.0
     for term in terms:
         result = plus(result, term)
@@ -60,7 +60,7 @@ def total(terms: Iterable[S]) -> S:
 
 
 def dot(a: Sequence[S], b: Sequence[S]) -> S:
-    """Scalar product of two vectors of one length; the power [W] of a wrench and a twist."""
+    """Scalar product of two vectors of equal length; of a wrench and a twist, it is the power [W]."""
     result: S = 0.0
     for x, y in zip(a, b, strict=True):
         if (type(x) is float and x == 0.0) or (type(y) is float and y == 0.0):
@@ -82,7 +82,7 @@ def cross(a: Sequence[S], b: Sequence[S]) -> Vec3:
 
 
 def norm(a: Sequence[S]) -> S:
-    """Euclidean length. Its derivative at the zero vector, where there is none, is taken as 0."""
+    """Euclidean length. At the zero vector, where it has no derivative, the derivative is taken as 0."""
     square = dot(a, a)
     positive = less(0.0, square)
     return where(positive, sqrt(where(positive, square, 1.0)), 0.0)
@@ -111,26 +111,26 @@ def diagonal(a: Sequence[S]) -> Mat:
 
 
 def transpose(A: Sequence[Sequence[S]]) -> Mat:
-    """A^T."""
+    """The transposed matrix A^T."""
     return A if A is _UNIT else tuple(zip(*A, strict=True))
 
 
 def matvec(A: Sequence[Sequence[S]], x: Sequence[S]) -> Vec:
-    """A x."""
+    """The product A x of a matrix and a vector."""
     if A is _UNIT:
         return tuple(x)
     return tuple(dot(row, x) for row in A)
 
 
 def matvec_transposed(A: Sequence[Sequence[S]], x: Sequence[S]) -> Vec:
-    """A^T x."""
+    """The product A^T x of a transposed matrix and a vector."""
     if A is _UNIT:
         return tuple(x)
     return tuple(dot(column, x) for column in zip(*A, strict=True))
 
 
 def matmul(A: Sequence[Sequence[S]], B: Sequence[Sequence[S]]) -> Mat:
-    """A B."""
+    """The product A B of two matrices."""
     if A is _UNIT:
         return B if isinstance(B, tuple) else tuple(map(tuple, B))
     if B is _UNIT:
@@ -145,32 +145,32 @@ def outer(a: Sequence[S], b: Sequence[S]) -> Mat:
 
 
 def mat_add(A: Sequence[Sequence[S]], B: Sequence[Sequence[S]]) -> Mat:
-    """A + B."""
+    """The sum A + B of two matrices."""
     return tuple(add(a, b) for a, b in zip(A, B, strict=True))
 
 
 def mat_sub(A: Sequence[Sequence[S]], B: Sequence[Sequence[S]]) -> Mat:
-    """A - B."""
+    """The difference A - B of two matrices."""
     return tuple(sub(a, b) for a, b in zip(A, B, strict=True))
 
 
 def mat_neg(A: Sequence[Sequence[S]]) -> Mat:
-    """-A."""
+    """The matrix -A."""
     return tuple(neg(row) for row in A)
 
 
 def mat_scale(factor: S, A: Sequence[Sequence[S]]) -> Mat:
-    """factor * A."""
+    """The matrix factor * A."""
     return tuple(scale(factor, row) for row in A)
 
 
 def trace(A: Sequence[Sequence[S]]) -> S:
-    """Sum of the diagonal."""
+    """The sum of the diagonal entries of A."""
     return total(row[i] for i, row in enumerate(A))
 
 
 def block(rows: Sequence[Sequence[Sequence[Sequence[S]]]]) -> Mat:
-    """One matrix from a grid of matrices: block([[A, B], [C, D]])."""
+    """The matrix made up of a grid of matrices: block([[A, B], [C, D]])."""
     return tuple(tuple(x for part in parts for x in part) for row in rows for parts in zip(*row, strict=True))
 
 

@@ -5,6 +5,6 @@ loops/            closed chains and inverse kinematics
 small_motions/    equilibrium, linearization, poles, sensitivities
 audit             `audit`: whether a run conserves what its motion has to conserve
 conserved_momenta which momenta a run has to conserve, and how well it did
-gait_clusters     `gait_clusters`: which coupled maps keep step with each other
-with_gait         `with_gait`: a robot that follows a gait
+gait_clusters     `gait_clusters`: which coupled maps of a gait move in step
+with_gait         `with_gait`: a system with a gait and a controller that follows it
 """

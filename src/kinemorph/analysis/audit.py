@@ -1,13 +1,14 @@
 """An audit of a run: whether its samples obey the conservation laws of the motion.
 
     energy balance          kinetic + potential - supplied + dissipated energy is constant
-    momentum                of a floating robot: linear momentum grows by m g t; angular momentum about the center of
-                            mass is constant, and so is that about the world's origin, along gravity
-    momentum of a joint     of the first joint of a tree, where neither gravity nor a force acts along it
+    momentum                a floating robot's linear momentum grows by m g t; its angular momentum about the center of
+                            mass is constant, and so is the one about the world's origin, along gravity
+    momentum of a joint     the momentum (M v)_k of a tree's first joint is constant where no force acts along it
     changes of the system   robots that dock or undock in the air keep their total linear and angular momentum
     quaternions, loops      quaternions keep length 1, loops stay closed
 
-Each error is relative to the amount exchanged in the run; a check that does not apply is skipped with the reason.
+Each error is relative to the energy or momentum that is exchanged in the run. A check that does not apply is skipped,
+with the reason.
 Samples between two resets are checked separately: an impact may change energy and momentum. Where the system changes
 during a run, each system is checked by the laws that apply to it, and the worst error counts.
 """
@@ -27,36 +28,38 @@ from kinemorph.analysis.verification.verdict import Check, Judged, judged, table
 from kinemorph.errors import ShapeError, UnsupportedError
 from kinemorph.simulation.results.trajectory import Segment, Trajectory
 
-UNIT_LENGTH = 1e-12  # tolerance of the length of quaternions
-CLOSED = 1e-6  # [m or rad], tolerance of open loops
+UNIT_LENGTH = 1e-12  # largest error of a quaternion's length
+CLOSED = 1e-6  # [m or rad], largest gap of a loop
 
 
 @dataclass(frozen=True)
 class Audit(Judged):
-    """The checks of one run. Made by `audit`; true where no check failed."""
+    """The checks of one run, made by `audit`. As a bool it is True where no check failed."""
 
     name: str
     checks: tuple[Check, ...]
 
     def as_dict(self) -> dict[str, Any]:
-        """The audit as nested dicts and lists that JSON takes."""
+        """The audit as nested dicts and lists, ready for JSON."""
         return {"run": self.name, "passed": self.passed, "checks": [check.as_dict() for check in self.checks]}
 
     def __str__(self) -> str:
-        """One line per check: verdict, name, error and tolerance, what it checks."""
-        word = "all laws hold" if self.passed else f"{len(self.failures)} of {len(self.checks)} checks failed"
+        """One line per check: its status, its name, its error and tolerance, and the rule that it checks."""
+        word = "no check failed" if self.passed else f"{len(self.failures)} of {len(self.checks)} checks failed"
         return "\n".join([f"Audit of '{self.name}': {word}", *table(self.checks)])
 
 
 def audit(trajectory: Trajectory, *, tolerance: float = 1e-6) -> Audit:
     """Checks a run against the conservation laws; `tolerance` is the relative tolerance of energy and momentum."""
     if not isinstance(trajectory, Trajectory):
-        raise ShapeError(f"audit: a {type(trajectory).__name__} is given; expected a Trajectory, as simulate gives.")
+        raise ShapeError(
+            f"audit was given a {type(trajectory).__name__}; expected a Trajectory. Pass the result of simulate."
+        )
     if not 0.0 < tolerance < np.inf:
         raise UnsupportedError(f"audit: tolerance is {tolerance}; expected a finite number above 0.")
     segments = [segment for segment in trajectory.segments if len(segment.t)]
     if not segments:
-        raise ShapeError("audit: the run has no samples; expected at least one.")
+        raise ShapeError("audit: the run has no samples; expected at least one. Choose a smaller output_step.")
     checks = [_ending(trajectory), _finite(segments)]
     if checks[1].passed:
         checks += [
@@ -77,7 +80,7 @@ def _ending(trajectory: Trajectory) -> Check:
     if trajectory.outcome.message:
         note += f". {trajectory.outcome.message}"
     status = trajectory.outcome.ok
-    return Check("ending", "the run did what was asked", "passed" if status else "failed", note=note)
+    return Check("ending", "the run ended as requested", "passed" if status else "failed", note=note)
 
 
 def _finite(segments: list[Segment]) -> Check:
@@ -94,11 +97,11 @@ def _finite(segments: list[Segment]) -> Check:
 
 
 def _energy(segments: list[Segment], tolerance: float, step: Any) -> Check:
-    name, says = "energy balance", "kinetic + potential - supplied + dissipated energy stays the same"
+    name, says = "energy balance", "kinetic + potential - supplied + dissipated energy is constant"
     if not all(segment.has("energy") for segment in segments):
-        return Check(name, says, "skipped", note="these are equations, not a robot: they have no energy")
+        return Check(name, says, "skipped", note="the plant is made of equations, not of a robot: it has no energy")
     if not all(segment.has("account") for segment in segments):
-        note = "forces act whose energy was not added up. Make the plant with account=True"
+        note = "the energy that forces supply and dissipate was not recorded. Make the plant with account=True"
         return Check(name, says, "skipped", note=note)
     worst = largest = scale = 0.0
     for segment in segments:
@@ -111,14 +114,15 @@ def _energy(segments: list[Segment], tolerance: float, step: Any) -> Check:
             worst, largest, scale = relative, error, exchanged
     note = f"off by {largest:.2e} J where {scale:.3g} J were exchanged"
     if worst > tolerance and isinstance(step, float):
-        note += f". Steps were of {step:g} s; a smaller step, or rtol in place of it, brings that down"
+        note += f". The step size was {step:g} s; a smaller step, or rtol instead of step, reduces the error"
     return judged(name, says, worst, tolerance, note)
 
 
 def _momenta(segments: list[Segment], tolerance: float) -> list[Check]:
-    """The checks of conserved momenta; for each name the worst segment counts."""
+    """The checks of conserved momenta, one for each momentum; the segment with the largest error counts."""
     if not all(segment.plant.dynamics is not None and segment.has("tau") for segment in segments):
-        note = "the robot of the run is not known" if segments[0].has("energy") else "these are equations, no robot"
+        equations = "the plant is made of equations, not of a robot"
+        note = "the robot of the run is not known" if segments[0].has("energy") else equations
         return [Check("momentum", "momentum is conserved", "skipped", note=note)]
     ledgers = [Ledger.of(segment) for segment in segments]
     systems: dict[int, list[Ledger]] = {}
@@ -145,7 +149,7 @@ def _worst_drift(name: str, pairs: Sequence[tuple[Conserved, Ledger]], count: in
         if relative >= worst:
             worst, note = relative, f"off by {drift:.2e} {unit} where it is up to {scale:.3g} {unit}"
     some = (
-        f". It is checked in {len(pairs)} of {count} segments; the others have another system"
+        f". It is checked in {len(pairs)} of {count} segments; the systems of the others do not have to conserve it"
         if len(pairs) < count
         else ""
     )
@@ -153,15 +157,16 @@ def _worst_drift(name: str, pairs: Sequence[tuple[Conserved, Ledger]], count: in
 
 
 def _changes(segments: list[Segment], tolerance: float) -> list[Check]:
-    """Checks of momentum about the world's origin just before and after each change of the system; none where it never
-    changes.
+    """The check that no change of the system makes linear momentum, or angular momentum about the world's origin, jump.
+
+    The list is empty where the system never changes.
     """
     name, says = "changes of the system", "linear and angular momentum are the same just before and after"
     meetings = [(a, b) for a, b in pairwise(segments) if a.plant is not b.plant]
     if not meetings:
         return []
     if any(one.plant.robot is None or not floats(one.plant.robot) for pair in meetings for one in pair):
-        return [Check(name, says, "skipped", note="a robot that hangs on the ground, or none, is among them")]
+        return [Check(name, says, "skipped", note="one of the systems is connected to the ground or has no robot")]
     worst, note = 0.0, ""
     for before, after in meetings:
         for off, scale, unit in momentum_leap(before, after):
@@ -175,7 +180,7 @@ def _changes(segments: list[Segment], tolerance: float) -> list[Check]:
 
 
 def _quaternions(segments: list[Segment]) -> Check:
-    name, says = "quaternions", "every quaternion has length 1"
+    name, says = "quaternions", "every quaternion has length 1"  # of spherical and free joints
     worst: float | None = None
     for segment in segments:
         for place in segment.plant.manifold:
@@ -184,13 +189,13 @@ def _quaternions(segments: list[Segment]) -> Check:
                 lengths: Array = np.linalg.norm(segment.q[:, first : first + 4], axis=1)
                 worst = max(worst or 0.0, float(np.abs(lengths - 1.0).max()))
     if worst is None:
-        return Check(name, says, "skipped", note="there are none")
+        return Check(name, says, "skipped", note="the robot has no quaternions")
     return judged(name, says, worst, UNIT_LENGTH)
 
 
 def _loops(segments: list[Segment]) -> Check:
-    name, says = "loops", "loops stay closed and coupled joints together [m or rad]"
+    name, says = "loops", "loops stay closed and coupled joints follow their leaders [m or rad]"
     errors = [float(segment.loop_error.max()) for segment in segments if segment.has("loop_error")]
     if not errors:
-        return Check(name, says, "skipped", note="there are none")
+        return Check(name, says, "skipped", note="the robot has no loops or coupled joints")
     return judged(name, says, max(errors), CLOSED)

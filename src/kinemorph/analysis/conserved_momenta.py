@@ -1,8 +1,8 @@
 """Which momenta a run has to conserve, and how well it did.
 
 A floating robot exchanges momentum with gravity alone: linear momentum grows by m g t, angular momentum about the
-center of mass is constant. A tree on the ground conserves the momentum along free axes of its first joint: with an axis
-along which neither gravity nor a force acts, (M v)_k of that joint; on a ball joint, angular momentum about its center,
+center of mass is constant. A tree on the ground conserves momentum along the axes of its first joint along which
+neither gravity nor a force acts: (M v)_k of a joint with axes; on a ball joint, angular momentum about its center,
 along gravity.
 """
 
@@ -24,27 +24,28 @@ from kinemorph.model.robot import Robot
 from kinemorph.model.topology import WORLD
 from kinemorph.simulation.results.trajectory import Segment
 
+# kind of joint -> the velocities along which it may conserve momentum
 CYCLIC = {"revolute": (0,), "prismatic": (0,), "helical": (0,), "cylindrical": (0, 1), "universal": (0,)}
 CYCLIC |= {"point_on_line": (0,), "point_on_plane": (0, 1)}
-NO_FORCE = 1e-12  # gravity along an axis below this, relative to the largest, is none
+NO_FORCE = 1e-12  # a gravity force below this, relative to the largest, counts as zero
 
 
 @dataclass(frozen=True, eq=False)
 class Ledger:
-    """The mechanics of a segment's samples, each computed when it is first asked for."""
+    """Momenta, forces and energies at the n samples of one segment, each computed when it is first used."""
 
     segment: Segment
     dynamics: Dynamics
 
     @classmethod
     def of(cls, segment: Segment) -> Ledger:
-        """The ledger of a segment of a robot's run."""
+        """The ledger of one segment of a run; its plant has to be a robot's."""
         assert segment.plant.dynamics is not None
         return cls(segment, segment.plant.dynamics)
 
     @property
     def robot(self) -> Robot:
-        """The robot that moves."""
+        """The robot of the segment."""
         return self.dynamics.robot
 
     def _at(self, name: str, *state: Array) -> Array:
@@ -58,27 +59,27 @@ class Ledger:
 
     @property
     def forces(self) -> Array:
-        """Generalized forces from inputs, laws and damping, shape (n, nv)."""
+        """Generalized forces [N m or N] of inputs, force laws and damping, shape (n, nv)."""
         return self.segment.tau
 
     @cached_property
     def momentum(self) -> Array:
-        """[linear; angular about the center of mass] momentum in world axes, shape (n, 6)."""
+        """Linear momentum [N s], then angular momentum about the center of mass [N m s], world axes, shape (n, 6)."""
         return self._at("momentum", self.segment.q, self.segment.v)
 
     @cached_property
     def center(self) -> Array:
-        """Center of mass in the world [m], shape (n, 3)."""
+        """The center of mass of the robot in the world [m], shape (n, 3)."""
         return self._at("center_of_mass", self.segment.q)
 
     @cached_property
     def gravity_forces(self) -> Array:
-        """g(q), shape (n, nv)."""
+        """The gravity term g(q) of the equations of motion [N m or N], shape (n, nv)."""
         return self._at("gravity_forces", self.segment.q)
 
     @cached_property
     def joint_momentum(self) -> Array:
-        """M v, shape (n, nv): inverse dynamics at the acceleration v without gravity."""
+        """M v, shape (n, nv), computed as inverse dynamics at rest with v as the acceleration and without gravity."""
         part, still = self.segment, np.zeros_like(self.segment.v)
         outside = [np.zeros((len(self.dynamics.wrenches), 6))] if self.dynamics.wrenches else []
         whole = self._at("inverse_dynamics", part.q, still, part.v, *outside)
@@ -86,7 +87,7 @@ class Ledger:
 
     @cached_property
     def field(self) -> tuple[Array, float]:
-        """(gravity (3,) [m/s^2], mass of all bodies [kg]) at the run's parameters."""
+        """(gravity (3,) [m/s^2], mass of all bodies [kg]) with the parameter values of the run."""
         names = [parameter.name for parameter in self.dynamics.parameters]
         lookup = dict(zip(names, map(float, self.segment.p), strict=True))
         gravity = np.array([evaluate(entry, lookup) for entry in self.robot.gravity], dtype=float)
@@ -94,12 +95,18 @@ class Ledger:
 
     @property
     def impulse_scale(self) -> float:
-        """The linear momentum that goes with the kinetic energy [N s]: parts exchange it even where their sum is 0."""
+        """sqrt(2 m T) [N s], with the largest kinetic energy T: the size of the linear momentum that bodies exchange.
+
+        It is a size to compare errors with where the total momentum is 0.
+        """
         return float(np.sqrt(2.0 * self.field[1] * self.kinetic.max()))
 
     @property
     def spin_scale(self) -> float:
-        """The angular momentum that goes with the kinetic energy about the center of mass [N m s]."""
+        """2 T / w [N m s], with T the kinetic energy about the center of mass and w the largest joint speed [rad/s].
+
+        It is a size to compare errors of angular momentum with; 0 where nothing turns.
+        """
         turning = [k for k, column in enumerate(self.segment.plant.v) if column.unit == "rad/s"]
         fastest = np.abs(self.segment.v[:, turning]).max(initial=0.0)
         inner = self.kinetic - 0.5 * np.sum(self.momentum[:, :3] ** 2, axis=1) / self.field[1]
@@ -107,7 +114,7 @@ class Ledger:
 
 
 class Drift(NamedTuple):
-    """The error of a momentum, its size, and its unit."""
+    """The error of a momentum, the size of the momentum to compare it with, and the unit of both."""
 
     drift: float
     scale: float
@@ -116,14 +123,17 @@ class Drift(NamedTuple):
 
 @dataclass(frozen=True)
 class Conserved:
-    """A momentum that has to be constant: what is checked, and the drift in a ledger."""
+    """A momentum that has to be conserved: the rule as a sentence, and the function that measures its drift."""
 
     says: str
     drift: Callable[[Ledger], Drift]
 
 
 def conserved(ledgers: Sequence[Ledger]) -> tuple[Mapping[str, Conserved], str]:
-    """The momenta that have to be constant through all of a run, by name; the reason where there are none."""
+    """(the momenta that have to be conserved throughout a run, by name; the reason in case there are none).
+
+    `ledgers` are those of all segments with the same system.
+    """
     robot, columns = ledgers[0].robot, ledgers[0].segment.plant.v
     roots = [joint for joint in robot.joints if _hangs_on_ground(robot, joint)]
     pushed = [k for k in range(robot.nv) if any(_is_pushed(ledger, k) for ledger in ledgers)]
@@ -140,25 +150,26 @@ def conserved(ledgers: Sequence[Ledger]) -> tuple[Mapping[str, Conserved], str]:
             k = _places(robot, joint)[local]
             if k not in pushed and not any(_has_weight(ledger, k) for ledger in ledgers):
                 name = columns[k].name
-                says = f"the momentum along '{name}', which no force acts on, stays"
+                says = f"the momentum along '{name}' is constant, as no force acts along it"
                 kept[f"momentum of '{name}'"] = Conserved(says, _of_joint(k))
         alone = joint.kind == "spherical" and len(roots) == 1 and joint.parent == WORLD
         if alone and not any(k in pushed for k in _places(robot, joint)):
-            says = "angular momentum about the ball joint stays, along gravity"
+            says = "angular momentum about the ball joint is constant, along gravity"
             kept[f"momentum about '{joint.name}'"] = Conserved(says, _about_point(joint))
     return kept, "the ground, gravity or a force acts along the first joint of every tree"
 
 
 def floats(robot: Robot) -> bool:
-    """Whether nothing holds a robot: all its roots are free, and no loop goes to the ground."""
+    """Whether nothing connects a robot to the ground: its first joints are free joints, and no loop has the ground."""
     roots = [joint for joint in robot.joints if _hangs_on_ground(robot, joint)]
     grounded = any(WORLD in cycle for cycle in robot.cycles.values())
     return bool(roots) and not grounded and all(joint.kind == "free" for joint in roots)
 
 
 def momentum_leap(before: Segment, after: Segment) -> tuple[Drift, Drift]:
-    """The jumps of linear momentum, and of angular momentum about the origin, from the end of one segment to
-    the next.
+    """The jumps of linear momentum, and of angular momentum about the world's origin, between two segments.
+
+    Each jump is from the last sample of `before` to the first sample of `after`.
     """
     ends = []
     for segment, k in ((before, slice(-1, None)), (after, slice(0, 1))):
@@ -176,7 +187,7 @@ def momentum_leap(before: Segment, after: Segment) -> tuple[Drift, Drift]:
 
 
 def _hangs_on_ground(robot: Robot, joint: Joint) -> bool:
-    """Whether no joint moves between a moving joint and the world."""
+    """Whether a joint can move and no other movable joint is between it and the world."""
     if not joint.nv:
         return False
     parent = joint.parent
@@ -206,9 +217,11 @@ def _floating(ledger: Ledger) -> dict[str, Conserved]:
     falls = bool(ledger.field[0].any())
     along = ", along gravity" if falls else ""
     return {
-        "linear momentum": Conserved("linear momentum grows by m g t" if falls else "linear momentum stays", _linear),
-        "angular momentum": Conserved("angular momentum about the center of mass stays", _angular),
-        "angular momentum, origin": Conserved(f"angular momentum about the world's origin stays{along}", _about_origin),
+        "linear momentum": Conserved(f"linear momentum {'grows by m g t' if falls else 'is constant'}", _linear),
+        "angular momentum": Conserved("angular momentum about the center of mass is constant", _angular),
+        "angular momentum, origin": Conserved(
+            f"angular momentum about the world's origin is constant{along}", _about_origin
+        ),
     }
 
 
@@ -225,7 +238,7 @@ def _angular(ledger: Ledger) -> Drift:
 
 
 def _about(ledger: Ledger, point: Array) -> Drift:
-    """Angular momentum about a fixed point: all of it without gravity, else the part along gravity."""
+    """The drift of angular momentum about a fixed point (3,) [m] of the world; under gravity, of its part along it."""
     arm = ledger.center - point
     H = ledger.momentum[:, 3:] + np.cross(arm, ledger.momentum[:, :3])
     scale = max(_longest(H), ledger.spin_scale, _longest(arm) * ledger.impulse_scale)

@@ -1,10 +1,11 @@
-"""The long-term behavior of coupled maps: which of them move in step, and the period of the whole.
+"""The long-term behavior of coupled maps: which maps move in step, and the period of their motion.
 
     found = gait_clusters("logistic", r=3.9, coupling="global", epsilon=0.3)
     found.frequencies           {"2 clusters, period 2": 100}
 
-One start is not enough, as several gaits may be stable at the same parameters; so many seeds run at once, in machine
-code made from the function that steps the maps of a gait. Seed k starts as `elements.CoupledMaps(seed=k)` does.
+One initial state is not enough, because several gaits may be stable at the same parameters. So many random initial
+states run at once, in machine code made from the function that steps the maps of a gait. Seed k has the initial state
+of `elements.CoupledMaps(seed=k)`.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from kinemorph.mechanics.elements.gaits.map_steps import COUPLINGS, MAPS, couple
 from kinemorph.words import did_you_mean
 
 LONGEST = 64  # the longest period that is searched for
-TOLERANCE = 1e-6  # two values of x that differ by less are the same
+TOLERANCE = 1e-6  # values of two maps that differ by less count as equal
 MOST = {
     "count": 256,
     "seeds": 100_000,
@@ -39,11 +40,11 @@ AT_REST, IN_STEP, ALONE = "at rest", "synchronous chaos", "asynchronous"
 
 @dataclass(frozen=True)
 class Orbit:
-    """The orbit that one start ends in.
+    """The periodic or chaotic motion that coupled maps reach from one initial state.
 
-    `period`   in steps; 0 where there is none up to the longest one searched for
-    `groups`   maps that move in step, by number; the first map is in the first group
-    `shifts`   for each group, how many steps it is behind the first one; none without a period
+    `period`   in steps; 0 where no period was found
+    `groups`   the groups of maps that move in step, as indices of maps; map 0 is in the first group
+    `shifts`   for each group, how many steps it is behind the first group; empty where there is no period
     """
 
     period: int
@@ -52,17 +53,17 @@ class Orbit:
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """How many maps each group has, largest first."""
+        """The number of maps in each group, the largest group first."""
         return tuple(sorted(map(len, self.groups), reverse=True))
 
     @property
     def antiphase(self) -> bool:
-        """Whether there are two groups, half a period apart: a trot or a tripod gait."""
+        """Whether there are two groups that are half a period apart, as in a trot or a tripod gait."""
         return len(self.groups) == 2 and self.period > 1 and 2 * self.shifts[1] == self.period
 
     @property
     def kind(self) -> str:
-        """In words: "in phase, period 2", "3 clusters, period 2", "synchronous chaos", "asynchronous", ..."""
+        """The kind of orbit in words, as "in phase, period 2", "3 clusters, period 2" or "synchronous chaos"."""
         count = len(self.groups)
         if self.period == 1 and count == 1:
             return AT_REST
@@ -75,7 +76,10 @@ class Orbit:
 
 @dataclass(frozen=True)
 class GaitClusters:
-    """The outcomes of many starts; `orbits` has one for each of `seeds`."""
+    """The orbits that coupled maps reach from many random initial states. Made by `gait_clusters`.
+
+    `orbits` has one orbit for each of `seeds`; the other fields are the arguments of `gait_clusters`.
+    """
 
     map: str
     r: float
@@ -88,16 +92,23 @@ class GaitClusters:
 
     @cached_property
     def frequencies(self) -> Mapping[str, int]:
-        """How many starts have led to each kind, the most frequent first."""
+        """The number of initial states that lead to each kind of orbit, the most frequent kind first."""
         return dict(Counter(orbit.kind for orbit in self.orbits).most_common())
 
     def of(self, kind: str) -> tuple[int, ...]:
-        """The seeds that end in a kind of orbit."""
+        """The seeds of the initial states that lead to this kind of orbit, see `Orbit.kind`."""
         return tuple(seed for seed, orbit in zip(self.seeds, self.orbits, strict=True) if orbit.kind == kind)
 
     @property
     def table(self) -> list[dict[str, object]]:
-        """A row for each kind: its name, starts, share, sizes of groups, how many of them are in antiphase, a seed."""
+        """One row for each kind of orbit, the most frequent first.
+
+        `kind`        its name
+        `starts`      how many initial states lead to it; `share`, the same as a part of all
+        `sizes`       sizes of groups, as "3+3" -> how many of its orbits have them
+        `antiphase`   how many of its orbits have two groups in antiphase
+        `seed`        the first seed that leads to it
+        """
         rows: list[dict[str, object]] = []
         for kind, starts in self.frequencies.items():
             orbits = [orbit for orbit in self.orbits if orbit.kind == kind]
@@ -134,10 +145,11 @@ def gait_clusters(
     longest: int = LONGEST,
     tolerance: float = TOLERANCE,
 ) -> GaitClusters:
-    """The orbits of `count` coupled maps after `steps` steps, for each of many random starts.
+    """The orbits that `count` coupled maps have reached after `steps` steps, from many random initial states.
 
-    `seeds` is their number (0, 1, 2, ...), or a list of them. A period is searched for up to `longest` steps, and
-    within `tolerance` maps count as being in step. Kinds of maps and couplings are those of `elements.CoupledMaps`.
+    `seeds` is the number of initial states, or a list of their seeds. Periods are searched for up to `longest` steps.
+    Maps whose values differ by `tolerance` at most count as being in step. `map`, `r`, `coupling` and `epsilon` are
+    those of `elements.CoupledMaps`.
     """
     chosen = tuple(range(seeds)) if isinstance(seeds, int) else tuple(seeds)
     checked_maps(map, coupling, r, epsilon, count=count, seeds=len(chosen), steps=steps, longest=longest)
@@ -148,13 +160,16 @@ def gait_clusters(
 
 
 def checked_maps(map: str, coupling: str, r: float, epsilon: float, **numbers: int) -> None:
-    """Raises for an unknown name or a number out of range."""
+    """Raises KinemorphError for an unknown map or coupling, or where a number is out of range.
+
+    `numbers` are arguments of `gait_clusters` by name, see `MOST` for their ranges.
+    """
     for what, word, known in (("map", map, tuple(MAPS)), ("coupling", coupling, COUPLINGS)):
         if word not in known:
             raise KinemorphError(f"{what} is {word!r}; expected one of {', '.join(known)}.{did_you_mean(word, known)}")
     for name, number in numbers.items():
         if not 1 <= number <= MOST[name] or number != int(number):
-            raise KinemorphError(f"{name} is {number}; expected a whole number from 1 to {MOST[name]}. Mend it.")
+            raise KinemorphError(f"{name} is {number}; expected a whole number from 1 to {MOST[name]}. Correct it.")
     problems = map_problems(partial(Problem, "coupled maps", ""), map, (r,), (epsilon,))
     if problems:
         raise ModelError(problems)
@@ -173,9 +188,10 @@ def map_orbits(
     steps: int,
     keep: int,
 ) -> Array:
-    """The states after `steps` steps and the following ones, shape (b, keep, n), of b starts, shape (b, n).
+    """The state of n coupled maps after `steps` steps and the next `keep - 1` states, shape (b, keep, n).
 
-    r and epsilon are one number for all, one for each start, (b, 1), or one for each map of each start, (b, n).
+    `start` (b, n) has b initial states. r and epsilon are one number, or arrays of shape (b, 1) with one number for
+    each initial state, or of shape (b, n) with one number for each map.
     """
     begun = np.asarray(start, dtype=float)
     rates, shares = (np.ascontiguousarray(np.broadcast_to(x, begun.shape), dtype=float) for x in (r, epsilon))
@@ -186,7 +202,7 @@ def map_orbits(
 
 @lru_cache(maxsize=32)
 def _march(map: str, coupling: str, count: int, keep: int) -> CompiledFunction:
-    """Any number of steps, then the steps that are kept, as one call of machine code."""
+    """A compiled function that makes any number of steps of the maps and returns the last `keep` states."""
     each = (count,)
     loop = LoopBuilder(
         f"{map}_maps_{coupling}", {"start": each, "r": each, "epsilon": each, "steps": ()}, {"path": (keep, count)}
@@ -204,11 +220,14 @@ def _march(map: str, coupling: str, count: int, keep: int) -> CompiledFunction:
     return build(loop.program())
 
 
-# ── what they have come to ────────────────────────────────────────────────────────────────────────────────────────────
+# ── orbits from states ────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def classified(path: Array, longest: int = LONGEST, tolerance: float = TOLERANCE) -> tuple[Orbit, ...]:
-    """The orbit of each start, from states (b, k, n); k has to be at least twice the longest period."""
+    """The orbit of n maps for each of b initial states, from k successive states, `path` (b, k, n).
+
+    Periods are searched for up to `longest` steps; k has to be at least twice that.
+    """
     leaders, after = leaders_of(path, tolerance), periods_of(path, longest, tolerance)
     found = []
     for states, lead, period in zip(path, leaders, after, strict=True):
@@ -219,7 +238,7 @@ def classified(path: Array, longest: int = LONGEST, tolerance: float = TOLERANCE
 
 
 def periods_of(path: Array, longest: int, tolerance: float) -> npt.NDArray[np.int64]:
-    """The shortest period of each start, shape (b,); 0 where there is none."""
+    """The shortest period, in steps, of each of b motions `path` (b, k, n); shape (b,), 0 where no period is found."""
     found = np.zeros(len(path), dtype=np.int64)
     open_ = np.arange(len(path))
     for period in range(1, longest + 1):
@@ -233,7 +252,7 @@ def periods_of(path: Array, longest: int, tolerance: float) -> npt.NDArray[np.in
 
 
 def leaders_of(path: Array, tolerance: float) -> npt.NDArray[np.int64]:
-    """For each start and map the first map that it moves in step with, shape (b, n)."""
+    """For each map of each motion `path` (b, k, n), the index of the first map that moves in step with it: (b, n)."""
     count = path.shape[2]
     found = np.tile(np.arange(count), (len(path), 1))
     for i in range(count):
@@ -244,8 +263,9 @@ def leaders_of(path: Array, tolerance: float) -> npt.NDArray[np.int64]:
 
 
 def _shifts(states: Array, period: int) -> tuple[int, ...]:
-    """How many steps each column is behind the first: the shift with which its motion about its mean fits that of the
-    first best.
+    """How many steps each column of `states` (k, groups) is behind the first column.
+
+    It is the shift with which the column's motion about its mean fits that of the first column best.
     """
     if not period:
         return ()

@@ -1,7 +1,7 @@
-"""Contestants that run the same problem: an `Entry` is a method of one of them, with settings from loose to tight.
+"""Contestants that run the same problem: an `Entry` is one method of a contestant, with settings from loose to tight.
 
-The functions below make the runs that tables of several problems share. Models are made before a run; only the run is
-timed, and what is compared is read from it afterwards.
+The functions below make runs for the tables of several problems. Models are made before a run; only the run is timed,
+and the numbers to compare are read from its result afterwards.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from kinemorph.plants.programs import Plant
 from kinemorph.simulation.simulate import simulate
 from kinemorph.simulation.stepping.stepper import Stepper
 
-TOLERANCE, STEP = "tolerance {:.0e}", "step {:g} s"  # texts of a setting
-Run = Callable[[float], Any]  # a run with a setting
+TOLERANCE, STEP = "tolerance {:.0e}", "step {:g} s"  # a setting in words
+Run = Callable[[float], Any]  # makes a run with a setting, a tolerance or a step size
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A method of a contestant: `run(setting)` is timed, `read` makes of its result what is compared.
+    """A method of a contestant: `run(setting)` is timed, `read` takes the numbers to compare from its result.
 
-    `ends_only`: the result has the last sample only.
+    `says` is the format of a setting in words. `ends_only`: the result has the last sample only.
     """
 
     contestant: str
@@ -41,18 +41,18 @@ class Entry:
 
 
 def gathered(makers: Mapping[str, Callable[[], list[Entry]]], note: Say) -> list[Entry]:
-    """The entries of all contestants that are installed; a note names the others."""
+    """The entries of all contestants that are installed; `note` receives a message about each of the others."""
     found = []
     for name, make in makers.items():
         try:
             found += make()
         except MissingExtraError as error:
-            note(f"{name} takes no part: {error}")
+            note(f"{name} is not compared: {error}")
     return found
 
 
 def imported(module: str, package: str) -> Any:
-    """A module of a peer. Raises MissingExtraError if its package is not installed."""
+    """A Python module of a peer, imported. Raises MissingExtraError if its package is not installed."""
     try:
         return import_module(module)
     except ImportError:
@@ -63,7 +63,7 @@ def imported(module: str, package: str) -> Any:
 
 
 def by_simulate(system: Plant, times: Array, q: Array, v: Array, method: str = "dop853") -> Run:
-    """The whole call `simulate` at a tolerance; gives the trajectory."""
+    """A function that calls `simulate` with a tolerance and returns the trajectory."""
     samples: Any = times.tolist()
 
     def run(tolerance: float) -> Any:
@@ -75,7 +75,10 @@ def by_simulate(system: Plant, times: Array, q: Array, v: Array, method: str = "
 
 
 def by_stepper(system: Plant, times: Array, q: Array, v: Array, method: str = "dop853") -> Run:
-    """A `Stepper` made beforehand, at a tolerance; gives the states at the samples, shape (n, ...), q first."""
+    """A function that runs a `Stepper`, made once for each tolerance, and returns the states at the n samples.
+
+    The states have shape (n, ...) and begin with q.
+    """
     made: dict[float, Stepper] = {}
 
     def run(tolerance: float) -> Array:
@@ -88,7 +91,10 @@ def by_stepper(system: Plant, times: Array, q: Array, v: Array, method: str = "d
 
 
 def by_ode(rate: Callable[[float, Array], Array], times: Array, state: Array) -> Run:
-    """SciPy's `ode` with dop853 at a tolerance; gives the states at the samples, shape (n, states)."""
+    """A function that runs SciPy's `ode` with dop853 at a tolerance and returns the states at the samples, (n, states).
+
+    `rate(t, y)` is the rate of change of the state y, `state` the initial state.
+    """
     from scipy.integrate import ode
 
     def run(tolerance: float) -> Array:
@@ -100,9 +106,9 @@ def by_ode(rate: Callable[[float, Array], Array], times: Array, state: Array) ->
 
 
 def by_mujoco(twin: Any, times: Array, q: Array, v: Array, prepare: Callable[[float], None] = lambda step: None) -> Run:
-    """MuJoCo with a step size, which `prepare` may use; all steps between two samples are one call.
+    """A function that runs MuJoCo with a step size [s] and returns its configurations at the samples, shape (n, nq).
 
-    Gives MuJoCo's configurations at the samples, shape (n, nq).
+    `prepare(step)` may change the model before a run. All steps between two samples are one call.
     """
     mujoco = imported("mujoco", "mujoco")
     spans = np.diff(times, prepend=0.0)
@@ -122,7 +128,7 @@ def by_mujoco(twin: Any, times: Array, q: Array, v: Array, prepare: Callable[[fl
 
 
 def exudyn_settings(exudyn: Any, end: float) -> Any:
-    """Settings of Exudyn for a run up to `end` [s] in one thread, without output."""
+    """Exudyn's settings for a run up to the time `end` [s] in one thread, without output."""
     settings = exudyn.SimulationSettings()
     settings.solution.file.write = False
     settings.parallel.numberOfThreads = 1

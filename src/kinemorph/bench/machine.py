@@ -1,4 +1,4 @@
-"""The machine on which times are measured: CPU, its peak, cores, and the versions of everything that is compared."""
+"""The machine on which times are measured: CPU, its peak speed, its cores, and the versions of all libraries."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PACKAGES = ("kinemorph", "numpy", "scipy", "llvmlite", "pin", "mujoco", "drake",
 
 
 def machine(pace: Pace) -> dict[str, Any]:
-    """The machine and the versions; `peak_gflops` is measured on one core."""
+    """The machine and the versions of all libraries, by name; `peak_gflops` is measured on one core."""
     target = llvm_target()
     try:
         built_with = _first_line([compiler(), "--version"])
@@ -38,7 +38,7 @@ def machine(pace: Pace) -> dict[str, Any]:
 
 
 def _cpu_name() -> str:
-    """The name of the CPU, if the system knows it."""
+    """The name of the CPU; its architecture where the system does not tell the name."""
     info = Path("/proc/cpuinfo")
     if info.is_file():
         for line in info.read_text(encoding="utf-8", errors="replace").splitlines():

@@ -1,4 +1,4 @@
-"""`kinemorph bench`: checks what was asked for, measures it, and reports the rows."""
+"""`kinemorph bench`: checks which measurements were requested, makes them, and reports the rows."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ TableName = Literal["speed", "compile", "growth", "simulate", "loops", "load", "
 TABLES: tuple[TableName, ...] = get_args(TableName)
 DRAWN: tuple[TableName, ...] = ("simulate", "loops")
 COMPILED = "hexapod36"  # the robot whose compile times have targets
-# tables with their own robots, and the module of each, which has a function `compare`
+# tables with their own robots, and the Python file of each, which has a function `compare`
 OWN_ROBOTS = {
     "simulate": "runs.equal_accuracy",
     "loops": "loops.four_bar_runs",
@@ -46,7 +46,7 @@ GRIDS: dict[str, tuple[Callable[[Sequence[Row]], Grid], ...]] = {
         tables.curves_grid,
     ),
 }
-# whether a row is one without errors
+# table -> whether a row shows that both sides agree
 AGREED: dict[str, Callable[[Row], bool]] = {
     "simulate": lambda row: row["reached"] or not row["contestant"].startswith("Kinemorph"),
     "load": lambda row: row["agreed"],
@@ -58,7 +58,7 @@ AGREED: dict[str, Callable[[Row], bool]] = {
 
 @dataclass(frozen=True)
 class Choice:
-    """What to measure; every name is known."""
+    """The measurements to make: a table, and names of robots, algorithms and modes, which are known to exist."""
 
     table: TableName
     robots: tuple[str, ...]
@@ -70,7 +70,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class Report:
-    """The rows that were measured, and the machine."""
+    """The measured rows of one table, and the description of the machine."""
 
     table: TableName
     rows: list[Row]
@@ -78,19 +78,19 @@ class Report:
 
     @property
     def agreed(self) -> bool:
-        """Whether both sides gave the same answers in every row; for runs, whether ours are as accurate as asked."""
+        """Whether both sides gave the same results in every row; for runs, whether ours are as accurate as required."""
         return all(map(AGREED.get(self.table, lambda row: True), self.rows))
 
     def for_terminal(self) -> list[RenderableType]:
-        """The machine and the complete tables."""
+        """The machine and the complete tables, for printing in a terminal."""
         return [grid.for_terminal() for grid in self._grids(page=False)]
 
     def as_page(self) -> str:
-        """The machine and the tables as Markdown; the table of speeds is shorter."""
+        """The machine and the tables as Markdown; the table of speeds is shorter than in a terminal."""
         return "\n".join(grid.markdown() for grid in self._grids(page=True))
 
     def draw(self, path: Path) -> None:
-        """Draws errors over times: of hexapods on the ground, or of the four-bar."""
+        """Draws the errors of runs over the times that they take, of hexapods on the ground or of the four-bar."""
         if self.table == "loops":
             from kinemorph.bench.loops.picture import draw_loops
 
@@ -101,7 +101,7 @@ class Report:
 
         works = as_works(self.rows)
         if not works:
-            raise KinemorphError("there is nothing to draw: no hexapod has run on the ground. Leave --picture out.")
+            raise KinemorphError("there is nothing to draw: no hexapod was simulated. Leave --picture out.")
         work_precision(works, title="hexapods on the ground: RMS error over 10 s and time on one core", path=path)
 
     def _grids(self, *, page: bool) -> list[Grid]:
@@ -123,7 +123,7 @@ def chosen(
     quick: bool = False,
     file: Path | None = None,
 ) -> Choice:
-    """What was asked for, with names checked; None stands for all, or for the few of a quick run."""
+    """The requested measurements, with names checked; None stands for all, or for the few names of a quick run."""
     if table not in ("simulate", "replay"):
         bench_models.pinocchio()
     if table in OWN_ROBOTS:
@@ -144,7 +144,9 @@ def chosen(
     if table == "growth" and (robots or algorithms or modes or file):
         raise KinemorphError("--growth measures its own chains. Leave --robot, --robots, --algorithm and --mode out.")
     if table == "compile" and modes:
-        raise KinemorphError(f"--mode '{modes[0]}' says how to call; --compile calls nothing. Leave one of them out.")
+        raise KinemorphError(
+            f"--mode '{modes[0]}' says how functions are called, and --compile calls none. Leave one of them out."
+        )
     if not robots:
         robots = (COMPILED,) if table == "compile" else bench_models.QUICK_SET if quick else bench_models.BENCH_SET
     known = _known("algorithm", algorithms, tuple(ALGORITHMS)), _known("mode", modes, MODES)
@@ -152,18 +154,18 @@ def chosen(
 
 
 def table_of(name: str | None, compile_times: bool, growth: bool) -> TableName:
-    """The one table that was asked for, by its name or by an option."""
+    """The name of the requested table, given by its name or by an option; raises where two are requested."""
     asked = [name] if name else []
     asked += [other for other, wanted in (("compile", compile_times), ("growth", growth)) if wanted]
     if len(set(asked)) > 1:
         given = " and ".join(f"--{one}" if one != name else f"'{one}'" for one in asked)
-        raise KinemorphError(f"{given} are two tables. Ask for one at a time.")
+        raise KinemorphError(f"{given} are two tables. Request one at a time.")
     (found,) = _known("table", asked[:1] or ["speed"], TABLES)
     return cast(TableName, found)
 
 
 def _known(what: str, given: Sequence[str] | None, known: tuple[str, ...]) -> tuple[str, ...]:
-    """The names given, in the spelling of the table."""
+    """The given names in the spelling of `known`, all known names where none is given; raises for an unknown name."""
     spelled = {name.lower(): name for name in known}
     for name in given or ():
         if name.lower() not in spelled:
@@ -174,7 +176,7 @@ def _known(what: str, given: Sequence[str] | None, known: tuple[str, ...]) -> tu
 
 
 def measured(choice: Choice, *, say: Say, note: Say) -> Report:
-    """Measures what was chosen. `say` gets the progress, `note` what the reader of the table should know."""
+    """Makes the chosen measurements. `say` receives the progress, `note` remarks for the reader of the table."""
     from kinemorph.bench import machine, timing
     from kinemorph.bench.speed import compile_times, evaluation_times, loading_times
 

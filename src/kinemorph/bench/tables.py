@@ -1,7 +1,7 @@
-"""The tables as text: for each one, its columns, and how a row of measured data fills them.
+"""The tables as text: the columns of each table, and the functions that make their cells from measured rows.
 
-A column is a header and a function that makes a cell of a row; `number` aligns it to the right. Tables are complete for
-a terminal; `speed_pages` is shorter, for a page.
+A column is a header and a function from a row to the text of a cell; columns of numbers are aligned to the right.
+`speed_grid` is the complete table of speeds for a terminal, `speed_pages` a shorter one for a Markdown page.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from kinemorph.display.tables.grid import Grid
 
 
 class Column(NamedTuple):
-    """A column of a table: its header, the cell of a row, and whether cells are numbers."""
+    """A column of a table: its header, the function that makes the cell of a row, and whether cells are numbers."""
 
     header: str
     cell: Callable[[Row], str]
@@ -23,18 +23,21 @@ class Column(NamedTuple):
 
 
 def text(header: str, key: str | None = None) -> Column:
-    """A column of texts; empty where a row has no such key, or None."""
+    """A column of texts, from the value of a row under `key` (by default the header); empty where it is missing."""
     return Column(header, lambda row: str(row.get(key or header) or ""), number=False)
 
 
 def number(header: str, key: str | None = None, form: str | Callable[[Any], str] = "{}", missing: str = "") -> Column:
-    """A column of numbers, each written by `form`; `missing` stands for None."""
+    """A column of numbers, from the value of a row under `key` (by default the header).
+
+    `form` is a format or a function that writes a number; `missing` is written for None.
+    """
     written = form.format if isinstance(form, str) else form
     return Column(header, lambda row: missing if row[key or header] is None else written(row[key or header]))
 
 
 def grid(title: str, columns: Iterable[Column], rows: Iterable[Row], kind: str | None = None) -> Grid:
-    """The table of the rows of a kind, or of all rows."""
+    """The table of the rows whose "kind" is `kind`, or of all rows."""
     columns = tuple(columns)
     lines = [[column.cell(row) for column in columns] for row in rows if kind is None or row["kind"] == kind]
     headers = tuple(column.header for column in columns)
@@ -42,22 +45,22 @@ def grid(title: str, columns: Iterable[Column], rows: Iterable[Row], kind: str |
 
 
 def three_digits(value: float) -> str:
-    """A time with three significant digits."""
+    """A time as text, with three significant digits."""
     return f"{value:.3g}" if value < 100 else f"{value:.0f}"
 
 
 def ratio(value: float) -> str:
-    """A ratio of times."""
+    """A ratio of times as text, as `7.3x`."""
     return f"{value:.1f}x" if value < 100 else f"{value:.0f}x"
 
 
 def targets(rows: Iterable[Row]) -> str:
-    """All targets of the rows, each once."""
+    """The different targets of the rows as text, separated by commas."""
     return ", ".join(dict.fromkeys(row["target"] for row in rows if row["target"]))
 
 
 def machine_grid(data: Row) -> Grid:
-    """The machine on which the times were measured."""
+    """The table that describes the machine on which the times were measured."""
     shown = {**data, "peak_gflops": f"{data['peak_gflops']:.1f} GFLOP/s on one core, double precision"}
     return Grid("machine", ("what", "value"), [[key.replace("_", " "), str(value)] for key, value in shown.items()])
 
@@ -70,7 +73,7 @@ RATIO, VERDICT = number("ratio", "ratio", ratio), text("verdict")
 
 
 def speed_grid(rows: Sequence[Row], peak_gflops: float) -> Grid:
-    """Every row: times, ratio, share of the core's peak, target and verdict."""
+    """The complete table of speeds: times, ratio, share of the core's peak speed, target and verdict of every row."""
 
     def of_peak(row: Row) -> str:
         computing = row.get("gflops") is not None and row["mode"] in ("scalar", "batched")
@@ -81,7 +84,10 @@ def speed_grid(rows: Sequence[Row], peak_gflops: float) -> Grid:
 
 
 def speed_pages(rows: Sequence[Row]) -> list[Grid]:
-    """One grid per mode: robots down, algorithms across; `ours µs (ratio)`, a star where a target is missed."""
+    """One table of speeds per mode, with a line per robot and a column per algorithm.
+
+    A cell is `our time in µs (ratio)`, with a star where a target is missed.
+    """
     robots, algorithms, modes = (
         list(dict.fromkeys(row[key] for row in rows)) for key in ("robot", "algorithm", "mode")
     )
@@ -111,7 +117,7 @@ def _cell(row: Row | None) -> str:
 
 
 def building_grid(rows: Sequence[Row]) -> Grid:
-    """Times from a robot to compiled code."""
+    """The table of the times from a robot to compiled code."""
     keys = ("trace_ms", "cold_ms", "cold_lanes_ms", "warm_ms", "warm_lanes_ms")
     headers = ("trace ms", "cold ms", "lanes ms", "warm ms", "warm lanes ms")
     times = [number(header, key, "{:.1f}") for header, key in zip(headers, keys, strict=True)]
@@ -120,7 +126,7 @@ def building_grid(rows: Sequence[Row]) -> Grid:
 
 
 def growth_grid(rows: Sequence[Row]) -> Grid:
-    """Building and evaluating chains of growing length."""
+    """The table of the times to build and to evaluate functions of longer and longer chains."""
     built = [number(f"{stage} ms", f"{stage}_ms", "{:.0f}") for stage in ("trace", "compile", "lanes")]
     evaluated = [number(f"{mode} µs", f"{mode}_us", three_digits) for mode in ("scalar", "batched")]
     ends = (number("ns per link", "ns_per_link", "{:.0f}"), number("peak MB", "memory_mb", "{:.0f}"))
@@ -129,7 +135,7 @@ def growth_grid(rows: Sequence[Row]) -> Grid:
 
 
 def loading_grid(rows: Sequence[Row]) -> Grid:
-    """From a URDF to a model and to a function that runs: medians, with minima in brackets."""
+    """The table of the times from a URDF to a model and to a compiled function: medians, with minima in brackets."""
 
     def time(header: str, key: str) -> Column:
         return Column(header, lambda row: " ".join((form(row[f"{key}_ms"]), f"({form(row[f'{key}_min_ms'])})")))
@@ -143,7 +149,7 @@ def loading_grid(rows: Sequence[Row]) -> Grid:
 
 
 def replaying_grid(rows: Sequence[Row]) -> Grid:
-    """Replays: size, and times to make, to open and to play."""
+    """The table of replay pages: size, and times to make, to open and to play them."""
     keys = {"export s": "export_s", "first s": "first_export_s", "load s": "load_s", "frame ms": "frame_ms"}
     times = [number(header, key, "{:.2f}") for header, key in {**keys, "95 % ms": "frame_ms_95"}.items()]
     sizes = (text("scene"), number("bodies"), number("frames"), number("kB", "kilobytes", "{:.0f}"))
@@ -157,14 +163,14 @@ TIME = number("ms", "ms", three_digits)
 
 
 def simulating_grid(rows: Sequence[Row]) -> Grid:
-    """Runs of ten seconds, at the accuracy asked for or the one reached."""
+    """The table of runs of ten seconds, at the required accuracy, or at the best one that was reached."""
     error = Column("error rad", lambda row: f"{row['error']:.1e}" + ("" if row["reached"] else " (too much)"))
-    title = "10 s of motion, angles to 1e-8 rad: time, and how many times ours"
+    title = "10 s of motion, angles to 1e-8 rad: time, and ratio to our time"
     return grid(title, (text("problem"), number("dof"), *ENTRY, error, TIME, RATIO), rows, "run")
 
 
 def batches_grid(rows: Sequence[Row]) -> Grid:
-    """Batches: steps per second, all states together."""
+    """The table of batches: steps per second, summed over all states of a batch."""
     speed = Column("M states x steps/s", lambda row: f"{row['states_steps_per_second'] / 1e6:.1f}")
     shown = (text("problem"), text("on", "contestant"), *ENTRY[1:], number("ms", form="{:.0f}"), speed)
     return grid("batches in one call", shown, rows, "batch")
@@ -188,7 +194,7 @@ def rows_of(rows: Iterable[Row], kind: str) -> list[Row]:
 
 
 def standing_grid(rows: Sequence[Row]) -> Grid:
-    """Hexapods on the ground at equal error: the step size that we need for it, and both times."""
+    """The table of hexapods on the ground at equal error: MuJoCo's error, our step size for it, and both times."""
     many = {_comparison(row): row for row in rows if row["kind"] == "ground" and "batched" in row["contestant"]}
 
     def reached(header: str, cell: Callable[[Row], str], missing: str = "") -> Column:
@@ -218,7 +224,7 @@ def _comparison(row: Row) -> tuple[Any, ...]:
 
 
 def curves_grid(rows: Sequence[Row]) -> Grid:
-    """Errors and times of all step sizes that were tried on the ground."""
+    """The table of errors and times of hexapods on the ground, for all step sizes that were tried."""
 
     def error(header: str, name: str) -> Column:
         return Column(header, lambda row: _error(row["errors"][name]))
@@ -235,7 +241,7 @@ def curves_grid(rows: Sequence[Row]) -> Grid:
 
 
 def looped_grid(rows: Sequence[Row]) -> Grid:
-    """Forward dynamics of robots with loops."""
+    """The table of times of forward dynamics of robots with loops."""
 
     def peer(header: str, algorithm: str) -> Column:
         times: Callable[[Row], Any] = lambda row: row.get("peer_ways_us", {}).get(algorithm)  # noqa: E731
@@ -249,8 +255,9 @@ def looped_grid(rows: Sequence[Row]) -> Grid:
 
 
 def loop_runs_grid(rows: Sequence[Row]) -> Grid:
-    """Ten seconds of a four-bar: how far its loop opens, the error of its crank, the time it takes, and our time for
-    errors no larger than these.
+    """The table of ten seconds of a four-bar: the gap of its loop, the error of its crank, and the time of the run.
+
+    For each run of a peer it also has the time of our fastest run whose errors are not larger.
     """
     ours = Column(
         "ours ms",

@@ -1,7 +1,7 @@
-"""The targets of the tables, and verdicts on rows. Rows without a target have an empty verdict.
+"""The targets of the tables, and the verdicts whether rows meet them. Rows without a target have an empty verdict.
 
-Ratios are times of Pinocchio over ours: of its C++ on one core for `scalar` and `batched`, of its Python package for
-calls from Python.
+A ratio is Pinocchio's time divided by ours: the time of its C++ on one core for `scalar` and `batched`, of its Python
+package for calls from Python.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from kinemorph.bench.peers.robots import BENCH_SET
 
-# scalar code, by robot
+# least ratios of scalar code, by robot and algorithm
 SCALAR: dict[str, dict[str, float]] = {
     "panda": {"RNEA": 9.2, "CRBA": 6.7, "ABA": 10.4},
     "hexapod24": {"RNEA": 8.0, "CRBA": 6.3, "ABA": 7.8},
@@ -19,29 +19,29 @@ SCALAR: dict[str, dict[str, float]] = {
     "talos": {"RNEA": 7.3, "CRBA": 4.8, "ABA": 7.7},
 }
 DERIVATIVES = ("dRNEA", "dABA")
-BATCHED = {"RNEA": 30.0, "ABA": 30.0, "dRNEA": 20.0, "dABA": 20.0}
+BATCHED = {"RNEA": 30.0, "ABA": 30.0, "dRNEA": 20.0, "dABA": 20.0}  # least ratios
 SCALAR_DERIVATIVES = 5.0
 FROM_PYTHON = 3.0
-OVER_KERNEL_US = {"python-raw": 0.25, "python-call": 1.0}  # largest cost of a call besides its kernel
+OVER_KERNEL_US = {"python-raw": 0.25, "python-call": 1.0}  # [µs], largest cost of a call besides its kernel
 SCALING = 0.9  # share of the cores that a large batch has to use to count as linear
 TRACE_MS, COLD_MS, WARM_MS = 100.0, 1000.0, 50.0  # to build a function of a robot with up to 36 degrees of freedom
 
-READING = 1.0  # Pinocchio's time to read a URDF over ours
+READING = 1.0  # Pinocchio's time to read a URDF divided by ours
 READY_COLD_MS, READY_WARM_MS = 1500.0, 200.0  # from a URDF to a compiled function, in a fresh process
 
 EXPORT_S, OPEN_S, FRAME_MS = 5.0, 2.0, 5.0  # of a replay: 50 bodies, 10 s at 60 pictures per second
 
-MAP_OVER_PLANE, MAP_OVER_FUNCTION = 4.0, 2.0  # largest times of a quadruped on a map over those on other grounds
-STANDING = {"one robot": 10.0, "batched": 30.0}  # hexapods on the ground, over MuJoCo at equal error
+MAP_OVER_PLANE, MAP_OVER_FUNCTION = 4.0, 2.0  # largest time on a map, divided by the time on a plane or a function
+STANDING = {"one robot": 10.0, "batched": 30.0}  # MuJoCo's time divided by ours, hexapods on the ground at equal error
 
-LOOPS = {"scalar": 5.0, "batched": 20.0}  # forward dynamics with loops, over Pinocchio's C++
-GROWTH = 1.25  # largest time of a robot of copies over the time of separate copies to count as linear
+LOOPS = {"scalar": 5.0, "batched": 20.0}  # time of Pinocchio's C++ divided by ours, forward dynamics with loops
+GROWTH = 1.25  # largest time of a robot of copies, divided by the time of separate copies, that counts as linear
 
 NEW_COLD_MS, NEW_SEEN_MS = 1000.0, 50.0  # from a docking to the first step of the new topology, nine modules
 
 
 class Verdict(NamedTuple):
-    """A target in words, and whether it is met; both are empty if there is no target."""
+    """A target in words, and the verdict "met" or "missed"; both are empty if there is no target."""
 
     target: str = ""
     verdict: str = ""
@@ -56,7 +56,10 @@ def judge(
     over_kernel_us: float | None = None,
     scaling: float | None = None,
 ) -> Verdict:
-    """The verdict on a row of speeds. `over_kernel_us`: time beyond the kernel [µs]; `scaling`: share of cores used."""
+    """The verdict on a row of speeds, whose ratio is the peer's time divided by ours.
+
+    `over_kernel_us` is the time of a call besides its kernel [µs], `scaling` the share of the cores that was used.
+    """
     asked: list[tuple[str, bool]] = []
     if robot not in BENCH_SET:
         return Verdict()
@@ -77,7 +80,7 @@ def judge(
 
 
 def judge_building(nv: int, trace_ms: float, cold_ms: float, warm_ms: float) -> Verdict:
-    """The verdict on compile times [ms]; only robots with up to 36 degrees of freedom have a target."""
+    """The verdict on compile times [ms] of a robot with nv degrees of freedom; above 36 there is no target."""
     if nv > 36:
         return Verdict()
     limits = (("trace", trace_ms, TRACE_MS), ("cold", cold_ms, COLD_MS), ("warm", warm_ms, WARM_MS))
@@ -85,7 +88,10 @@ def judge_building(nv: int, trace_ms: float, cold_ms: float, warm_ms: float) -> 
 
 
 def judge_loading(robot: str, ratio: float, cold_ms: float, warm_ms: float) -> Verdict:
-    """The verdict on loading: the ratio to Pinocchio's reader, and for Panda the times to a compiled function [ms]."""
+    """The verdict on loading a URDF. `ratio` is the time of Pinocchio's reader divided by ours.
+
+    `cold_ms` and `warm_ms`, the times to a compiled function, have targets for Panda only.
+    """
     asked = [(f"read {READING:g}x", ratio >= READING)]
     if robot == "panda":
         asked += [
@@ -96,7 +102,10 @@ def judge_loading(robot: str, ratio: float, cold_ms: float, warm_ms: float) -> V
 
 
 def judge_replay(export_s: float, load_s: float | None, frame_ms: float | None) -> Verdict:
-    """The verdict on a replay: times to make and open it [s], and of its script per picture [ms]; None if unknown."""
+    """The verdict on a replay page: times to make and to open it [s], and of its script per picture [ms].
+
+    A time is None where it was not measured.
+    """
     asked = [(f"export {EXPORT_S:g} s", export_s <= EXPORT_S)]
     asked += [] if load_s is None else [(f"load {OPEN_S:g} s", load_s <= OPEN_S)]
     asked += [] if frame_ms is None else [(f"frame {FRAME_MS:g} ms", frame_ms <= FRAME_MS)]
@@ -104,7 +113,7 @@ def judge_replay(export_s: float, load_s: float | None, frame_ms: float | None) 
 
 
 def judge_standing(mode: str, ratio: float | None) -> Verdict:
-    """The verdict on a hexapod on the ground; the ratio is None if MuJoCo's error was not reached."""
+    """The verdict on a hexapod on the ground; `ratio` is None where our error was larger than MuJoCo's."""
     wanted = STANDING[mode]
     return _all_of([(f"{wanted:g}x", ratio is not None and ratio >= wanted)])
 
@@ -118,7 +127,10 @@ def judge_terrain(ground: str, over_plane: Sequence[float], over_function: Seque
 
 
 def judge_loops(mode: str, ratio: float, growth: float | None) -> Verdict:
-    """The verdict on a robot with loops. `growth`: its time over that of separate copies, if it is made of copies."""
+    """The verdict on a robot with loops; `ratio` is the peer's time divided by ours.
+
+    `growth` is the time of a robot of copies divided by the time of separate copies; None for a robot without copies.
+    """
     wanted = LOOPS.get(mode, FROM_PYTHON)
     asked = [(f"{wanted:g}x", ratio >= wanted)]
     if growth is not None and mode in LOOPS:
@@ -127,7 +139,7 @@ def judge_loops(mode: str, ratio: float, growth: float | None) -> Verdict:
 
 
 def judge_redocking(cold_ms: float, seen_ms: float) -> Verdict:
-    """The verdict on times to a new topology [ms]: with an empty cache, and if the process has had it before."""
+    """The verdict on times to a new topology [ms]: with an empty cache, and where the process has built it before."""
     limits = (("cold", cold_ms, NEW_COLD_MS), ("seen", seen_ms, NEW_SEEN_MS))
     return _all_of([(f"{what} {limit:g}", taken <= limit) for what, taken, limit in limits])
 

@@ -1,8 +1,8 @@
 """How times are measured: contestants take turns in one run, and medians are compared.
 
-A machine is never quiet. Times of two programs from two runs can hardly be compared; times from one run, in which both
-take turns, can. Work on one core is measured in CPU time, so that other processes matter less; work on all cores in
-wall time. Every sample is long enough that the clock and the foreign call around it do not matter.
+Other processes always disturb a machine. So times of two programs can be compared only if both take turns in one run.
+Work on one core is measured in CPU time, which other processes influence less; work on all cores is measured in wall
+time. Every sample is so long that the clock and the foreign call around it do not matter.
 """
 
 from __future__ import annotations
@@ -46,14 +46,17 @@ QUICK = Pace(rounds=5, seconds=0.004)
 
 
 def take_turns(contestants: Sequence[Work], pace: Pace, clock: Clock = time.process_time) -> list[float]:
-    """The median time of one sweep of each contestant [s]."""
+    """The median time [s] of one call of each contestant, which evaluates all states."""
     return [statistics.median(taken) for taken in samples_in_turns(contestants, pace, clock)]
 
 
 def samples_in_turns(
     contestants: Sequence[Work], pace: Pace, clock: Clock = time.process_time, *, tidy: Work = lambda: None
 ) -> list[list[float]]:
-    """The times of one sweep of each contestant [s], one per round. `tidy` runs before each sample and is not timed."""
+    """The times [s] of one call of each contestant, one time per round.
+
+    `tidy` is called before each sample and is not timed.
+    """
     counts = [_sweeps(work, pace.seconds, clock) for work in contestants]
     samples: list[list[float]] = [[] for _ in contestants]
     for _ in range(pace.rounds):
@@ -74,18 +77,21 @@ def timed(work: Callable[[], T], clock: Clock = time.process_time) -> tuple[floa
 
 
 def in_process(script: str, argument: str, cache: Path, doing: str) -> str:
-    """What a script prints in a fresh Python process with this cache of compiled code."""
+    """The text that a script prints in a new Python process, with a folder as its cache of compiled code.
+
+    `argument` is passed to the script; `doing` names its work in an error message.
+    """
     cache.mkdir(mode=0o700, exist_ok=True)
     environment = {**os.environ, "KINEMORPH_CACHE": str(cache)}
     command = [sys.executable, "-c", script, argument]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     if done.returncode:
-        raise KinemorphError(f"{doing} in a process of its own failed: {done.stderr.strip()[-300:]}")
+        raise KinemorphError(f"{doing} in a new Python process failed: {done.stderr.strip()[-300:]}")
     return done.stdout
 
 
 def _sweeps(work: Work, seconds: float, clock: Clock) -> int:
-    """How many sweeps fill a sample; counting them warms up the code, too."""
+    """How many calls of `work` fill a sample of this many seconds; counting them also warms up the code."""
     count = 1
     while True:
         start = clock()
@@ -97,14 +103,14 @@ def _sweeps(work: Work, seconds: float, clock: Clock) -> int:
         count *= 2
 
 
-# ── machine code around machine code ──────────────────────────────────────────────────────────────────────────────────
+# ── loops in machine code around kernels ──────────────────────────────────────────────────────────────────────────────
 
 
 def scalar_loop(function: CompiledFunction, outs: Sequence[Array], ins: Sequence[Array], *, keep: bool) -> Work:
-    """Runs a function's kernel for one state over all states of `ins`, in machine code.
+    """A function that calls the kernel for one state on all states of `ins`, one after the other, in machine code.
 
-    `keep`: every state has its own place in `outs` for its result; else all results are written to the first place, as
-    in a control loop.
+    `keep`: the result of every state is stored in its own row of `outs`; otherwise all results are written to the first
+    row, as in a control loop.
     """
     n = len(ins[0])
     ports = [*function.program.outputs, *function.program.inputs]
@@ -123,7 +129,7 @@ def scalar_loop(function: CompiledFunction, outs: Sequence[Array], ins: Sequence
 
 @cache
 def _loop(count: int) -> Engine:
-    """`repeat(kernel, n, pointer, stride, ...)`: calls a kernel of `count` pointers n times."""
+    """Machine code of `repeat(kernel, n, pointer, stride, ...)`, which calls a kernel with `count` pointers n times."""
     arguments = ", ".join(f"ptr %p{k}, i64 %s{k}" for k in range(count))
     lines = [
         f"define void @repeat(ptr %kernel, i64 %n, {arguments}) nounwind {{",
@@ -147,7 +153,7 @@ STEPS = 20_000
 
 
 def peak_flops(pace: Pace) -> float:
-    """The peak of one core [flop/s]: fused multiply-adds in full SIMD registers, nothing else."""
+    """The peak speed of one core [flop/s], measured with fused multiply-adds in full SIMD registers alone."""
     lanes = vector_bits() // 64
     real = f"<{lanes} x double>"
     name = f"@llvm.fma.v{lanes}f64"

@@ -1,9 +1,9 @@
-"""The command `kinemorph`: one file per verb, which parses, calls and prints.
+"""The command line `kinemorph`. Every verb has a file, which parses options, calls the library and prints results.
 
-application     the command with its exit codes, how verbs are registered and how they print
-verbs/          the verbs
+application     the command with its exit codes; how verbs are registered and how they print
+verbs/          one file per verb
 options/        groups of options that several verbs share
-output_files    files that verbs write
+output_files    checks and writes the files that verbs produce
 emitted_forms   the forms in which `derive` writes functions
 installation    the facts that `doctor` reports
 demo/           the contents of the folder that `demo` writes

@@ -32,7 +32,7 @@ VERBS = (
     *("new", "check", "info", "assemble", "derive", "verify", "simulate", "gait", "analyze", "show"),
     *("export", "doctor", "demo", "bench"),
 )
-LONGEST = 1000  # characters that are shown of the text of an unexpected error
+LONGEST = 1000  # characters; longer texts of unexpected errors are cut off
 UNEXPECTED = (
     *(ArithmeticError, AssertionError, AttributeError, ImportError, LookupError),
     *(MemoryError, OSError, RuntimeError, TypeError, ValueError),
@@ -45,14 +45,14 @@ class Verbs(TyperGroup):
     """The group of all verbs. It turns every error into a sentence and an exit code."""
 
     def main(self, *args: Any, **options: Any) -> Any:
-        """Parses and runs a command line; errors of the parser are printed like all other errors."""
+        """Parses and runs a command line, then exits. Errors of the parser are printed like all other errors."""
         try:
             code = super().main(*args, **{**options, "standalone_mode": False})
         except USAGE_ERROR as error:
             message: Any = error
             context = getattr(error, "ctx", None)
             path = context.command_path if context else "kinemorph"
-            # some of the parsers that check enumerations put their own words before the sentence
+            # some versions of the parser put "Value error, " before the sentence for a wrong choice
             text = " ".join(message.format_message().split()).replace("Value error, ", "").rstrip(".")
             print(f"error: {text}. See `{path} --help`.", file=sys.stderr)
             sys.exit(BAD_INPUT)
@@ -65,7 +65,7 @@ class Verbs(TyperGroup):
         return list(VERBS)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """The command of a verb; the error for an unknown verb suggests the most similar one."""
+        """The command of the verb `cmd_name`; the error for an unknown verb suggests the most similar name."""
         found = super().get_command(ctx, cmd_name)
         if found is None:
             hint = did_you_mean(cmd_name, VERBS)
@@ -73,6 +73,7 @@ class Verbs(TyperGroup):
         return found
 
     def invoke(self, ctx: Any) -> Any:
+        """Runs the verb. Every error is printed as a sentence to stderr and becomes an exit code."""
         try:
             return super().invoke(ctx)
         except KinemorphError as error:
@@ -91,7 +92,7 @@ class Verbs(TyperGroup):
             if os.environ.get("KINEMORPH_TRACEBACK"):
                 raise
             print(f"error: unexpected {type(error).__name__}: {str(error)[:LONGEST]}", file=sys.stderr)
-            print("This is a bug in kinemorph; KINEMORPH_TRACEBACK=1 shows where it happened.", file=sys.stderr)
+            print("This is a bug in kinemorph. Set KINEMORPH_TRACEBACK=1 to see where it happened.", file=sys.stderr)
             raise typer.Exit(INTERNAL_ERROR) from None
 
 
@@ -103,19 +104,19 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     help="Derives a robot's equations of motion, checks them, and compiles them for that one robot.",
     epilog="ROBOT is a model file (URDF, xacro, SDF, MJCF, TOML, DH) or a built-in robot: "
-    f"{', '.join(CHOICE)}. Data of a built-in robot follow a colon: chain:20, pendulum:mass=2.",
+    f"{', '.join(CHOICE)}. Arguments of a built-in robot follow a colon: chain:20, pendulum:mass=2.",
 )
 
 
 def option(
     help: str, metavar: str | None = None, *, default: str | bool = True, names: tuple[str, ...] = (), **more: Any
 ) -> Any:
-    """An option of a verb; `default` is shown as its default value."""
+    """An option of a verb. The help shows `default` as its default value; False shows none."""
     return typer.Option(*names, metavar=metavar, help=help, show_default=default, **more)
 
 
 def flag(name: str, help: str, **more: Any) -> Any:
-    """An option without a value."""
+    """An option that is switched on by its name and takes no value."""
     return typer.Option(name, metavar="", help=help, **more)
 
 
@@ -123,9 +124,10 @@ Json = Annotated[bool, flag("--json", "Print the results as JSON.")]
 
 
 def verb(function: Callable[..., None]) -> Callable[..., None]:
-    """Registers a function as a verb. A parameter that is a dataclass of options becomes one option per field.
+    """Registers a function as a verb. A parameter whose type is a dataclass of options becomes one option per field.
 
-    `scenes: Annotated[SceneOptions, "gif", "mp4"]` offers these two fields only; the others keep their defaults.
+    `scenes: Annotated[SceneOptions, "gif", "mp4"]` offers only these two fields as options; the other fields keep
+    their defaults.
     """
     listed: list[inspect.Parameter] = []
     groups: dict[str, tuple[Any, tuple[str, ...]]] = {}
@@ -146,7 +148,7 @@ def verb(function: Callable[..., None]) -> Callable[..., None]:
             given[group] = record(**{name: given.pop(name) for name in names})
         function(**given)
 
-    del with_groups.__wrapped__  # the parser shall see the new signature only
+    del with_groups.__wrapped__  # so that the parser reads the new signature, not that of `function`
     with_groups.__signature__ = inspect.Signature(listed)  # type: ignore[attr-defined]
     with_groups.__annotations__ = {parameter.name: parameter.annotation for parameter in listed}
     paragraphs = (inspect.getdoc(function) or "").split("\n\n")
@@ -162,6 +164,7 @@ def main() -> None:
 
 
 def _print_version(wanted: bool) -> None:
+    """Prints the version and exits, where --version is given."""
     if wanted:
         print(f"kinemorph {__version__}")
         raise typer.Exit
@@ -172,7 +175,7 @@ def _options(
     ctx: typer.Context,
     version: Annotated[bool, flag("--version", "Print the version.", callback=_print_version, is_eager=True)] = False,
 ) -> None:
-    """Handles options that stand before any verb. Without a verb, the help is printed."""
+    """Handles the options before the verb, such as --version. Prints the help where no verb is given."""
     if ctx.invoked_subcommand is None:
         out(ctx.get_help().rstrip() + "\n")
 
@@ -181,7 +184,7 @@ def _options(
 
 
 def put(data: Any, as_json: bool, tables: Callable[[Any], list[Any]]) -> None:
-    """Prints data to stdout: as JSON, or as the tables that `tables` makes of them."""
+    """Prints data to stdout: as JSON, or as the tables that the function `tables` makes of the data."""
     from kinemorph.display.tables.robot_tables import rendered
 
     text = json.dumps(data, indent=2, allow_nan=False) + "\n" if as_json else rendered(tables(data), sys.stdout)
@@ -201,7 +204,7 @@ def say(message: str) -> None:
 
 @contextlib.contextmanager
 def reported_warnings() -> Iterator[None]:
-    """Prints the warnings raised inside as messages to stderr, even if an error ends the work."""
+    """Prints warnings that are issued inside this context to stderr, also where an error ends it."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
@@ -213,7 +216,10 @@ def reported_warnings() -> Iterator[None]:
 
 @contextlib.contextmanager
 def working(message: str) -> Iterator[Callable[[str], None]]:
-    """Shows a spinner while the work inside runs, if stderr is a terminal. Yields a function that sets its message."""
+    """Shows a spinner with a message while the context is open, if stderr is a terminal.
+
+    Yields a function that changes the message.
+    """
     if not sys.stderr.isatty():
         yield lambda message: None
         return

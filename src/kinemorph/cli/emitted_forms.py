@@ -1,7 +1,7 @@
 """The forms of `kinemorph derive --emit`: functions of a robot as source code, formulas or a graph. FORMS lists them.
 
-A form turns functions into texts by file name. If the text of a file contains its name (C includes its header, MATLAB
-finds a function by its file), files are named after the path given with --output.
+A form turns functions into a dictionary from file names to texts. Where a text contains the name of its own file (C
+includes its header, MATLAB finds a function by its file name), files are named after the path given with --output.
 """
 
 from __future__ import annotations
@@ -28,12 +28,13 @@ from kinemorph.display.equations.equations_of_motion import (
 from kinemorph.display.tables.summaries import Data, Split, function_of, timed
 from kinemorph.errors import KinemorphError, UnsupportedError
 from kinemorph.model.robot import Robot
+from kinemorph.words import counted, listed
 
 Files = dict[str, str]
 
 
 class Work(NamedTuple):
-    """The functions of one robot that are written, and the name that files get."""
+    """Functions of one robot to write, and the name after which the files are called."""
 
     dynamics: Dynamics
     functions: Sequence[CompiledFunction]
@@ -45,15 +46,20 @@ class Work(NamedTuple):
 
 
 def _text(work: Work) -> Files:
+    """One file with the formulas as plain text."""
     return {f"{identifier(work.name)}.txt": "\n".join(_formulas(work, "#", "text"))}
 
 
 def _latex(work: Work) -> Files:
+    """One file with the formulas in LaTeX."""
     return {f"{identifier(work.name)}.tex": "\n".join(_formulas(work, "%", "latex"))}
 
 
 def _formulas(work: Work, mark: str, kind: str) -> list[str]:
-    """One text per function: comment lines that explain the symbols, then the formulas."""
+    """One text per function: comment lines that explain the symbols, then the formulas.
+
+    `mark` begins a comment line; `kind` is "text" or "latex".
+    """
     texts = []
     for function in work.functions:
         equations = write_equations(work.dynamics, [function.program])
@@ -64,12 +70,13 @@ def _formulas(work: Work, mark: str, kind: str) -> list[str]:
 
 
 def _graph(work: Work) -> Files:
+    """One file with the operations of each function, one per line."""
     texts = [format_program(function.program, limit=None) + "\n" for function in work.functions]
     return {f"{identifier(work.name)}_graph.txt": "\n".join(texts)}
 
 
 def _llvm(work: Work) -> Files:
-    """One LLVM module per function."""
+    """One file of LLVM IR per function."""
     return {
         f"{identifier(f'{work.name}_{function_name(function.program)}')}.ll": str(function.source)
         for function in work.functions
@@ -77,6 +84,7 @@ def _llvm(work: Work) -> Files:
 
 
 def _sympy(work: Work) -> Files:
+    """A Python file with the functions as SymPy expressions."""
     from kinemorph.codegen.backends.text.sympy_source import export_sympy
 
     programs = [function.program for function in work.functions]
@@ -84,7 +92,10 @@ def _sympy(work: Work) -> Files:
 
 
 def _source(module: str, export: str) -> Callable[[Work], Files]:
-    """The exporter of a backend, which is imported when it is first used."""
+    """The writer of a form in source code: it calls the function `export` of the backend `module`.
+
+    The backend is imported when the writer is called.
+    """
 
     def write(work: Work) -> Files:
         exporter = getattr(import_module(f"kinemorph.codegen.backends.{module}"), export)
@@ -98,12 +109,12 @@ def _source(module: str, export: str) -> Callable[[Work], Files]:
 class Form:
     """A form in which functions are written.
 
-    `write`      makes the texts; None for the table of operation counts
-    `mark`       begins a comment; comments separate several files on stdout
-    `symbolic`   parameters and gravity are symbols unless numbers are asked for
-    `compiled`   shows results of the compiler, so functions are compiled
-    `precise`    is available in float32, too
-    `bound`      the text contains the name of its own file
+    `write`      the function that makes the texts; None for the table of operation counts
+    `mark`       the characters that begin a comment; comments separate several files on stdout
+    `symbolic`   whether parameters and gravity are symbols unless numbers are asked for
+    `compiled`   whether functions have to be compiled, because the form shows results of the compiler
+    `precise`    whether the form is also available in float32
+    `bound`      whether a text contains the name of its own file
     """
 
     write: Callable[[Work], Files] | None
@@ -144,16 +155,20 @@ def emitted(
     name: str | None = None,
     split: Split | None = None,
 ) -> Data:
-    """Functions of a robot in a form of FORMS, as data; `files` holds the texts by file name.
+    """Functions of a robot in one of the FORMS, as data for JSON. The entry "files" maps file names to texts.
 
-    If no function is named, a summary lists the main functions, and other forms contain the inverse dynamics. Files are
-    named after `name`, or after the robot. `split` is for functions of robots with loops.
+    If no function is named, a summary lists the main functions, and other forms contain the inverse dynamics. `frame`
+    and `reference` (axes of a Jacobian) are for functions of a frame. Files are named after `name`, or after the robot
+    where it is None. `split` chooses the independent joints of a robot with loops.
     """
     row = FORMS[form]
     if precision != "float64" and not row.precise:
-        known = ", ".join(name for name, other in FORMS.items() if other.precise)
-        raise UnsupportedError(f"precision '{precision}' means nothing for '{form}'; it is for: {known}. Leave it out.")
-    by: Any = formulation  # derive refuses an unknown one
+        known = listed(name for name, other in FORMS.items() if other.precise)
+        raise UnsupportedError(
+            f"--precision is '{precision}', but --emit {form} has no precision; expected --emit with one of {known}. "
+            "Leave --precision out, or choose one of these forms."
+        )
+    by: Any = formulation  # `derive` raises an error for an unknown formulation
     if row.symbolic:
         dynamics = symbolic_dynamics(robot, by, parameters)
     else:
@@ -176,23 +191,28 @@ def emitted(
 
 
 def default_parameters(form: str) -> ParameterChoice:
-    """The parameters that stay symbols in a form unless the user names others."""
+    """The default of --parameters for a form: which parameters stay symbols. None means that all become numbers."""
     return "all" if FORMS[form].symbolic else None
 
 
 def notes(robot: Robot, data: Data) -> list[str]:
-    """Notes on functions of a robot with loops or couplings."""
+    """For a robot with loops or couplings: a note on which functions satisfy these constraints. Otherwise empty."""
     shown = {row["function"] for row in data["functions"]}
     parts = [(len(robot.loops), "loop"), (len(robot.couplings), "coupling")]
-    count = " and ".join(f"{number} {kind}{'s' if number > 1 else ''}" for number, kind in parts if number)
+    count = " and ".join(counted(number, kind) for number, kind in parts if number)
     if not count or not shown & set(MAIN_FUNCTIONS):
         return []
-    tree = "the tree cut open" if robot.loops else "the tree without them"
-    return [f"robot '{robot.name}' has {count}: M, h and ID describe {tree}, FD keeps the constraints."]
+    tree = "the tree that is left when loops are cut" if robot.loops else "the tree without these couplings"
+    return [
+        f"robot '{robot.name}' has {count}: M, h and inverse dynamics describe {tree}; "
+        "forward dynamics satisfies the constraints."
+    ]
 
 
 def as_text(data: Data) -> str:
-    """The texts as one, separated by comments; for a summary, one line of operation counts per function."""
+    """All texts joined into one, with comment lines between them; for a summary, one line per function with its
+    operation counts.
+    """
     if data["emit"] == "summary":
         return "".join(f"{row['function']}: {row['ops']} ops, {row['flops']} flops\n" for row in data["functions"])
     files: Files = data["files"]
@@ -206,19 +226,19 @@ def as_text(data: Data) -> str:
 
 
 class Target(NamedTuple):
-    """Where files are written: into a folder under their own names, or under the name of a path."""
+    """Where files are written: into `folder`, under their own names if `path` is None, else named after `path`."""
 
     folder: Path
     path: Path | None
 
     @property
     def name(self) -> str | None:
-        """The name that files get; None: that of the robot."""
+        """The name after which files are called; None where they are called after the robot."""
         return None if self.path is None else self.path.stem
 
 
 def target(output: str) -> Target:
-    """The target that `--output` names: an existing folder, or a file or stem in one."""
+    """The target that --output names: an existing folder, or a file or stem inside an existing folder."""
     if not output:
         raise KinemorphError("--output is empty; expected a file, a stem or a folder. Leave it out to print to stdout.")
     path = Path(output)
@@ -233,7 +253,10 @@ def target(output: str) -> Target:
 
 
 def write_files(place: Target, data: Data) -> list[Path]:
-    """Writes the files and returns their paths. A single file gets the given path, unless its text is bound."""
+    """Writes the files of `emitted` and returns their paths.
+
+    A single file is written to the path of --output itself, unless its text contains its own name.
+    """
     form = data["emit"]
     files: Mapping[str, str] = data["files"] or {f"{identifier(data['robot'])}_summary.txt": as_text(data)}
     written = []

@@ -1,5 +1,5 @@
-"""The facts that `kinemorph doctor` reports: versions, the CPU that code is compiled for, the cache of compiled code,
-a browser, a self-test.
+"""The facts that `kinemorph doctor` reports: versions, the CPU for which code is compiled, the cache of compiled code,
+the browser that shows pages, and a self-test.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from kinemorph.display.browsers import graphical_browser
 Data = dict[str, Any]
 
 CORE = ("numpy", "scipy", "llvmlite", "matplotlib", "typer", "rich")
-# optional packages: the extra that installs them, and their purpose
+# optional packages: the extra of kinemorph that installs each, and its purpose
 EXTRAS: dict[str, tuple[str, str]] = {
     "viser": ("view", "the live viewer"),
     "trimesh": ("view", "mesh files of models"),
@@ -34,7 +34,9 @@ EXTRAS: dict[str, tuple[str, str]] = {
 
 
 def installation() -> Data:
-    """The installation as data. `ok` is false if a package is missing or too old, or if the self-test fails."""
+    """The facts about this installation, for JSON. "ok" is false if a required package is missing or too old, or if
+    the self-test fails.
+    """
     core = {package: _version(package) for package in CORE}
     extras = [
         {
@@ -63,6 +65,7 @@ def installation() -> Data:
 
 
 def _version(package: str) -> str | None:
+    """The installed version of a package; None where it is not installed."""
     try:
         return importlib.metadata.version(package)
     except importlib.metadata.PackageNotFoundError:
@@ -70,7 +73,7 @@ def _version(package: str) -> str | None:
 
 
 def outdated() -> list[str]:
-    """Sentences on Python and packages that are older than the metadata of kinemorph ask for."""
+    """One sentence for Python, and for each package, whose version is older than kinemorph requires."""
     try:
         about = importlib.metadata.metadata("kinemorph")
     except importlib.metadata.PackageNotFoundError:  # run from a folder, not installed
@@ -90,7 +93,7 @@ def _numbers(version: str) -> tuple[int, ...]:
 
 
 def cache() -> Data:
-    """Where compiled code is stored, how much [byte], and the problem if the cache cannot be used."""
+    """The state of the cache of compiled code: folder, files, size [byte], and the reason if it cannot be used."""
     folder = cache_folder()
     store = CodeCache(folder) if folder else None
     files, size = store.size() if store else (0, 0)
@@ -106,13 +109,14 @@ def cache() -> Data:
 
 
 def _no_folder() -> str:
+    """The reason why there is no folder for the cache."""
     if os.environ.get(VARIABLE, "").lower() in OFF:
         return f"switched off by {VARIABLE}"
     return f"no home folder is known; set {VARIABLE} to a folder"
 
 
 def clear_cache() -> Data:
-    """Empties the cache. Returns its state afterwards, and how much was removed."""
+    """Deletes all files of the cache. Returns its state afterwards, and the number and size [byte] of deleted files."""
     folder = cache_folder()
     files, size = CodeCache(folder).clear() if folder else (0, 0)
     return {**cache(), "removed_files": files, "removed_bytes": size}

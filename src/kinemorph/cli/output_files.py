@@ -1,4 +1,4 @@
-"""Files that verbs write: text, folders, and the messages that name them."""
+"""Writes the files and folders of verbs, checks their paths before the work, and reports them afterwards."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from kinemorph.errors import KinemorphError
 
 
 def write_text(path: Path, text: str) -> None:
-    """Writes a file. Raises KinemorphError if it cannot be written."""
+    """Writes a text file in UTF-8. Raises KinemorphError if it cannot be written."""
     try:
         path.write_text(text, encoding="utf-8")
     except OSError as error:
@@ -18,24 +18,24 @@ def write_text(path: Path, text: str) -> None:
 
 
 def make_folder(folder: Path) -> None:
-    """Makes a folder. Raises KinemorphError if it cannot be made."""
+    """Creates a folder and its parents unless they exist. Raises KinemorphError if that is not possible."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise KinemorphError(
-            f"cannot make the folder '{folder}': {error.strerror}. Choose another with --output."
+            f"cannot create the folder '{folder}': {error.strerror}. Choose another folder with --output."
         ) from error
 
 
 def check_place(path: Path, option: str) -> None:
-    """Refuses a path that is a folder, or lies in a folder that does not exist."""
+    """Raises KinemorphError if the path that `option` names is a folder, or lies in a folder that does not exist."""
     if path.is_dir() or not path.parent.is_dir():
         reason = "it is a folder" if path.is_dir() else f"there is no folder '{path.parent}'"
         raise KinemorphError(f"{option} '{path}' cannot be written: {reason}. Name a file in a folder that exists.")
 
 
 def wrote(*groups: Iterable[Path]) -> list[str]:
-    """Reports the files that were written, and returns their names."""
+    """Reports on stderr which files were written, and returns their paths as texts."""
     paths = [str(path) for group in groups for path in group]
     for path in paths:
         say(f"wrote {path}")

@@ -2,12 +2,12 @@
 
 dynamics                `derive`, and the `Dynamics` that it returns
 making                  `Maker`: how a law of mechanics becomes a compiled function
-frame_functions         functions of one frame or body, asked for by name or called at once
+frame_functions         functions of one frame or body: the function itself, or its value at a state
 reduction               closed chains in independent velocities
 actuation               inverse dynamics with actuators at some joints only
-independent_velocities  which velocities may be chosen freely, and which follow
+independent_velocities  which velocities are independent, and which depend on them
 pair_loops              mass matrix and derivatives of large robots: loops over pairs of joint axes
 column_loops            derivatives of forward dynamics of large robots: loops over columns
-limb_lanes              robots with alike limbs: one limb is traced, all limbs run side by side
+limb_lanes              robots with similar limbs: one limb is traced, all limbs run side by side
 function_names          the names of the functions, as `kinemorph derive` lists them
 """

@@ -1,4 +1,4 @@
-"""Inverse dynamics with actuators at some joints only: the forces there that give an acceleration."""
+"""Inverse dynamics with actuators at some joints only: the forces at these joints that produce an acceleration."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from kinemorph.deriving.making import Maker
 from kinemorph.errors import ModelError, UnsupportedError
 from kinemorph.mechanics.constraints import actuation as driving
 from kinemorph.mechanics.constraints.closures import rows_of
-from kinemorph.mechanics.constraints.constrained import Rows
+from kinemorph.mechanics.constraints.constrained import ConstraintRows
 from kinemorph.mechanics.trees.tree import Tree
 from kinemorph.model.robot import Robot
 
@@ -23,7 +23,7 @@ from kinemorph.model.robot import Robot
 def actuation(
     maker: Maker, joints: str | Sequence[str], weights: npt.ArrayLike | None, at: npt.ArrayLike | None
 ) -> CompiledFunction:
-    """Forces at some joints that give an acceleration; see `Dynamics.actuation`."""
+    """The function of forces at some joints that produce an acceleration; see `Dynamics.actuation`."""
     robot = maker.robot
     places = velocities.velocity_places(robot, joints, "actuation")
     if not places:
@@ -33,7 +33,7 @@ def actuation(
 
     def needed(tree: Tree, q: Any, v: Any, a: Any, *loads: Any) -> dict[str, Any]:
         rest = [0.0 - force for force in maker.recursion.bias_forces(tree, q, v, *loads)]
-        rows = Rows([], [], []) if robot.is_open else rows_of(tree, q, v)
+        rows = ConstraintRows([], [], []) if robot.is_open else rows_of(tree, q, v)
         return driving.actuation(tree, maker.recursion.mass_matrix(tree, q), rest, rows, a, places, costs)
 
     shapes = {"tau": (len(places),), "residual": (robot.nv,), "rank": ()}
@@ -41,9 +41,9 @@ def actuation(
 
 
 def _check_driven(robot: Robot, tree: Tree, places: Sequence[int], at: npt.ArrayLike | None) -> None:
-    """Raises where forces at some velocities cannot drive every motion of the robot; names a motion they do not drive.
+    """Raises an error that names a motion of the robot which forces at the velocities `places` cannot drive.
 
-    It looks at one configuration, or at several around the neutral one: there it is enough if one can be driven.
+    It checks the configuration `at`; without it, several around the neutral one, of which one has to pass.
     """
     left: Array | None = None
     if at is not None:
@@ -63,7 +63,10 @@ def _check_driven(robot: Robot, tree: Tree, places: Sequence[int], at: npt.Array
 
 
 def _undriven(J: Array, places: Sequence[int]) -> Array | None:
-    """A motion (nv,) that the constraints allow and that moves none of the places, or None."""
+    """A motion (nv,) that satisfies the constraints and does not move the velocities `places`, or None.
+
+    J is the constraint Jacobian with scaled rows.
+    """
     _, sizes, rows = np.linalg.svd(J) if len(J) else (None, np.zeros(0), np.eye(J.shape[1]))
     free = rows[int((sizes > velocities.REPEATED * max(1.0, sizes.max(initial=0.0))).sum()) :].T
     _, sizes, rows = np.linalg.svd(free[list(places)])

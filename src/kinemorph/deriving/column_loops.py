@@ -1,14 +1,14 @@
-"""Derivatives of forward dynamics of robots with many joints: straight-line code up to the columns, loops to solve.
+"""Derivatives of forward dynamics of robots with many joints: straight-line code for the columns, loops to solve.
 
-The results are dense matrices, n^2 entries each, and M is sparse: it couples only axes that hang on each other. Written
-out, the solution is two thirds of all operations at 24 joints and more beyond. As loops along rows it is short to
-compile, and uses SIMD registers on one state too. Between M and the columns stands the acceleration, which is found
-with the same factor of M:
+The results are dense matrices, n^2 entries each, and M is sparse: it couples only axes of which one carries the other.
+Unrolled, the solution of M X = B would be two thirds of all operations at 24 joints, and more beyond. As loops along
+rows it is short to compile, and uses SIMD registers on one state too. The columns B depend on the acceleration a, which
+is computed with the same factorization of M:
 
-    first ──► M, tau - h ──► factor, a ──► second ──► columns B ──► M X = B
+    first ──► M, tau - h ──► factorization, a ──► second ──► columns B ──► M X = B
 
-Limbs that are alike share their code: the operations of one limb run in a loop (`codegen.loops.splitting`), with the
-numbers in which the limbs differ in an array.
+Similar limbs share their code: the operations of one limb run in a loop (`codegen.loops.splitting`), with the numbers
+in which the limbs differ in an array.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ MATRICES = {"by_q": "dq", "by_v": "dv", "by_tau": "dtau"}  # output of the syste
 
 
 def system_inputs(tree: Tree, limbs: Sequence[Limbs]) -> dict[str, tuple[int, ...]]:
-    """The shapes of the inputs of `system_of`, by name."""
+    """The shapes of the inputs of the function `system_of`, by name."""
     _, q, v = kept_places(tree, limbs)
     shapes: dict[str, tuple[int, ...]] = {"q": (len(q),), **dict.fromkeys(("v", "tau", "a"), (len(v),))}
     shapes |= {TABLE.format(k): (len(kind.own),) for k, kind in enumerate(limbs)}
@@ -55,7 +55,7 @@ def system_of(limbs: Sequence[Limbs]) -> Callable[..., dict[str, Any]]:
 def forward_dynamics_derivatives(
     system: Program, forest: Forest, tree: Tree, limbs: Sequence[Limbs], name: str
 ) -> LoopProgram:
-    """dq, dv and dtau, shape (n, n) each, from the program of `system_of`."""
+    """The loop program of dq, dv and dtau, shape (n, n) each, from the program `system` of `system_of`."""
     n, bases = forest.size, answering_bases(tree)
     parts = staged(system, ("M", "force"), [kind.count for kind in limbs], _spots(tree, limbs))
     own = {"a", *(form.format(k) for k in range(len(limbs)) for form in (TABLE, SUM))}
@@ -84,7 +84,7 @@ def forward_dynamics_derivatives(
 
 
 def _spots(tree: Tree, limbs: Sequence[Limbs]) -> dict[str, Sequence[Spot]]:
-    """Where the inputs and outputs of a system with one limb of each kind stand among those of all limbs."""
+    """By name, the places of inputs and outputs of a system with one limb of each kind in the arrays of all limbs."""
     coordinates, velocities = as_q(tree, limbs).spots, as_v(tree, limbs).spots
     pairs = [_pair(row, column, tree.nv) for row in velocities for column in velocities]
     spots: dict[str, Sequence[Spot]] = {"q": coordinates, **dict.fromkeys(("v", "tau", "a", "force"), velocities)}
@@ -95,13 +95,13 @@ def _spots(tree: Tree, limbs: Sequence[Limbs]) -> dict[str, Sequence[Spot]]:
 
 
 def _pair(row: Spot, column: Spot, n: int) -> Spot:
-    """A spot in a matrix of n columns; limbs of different kinds share no entry."""
+    """The spot of a matrix entry from those of its row and column, with n columns; limbs of two kinds share none."""
     repeat = max(row.repeat, column.repeat, COMMON)
     return Spot(row.place * n + column.place, repeat, row.stride * n + column.stride)
 
 
 def _take_answered(loop: LoopBuilder, X: Sequence[View], answered: View, bases: Sequence[int]) -> None:
-    """Subtracts `answered` from the rows of the translations of every base: six columns by q, six by v."""
+    """Writes the subtraction of `answered` from the translation rows of every base: six columns of dq, six of dv."""
     for number, base in enumerate(bases):
         for part in range(2):
             with loop.repeat(3) as k, loop.repeat(6) as c:

@@ -3,7 +3,7 @@
     M(q) a + h(q, v) = tau                                              of an open tree
     M(q) a + h(q, v) = tau + J(q)^T lambda,   J(q) a = gamma(q, v)      of a robot with closed chains or coupled joints
 
-Each function is a law of mechanics, compiled by a `Maker` when it is first used. Numbers are folded in by default, the
+Each function is a law of mechanics, which a `Maker` compiles at its first use. Parameters are constants by default, the
 fastest form; parameters that are named become a last input `p`. Recursions run on reframed, regrouped links
 (mechanics.trees.reframing); kinematics and energies on the links as the user wrote them. Both are the same robot, in
 the user's own q and v. M and h are those of the formulation, so every formulation covers closed chains;
@@ -35,11 +35,11 @@ from kinemorph.mechanics.constraints import closures
 from kinemorph.mechanics.constraints.constrained import (
     MOST_ELIMINATED,
     Constrained,
-    Rows,
+    ConstraintRows,
     constrained_dynamics,
     eliminated_out,
-    held_rows,
     shared_out,
+    with_locked_rows,
 )
 from kinemorph.mechanics.derivatives.branch_factor import branch_factor, ways_to_root
 from kinemorph.mechanics.elements.drives.rotors import robot_with_rotors
@@ -75,12 +75,12 @@ def derive(
 
     `formulation`   "newton_euler" (recursive, fast), "lagrange" (from the energies, by dual numbers; a check) or
                     "closed_form" (the stacked matrices of the MODUROB paper; a check, see `stacked_matrices`)
-    `parameters`    names of parameters to keep as the input `p`, or "all"; the others are folded in as numbers
+    `parameters`    names of parameters to keep as the input `p`, or "all"; the others become constants
     `wrenches`      bodies or frames at which outside wrenches act: inverse_dynamics, forward_dynamics and bias_forces
                     then take an input `wrenches` (k, 6), [force; moment] in each frame's own axes about its origin
-    `backend`       "llvm" (machine code), "interpreter" (NumPy; slow, nothing to compile) or "c" (the C that
-                    `export_c` writes, by this computer's C compiler; a check on it)
-    `precision`     "float64" or "float32", of the arithmetic and of the arrays that functions return
+    `backend`       "llvm" (machine code), "interpreter" (NumPy; slow, nothing to compile) or "c" (the C code that
+                    `export_c` writes, compiled by this computer's C compiler, to check it)
+    `precision`     "float64" or "float32", for the arithmetic and for the arrays that functions return
     """
     robot = robot_with_rotors(robot) if isinstance(robot, System) else as_robot(robot)
     row = FORMULATIONS.get(formulation)
@@ -105,7 +105,7 @@ class Dynamics(ShownEquations):
     """The equations of motion of one robot. Made by `derive`.
 
     Every function is a `CompiledFunction`: batch-first arrays in, `.raw(out, ...)` without checks, `.program` for the
-    graph, `.source` for what was emitted. Where parameters were named, each takes `p` as its last input.
+    graph, `.source` for the emitted code. Where parameters were named, each takes `p` as its last input.
     """
 
     robot: Robot
@@ -127,52 +127,52 @@ class Dynamics(ShownEquations):
 
     @cached_property
     def nominal_parameters(self) -> npt.NDArray[np.float64]:
-        """Nominal values of the named parameters, the input `p`, shape (np,)."""
+        """The nominal values of the named parameters, which are the input `p`, shape (np,)."""
         return np.array([parameter.value for parameter in self.parameters], dtype=float)
 
     @property
     def link_names(self) -> tuple[str, ...]:
-        """Links, parent first: each a body with all that is fixed to it; a joint of several axes has links between."""
+        """The names of the links, parent first: a body with all bodies fixed to it, or a link between joint axes."""
         return tuple(link.name for link in self._maker.tree.links)
 
     # ── dynamics ──────────────────────────────────────────────────────────────────────────────────────────────────
 
     @cached_property
     def mass_matrix(self) -> CompiledFunction:
-        """M(q), shape (nv, nv)."""
+        """The mass matrix M(q), shape (nv, nv)."""
         return self._maker.mass_matrix()
 
     @cached_property
     def inverse_dynamics(self) -> CompiledFunction:
-        """tau = ID(q, v, a), shape (nv,): the generalized forces that give the acceleration a."""
+        """tau = ID(q, v, a), shape (nv,): the generalized forces that produce the acceleration a."""
         return self._maker.by_limbs("inverse_dynamics", ("q", "v", "a", "wrenches"), self.inverse)
 
     @cached_property
     def bias_forces(self) -> CompiledFunction:
-        """h(q, v), shape (nv,): Coriolis, centrifugal and gravity forces."""
+        """The bias forces h(q, v), shape (nv,): Coriolis, centrifugal and gravity forces."""
         maker = self._maker
         return maker.by_limbs("bias_forces", ("q", "v", "wrenches"), maker.recursion.bias_forces)
 
     @cached_property
     def forward_dynamics(self) -> CompiledFunction:
-        """a = FD(q, v, tau), shape (nv,). It satisfies the constraints of closed chains and coupled joints."""
+        """The acceleration a = FD(q, v, tau), shape (nv,), which satisfies closed chains and coupled joints."""
         return self._maker.by_limbs("forward_dynamics", ("q", "v", "tau", "wrenches"), self.accelerations)
 
     @cached_property
     def coriolis_matrix(self) -> CompiledFunction:
-        """C(q, v), shape (nv, nv), with Mdot - 2 C skew-symmetric."""
+        """The Coriolis matrix C(q, v), shape (nv, nv), for which dM/dt - 2 C is skew-symmetric."""
         from kinemorph.mechanics.recursions.coriolis import coriolis_matrix
 
         return self._maker.function("coriolis_matrix", ("q", "v"), coriolis_matrix, {"out": self._square})
 
     @cached_property
     def gravity_forces(self) -> CompiledFunction:
-        """g(q), shape (nv,): the generalized forces that balance gravity at rest."""
+        """The gravity forces g(q), shape (nv,): the generalized forces that balance gravity at rest."""
         return self._maker.function("gravity_forces", ("q",), newton_euler.gravity_forces)
 
     @cached_property
     def energy(self) -> CompiledFunction:
-        """(kinetic, potential) energy [J] at (q, v), two outputs of shape ()."""
+        """The kinetic and the potential energy [J] at (q, v), two outputs of shape ()."""
 
         def both(tree: Tree, q: Any, v: Any) -> dict[str, Any]:
             return {"kinetic": momentum.kinetic_energy(tree, q, v), "potential": momentum.potential_energy(tree, q)}
@@ -183,10 +183,10 @@ class Dynamics(ShownEquations):
     def stacked_matrices(self) -> CompiledFunction:
         """(S (6n, nv), T (6n, 6n), T_H0 (6n, 6), M, ad_Sqd, ad_V (6n, 6n each)) of the closed form at (q, v).
 
-        There is a block of six rows, [linear; angular], for each of the n links in the order of `link_names`. It is in
-        the frame of that link: the joint frame on the child, turned so that z is the joint axis; this is not the frame
-        of the body. A block (i, j) of T takes twists from the frame of link j to that of link i, a block of T_H0 from
-        the world's frame. The inertias M are about the origins of these frames. See mechanics.formulations.closed_form.
+        Each of the n links, in the order of `link_names`, has a block of six rows, [linear; angular]. A block is in the
+        frame of its link: the joint frame on the child, rotated so that z is the joint axis; this is not the frame of
+        the body. A block (i, j) of T transforms twists from the frame of link j to that of link i, a block of T_H0 from
+        the world frame. The inertias M are about the origins of these frames. See mechanics.formulations.closed_form.
         """
         from kinemorph.mechanics.formulations import closed_form
 
@@ -201,15 +201,15 @@ class Dynamics(ShownEquations):
 
     @cached_property
     def joint_wrenches(self) -> CompiledFunction:
-        """[force; moment] through all joints, fixed ones too, at (q, v, a), shape (joints + loops, 6) [N, N m].
+        """The wrench [force; moment] through every joint, also fixed ones, at (q, v, a), shape (joints + loops, 6).
 
-        Each is the wrench that the parent exerts on the child, in the axes of the joint frame on the child, about its
-        origin. The order is that of `robot.joints`, then of `robot.loops`. See mechanics.constraints.reactions.
+        Each is the wrench [N, N m] that the parent exerts on the child, in the axes of the joint frame on the child,
+        about its origin, in the order of `robot.joints`, then of `robot.loops`. See mechanics.constraints.reactions.
 
         With closed chains or coupled joints the wrenches depend on tau too, so the function of such a robot takes
-        (q, v, a, tau) of a motion, as  a = FD(q, v, tau).  Where constraints repeat each other (`constraint_forces`:
-        rank < nc) the motion does not decide how they share the load; these are the wrenches of least multipliers, and
-        `multiplier_wrenches` shows which are decided.
+        (q, v, a, tau) with  a = FD(q, v, tau).  Where constraints are redundant (`constraint_forces`: rank < nc), the
+        motion does not determine how they share the load; these are the wrenches of the smallest multipliers, and
+        `multiplier_wrenches` shows which entries are determined.
         """
         from kinemorph.mechanics.constraints import reactions
 
@@ -227,7 +227,7 @@ class Dynamics(ShownEquations):
         return self._of_joints("joint_wrenches", inputs, through, shape)
 
     def _of_joints(self, name: str, inputs: tuple[str, ...], law: Callable[..., Any], shape: Shape) -> CompiledFunction:
-        """A function of all joints, fixed ones too: each body is a link of its own."""
+        """A compiled function of all joints, including fixed ones: each body is a link of its own."""
         maker = self._maker
         return maker.built(maker.program(name, inputs, law, {"out": shape}, written=True, merged=False))
 
@@ -235,12 +235,12 @@ class Dynamics(ShownEquations):
 
     @cached_property
     def inverse_dynamics_derivatives(self) -> CompiledFunction:
-        """(dq, dv, da) of ID(q, v, a), each (nv, nv); column k of dq is the derivative along the unit velocity v_k."""
+        """The derivatives (dq, dv, da) of ID(q, v, a), each (nv, nv); column k of dq is along the unit velocity v_k."""
         return self._maker.derivatives("inverse_dynamics_derivatives", ("q", "v", "a", "wrenches"), ("dq", "dv", "da"))
 
     @cached_property
     def forward_dynamics_derivatives(self) -> CompiledFunction:
-        """(dq, dv, dtau) of FD(q, v, tau), each (nv, nv); column k of dq is the derivative along unit velocity v_k."""
+        """The derivatives (dq, dv, dtau) of FD(q, v, tau), each (nv, nv); column k of dq is along unit velocity v_k."""
         name, outputs = "forward_dynamics_derivatives", ("dq", "dv", "dtau")
         if self.robot.is_open:
             return self._maker.derivatives(name, ("q", "v", "tau", "wrenches"), outputs)
@@ -250,13 +250,13 @@ class Dynamics(ShownEquations):
         return self._maker.built(replace(slopes, name=f"{self.robot.name}.{name}", outputs=ports))
 
     def derivative(self, of: str | CompiledFunction, by: str) -> CompiledFunction:
-        """The exact derivative of any function by one of its inputs, found on its graph.
+        """The exact derivative of any function with respect to one of its inputs, by differentiating its graph.
 
         `of`    a function's name, or a function of a frame: `dynamics.derivative(dynamics.pose("tool"), "q")`
         `by`    "q" (along the unit velocities, so nv directions), "v", "a", "tau", "wrenches" or "p", the parameters
 
-        An output of shape (m, n) gives one of shape (m, n, *by). Derivatives of ID and FD by q and v are cheaper by
-        `inverse_dynamics_derivatives` and `forward_dynamics_derivatives`.
+        The derivative of an output of shape (m, n) has shape (m, n, *by). For ID and FD,
+        `inverse_dynamics_derivatives` and `forward_dynamics_derivatives` are cheaper.
         """
         if not isinstance(of, str):
             return self._maker.derivative(of, by)
@@ -279,24 +279,25 @@ class Dynamics(ShownEquations):
 
     @of_frame
     def pose(self, frame: str) -> CompiledFunction:
-        """The pose T_WF(q) of a body or frame, shape (4, 4); its value at once by pose(q, frame)."""
+        """The function of the pose T_WF(q) of a body or frame, shape (4, 4); pose(q, frame) gives its value at q."""
         return self._of_frame("pose", ("q",), lambda *at: _poses(*at)[0], frame)
 
     @of_frame
     def jacobian(self, frame: str, reference: Reference = "local") -> CompiledFunction:
-        """J(q), shape (6, nv): the twist [linear; angular] of a body or frame is J v; see `kinematics`.
+        """The function of the Jacobian J(q), shape (6, nv): the twist [linear; angular] of a body or frame is J v.
 
-        Its value at once: jacobian(q, frame, reference). The reference is "local", "local_world_aligned" or "world".
+        jacobian(q, frame, reference) gives its value at q. The reference is "local", "local_world_aligned" or "world";
+        see `kinematics`.
         """
         return self._of_frame("jacobian", ("q",), kinematics.jacobian, frame, reference)
 
     @of_frame
     def jacobian_rate(self, frame: str, reference: Reference = "local") -> CompiledFunction:
-        """dJ/dt at (q, v), shape (6, nv); its value at once by jacobian_rate(q, v, frame, reference)."""
+        """The function of dJ/dt at (q, v), shape (6, nv); jacobian_rate(q, v, frame, reference) gives its value."""
         return self._of_frame("jacobian_rate", ("q", "v"), kinematics.jacobian_rate, frame, reference)
 
     def _of_frame(self, name: str, inputs: tuple[str, ...], law: Callable[..., Any], *how: str) -> CompiledFunction:
-        """A function of one frame, made when it is first asked for."""
+        """A compiled function of one frame; `how` is the frame, and perhaps the reference."""
         key = f"{name}[{', '.join(how)}]"
         if key not in self._made:
             self.robot.frame(how[0])
@@ -306,46 +307,46 @@ class Dynamics(ShownEquations):
 
     @cached_property
     def center_of_mass(self) -> CompiledFunction:
-        """Center of mass of all bodies in the world [m], shape (3,)."""
+        """The center of mass of all bodies in the world [m], shape (3,)."""
         return self._maker.function("center_of_mass", ("q",), momentum.center_of_mass, written=True)
 
     @cached_property
     def centroidal_matrix(self) -> CompiledFunction:
-        """A_G(q), shape (6, nv): the momentum about the center of mass is A_G v, [linear; angular], world axes."""
+        """A_G(q), shape (6, nv), in world axes: the momentum [linear; angular about the center of mass] is A_G v."""
         return self._maker.function("centroidal_matrix", ("q",), momentum.centroidal_matrix, written=True)
 
     @cached_property
     def momentum(self) -> CompiledFunction:
-        """[linear; angular about the center of mass] momentum at (q, v), world axes, shape (6,)."""
+        """The momentum [linear; angular about the center of mass] at (q, v) in world axes, shape (6,) [N s, N m s]."""
         return self._maker.function("momentum", ("q", "v"), momentum.total_momentum, written=True)
 
     @cached_property
     def configuration_rate(self) -> CompiledFunction:
-        """qdot at (q, v), shape (nq,)."""
+        """The rate dq/dt at (q, v), shape (nq,)."""
         return self._maker.function("configuration_rate", ("q", "v"), kinematics.configuration_rate, written=True)
 
     # ── closed chains and coupled joints ──────────────────────────────────────────────────────────────────────────
 
     @cached_property
     def constraint_error(self) -> CompiledFunction:
-        """phi(q), shape (nc,) [m or rad]: how far closed chains are open and coupled joints off; see `closures`."""
+        """The constraint errors phi(q), shape (nc,) [m or rad], of closed chains and coupled joints; see `closures`."""
         return self._of_constraints("constraint_error", ("q",), closures.constraint_error)
 
     @cached_property
     def constraint_jacobian(self) -> CompiledFunction:
-        """J(q), shape (nc, nv): d phi/dt = J v."""
+        """The constraint Jacobian J(q), shape (nc, nv): d phi/dt = J v."""
         return self._of_constraints("constraint_jacobian", ("q",), closures.constraint_jacobian)
 
     @cached_property
     def constraint_bias(self) -> CompiledFunction:
-        """gamma(q, v) = -(dJ/dt) v, shape (nc,): accelerations with J a = gamma keep the constraints."""
+        """The bias gamma(q, v) = -(dJ/dt) v, shape (nc,): accelerations with J a = gamma satisfy the constraints."""
         return self._of_constraints("constraint_bias", ("q", "v"), closures.constraint_bias)
 
     @cached_property
     def constraint_forces(self) -> CompiledFunction:
-        """(multipliers (nc,) [N or N m], rank ()) at (q, v, tau): J^T multipliers are the forces on the tree.
+        """The multipliers (nc,) [N or N m] and the rank () of J at (q, v, tau); J^T multipliers act on the tree.
 
-        Where constraints repeat each other (rank < nc) the multipliers are those of least norm.
+        Where constraints are redundant (rank < nc) the multipliers are those of least norm.
         """
 
         def forces(*state: Any) -> dict[str, Any]:
@@ -359,7 +360,7 @@ class Dynamics(ShownEquations):
         """The wrench through each joint for a unit of each multiplier, shape (joints + loops, 6, nc), at q.
 
         Order and axes are those of `joint_wrenches`. Multipliers N with J^T N = 0 do not change the motion: the motion
-        decides an entry of a wrench where `multiplier_wrenches(q) @ N` is 0.
+        determines an entry of a wrench where `multiplier_wrenches(q) @ N` is 0.
         """
         from kinemorph.mechanics.constraints import reactions
 
@@ -380,7 +381,7 @@ class Dynamics(ShownEquations):
     def _check_closed(self, name: str) -> None:
         if self.robot.is_open:
             raise UnsupportedError(
-                f"{name}: robot '{self.robot.name}' is an open tree; it has no closed chains and no coupled joints."
+                f"{name}: robot '{self.robot.name}' is an open tree; expected closed chains or coupled joints."
             )
 
     def reduced(
@@ -391,12 +392,12 @@ class Dynamics(ShownEquations):
         at: npt.ArrayLike | None = None,
         epsilon: float = 0.01,
     ) -> Reduction:
-        """A robot with closed chains in independent velocities: reduced and fast dynamics. See `Reduction`.
+        """The equations of a robot with closed chains in independent velocities. See `Reduction`.
 
-        `independent`   independent joints or velocities; by default a choice that decides the others well
+        `independent`   independent joints or velocities; by default a choice that determines the others well
         `actuated`      joints or velocities at which tau acts; all by default
-        `at`            a configuration (nq,) near which the choice is made, closed first; by default the neutral one
-        `epsilon`       [s], how fast the fast dynamics close loops that are open: as exp(-t / epsilon)
+        `at`            the choice is made at a closed configuration near this one (nq,); by default near neutral
+        `epsilon`       [s] the time constant with which the fast dynamics close open loops: as exp(-t / epsilon)
         """
         from kinemorph.deriving.reduction import reduced
 
@@ -412,13 +413,13 @@ class Dynamics(ShownEquations):
     ) -> CompiledFunction:
         """Inverse dynamics with actuators: (tau (k,), residual (nv,), rank ()) at (q, v, a).
 
-        tau are the forces at the named joints that, with the forces of the constraints, give the acceleration a. Among
-        several solutions tau has the least sum of weight tau^2; where there is none, tau comes nearest. The residual is
-        a - FD(q, v, tau); rank is how many motions the actuators drive at q.
+        tau are the forces at the named joints that, with the forces of the constraints, produce the acceleration a.
+        Among several solutions, tau has the least sum of weight * tau^2; without a solution, it comes nearest to a. The
+        residual is a - FD(q, v, tau); the rank is the number of motions that the actuators drive at q.
 
         `joints`     joints (all their velocities) or velocities that have an actuator
         `weights`    one number above 0 for each of tau; 1 by default
-        `at`         a configuration (nq,) at which they have to drive every motion; by default one near the neutral
+        `at`         a configuration (nq,) at which they have to drive every motion; by default one near neutral
         """
         from kinemorph.deriving.actuation import actuation
 
@@ -428,19 +429,19 @@ class Dynamics(ShownEquations):
 
     @property
     def takes_wrenches(self) -> bool:
-        """Whether the recursions of its formulation take outside wrenches on links."""
+        """Whether the recursions of the formulation take outside wrenches on links."""
         return self._maker.recursion.wrenches
 
     def prepared(self, tree: Tree, points: Mapping[int, Any] | None = None) -> Tree:
-        """The tree as this formulation's recursions take it; `points` by link are where forces act."""
+        """The tree in the form that this formulation's recursions take; `points` are where forces act, by link."""
         return self._maker.recursion.prepare(tree, points)
 
     def accelerations(
         self, tree: Tree, q: Any, v: Any, tau: Any, *loads: Any, locked: Collection[int] = ()
     ) -> Sequence[Any]:
-        """FD(q, v, tau) over any scalar, on a tree that this formulation has prepared; see `forward_dynamics`.
+        """FD(q, v, tau) over any scalar type, on a tree that `prepared` returned; see `forward_dynamics`.
 
-        `locked` are velocity indices with acceleration 0, whatever force that takes.
+        `locked` are velocity indices with acceleration 0, whatever forces act.
         """
         if not self.robot.is_open:
             return self._constrained(tree, q, v, tau, *loads, locked=locked).a
@@ -448,22 +449,25 @@ class Dynamics(ShownEquations):
         return found
 
     def inverse(self, tree: Tree, q: Any, v: Any, a: Any, *loads: Any) -> Sequence[Any]:
-        """ID(q, v, a) over any scalar, on a tree that this formulation has prepared; see `inverse_dynamics`."""
+        """ID(q, v, a) over any scalar type, on a tree that `prepared` returned; see `inverse_dynamics`."""
         found: Sequence[Any] = self._maker.recursion.inverse_dynamics(tree, q, v, a, *loads)
         return found
 
     def rest(self, tree: Tree, q: Any, v: Any, tau: Any, *loads: Any) -> list[Any]:
-        """tau - h(q, v) over any scalar, shape (nv,)."""
+        """The forces tau - h(q, v) over any scalar type, shape (nv,)."""
         bias = self._maker.recursion.bias_forces(tree, q, v, *loads)
         return [force - other for force, other in zip(tau, bias, strict=True)]
 
     def masses(self, tree: Tree, q: Any) -> Sequence[Sequence[Any]]:
-        """M(q) over any scalar, on a tree that this formulation has prepared."""
+        """The mass matrix M(q) over any scalar type, on a tree that `prepared` returned."""
         M: Sequence[Sequence[Any]] = self._maker.recursion.mass_matrix(tree, q)
         return M
 
-    def under(self, tree: Tree, q: Any, rest: Any, rows: Rows, *, shared: bool = False) -> Constrained:
-        """Solves  M(q) a - J^T lambda = rest,  J a = wanted  over any scalar; see mechanics.constraints.constrained."""
+    def under(self, tree: Tree, q: Any, rest: Any, rows: ConstraintRows, *, shared: bool = False) -> Constrained:
+        """The solution of  M(q) a - J^T lambda = rest,  J a = wanted  over any scalar type; `rows` has J and `wanted`.
+
+        `shared` asks for multipliers of least norm. See mechanics.constraints.constrained.
+        """
         M = self.masses(tree, q)
         if shared or eliminated_out(ways_to_root(tree), rows.J) > MOST_ELIMINATED:
             return shared_out(M, rest, rows)
@@ -472,18 +476,18 @@ class Dynamics(ShownEquations):
     def _constrained(
         self, tree: Tree, q: Any, v: Any, tau: Any, *loads: Any, locked: Collection[int] = (), shared: bool = False
     ) -> Constrained:
-        """The accelerations and multipliers of a robot with constraints, by this formulation's M and h.
+        """The accelerations and multipliers of a robot with constraints, from this formulation's M and h.
 
         `locked` are velocities with acceleration 0: each adds a row after the rows of the robot. `shared` asks for
         multipliers of least norm.
         """
         if self.precision == "float32":
             raise UnsupportedError(
-                f"robot '{self.robot.name}' has closed chains or coupled joints, and float32 cannot decide which "
-                "of their constraints repeat others. Use float64."
+                f"robot '{self.robot.name}' has closed chains or coupled joints, and float32 is not precise "
+                "enough to find redundant constraints. Use precision='float64'."
             )
         rest = self.rest(tree, q, v, tau, *loads)
-        return self.under(tree, q, rest, held_rows(closures.rows_of(tree, q, v), locked, tree.nv), shared=shared)
+        return self.under(tree, q, rest, with_locked_rows(closures.rows_of(tree, q, v), locked, tree.nv), shared=shared)
 
     @property
     def _square(self) -> Shape:

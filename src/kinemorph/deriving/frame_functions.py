@@ -1,8 +1,8 @@
-"""Functions of one frame or body, asked for by name or called at once.
+"""Functions of one frame or body: the function itself, or its value at a state.
 
 J = dynamics.jacobian("tool")      # a CompiledFunction, as all others
 J(q)                               # its value
-dynamics.jacobian(q, "tool")       # the same at once: the state first, then the frame
+dynamics.jacobian(q, "tool")       # the same value in one call: the state first, then the frame
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from kinemorph.mechanics.recursions.kinematics import Reference
 
 
 class FrameFunction(Protocol):
-    """A method of `Dynamics` that takes a frame, and before it perhaps the inputs of the function of that frame."""
+    """A method of `Dynamics` that takes a frame and returns a function, or takes a state too and returns its value."""
 
     @overload
     def __call__(self, frame: str, reference: Reference = ...) -> CompiledFunction: ...
@@ -28,7 +28,7 @@ class FrameFunction(Protocol):
 
 
 def of_frame(make: Callable[..., CompiledFunction]) -> FrameFunction:
-    """A method that makes the function of a frame, or its value at once: `f(q, "tool")` is `f("tool")(q)`."""
+    """A decorator for methods that make the function of a frame: f("tool") makes it, f(q, "tool") is f("tool")(q)."""
 
     @wraps(make)
     def called(self: Any, *given: Any, **named: Any) -> Any:

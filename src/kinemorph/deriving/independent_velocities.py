@@ -1,7 +1,7 @@
-"""Which velocities of a robot with closed chains can be chosen freely, and which follow: decided at one configuration.
+"""Which velocities of a robot with closed chains are independent, and which depend on them, at one configuration.
 
-Everything here is decided once, by NumPy on plain numbers; the results are places in v and rows of phi. A choice that
-cannot be made is an exception that names the joints.
+Everything here is computed once, by NumPy on plain numbers; the results are indices in v and rows of phi. Where no
+choice is possible, an exception names the joints.
 """
 
 from __future__ import annotations
@@ -22,14 +22,17 @@ from kinemorph.model.configuration import integrate, neutral
 from kinemorph.model.robot import Robot
 from kinemorph.words import did_you_mean
 
-REPEATED = 1e-9  # relative to the longest row or column: a remainder below it repeats others
-SINGULAR = 1e10  # cond(J_z) from which dependent velocities count as undecided
-CLOSED = 1e-9  # opening of a closed loop, relative to its size
+REPEATED = 1e-9  # relative to the longest row or column: one with a smaller independent part is redundant
+SINGULAR = 1e10  # cond(J_z) from which dependent velocities count as not determined
+CLOSED = 1e-9  # the largest error of a closed loop, relative to its size
 TRIES, AROUND = 4, 0.2  # configurations to try where none is given, and how much farther away each is [rad or m]
 
 
 def velocity_places(robot: Robot, names: str | Sequence[str], what: str) -> tuple[int, ...]:
-    """Places in v of joints (all their velocities) or of single velocities, by name; raises for unknown names."""
+    """The indices in v of joints (all their velocities) or of single velocities, by name.
+
+    `what` names the caller in messages. Raises ModelError for unknown names.
+    """
     joints = [joint.name for joint in robot.joints if joint.nv]
     known = list(dict.fromkeys([*joints, *robot.v_names]))
     places: list[int] = []
@@ -51,21 +54,23 @@ def velocity_places(robot: Robot, names: str | Sequence[str], what: str) -> tupl
 
 
 def assembled(robot: Robot, tree: Tree, start: npt.ArrayLike | None, what: str) -> Array:
-    """A closed configuration (nq,) near `start`, or near the neutral one; raises where none is found."""
+    """A closed configuration (nq,) near `start`, or near the neutral one; raises UnsupportedError without one."""
     for q in configurations_to_try(robot, tree, start, what):
         return q
     near = "near the neutral configuration" if start is None else "near the configuration given"
     raise UnsupportedError(
-        f"{what}: the loops of robot '{robot.name}' do not close {near}. Give a closed one as `at`, as close_loops "
-        "finds it."
+        f"{what}: the loops of robot '{robot.name}' do not close {near}. Give a closed configuration as at=, which "
+        "close_loops can find."
     )
 
 
 def configurations_to_try(robot: Robot, tree: Tree, start: npt.ArrayLike | None, what: str) -> Iterator[Array]:
-    """Closed configurations near `start`; where none is given, near the neutral one and others around it."""
+    """Closed configurations (nq,) near `start`; without it, near the neutral configuration and some around it."""
     q = neutral(robot) if start is None else np.array(start, dtype=float)
     if q.shape != (robot.nq,) or not np.isfinite(q).all():
-        raise UnsupportedError(f"{what}: `at` has shape {q.shape}; expected ({robot.nq},) finite numbers, as q_names.")
+        raise UnsupportedError(
+            f"{what}: `at` has shape {q.shape}; expected ({robot.nq},) finite numbers, in the order of q_names."
+        )
     rng = np.random.default_rng(0)
     tries = TRIES if start is None else 1
     for k in range(tries):
@@ -78,9 +83,10 @@ def configurations_to_try(robot: Robot, tree: Tree, start: npt.ArrayLike | None,
 def chosen_partition(
     robot: Robot, tree: Tree, q: Array, independent: str | Sequence[str] | None, actuated: Sequence[int]
 ) -> Partition:
-    """The independent velocities at a configuration: the ones named, or a choice for which J_z is well conditioned.
+    """Independent and dependent velocities at a configuration: as named, or chosen so that J_z is well conditioned.
 
-    The automatic choice makes undriven velocities dependent first. Raises where J_z is singular.
+    J_z are the columns of dependent velocities of the constraint Jacobian. The automatic choice makes velocities that
+    are not `actuated` dependent first. Raises UnsupportedError where J_z is singular.
     """
     J = scaled_jacobian(tree, q)
     every = range(robot.nv)
@@ -95,8 +101,8 @@ def chosen_partition(
         if robot.nv - len(named) != rank:
             raise UnsupportedError(
                 f"reduced: {len(named)} independent velocities are named ({listed(robot, named)}), and robot "
-                f"'{robot.name}' has {robot.nv - rank} here: {robot.nv} velocities and {rank} constraints that do not "
-                f"repeat each other. Name {robot.nv - rank} of: {listed(robot, every)}."
+                f"'{robot.name}' has {robot.nv - rank} here: {robot.nv} velocities and {rank} independent constraints. "
+                f"Name {robot.nv - rank} of: {listed(robot, every)}."
             )
         dependent = [k for k in every if k not in named]
     J_z = J[:, dependent]
@@ -106,15 +112,15 @@ def chosen_partition(
     if not size < SINGULAR:
         others = [k for k in every if k not in dependent]
         raise UnsupportedError(
-            f"reduced: with {listed(robot, others)} independent, the loops of robot '{robot.name}' do not decide "
+            f"reduced: with {listed(robot, others)} independent, the loops of robot '{robot.name}' do not determine "
             f"{listed(robot, dependent)} at this configuration: cond(J_z) is {size:.2g}, expected less than "
-            f"{SINGULAR:.0e}. Name others, or another configuration as `at`."
+            f"{SINGULAR:.0e}. Name other velocities, or give another configuration as at=."
         )
     return Partition(tuple(k for k in every if k not in dependent), tuple(dependent), tuple(rows))
 
 
 def scaled_jacobian(tree: Tree, q: Array) -> Array:
-    """J at q, shape (nc, nv), rows of length 1; rows of nothing but rounding are 0."""
+    """The constraint Jacobian at q, shape (nc, nv), with rows scaled to length 1; rows of rounding errors are 0."""
     J = np.array(closures.constraint_jacobian(tree, q.tolist()), dtype=float).reshape(-1, tree.nv)
     sizes = closures.constraint_sizes(tree, q.tolist())
     weights = np.array(closures.constraint_weights(tree, J.tolist(), sizes), dtype=float)
@@ -123,5 +129,5 @@ def scaled_jacobian(tree: Tree, q: Array) -> Array:
 
 
 def listed(robot: Robot, places: Sequence[int]) -> str:
-    """The names of velocities, as messages list them."""
+    """The names of the velocities with these indices, as a list in words."""
     return ", ".join(robot.v_names[k] for k in places) or "none"

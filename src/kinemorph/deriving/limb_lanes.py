@@ -1,8 +1,8 @@
-"""Functions of a robot with limbs that are alike, traced with one limb of each kind.
+"""Functions of a robot with similar limbs, traced with one limb of each kind.
 
-A function over any scalar runs on a tree with one limb of each kind (`mechanics.trees.limbs`). Its operations on the
-limb become one program, in a loop over all limbs with the numbers of each in a table, and on one state the limbs are
-lanes of SIMD registers; its operations on the body that carries the limbs are done once (`codegen.loops.splitting`).
+A function over any scalar type runs on a tree with one limb of each kind (`mechanics.trees.limbs`). Its operations on
+the limb become one program, in a loop over all limbs with the numbers of each in a table, and on one state the limbs
+are lanes of SIMD registers; operations on the body that carries the limbs are done once (`codegen.loops.splitting`).
 Limbs meet in sums only:
 
     common ──► limbs ──► sums ──► common ──► limbs ...
@@ -27,46 +27,53 @@ from kinemorph.mechanics.recursions.newton_euler import loads_on_links
 from kinemorph.mechanics.trees.limbs import Limbs, kept_places, like_limbs, one_of_each
 from kinemorph.mechanics.trees.tree import Tree
 
-TABLE = "limbs {}"  # port: the numbers in which limbs of a kind differ
-MOST_SUMS = 400  # over limbs of a kind; ABA takes 27
-SPARED, MOST = 100, 0.8  # operations that loops have to save, and the share of them that may remain
+TABLE = "limbs {}"  # the name of the input with the numbers in which limbs of a kind differ
+MOST_SUMS = 400  # sums over limbs of a kind; ABA takes 27
+SPARED, MOST = 100, 0.8  # operations that loops have to save at least, and the largest share that may remain
 
 
 @dataclass(frozen=True)
 class Spread:
-    """An array of `size` numbers of all limbs; `spots` are the places that a function of one limb of each kind uses."""
+    """The layout of an array of `size` numbers for all limbs.
+
+    `spots` are the places that belong to the body and to the first limb of each kind, with the stride to other limbs.
+    """
 
     size: int
     spots: tuple[Spot, ...]
 
     def __add__(self, other: Spread) -> Spread:
-        """The array that holds this one and then the other."""
+        """The layout of an array that holds this array and then the other."""
         behind = tuple(spot._replace(place=spot.place + self.size) for spot in other.spots)
         return Spread(self.size + other.size, self.spots + behind)
 
 
 def as_q(tree: Tree, limbs: Sequence[Limbs]) -> Spread:
-    """An array laid out as the configuration."""
+    """The layout of an array that is ordered like the configuration q."""
     return Spread(tree.nq, tuple(along(kept_places(tree, limbs)[1], [kind.coordinates for kind in limbs])))
 
 
 def as_v(tree: Tree, limbs: Sequence[Limbs]) -> Spread:
-    """An array laid out as the velocity."""
+    """The layout of an array that is ordered like the velocity v."""
     return Spread(tree.nv, tuple(along(kept_places(tree, limbs)[2], [kind.velocities for kind in limbs])))
 
 
 def common(size: int) -> Spread:
-    """An array that belongs to no limb."""
+    """The layout of an array of `size` numbers that belong to no limb."""
     return Spread(size, tuple(map(Spot, range(size))))
 
 
 def each(limbs: Sequence[Limbs], kind: int, size: int) -> Spread:
-    """An array with a row of `size` numbers for each limb of a kind."""
+    """The layout of an array with a row of `size` numbers for each limb of a kind."""
     return Spread(limbs[kind].count * size, tuple(Spot(place, kind, size) for place in range(size)))
 
 
 def along(places: Sequence[int], shares: Sequence[tuple[int, int]]) -> list[Spot]:
-    """Spots at places, of which shares (start, size) belong to the first of several limbs."""
+    """The layout of the array indices `places`, one Spot each.
+
+    shares[k] = (start, size) are the indices of the first limb of kind k; those of its other limbs are found from them.
+    All other indices belong to no limb.
+    """
     spots = {place: Spot(place) for place in places}
     for number, (start, size) in enumerate(shares):
         spots |= {place: Spot(place, number, size) for place in range(start, start + size)}
@@ -82,12 +89,12 @@ def limb_program(
     outputs: Mapping[str, Spread],
     numbers: Mapping[str, tuple[Spread, Sequence[float]]] | None = None,
 ) -> LoopProgram:
-    """A function of a tree and arrays, for all limbs.
+    """The loop program of a function of a tree and arrays, which runs one limb of each kind for all limbs.
 
-    `function(one, *inputs, *numbers)` gives a dict of the outputs. `one` is the tree with one limb of each kind; arrays
-    have the layout of that tree. `numbers` are arrays of fixed numbers, as dampings or positions of feet: numbers that
-    are the same for all limbs come as plain numbers. A sum over limbs is taken by `one.of_all(first link of the limb,
-    value)`. The program's ports are flat, shape (size,).
+    `function(one, *inputs, *numbers)` returns a dict of the outputs. `one` is the tree with one limb of each kind;
+    arrays are ordered like that tree. `numbers` are arrays of fixed numbers, such as dampings or positions of feet:
+    those that are the same for all limbs become constants. A sum over limbs is `one.of_all(first link of the limb,
+    value)`. The inputs and outputs of the program are flat, shape (size,).
     """
     tables = [_Table(TABLE.format(k), each(limbs, k, len(kind.own)), _flat(kind.table)) for k, kind in enumerate(limbs)]
     tables += [_Table(TABLE.format(f"of {given}"), *fixed) for given, fixed in (numbers or {}).items()]
@@ -123,20 +130,20 @@ def limb_program(
     for port, spread in outputs.items():
         entries = zip(islice(refs, len(spread.spots)), spread.spots, strict=True)
         if [spot for ref, spot in entries if ref == 0 and spot.repeat != COMMON]:
-            with loop.repeat(spread.size) as k:  # zeros of limbs are left as they are
+            with loop.repeat(spread.size) as k:  # limbs do not write entries that are always zero
                 loop.let(loop[port][k], lambda: 0.0)
     parts.write(loop, LATE, arrays)
     return loop.program()
 
 
 def with_limbs_abreast(program: Program, tree: Tree, function: Callable[..., Any], frames: Sequence[str]) -> Program:
-    """The program of a function of a tree, its q, arrays laid out as v, and `wrenches` at frames; limbs that are alike
-    are lanes of one state where that pays.
+    """The program of a function, with similar limbs in SIMD lanes for one state, if that is faster.
 
-    It pays where it saves operations: measured, ABA of 6 legs becomes 2.2 to 2.5 times as fast and of two legs of
-    three joints 1.3 times, inverse dynamics 2.4 to 3.0 and 1.3 times. Loops and lanes cost as much as some tens of
-    operations, so two wheels on a cart stay as they are. In a batch the lanes are filled with states: there the program
-    that is written out, with the zeros of each limb, is 3 to 25 % faster, and it is kept.
+    The function takes a tree, q, arrays that are ordered like v, and perhaps `wrenches` at frames. Lanes are faster
+    where they save operations: measured, ABA of 6 legs becomes 2.2 to 2.5 times as fast and of two legs of three joints
+    1.3 times, inverse dynamics 2.4 to 3.0 and 1.3 times. Loops and lanes cost as much as some tens of operations, so
+    two wheels on a cart are not put into lanes. In a batch the lanes hold several states: there the unrolled program,
+    which uses the zeros of each limb, is 3 to 25 % faster, and stays in use.
     """
     limbs = like_limbs(tree, {tree.attachments[frame].link for frame in frames})
     if not limbs:
@@ -154,25 +161,25 @@ def with_limbs_abreast(program: Program, tree: Tree, function: Callable[..., Any
 
 
 def faster_of(program: Program, loops: LoopProgram) -> Program:
-    """The program, with loops over limbs for one state where they save enough operations."""
+    """The program, with `loops` over limbs for calls with one state, if they save enough operations."""
     pays = loops.ops <= program.ops - SPARED and loops.ops <= MOST * program.ops
     return with_loops_for_one(program, loops) if pays else program
 
 
 @dataclass(frozen=True)
 class _Table:
-    """Fixed numbers, and the port of the numbers in which limbs differ."""
+    """Fixed numbers of all limbs; those in which limbs differ become the input `port` of a program."""
 
     port: str
     spread: Spread
     values: Sequence[float]
 
     def own(self, counts: Sequence[int]) -> list[Spot]:
-        """The spots whose numbers are not the same for all limbs."""
+        """The spots whose numbers differ between limbs; `counts` are the numbers of limbs of each kind."""
         return [spot for spot in self.spread.spots if len({*self._column(spot, counts)}) > 1]
 
     def filled(self, counts: Sequence[int], given: Sequence[Any]) -> list[Any]:
-        """The numbers of one limb of each kind: `given` where limbs differ, plain numbers where they do not."""
+        """The numbers of one limb of each kind: `given` where limbs differ, constants where they do not."""
         left = iter(given)
         own = {*self.own(counts)}
         return [next(left) if spot in own else self.values[spot.place] for spot in self.spread.spots]

@@ -1,13 +1,14 @@
 """How a law of mechanics becomes a compiled function of one robot.
 
-A law is a function of a tree of links and of the state, over any scalar. A `Maker` runs it on graph nodes, with
-parameters as inputs or folded in, on links as the user wrote them or as the formulation's recursions take them, and
+A law is a function of a tree of links and of the state, over any scalar type. A `Maker` traces it, with parameters as
+inputs or as constants, on links as the user wrote them or in the form that the formulation's recursions take, and
 compiles the program:
 
     law ──► program (straight-line, or with loops where the robot is large) ──► CompiledFunction
 
-A program that was made before is recalled from disk and not traced again (`codegen.storing.recipes`). `Dynamics` says
-which functions there are. What only tracing needs is imported where it is used: functions made before start fast.
+A program that was compiled before is recalled from disk and not traced again (`codegen.storing.recipes`). `Dynamics`
+lists the functions. Modules that only tracing needs are imported where they are used, so that recalled functions start
+fast.
 """
 
 from __future__ import annotations
@@ -39,16 +40,16 @@ if TYPE_CHECKING:
     from kinemorph.codegen.loops.branch_matrix import Forest
 
 Inputs = tuple[str, ...]
-Outputs = Mapping[str, Shape] | None  # shapes by name; None: as the law returns them
+Outputs = Mapping[str, Shape] | None  # shapes by name; None means the shapes that the law returns
 Law = Callable[..., Any]
 
-MOST_PAIRS = 1000  # pairs of axes up to which their products are written out
-MOST_COLUMNS = 20  # velocities up to which M X = B is written out for the columns of dABA,
-MOST_FACTORS = 300  # and different factors from which it is written out again
+MOST_PAIRS = 1000  # pairs of axes up to which their products are unrolled
+MOST_COLUMNS = 20  # velocities up to which M X = B is unrolled in the derivatives of forward dynamics
+MOST_FACTORS = 300  # different factors above which M X = B is unrolled for more velocities too
 
 
 def chosen_parameters(robot: Robot, wanted: str | Sequence[str] | None) -> tuple[Parameter, ...]:
-    """The parameters of a robot that are named, or "all" of them."""
+    """The parameters of a robot that `wanted` names, or all of them for "all"; raises ModelError for unknown names."""
     if wanted is None:
         return ()
     known = {parameter.name: parameter for parameter in robot.parameters}
@@ -58,7 +59,9 @@ def chosen_parameters(robot: Robot, wanted: str | Sequence[str] | None) -> tuple
         wanted = (wanted,)
     missing = [name for name in wanted if name not in known]
     if missing and not known:
-        raise ModelError(f"parameters {', '.join(missing)}: robot '{robot.name}' has no parameters. Leave them out.")
+        raise ModelError(
+            f"parameters {', '.join(missing)}: robot '{robot.name}' has no parameters. Leave parameters= out."
+        )
     if missing:
         listed = ", ".join(f"'{name}'" for name in known)
         raise ModelError(
@@ -72,7 +75,7 @@ def chosen_parameters(robot: Robot, wanted: str | Sequence[str] | None) -> tuple
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Maker:
-    """Makes the functions of one robot: everything that its programs depend on."""
+    """Makes the compiled functions of one robot; its fields are all data that the programs depend on."""
 
     robot: Robot
     formulation: str
@@ -83,17 +86,17 @@ class Maker:
 
     @cached_property
     def recursion(self) -> Formulation:
-        """The laws of its formulation."""
+        """The functions of the formulation: how it computes inverse dynamics, the mass matrix and so on from a tree."""
         return FORMULATIONS[self.formulation]
 
     @cached_property
     def tree(self) -> Tree:
-        """The links at nominal parameters, as the user wrote them; closed chains are cut open."""
+        """The tree of links at nominal parameters, as the user wrote them; closed chains are cut open."""
         return resolve(self.robot)
 
     @cached_property
     def prepared_tree(self) -> Tree:
-        """The links at nominal parameters, as the formulation's recursions take them."""
+        """The tree of links at nominal parameters, in the form that the formulation's recursions take."""
         return self.recursion.prepare(self.tree)
 
     # ── from laws to functions ────────────────────────────────────────────────────────────────────────────────────
@@ -101,11 +104,11 @@ class Maker:
     def function(
         self, name: str, inputs: Inputs, law: Law, outputs: Outputs = None, *, written: bool = False
     ) -> CompiledFunction:
-        """A law as straight-line code. `written`: on the links as the user wrote them."""
+        """A law as a compiled function of straight-line code; with `written`, on the links as the user wrote them."""
         return self._recalled(name, lambda: self.program(name, inputs, law, outputs, written=written))
 
     def by_limbs(self, name: str, inputs: Inputs, law: Law) -> CompiledFunction:
-        """A recursion along the links; on one state, limbs that are alike are computed side by side."""
+        """A recursion along the links as a compiled function; on one state, similar limbs are computed side by side."""
 
         def make() -> Program:
             program = self.program(name, inputs, law)
@@ -118,14 +121,17 @@ class Maker:
         return self._recalled(name, make)
 
     def mass_matrix(self) -> CompiledFunction:
-        """The mass matrix M(q), shape (nv, nv)."""
+        """The function of the mass matrix M(q), shape (nv, nv)."""
         if self._pairs_in_loops:
             return self._by_pairs("mass_matrix", ("q",), axis_arrays.momentum_arrays)
         square = (self.robot.nv, self.robot.nv)
         return self.function("mass_matrix", ("q",), self.recursion.mass_matrix, {"out": square})
 
     def derivatives(self, name: str, inputs: Inputs, outputs: tuple[str, ...]) -> CompiledFunction:
-        """The derivatives of inverse or forward dynamics of an open tree, one matrix (nv, nv) for each output."""
+        """The function of the derivatives of inverse or forward dynamics, one matrix (nv, nv) for each output.
+
+        The robot has to be an open tree.
+        """
         forward = name == "forward_dynamics_derivatives"
         if self._pairs_in_loops:
             arrays = axis_arrays.forward_derivative_arrays if forward else axis_arrays.derivative_arrays
@@ -140,7 +146,7 @@ class Maker:
         return self.function(name, inputs, named, dict.fromkeys(outputs, (self.robot.nv, self.robot.nv)))
 
     def built(self, program: Runnable) -> CompiledFunction:
-        """A program, compiled."""
+        """The program as a compiled function, with this backend and precision."""
         return build(program, self.backend, precision=self.precision)
 
     def program(
@@ -154,9 +160,11 @@ class Maker:
         merged: bool = True,
         sizes: Mapping[str, Shape] | None = None,
     ) -> Program:
-        """The program of a law of a tree and the named inputs; `sizes` gives shapes of inputs that are not of nv.
+        """The program of a law of a tree and the named inputs.
 
-        `merged`: bodies that are fixed to each other are one link.
+        `written`   whether the tree has the links as the user wrote them
+        `merged`    whether bodies that are fixed to each other are one link
+        `sizes`     the shapes of inputs whose shape is not (nv,)
         """
         robot = self.robot
         shapes = {"q": (robot.nq,), "wrenches": (len(self.wrenches), 6), "p": (len(self.parameters),), **(sizes or {})}
@@ -180,23 +188,26 @@ class Maker:
         return trace(run, groups, name=f"{robot.name}.{name}", outputs=outputs)
 
     def _recalled(self, name: str, make: Callable[[], Program | LoopProgram]) -> CompiledFunction:
-        """A function whose program is not traced where it has been traced before; other backends read its graph."""
+        """A function whose program is not traced again where it was compiled before, by any process.
+
+        Backends other than "llvm" need the graph, so that they always trace.
+        """
         if self.backend != "llvm":
             return self.built(make())
         limits = (MOST_PAIRS, MOST_COLUMNS, MOST_FACTORS)
         recipe = (name, self.robot, self.formulation, self.parameters, self.wrenches, limits)
         return self.built(recalled(recipe, make))
 
-    # ── exact derivatives, found on graphs ────────────────────────────────────────────────────────────────────────
+    # ── exact derivatives of graphs ───────────────────────────────────────────────────────────────────────────────
 
     def derivative(self, function: object, by: str) -> CompiledFunction:
-        """The exact derivative of a function of the robot by one of its inputs; see `Dynamics.derivative`."""
+        """The exact derivative of a function of the robot with respect to one input; see `Dynamics.derivative`."""
         if not isinstance(function, CompiledFunction):
             name = getattr(function, "__name__", "")
             remedy = (
-                f"Call it with a frame first: dynamics.{name}('tool')."
+                f"Give the function of one frame, dynamics.{name}('tool')."
                 if name in FRAME_FUNCTIONS
-                else "Programs are differentiated by kinemorph.codegen.derivatives.differentiate.jacobian."
+                else "For a Program, use kinemorph.codegen.derivatives.differentiate.jacobian."
             )
             raise UnsupportedError(
                 f"derivative: a {type(function).__name__} is given; expected the name of a function, or a function of "
@@ -204,18 +215,21 @@ class Maker:
             )
         inputs = [port.name for port in function.inputs]
         if by not in inputs:
-            hint = " Derive the robot with parameters=... to have p." if by == "p" else ""
+            hint = " Derive the robot with parameters=... to have the input p." if by == "p" else ""
             raise UnsupportedError(f"derivative of '{function.name}': it has the inputs {inputs}, not '{by}'.{hint}")
         program = function.program
         if not isinstance(program, Program):
             raise UnsupportedError(
-                f"derivative of '{function.name}': it runs in loops, since the robot has so many joints, and only "
-                "straight-line programs are differentiated. Use inverse_dynamics_derivatives."
+                f"derivative of '{function.name}': the robot has so many joints that this function is a loop program, "
+                "and only straight-line programs can be differentiated. Use inverse_dynamics_derivatives."
             )
         return self.built(self.slopes(program, (by,)))
 
     def slopes(self, program: Program, by: tuple[str, ...]) -> Program:
-        """The derivatives of all outputs of a program by some inputs; by q along the unit velocities, nv columns."""
+        """The program of the derivatives of all outputs with respect to the inputs `by`.
+
+        Derivatives with respect to q are along the unit velocities, so that they have nv columns.
+        """
         from kinemorph.codegen.derivatives.differentiate import jacobian
 
         tree = self.tree
@@ -231,8 +245,10 @@ class Maker:
 
     @cached_property
     def _forest(self) -> Forest | None:
-        """Which axis hangs on which, for loops; None for formulations that use no loops. Loops need every axis after
-        the axis it hangs on: for robots that declare a child first it is None as well, and everything is written out.
+        """Which joint axis is carried by which, for programs with loops over all axes; None without such programs.
+
+        Only "newton_euler" has such programs. They need every axis after the axis that carries it: for robots that
+        declare a child before its parent it is None, too.
         """
         from kinemorph.codegen.loops.branch_matrix import Forest
 
@@ -242,22 +258,22 @@ class Maker:
 
     @property
     def _pairs_in_loops(self) -> bool:
-        """Whether products of pairs of axes are loops: where they would be too many operations if written out."""
+        """Whether products of pairs of axes are loops, because they would be too many operations if unrolled."""
         if self.robot.nv**2 <= MOST_PAIRS:
             return False
         return self._forest is not None and self._forest.pairs > MOST_PAIRS
 
     @property
     def _columns_in_loops(self) -> bool:
-        """Whether the columns of M X = B are solved in loops: where there are many, and limbs are so much alike that
-        few loops serve all.
+        """Whether the columns of M X = B are solved in loops: if there are many, and limbs are so similar that few
+        loops suffice for all.
         """
         if self.robot.nv <= MOST_COLUMNS:
             return False
         return self._forest is not None and self._forest.factors <= MOST_FACTORS
 
     def _by_pairs(self, name: str, inputs: Inputs, arrays: Law) -> CompiledFunction:
-        """A matrix function of many joints: arrays by straight-line code, then the function of `pair_loops`."""
+        """A matrix function of many joints: straight-line code for `arrays`, then the loops of `pair_loops`."""
 
         def make() -> Any:
             from kinemorph.deriving import pair_loops
@@ -269,7 +285,7 @@ class Maker:
         return self._recalled(name, make)
 
     def _by_columns(self, name: str, inputs: Inputs) -> CompiledFunction:
-        """A solution for many columns: the system by straight-line code, then the function of `column_loops`."""
+        """A solution for many columns: straight-line code for the system, then the loops of `column_loops`."""
 
         def make() -> Any:
             from kinemorph.deriving import column_loops

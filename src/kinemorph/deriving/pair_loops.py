@@ -1,8 +1,8 @@
 """Mass matrix and derivatives of robots with many joints: arrays over all axes are straight-line code, the products of
 all pairs of axes are loops.
 
-Written out, the pairs of a chain of 200 links are hundreds of thousands of operations, slow to compile and too long for
-any cache of instructions. As loops over arrays they are short, and the innermost loop runs along memory.
+Unrolled, the pairs of a chain of 200 links are hundreds of thousands of operations, slow to compile and too long for
+any instruction cache. As loops over arrays they are short, and the innermost loop runs along contiguous memory.
 """
 
 from __future__ import annotations
@@ -17,17 +17,20 @@ from kinemorph.codegen.loops.loop_builder import LoopBuilder
 from kinemorph.codegen.loops.loop_program import Affine, LoopProgram, View
 
 Places = Sequence[tuple[int, int]]
-# (rows nearer to the root, rows farther out) of arrays whose products make an entry
+# the arrays whose products are summed to a matrix entry: (those of the axis nearer to the root, those of the other)
 Factors = tuple[tuple[str, ...], tuple[str, ...]]
 
 MASS: Factors = (("S",), ("t",))
-# entry (j, i) and entry (i, j) for an axis i that hangs on an axis j
+# entry (j, i) and entry (i, j) for an axis i that an axis j carries
 BY_Q: tuple[Factors, Factors] = ((("S",), ("u",)), (("psi1", "psi2"), ("P", "t")))
 BY_V: tuple[Factors, Factors] = ((("S",), ("w",)), (("S:angular", "mixed"), ("P", "t")))
 
 
 def mass_matrix(arrays: Program, forest: Forest, inside: Places, name: str) -> LoopProgram:
-    """M, shape (n, n), from the program of `momentum_arrays`."""
+    """The loop program of M, shape (n, n), from the program `arrays` of `momentum_arrays`.
+
+    `inside` are the entries (row, column) of pairs of axes of one link.
+    """
     n = forest.size
     loop = _around(arrays, {"out": (n, n)}, name)
     M = loop["out"]
@@ -38,7 +41,7 @@ def mass_matrix(arrays: Program, forest: Forest, inside: Places, name: str) -> L
 
 
 def inverse_dynamics_derivatives(arrays: Program, forest: Forest, inside: Places, name: str) -> LoopProgram:
-    """dq, dv and da, shape (n, n) each, from the program of `derivative_arrays`."""
+    """The loop program of dq, dv and da, shape (n, n) each, from the program `arrays` of `derivative_arrays`."""
     n = forest.size
     loop = _around(arrays, {"dq": (n, n), "dv": (n, n), "da": (n, n)}, name)
     _three_matrices(loop, forest, inside, loop["dq"], loop["dv"], loop["da"])
@@ -46,7 +49,7 @@ def inverse_dynamics_derivatives(arrays: Program, forest: Forest, inside: Places
 
 
 def forward_dynamics_derivatives(arrays: Program, forest: Forest, inside: Places, name: str) -> LoopProgram:
-    """dq, dv and dtau, shape (n, n) each, from the program of `derivative_arrays` at a = FD(q, v, tau)."""
+    """The loop program of dq, dv and dtau, shape (n, n) each, from `derivative_arrays` at a = FD(q, v, tau)."""
     n = forest.size
     loop = _around(arrays, {"dq": (n, n), "dv": (n, n), "dtau": (n, n)}, name)
     M = loop.buffer("M", (n, n))
@@ -67,7 +70,7 @@ def forward_dynamics_derivatives(arrays: Program, forest: Forest, inside: Places
 
 
 def _around(arrays: Program, outputs: dict[str, tuple[int, ...]], name: str) -> LoopBuilder:
-    """A builder of a loop program that has the inputs of `arrays` and calls it: its outputs are buffers."""
+    """A builder of a loop program with the inputs of `arrays`, which calls `arrays` with its outputs as buffers."""
     loop = LoopBuilder(name, {port.name: port.shape for port in arrays.inputs}, outputs)
     buffers = [loop.buffer(port.name, port.shape) for port in arrays.outputs]
     loop.call(arrays, buffers, [loop[port.name] for port in arrays.inputs])
@@ -88,7 +91,7 @@ def _three_matrices(loop: LoopBuilder, forest: Forest, inside: Places, dq: View,
 
 
 def _products(loop: LoopBuilder, forest: Forest, out: View, up: Factors, down: Factors) -> None:
-    """Entries (j, i) by `up` and (i, j) by `down`, for every axis i that hangs on an axis j."""
+    """Writes the entries (j, i) by `up` and (i, j) by `down`, for every axis i that an axis j carries."""
     forest.by_columns(loop, lambda j, i: _entry(loop, out[j, i], up, j, i))
     forest.by_rows(loop, lambda i, j: _entry(loop, out[i, j], down, j, i))
 
@@ -110,7 +113,7 @@ def _components(loop: LoopBuilder, name: str) -> list[View]:
 
 
 def _set_inside(loop: LoopBuilder, matrix: View, places: Places, entries: View) -> None:
-    """Writes the entries of pairs of axes of one link; places that follow each other down the diagonal by one loop."""
+    """Writes the `entries` of pairs of axes of one link to `places`; places in a row down the diagonal by one loop."""
     flat = View(entries.array, (len(places),), entries.offset)
     for first, count in _diagonal_runs(places):
         if count > 1:
@@ -122,7 +125,7 @@ def _set_inside(loop: LoopBuilder, matrix: View, places: Places, entries: View) 
 
 
 def _diagonal_runs(places: Places) -> list[tuple[int, int]]:
-    """(first, count) of places that follow each other down the diagonal."""
+    """The runs of places that follow each other down the diagonal, each as (index of the first, count)."""
     runs: list[tuple[int, int]] = []
     for k, (j, i) in enumerate(places):
         if runs:

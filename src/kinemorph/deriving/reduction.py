@@ -1,11 +1,11 @@
-"""A closed chain in independent velocities: `reduced_dynamics` of mechanics, chosen, compiled and exported.
+"""A closed chain in independent velocities: the laws of mechanics.constraints.reduced_dynamics as compiled functions.
 
-    reduction = dynamics.reduced("crank")          # or chosen automatically, for J_z to be well conditioned
+    reduction = dynamics.reduced("crank")          # or chosen automatically, so that J_z is well conditioned
     reduction.independent, reduction.dependent     # ('crank',), ('coupler', 'rocker')
     reduction.reduced_dynamics(q, v_q, tau)        # a_q
-    reduction.fast_dynamics(q, v_q)                # v_z, which closes loops that are open
+    reduction.fast_dynamics(q, v_q)                # v_z, which closes open loops
 
-Made by `Dynamics.reduced`. Constraint rows that repeat others, and rows that are zero, are left out of the choice.
+Made by `Dynamics.reduced`. Redundant constraint rows, and rows that are zero, are not used.
 """
 
 from __future__ import annotations
@@ -33,21 +33,22 @@ from kinemorph.model.robot import Robot
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Reduction:
-    """A robot with loops in independent velocities v_q (n,). Made by `Dynamics.reduced`.
+    """The equations of a robot with loops in independent velocities v_q (n,). Made by `Dynamics.reduced`.
 
     `independent`, `dependent`   names of the velocities v_q (n,) and v_z (nz,), in the order of `v_names`
-    `rows`                       names of the constraints that decide v_z, as many
+    `rows`                       names of the nz constraints that determine v_z
     `actuated`                   names of the velocities at which tau (k,) acts
-    `epsilon`                    [s], of the fast dynamics
+    `epsilon`                    [s] the time constant of the fast dynamics
     `at`                         the closed configuration (nq,) at which the choice was made
 
-    Every function is a `CompiledFunction` of q (nq,), v_q (n,) and tau (k,), batched as the functions of Dynamics are.
-    All need a regular J_z: `condition(q)` shows how near a dead point is.
+    Every function is a `CompiledFunction` of q (nq,), v_q (n,) and tau (k,), batched like the functions of Dynamics.
+    J_q and J_z are the columns of v_q and v_z of the Jacobian of `rows`. All functions need a regular J_z:
+    `condition(q)` shows how near a dead point is. Equation numbers are those of Kamidi, Williams and Ben-Tzvi.
     """
 
     robot: Robot
     parts: Partition
-    names: tuple[str, ...]  # of all constraint rows
+    names: tuple[str, ...]  # the names of all constraint rows
     actuated: tuple[str, ...]
     epsilon: float
     at: Array
@@ -59,75 +60,78 @@ class Reduction:
 
     @property
     def independent(self) -> tuple[str, ...]:
-        """Names of the independent velocities, v_q."""
+        """The names of the independent velocities v_q."""
         return tuple(self.robot.v_names[k] for k in self.parts.independent)
 
     @property
     def dependent(self) -> tuple[str, ...]:
-        """Names of the dependent velocities, v_z."""
+        """The names of the dependent velocities v_z."""
         return tuple(self.robot.v_names[k] for k in self.parts.dependent)
 
     @property
     def rows(self) -> tuple[str, ...]:
-        """Names of the constraints that decide the dependent velocities."""
+        """The names of the constraints that determine the dependent velocities."""
         return tuple(self.names[i] for i in self.parts.rows)
 
     def condition(self, q: npt.ArrayLike) -> Any:
-        """cond(J_z) at q, shape () or that of a batch: 1 where v_z is decided best, without bound at dead points."""
+        """cond(J_z) at q, shape () or that of a batch: 1 at best, and unbounded at dead points, where v_z is free."""
         return np.linalg.cond(self.dependent_jacobian(q))
 
     # ── constraints ───────────────────────────────────────────────────────────────────────────────────────────────
 
     @cached_property
     def closure_error(self) -> CompiledFunction:
-        """phi(q), shape (nz,) [m or rad], of `rows`."""
+        """The errors phi(q) of the constraints `rows`, shape (nz,) [m or rad]."""
         return self._made("closure_error", ("q",), perturbation.closure_error)
 
     @cached_property
     def independent_jacobian(self) -> CompiledFunction:
-        """J_q(q), shape (nz, n)."""
+        """The Jacobian J_q(q) of the independent velocities, shape (nz, n)."""
         shape = (len(self.dependent), len(self.independent))
         return self._made("independent_jacobian", ("q",), lambda *at: perturbation.split_jacobian(*at)[0], shape)
 
     @cached_property
     def dependent_jacobian(self) -> CompiledFunction:
-        """J_z(q), shape (nz, nz)."""
+        """The Jacobian J_z(q) of the dependent velocities, shape (nz, nz)."""
         shape = (len(self.dependent), len(self.dependent))
         return self._made("dependent_jacobian", ("q",), lambda *at: perturbation.split_jacobian(*at)[1], shape)
 
     @cached_property
     def stacked_jacobian(self) -> CompiledFunction:
-        """Gamma = [J; S_q] at q, shape (nv, nv), equation 5."""
+        """Gamma = [J; S_q] at q, shape (nv, nv), equation 5; S_q selects the independent velocities, v_q = S_q v."""
         return self._made("stacked_jacobian", ("q",), perturbation.stacked_jacobian, (self.robot.nv,) * 2)
 
     @cached_property
     def velocity_map(self) -> CompiledFunction:
-        """rho(q), shape (nv, n), equation 6: v = rho v_q."""
+        """The map rho(q) from independent to all velocities, v = rho v_q, shape (nv, n), equation 6."""
         return self._made("velocity_map", ("q",), perturbation.velocity_map, self._tall)
 
     @cached_property
     def velocity_map_rate(self) -> CompiledFunction:
-        """d rho/dt at (q, v_q), shape (nv, n)."""
+        """The rate d rho/dt of the velocity map at (q, v_q), shape (nv, n)."""
         return self._made("velocity_map_rate", ("q", "v_q"), perturbation.velocity_map_rate, self._tall)
 
     # ── dynamics ──────────────────────────────────────────────────────────────────────────────────────────────────
 
     @cached_property
     def reduced_mass_matrix(self) -> CompiledFunction:
-        """H(q) = rho^T M rho, shape (n, n), equation 7."""
+        """The reduced mass matrix H(q) = rho^T M rho, shape (n, n), equation 7."""
         law: Law = perturbation.reduced_mass_matrix
         return self._made("reduced_mass_matrix", ("q",), lambda *at: law(*at, self.maker.recursion), self._square)
 
     @cached_property
     def reduced_coriolis_matrix(self) -> CompiledFunction:
-        """C(q, v_q) = rho^T (M d rho/dt + C' rho), shape (n, n), equation 7; dH/dt - 2 C is skew-symmetric."""
+        """C(q, v_q) = rho^T (M d rho/dt + C' rho), shape (n, n), equation 7, with C' the tree's Coriolis matrix.
+
+        dH/dt - 2 C is skew-symmetric.
+        """
         law: Law = perturbation.reduced_coriolis_matrix
         inputs = ("q", "v_q")
         return self._made("reduced_coriolis_matrix", inputs, lambda *at: law(*at, self.maker.recursion), self._square)
 
     @cached_property
     def reduced_gravity_forces(self) -> CompiledFunction:
-        """g(q) = rho^T g', shape (n,), equation 7."""
+        """g(q) = rho^T g', shape (n,), equation 7, with g' the gravity forces of the tree."""
         return self._made("reduced_gravity_forces", ("q",), perturbation.reduced_gravity_forces)
 
     @cached_property
@@ -142,20 +146,24 @@ class Reduction:
 
     @cached_property
     def fast_dynamics(self) -> CompiledFunction:
-        """v_z = -J_z^-1 (phi / epsilon + J_q v_q) at (q, v_q), shape (nz,), equation 4: closes loops that are open."""
+        """v_z = -J_z^-1 (phi / epsilon + J_q v_q) at (q, v_q), shape (nz,), equation 4: it closes open loops."""
         law: Law = perturbation.fast_dynamics
         return self._made("fast_dynamics", ("q", "v_q"), lambda *at: law(*at, self.epsilon))
 
     @cached_property
     def reduced_dynamics(self) -> CompiledFunction:
-        """a_q at (q, v_q, tau), shape (n,), equation 8:  H a_q = -C v_q - g + rho^T B tau."""
+        """The acceleration a_q at (q, v_q, tau), shape (n,), equation 8:  H a_q = -C v_q - g + rho^T B tau.
+
+        The matrix B maps tau to the generalized forces of the tree; `input_map` is rho^T B.
+        """
         return self._made("reduced_dynamics", ("q", "v_q", "tau", "wrenches"), self._accelerations)
 
     @cached_property
     def perturbed_dynamics(self) -> CompiledFunction:
-        """(v (nv,), a_q (n,)) at (q, v_q, tau): all rates of the state (q, v_q), with v_z of the fast dynamics in v.
+        """The velocity v (nv,) and the acceleration a_q (n,) at (q, v_q, tau), with v_z of the fast dynamics in v.
 
-        An ordinary differential equation: integrated as it is, it follows the mechanism and closes its loops.
+        These are all rates of the state (q, v_q): an ordinary differential equation, whose solution follows the
+        mechanism and closes its loops.
         """
 
         def law(tree: Tree, q: Any, v_q: Any, tau: Any, *others: Any) -> Any:
@@ -190,7 +198,7 @@ class Reduction:
         return (self.robot.nv, len(self.independent))
 
     def _made(self, name: str, inputs: tuple[str, ...], law: Law, shape: Shape | None = None) -> CompiledFunction:
-        """A law of (tree, inputs, loads, partition), compiled."""
+        """The compiled function of a law of (tree, *inputs, loads, partition); `shape` is that of its output."""
         sizes = {"v_q": (len(self.independent),), "tau": (len(self.actuated),)}
         outputs = {"out": shape} if shape else None
         maker = self.maker
@@ -204,7 +212,7 @@ def reduced(
     at: npt.ArrayLike | None,
     epsilon: float,
 ) -> Reduction:
-    """A robot with closed chains in independent velocities; see `Dynamics.reduced`."""
+    """The equations of a robot with closed chains in independent velocities; see `Dynamics.reduced`."""
     if not (np.isfinite(epsilon) and epsilon > 0.0):
         raise UnsupportedError(f"reduced: epsilon is {epsilon} s; expected a finite number above 0.")
     robot, tree = maker.robot, maker.tree

@@ -1,7 +1,7 @@
-"""Where one looks from, in words that all pictures share: camera="left", camera=(20, -60), follow="trunk".
+"""The direction of view, in words that all pictures share: camera="left", camera=(20, -60), follow="trunk".
 
-World axes are x forward, y left, z up (REP 103): "front" stands before the robot, on the x axis, and "left" at its left
-hand, on the y axis. "top" has x to the right and y up, as on a map. "iso" sees x, y and z alike.
+World axes are x forward, y left, z up (REP 103): the camera "front" is in front of the robot, on the x axis, and "left"
+to its left, on the y axis. "top" shows x to the right and y up, as on a map. "iso" shows x, y and z equally long.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from kinemorph.words import did_you_mean
 CameraWord = Literal["front", "back", "left", "right", "top", "iso"]
 CameraChoice: TypeAlias = CameraWord | tuple[float, float] | Sequence[float] | None
 
-VIEW = (22.0, -58.0)  # elevation and azimuth where nothing is said [deg]
+VIEW = (22.0, -58.0)  # default elevation and azimuth [deg]
 PLACES: dict[CameraWord, tuple[float, float]] = {
     "front": (0.0, 0.0),
     "back": (0.0, 180.0),
@@ -35,7 +35,10 @@ PLACES: dict[CameraWord, tuple[float, float]] = {
 
 @dataclass(frozen=True)
 class Camera:
-    """Elevation above the ground and azimuth about z from the x axis [deg], and the body that stays in the middle."""
+    """A camera's elevation above the ground and azimuth about z from the x axis [deg].
+
+    `follow` is the body that stays in the middle of the picture, or None.
+    """
 
     elevation: float = VIEW[0]
     azimuth: float = VIEW[1]
@@ -44,29 +47,29 @@ class Camera:
 
 @dataclass(frozen=True)
 class Lens:
-    """A view from far away: rows of `axes` point right, up, and toward the viewer."""
+    """A parallel projection: the rows of `axes` (3, 3) point right, up, and toward the viewer."""
 
     axes: Array
-    flat: bool = False  # looks straight at a plane, whose axes have numbers
+    flat: bool = False  # looks straight at a plane, and the picture has axes with numbers
 
     @classmethod
     def toward(cls, elevation: float, azimuth: float, *, flat: bool = False) -> Lens:
-        """The view from an elevation and azimuth [deg]."""
+        """The projection seen from an elevation and azimuth [deg]."""
         e, a = np.radians([elevation, azimuth])
         right = np.array([-np.sin(a), np.cos(a), 0.0])
         front = np.array([np.cos(e) * np.cos(a), np.cos(e) * np.sin(a), np.sin(e)])
         return cls(np.stack([right, np.cross(front, right), front]), flat)
 
     def seen(self, points: Array) -> Array:
-        """Points (..., 3) as (right, up, nearness) [m]."""
+        """World points (..., 3) as (distance right, distance up, nearness to the viewer) [m]."""
         found: Array = points @ self.axes.T
         return found
 
 
 def camera_of(camera: CameraChoice = None, follow: str | None = None, *robots: Robot) -> Camera:
-    """The camera of a word or of (elevation, azimuth) [deg]; VIEW where None is given.
+    """The camera for a word such as "left" or for (elevation, azimuth) [deg]; None means VIEW.
 
-    `follow` names a body or a frame, which stands for its body, of one of the robots at least.
+    `follow` names a body, or a frame for its body, of at least one of the robots.
     """
     elevation, azimuth = _place(camera)
     return Camera(elevation, azimuth, None if follow is None else _followed(follow, robots))

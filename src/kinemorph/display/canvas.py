@@ -1,6 +1,6 @@
 """Matplotlib figures without a window: made on the Agg canvas directly, so that a user's own backend is never touched.
 
-The palette is shared by all pictures: what has one color in the drawing of a robot has it in the graph of its tree.
+All pictures share one palette: a body has the same color in the picture of a robot and in the graph of its tree.
 """
 
 from __future__ import annotations
@@ -17,12 +17,14 @@ from kinemorph.model.shapes import STEEL, Mesh, MeshFile, Shape
 from kinemorph.model.topology import WORLD
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    from matplotlib.figure import Figure as Figure
+else:
+    Figure = Any  # so that `typing.get_type_hints` works without importing Matplotlib
 
 RGB = tuple[float, float, float]
-TINT, LIGHT_GRAY = 0.3, 0.86  # of meshes without a color
+TINT, LIGHT_GRAY = 0.3, 0.86  # a mesh without a color is gray with this share of its body's color
 
-# one color per distance from the ground, then around again; distinct in gray and for the color-blind
+# one color per number of joints from the ground, then repeated; distinct in gray and for the color-blind
 PALETTE: tuple[RGB, ...] = (
     (0.27, 0.38, 0.52),  # slate
     (0.89, 0.55, 0.22),  # amber
@@ -37,7 +39,7 @@ GROUND = "#d5dae0"
 SHADOW = "#e4e8ec"
 FAILURE = "#b3261e"
 
-# lines in a plot, after Okabe and Ito (2008) and Tol (2021): the color-blind tell them apart as well
+# lines in a plot, after Okabe and Ito (2008) and Tol (2021): the color-blind can tell them apart
 LINES = (
     *("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9"),
     *("#e69f00", "#332288", "#999933", "#882255", "#6b6b6b"),
@@ -45,13 +47,13 @@ LINES = (
 
 
 def blank(width: float, height: float) -> Figure:
-    """An empty white figure of a size in inches. Notebooks show it as it is, whatever backend they have."""
+    """An empty white figure, `width` times `height` [inch]. Notebooks show it with any Matplotlib backend."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
     figure: Any = Figure(figsize=(width, height), dpi=110, facecolor="white")
     FigureCanvasAgg(figure)
-    figure._repr_png_ = partial(png_of, figure)  # of this figure alone: a class of our own would import Matplotlib here
+    figure._repr_png_ = partial(png_of, figure)  # on the instance, as a subclass would import Matplotlib
     shown: Figure = figure
     return shown
 
@@ -64,7 +66,7 @@ def png_of(figure: Figure) -> bytes:
 
 
 def save(figure: Figure, path: Path | str) -> Path:
-    """Writes a figure to a file; a missing folder is made. The ending of the name gives the format."""
+    """Writes a figure to a file and returns its path; a missing folder is made. The file's suffix gives the format."""
     path = Path(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -78,7 +80,7 @@ def save(figure: Figure, path: Path | str) -> Path:
 
 
 def plain_axes(axes: Any) -> None:
-    """Axes as all plots have them: two sides, a faint grid, small numbers."""
+    """Gives Matplotlib axes the style of all plots: lines left and below, a faint grid, small numbers."""
     from matplotlib.ticker import MaxNLocator
 
     axes.spines[["top", "right"]].set_visible(False)
@@ -90,7 +92,7 @@ def plain_axes(axes: Any) -> None:
 
 
 def factor_out(axes: Any) -> None:
-    """Moves a power of ten of very small or large numbers into the name of a y axis: energy [10⁻⁸ J]."""
+    """Moves the power of ten of very small or large tick labels into the label of the y axis: energy [10⁻⁸ J]."""
     from matplotlib.ticker import FuncFormatter
 
     largest = max(map(abs, axes.get_ylim()))
@@ -103,17 +105,17 @@ def factor_out(axes: Any) -> None:
 
 
 def units_of(unit: str) -> str:
-    """A unit as it stands on an axis: m/s², a dash where there is none."""
+    """A unit as written on an axis, such as m/s²; a dash for no unit."""
     return unit.replace("^2", "²").replace("^3", "³") or "–"
 
 
 def legible(fill: RGB) -> str:
-    """Black or white, whichever is read more easily on a color."""
+    """The text color, white or dark, that is easier to read on the color `fill`."""
     return "white" if 0.3 * fill[0] + 0.59 * fill[1] + 0.11 * fill[2] < 0.62 else INK
 
 
 def depth_colors(robot: Robot) -> dict[str, RGB]:
-    """A color for every body by its number of moving joints from the ground."""
+    """A color for every body, {name: RGB}, by its number of moving joints from the ground."""
     depths = {WORLD: -1}
     for joint in robot.order:
         depths[joint.child] = depths[joint.parent] + (1 if joint.nv or joint.parent == WORLD else 0)
@@ -121,7 +123,7 @@ def depth_colors(robot: Robot) -> dict[str, RGB]:
 
 
 def own_color(shape: Shape, depth_color: RGB) -> RGB:
-    """The color of a shape, or the color of its body's depth where it has none, which only tints the gray of a mesh."""
+    """The shape's own color; where it has none, `depth_color`, or for a mesh gray tinted with `depth_color`."""
     if shape.color[:3] != STEEL:
         red, green, blue = shape.color[:3]
         return red, green, blue

@@ -1,8 +1,8 @@
 """Pieces of the cards that notebooks show: HTML text with its style inside, readable on light and dark pages.
 
-No script, no style sheet, nothing from outside: what a front end leaves out (a border, a color) costs looks and no
-facts. Colors are those of the page, thinned by opacity, and a few that stand out on white and on black. Whatever comes
-from a user goes through `escaped`.
+There is no script, no style sheet, and nothing is loaded: where a notebook drops a border or a color, no fact is lost.
+Text has the color of the page with some opacity, or one of a few colors that are readable on white and on black. All
+text of users is passed through `escaped`.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ import numpy as np
 
 from kinemorph.algebra.arrays import Array
 
-MOST_ROWS = 12  # of a table
-MOST_LETTERS = 56  # of a cell; what is longer shows its end when it is pointed at
-SHORT = 44  # letters of a cell that is not broken into lines
-SENTENCE = 600  # letters of a message
+MOST_ROWS = 12  # rows of a table
+MOST_LETTERS = 56  # characters of a cell; a longer text is cut and shown whole in a tooltip
+SHORT = 44  # characters of a cell that is not broken into lines
+SENTENCE = 600  # characters of a message
 TONES = {"good": "#2e9e5b", "bad": "#e5484d", "doubt": "#c98a00", "line": "#3f8fd6"}
 
 FONT = "font-family:system-ui,-apple-system,'Segoe UI',sans-serif;font-size:13px;line-height:1.45"
@@ -30,24 +30,27 @@ TABLE = "border-collapse:collapse;border:none;margin:0;font-size:12px"
 TILE = "border-radius:6px;background:#fff;max-width:100%;height:auto"
 
 SPARK = (150.0, 26.0)  # width and height of a sparkline [px]
-SPARK_PARTS = 75  # of its width, each with its lowest and highest value
+SPARK_PARTS = 75  # intervals of its width; each shows its lowest and highest value
 
 
 def escaped(text: object, most: int = MOST_LETTERS) -> str:
-    """A text for HTML, cut where it is too long; the whole of it (up to a sentence) shows when it is pointed at."""
+    """A text escaped for HTML, cut to `most` characters; a tooltip then shows up to SENTENCE characters of it."""
     words = str(text)
     if len(words) <= most:
         return escape(words)
     return f'<span title="{escape(words[:SENTENCE])}">{escape(words[: most - 1])}…</span>'
 
 
-def card(kind: str, name: str, figures: Iterable[str], parts: Iterable[str], *, picture: str = "") -> str:
-    """A card: what it is and its name, a line of `figures` (plain texts), then `parts` (HTML) beside a picture."""
+def card(kind: str, name: str, facts: Iterable[str], parts: Iterable[str], *, picture: str = "") -> str:
+    """The HTML of a card: the `kind` of object and its name, a line of `facts`, then `parts` beside a picture.
+
+    `facts` are plain texts; `parts` and `picture` are HTML.
+    """
     head = f'<span style="{FAINT}">{escape(kind)}</span> <b style="font-size:15px">{escaped(name)}</b>'
-    line = f'<div style="{FAINT};margin-bottom:6px">{" · ".join(escaped(text, SENTENCE) for text in figures)}</div>'
+    line = f'<div style="{FAINT};margin-bottom:6px">{" · ".join(escaped(text, SENTENCE) for text in facts)}</div>'
     body = "".join(part for part in parts if part)
     if picture:
-        # a wide table scrolls beside the picture rather than going below it
+        # a wide table scrolls beside the picture instead of moving below it
         beside = f'<div style="flex:1 1 360px;min-width:0;overflow-x:auto">{body}</div>'
         side = f'<div style="flex:0 0 auto">{picture}</div>'
         body = f'<div style="display:flex;flex-wrap:wrap;gap:18px">{side}{beside}</div>'
@@ -55,17 +58,17 @@ def card(kind: str, name: str, figures: Iterable[str], parts: Iterable[str], *, 
 
 
 def picture_of(source: str, width: int, says: str) -> str:
-    """A picture from a data URI."""
+    """The HTML of a picture `width` [px] wide from a data URI; `says` is its alternative text."""
     return f'<img src="{source}" width="{width}" alt="{escape(says)}" style="{TILE}"/>'
 
 
 def table(
     title: str, columns: Sequence[str], rows: Sequence[Sequence[str]], *, count: int | None = None, folded: bool = False
 ) -> str:
-    """A table of texts that are HTML already; the first MOST_ROWS, and how many more there are.
+    """The HTML of a table: its first MOST_ROWS rows, and how many more there are. Cells are HTML, not plain text.
 
-    `count`    of all rows, where not all of them were made
-    `folded`   only the title shows until it is clicked
+    `count`    the number of all rows, where `rows` has only the first of them
+    `folded`   shows only the title until it is clicked
     """
     if not rows:
         return ""
@@ -81,12 +84,15 @@ def table(
 
 
 def _wrapping(cell: str) -> str:
-    """Short cells stay in a line, so that a row is one where there is room to scroll."""
+    """The CSS that keeps a short cell on one line; empty for a long cell, which may be broken into lines."""
     return "" if len(cell) > SHORT else ";white-space:nowrap"
 
 
 def section(title: str, inside: str, *, folded: bool = False, count: int | None = None) -> str:
-    """A part of a card below its title; folded, it opens by a click and needs no script for that."""
+    """The HTML of a part of a card with its title; where `folded`, a click opens it (no script is needed).
+
+    `count`, a number of rows, is written after a folded title.
+    """
     if not folded:
         top = f'<div style="font-weight:600;font-size:12px">{escape(title)}</div>' if title else ""
         return f'<div style="margin-top:6px">{top}{inside}</div>'
@@ -96,7 +102,7 @@ def section(title: str, inside: str, *, folded: bool = False, count: int | None 
 
 
 def listed(title: str, items: Sequence[str], *, most: int = 8) -> str:
-    """A line `title  a, b, c, ... and 4 more` of plain texts; nothing where there are none."""
+    """The HTML of a line `title  a, b, c, ... and 4 more` of plain texts; empty where there are no items."""
     if not items:
         return ""
     more = f" ... and {len(items) - most:,} more" if len(items) > most else ""
@@ -106,7 +112,7 @@ def listed(title: str, items: Sequence[str], *, most: int = 8) -> str:
 
 
 def note(text: str, tone: str | None = None) -> str:
-    """A sentence; with a tone, a bar of its color beside it."""
+    """The HTML of a sentence; with a tone, one of TONES, it has that color and a bar beside it."""
     if tone is None:
         return f'<div style="{FAINT};margin-top:6px;font-size:12px">{escaped(text, SENTENCE)}</div>'
     bar = f"border-left:3px solid {TONES[tone]};padding-left:8px;margin:6px 0;color:{TONES[tone]}"
@@ -114,12 +120,12 @@ def note(text: str, tone: str | None = None) -> str:
 
 
 def mark(text: str, tone: str) -> str:
-    """A word in the color of its tone."""
+    """The HTML of a word in the color of its tone, one of TONES."""
     return f'<span style="color:{TONES[tone]};font-weight:600">{escaped(text)}</span>'
 
 
 def number(value: float, digits: int = 4) -> str:
-    """A number as it stands in a cell, with a true minus sign."""
+    """The text of a number, with the typographic minus sign."""
     return f"{value + 0.0:.{digits}g}".replace("-", "\N{MINUS SIGN}")
 
 
@@ -127,9 +133,9 @@ def number(value: float, digits: int = 4) -> str:
 
 
 def sparkline(t: Array, values: Array, marks: Sequence[float] = ()) -> str:
-    """A curve of values (n,) over times (n,) as SVG; `marks` are times with a thin upright line.
+    """A small curve of values (n,) over times (n,) [s] as SVG; `marks` are times with a thin vertical line.
 
-    Each part of the width shows its lowest and its highest value, so no peak is lost however many samples there are.
+    Each interval of the width shows its lowest and its highest value, so no peak is lost with many samples.
     """
     (width, height), pad = SPARK, 2.0
     timed = np.isfinite(t)
@@ -138,11 +144,11 @@ def sparkline(t: Array, values: Array, marks: Sequence[float] = ()) -> str:
     if not known.any():
         return ""
     first, span = float(t[0]), float(t[-1] - t[0]) or 1.0
-    gaps = np.cumsum(~known)[known]  # the same number as long as values follow each other
+    gaps = np.cumsum(~known)[known]  # equal numbers for values without a gap between them
     t, values = t[known], values[known]
     low, rise = float(values.min()), float(np.ptp(values))
     x = pad + (width - 2.0 * pad) * (t - first) / span
-    # what does not change runs through the middle
+    # a constant value is a line through the middle
     y = height - pad - (height - 2.0 * pad) * ((values - low) / rise if rise > 0.0 else 0.5 + 0.0 * values)
     kept = np.array(_peaks(values))
     pieces = np.split(kept, np.flatnonzero(np.diff(gaps[kept])) + 1)
@@ -157,7 +163,7 @@ def sparkline(t: Array, values: Array, marks: Sequence[float] = ()) -> str:
 
 
 def _peaks(values: Array) -> list[int]:
-    """Places of the lowest and highest value in each part, in order, with the first and the last of all."""
+    """The sorted indices of the lowest and highest value in each of SPARK_PARTS intervals, and the first and last."""
     if len(values) <= 2 * SPARK_PARTS:
         return list(range(len(values)))
     bounds = np.linspace(0, len(values), SPARK_PARTS + 1).astype(int)

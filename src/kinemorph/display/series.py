@@ -1,8 +1,9 @@
-"""What to plot: columns of a run chosen by name, group or pattern, and put together into blocks of one unit each.
+"""What to plot: columns of a run chosen by name, group or pattern, and sorted into blocks of one unit each.
 
-A column is named "q.elbow": the group before the dot, then the coordinate. Further states are group "x", outputs are
-group "y", both under their own names. A block holds the columns of one group with one unit, so that they may share an
-axis; one with too many for an axis falls into families by the first word of their names: leg1_hip, leg1_knee, ...
+A column is named "q.elbow": the group before the dot, then the coordinate. The states of elements form the group "x"
+and outputs the group "y", both under their own names. A block holds the columns of one group with one unit, so that
+they can share an axis; a block with too many columns for one axis is split into families by the first word of their
+names: leg1_hip, leg1_knee, ...
 """
 
 from __future__ import annotations
@@ -20,18 +21,18 @@ from kinemorph.plants.user_laws import Column
 from kinemorph.simulation.results.trajectory import Trajectory
 from kinemorph.words import did_you_mean
 
-GROUPS = ("q", "v", "a", "u", "tau", "x", "y", "m", "energy")  # before the dot, or found by their members
-CLEAR = 8  # lines that share an axis and differ in color
-MANY = 12  # columns of q from which on velocities are shown only when they are asked for
+GROUPS = ("q", "v", "a", "u", "tau", "x", "y", "m", "energy")  # the word before the dot; x and y have none
+CLEAR = 8  # the most lines that share an axis and differ in color
+MANY = 12  # with more columns of q than this, velocities are plotted only on request
 DEGREES = {"rad": "deg", "rad/s": "deg/s", "rad/s^2": "deg/s^2", "rad/s²": "deg/s²"}
-BALANCE = "energy.balance"  # some 1e-12 of the others, so it has a block of its own
+BALANCE = "energy.balance"  # about 1e-12 of the other energies, so it has a block of its own
 FLOWS = ("energy.supplied", "energy.dissipated")
 NUMBERED = re.compile(r"^(.*?)(\d+)$")
 
 
 @dataclass(frozen=True)
 class Family:
-    """Columns that share an axis: a word for them and, for each, a short label."""
+    """Columns that share an axis: the word that their names share, their names, and a short label for each."""
 
     word: str
     names: tuple[str, ...]
@@ -39,14 +40,14 @@ class Family:
 
     @property
     def numbered(self) -> bool:
-        """Whether the labels count: q1, q2, q3."""
+        """Whether the labels are one word with different numbers: q1, q2, q3."""
         found = [NUMBERED.match(label) for label in self.labels]
         return len(found) > 2 and all(found) and len({match[1] for match in found if match}) == 1
 
 
 @dataclass(frozen=True)
 class Block:
-    """Columns of one group and one unit, in one family, or in several that are drawn as small multiples."""
+    """Columns of one group and one unit, in one family (one axis) or several (one small axis each)."""
 
     group: str
     unit: str
@@ -54,17 +55,17 @@ class Block:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of all columns."""
+        """The names of all columns of the block."""
         return tuple(name for family in self.families for name in family.names)
 
 
-# ── choosing ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── columns ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def chosen(trajectory: Trajectory, wanted: Sequence[str]) -> list[Column]:
-    """The columns that names, groups or patterns such as "q.leg1*" mean, each once, in the order of the wishes.
+    """The columns that `wanted` selects by names, groups or patterns such as "q.leg1*", in this order, each once.
 
-    Without a wish: q, v (of robots with few joints), further states, and energies where they are known.
+    Where `wanted` is empty: q, v (of robots with few joints), states of elements, and energies where they are known.
     """
     known = {name: column for name, column in trajectory.columns.items() if name != "t"}
     found: dict[str, Column] = {}
@@ -77,7 +78,7 @@ def chosen(trajectory: Trajectory, wanted: Sequence[str]) -> list[Column]:
                 f"'{next(iter(known), 't')}', a group ({groups}) or a pattern such as 'q.*'."
             )
         found |= {name: known[name] for name in hits}
-    if not wanted:  # energies that nothing supplies or dissipates tell nothing
+    if not wanted:  # supplied and dissipated energies that stay zero are left out
         found = {
             name: column
             for name, column in found.items()
@@ -87,7 +88,7 @@ def chosen(trajectory: Trajectory, wanted: Sequence[str]) -> list[Column]:
 
 
 def group_of(trajectory: Trajectory, name: str) -> str:
-    """The group of a column."""
+    """The group of a column: the word before the dot, "x" for a state of an element, "y" for an output."""
     head, dot, _ = name.partition(".")
     if dot and head in GROUPS:
         return head
@@ -98,7 +99,7 @@ def _meant(trajectory: Trajectory, known: dict[str, Column], wish: str) -> list[
     if wish in known:
         return [wish]
     grouped = [name for name in known if group_of(trajectory, name) == wish]
-    grouped = grouped or [name for name in known if name.startswith(f"{wish}.")]  # all that an element shows
+    grouped = grouped or [name for name in known if name.startswith(f"{wish}.")]  # all columns of one element
     return grouped or [name for name in known if fnmatch.fnmatchcase(name, wish)]
 
 
@@ -110,11 +111,11 @@ def _defaults(trajectory: Trajectory, known: dict[str, Column]) -> list[str]:
     ] or list(known)
 
 
-# ── putting together ──────────────────────────────────────────────────────────────────────────────────────────────────
+# ── blocks ────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def chosen_blocks(trajectory: Trajectory, wanted: Sequence[str]) -> list[Block]:
-    """Blocks of the chosen columns that share group and unit, in the order in which they are first named."""
+    """The columns that `wanted` selects (see `chosen`), as blocks of one group and unit, in the same order."""
     parts: dict[tuple[str, str], list[str]] = {}
     for column in chosen(trajectory, wanted):
         group = "energy balance" if column.name == BALANCE else group_of(trajectory, column.name)
@@ -144,7 +145,7 @@ def _family(word: str, places: Sequence[int], names: Sequence[str], labels: Sequ
 
 
 def _shortened(labels: Sequence[str]) -> list[str]:
-    """Labels without a last word that all of them share: hip_joint, knee_joint -> hip, knee."""
+    """The labels without the last word where all share it: hip_joint, knee_joint -> hip, knee."""
     heads = [label.rpartition("_") for label in labels]
     return [head for head, _, _ in heads] if len({tail for _, _, tail in heads}) == 1 and heads[0][0] else list(labels)
 
@@ -156,7 +157,7 @@ def label_of(name: str) -> str:
 
 
 def scaled(unit: str, degrees: bool) -> tuple[str, float]:
-    """(unit, factor) for an axis, in degrees if wanted and if it is an angle."""
+    """(unit of the axis, factor for the values): degrees for angles in radians where `degrees` is true."""
     return (DEGREES[unit], 180.0 / np.pi) if degrees and unit in DEGREES else (unit, 1.0)
 
 

@@ -1,11 +1,11 @@
-"""Model files: a folder for each format, all behind two signatures.
+"""Model files. Every format has a folder with a reader, and a writer if it can be written:
 
     reader.read(source, options, findings) -> System | None
     writer.write(system, path, findings)   -> tuple[Path, ...]
 
-A reader reports everything that is wrong, with file, line, element, reason and remedy (`findings`), and continues. It
-declares the parts of a `Blueprint`, which makes the robot. A writer reports what its format cannot say. `FORMATS` is
-the table; `recognize` picks a row by the name and the beginning of a file.
+A reader records everything that is wrong as a finding with file, line, element, reason and remedy, and continues. It
+declares the parts of a `Blueprint`, which makes the robot. A writer records data that its format cannot express.
+`FORMATS` is the table of formats; `recognize` chooses a row by the name and the beginning of a file.
 """
 
 from __future__ import annotations
@@ -17,31 +17,31 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from kinemorph.errors import ModelError
+from kinemorph.errors import ModelError, Problem
 from kinemorph.formats.sources import Source
-from kinemorph.words import did_you_mean
+from kinemorph.words import did_you_mean, listed
 
 
 class Format(NamedTuple):
-    """A row of the table: its endings, the tag that opens its files, and the folder of its reader and writer."""
+    """A row of FORMATS: the endings of its files, their root tag, and the folder of its reader and writer."""
 
     name: str
     title: str
     endings: tuple[str, ...]
-    tag: str  # root tag of XML formats, else ""
+    tag: str  # root tag of an XML format, "" for other formats
     folder: str
 
     @property
     def read(self) -> Callable[..., Any]:
-        """The reader, imported now."""
+        """The function that reads this format; its module is imported here."""
         reader: Callable[..., Any] = import_module(f"{__name__}.{self.folder}.reader").read
         return reader
 
     @property
     def write(self) -> Callable[..., Any]:
-        """The writer, imported now; a ModelError where this format is only read."""
+        """The function that writes this format; its module is imported here. Raises ModelError if there is none."""
         if find_spec(f"{__name__}.{self.folder}.writer") is None:
-            raise ModelError(f"{self.title} files are read but not written. Choose urdf, mjcf, toml or dh.")
+            raise ModelError(f"{self.title} files can be read, but not written. Choose urdf, mjcf, toml or dh.")
         writer: Callable[..., Any] = import_module(f"{__name__}.{self.folder}.writer").write
         return writer
 
@@ -61,28 +61,29 @@ ENDINGS: dict[str, Format] = {ending: row for row in _ROWS for ending in row.end
 
 
 def recognize(source: Source) -> Format:
-    """The format of a file: by its root tag where it is XML, else by its ending. Raises ModelError with the remedy."""
-    if not source.name.lower().endswith((".xacro", ".toml")):  # xacro files begin like URDF; TOML may hold anything
-        beginning = _COMMENT.sub(b"", source.data[:4096])  # a comment may tell of other formats
+    """The format of a file: by its root tag if it is XML, else by its ending. Raises ModelError for other files."""
+    if not source.name.lower().endswith((".xacro", ".toml")):  # xacro begins like URDF; TOML may contain any text
+        beginning = _COMMENT.sub(b"", source.data[:4096])  # a comment may mention tags of other formats
         places = [(beginning.find(f"<{row.tag}".encode()), row.name) for row in _ROWS if row.tag]
-        first = min((place for place in places if place[0] >= 0), default=None)  # an MJCF file may hold a <robot>
+        first = min((place for place in places if place[0] >= 0), default=None)  # MJCF may contain a <robot>
         if first is not None:
             return FORMATS[first[1]]
     return by_ending(source.name)
 
 
 def by_ending(path: str | Path) -> Format:
-    """The format of a file name."""
+    """The format that the ending of a file name stands for. Raises ModelError for an unknown ending."""
     name = str(path).lower()
     for ending in sorted(ENDINGS, key=len, reverse=True):  # the longest first: .dh.csv before .csv
         if name.endswith(ending):
             return ENDINGS[ending]
-    raise ModelError(f"'{path}': no model format has this ending; expected one of {', '.join(ENDINGS)}. Rename it.")
+    what = f"its ending is none of the endings of model files, expected one of {listed(ENDINGS)}"
+    raise ModelError(Problem("file", path, what, "Rename the file.", rule="file"))
 
 
 def by_name(name: str) -> Format:
-    """A format by its name."""
+    """The format called `name`. Raises ModelError for an unknown name."""
     if name not in FORMATS:
         hint = did_you_mean(name, FORMATS)
-        raise ModelError(f"there is no format '{name}'; expected one of {', '.join(FORMATS)}.{hint}")
+        raise ModelError(f"the format is '{name}'; expected one of {listed(FORMATS)}.{hint}")
     return FORMATS[name]

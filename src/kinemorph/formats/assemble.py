@@ -1,8 +1,8 @@
-"""`assemble`: an assembly from what people have: a grid of cells, a list of docked sides, or measured poses.
+"""`assemble`: makes an assembly of modules from a grid of cells, a list of docked sides, or measured poses.
 
 assemble("B>0 Bv1 B<2")                                 a grid, seen from above (`grids`)
 assemble([(0, 1, 3, 2), (1, 2, 5, 3)], modules="B")     docked sides: module, module, side, side (`docked_sides`)
-assemble({(0, 1): H_01}, modules="BS")                  measured poses (`measured_poses`; `snap` tells residuals)
+assemble({(0, 1): H_01}, modules="BS")                  measured poses (`measured_poses`; `snap` returns residuals, too)
 """
 
 from __future__ import annotations
@@ -41,19 +41,19 @@ def assemble(
 ) -> Assembly:
     """An assembly of modules; see docs/assemblies.md.
 
-    `source`    a grid of cells in text; a model file (.toml, .grid, .txt), or its text; a list of docked
-                sides; measured poses {(i, j): H_ij}; or an Assembly
-    `types`     kinds of modules beside the built-in ones, which they replace where their letters are the same
-    `modules`   what the modules of a list or of poses are: one letter or kind for all, one for each, or a table by name
-    `name`      of the assembly, "organism" where none is given
-    `base`      the module where kinematics begin, by name or number; the first where none is given
-    `at`        places of modules in the world, by name: poses, 4x4 matrices, or points [m] where they stand
-                upright; the base is over the origin where none is given
-    `planar`    whether to hold it to the paper's organisms: a tree, docked upright at sides 2 to 5
-    `several`   whether modules may be apart, as several organisms in one world
-    `keep`, `tolerance`     of measured poses; see `snap`
+    `source`    a grid of cells as text; a model file (.toml, .grid, .txt), or its text; a list of docked sides
+                (module i, module j, side of i, side of j); measured poses {(i, j): H_ij}; or an Assembly
+    `types`     kinds of modules in addition to the built-in ones; a kind replaces the built-in one of the same letter
+    `modules`   kinds of the modules in a list or in poses: one letter or kind for all, one for each, or a dictionary
+    `name`      name of the assembly; "organism" by default
+    `base`      the module at the root of the kinematic tree, by name or number; the first by default
+    `at`        where modules are in the world, by name: poses, 4x4 matrices, or points [m] for upright modules;
+                by default, the base is above the origin
+    `planar`    whether to accept only organisms as in the paper: a tree of upright modules docked at sides 2 to 5
+    `several`   whether the modules may form several organisms in one world, not connected to each other
+    `keep`, `tolerance`     how measured poses are treated; see `snap`
 
-    Raises ModelError with one sentence for every mistake.
+    Raises ModelError with one sentence for every problem.
     """
     called = module_name(base) if base is not None else None
     asked: dict[str, Any] = {"planar": planar, "several": several}
@@ -75,17 +75,18 @@ def assemble(
             source, modules, known_types(types), name=name or "organism", base=called, at=at, **asked
         )
     raise ModelError(
-        f"{short(source)} is given to assemble; expected a grid in text, a list of docked sides such as (0, 1, 3, 2), "
-        "or measured poses by pairs of modules."
+        f"assemble: source is {short(source)}; expected a grid as text, a model file, a list of docked sides, or "
+        "measured poses. Write for example [(0, 1, 3, 2)] or {(0, 1): H_01}."
     )
 
 
 def _is_file(text: str) -> bool:
+    """Whether a text is the name of a file, and not a grid or a model itself."""
     return "\n" not in text and text.lower().endswith((".toml", ".grid", ".txt"))
 
 
 def _of_file(path: Path, **asked: Any) -> Assembly:
-    """The assembly of a model file or a grid."""
+    """The assembly in a model file or a grid file; `asked` are arguments of `assemble`."""
     findings = Findings(str(path))
     source = read_file(path, findings)
     system = None if source is None else recognize(source).read(source, Options(), findings)
@@ -93,15 +94,18 @@ def _of_file(path: Path, **asked: Any) -> Assembly:
 
 
 def _of_text(text: str, **asked: Any) -> Assembly:
-    """The assembly of the text of a model file."""
+    """The assembly in the text of a TOML model file; `asked` are arguments of `assemble`."""
     findings = Findings("<text>")
     return _of_source(read(Source("<text>", text.encode()), Options(), findings), findings, **asked)
 
 
 def _of_source(system: System | None, findings: Findings, **asked: Any) -> Assembly:
+    """The assembly of a system that was read, changed as `asked`. Raises ParseError if it could not be read."""
     if system is None or findings.failed:
         raise ParseError([str(finding) for finding in findings.errors], findings.found)
     if system.assembly is None:
-        raise ModelError(f"'{findings.file}' has no assembly of modules. Add [assembly] with a grid or docked sides.")
-    asked["several"] = True  # the file says whether they may be
+        raise ModelError(
+            f"model file '{findings.file}' has no assembly of modules. Add [assembly] with a grid or docked sides."
+        )
+    asked["several"] = True  # whether this is allowed was checked when the file was read
     return assemble(system.assembly, **asked)

@@ -1,7 +1,8 @@
-"""A robot as a file describes it: its parts, each with its line; in the end, a checked System.
+"""Collects the parts of a robot that a file describes, each with its line, and makes a checked System of them.
 
-Formats declare parts here instead of at a builder, so that every problem of the builder becomes a finding with
-file and line, and with the policy for files: a questionable mass gives a warning, not an error.
+Readers declare parts here instead of calling a `RobotBuilder`, so that every problem that the builder finds becomes a
+finding with file and line. Files are treated more leniently than Python: a questionable mass gives a warning, not an
+error.
 """
 
 from __future__ import annotations
@@ -21,14 +22,15 @@ from kinemorph.model.robot import Robot
 from kinemorph.model.shapes import Shape
 from kinemorph.model.system import Element, Settings, System
 
-SETTINGS = Settings()  # for a file without settings
+SETTINGS = Settings()  # of a file that gives none
 
 
 class Blueprint:
-    """Collects parts with their lines. `words` are the words of the format: {"body": "link"}.
+    """Collects the parts of one robot with their lines. `words` are the format's words for parts: {"body": "link"}.
 
-    `findings` may be exchanged for a view of another file while parts of that file are declared. What needs the whole
-    robot, such as a state by the names of coordinates, waits in `afterwards` and may write `settings`.
+    While parts of another file are declared, such as a sidecar, `findings` is replaced by a view of that file.
+    `afterwards` holds functions that need the complete robot, such as one that reads a state by the names of
+    coordinates; they are called with the robot, and may change `settings`.
     """
 
     def __init__(
@@ -44,20 +46,20 @@ class Blueprint:
         self.words = words or {}
         if len(name) > limits.NAME_LENGTH:
             problem = f"the name has {len(name)} characters, expected at most {limits.NAME_LENGTH}"
-            findings.error("name", line, f"robot {short(name)}", problem, "Shorten it.")
+            findings.error("name", line, f"robot {short(name)}", problem, "Shorten the name.")
             name = name[: limits.NAME_LENGTH].strip()
         self.builder = RobotBuilder(name) if gravity is None else RobotBuilder(name, gravity)
-        self.lines = findings.lines  # by kind and name
+        self.lines = findings.lines  # of parts, by kind and name
         self.lines["robot", name] = line
-        self.ends: dict[str, tuple[str, str]] = {}  # of every joint: its parent and its child
-        self.kinds: dict[str, str] = {}  # of every joint
+        self.ends: dict[str, tuple[str, str]] = {}  # (parent, child) of every joint, by its name
+        self.kinds: dict[str, str] = {}  # of joints, by name
         self._main = findings
-        self.files: dict[tuple[str, str], Findings] = {}  # findings of parts that are not in the model file
-        self.keys: dict[tuple[str, str], Callable[[str], int]] = {}  # of a part: the lines of its keys, 0 for none
-        findings.tell, findings.native = self.tell, self.keys
+        self.files: dict[tuple[str, str], Findings] = {}  # views for parts that are declared in other files
+        self.keys: dict[tuple[str, str], Callable[[str], int]] = {}  # by part: gives the line of a key, 0 if unknown
+        findings.report, findings.native = self.report, self.keys
         self.afterwards: list[Callable[[Robot], None]] = []
         self.elements: list[Element] = []
-        self.made: System | None = None  # where the robot is made of modules; only elements and settings are added
+        self.made: System | None = None  # a robot made of modules: then only elements and settings are added to it
         self.settings = SETTINGS
         self._count = 0
 
@@ -74,7 +76,7 @@ class Blueprint:
         shapes: Sequence[Shape] = (),
         collisions: Sequence[Shape] = (),
     ) -> None:
-        """A body; its data as `RobotBuilder.body` takes them."""
+        """Declares a body; its data are those of `RobotBuilder.body`."""
         self.body_of(line, name, (mass, com, inertia), shapes, collisions)
 
     def body_of(
@@ -85,7 +87,7 @@ class Blueprint:
         shapes: Sequence[Shape] = (),
         collisions: Sequence[Shape] = (),
     ) -> None:
-        """A body by its (mass, com, inertia)."""
+        """Declares a body with the mass data (mass [kg], com [m], inertia [kg m^2])."""
         self._count += 1
         if self._count <= limits.BODIES and self._named("body", name, line):
             mass, com, inertia = mass_data
@@ -94,11 +96,11 @@ class Blueprint:
             })  # fmt: skip
 
     def joint(self, line: int, name: str, kind: str, parent: str, child: str, **data: Any) -> None:
-        """A joint; `data` as `RobotBuilder.joint` takes it. A parent "world" is the ground."""
+        """Declares a joint; `data` are those of `RobotBuilder.joint`. The parent "world" is the ground."""
         self.joint_of(line, {"name": name, "kind": kind, "parent": parent, "child": child, **data})
 
     def joint_of(self, line: int, draft: Draft) -> None:
-        """A joint by a dictionary of what `joint` takes."""
+        """Declares a joint; `draft` holds the arguments of `joint` by name."""
         name = draft["name"]
         if self._named("joint", name, line):
             self.ends[name] = (draft["parent"], draft["child"])
@@ -106,20 +108,23 @@ class Blueprint:
             self.builder.joint_of(draft)
 
     def withdraw(self, joint: str) -> None:
-        """Removes a declared joint."""
+        """Removes a joint that was declared before."""
         del self.ends[joint], self.lines["joint", joint]
         self.files.pop(("joint", joint), None)
         self.builder.without(joint)
 
     def frame(self, line: int, name: str, body: str, **data: Any) -> None:
-        """A frame on a body."""
+        """Declares a frame on a body; `data` are those of `RobotBuilder.frame`."""
         if self._named("frame", name, line):
             self.builder.frame(name, body, **data)
 
     def couple(
         self, line: int, joint: str, leader: str, multiplier: Any = None, offset: Any = 0.0, **mesh: Any
     ) -> None:
-        """A joint that follows another, by a multiplier or by what `RobotBuilder.gear` and `rack` take."""
+        """Declares that a joint follows another: q[joint] = multiplier q[leader] + offset.
+
+        `mesh` may hold arguments of `RobotBuilder.gear` or `rack` instead of a multiplier.
+        """
         self.lines["coupling", joint] = line
         if self.findings is not self._main:
             self.files["coupling", joint] = self.findings
@@ -132,11 +137,11 @@ class Blueprint:
             self.elements.append(element)
 
     def start_at(self, line: int, names: Collection[str]) -> None:
-        """Notes which coordinates of the initial state are named; the others may follow from loops."""
+        """Stores which coordinates of the initial state the file names; the others may follow from closing loops."""
         self._main.start, self.lines["settings", ""] = names, line
 
     def _named(self, kind: str, name: str, line: int) -> bool:
-        """Keeps the line of a name; False, with a finding, for a name that cannot be used."""
+        """Stores the line of a part. Returns False, with a finding, if its name is taken or too long."""
         part = (kind, name)
         if part not in self.lines and len(name) <= limits.NAME_LENGTH:
             self.lines[part] = line
@@ -145,25 +150,26 @@ class Blueprint:
             return True
         if len(name) > limits.NAME_LENGTH:
             problem = f"the name has {len(name)} characters, expected at most {limits.NAME_LENGTH}"
-            self.findings.error("name", line, f"{self.word(kind)} {short(name)}", problem, "Shorten it.")
+            self.findings.error("name", line, f"{self.word(kind)} {short(name)}", problem, "Shorten the name.")
         else:
-            problem = f"the name is used already on line {self.lines[part]}, expected a name of its own"
+            problem = f"the name is used already on line {self.lines[part]}, expected a name that is not used yet"
             self.findings.error("name", line, f"{self.word(kind)} '{name}'", problem, "Rename one of the two.")
         return False
 
     def word(self, kind: str) -> str:
-        """The word of the format for a kind of part."""
+        """The format's word for a kind of part: "link" for "body" in URDF."""
         return self.words.get(kind, kind)
 
     # ── the model ─────────────────────────────────────────────────────────────────────────────────────────────────
 
     def system(self) -> System | None:
-        """The checked system; None, with findings, where it cannot be made."""
+        """The system of all declared parts, checked; None, with findings, if it cannot be made."""
         if self._count > limits.BODIES:
             problem = f"the model has {self._count} bodies, expected at most {limits.BODIES}"
             remedy = "Split it, or merge bodies that do not move against each other."
             self.findings.error("file", 0, "", problem, remedy)
         if self.findings.failed:
+            self._report_masses()
             return None
         robot = self._judged() if self.made is None else self.made.robot
         if robot is None or self.findings.failed:
@@ -177,19 +183,27 @@ class Blueprint:
             return System(robot, (*self.elements, *ground), replace(self.settings), assembly)
         except ModelError as error:
             for message in error.problems:
-                self.tell("error", Problem.of(message))
+                self.report("error", Problem.of(message))
             return None
 
+    def _report_masses(self) -> None:
+        """Reports wrong mass data of bodies that have no other error: they do not depend on errors elsewhere."""
+        reported = {finding.element for finding in self.findings.errors}
+        for problem in map(Problem.of, self.builder.judged().problems):
+            if problem.rule == "mass" and f"{self.word('body')} '{problem.name}'" not in reported:
+                self.report("error", problem)
+
     def _judged(self) -> Robot | None:
+        """The robot that the builder makes; its problems, questionable values and remarks become findings."""
         robot, problems, questionable, remarks = self.builder.judged()
         for problem in problems:
-            self.tell("error", problem)
+            self.report("error", problem)
         for problem in (*questionable, *remarks):
-            self.tell("warning", problem)
+            self.report("warning", problem)
         return robot
 
-    def tell(self, severity: Severity, problem: Problem) -> None:
-        """Records a problem in the file that declares the part, on the line of the key where that is known."""
+    def report(self, severity: Severity, problem: Problem) -> None:
+        """Records a problem as a finding of the file that declares the part, on the line of the wrong key if known."""
         part = (problem.kind, problem.name)
         element = f"{self.word(problem.kind)} '{problem.name}'" if problem.name else self.word(problem.kind)
         line = (part in self.keys and self.keys[part](str(problem.key))) or self.lines.get(part, 0)

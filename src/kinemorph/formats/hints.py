@@ -1,15 +1,15 @@
-"""Hints at probable mistakes: numbers that are legal, but look like a common slip.
+"""Hints at probable errors: numbers in a model that are legal, but look like a common oversight.
 
-    a decimal point is missing       one moment of inertia, or a mass, is a power of ten off
+    a missing decimal point          one moment of inertia, or a mass, is wrong by a power of ten
     millimeters, grams, kg mm^2      lengths, masses or inertias are a thousand or a million times too large
-    about the joint                  the inertia includes the offset of the center of mass
+    inertia about the joint          the inertia is not about the center of mass
     degrees                          a hinge has limits of many turns
-    a sign                           gravity points up; a run starts outside the limits
+    a missing sign                   gravity points up; a run starts outside the limits of a joint
 
-Hints are sentences with a question, never errors. A moment of inertia is compared with the room that its body takes:
-mass within a box [lower, upper] has, about its center c, a second moment of at most m (upper - c)(c - lower) along
-each axis (Bhatia & Davis 2000). The box is that of the body's shapes; where it has none, that of the points where other
-bodies are jointed to it.
+Hints are sentences with a question, never errors. A moment of inertia is compared with the size of its body: mass m
+within a box [lower, upper] has, about its center of mass c, a second moment of at most m (upper - c)(c - lower) along
+each axis (Bhatia & Davis 2000). The box is that of the body's shapes; for a body without shapes, it is the box around
+its joints.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ from kinemorph.model.shapes import Box, Capsule, Cylinder, Frustum, Line, Mesh, 
 
 TURN = 2.0 * math.pi * (1.0 + 1e-3)  # [rad]
 WIDE = 30.0  # [rad]; nearly five turns
-ENDLESS = 1e4  # [rad]; stands for no limit
-SLACK = 1e-6  # [rad or m] that a start may be off by rounding
-FAR = 50.0  # [m]; no robot is this long between two joints
+ENDLESS = 1e4  # [rad]; larger limits mean that there is no limit
+SLACK = 1e-6  # [rad or m]; an initial coordinate may exceed a limit by this much, because of rounding
+FAR = 50.0  # [m]; no robot has this distance between two joints
 DENSEST = 200_000.0  # [kg/m^3]; osmium has 22,590, and bodies are often drawn thinner than they are
-ROOM = 1.02  # share of the greatest possible second moment that rounded numbers may have
-NEGLIGIBLE = 1e-3  # share of the robot's mass below which a body only holds a place, such as that of a sensor
-TOO_WIDE = 30.0  # a second moment this many times the greatest possible one speaks of a wrong unit
+ROOM = 1.02  # times the greatest possible second moment: rounded numbers may exceed it by this factor
+NEGLIGIBLE = 1e-3  # times the robot's mass: lighter bodies, such as those of sensors, are not checked
+TOO_WIDE = 30.0  # times the greatest possible second moment: beyond this, a wrong unit is probable
 
 
 class Hint(NamedTuple):
@@ -49,14 +49,15 @@ class Hint(NamedTuple):
 def hints(
     robot: Robot, surface: Callable[[Any], Mesh | None] = lambda shape: None, *, start: Sequence[float] = ()
 ) -> list[Hint]:
-    """Everything that looks like a slip. `surface` gives the mesh of a shape that lies in a file, or None.
+    """Hints at all numbers of a robot that look wrong.
 
-    `start` is the configuration in which a run begins, shape (nq,), where the file gives one.
+    `surface` returns the mesh of a shape whose mesh is in a file, or None if it is not known. `start` is the initial
+    configuration of a run, shape (nq,), or empty if the file gives none.
     """
     lengths = length_hints(robot, surface)
     found = [*lengths, *angle_hints(robot), *start_hints(robot, start), *gravity_hints(robot)]
     if lengths:
-        return found  # with lengths in the wrong unit, sizes say nothing about masses
+        return found  # if lengths have the wrong unit, masses cannot be compared with sizes
     rooms = _rooms(robot, surface)
     for body in robot.bodies:
         mass, com = evaluate(body.mass), np.array(evaluate_all(body.com))
@@ -73,7 +74,10 @@ def hints(
 
 
 def length_hints(robot: Robot, surface: Callable[[Any], Mesh | None] = lambda shape: None) -> list[Hint]:
-    """Lengths that would be usual in millimeters: one hint for joints, one for centers of mass, one for shapes."""
+    """Hints at lengths that may be millimeters: at most one for joints, one for centers of mass, one for shapes.
+
+    `surface` as for `hints`.
+    """
     joints = [(joint.name, _length(joint.placement.p)) for joint in (*robot.joints, *robot.loops)]
     centers = [(body.name, _length(body.com)) for body in robot.bodies]
     shapes = []
@@ -89,13 +93,18 @@ def length_hints(robot: Robot, surface: Callable[[Any], Mesh | None] = lambda sh
         far = [(name, length) for name, length in lengths if length > FAR]
         if far:
             others = f", and {len(far) - 1} more like it" if len(far) > 1 else ""
-            remedy = "Divide lengths by 1000, or give a mesh the scale 0.001" if "shape" in what else "Divide by 1000"
+            remedy = (
+                "Divide lengths by 1000, or give a mesh the scale 0.001"
+                if "shape" in what
+                else "Divide lengths by 1000"
+            )
             sentence = f"{what.format(far[0][1])}{others}; were millimeters meant? {remedy}."
             found.append(Hint(kind, far[0][0], sentence))
     return found
 
 
 def _length(vector: Iterable[Any]) -> float:
+    """The length of a vector whose entries may be parameters."""
     return float(np.linalg.norm(np.array([evaluate(x) for x in vector])))
 
 
@@ -103,7 +112,7 @@ def _length(vector: Iterable[Any]) -> float:
 
 
 def angle_hints(robot: Robot) -> list[Hint]:
-    """Limits of hinges that would be usual in degrees: one hint for all of them."""
+    """A hint at limits of hinges that may be in degrees: at most one, for all hinges together."""
     wide = []
     for joint in robot.joints:
         if joint.kind == "revolute":
@@ -117,18 +126,20 @@ def angle_hints(robot: Robot) -> list[Hint]:
 
 
 def maybe_degrees(angles: Iterable[float]) -> tuple[str, str] | None:
-    """(problem, remedy) where one of finite angles [rad] is more than a turn, as degrees would be; None otherwise."""
+    """(problem, remedy) if one of the finite angles [rad] is more than a full turn, so that degrees may be meant;
+    None otherwise.
+    """
     if max(angles) <= TURN and min(angles) >= -TURN:  # the usual case
         return None
     angle = next(angle for angle in angles if abs(angle) > TURN)
     return (
-        f"{angle:g} rad is more than a turn, expected radians: it is taken as it is",
+        f"the angle {angle:g} rad is more than a full turn; it is used as written, but degrees may be meant",
         f"Write {math.radians(angle):.9g} if {angle:g} degrees are meant.",
     )
 
 
 def start_hints(robot: Robot, start: Sequence[float]) -> list[Hint]:
-    """Hints at initial coordinates outside the limits of joints."""
+    """Hints at initial coordinates, of the configuration `start` with shape (nq,), outside the limits of joints."""
     if not len(start):
         return []
     found = []
@@ -136,17 +147,22 @@ def start_hints(robot: Robot, start: Sequence[float]) -> list[Hint]:
         values = start[robot.q_slice(joint.name)]
         for name, value, low, high in zip(joint.q_names, values, joint.lower, joint.upper, strict=True):
             if not low - SLACK <= value <= high + SLACK:
-                sentence = f"a run starts at {name} = {value:g}, outside its limits {low:g} .. {high:g}; is that meant?"
-                found.append(Hint("joint", joint.name, f"{sentence} Compare q in the settings with them."))
+                sentence = (
+                    f"the initial {name} is {value:g}, outside its limits {low:g} .. {high:g}; is this intended? "
+                    "If not, correct q in the settings, or the limits."
+                )
+                found.append(Hint("joint", joint.name, sentence))
     return found
 
 
 def gravity_hints(robot: Robot) -> list[Hint]:
-    """A hint at gravity that points up."""
+    """A hint if gravity points up."""
     up = evaluate(robot.gravity[2])
     if up <= 0.0:
         return []
-    sentence = f"gravity is {up:g} m/s^2 along z, which is up; is a sign missing? It is the acceleration of free fall."
+    sentence = (
+        f"gravity is {up:g} m/s^2 along z, which is up; is a minus sign missing? Give the acceleration of free fall."
+    )
     return [Hint("robot", robot.name, sentence)]
 
 
@@ -154,7 +170,10 @@ def gravity_hints(robot: Robot) -> list[Hint]:
 
 
 def decimal_point(moment: Array) -> str:
-    """A sentence where the largest principal moment [kg m^2] fits the other two only if it is 10, 100, ... smaller."""
+    """The hint if the largest principal moment [kg m^2] would fit the other two divided by 10, 100, ...; else empty.
+
+    `moment` is the inertia about the center of mass, shape (3, 3).
+    """
     if not triangle_doubts(moment.tolist()):
         return ""
     values, axes = np.linalg.eigh(moment)
@@ -166,14 +185,17 @@ def decimal_point(moment: Array) -> str:
         if not triangle_doubts(np.diag(trial).tolist()):
             axis = "xyz"[int(np.argmax(np.abs(axes[:, 2])))]
             return (
-                f"the moment of inertia {values[2]:g} kg m^2 about {axis} would fit the other two as {trial[2]:g}; "
-                "is a decimal point missing? Compare it with its source."
+                f"the moment of inertia {values[2]:g} kg m^2 about {axis} is too large for the other two, but "
+                f"{trial[2]:g} kg m^2 would fit; is a decimal point missing? Compare it with its source."
             )
     return ""
 
 
 def misfit(mass: float, com: Array, moment: Array, room: tuple[Array, Array]) -> str:
-    """A sentence where mass within a box [m] cannot have this moment [kg m^2] about its center, and what would fit."""
+    """The hint if a mass [kg] inside a box cannot have this inertia; else empty.
+
+    `com` [m], shape (3,); `moment` [kg m^2] about it, shape (3, 3); `room` is the box (lower, upper) [m] of the body.
+    """
     bound = _greatest(mass, com, room)
     spread = _spread(moment)
     if np.all(spread <= ROOM * bound):
@@ -187,8 +209,8 @@ def misfit(mass: float, com: Array, moment: Array, room: tuple[Array, Array]) ->
         and np.all(_spread(central) <= ROOM * bound)
     ):
         return (
-            "the inertia is larger than this mass can have in the room that the body takes, but would fit if it were "
-            "about the joint; was it taken there? Give it about the center of mass."
+            "the inertia is too large for a body of this mass and size, but would fit if it were about the joint; is "
+            "it given about the joint? Give it about the center of mass."
         )
     worst = float(np.max(spread) / np.max(bound)) if np.max(bound) > 0.0 else 0.0
     if worst > TOO_WIDE:
@@ -202,7 +224,7 @@ def misfit(mass: float, com: Array, moment: Array, room: tuple[Array, Array]) ->
 
 
 def density(mass: float, room: tuple[Array, Array]) -> str:
-    """A sentence where a mass [kg] in a box [m] would be denser than any metal."""
+    """The hint if a mass [kg] inside the box (lower, upper) [m] would be denser than any metal; else empty."""
     volume = float(np.prod(room[1] - room[0]))
     if volume <= 0.0 or mass <= DENSEST * volume:
         return ""
@@ -214,23 +236,23 @@ def density(mass: float, room: tuple[Array, Array]) -> str:
 
 
 def _spread(moment: Array) -> Array:
-    """Second moments [kg m^2] along the axes, shape (3,), of a moment of inertia, shape (3, 3)."""
+    """Second moments of mass [kg m^2] along x, y and z, shape (3,), of an inertia matrix, shape (3, 3)."""
     spread: Array = 0.5 * np.trace(moment) - np.diag(moment)
     return spread
 
 
 def _greatest(mass: float, com: Array, room: tuple[Array, Array]) -> Array:
-    """The greatest second moments [kg m^2] about a center that mass in a box can have, shape (3,)."""
+    """Upper bounds [kg m^2] of the second moments about `com` of a mass inside a box (lower, upper) [m], shape (3,)."""
     lower, upper = np.minimum(room[0], com), np.maximum(room[1], com)
     greatest: Array = mass * (upper - com) * (com - lower)
     return greatest
 
 
-# ── rooms ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── boxes around bodies ───────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def _rooms(robot: Robot, surface: Callable[[Any], Mesh | None]) -> dict[str, tuple[Array, Array]]:
-    """The boxes (lower, upper) [m] that bodies take in their own axes; bodies of unknown size are left out."""
+    """The boxes (lower, upper) [m] around bodies, in the axes of each body, by name; without bodies of unknown size."""
     ends: dict[str, list[Array]] = {body.name: [np.zeros(3)] for body in robot.bodies}
     for joint in (*robot.joints, *robot.loops):
         for end, pose in ((joint.parent, joint.placement), (joint.child, joint.child_placement)):
@@ -249,7 +271,7 @@ def _rooms(robot: Robot, surface: Callable[[Any], Mesh | None]) -> dict[str, tup
 
 
 def _boxes(body: Body, surface: Callable[[Any], Mesh | None]) -> list[tuple[Array, Array]] | None:
-    """The boxes of a body's shapes; None where one of them is not known."""
+    """The boxes (lower, upper) [m] of a body's shapes; None if the size of a shape is not known."""
     boxes = []
     for shape in (*body.shapes, *body.collisions):
         box = _box(shape, surface)
@@ -260,7 +282,7 @@ def _boxes(body: Body, surface: Callable[[Any], Mesh | None]) -> list[tuple[Arra
 
 
 def _box(shape: Shape, surface: Callable[[Any], Mesh | None]) -> tuple[Array, Array] | None:
-    """The box of a shape in the axes of its body: (lower, upper) [m]; None where it is not known."""
+    """The box (lower, upper) [m] of a shape in the axes of its body; None if its size is not known."""
     R = np.array(evaluate_all(shape.placement.R))
     p = np.array([evaluate(x) for x in shape.placement.p])
     points = _points(shape, surface)
@@ -277,7 +299,7 @@ def _box(shape: Shape, surface: Callable[[Any], Mesh | None]) -> tuple[Array, Ar
 
 
 def _half(shape: Shape) -> Array | None:
-    """Half the edges of the box around a solid, in its own axes."""
+    """Half the edges [m] of the box around a solid in its own axes, shape (3,); None for shapes made of points."""
     if isinstance(shape, Box):
         return 0.5 * np.array([evaluate(edge) for edge in shape.size])
     if isinstance(shape, Sphere):
@@ -292,7 +314,7 @@ def _half(shape: Shape) -> Array | None:
 
 
 def _points(shape: Shape, surface: Callable[[Any], Mesh | None]) -> Array | None:
-    """The points of a shape that is made of points, shape (n, 3), in its own axes."""
+    """The points [m] of a mesh, line or triangle in its own axes, shape (n, 3); None for solids."""
     mesh = shape if isinstance(shape, Mesh) else surface(shape)
     if mesh is not None:
         return np.array(mesh.vertices, dtype=float).reshape(-1, 3)

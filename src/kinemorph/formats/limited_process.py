@@ -1,7 +1,8 @@
-"""A separate process for code that is not trusted in this one: a compiler that may abort, macros that are evaluated.
+"""Runs code that is not trusted in a separate process: a compiler that may abort, macros that are evaluated.
 
-It runs isolated Python on a script of the package, in an empty folder and with almost no environment, takes bytes and
-gives bytes. The script sets its own limits of memory and processor time; here a limit of wall-clock time stops it.
+The process runs a script of this package with isolated Python, in an empty folder and with almost no environment
+variables. It reads bytes from stdin and writes bytes to stdout. The script limits its own memory and processor time;
+this file limits its wall-clock time.
 """
 
 from __future__ import annotations
@@ -14,11 +15,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-SAID = 4096  # bytes of what it says on stderr that are kept
+SAID = 4096  # bytes of stderr that are kept
 
 
 class Answer(NamedTuple):
-    """The result of a process. `code` is None where it ran out of time."""
+    """The result of a process: exit code (None if it ran out of time), stdout, and the beginning of stderr."""
 
     code: int | None
     output: bytes
@@ -26,14 +27,17 @@ class Answer(NamedTuple):
 
 
 def inherited(*names: str) -> dict[str, str]:
-    """These variables of the environment, as far as they are set."""
+    """The environment variables with these names, without those that are not set."""
     return {name: os.environ[name] for name in names if name in os.environ}
 
 
 def ask(
     script: str, arguments: Sequence[str], given: bytes, seconds: float, environment: Mapping[str, str] | None = None
 ) -> Answer:
-    """The answer of a script to the bytes it is given, within so many seconds. OSError where it cannot be started."""
+    """Runs a script with `given` as its stdin, and stops it after `seconds`. Raises OSError if it cannot be started.
+
+    `environment` are the environment variables that the script gets.
+    """
     needed = inherited("SYSTEMROOT")  # on Windows
     with tempfile.TemporaryDirectory(prefix="kinemorph-") as place, open(Path(place, "said"), "w+b") as said:
         try:

@@ -1,8 +1,8 @@
-"""`load`: from a model file to a checked System.
+"""`load` reads a model file into a checked System; `save` writes one.
 
-A file is read by its format; then the robot is put to a test on plain floats, without compiling anything: at a random
-state, forward dynamics must undo inverse dynamics. That takes a time linear in the number of bodies. `verify` has the
-full set of checks. Nothing that is wrong with a file is silent: errors are raised together, questionable values give
+After a file is read, the robot is tested at a random state, on plain floats and without compiling anything: forward
+dynamics must return the accelerations that inverse dynamics was given. The test takes a time linear in the number of
+bodies; `verify` has the full set of checks. All errors of a file are raised together; questionable values give
 warnings.
 """
 
@@ -33,32 +33,36 @@ from kinemorph.model.changes.merge_fixed import merge_fixed as merge
 from kinemorph.model.configuration import Dice, random_configuration
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System
+from kinemorph.words import counted, listed
 
 SEED = 11  # of the random state
-LARGEST = 1e100  # [N] or [N m]: forces beyond are on their way to overflow
-LISTED = 6  # loops in one sentence
-CLOSE = 1e-9  # of the largest generalized force: how near inverse dynamics must come back to where it began
+LARGEST = 1e100  # [N] or [N m]: larger forces would soon overflow
+LISTED = 6  # open loops that a message names
+CLOSE = 1e-9  # times the largest generalized force: allowed error of forward after inverse dynamics
 
 
 class Examination(NamedTuple):
-    """The system of a file and all findings; `system` is None where an error keeps it from being loaded.
+    """The result of reading a model file: its system, which is None if there is an error, and all findings.
 
-    `document` is the parsed file on which the repairs of findings act; `lines` says where parts of the robot stand.
+    `document` is the parsed file, which the repairs of findings change; `lines` are the lines of the robot's parts, by
+    kind and name.
     """
 
     system: System | None
     findings: tuple[Finding, ...]
-    untold: int = 0  # findings beyond those listed
-    format: str = ""  # a key of FORMATS; empty where none was recognized
+    unlisted: int = 0  # number of further findings, which are only counted
+    format: str = ""  # a key of FORMATS; empty if the format was not recognized
     document: Any = None
     lines: Mapping[tuple[str, str], int] = MappingProxyType({})
 
     @property
     def errors(self) -> tuple[Finding, ...]:
+        """The findings that are errors."""
         return tuple(finding for finding in self.findings if finding.severity == "error")
 
     @property
     def warnings(self) -> tuple[Finding, ...]:
+        """The findings that are warnings."""
         return tuple(finding for finding in self.findings if finding.severity == "warning")
 
 
@@ -73,13 +77,14 @@ def load(
 ) -> System:
     """The system that a model file describes: URDF, xacro, SDF, MJCF, TOML or a table of DH parameters.
 
-    `base` fixes or frees the root where the format leaves it open (a URDF is fixed by default).
-    `merge_fixed` welds bodies that do not move against each other into one and keeps their frames. `package_dirs` are
-    folders in which `package://` names are looked for. `sidecar` is a TOML file with what the format cannot say, such
-    as the joints that close loops; without it, `<name>.sidecar.toml` beside a URDF, xacro or SDF is used.
-    `strict` makes errors of warnings.
+    `base`          "fixed" or "free" root body, if the format does not say (a URDF is fixed by default)
+    `merge_fixed`   merges bodies that fixed joints connect into one body, and keeps their frames
+    `package_dirs`  folders in which `package://` names are searched
+    `sidecar`       a TOML file with data that the format cannot express, such as the joints that close loops; by
+                    default, `<name>.sidecar.toml` in the folder of a URDF, xacro or SDF file
+    `strict`        turns warnings into errors
 
-    Raises ParseError with every mistake, each with file, line and remedy. Questionable values give a ModelWarning.
+    Raises ParseError with every error, each with file, line and remedy. Questionable values give a ModelWarning.
     """
     options = _options(base, merge_fixed, package_dirs, sidecar)
     return settled(examine(path, options=options, strict=strict), str(path))
@@ -94,18 +99,21 @@ def load_text(
     package_dirs: Sequence[str | Path] = (),
     strict: bool = False,
 ) -> System:
-    """The system that a text describes, in one of the formats urdf, sdf, mjcf, toml, dh. Otherwise as `load`."""
+    """The system that a text describes; `format` is urdf, sdf, mjcf, toml or dh. The other arguments are those of
+    `load`.
+    """
     data = text.encode() if isinstance(text, str) else text
     source, findings = Source(f"<{format}>", data), Findings(f"<{format}>", strict=strict)
     reader = by_name(format)
     system = _read(reader, source, _options(base, merge_fixed, package_dirs, None), findings)
-    return settled(Examination(system, tuple(findings.found), findings.untold), source.name)
+    return settled(Examination(system, tuple(findings.found), findings.unlisted), source.name)
 
 
 def examine(path: str | Path, *, options: Options | None = None, strict: bool = False) -> Examination:
-    """Reads a model file and reports everything that is wrong or questionable in it. Raises nothing for a bad file.
+    """Reads a model file and returns its system with findings for everything that is wrong or questionable.
 
-    The document that repairs act on is kept unless `options` say otherwise.
+    Raises no error for a bad file. `strict` turns warnings into errors. Without `options`, the parsed document is kept,
+    so that it can be repaired.
     """
     findings = Findings(str(path), strict=strict)
     source = read_file(Path(path), findings)
@@ -114,41 +122,51 @@ def examine(path: str | Path, *, options: Options | None = None, strict: bool = 
     try:
         reader = recognize(source)
     except ModelError as error:
-        findings.error("file", 0, "", "the file has no known format", str(error.problems[0]))
+        problem = Problem.of(error.problems[0])
+        findings.error("file", 0, "", f"the file has no known format: {problem.what}", problem.remedy)
         return Examination(None, tuple(findings.found))
-    system = _read(reader, source, options or Options(mendable=True), findings)
-    told = (tuple(findings.found), findings.untold)
-    return Examination(system, *told, reader.name, findings.document, findings.lines)
+    system = _read(reader, source, options or Options(repairable=True), findings)
+    found = (tuple(findings.found), findings.unlisted)
+    return Examination(system, *found, reader.name, findings.document, findings.lines)
 
 
 def save(model: System | Robot, path: str | Path, *, format: str | None = None) -> tuple[Path, ...]:
-    """Writes a model to a file, in the format of its ending or in the one named. Gives the files written.
+    """Writes a model to a file and returns the paths of all files written, which may include a sidecar.
 
-    Data that the format cannot express are named in a ModelWarning.
+    The format follows from the ending of `path` unless it is named. A ModelWarning names data that the format cannot
+    express.
     """
     system = model if isinstance(model, System) else System(model)
     row = by_ending(path) if format is None else by_name(format)
     findings = Findings(str(path))
     if system.assembly is not None and row.name != "toml":
-        problem = f"what is docked to what has no place in {row.title}: bodies and joints are written"
-        findings.warn("dropped", 0, f"assembly '{system.assembly.name}'", problem, "Keep it in a TOML file.")
+        problem = f"{row.title} cannot express dockings: only bodies and joints are written"
+        findings.warn(
+            "dropped", 0, f"assembly '{system.assembly.name}'", problem, "Save the model as TOML to keep them."
+        )
     written: tuple[Path, ...] = row.write(system, Path(path), findings)
-    settled(Examination(system, tuple(findings.found), findings.untold), str(path))
+    settled(Examination(system, tuple(findings.found), findings.unlisted), str(path))
     return written
 
 
 def _options(
     base: Base | None, merge_fixed: bool, package_dirs: Sequence[str | Path], sidecar: str | Path | None
 ) -> Options:
+    """The checked arguments of `load`."""
     if base not in (None, "fixed", "free"):
-        raise ModelError(f"base is {base!r}, expected 'fixed' or 'free'. Leave it out for what the file says.")
+        raise ModelError(f"base is {base!r}, expected 'fixed' or 'free'. Leave it out to take the base of the file.")
     folders = (package_dirs,) if isinstance(package_dirs, (str, Path)) else package_dirs
     return Options(base, merge_fixed, tuple(map(Path, folders)), None if sidecar is None else Path(sidecar))
 
 
 def settled(examination: Examination, name: str) -> System:
-    """The system of a file called `name`; warnings are issued and errors raised."""
-    more = f"{name}: {examination.untold} more findings" if examination.untold else ""
+    """The system of an examined file called `name`. Raises ParseError with all errors; issues all warnings."""
+    more = (
+        f"{name}: {counted(examination.unlisted, 'more finding is', 'more findings are')} not listed. Correct those "
+        "that are listed first."
+        if examination.unlisted
+        else ""
+    )
     if examination.system is None or examination.errors:
         raise ParseError([*map(str, examination.errors), *([more] if more else [])], examination.findings)
     for finding in examination.warnings:
@@ -156,13 +174,15 @@ def settled(examination: Examination, name: str) -> System:
     return examination.system
 
 
-# ── the cheap checks ──────────────────────────────────────────────────────────────────────────────────────────────────
+# ── checks that take little time ──────────────────────────────────────────────────────────────────────────────────────
 
 
 @contextmanager
 def uncollected() -> Iterator[None]:
-    """Pauses the garbage collector. A model is many small tuples without cycles; to visit all of them again and again
-    while more are made takes a third of the time.
+    """Pauses the garbage collector inside this context.
+
+    A model consists of many small tuples without cycles; the collector would visit all of them again and again while
+    more are made, which takes a third of the time.
     """
     running = gc.isenabled()
     gc.disable()
@@ -174,29 +194,30 @@ def uncollected() -> Iterator[None]:
 
 
 def _read(reader: Format, source: Source, options: Options, findings: Findings) -> System | None:
-    """The system of a source, with fixed bodies merged where that is asked for; None, with findings, where none is."""
+    """The checked system of a source, with fixed bodies merged if the options say so; None, with findings, on error."""
     with uncollected():
         system: System | None = reader.read(source, options, findings)
         if system is None or findings.failed:
             return None
         if options.merge_fixed:
-            # bodies of modules are merged, so that they cannot dock
+            # modules cannot dock any more when their bodies are merged, so the assembly is left out
             system = replace(system, robot=merge(system.robot, keep=_joints_named(system)), assembly=None)
         acting = _acting(system, findings)
         return None if acting is None else _tested(acting, findings)
 
 
 def _joints_named(system: System) -> list[str]:
-    """Joints that elements act on."""
+    """The names of joints that elements act on."""
     named = [[getattr(element, "joint", ""), *getattr(element, "joints", ())] for element in system.elements]
     known = {joint.name for joint in system.robot.joints}
     return [name for names in named for name in names if name in known]
 
 
 def _acting(system: System, findings: Findings) -> System | None:
-    """The system, if all elements can act on the robot; what keeps them from it is a finding each.
+    """The system, after a check that all elements can act on its robot; None, with findings, on error.
 
-    In a TOML file that is an error. Other formats have drives that move nothing: these are left out.
+    A wrong element is an error in a TOML file. In other formats, which have drives that move nothing, it is left out
+    with a warning.
     """
     system = _renamed(system, findings)
     lawless = []
@@ -205,8 +226,8 @@ def _acting(system: System, findings: Findings) -> System | None:
             law_of(element)
         except ModelError as error:
             lawless.append(Problem.of(error.problems[0]))
-    for problem in lawless:  # a model may be read where its laws are not registered
-        findings.tell("warning", problem)
+    for problem in lawless:  # a model may be read by a program that does not register its user laws
+        findings.report("warning", problem)
     if lawless:
         return system
     wrong = _wrong(system)
@@ -214,17 +235,20 @@ def _acting(system: System, findings: Findings) -> System | None:
     for problem in wrong:
         if problem.name in foreign:
             left_out = f"{problem.what}; the element is left out"
-            findings.tell("warning", Problem("element", problem.name, left_out, "Correct the model.", rule="dropped"))
+            findings.report("warning", Problem("element", problem.name, left_out, problem.remedy, rule="dropped"))
     if foreign:
         system = replace(system, elements=tuple(e for e in system.elements if e.name not in foreign))
         wrong = _wrong(system)
     for problem in wrong:
-        findings.tell("error", problem)
+        findings.report("error", problem)
     return None if wrong or findings.failed else system
 
 
 def _renamed(system: System, findings: Findings) -> System:
-    """Elements of other formats are renamed where their name means something else in signals, such as "v"."""
+    """The system, with new names for elements whose names are reserved for signals, such as "v".
+
+    Elements of a TOML file keep their names, which give an error later.
+    """
     found: list[Any] = []
     taken = {element.name for element in system.elements}
     for element in system.elements:
@@ -233,14 +257,14 @@ def _renamed(system: System, findings: Findings) -> System:
             found.append(element)
             continue
         other = next(f"{name}~{k}" for k in range(2, len(taken) + 3) if f"{name}~{k}" not in taken)
-        what = f"the name means something else in signals: it is called '{other}' here"
-        findings.tell("warning", Problem("element", name, what, "Rename it.", rule="name"))
+        what = f"the name '{name}' is reserved for signals: the element is called '{other}' here"
+        findings.report("warning", Problem("element", name, what, "Rename the element.", rule="name"))
         found.append(replace(element, name=other))  # type: ignore[type-var]
     return replace(system, elements=tuple(found))
 
 
 def _wrong(system: System) -> list[Problem]:
-    """Problems that keep elements from acting."""
+    """The problems because of which elements cannot act on the robot."""
     try:
         ensemble(system.robot, system.elements)
     except ModelError as error:
@@ -249,37 +273,43 @@ def _wrong(system: System) -> list[Problem]:
 
 
 def _tested(system: System, findings: Findings) -> System | None:
-    """The system, if the equations of its robot hold together at a random state."""
+    """The system, if forward and inverse dynamics of its robot agree at a random state; else None, with a finding."""
     problem = roundtrip_problem(system.robot)
     if problem:
-        remedy = "Look for extreme masses, lengths or inertias."
+        remedy = "Look for extremely small or large masses, lengths or inertias, and correct them."
         findings.error("roundtrip", 0, f"robot '{system.name}'", problem, remedy)
         return None
     return _started(system, findings)
 
 
 def _started(system: System, findings: Findings) -> System:
-    """The system with its loops closed where the file names only some initial coordinates; else warns of open loops."""
+    """The system with an initial configuration that closes its loops, where coordinates that the file does not name
+    leave this possible; otherwise the same system, with a warning about open loops.
+    """
     robot, q = system.robot, system.settings.q
     if not q or robot.is_open or not (gaps := loop_gaps(robot, q)):
         return system
     named = [joint.name for joint in robot.joints if any(name in findings.start for name in joint.q_names)]
-    remedy = "Name only the coordinates that you know, so that the others follow, or take those of close_loops."
+    remedy = (
+        "Name only the coordinates that you know, so that the others are computed, or take a configuration that "
+        "close_loops returns."
+    )
     if named and len(named) < len([joint for joint in robot.joints if joint.nv]):
         found = assembled(robot, q, named)
         if found is not None:
             return replace(system, settings=replace(system.settings, q=tuple(found.tolist())))
-        remedy = "Name other coordinates, or those of a configuration that close_loops finds."
-    listed = ", ".join(f"'{owner}' by {gap:.3g} m or rad" for owner, gap in list(gaps.items())[:LISTED])
-    problem = f"the start is open at {listed}, expected a configuration that closes all loops"
+        remedy = "Name other coordinates, or take a configuration that close_loops returns."
+    gap_list = listed((f"'{owner}' by {gap:.3g} m or rad" for owner, gap in gaps.items()), LISTED)
+    problem = f"the initial configuration leaves loops open: {gap_list}; expected one that closes all loops"
     findings.warn("start", findings.lines.get(("settings", ""), 0), "settings", problem, remedy)
     return system
 
 
 def roundtrip_problem(robot: Robot) -> str:
-    """The problem where FD(ID(a)) = a does not hold at a random state; empty where it holds. O(n), on floats.
+    """The problem if forward dynamics FD does not undo inverse dynamics ID at a random state; empty if it does.
 
-    The two are compared as forces: ID(FD(tau)) against tau, which long chains leave well-conditioned.
+    Compares the forces ID(FD(tau)) with tau, and not accelerations, because this is well-conditioned for long chains.
+    Takes O(n) operations on floats.
     """
     if robot.nv == 0:
         return ""
@@ -298,5 +328,6 @@ def roundtrip_problem(robot: Robot) -> str:
     if off <= CLOSE * scale:
         return ""
     return (
-        f"forward dynamics undoes inverse dynamics only to {off:.3g} of {scale:.3g}, expected a share below {CLOSE:g}"
+        f"inverse dynamics after forward dynamics changes generalized forces of {scale:.3g} by {off:.3g} at a random "
+        f"state, expected a relative change below {CLOSE:g}"
     )

@@ -1,4 +1,4 @@
-"""The search for the meshes of a model. Each folder is listed once, however many meshes it holds."""
+"""Finds the mesh files that a model names. Each folder is listed only once, however many meshes are in it."""
 
 from __future__ import annotations
 
@@ -11,29 +11,30 @@ from kinemorph.formats.sources import Options, Outside, Source, find_file
 from kinemorph.model.input_reader import short
 from kinemorph.model.robot import Robot
 from kinemorph.model.shapes import MeshFile
+from kinemorph.words import counted
 
 
 class MeshUse(NamedTuple):
-    """Where a model names a mesh for the first time."""
+    """Where a model names a mesh file for the first time: the line, and the element for messages."""
 
     line: int
     element: str
 
 
 class MeshSearch:
-    """Finds the files of meshes by the names that a model gives them."""
+    """Finds the paths of mesh files by the names that a model gives them."""
 
     def __init__(self, source: Source, options: Options) -> None:
         self.source = source
         self.options = options
-        self._folders: dict[str, tuple[str, frozenset[str]]] = {}  # a folder as named: where it lies, its plain files
-        self._packages: dict[str, str] = {}  # a package as named: where it lies
+        self._folders: dict[str, tuple[str, frozenset[str]]] = {}  # by name in the model: path, names of plain files
+        self._packages: dict[str, str] = {}  # paths of packages by name
 
     def path(self, name: str) -> str | None:
-        """The path of a mesh; None where it is not found. Raises Outside where it lies outside what may be read."""
+        """The path of a mesh file; None if it is not found. Raises Outside if its folder may not be read."""
         folder, _, file = name.rpartition("/")
         known = self._folders.get(folder)
-        if known is not None and file in known[1]:  # a plain file beside one that was found, so no link leads away
+        if known is not None and file in known[1]:  # no link, and in a folder where a mesh was found before
             return f"{known[0]}/{file}"
         path = self._in_package(name) or find_file(name, self.source, self.options)
         if path is None:
@@ -47,7 +48,7 @@ class MeshSearch:
         return found
 
     def _in_package(self, name: str) -> str | None:
-        """A path in the folder in which an earlier mesh of the same package was found."""
+        """The path of a mesh in the folder where an earlier mesh of the same package was found; None if not there."""
         package, inner = _parts(name)
         root = self._packages.get(package)
         if root is None or "%" in inner or "\0" in inner:
@@ -56,9 +57,10 @@ class MeshSearch:
         return path if path.startswith(f"{root}/") and os.path.isfile(path) else None
 
     def paths(self, uses: dict[str, MeshUse], findings: Findings) -> dict[str, str | None]:
-        """For every name: its path, "" where it is missing, None where it lies outside; with one warning per package.
+        """The path of every mesh by name: "" if the file is missing, None if it is in a folder that may not be read.
 
-        The motion of a robot does not depend on meshes, so a missing one is never an error.
+        Missing meshes give one warning per package. They are never an error, because the motion of a robot does not
+        depend on them. `uses` says where the model names each mesh.
         """
         found: dict[str, str | None] = {}
         lost: dict[str, list[str]] = {}
@@ -74,26 +76,26 @@ class MeshSearch:
                     lost.setdefault(_parts(name)[0], []).append(name)
         for package, names in lost.items():
             remedy = (
-                f"Name the folder that holds '{package}' in package_dirs (--package-dir)."
+                f"Name the folder that contains '{package}' in package_dirs (--package-dir)."
                 if package
-                else "Put it where the model looks for it, or name its folder in package_dirs (--package-dir)."
+                else "Correct the path, or name the folder of the file in package_dirs (--package-dir)."
             )
-            _warn(findings, "mesh", uses, names, "is not there: the robot is drawn without", remedy)
+            _warn(findings, "mesh", uses, names, "is not found: the robot is drawn without it", remedy)
         if outside:
-            remedy = "Name its folder in package_dirs (--package-dir), or move it beside the model."
-            _warn(findings, "path", uses, outside, "lies outside the folders that may be read: it is left out", remedy)
+            remedy = "Name its folder in package_dirs (--package-dir), or move the file into the folder of the model."
+            _warn(findings, "path", uses, outside, "is outside the folders that may be read: it is left out", remedy)
         return found
 
 
 def _warn(findings: Findings, rule: str, uses: dict[str, MeshUse], names: list[str], problem: str, remedy: str) -> None:
+    """Records one warning for several meshes, where the first of them is named."""
     use = uses[names[0]]
-    others = len(names) - 1
-    more = f" (and {others} other{'s' if others > 1 else ''})" if others else ""
+    more = f" (and {counted(len(names) - 1, 'other')})" if len(names) > 1 else ""
     findings.warn(rule, use.line, use.element, f"the mesh {short(names[0])}{more} {problem}", remedy)
 
 
 def _parts(name: str) -> tuple[str, str]:
-    """(package, path in it) of a name such as package://arm/meshes/link1.stl; two empty texts for others."""
+    """("arm", "meshes/link1.stl") for the name package://arm/meshes/link1.stl; two empty texts for other names."""
     scheme, mark, rest = name.partition("://")
     if not mark or scheme not in ("package", "model"):
         return "", ""
@@ -102,6 +104,7 @@ def _parts(name: str) -> tuple[str, str]:
 
 
 def _plain_files(folder: str) -> frozenset[str]:
+    """The names of all files in a folder that are no links."""
     try:
         with os.scandir(folder) as entries:
             return frozenset([entry.name for entry in entries if entry.is_file(follow_symlinks=False)])
@@ -110,7 +113,7 @@ def _plain_files(folder: str) -> frozenset[str]:
 
 
 def warn_of_meshes(robot: Robot, path: Path, findings: Findings) -> None:
-    """Warns of meshes that will not be found from the folder of the written file."""
+    """Warns about meshes that will not be found when the file that is written to `path` is read again."""
     lost = []
     source = Source(str(path), b"", path.parent)
     for body in robot.bodies:
@@ -125,5 +128,5 @@ def warn_of_meshes(robot: Robot, path: Path, findings: Findings) -> None:
     if lost:
         many = f"{len(lost)} meshes such as {lost[0]!r} are" if len(lost) > 1 else f"the mesh {lost[0]!r} is"
         problem = f"{many} not found from the folder of this file"
-        remedy = "Write the file beside the model it came from, or pass package_dirs (--package-dir)."
+        remedy = "Write the file into the folder of the original model, or load it with package_dirs (--package-dir)."
         findings.warn("mesh", 0, "", problem, remedy)

@@ -1,6 +1,6 @@
-"""Repaired copies of model files: the repairs that findings carry, done on the parsed document, and the new text.
+"""Repaired copies of model files: applies the repairs of findings to the parsed document and writes its text.
 
-Only values that can be read in one way are repaired automatically; the original is never touched.
+Only a value with one possible meaning is repaired automatically. The original file is never changed.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from typing import Any
 from kinemorph.formats.findings import Finding, Findings, Repair
 from kinemorph.formats.sources import Source
 
-LARGEST = 200_000  # bytes of a file that is repaired
+LARGEST = 200_000  # bytes of a TOML file; larger ones are not repaired
 
 
-def mend(document: Any, findings: Iterable[Finding]) -> bytes:
-    """The text of a document after the repairs of these findings."""
+def repaired(document: Any, findings: Iterable[Finding]) -> bytes:
+    """The text of a document after the repairs of these findings; the document itself is changed."""
     for finding in findings:
         if finding.repair is not None:
             finding.repair()
@@ -28,7 +28,7 @@ def mend(document: Any, findings: Iterable[Finding]) -> bytes:
 
 
 def _written(root: Any) -> bytes:
-    """An XML document with the comments around it; the root begins on its original line."""
+    """The text of an XML document with the comments before and after its root; the root begins on its original line."""
     from lxml import etree
 
     def text(node: Any) -> str:
@@ -45,18 +45,18 @@ def _written(root: Any) -> bytes:
 
 
 def copy_name(path: Path) -> Path:
-    """`arm.fixed.urdf` for `arm.urdf`."""
+    """The path of the repaired copy of a file: `arm.fixed.urdf` for `arm.urdf`."""
     return path.with_name(f"{path.stem}.fixed{path.suffix}")
 
 
 class TomlRepairs:
-    """Makes repairs of a TOML file, comments and layout kept. The document is parsed when the first one is wanted."""
+    """Makes repairs of a TOML file that keep comments and layout. The file is parsed when the first repair is made."""
 
     def __init__(self, source: Source, findings: Findings) -> None:
         self.source, self.findings = source, findings
 
     def repair(self, values: Mapping[tuple[str | int, ...], Any]) -> Repair | None:
-        """A repair that writes these values, by path, into the document; None for a file that is too large."""
+        """A repair that writes values into the document, by the paths of their keys; None if the file is too large."""
         if self.findings.document is None and not self._parsed():
             return None
         document = self.findings.document
@@ -71,7 +71,7 @@ class TomlRepairs:
         return write
 
     def _parsed(self) -> bool:
-        """Parses the document with its layout, which takes much longer than reading it."""
+        """Parses the document with its layout, which takes much longer than parsing its data. False if that fails."""
         import tomlkit
         from tomlkit.exceptions import TOMLKitError
 

@@ -1,7 +1,7 @@
-"""Where models come from: the bytes of a file with its folder, the options of reading, and paths that stay inside.
+"""Sources of models: the bytes of a file with its folder, the options for reading it, and the search for other files.
 
-A model may name other files: meshes, includes. They are searched in the model's own folder and in folders that the
-caller names, and must lie inside one of these after all links are followed; anything else is refused.
+A model may name other files, such as meshes and includes. They are searched in the model's own folder and in folders
+that the caller names. After links are followed, a file must be inside one of these folders; otherwise it is not read.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from kinemorph.formats.findings import Findings
 from kinemorph.frozen import dataclass
 
 Base = Literal["fixed", "free"]
-PACKAGE_MARKS = ("package.xml", "manifest.xml", "model.config")  # files that make a folder a package
+PACKAGE_MARKS = ("package.xml", "manifest.xml", "model.config")  # a folder with one of these files is a package
 
 
 @dataclass(frozen=True)
 class Source:
-    """A model file in memory. `name` is what messages call it; `folder` is None for text without a file."""
+    """A model file in memory. `name` is its name in messages; `folder` is None for a text that is not in a file."""
 
     name: str
     data: bytes
@@ -33,26 +33,28 @@ class Source:
 class Options:
     """How a file is read.
 
-    `base` says how the root hangs on the world; None leaves it to the format (URDF: fixed). `package_dirs` are folders
-    in which `package://` and `model://` names are searched and in which files that a model names may lie, besides its
-    own folder. `sidecar` is the TOML file that adds what the format cannot say; None looks beside the model. `mendable`
-    keeps comments and white space of the parsed document, so that a mended copy can be written.
+    `base`          how the root body is connected to the world; None leaves it to the format (URDF: fixed)
+    `merge_fixed`   whether bodies that fixed joints connect are merged
+    `package_dirs`  folders, besides the model's own, in which files may be that the model names; `package://` and
+                    `model://` names are searched there
+    `sidecar`       the TOML file with data that the format cannot express; None searches in the folder of the model
+    `repairable`    whether comments and white space of the document are kept, so that a repaired copy can be written
     """
 
     base: Base | None = None
     merge_fixed: bool = False
     package_dirs: tuple[Path, ...] = ()
     sidecar: Path | None = None
-    mendable: bool = False
+    repairable: bool = False
 
 
 def read_file(path: Path, findings: Findings) -> Source | None:
-    """The bytes of a model file; None, with a finding, where it cannot be read."""
+    """The bytes of a model file; None, with a finding, if it cannot be read."""
     try:
         status = os.stat(path)
-        if not stat.S_ISREG(status.st_mode):  # a pipe would be waited for
-            what = "is a folder" if stat.S_ISDIR(status.st_mode) else "is no plain file"
-            findings.error("file", 0, "", f"the file {what}", "Check the path.")
+        if not stat.S_ISREG(status.st_mode):  # reading from a pipe could wait forever
+            what = "it is a folder" if stat.S_ISDIR(status.st_mode) else "it is a device or a pipe"
+            findings.error("file", 0, "", f"{what}, expected a file", "Name a model file.")
             return None
         size, data = status.st_size, b""
         if size <= limits.FILE_SIZE:
@@ -60,10 +62,10 @@ def read_file(path: Path, findings: Findings) -> Source | None:
             size = len(data)
         if size > limits.FILE_SIZE:
             problem = f"the file has {size} bytes, expected at most {limits.FILE_SIZE}"
-            findings.error("file", 0, "", problem, "Split it, or leave out data that is not needed.")
+            findings.error("file", 0, "", problem, "Split the file, or remove data that are not needed.")
             return None
         return Source(str(path), data, path.parent)
-    except (FileNotFoundError, NotADirectoryError, ValueError):  # no file has a zero byte in its name
+    except (FileNotFoundError, NotADirectoryError, ValueError):  # ValueError: the name has a zero byte
         findings.error("file", 0, "", "the file does not exist", "Check the path.")
         return None
     except OSError as error:
@@ -72,12 +74,14 @@ def read_file(path: Path, findings: Findings) -> Source | None:
         return None
 
 
-# a file that has become a pipe since it was looked at is not waited for
+# non-blocking, in case the file has been replaced by a pipe after `os.stat`
 READING = os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
 
 
 def _content(path: Path, size: int) -> bytes:
-    """The content of a file of that size, up to one byte more than allowed; some files do not report their size."""
+    """The content of a file, at most one byte more than allowed. `size` [byte] is what the operating system reports,
+    which is 0 for some files that are not empty.
+    """
     handle = os.open(path, READING)
     try:
         data = os.read(handle, (size or limits.FILE_SIZE) + 1)
@@ -89,27 +93,27 @@ def _content(path: Path, size: int) -> bytes:
 
 
 def unused_sidecar(options: Options, what: str, findings: Findings) -> None:
-    """Warns of a sidecar that was named for a format that has none."""
+    """Warns if the caller names a sidecar for a format that has no sidecars; `what` is a file of it: "a DH table"."""
     if options.sidecar is not None:
-        problem = f"the sidecar '{options.sidecar}' is not read: {what} has none"
-        findings.warn("dropped", 0, "", problem, "Save the model as TOML, and add to that.")
+        problem = f"the sidecar '{options.sidecar}' is not read, because {what} cannot have one"
+        findings.warn("dropped", 0, "", problem, "Save the model as TOML, and add the data of the sidecar there.")
 
 
 def sidecar_name(model: str) -> str:
-    """The name of the TOML file beside a model file that adds data its format cannot express."""
+    """The name of the sidecar of a model file: `arm.sidecar.toml` for `arm.urdf`."""
     return f"{os.path.splitext(os.path.basename(model))[0].strip('<>')}.sidecar.toml"
 
 
 class Outside(ValueError):
-    """A path that leaves the folders that may be read."""
+    """Raised for a path that is outside the folders that may be read."""
 
 
 def find_file(name: str, source: Source, options: Options) -> Path | None:
-    """The path of a file that a model names; None where it is not found. Raises Outside for paths that lead elsewhere.
+    """The path of a file that a model names; None if it is not found. Raises Outside if it may not be read.
 
     `package://pkg/rest` and `model://pkg/rest` are searched as pkg/rest in every folder that may be read and in
-    ROS_PACKAGE_PATH; then among the folders above the model's own and their neighbors, where a folder called pkg counts
-    only if a package.xml or the like makes it a package: otherwise a model could name any folder of the disk.
+    ROS_PACKAGE_PATH. Then the folders that contain the model are searched for pkg, but there a folder called pkg is
+    used only if it has a file such as package.xml. Otherwise a model could read from any folder of the disk.
     """
     scheme, mark, rest = name.partition("://")
     text = unquote(rest) if mark else name
@@ -118,7 +122,7 @@ def find_file(name: str, source: Source, options: Options) -> Path | None:
     own = () if source.folder is None else (source.folder,)
     if mark and scheme in ("package", "model"):
         package, _, inner = text.partition("/")
-        if package in ("", ".", "..") or "\\" in package:  # a package is a folder's name, never a path that leads out
+        if package in ("", ".", "..") or "\\" in package:  # a package is the name of a folder, not a path
             raise Outside(name)
         folders = [*options.package_dirs, *own, *_ros_folders()]
         roots = [folder / package for folder in folders]
@@ -132,7 +136,7 @@ def find_file(name: str, source: Source, options: Options) -> Path | None:
 
 
 def named_text(name: str, source: Source, options: Options) -> str:
-    """The text of a file that a model names. Raises Outside, FileNotFoundError, or ValueError where it is too large."""
+    """The text of a file that a model names. Raises Outside, FileNotFoundError, or ValueError if it is too large."""
     path = find_file(name, source, options)
     if path is None:
         raise FileNotFoundError(name)
@@ -143,16 +147,19 @@ def named_text(name: str, source: Source, options: Options) -> str:
 
 
 def is_package(folder: Path) -> bool:
-    """Whether a folder has a file that marks it as a package."""
+    """Whether a folder is a package: it has a file such as package.xml."""
     return any((folder / mark).is_file() for mark in PACKAGE_MARKS)
 
 
 def _ros_folders() -> list[Path]:
+    """The folders in the environment variable ROS_PACKAGE_PATH."""
     return [Path(folder) for folder in os.environ.get("ROS_PACKAGE_PATH", "").split(os.pathsep) if folder]
 
 
 def _first_inside(text: str, roots: list[Path]) -> Path | None:
-    """The first existing file `root / text` that lies in one of the roots after links are followed."""
+    """The first existing file `root / text` that is in one of the roots after links are followed; None if there is
+    none. Raises Outside if a path leads out of the roots.
+    """
     real_roots = [root.resolve() for root in roots]
     outside = False
     for root in roots:

@@ -1,4 +1,4 @@
-"""Writing model files: complete under their name, or not at all."""
+"""Writes model files in one step, so that a file under its name is always complete."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _memory: ContextVar[dict[Path, str] | None] = ContextVar("memory", default=None)
 
 @contextmanager
 def in_memory() -> Iterator[dict[Path, str]]:
-    """Collects the texts that are written inside the context, by path; no file is touched."""
+    """Inside this context, `write_text` stores texts by path in the dictionary yielded, and writes no files."""
     texts: dict[Path, str] = {}
     token = _memory.set(texts)
     try:
@@ -26,7 +26,9 @@ def in_memory() -> Iterator[dict[Path, str]]:
 
 
 def write_text(path: Path, text: str, findings: Findings) -> bool:
-    """Writes a text under a temporary name in the same folder, then renames it; False, with a finding, on failure."""
+    """Writes a text to a temporary file in the same folder, then renames it to `path`. False, with a finding, if that
+    fails.
+    """
     temporary = ""
     try:
         data = text.encode()
@@ -41,7 +43,8 @@ def write_text(path: Path, text: str, findings: Findings) -> bool:
         os.replace(temporary, path)
         return True
     except UnicodeEncodeError:
-        findings.error("name", 0, "", "a name or a text has a character that UTF-8 cannot hold", "Rename it.")
+        problem = "a name or text in the model has a character that UTF-8 cannot encode"
+        findings.error("name", 0, "", problem, "Rename the part.")
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         findings.error("file", 0, "", f"the file cannot be written: {reason}", "Check the folder and its permissions.")
@@ -51,7 +54,7 @@ def write_text(path: Path, text: str, findings: Findings) -> bool:
 
 
 def _mode(path: Path) -> int:
-    """The permissions of the file that is replaced, or those of a new file."""
+    """The permissions for a file: those of the file that it replaces, or the defaults for a new file."""
     if path.exists():
         return path.stat().st_mode & 0o777
     mask = os.umask(0)

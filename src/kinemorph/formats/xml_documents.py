@@ -1,7 +1,7 @@
-"""XML without its dangers: no document types, no entities, no network, and limits on size, depth and count.
+"""Parses XML safely: without document types, entities and network, and with limits on size, depth and count.
 
-Text becomes an lxml tree whose elements know their lines. Readers descend to the elements they know; none of them
-recurses along a file, so depth is limited twice.
+The result is an lxml tree whose elements know their lines. Besides the limit on depth, readers do not recurse, so a
+deeply nested file cannot overflow the stack.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ _BARE_PARSER = etree.XMLParser(**_SAFE, remove_blank_text=True, remove_comments=
 _TOO_DEEP = etree.XPath("boolean(" + "/*" * (limits.NESTING + 1) + ")")
 _COUNT = etree.XPath("count(//*)")
 _SHORTEST = len("<a/>")  # bytes of an element
-_LINES = 65_534  # older versions of libxml2 find later lines by the white space between elements
-# lxml takes a time that grows with the square of the attributes of an element; a tag that has many is long
+_LINES = 65_534  # beyond this line, older versions of libxml2 need the white space between elements to count lines
+# the time that lxml takes grows with the square of the number of attributes of an element; such a tag is long
 _CROWDED = etree.XPath(f"boolean(//@*[{limits.ATTRIBUTES + 1}])")
 _LONG = len(' a=""') * limits.ATTRIBUTES  # bytes of such a tag, at least
 _LONG_TAG = re.compile(rb"<[^<]{%d}" % _LONG)
@@ -41,13 +41,13 @@ _POSITION = re.compile(r"(, line \d+)?(, column \d+)?( \(.*\))?$")
 
 
 def parse(source: Source, findings: Findings, *, bare: bool = False) -> Node | None:
-    """The root element; None, with findings, where the text is no XML that may be read.
+    """The root element of an XML file; None, with a finding, if it is not well-formed or beyond a limit.
 
-    A `bare` tree has no comments and no white space between elements. It takes less time, but cannot be written again,
-    so it is not left in the findings.
+    A `bare` tree has no comments and no white space between elements. Parsing it takes less time, but it cannot be
+    written again, so it is not stored in the findings as the document to repair.
     """
     if not source.data or source.data.isspace():
-        findings.error("syntax", 1, "", "the file is empty, expected XML", "Write the model into it.")
+        findings.error("syntax", 1, "", "the file is empty, expected XML", "Name a file that contains a model.")
         return None
     wide = [_DOCTYPE.decode().encode(encoding) for encoding in _WIDE] if b"\0" in source.data else []
     for mark in (_DOCTYPE, *wide):
@@ -66,40 +66,41 @@ def parse(source: Source, findings: Findings, *, bare: bool = False) -> Node | N
         findings.error("syntax", line, "", f"the text is not well-formed XML: {reason}", "Correct it near this line.")
         return None
     about = root.getroottree().docinfo
-    if about.internalDTD is not None:  # in an encoding that hides it, such as UTF-7
+    if about.internalDTD is not None:  # in an encoding in which the search above misses it, such as UTF-7
         _typed(1, findings)
         return None
     if not _PARSER_STOPS and _TOO_DEEP(root):
         _too_deep(1, findings)
         return None
-    # most files are too short to have too many
+    # most files are too short to have too many elements
     count = int(_COUNT(root)) if len(source.data) > _SHORTEST * limits.ELEMENTS else 0
     if count > limits.ELEMENTS:
         problem = f"the file has {count} elements, expected at most {limits.ELEMENTS}"
         findings.error("file", 1, "", problem, "Split the file.")
         return None
     if _may_be_crowded(source.data, about.encoding) and _CROWDED(root):
-        problem = f"an element has more than {limits.ATTRIBUTES} attributes"
-        findings.error("file", 1, "", problem, "Remove those that are not of the format.")
+        problem = f"an element has more attributes than {limits.ATTRIBUTES}, the largest number allowed"
+        findings.error("file", 1, "", problem, "Remove attributes that do not belong to the format.")
         return None
-    if findings.document is None and not bare:  # that of the model itself comes first; others are what it includes
+    if findings.document is None and not bare:  # the model file itself is parsed first, included files later
         findings.document = root
     return root
 
 
 def _may_be_crowded(data: bytes, encoding: str | None) -> bool:
-    """Whether an element could have too many attributes: most files are not that long, or have no tag that is."""
-    if encoding == "UTF-7":  # in which tags have no brackets
+    """Whether an element could have too many attributes. Most files are too short for that, or have no long tag."""
+    if encoding == "UTF-7":  # in which the brackets of tags are encoded
         return True
     return len(data) > _LONG and _LONG_TAG.search(data) is not None
 
 
 def _few_lines(data: bytes) -> bool:
+    """Whether all versions of libxml2 count the lines of a file without white space between elements."""
     return len(data) <= _LINES or data.count(b"\n") <= _LINES
 
 
 def _stops_at(depth: int) -> bool:
-    """Whether the parser itself refuses elements deeper than that inside one another; libxml2 does at 256."""
+    """Whether the parser itself gives an error for elements nested deeper than `depth`; that of libxml2 is 256."""
     try:
         etree.fromstring(b"<a>" * (depth + 1) + b"</a>" * (depth + 1), _PARSER)
     except etree.XMLSyntaxError:
@@ -111,15 +112,17 @@ _PARSER_STOPS = _stops_at(limits.NESTING)
 
 
 def _typed(line: int, findings: Findings) -> None:
-    problem = "a document type declaration is there, expected none: it can pull in files and blow up memory"
-    findings.error("entities", line, "", problem, "Remove <!DOCTYPE ...> and write entities out.")
+    """Reports a document type declaration."""
+    problem = "the file has a document type declaration, expected none: it could read other files or fill the memory"
+    findings.error("entities", line, "", problem, "Remove <!DOCTYPE ...>, and replace entities by their text.")
 
 
 def _too_deep(line: int, findings: Findings) -> None:
-    problem = f"elements lie deeper than {limits.NESTING} inside one another"
-    findings.error("file", line, "", problem, "Flatten the file.")
+    """Reports elements that are nested too deep."""
+    problem = f"elements are nested deeper than {limits.NESTING}, the largest depth allowed"
+    findings.error("file", line, "", problem, "Nest fewer elements in each other.")
 
 
 def line_of(node: Node) -> int:
-    """The line of an element, counted from 1."""
+    """The line of an element, counted from 1; 0 if it is not known."""
     return int(node.sourceline or 0)

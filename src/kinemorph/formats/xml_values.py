@@ -1,4 +1,4 @@
-"""Attributes of XML elements as checked values: numbers, vectors, words. Mistakes give findings; reading continues."""
+"""Reads attributes of XML elements as numbers, vectors and words. Wrong values give findings, and reading continues."""
 
 from __future__ import annotations
 
@@ -11,62 +11,66 @@ from typing import NamedTuple
 from kinemorph.formats.findings import Findings, Repair
 from kinemorph.formats.xml_documents import Node, line_of
 from kinemorph.model.input_reader import short
+from kinemorph.words import counted
 
 
 class At(NamedTuple):
-    """A place in a document: where findings about a node go. `element` is what messages call the part: "link 'arm'"."""
+    """A node of a document, with the findings that record messages about it. `element` is its part: "link 'arm'"."""
 
     findings: Findings
     node: Node
     element: str
 
     def error(self, rule: str, problem: str, remedy: str, repair: Repair | None = None) -> None:
-        """Records what keeps the model from being loaded."""
+        """Records an error on the line of the node; see `Findings.error`."""
         self.findings.error(rule, line_of(self.node), self.element, problem, remedy, repair)
 
     def warn(self, rule: str, problem: str, remedy: str, repair: Repair | None = None) -> None:
-        """Records a questionable value, or something that is left out."""
+        """Records a warning on the line of the node; see `Findings.warn`."""
         self.findings.warn(rule, line_of(self.node), self.element, problem, remedy, repair)
 
 
 class Tally:
-    """Warnings that may hold for many parts: one for each kind and file, at the first part, with their number."""
+    """Collects warnings that may apply to many parts, and reports each kind once per file: for the first part, with
+    the number of parts.
+    """
 
     def __init__(self) -> None:
         self._first: dict[tuple[str, str, str], tuple[At, str, str]] = {}  # by file, rule and kind
         self._repairs: dict[tuple[str, str, str], list[Repair | None]] = {}  # one entry per part
 
     def add(self, at: At, rule: str, problem: str, remedy: str, kind: str = "", repair: Repair | None = None) -> None:
-        """Counts one more part; `kind` is the problem itself where none is given."""
+        """Counts one more part with a warning of this kind; without `kind`, warnings of the same text are one kind."""
         key = (at.findings.file, rule, kind or problem)
         self._first.setdefault(key, (at, problem, remedy))
         self._repairs.setdefault(key, []).append(repair)
 
     def report(self) -> None:
-        """One warning per kind, whose repair mends all parts."""
+        """Records one warning per kind; its repair corrects all parts."""
         for key, (at, problem, remedy) in self._first.items():
             count, repairs = len(self._repairs[key]), [repair for repair in self._repairs[key] if repair]
             more = f" ({count} times in this file)" if count > 1 else ""
-            at.warn(key[1], problem + more, remedy, partial(_mend, repairs) if repairs else None)
+            at.warn(key[1], problem + more, remedy, partial(_repair_all, repairs) if repairs else None)
 
 
-def _mend(repairs: Iterable[Repair]) -> None:
+def _repair_all(repairs: Iterable[Repair]) -> None:
+    """Applies several repairs."""
     for repair in repairs:
         repair()
 
 
 class Values:
-    """Reads attributes; `element` in its methods is what messages call the part: "link 'arm'"."""
+    """Reads attributes of XML elements. In its methods, `element` is the part that messages name: "link 'arm'"."""
 
     def __init__(self, findings: Findings) -> None:
         self.findings = findings
 
     def at(self, node: Node, element: str) -> At:
-        """The place of a node."""
+        """A node with the findings of this file, to record messages about it."""
         return At(self.findings, node, element)
 
     def word(self, node: Node, attribute: str, element: str, *, instead: str = "") -> str:
-        """Text that must be there and must not be empty."""
+        """The text of a required attribute; `instead`, with a finding, if it is missing or empty."""
         text = node.get(attribute)
         if text is None or not text.strip():
             found = "is missing" if text is None else "is empty"
@@ -76,7 +80,7 @@ class Values:
         return str(text)
 
     def number(self, node: Node, attribute: str, element: str, default: float | None = None) -> float:
-        """A finite number; the default where the attribute is missing, a finding where there is no default."""
+        """The finite number in an attribute; the default if it is missing; a finding if there is no default."""
         text = node.get(attribute)
         if text is None:
             if default is None:
@@ -94,7 +98,7 @@ class Values:
     def numbers(
         self, node: Node, attribute: str, count: int, element: str, default: tuple[float, ...] | None = None
     ) -> tuple[float, ...]:
-        """As many finite numbers, with white space between."""
+        """The `count` finite numbers in an attribute, separated by white space; the default if it is missing."""
         text = node.get(attribute)
         if text is None:
             if default is None:
@@ -106,31 +110,31 @@ class Values:
     def reals(
         self, node: Node, text: str, count: int, what: str, element: str, attribute: str | None = None
     ) -> tuple[float, ...]:
-        """As many finite numbers out of a text; `attribute` as for `real`."""
+        """The `count` finite numbers in a text; zeros, with a finding, for any other text. Arguments as for `real`."""
         try:
             found = tuple([float(part) for part in text.split()])
             if len(found) == count and "_" not in text and math.isfinite(sum(found)):
                 return found
         except ValueError:
             pass
-        parts, mended = text.split(), mended_numbers(text, count)
-        if mended:
-            problem = f"{what} is {short(text)}, expected {count} numbers with decimal points and spaces between"
-            remedy = f"Write {short(mended)}."
-            self.at(node, element).error("number", problem, remedy, replacement(node, attribute, mended))
+        parts, corrected = text.split(), corrected_numbers(text, count)
+        if corrected:
+            problem = f"{what} is {short(text)}, expected {count} numbers with decimal points, separated by spaces"
+            remedy = f"Write {short(corrected)}."
+            self.at(node, element).error("number", problem, remedy, replacement(node, attribute, corrected))
             return (0.0,) * count
         if len(parts) != count:
-            problem = f"{what} is {short(text)} with {len(parts)} numbers, expected {count}"
-            remedy = "Write them with spaces between." if "," in text else f"Write exactly {count}."
+            problem = f"{what} is {short(text)} with {counted(len(parts), 'number')}, expected {count}"
+            remedy = "Separate the numbers by spaces." if "," in text else f"Write exactly {count}."
             self.at(node, element).error("number", problem, remedy)
             return (0.0,) * count
         return tuple(self.real(node, part, what, element) for part in parts)
 
     def real(self, node: Node, text: str, what: str, element: str, attribute: str | None = None) -> float:
-        """One finite number out of a text; 0, with a finding, for anything else.
+        """The finite number in a text; 0, with a finding, for any other text.
 
-        `attribute` is where the text stands ("" for the element itself), so that it can be mended; None where it is
-        a part of a longer one.
+        `what` names the value in messages. `attribute` is the attribute that contains the text ("" for the text of the
+        element), so that it can be repaired; None if the text is only a part of it.
         """
         repair = None
         try:
@@ -141,17 +145,17 @@ class Values:
         except ValueError:
             expected, remedy = "a number", "Write a number such as 0.5."
             if "${" in text:
-                remedy = "Call the file .xacro, so that its macros are expanded."
+                remedy = "Give the file the ending .xacro, so that its macros are expanded."
             elif "," in text:
                 remedy = f"Write a point for the decimal comma: {short(text.replace(',', '.'))}."
-                mended = mended_numbers(text, 1)
-                repair = replacement(node, attribute, mended) if mended else None
+                corrected = corrected_numbers(text, 1)
+                repair = replacement(node, attribute, corrected) if corrected else None
         problem = f"{what} is {short(text)}, expected {expected}"
         self.at(node, element).error("number", problem, remedy, repair)
         return 0.0
 
     def missing(self, node: Node, attribute: str, element: str, expected: str) -> None:
-        """Reports a missing attribute."""
+        """Reports a missing attribute; `expected` says what it should contain."""
         problem = f"<{node.tag}>: attribute '{attribute}' is missing, expected {expected}"
         self.at(node, element).error("structure", problem, f'Write <{node.tag} {attribute}="...">.')
 
@@ -160,12 +164,12 @@ class Values:
 
 _PLAIN = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _COMMA = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?")
-_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}")  # 1,234: the one or the other
+_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}")  # 1,234 may mean 1.234 or 1234
 _BETWEEN = re.compile(r"\s*[,;]\s*|\s+")
 
 
-def mended_numbers(text: str, count: int) -> str:
-    """The same numbers with decimal points and spaces between; empty where they can be read in more than one sense.
+def corrected_numbers(text: str, count: int) -> str:
+    """The numbers of a text with decimal points, separated by spaces; empty if the text has not exactly one meaning.
 
     `1,5` is `1.5`; `0,5 1 2,25` is `0.5 1 2.25`; `0, 0, 1` is `0 0 1`.
     """
@@ -183,13 +187,13 @@ def mended_numbers(text: str, count: int) -> str:
 
 
 def replacement(node: Node, attribute: str | None, text: str) -> Repair | None:
-    """A repair that writes another text: into an attribute, or into the element itself for "". None for None."""
+    """A repair that writes a text into an attribute, or into the element itself if `attribute` is "". None for None."""
 
     def repair() -> None:
         if attribute:
             node.set(attribute, text)
         else:
-            del node[:]  # comments within the text
+            del node[:]  # removes comments inside the text
             node.text = text
 
     return None if attribute is None else repair

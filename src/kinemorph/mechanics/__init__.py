@@ -1,4 +1,4 @@
-"""How physics is written: pure functions over any scalar, on a Tree of links.
+"""The equations of mechanics: pure functions over any scalar, on a Tree of links.
 
 trees/          the data of the recursions: one link per elementary joint, frames on the joint axes
 recursions/     kinematics, inverse dynamics (RNEA), mass matrix (CRBA), forward dynamics (ABA), energies

@@ -1,18 +1,18 @@
-"""What the robot is: frozen data, checked once, no equations.
+"""The description of a robot: frozen data that is checked once, without equations.
 
-body, joint, shapes    the parts; `meshes` reads mesh files
-robot                  the whole: bodies, joints, loops, frames, couplings, gravity
+body, joint, shapes    the parts of a robot; `meshes` reads mesh files
+robot                  a robot: bodies, joints, loops, frames, couplings, gravity
 system                 a robot with elements and settings
 parameter              named numbers with nominal values, and formulas of them
-units, expressions     numbers as text: "5 mm", "m1 * l1**2 / 12"
-topology               trees, cycles, paths, matrices of the graph of bodies
-configuration          the manifold on which q lives
+units, expressions     numbers given as text: "5 mm", "m1 * l1**2 / 12"
+topology               trees, cycles, paths and matrices of the graph of bodies
+configuration          integration and differences of configurations q
 couplings              joints that follow other joints
-input_reader           raw input to checked data, with every mistake noted
-building/              the strict builder and its rules
-changes/               a robot in, another one out: merged, re-rooted, with rotors
-elements/              what acts on a robot, as data
+input_reader           checks raw input and records every problem in it
+building/              the builder of robots and its rules
+changes/               functions that return a changed robot: merged, re-rooted, with rotors
+elements/              the data of elements, which act on a robot: springs, motors, sensors
 modules/               modules that dock, and the robots that they make up
-conventions/           ours, and those of other libraries
-library/               ready-made robots, one line each
+conventions/           the conventions of Kinemorph, and conversions to those of other libraries
+library/               ready-made robots
 """

@@ -1,8 +1,8 @@
-"""A rigid body: mass, center of mass, rotational inertia about it, and shapes to draw.
+"""A rigid body: mass, center of mass, rotational inertia about the center of mass, and shapes to draw.
 
-All quantities are in the body's own frame. The helpers make the uniform solids of textbooks; each takes the position
-of its center and stands along z unless told otherwise. A helper only fills in the numbers: the body is checked when
-its robot is built.
+All quantities are in the body's own frame. The class methods make uniform solids; each takes the position of the center
+[m] of the solid, whose axis is along z unless `axis` says otherwise. They only fill in the numbers: a body is checked
+when its robot is built.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Matrix: TypeAlias = tuple[Vector, Vector, Vector]
 ORIGIN: Vector = (0.0, 0.0, 0.0)
 NO_INERTIA: Matrix = (ORIGIN, ORIGIN, ORIGIN)
 AXES = {"x": 0, "y": 1, "z": 2}
-# rotations that carry the z axis of a solid onto the named body axis
+# rotations that turn the z axis of a solid to the named body axis
 STANDING = {
     "x": ((0.0, 0.0, 1.0), (0.0, 1.0, 0.0), (-1.0, 0.0, 0.0)),
     "y": ((1.0, 0.0, 0.0), (0.0, 0.0, 1.0), (0.0, -1.0, 0.0)),
@@ -32,7 +32,7 @@ STANDING = {
 class Body:
     """A rigid body. `mass` [kg], `com` [m] (3,), `inertia` [kg m^2] (3, 3) about the center of mass in body axes.
 
-    `shapes` are what it looks like, `collisions` what it touches with.
+    `shapes` are drawn; `collisions` are the shapes for contact.
     """
 
     name: str
@@ -44,12 +44,12 @@ class Body:
 
     @classmethod
     def massless(cls, name: str) -> Body:
-        """A body without mass, for composite joints: something with mass must hang below it."""
+        """A body without mass, to build one joint out of several. A body with mass has to be attached to it."""
         return cls(name)
 
     @classmethod
     def point(cls, name: str, mass: Any, position: Any = ORIGIN, *, radius: Any = 0.05) -> Body:
-        """A point mass at `position`, drawn as a ball of `radius` on a line from the body's origin."""
+        """A point `mass` [kg] at `position` [m], drawn as a ball of `radius` [m] on a line from the body's origin."""
         ball = Sphere(radius, Pose(IDENTITY.R, tuple(position)), ORANGE)
         return cls(name, mass, tuple(position), NO_INERTIA, (Line(ORIGIN, tuple(position), color=GRAPHITE), ball))
 
@@ -57,9 +57,9 @@ class Body:
     def rod(
         cls, name: str, mass: Any, length: Any, center: Any = ORIGIN, *, axis: str = "z", radius: Any = None
     ) -> Body:
-        """A thin uniform rod along `axis`: m l^2 / 12 across, nothing about itself.
+        """A thin uniform rod along `axis`: inertia m l^2 / 12 about the axes across it, none about its own axis.
 
-        `radius` [m] is for drawing only: 0.03, within 0.5 % and 15 % of the length, where it is left out.
+        `radius` [m] is for drawing only; its default is 0.03, but at least 0.5 % and at most 15 % of the length.
         """
         across = mass * length * length / 12.0
         moments = [across, across, across]
@@ -72,7 +72,7 @@ class Body:
 
     @classmethod
     def cylinder(cls, name: str, mass: Any, radius: Any, length: Any, center: Any = ORIGIN, *, axis: str = "z") -> Body:
-        """A uniform solid cylinder along `axis`: m r^2 / 2 about it, m (3 r^2 + l^2) / 12 across."""
+        """A uniform solid cylinder along `axis`: inertia m r^2 / 2 about `axis`, m (3 r^2 + l^2) / 12 across it."""
         across = mass * (3.0 * radius * radius + length * length) / 12.0
         moments = [across, across, across]
         moments[AXES[axis]] = 0.5 * mass * radius * radius
@@ -81,7 +81,7 @@ class Body:
 
     @classmethod
     def box(cls, name: str, mass: Any, size: Any, center: Any = ORIGIN) -> Body:
-        """A uniform cuboid with edge lengths `size` along x, y, z."""
+        """A uniform cuboid with edge lengths `size` [m] along x, y, z."""
         xx, yy, zz = (edge * edge for edge in size)
         moments = (mass * (yy + zz) / 12.0, mass * (xx + zz) / 12.0, mass * (xx + yy) / 12.0)
         solid = Box(tuple(size), Pose(IDENTITY.R, tuple(center)))
@@ -89,12 +89,12 @@ class Body:
 
     @classmethod
     def sphere(cls, name: str, mass: Any, radius: Any, center: Any = ORIGIN) -> Body:
-        """A uniform solid ball: 2 m r^2 / 5 about every axis."""
+        """A uniform solid ball: inertia 2 m r^2 / 5 about every axis."""
         moment = 0.4 * mass * radius * radius
         solid = Sphere(radius, Pose(IDENTITY.R, tuple(center)))
         return cls(name, mass, tuple(center), diagonal(moment, moment, moment), (solid,))
 
 
 def diagonal(xx: Any, yy: Any, zz: Any) -> Matrix:
-    """An inertia matrix with these moments and no products."""
+    """The inertia matrix with these moments of inertia and no products of inertia."""
     return ((xx, 0.0, 0.0), (0.0, yy, 0.0), (0.0, 0.0, zz))

@@ -1,11 +1,11 @@
-"""The configuration manifold: where q lives, how v moves it, and the pose and twist across a joint.
+"""The configuration manifold: how a velocity v changes the configuration q, and the pose and twist across a joint.
 
-Quaternion and planar coordinates are not a vector space: q + v dt leaves the manifold. `integrate` is exact:
-the exponential of each joint's group at a constant body velocity (SE(3) for free, SE(2) for planar, SO(3) for
-spherical, plain addition for the rest); `difference` is its inverse. Written over any scalar: given NumPy arrays
-(..., n) they give arrays, given sequences of scalars they give a tuple.
+Quaternions and planar coordinates do not form a vector space: q + v dt leaves the manifold. `integrate` is exact: it
+uses the exponential map of each joint's group at constant body velocity (SE(3) for free, SE(2) for planar, SO(3) for
+spherical joints, plain addition for all others); `difference` is its inverse. Both work for any type of number: NumPy
+arrays of shape (..., n) give an array, sequences of scalars give a tuple.
 
-Everything is dispatched through one table, by primitive.
+A joint's motion is a product of primitives (see `model.joint`); the table `MANIFOLDS` has one row per primitive.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ from kinemorph.model.joint import Axis, Joint
 from kinemorph.model.parameter import Lookup, evaluate, evaluate_all
 from kinemorph.model.robot import Robot
 
-UNBOUNDED = 1e6  # [rad] or [m]: limits beyond are written for "none"
+UNBOUNDED = 1e6  # [rad] or [m]: a larger limit means "no limit"
 
 # ── one row per primitive ─────────────────────────────────────────────────────────────────────────────────────────────
 
 
 class Manifold(NamedTuple):
-    """What one primitive does: its motion at q, its body twist for v, and how q moves by v in unit time, and back."""
+    """The functions of one primitive: pose at q, body twist for v, q after unit time at v, and v from q0 to q1."""
 
     motion: Callable[[Axis, S, Sequence[S]], Pose]  # (axis, pitch, q)
     twist: Callable[[Axis, S, Sequence[S]], Vec]  # (axis, pitch, v)
@@ -65,7 +65,7 @@ def _planar_integrate(q: Sequence[S], v: Sequence[S]) -> Vec:
 def _planar_difference(q0: Sequence[S], q1: Sequence[S]) -> Vec:
     x, y, angle = sub(q1, q0)
     turns = floor(angle / (2.0 * math.pi) + 0.5)
-    angle = where(less_equal(absolute(angle), math.pi), angle, angle - 2.0 * math.pi * turns)  # the nearest turn
+    angle = where(less_equal(absolute(angle), math.pi), angle, angle - 2.0 * math.pi * turns)  # within one half turn
     sine, cosine = sincos(q0[2])
     forward, sideways = cosine * x + sine * y, cosine * y - sine * x
     a, b, _, _ = rotation_coefficients(angle * angle)
@@ -75,7 +75,7 @@ def _planar_difference(q0: Sequence[S], q1: Sequence[S]) -> Vec:
 
 
 def _turned(q: Sequence[S], w: Sequence[S]) -> Vec:
-    """A quaternion after unit time at body rate w, of length 1 whatever its length was."""
+    """The unit quaternion after unit time at body rate w [rad/s], from a quaternion q of any length."""
     return quat_normalize(quat_multiply(q, quat_exp(w)))
 
 
@@ -138,7 +138,7 @@ MANIFOLDS: dict[str, Manifold] = {
 
 
 def joint_motion(joint: Joint, q: Sequence[S], lookup: Lookup | None = None) -> Pose:
-    """The motion X(q) across a joint, q of shape (nq,): its frame on the child seen from its frame on the parent."""
+    """The pose of the joint frame on the child in the joint frame on the parent, at coordinates q, shape (nq,)."""
     motion = IDENTITY
     for step in joint.table.primitives:
         axis = joint.axes[step.axis or 0]
@@ -148,13 +148,13 @@ def joint_motion(joint: Joint, q: Sequence[S], lookup: Lookup | None = None) -> 
 
 
 def joint_pose(joint: Joint, q: Sequence[S], lookup: Lookup | None = None) -> Pose:
-    """T_parent_child at the joint's coordinates q, shape (nq,)."""
+    """T_parent_child, the pose of the child in the parent, at the joint's coordinates q, shape (nq,)."""
     before, after = evaluate_all(joint.placement, lookup), evaluate_all(joint.child_placement, lookup)
     return compose(before, joint_motion(joint, q, lookup), inverse(after))
 
 
 def joint_twist(joint: Joint, q: Sequence[S], v: Sequence[S], lookup: Lookup | None = None) -> Vec:
-    """Twist of the child against the parent, shape (6,), in the joint frame on the child."""
+    """The twist of the child relative to the parent, shape (6,), linear part first, in the joint frame on the child."""
     total: Vec | None = None
     for step in joint.table.primitives:
         axis, pitch = joint.axes[step.axis or 0], evaluate(joint.pitch, lookup)
@@ -171,12 +171,12 @@ def joint_twist(joint: Joint, q: Sequence[S], v: Sequence[S], lookup: Lookup | N
 
 
 def neutral(robot: Robot) -> Array:
-    """The configuration with every joint at zero and every quaternion at 1, shape (nq,)."""
+    """The configuration with all coordinates zero and all quaternions (1, 0, 0, 0), shape (nq,)."""
     return np.array([value for joint in robot.joints for value in joint.table.neutral], dtype=float)
 
 
 class Dice(random.Random):
-    """Random numbers where NumPy's generators would take longer to import than to use."""
+    """A random number generator that imports faster than NumPy's, for a few numbers."""
 
     def normal(self, size: int) -> Array:
         """Normally distributed numbers, shape (size,)."""
@@ -186,16 +186,16 @@ class Dice(random.Random):
 def random_configuration(robot: Robot, rng: np.random.Generator | Dice) -> Array:
     """A random configuration, shape (nq,).
 
-    Within the limits where there are any, else angles in [-pi, pi] and lengths in [-1, 1] m; in a range wider than 1e6
-    a limit beyond 1e6 counts as none. Quaternions are uniform over all rotations. Coupled joints follow their leaders,
-    which stay where all their followers are within limits too.
+    Coordinates are uniform within their limits; without limits, angles are in [-pi, pi] and lengths in [-1, 1] m. If a
+    range is wider than 1e6, its limits beyond 1e6 are ignored. Quaternions are uniform over all rotations. Coupled
+    joints follow their leaders, and a leader stays within the limits of its followers too.
     """
     q = neutral(robot)
     lower, upper = (limits.tolist() for limits in coupled_limits(robot))
     reach = {"rad": np.pi, "m": 1.0}
     for joint in robot.joints:
         at = robot.q_slice(joint.name)
-        part, units = q[at], joint.table.q_units  # a view
+        part, units = q[at], joint.table.q_units  # `part` is a view of q
         for i, (unit, low, high) in enumerate(zip(units, lower[at], upper[at], strict=True)):
             if unit:
                 low, high = _bounded(low, high, reach[unit])
@@ -210,7 +210,7 @@ def random_configuration(robot: Robot, rng: np.random.Generator | Dice) -> Array
 
 
 def _bounded(low: float, high: float, reach: float) -> tuple[float, float]:
-    """A range to draw from: where a side has no limit, or none that means anything, as far as `reach` from zero."""
+    """The range (low, high) to draw from. A missing limit, or one beyond 1e6, is replaced by -`reach` or `reach`."""
     if high - low > UNBOUNDED:
         low, high = low if low >= -UNBOUNDED else -math.inf, high if high <= UNBOUNDED else math.inf
     low = low if math.isfinite(low) else min(-reach, high - reach)
@@ -218,25 +218,26 @@ def _bounded(low: float, high: float, reach: float) -> tuple[float, float]:
 
 
 def integrate(robot: Robot, q: Any, v: Any) -> Any:
-    """q, shape (nq,), after unit time at constant body velocity v, shape (nv,). For a step of length h pass h * v.
+    """The configuration, shape (nq,), after unit time at constant body velocity v, shape (nv,), starting from q.
 
-    Quaternions count by their direction and come back with length 1. ShapeError where q or v is not finite, or a
-    quaternion is zero.
+    For a step of size h pass h * v. Quaternions in q may have any length except 0; those returned have length 1. Raises
+    ShapeError if q or v is not finite or a quaternion is zero.
     """
     return _by_primitive(robot, "integrate", (q, robot.nq, "q"), (v, robot.nv, "v"))
 
 
 def difference(robot: Robot, q0: Any, q1: Any) -> Any:
-    """The constant body velocity, shape (nv,), that carries q0 to q1 in unit time: the inverse of `integrate`.
+    """The constant body velocity, shape (nv,), that moves q0 to q1 in unit time: the inverse of `integrate`.
 
-    Planar, spherical and free joints take the shortest turn, of at most pi [rad] either way: `integrate(robot, q0,
-    difference(robot, q0, q1))` is q1 up to whole turns of a planar joint and up to the sign of a quaternion. The angles
-    of all other joints count their turns.
+    Planar, spherical and free joints take the shortest rotation, at most pi [rad]: `integrate(robot, q0,
+    difference(robot, q0, q1))` is q1 up to whole turns of a planar joint and the sign of a quaternion. The angles of
+    all other joints are subtracted as they are, whole turns included.
     """
     return _by_primitive(robot, "difference", (q0, robot.nq, "q0"), (q1, robot.nq, "q1"))
 
 
 def _by_primitive(robot: Robot, what: str, first: tuple[Any, int, str], second: tuple[Any, int, str]) -> Any:
+    """The result of the function `what` of `MANIFOLDS` for all primitives; each argument is (values, size, name)."""
     a, b = _columns(*first), _columns(*second)
     result: list[S] = []
     for joint in robot.joints:
@@ -249,15 +250,15 @@ def _by_primitive(robot: Robot, what: str, first: tuple[Any, int, str], second: 
         stacked = np.stack(np.broadcast_arrays(*result), axis=-1) if result else np.zeros(np.shape(first[0]))
         if not np.all(np.isfinite(stacked)):
             raise ShapeError(
-                f"{what} of robot '{robot.name}': {first[2]} or {second[2]} is not a finite state. Look for a missing "
-                "value, or a quaternion of length 0; a free joint is [x y z qw qx qy qz]."
+                f"{what} for robot '{robot.name}': {first[2]} or {second[2]} has a value that is not finite, or a "
+                "quaternion of length 0. Check its values; a free joint has the coordinates [x y z qw qx qy qz]."
             )
         return stacked
     return tuple(result)
 
 
 def _columns(values: Any, length: int, name: str) -> list[S]:
-    """The scalars of a sequence, or the columns of an array (..., length)."""
+    """The items of a sequence, or the columns of an array of shape (..., length); `length` of them, or ShapeError."""
     found = values.shape[-1] if isinstance(values, np.ndarray) and values.ndim else len(values)
     if found != length:
         raise ShapeError(f"{name} has {found} entries, expected {length}.")

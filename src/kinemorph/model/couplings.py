@@ -1,11 +1,12 @@
-"""Coupled joints: the first leader of each chain, and the limits that its followers leave to it.
+"""Coupled (mimic) joints: the first leader of each chain of followers, and its range with the limits of all followers.
 
-A coupled joint may follow a joint that follows another. Resolved to the leader that follows no other joint, every
-follower is one affine function of it, q = multiplier * lead + offset, so its limits are limits of the leader:
+A coupled joint may follow a joint that itself follows another. Each follower is an affine function of the first leader
+of its chain, which follows no other joint: q = multiplier * lead + offset. So the limits of the follower also limit the
+leader:
 
     lower <= multiplier * lead + offset <= upper
 
-All numbers are taken at the nominal values of the parameters.
+All numbers are computed at the nominal values of the parameters.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from kinemorph.errors import Problem
 from kinemorph.model.parameter import evaluate
 from kinemorph.model.robot import Coupling, Robot
 
-ROUNDING = 1e-9  # times the size of the limits, at least 1 rad or 1 m: ranges that miss by less meet in a point
+ROUNDING = 1e-9  # relative to the limits, at least 1 rad or 1 m: ranges with a smaller gap count as touching
 
 
 class Follower(NamedTuple):
@@ -31,7 +32,7 @@ class Follower(NamedTuple):
 
 
 class Clash(NamedTuple):
-    """A follower whose limits leave its leader an empty range, and the range the leader had until then."""
+    """A follower `joint` whose limits leave no value for its leader, and the range of the leader without them."""
 
     joint: str
     follower: Follower
@@ -40,7 +41,7 @@ class Clash(NamedTuple):
 
 
 def followers(couplings: Iterable[Coupling]) -> dict[str, Follower]:
-    """For every coupled joint: the leader that follows no other, with multiplier and offset of the whole chain."""
+    """For every coupled joint: the first leader of its chain, with the multiplier and offset of the whole chain."""
     direct = {c.joint: Follower(c.leader, float(evaluate(c.multiplier)), float(evaluate(c.offset))) for c in couplings}
     resolved: dict[str, Follower] = {}
     for joint in direct:
@@ -57,30 +58,30 @@ def followers(couplings: Iterable[Coupling]) -> dict[str, Follower]:
 
 
 def coupled_limits(robot: Robot) -> tuple[Array, Array]:
-    """Lower and upper limits of q, shape (nq,) each, [rad] or [m]; a leader is bound by its followers' limits too.
+    """Lower and upper limits of q, shape (nq,) each, [rad] or [m]; leaders are limited by their followers too.
 
-    The followers keep their own limits. The builder refuses limits that contradict each other; without it, a leader
-    keeps the range it had before the contradiction.
+    Followers have their own limits. The builder refuses limits that contradict each other; in a robot made without the
+    builder, limits of a follower that would leave no value for the leader are ignored.
     """
     lower, upper, _ = _narrowed(robot)
     return lower, upper
 
 
 def limit_problems(robot: Robot) -> list[Problem]:
-    """One problem for every follower whose limits contradict its leader's. The robot has no other problems."""
+    """One problem for every follower whose limits contradict those of its leader, for an otherwise valid robot."""
     found = []
     for joint, (leader, multiplier, offset), lower, upper in _narrowed(robot)[2]:
         mine = robot.joint(joint)
         what = (
             f"its limits are [{mine.lower[0]:.6g}, {mine.upper[0]:.6g}] and it follows {multiplier:.6g} * '{leader}' + "
-            f"{offset:.6g}, but '{leader}' can only be in [{lower:.6g}, {upper:.6g}], expected a range for both"
+            f"{offset:.6g}, but '{leader}' can only be in [{lower:.6g}, {upper:.6g}], expected ranges that overlap"
         )
         found.append(Problem("coupling", joint, what, "Widen the limits, or correct the multiplier or the offset."))
     return found
 
 
 def _narrowed(robot: Robot) -> tuple[Array, Array, list[Clash]]:
-    """The limits of q, (nq,) each, with every leader's range cut down by its followers; and where nothing was left."""
+    """Lower and upper limits of q, shape (nq,) each, with leaders limited by their followers; and contradictions."""
     lower, upper = robot.q_lower, robot.q_upper
     clashes = []
     for joint, follower in followers(robot.couplings).items():
@@ -101,5 +102,5 @@ def _narrowed(robot: Robot) -> tuple[Array, Array, list[Clash]]:
 
 
 def _meet(low: float, high: float) -> bool:
-    """Whether low <= high but for rounding."""
+    """Whether low <= high up to rounding."""
     return bool(low - high <= ROUNDING * max(1.0, min(abs(low), abs(high))))

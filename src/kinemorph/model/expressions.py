@@ -1,9 +1,9 @@
 """Expressions in model files: "0.5 * l1", "m1 * l1**2 / 12", "atan2(a, b) - pi / 2".
 
-The grammar is closed: numbers, names of parameters, + - * / **, brackets, `pi`, and the op vocabulary as functions. It
-binds as Python does. Nothing is ever evaluated as code. A name is a word, or words with points between them ("q.hip");
-any other stands in `backquotes`, doubled where it holds one. What is constant folds into a number; `written` prints a
-Value so that it reads back as the same.
+An expression consists of numbers, names of parameters, + - * / **, brackets, `pi`, and the ops of `vocabulary.ops` as
+functions; operators have the precedence of Python. No text is ever run as Python code. A name is a word, or words
+joined by dots ("q.hip"). Any other name stands between `backquotes`; a backquote inside it is doubled. Constant parts
+become numbers. `written` turns a Value back into text that parses to the same Value.
 
     sum = product (("+" | "-") product)*        sign  = ("+" | "-")* power
     product = sign (("*" | "/") sign)*          power = atom ("**" sign)?
@@ -24,9 +24,9 @@ from kinemorph.vocabulary.ops import OPS
 from kinemorph.words import did_you_mean
 
 LONGEST = 20_000  # characters of an expression
-DEEPEST = 60  # brackets and powers inside one another
-TALLEST = 200  # ops one above the other in a formula: what sums and products build up from left to right
-LARGEST = 20_000  # ops in a formula, shared parts counted wherever they appear
+DEEPEST = 60  # nested brackets and powers
+TALLEST = 200  # depth of the tree of a formula, which grows with every further term of a sum
+LARGEST = 20_000  # ops in a formula; shared parts count wherever they appear
 
 _NUMBER = r"(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
 _TOKEN = re.compile(
@@ -38,7 +38,7 @@ BINARY = {"+": "add", "-": "sub", "*": "mul", "/": "div"}
 
 
 class Token(NamedTuple):
-    """A piece of an expression: number, name, quoted, sign or end; `column` counts from 1."""
+    """A piece of an expression; `kind` is "number", "name", "quoted", "sign" or "end"; `column` counts from 1."""
 
     kind: str
     text: str
@@ -46,22 +46,22 @@ class Token(NamedTuple):
 
 
 class ExpressionError(ValueError):
-    """An expression that cannot be read: what is wrong, in which column, and the remedy where there is one."""
+    """An expression cannot be parsed. The message says what is wrong, in which column, and, if known, the remedy."""
 
     def __init__(self, what: str, remedy: str = "") -> None:
         super().__init__(Problem("", "", what, remedy) if remedy else what)
 
 
 def parse_expression(text: str, names: Mapping[str, Value], *, hints: bool = True) -> Value:
-    """The Value of an expression; `names` holds what its names stand for. Raises ExpressionError with a sentence.
+    """The Value of an expression, in which `names` gives the Value of each name. Raises ExpressionError.
 
-    `hints` looks for the nearest name in place of one that is not there.
+    With `hints`, the error for an unknown name offers the known name nearest to it.
     """
     return _Parser(text, names, hints=hints).parse()
 
 
 def names_in(text: str) -> tuple[str, ...]:
-    """The names that an expression refers to, functions aside, each once. Raises ExpressionError."""
+    """The names in an expression, each once, without names of functions. Raises ExpressionError."""
     tokens = _tokens(text)
     found = [
         token.text
@@ -80,7 +80,7 @@ def _tokens(text: str) -> list[Token]:
         if match is None:
             column = at + len(text[at:]) - len(text[at:].lstrip()) + 1
             raise ExpressionError(
-                f"column {column}: {text[column - 1]!r} is there, expected a number, a name or a sign"
+                f"column {column}: found {text[column - 1]!r}, expected a number, a name or an operator"
             )
         kind = match.lastgroup or ""
         piece = match[kind].replace("``", "`") if kind == "quoted" else match[kind]
@@ -90,7 +90,7 @@ def _tokens(text: str) -> list[Token]:
 
 
 class _Parser:
-    """One walk over the tokens; every method reads one rule of the grammar and gives its Value."""
+    """A recursive-descent parser: each method reads one rule of the grammar above and returns its Value."""
 
     def __init__(self, text: str, names: Mapping[str, Value], *, hints: bool = True) -> None:
         self.tokens, self.names, self.hints = _tokens(text), names, hints
@@ -99,7 +99,7 @@ class _Parser:
     def parse(self) -> Value:
         value = self.sum()
         if self.here.kind != "end":
-            self.refuse("the end, or a sign between two values")
+            self.refuse("the end, or an operator between two values")
         return value
 
     @property
@@ -107,7 +107,7 @@ class _Parser:
         return self.tokens[self.at]
 
     def take(self, *signs: str) -> str:
-        """The sign at this place, if it is one of these, which is then passed; otherwise empty."""
+        """The current sign if it is one of `signs`, and moves past it; otherwise an empty text."""
         token = self.here
         if token.kind == "sign" and token.text in signs:
             self.at += 1
@@ -116,7 +116,7 @@ class _Parser:
 
     def refuse(self, expected: str) -> NoReturn:
         found = repr(self.here.text) if self.here.kind != "end" else "the end"
-        raise ExpressionError(f"column {self.here.column}: {found} is there, expected {expected}")
+        raise ExpressionError(f"column {self.here.column}: found {found}, expected {expected}")
 
     def sum(self) -> Value:
         value = self.product()
@@ -161,11 +161,11 @@ class _Parser:
             return self.names[token.text]
         if token.text == "pi" and token.kind == "name":
             return math.pi
-        what = f"column {token.column}: there is no parameter {token.text!r}, expected a declared one"
+        what = f"column {token.column}: there is no parameter {token.text!r}, expected the name of a declared one"
         raise ExpressionError(what, did_you_mean(token.text, self.names if self.hints else ()).strip())
 
     def bracket(self, *, several: bool = False) -> list[Value]:
-        """What stands between an opening bracket, taken already, and its closing one."""
+        """The values up to the closing bracket, after the opening one; with `several`, separated by commas."""
         self.deeper()
         values = [self.sum()]
         while several and self.take(","):
@@ -194,20 +194,20 @@ class _Parser:
             depth, count = value.extent
             if depth > TALLEST or count > LARGEST:
                 raise ExpressionError(
-                    f"the formula has {count} ops, {depth} above one another, expected at most {LARGEST} and {TALLEST}"
+                    f"the formula has {count} ops, nested {depth} deep, expected at most {LARGEST} ops, {TALLEST} deep"
                 )
         return value
 
     def deeper(self) -> None:
         self.depth += 1
         if self.depth > DEEPEST:
-            raise ExpressionError(f"column {self.here.column}: brackets lie deeper than {DEEPEST} inside one another")
+            raise ExpressionError(f"column {self.here.column}: brackets and powers are nested more than {DEEPEST} deep")
 
 
 # ── printing ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-SUM, PRODUCT, SIGN, POWER, ATOM = range(1, 6)  # how tightly a text binds
-# sign between two values, how tightly the whole binds, and how tightly its two sides must
+SUM, PRODUCT, SIGN, POWER, ATOM = range(1, 6)  # precedence of a text: a higher number binds more tightly
+# op: operator, precedence of the whole, least precedence of the left and of the right side without brackets
 SPELL = {
     "add": (" + ", SUM, SUM, PRODUCT),
     "sub": (" - ", SUM, SUM, PRODUCT),
@@ -218,18 +218,18 @@ SPELL = {
 
 
 def written(value: Value) -> str:
-    """A Value as an expression that reads back as the same Value. Raises ValueError where a formula is too large."""
+    """The text of a Value, which parses to the same Value. Raises ValueError if a formula is too large."""
     if isinstance(value, Formula):
         depth, count = value.extent
         if depth > TALLEST or count > LARGEST:
             raise ValueError(
-                f"the formula has {count} ops, {depth} above one another, expected at most {LARGEST} and {TALLEST}"
+                f"the formula has {count} ops, nested {depth} deep, expected at most {LARGEST} ops, {TALLEST} deep"
             )
     return _written(value)[0]
 
 
 def _written(value: Value) -> tuple[str, int]:
-    """(text, how tightly it binds)."""
+    """The text of a Value and its precedence: SUM, PRODUCT, SIGN, POWER or ATOM."""
     if isinstance(value, Parameter):
         return _name(value.name), ATOM
     if not isinstance(value, Formula):
@@ -253,7 +253,7 @@ def _name(name: str) -> str:
 
 
 def number(value: float) -> str:
-    """A float as the shortest text that reads back as the same float; without a point where it is whole and short."""
+    """The shortest text that reads back as the same float; "2" rather than "2.0"."""
     if math.isinf(value):
         return "1e999" if value > 0.0 else "-1e999"
     text = repr(float(value))

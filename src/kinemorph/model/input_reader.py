@@ -1,7 +1,7 @@
-"""Raw input to checked data: every method returns something usable and records each problem that it meets.
+"""Checks raw input: every method returns valid data and records each problem that it finds.
 
-Reading never stops at the first problem. It records the part, the value found, what was expected and the remedy, and
-returns a harmless stand-in, so that the rest of the robot is checked too.
+Reading does not stop at the first problem. The reader records the part, the value found, what was expected and the
+remedy, and returns a valid replacement, so that the rest of the robot is checked too.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ from kinemorph.model.body import NO_INERTIA, Matrix, Vector, diagonal
 from kinemorph.model.joint import Axis
 from kinemorph.model.parameter import Formula, Parameter, Value, evaluate, evaluate_all
 
-UNIT_TOLERANCE = 1e-9  # how far an axis may be from length 1, and a rotation from orthonormal, without a problem
-CLEAN = 8.0 * float(np.finfo(float).eps)  # values this near are kept to the last bit: reading twice changes nothing
-LARGEST = 1e100  # of any number but a limit: larger ones overflow in the equations of motion
-LONGEST = 60  # characters of a value in a sentence
+UNIT_TOLERANCE = 1e-9  # accepted error of the length of an axis, and of R R^T = 1 for a rotation
+CLEAN = 8.0 * float(np.finfo(float).eps)  # a smaller error is not corrected, so that reading twice changes nothing
+LARGEST = 1e100  # of any number except limits: larger numbers overflow in the equations of motion
+LONGEST = 60  # characters; a longer value is cut in messages
 
 COORDINATE_AXES = (*IDENTITY.R, *((-x, -y, -z) for x, y, z in IDENTITY.R))
 NESTED = (tuple, list, np.ndarray)  # types that count as several numbers
 
 
 class Reader:
-    """Collects what it finds wrong while it reads one part after another, in the order of reading.
+    """Reads one part of a robot after another and collects the problems, in the order of reading.
 
-    `problems` forbid the robot. `questionable` are numbers that no real body has although equations of motion exist: a
-    builder refuses them, a file may have them with a warning.
+    A robot with `problems` cannot be built. `questionable` holds numbers that no real body can have, although the
+    equations of motion exist: the builder refuses them, in a file they give a warning.
     """
 
     def __init__(self) -> None:
@@ -42,27 +42,27 @@ class Reader:
         self.symbolic = False  # whether a number was a parameter or a formula
 
     def part(self, kind: str, name: object) -> None:
-        """Says which part is read next."""
+        """Sets the part that is read next, by its kind ("joint") and name."""
         self.subject, self.key = (kind, name if isinstance(name, str) else short(name)), ""
 
     def at(self, key: str) -> str:
-        """Says which argument of the part is read next; messages call it by the name returned."""
+        """Sets the argument of the part that is read next, and returns its name for messages."""
         self.key = key
         return key
 
     def note(self, what: str, remedy: str, rule: str = "data") -> None:
-        """Records a problem of the argument that is being read."""
+        """Records a problem with the argument that is being read."""
         self.problems.append(Problem(*self.subject, what, remedy, self.key, rule=rule))
 
     def reference(self, what: str, raw: Any) -> str:
-        """The name of something declared elsewhere: text. Whether it exists is checked when all parts are read."""
+        """The name of another part, which has to be text. Whether that part exists is checked later."""
         if not isinstance(raw, str):
             self.note(f"{what} is {short(raw)}, expected text", "Give a name in quotes.")
             return short(raw)
         return raw
 
     def name(self, raw: Any) -> str:
-        """A new name: text, not empty, without white space around it, printable."""
+        """The name of a new part: printable text, not empty, without spaces at its ends."""
         text = self.reference("the name", raw)
         if isinstance(raw, str) and (not raw or raw != raw.strip() or not raw.isprintable()):
             self.note(f"the name is {short(raw)}, expected printable text without spaces around it", "Rename it.")
@@ -71,7 +71,7 @@ class Reader:
     # ── numbers ───────────────────────────────────────────────────────────────────────────────────────────────────
 
     def number(self, what: str, raw: Any, *, instead: float = 0.0, infinite: bool = False) -> Value:
-        """A finite Value; `infinite` lets plus and minus infinity pass (limits)."""
+        """A finite Value, or `instead` with a problem; `infinite` also allows plus and minus infinity (for limits)."""
         if isinstance(raw, (Parameter, Formula)):
             value: Value = raw
             self.symbolic = True
@@ -86,7 +86,7 @@ class Reader:
         else:
             value = nominal = float(raw)
         if math.isnan(nominal) or (math.isinf(nominal) and not infinite):
-            remedy = "Look for a missing value or a division by 0."
+            remedy = "Check for a missing value or a division by 0."
             self.note(f"{what} is {_shown(value)}, expected a finite number", remedy)
             return instead
         if abs(nominal) > LARGEST and not infinite:
@@ -95,15 +95,15 @@ class Reader:
         return value
 
     def literal(self, what: str, raw: Any, *, instead: float = 0.0, infinite: bool = False) -> float:
-        """A plain float: no parameter."""
+        """A float; parameters and formulas are a problem."""
         if isinstance(raw, (Parameter, Formula)):
-            problem = f"{what} is the parameter {short(raw)}, expected a plain number, since it shapes the equations"
+            problem = f"{what} is the parameter {short(raw)}, expected a plain number: it decides which terms exist"
             self.note(problem, "Give a float.")
             return instead
         return float(evaluate(self.number(what, raw, instead=instead, infinite=infinite)))
 
     def not_negative(self, what: str, raw: Any) -> Value:
-        """A finite Value that is nominally at least 0."""
+        """A finite Value whose nominal value is at least 0."""
         value = self.number(what, raw)
         if evaluate(value) < 0.0:
             self.note(f"{what} is {_shown(value)}, expected at least 0", "Change its sign or leave it out.")
@@ -113,7 +113,7 @@ class Reader:
     # ── vectors and matrices ──────────────────────────────────────────────────────────────────────────────────────
 
     def sequence(self, what: str, raw: Any) -> tuple[Any, ...]:
-        """The raw items of a list, tuple or array; empty, with a problem, for anything else."""
+        """The raw items of a list, tuple or array; for anything else an empty tuple and a problem."""
         raw = _nested(raw)
         if not isinstance(raw, (tuple, list)):
             self.note(f"{what} is {short(raw)}, expected a list", "Put it in brackets.")
@@ -121,7 +121,7 @@ class Reader:
         return tuple(raw)
 
     def items(self, what: str, raw: Any, length: int) -> tuple[Any, ...] | None:
-        """The raw items of a sequence of this length; None, with a problem, for anything else."""
+        """The raw items of a list, tuple or array of this length; for anything else None and a problem."""
         raw = _nested(raw)
         if not isinstance(raw, (tuple, list)):
             self.note(f"{what} is {short(raw)}, expected {length} numbers", f"Give a list or tuple of {length}.")
@@ -132,7 +132,7 @@ class Reader:
         return tuple(raw)
 
     def vector(self, what: str, raw: Any) -> Vector:
-        """Three finite Values."""
+        """A vector of three finite Values; zero, with problems, if `raw` is not one."""
         if is_plain(raw):
             return raw
         items = self.items(what, raw, 3)
@@ -142,7 +142,7 @@ class Reader:
         return (x, y, z)
 
     def matrix(self, what: str, raw: Any) -> Matrix | None:
-        """Three rows of three finite Values; None, with problems, where the shape is wrong."""
+        """A matrix of three rows of three finite Values; None, with problems, if its shape is wrong."""
         if type(raw) is tuple and len(raw) == 3 and all(map(is_plain, raw)):
             a, b, c = raw
             return (a, b, c)
@@ -155,19 +155,19 @@ class Reader:
         return (a, b, c)
 
     def inertia(self, what: str, raw: Any) -> Matrix:
-        """A 3 x 3 matrix, or its three diagonal moments."""
+        """A 3 x 3 inertia matrix, given as a matrix or as its three diagonal entries."""
         raw = _nested(raw)
         if isinstance(raw, (tuple, list)) and len(raw) == 3 and not any(isinstance(row, NESTED) for row in raw):
             return diagonal(*self.vector(what, raw))
         if not isinstance(raw, (tuple, list)) or len(raw) != 3:
             problem = f"{what} is {short(raw)}, expected three moments or a 3 x 3 matrix"
-            self.note(problem, "Give those about the center of mass.")
+            self.note(problem, "Give the inertia about the center of mass.")
             return NO_INERTIA
         matrix = self.matrix(what, raw)
         return NO_INERTIA if matrix is None else matrix
 
     def axis(self, what: str, raw: Any, *, normalize: bool) -> Axis:
-        """A unit vector of plain numbers; an accepted one is scaled to length 1 as well as doubles can."""
+        """A unit vector of floats. Its length is corrected to 1; without `normalize` it has to be nearly 1 before."""
         if is_plain(raw) and raw in COORDINATE_AXES:
             return raw
         items = self.items(what, raw, 3)
@@ -179,7 +179,7 @@ class Reader:
         if len(self.problems) > before:
             return (0.0, 0.0, 1.0)
         if length == 0.0 or not math.isfinite(length):
-            self.note(f"{what} is {(x, y, z)}, expected length 1", "Give a vector that is not zero or huge.")
+            self.note(f"{what} is {(x, y, z)}, expected length 1", "Give a vector that is neither zero nor huge.")
             return (0.0, 0.0, 1.0)
         if abs(length - 1.0) <= CLEAN:
             return (x, y, z)
@@ -189,7 +189,7 @@ class Reader:
         return (x / length, y / length, z / length)
 
     def pose(self, what: str, raw: Any) -> Pose:
-        """A Pose with an orthonormal, right-handed rotation. A 4 x 4 matrix is read too."""
+        """A Pose with an orthonormal, right-handed rotation, given as a pair (R, p) or a 4 x 4 matrix."""
         raw = _nested(raw)
         if isinstance(raw, (list, tuple)) and len(raw) == 4:
             rows = [self.items(f"{what} row {i}", row, 4) for i, row in enumerate(raw)]
@@ -200,10 +200,10 @@ class Reader:
                 self.note(f"{what} row 3 is {short(rows[3])}, expected (0, 0, 0, 1)", "Give a homogeneous transform.")
             raw = (tuple(row[:3] for row in top), tuple(row[3] for row in top))
         if not isinstance(raw, (list, tuple)) or len(raw) != 2:
-            remedy = "For a shift use translation=."
+            remedy = "For a translation without rotation use translation=(x, y, z)."
             self.note(f"{what} is {short(raw)}, expected a 4 x 4 matrix or the pair (R, p)", remedy)
             return IDENTITY
-        whole, apart = self.key, self.key == "placement"  # a file may give the two parts of a placement apart
+        whole, apart = self.key, self.key == "placement"  # in files, rotation and translation are separate keys
         self.key = "rotation" if apart else whole
         R = self.rotation(f"{what} rotation", raw[0])
         self.key = "translation" if apart else whole
@@ -212,7 +212,7 @@ class Reader:
         return Pose(R, p)
 
     def rotation(self, what: str, raw: Any) -> Mat:
-        """A 3 x 3 rotation matrix; one of plain numbers becomes the rotation nearest to it."""
+        """A 3 x 3 rotation matrix; a matrix of floats is corrected to the nearest rotation."""
         before = len(self.problems)
         matrix = self.matrix(what, raw)
         if matrix is None or len(self.problems) > before:
@@ -222,20 +222,24 @@ class Reader:
         rows = evaluate_all(matrix)
         error = _departure(rows)
         if error > UNIT_TOLERANCE:
-            self.note(f"{what} is not orthonormal: R R^T differs from 1 by {error:.3g}", "Give a rotation matrix.")
+            what = f"{what} is not orthonormal: an entry of R R^T - 1 is {error:.3g}, expected 0"
+            self.note(what, "Give a rotation matrix.")
             return IDENTITY.R
         if det3(rows) < 0.0:
             self.note(f"{what} is a reflection (determinant -1), expected a right-handed rotation", "Flip one axis.")
             return IDENTITY.R
         if error <= CLEAN or any(isinstance(entry, (Parameter, Formula)) for row in matrix for entry in row):
             return matrix
-        # one step of Newton's iteration for the polar factor: it squares the error, below 1e-17 here, and keeps zeros
+        # one step of Newton's iteration for the polar factor squares the error, to below 1e-17; zeros stay zeros
         R = np.array(rows)
         R = R @ (3.0 * np.eye(3) - R.T @ R) / 2.0
         return tuple(tuple(row) for row in R.tolist())
 
     def per_coordinate(self, what: str, raw: Any, count: int, default: float, *, limit: bool) -> tuple[Value, ...]:
-        """One Value per coordinate; a single number stands for all. Limits are plain floats and may be infinite."""
+        """One Value for each of `count` coordinates; a single number stands for all, None for `default`.
+
+        With `limit` the entries are floats that may be infinite; otherwise they are Values of at least 0.
+        """
         if raw is None:
             return (default,) * count
         raw = _nested(raw)
@@ -252,7 +256,7 @@ class Reader:
 
 
 def is_plain(raw: Any) -> TypeGuard[tuple[float, float, float]]:
-    """Whether this is a tuple of three finite floats, as files give them, which needs no further reading."""
+    """Whether this is a tuple of three finite floats not above LARGEST, which needs no further check."""
     if type(raw) is not tuple or len(raw) != 3:
         return False
     x, y, z = raw
@@ -260,7 +264,7 @@ def is_plain(raw: Any) -> TypeGuard[tuple[float, float, float]]:
 
 
 def _departure(R: Mat) -> float:
-    """The largest entry of R R^T - 1."""
+    """The largest absolute value of an entry of R R^T - 1, which is 0 for a rotation."""
     worst = 0.0
     for i, a in enumerate(R):
         for j, b in enumerate(R[: i + 1]):
@@ -269,12 +273,12 @@ def _departure(R: Mat) -> float:
 
 
 def _nested(raw: Any) -> Any:
-    """An array as nested lists of plain numbers; anything else as it is."""
+    """A NumPy array as nested lists of numbers; anything else unchanged."""
     return raw.tolist() if isinstance(raw, np.ndarray) else raw
 
 
 def short(raw: Any) -> str:
-    """A raw value in a sentence, on one line and cut where it is long; parameters and formulas as they are written."""
+    """The text of a raw value for a message: on one line, cut if it is long."""
     return _cut(str(raw) if isinstance(raw, (Parameter, Formula)) else repr(raw))
 
 
@@ -284,5 +288,5 @@ def _cut(text: str) -> str:
 
 
 def _shown(value: Value) -> str:
-    """A Value in a sentence, a parameter with its nominal value."""
+    """The text of a Value for a message: a number, or a parameter or formula with its nominal value."""
     return f"{value:.6g}" if isinstance(value, float) else f"{short(value)} = {evaluate(value):.6g}"

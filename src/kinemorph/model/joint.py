@@ -1,21 +1,21 @@
-"""Joints: one table of kinds, and the data of one joint.
+"""Joints: a table of joint kinds, and the data of one joint.
 
-A joint lets its child move against its parent. The joint frame is fixed to the parent by `placement` and to the child
-by `child_placement`; between the two lies the motion of the kind:
+A joint lets its child move relative to its parent. It has one frame on the parent, at `placement`, and one frame on the
+child, at `child_placement`; the motion of the joint kind is the pose of the second frame in the first:
 
     T_parent_child = placement * motion(q) * inverse(child_placement)
 
-Axes are literal unit vectors in the joint frame. A kind's motion is a product of primitives, left to right; every
-primitive has a constant screw axis in the frame after its motion, so its velocity subspace never depends on q.
+Axes are unit vectors of plain numbers in the joint frame. The motion is a product of primitives, from left to right.
+The screw axis of a primitive is constant in the frame after its motion, so its velocity subspace does not depend on q.
 
     revolute     Rot(axis, q)                                  cylindrical  Rot(axis, q0) Trans(axis q1)
     prismatic    Trans(axis q)                                 universal    Rot(axis, q0) Rot(axis2, q1)
     helical      Rot(axis, q) Trans(axis pitch q)              spherical    unit quaternion wxyz, v = body rate
     planar       Trans(x, y, 0) Rot(z, theta), v = body twist  free         position and quaternion, v = body twist
-    point_on_line   Trans(axis q0) and then a spherical joint: a ball on a rod
-    point_on_plane  Trans(x, y, 0) and then a spherical joint: a ball on a table, across the z axis as planar
+    point_on_line   Trans(axis q0), then a spherical joint: a ball on a rod
+    point_on_plane  Trans(x, y, 0), then a spherical joint: a ball on a table whose normal is z
 
-A joint that closes a cycle is a loop: it has no coordinates of its own, and `closure` names the conditions it imposes.
+A joint that closes a loop has no coordinates of its own; `closure` names the constraints that it imposes.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Axis: TypeAlias = tuple[float, float, float]
 
 @dataclass(frozen=True)
 class Primitive:
-    """One step of a joint's motion: an elementary kind, which of the joint's axes it uses, its slices of q and v."""
+    """One factor of a joint's motion: its kind, the index of its axis, and its ranges of the joint's q and v."""
 
     kind: str  # revolute, prismatic, helical, spherical, planar, free
     axis: int | None  # 0: `axis`, 1: `axis2`, 2 and 3: x and y of the joint frame, None: no axis
@@ -41,7 +41,7 @@ class Primitive:
 
 @dataclass(frozen=True)
 class JointKind:
-    """A row of the joint table. `q_names` are suffixes of the joint's name; "" where the name alone says it."""
+    """A row of the joint table. `q_names` and `v_names` are suffixes of the joint's name; "" if there is only one."""
 
     name: str
     primitives: tuple[Primitive, ...]
@@ -50,7 +50,7 @@ class JointKind:
     q_units: tuple[str, ...]
     v_units: tuple[str, ...]
     neutral: tuple[float, ...]
-    closure: tuple[str, ...]  # conditions that a loop of this kind imposes, see CLOSURE_ROWS
+    closure: tuple[str, ...]  # constraints of a joint of this kind that closes a loop, see CLOSURE_ROWS
 
     @property
     def nq(self) -> int:
@@ -69,18 +69,18 @@ class JointKind:
 
     @property
     def quaternions(self) -> tuple[int, ...]:
-        """Where unit quaternions begin among the coordinates."""
+        """The index in q of the first entry of each unit quaternion."""
         return tuple(step.q[1] - 4 for step in self.primitives if step.kind in ("spherical", "free"))
 
 
-# Conditions between the joint frame on the parent (A) and on the child (B), and the scalar rows of each.
+# Constraints between the joint frame on the parent (A) and the one on the child (B), and how many rows each has.
 CLOSURE_ROWS: dict[str, int] = {
     "point": 3,  # the origins coincide
     "line": 2,  # B's origin lies on A's axis
-    "height": 1,  # B's origin lies in the plane through A's origin across the axis
+    "height": 1,  # B's origin lies in the plane through A's origin normal to A's axis
     "parallel": 2,  # both axes are parallel
-    "angle": 1,  # A's axis and B's second axis keep their angle
-    "orientation": 3,  # A and B are turned alike
+    "angle": 1,  # the angle between A's axis and B's second axis is constant
+    "orientation": 3,  # A and B have the same orientation
     "pitch": 1,  # travel along the axis = pitch * angle about it
 }
 
@@ -89,6 +89,7 @@ _QUATERNION = ("qw", "qx", "qy", "qz")
 
 
 def _one(kind: str, axis: int | None, nq: int = 1, nv: int = 1) -> tuple[Primitive, ...]:
+    """The primitives of a joint kind that has only one."""
     return (Primitive(kind, axis, (0, nq), (0, nv)),)
 
 
@@ -181,14 +182,15 @@ Y: Axis = (0.0, 1.0, 0.0)
 
 @dataclass(frozen=True)
 class Joint:
-    """A checked joint. Limits have one entry per q; velocity, effort, damping, friction, armature one per v.
+    """A checked joint. `lower` and `upper` have one entry per coordinate of q, the other limits and forces one per v.
 
-    Units follow the coordinate: [rad] or [m] for limits, [rad/s] or [m/s] for `velocity`, [N m] or [N] for `effort`
-    and the Coulomb `friction`, per unit velocity for `damping`, [kg m^2] or [kg] for `armature` (reflected rotor
-    inertia). `pitch` [m/rad] is for helical joints, `axis2` for universal ones; planar and point_on_plane joints move
-    across the z axis of their frames.
+    For rotations and translations the units are [rad] or [m] for the position limits `lower` and `upper`, [rad/s] or
+    [m/s] for the limit `velocity`, [N m] or [N] for the limit `effort` and for the Coulomb `friction`, [N m s/rad] or
+    [N s/m] for `damping`, [kg m^2] or [kg] for `armature` (reflected rotor inertia). `pitch` [m/rad] is for helical
+    joints, `axis2` for universal joints. Planar and point_on_plane joints move in the x-y plane of their frames.
 
-    Armature enters the mass matrix. Damping and friction are data for force laws: they do not enter M a + h = tau.
+    Armature is part of the mass matrix. Damping and friction are data for force laws: M a + h = tau does not contain
+    them.
     """
 
     name: str
@@ -210,7 +212,7 @@ class Joint:
 
     @property
     def table(self) -> JointKind:
-        """This joint's row of the table."""
+        """The row of the joint table for this kind of joint."""
         return JOINT_KINDS[self.kind]
 
     @property
@@ -223,12 +225,12 @@ class Joint:
 
     @property
     def axes(self) -> tuple[Axis, ...]:
-        """Both axes, then x and y of the joint frame, so that a primitive finds its own by index."""
+        """`axis`, `axis2`, then x and y of the joint frame: `Primitive.axis` is an index of this tuple."""
         return (self.axis, self.axis2, X, Y)
 
     @property
     def q_names(self) -> tuple[str, ...]:
-        """Names of the coordinates: the joint's name, with `.suffix` where there are several."""
+        """The names of the coordinates: the name of the joint, with a suffix such as `.x` if there are several."""
         return tuple(f"{self.name}.{suffix}" if suffix else self.name for suffix in self.table.q_names)
 
     @property

@@ -1,7 +1,7 @@
-"""Surfaces out of mesh files (STL, DAE, OBJ, PLY, OFF, GLB), read by trimesh when they are drawn.
+"""Surfaces from mesh files (STL, DAE, OBJ, PLY, OFF, GLB), read by trimesh when they are drawn.
 
-A file is read once as long as it does not change. Nothing that it names (materials, textures) is opened. Sizes are
-limited, and whatever is wrong is one sentence.
+Files are cached, and read again when they change. Materials and textures that a file refers to are not opened. The size
+of a file and its number of faces are limited.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from kinemorph.model.shapes import Mesh, MeshFile
 
 FILE_SIZE = 128_000_000  # bytes
 FACES = 2_000_000
-STAY = 0.02  # how much a corner wants to stay in the middle of those that it stands for, beside planes
+STAY = 0.02  # weight of the distance from the mean of the merged corners, relative to the distances from planes
 ENDINGS = ("stl", "dae", "obj", "ply", "off", "glb")
 EXPECTED = ", ".join(ENDINGS)
 
@@ -30,13 +30,13 @@ Faces = npt.NDArray[np.int64]
 
 
 def surface(mesh_file: MeshFile, *, faces: int | None = None) -> Mesh:
-    """The surface of a mesh file in meters, scaled as its shape says, with its placement and color.
+    """The surface of a mesh file in meters, with the scale, placement and color of `mesh_file`.
 
-    `faces` asks for a coarser surface of about that many triangles at most, for pictures. Raises ModelError with the
-    reason where it cannot be read, MissingExtraError where trimesh is not installed.
+    With `faces`, the surface is simplified to at most that many triangles, for pictures. Raises ModelError with the
+    reason if the file cannot be read, MissingExtraError if trimesh is not installed.
     """
     if not mesh_file.path:
-        raise ModelError(f"mesh '{mesh_file.source}': the file was not found. Name its folder in package_dirs.")
+        raise ModelError(f"mesh '{mesh_file.source}': the file was not found. Add its folder to package_dirs.")
     try:
         state = os.stat(mesh_file.path)
     except OSError as error:
@@ -60,7 +60,10 @@ def _coarse(path: str, changed: int, size: int, faces: int | None) -> tuple[Poin
 
 @lru_cache(maxsize=16)
 def _read(path: str, changed: int, size: int) -> tuple[Points, Faces]:
-    """Corner points (n, 3) and triangles (m, 3) of a file; `changed` and `size` make a changed file another one."""
+    """The corner points, shape (n, 3), and triangles, shape (m, 3), of a file.
+
+    `changed` is the time of its last change [ns] and `size` its size [bytes]: a changed file is not found in the cache.
+    """
     name, ending = Path(path).name, Path(path).suffix.lower().lstrip(".")
     if ending not in ENDINGS:
         raise ModelError(f"mesh '{name}': the ending is '.{ending}', expected one of {EXPECTED}. Convert the file.")
@@ -70,7 +73,7 @@ def _read(path: str, changed: int, size: int) -> tuple[Points, Faces]:
     try:
         data = Path(path).read_bytes()
         if ending == "dae" and (b"<!DOCTYPE" in data or b"<!ENTITY" in data):
-            raise ModelError(f"mesh '{name}': a document type declaration is there, expected none. Remove it.")
+            raise ModelError(f"mesh '{name}': it has a document type declaration (<!DOCTYPE ...>). Remove it.")
         loaded = trimesh.load_scene(BytesIO(data), file_type=ending, process=False, skip_materials=True)
         whole = loaded.to_mesh()
         vertices = np.asarray(whole.vertices, dtype=float) * _meters(loaded)
@@ -79,11 +82,11 @@ def _read(path: str, changed: int, size: int) -> tuple[Points, Faces]:
         raise
     except ImportError as error:
         raise MissingExtraError(str(error.name or "pycollada"), "view") from None
-    except Exception as error:  # a parser of many formats: whatever it stumbles over, the file is to blame
+    except Exception as error:  # the parsers of trimesh raise errors of any type for a broken file
         reason = " ".join(str(error).split())[:120] or type(error).__name__
         raise ModelError(f"mesh '{name}': the file cannot be read as {ending.upper()}: {reason}.") from None
     if not len(triangles) or not np.isfinite(vertices).all():
-        raise ModelError(f"mesh '{name}': the file holds no surface of finite points. Export it anew.")
+        raise ModelError(f"mesh '{name}': the file has no triangles, or points that are not finite. Export it again.")
     if len(triangles) > FACES:
         raise ModelError(f"mesh '{name}': the file has {len(triangles)} faces, expected at most {FACES}. Simplify it.")
     return vertices, triangles
@@ -94,12 +97,12 @@ def _trimesh() -> Any:
         import trimesh
     except ImportError:
         raise MissingExtraError("trimesh", "view") from None
-    logging.getLogger("trimesh").setLevel(logging.CRITICAL)  # what it would print is in our sentence
+    logging.getLogger("trimesh").setLevel(logging.CRITICAL)  # our error says what trimesh would print
     return trimesh
 
 
 def _meters(scene: Any) -> float:
-    """The length unit of a COLLADA file [m]; other formats have none, and 1 is usual."""
+    """The length unit of a COLLADA file [m]; 1 for other formats, which do not state a unit."""
     for part in (scene, *scene.geometry.values()):
         number, mark, _ = str(part.metadata.get("units", "")).partition(" * meters")
         if mark:
@@ -108,10 +111,11 @@ def _meters(scene: Any) -> float:
 
 
 def coarsened(vertices: Points, triangles: Faces, faces: int) -> tuple[Points, Faces]:
-    """A surface of at most `faces` triangles: corners in one cell of a grid become one, flat triangles go.
+    """A simplified surface of at most `faces` triangles, by vertex clustering (Rossignac & Borrel 1993).
 
-    The grid is made coarser until it suffices (Rossignac & Borrel 1993, vertex clustering). A cell's corner is where
-    the planes of its triangles meet (Lindstrom 2000), so that edges stay sharp.
+    All corners in one cell of a grid are merged, and triangles that lose a corner are removed. The grid is made coarser
+    until few enough triangles are left. Merged corners move to where the planes of their triangles meet (Lindstrom
+    2000), so that edges stay sharp.
     """
     low, extent = vertices.min(axis=0), float(np.ptp(vertices, axis=0).max())
     cells = 2 * int(faces**0.5) + 2
@@ -131,12 +135,12 @@ def coarsened(vertices: Points, triangles: Faces, faces: int) -> tuple[Points, F
 
 
 def _meeting_points(vertices: Points, triangles: Faces, cluster: Faces, count: int, edge: float) -> Points:
-    """For each cluster of corners the point where the planes of its triangles meet, shape (count, 3) [m].
+    """For each cluster of corners, the point where the planes of its triangles meet, shape (count, 3) [m].
 
-    Along directions that the planes do not decide, as in a flat region, the point stays at the mean of the corners. It
-    is never farther from that mean than the `edge` [m] of a cell. The point x with the least sum of squared distances
-    from the planes n x = d, each with its area w as the weight, solves  (sum w n n^T) x = sum w d n  (Garland &
-    Heckbert 1997).
+    In directions that the planes do not determine, as in a flat region, the point stays at the mean of the corners. It
+    is never farther from that mean than the edge length `edge` [m] of a cell. The point x with the least sum of squared
+    distances from the planes n x = d, weighted by the triangle areas w, solves  (sum w n n^T) x = sum w d n  (Garland &
+    Heckbert 1997). `cluster` holds the cluster of each corner.
     """
     sums = np.stack([np.bincount(cluster, column, count) for column in vertices.T], axis=1)
     middle = sums / np.bincount(cluster, minlength=count)[:, None]
@@ -147,7 +151,7 @@ def _meeting_points(vertices: Points, triangles: Faces, cluster: Faces, count: i
     A, b = np.zeros((count, 3, 3)), np.zeros((count, 3))
     for k in range(3):
         at = cluster[triangles[:, k]]
-        d = np.einsum("ij,ij->i", n, p - middle[at])  # seen from the middle, for the digits
+        d = np.einsum("ij,ij->i", n, p - middle[at])  # relative to the mean, for less rounding error
         for i in range(3):
             weighted = area[:, 0] * n[:, i]
             b[:, i] += np.bincount(at, weighted * d, count)

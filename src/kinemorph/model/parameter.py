@@ -1,12 +1,11 @@
-"""Named numbers: a robot may be written with parameters in place of plain floats.
+"""Named parameters, which can stand for floats in the description of a robot.
 
-A `Parameter` always has a nominal value, so every check can be made. Arithmetic on parameters builds a `Formula`, a
-small frozen tree over the op vocabulary. A `Value` is any of the three: a float, a Parameter or a Formula. Structure
-comes from literals only: `0.0 * m` is the literal 0.0 and vanishes from the equations, a parameter whose nominal
-value happens to be 0 does not.
+A `Parameter` always has a nominal value, so that every check can be made. Arithmetic on parameters builds a `Formula`,
+a frozen tree of ops (`vocabulary.ops`). A `Value` is a float, a Parameter or a Formula. Only plain numbers simplify the
+equations: `0.0 * m` is 0.0 and drops out; a parameter with the nominal value 0 does not.
 
-`evaluate` turns a Value into a number with the nominal values, or into any other scalar (an array, a graph node, a dual
-number) through a lookup by parameter name.
+`evaluate` computes a Value with the nominal values of its parameters, or with other scalars (arrays, graph nodes, dual
+numbers) given by parameter name.
 """
 
 from __future__ import annotations
@@ -28,10 +27,10 @@ FLOATS = {float}  # the types in a tuple of plain numbers
 
 
 class Symbolic:
-    """Abstract: the operators and functions that parameters and formulas share. Each gives a Value."""
+    """The operators and functions that parameters and formulas share. Each returns a Value."""
 
     __slots__ = ()
-    __array_ufunc__ = None  # NumPy scalars leave the operators to us
+    __array_ufunc__ = None  # so that NumPy scalars use the operators of this class
 
     def __add__(self, other: Any) -> Any:
         return _apply("add", self, other)
@@ -85,10 +84,10 @@ class Symbolic:
         return _apply("le", other, self)
 
     def __bool__(self) -> NoReturn:
-        raise TypeError(f"the truth of {self} depends on its parameters; use evaluate(value) to get a number")
+        raise TypeError(f"whether {self} is true depends on its parameters. Use evaluate(value) to get a number.")
 
     def __float__(self) -> NoReturn:
-        raise TypeError(f"{self} is not a plain number; use evaluate(value) to get its nominal value")
+        raise TypeError(f"{self} is not a plain number. Use evaluate(value) to get its nominal value.")
 
     def sin(self) -> Any:
         return _apply("sin", self)
@@ -134,17 +133,17 @@ class Symbolic:
         return _apply("max", self, other)
 
     def equals(self, other: Any) -> Any:
-        """1.0 where both are the same number. `==` compares the formulas themselves."""
+        """1.0 if the values are equal, else 0.0. The operator `==` compares the formulas, not their values."""
         return _apply("eq", self, other)
 
     def where(self, chosen: Any, otherwise: Any) -> Any:
-        """`chosen` where this value is not zero, else `otherwise`."""
+        """`chosen` if this value is not zero, else `otherwise`."""
         return _apply("where", self, chosen, otherwise)
 
 
 @dataclass(frozen=True)
 class Parameter(Symbolic):
-    """A named number with a nominal value. `unit` is text such as "kg"; `symbol` is what equations print (LaTeX)."""
+    """A named number with a nominal value. `unit` is text such as "kg"; `symbol` is its LaTeX in printed equations."""
 
     name: str
     value: float
@@ -164,14 +163,14 @@ class Parameter(Symbolic):
 
 @dataclass(frozen=True)
 class Formula(Symbolic):
-    """An op of the vocabulary applied to Values."""
+    """The op named `op` of `vocabulary.ops`, applied to the Values `args`."""
 
     op: str
     args: tuple[Value, ...]
 
     @cached_property
     def extent(self) -> tuple[int, int]:
-        """(depth, number of ops) of the tree; a shared part counts wherever it appears."""
+        """The depth of the formula's tree and its number of ops; a shared part counts wherever it appears."""
         known: dict[int, tuple[int, int]] = {}
         waiting = [self]
         while waiting:
@@ -195,7 +194,7 @@ Value: TypeAlias = float | Parameter | Formula
 
 
 def _apply(op: str, *args: Any) -> Any:
-    """The op on Values, with literal zeros and ones folded; NotImplemented where an argument is no Value."""
+    """The op applied to `args`, simplified for plain zeros and ones; NotImplemented if an argument is not a Value."""
     values: list[Value] = []
     for arg in args:
         if isinstance(arg, (Parameter, Formula)):
@@ -209,7 +208,7 @@ def _apply(op: str, *args: Any) -> Any:
 
 
 def applied(op: str, *args: Value) -> Value:
-    """The op on Values: a number where all of them are numbers, else what the operators of parameters give."""
+    """The op applied to Values: a float if all of them are floats, else a Value built by `_apply`."""
     if any(isinstance(arg, (Parameter, Formula)) for arg in args):
         value: Value = _apply(op, *args)
         return value
@@ -217,7 +216,7 @@ def applied(op: str, *args: Value) -> Value:
 
 
 def _folded(op: str, values: list[Value]) -> Value | None:
-    """The simple cases that keep structural zeros: 0 + x, x - 0, 0 x, 1 x, 0 / x, x / 1, -(-x), x ** 1."""
+    """The simplified result of 0 + x, x - 0, 0 - x, 0 x, 1 x, 0 / x, x / 1, x ** 1 or -(-x); None in other cases."""
     first, last = values[0], values[-1]
     if op == "add" and (first == 0.0 or last == 0.0):
         return last if first == 0.0 else first
@@ -240,14 +239,14 @@ def _folded(op: str, values: list[Value]) -> Value | None:
 
 
 def evaluate(value: Value, lookup: Lookup | None = None) -> Any:
-    """A Value as a scalar: `lookup` gives scalars by parameter name, the other parameters take their nominal value."""
+    """The scalar of a Value. `lookup` gives scalars by parameter name; other parameters have their nominal values."""
     if isinstance(value, Formula):
         return _evaluate(value, lookup or {})
     return _leaf(value, lookup or {})
 
 
 def _leaf(value: Value, lookup: Lookup) -> Any:
-    """A number or a parameter as a scalar."""
+    """The scalar of a number or a parameter."""
     if isinstance(value, Parameter):
         found = lookup.get(value.name)
         return float(value.value) if found is None else found
@@ -255,7 +254,7 @@ def _leaf(value: Value, lookup: Lookup) -> Any:
 
 
 def _evaluate(formula: Formula, lookup: Lookup) -> Any:
-    """A formula as a scalar. Its parts come first, each once, without recursion."""
+    """The scalar of a formula; each part is evaluated once, without recursion."""
     known: dict[int, Any] = {}
     waiting = [formula]
     while waiting:
@@ -272,7 +271,7 @@ def _evaluate(formula: Formula, lookup: Lookup) -> Any:
 
 
 def evaluate_all(nested: Any, lookup: Lookup | None = None) -> Any:
-    """Nested tuples of Values (vectors, matrices, poses) as the same nesting of scalars; text and None pass through."""
+    """The scalars of nested tuples of Values (vectors, matrices, poses), nested alike; text and None are unchanged."""
     if type(nested) is float:
         return nested
     if isinstance(nested, tuple):
@@ -288,9 +287,7 @@ def evaluate_all(nested: Any, lookup: Lookup | None = None) -> Any:
 
 
 def nominal_part(part: Any, lookup: Lookup | None = None) -> Any:
-    """A dataclass of Values, and of parts that hold some, with all parameters as numbers: those of `lookup` by name,
-    the others at their nominal values.
-    """
+    """A copy of a dataclass (or tuple) with every Value in it evaluated, also in nested parts, as by `evaluate`."""
     if isinstance(part, (Parameter, Formula)):
         return evaluate(part, lookup)
     if isinstance(part, tuple):
@@ -305,16 +302,16 @@ def nominal_part(part: Any, lookup: Lookup | None = None) -> Any:
 
 
 def parameters_of(nested: Any) -> tuple[Parameter, ...]:
-    """The parameters in a Value, or in nested tuples and dataclasses of Values, in order of appearance, each once."""
+    """The parameters in a Value, or in nested tuples and dataclasses of Values, each once, in order of appearance."""
     found: dict[Parameter, None] = {}
     seen: set[int] = set()
-    waiting = [nested]  # the next one last
+    waiting = [nested]  # a stack: the next item is the last
     while waiting:
         item = waiting.pop()
         if isinstance(item, Parameter):
             found[item] = None
         elif isinstance(item, Formula):
-            if id(item) not in seen:  # a shared part is walked once
+            if id(item) not in seen:  # a shared part is searched once
                 seen.add(id(item))
                 waiting.extend(reversed(item.args))
         elif isinstance(item, tuple):

@@ -1,11 +1,11 @@
 """A robot: bodies, joints, loops, frames, couplings, gravity. Frozen data, no equations.
 
-Robots are made by `RobotBuilder`, which checks everything once; code that receives a Robot may rely on it: names are
-unique, axes are unit vectors, every body hangs on the world through exactly one tree joint, loops are apart. The
-ground is "world": the parent of every root joint, never in `bodies`.
+Robots are made by `RobotBuilder`, which checks everything once. Code that receives a Robot may rely on this: names are
+unique, axes are unit vectors, every body is the child of exactly one tree joint, and joints that close loops are listed
+in `loops`, not in `joints`. The ground is "world": the parent of every root joint, never in `bodies`.
 
-q and v are laid out in the declared order of the tree joints, even where a child was declared before its parent.
-Algorithms that walk from the root to the tips use `order`.
+q and v follow the declared order of the tree joints, even if a child was declared before its parent. Algorithms that go
+from the root to the tips use `order`.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from kinemorph.model.joint import Joint
 from kinemorph.model.parameter import Parameter, Value, evaluate
 from kinemorph.model.topology import WORLD, Edge, IntMatrix, SpanningTree
 from kinemorph.shown import Shown
+from kinemorph.words import counted, did_you_mean, quoted
 
 
 @dataclass(frozen=True)
@@ -71,18 +72,18 @@ class Robot(Shown):
     parameters: tuple[Parameter, ...] = ()
 
     def __repr__(self) -> str:
-        loops = f", {len(self.loops)} loop{'s' * (len(self.loops) > 1)}" if self.loops else ""
-        loops += f", {len(self.couplings)} coupling{'s' * (len(self.couplings) > 1)}" if self.couplings else ""
+        loops = f", {counted(len(self.loops), 'loop')}" if self.loops else ""
+        loops += f", {counted(len(self.couplings), 'coupling')}" if self.couplings else ""
         return f"<Robot '{self.name}': {len(self.bodies)} bodies, {len(self.joints)} joints, {self.nv} dof{loops}>"
 
     @cached_property
     def nq(self) -> int:
-        """Length of q."""
+        """The length of q."""
         return sum(joint.nq for joint in self.joints)
 
     @cached_property
     def nv(self) -> int:
-        """Length of v: degrees of freedom of the tree, before loops and couplings reduce them."""
+        """The length of v: the degrees of freedom of the tree, before loops and couplings reduce them."""
         return sum(joint.nv for joint in self.joints)
 
     @cached_property
@@ -112,37 +113,37 @@ class Robot(Shown):
 
     @property
     def is_open(self) -> bool:
-        """Whether the tree is all there is: no loop closes and no joint follows another."""
+        """Whether the robot is only a tree: it has no loops and no couplings."""
         return not self.loops and not self.couplings
 
     @property
     def q_lower(self) -> Array:
-        """Lower limits of q, shape (nq,); -inf where there is none."""
+        """Lower limits of q, shape (nq,); -inf for coordinates without a limit."""
         return np.array([value for joint in self.joints for value in joint.lower], dtype=float)
 
     @property
     def q_upper(self) -> Array:
-        """Upper limits of q, shape (nq,); inf where there is none."""
+        """Upper limits of q, shape (nq,); inf for coordinates without a limit."""
         return np.array([value for joint in self.joints for value in joint.upper], dtype=float)
 
     @property
     def total_mass(self) -> float:
-        """Mass of all bodies [kg] at the nominal parameters."""
+        """The mass of all bodies together [kg], at the nominal values of the parameters."""
         return float(sum(evaluate(body.mass) for body in self.bodies))
 
-    # ── finding things ────────────────────────────────────────────────────────────────────────────────────────────
+    # ── parts by name ─────────────────────────────────────────────────────────────────────────────────────────────
 
     def body(self, name: str) -> Body:
         found = self._bodies.get(name)
         return _missing("body", name, self.bodies) if found is None else found
 
     def joint(self, name: str) -> Joint:
-        """A tree joint or a loop by name."""
+        """The tree joint or the joint that closes a loop, of this name."""
         found = self._joints.get(name)
         return _missing("joint", name, (*self.joints, *self.loops)) if found is None else found
 
     def frame(self, name: str) -> Frame:
-        """A declared frame, or the frame of the body of that name, or the world's."""
+        """The declared frame of this name; or the frame of the body, or of the world, of this name."""
         found = self._frames.get(name)
         if found is not None:
             return found
@@ -163,11 +164,11 @@ class Robot(Shown):
         return {frame.name: frame for frame in self.frames}
 
     def q_slice(self, joint: str) -> slice:
-        """Where a tree joint's coordinates lie in q."""
+        """The slice of q that holds the coordinates of this tree joint."""
         return self._layout[self._tree_joint(joint)][0]
 
     def v_slice(self, joint: str) -> slice:
-        """Where a tree joint's velocities lie in v."""
+        """The slice of v that holds the velocities of this tree joint."""
         return self._layout[self._tree_joint(joint)][1]
 
     def _tree_joint(self, name: str) -> str:
@@ -175,7 +176,8 @@ class Robot(Shown):
             return name
         if name in self._joints:
             raise ModelError(
-                f"joint '{name}' closes a loop and has no coordinates of its own; q covers {self.joint_names}."
+                f"joint '{name}' closes a loop, so it has no coordinates in q and v. Name one of the tree joints "
+                f"{quoted(self.joint_names)}."
             )
         return _missing("joint", name, self.joints)
 
@@ -191,22 +193,22 @@ class Robot(Shown):
 
     @cached_property
     def edges(self) -> tuple[Edge, ...]:
-        """The tree joints as edges, in the order of q; then the loops."""
+        """All joints as edges of the graph of bodies: the tree joints in the order of q, then the loops."""
         return tuple(Edge(joint.name, joint.parent, joint.child) for joint in (*self.joints, *self.loops))
 
     @cached_property
     def tree(self) -> SpanningTree:
-        """The tree of the robot from the world, breadth first; its chords are the loops."""
+        """The tree of tree joints, from the world, breadth first; its chords are the loops."""
         tree_edges = self.edges[: len(self.joints)]
         grown = topology.spanning_tree((WORLD, *self.body_names), tree_edges, directed=True)
         return SpanningTree(WORLD, grown.steps, self.edges[len(self.joints) :], ())
 
     @cached_property
     def order(self) -> tuple[Joint, ...]:
-        """The tree joints with every parent before its children: the declared order wherever that already holds."""
-        # as if the list were gone through again and again, each time taking the joints whose parents were taken before
+        """The tree joints with every parent before its children, in the declared order as far as possible."""
+        # the same as passing over the list again and again, each time taking the joints whose parents are taken already
         place = {joint.child: index for index, joint in enumerate(self.joints)}
-        rounds = {WORLD: (0, -1)}  # body -> (round in which its joint is taken, place of the joint in the list)
+        rounds = {WORLD: (0, -1)}  # body -> (pass in which its joint is taken, index of the joint in the list)
         for step in self.tree.steps:
             round_, before = rounds[step.parent]
             here = place[step.child]
@@ -215,36 +217,36 @@ class Robot(Shown):
 
     @cached_property
     def parent_joint(self) -> dict[str, Joint]:
-        """For every body: the tree joint that carries it."""
+        """For every body, the tree joint whose child it is."""
         return {joint.child: joint for joint in self.joints}
 
     def path_to_root(self, body: str) -> tuple[str, ...]:
-        """The bodies from `body` up to the world, both included."""
+        """The names of the bodies from `body` to the world, both included."""
         if body != WORLD:
             self.body(body)
         return topology.path_to_root(self.tree.parents, body)
 
     @property
     def cycles(self) -> dict[str, tuple[str, ...]]:
-        """For every loop by name: the bodies of the cycle it closes."""
+        """For the name of every loop, the names of the bodies of the cycle that it closes."""
         return topology.cycles(self.tree)
 
     @property
     def adjacency(self) -> IntMatrix:
-        """Adjacency matrix (1 + bodies, 1 + bodies), the world first."""
+        """The adjacency matrix of the graph of bodies, shape (1 + bodies, 1 + bodies), the world first."""
         return topology.adjacency_matrix((WORLD, *self.body_names), self.edges)
 
     @property
     def incidence(self) -> IntMatrix:
-        """Incidence matrix (1 + bodies, joints + loops), the world first: -1 at the child, +1 at the parent."""
+        """The incidence matrix, shape (1 + bodies, joints + loops), the world first: child -1, parent +1."""
         return topology.incidence_matrix((WORLD, *self.body_names), self.edges)
 
     def table(self) -> list[JointRow]:
-        """One row per joint, the tree in the order of q, then the loops."""
+        """One row per joint: the tree joints in the order of q, then the loops."""
         rows = [JointRow(j.name, j.kind, j.parent, j.child, j.q_names, j.v_names) for j in self.joints]
         return rows + [JointRow(j.name, f"{j.kind} (loop)", j.parent, j.child, (), ()) for j in self.loops]
 
 
 def _missing(what: str, name: str, items: tuple[Body, ...] | tuple[Joint, ...] | tuple[Frame, ...]) -> NoReturn:
-    known = ", ".join(f"'{item.name}'" for item in items[:12]) + (", ..." if len(items) > 12 else "")
-    raise ModelError(f"there is no {what} '{name}'; expected one of: {known or 'none is declared'}.")
+    names = [item.name for item in items]
+    raise ModelError(f"there is no {what} '{name}'; expected one of: {quoted(names)}.{did_you_mean(name, names)}")

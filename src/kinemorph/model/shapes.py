@@ -1,8 +1,8 @@
-"""What a body looks like: simple solids, lines, triangles and meshes, each placed on its body.
+"""Shapes of bodies: simple solids, lines, triangles and meshes, each with a placement on its body.
 
-Sizes are Values in meters, so a drawing follows the parameters of its robot. Solids are centered on their own frame;
-those with an axis stand along its z. `placement` is the pose of the shape's frame in the body frame. Colors are RGB
-or RGBA between 0 and 1. Shapes carry no mass: the mass of a body is stated on the body.
+Sizes are Values in meters, so that a drawing follows the parameters of its robot. A solid is centered on its own frame,
+and the axis of a cylinder, capsule or frustum is the z axis of that frame. `placement` is the pose of the shape's frame
+in the body frame. Colors are RGB or RGBA between 0 and 1. Shapes have no mass: mass is given on the body.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class Sphere:
 
 @dataclass(frozen=True)
 class Frustum:
-    """A cone cut off flat: radius `bottom` [m] at -length/2 and `top` [m] at +length/2 along z."""
+    """A truncated cone: radius `bottom` [m] at z = -length/2 and radius `top` [m] at z = +length/2."""
 
     bottom: Value
     top: Value
@@ -93,7 +93,7 @@ class Triangle:
 
 @dataclass(frozen=True)
 class Mesh:
-    """A surface: corner points [m] and faces as triples of corner indices; `source` is the file it came from."""
+    """A surface of triangles: corner points [m], and three corner indices per face; `source` names its file."""
 
     vertices: tuple[tuple[float, float, float], ...]
     faces: tuple[tuple[int, int, int], ...]
@@ -104,10 +104,10 @@ class Mesh:
 
 @dataclass(frozen=True)
 class MeshFile:
-    """A surface that lies in a file and is read when it is drawn.
+    """A surface in a mesh file, which is read when it is drawn.
 
-    `source` is how the model names the file (`package://arm/link1.stl`), `path` where it was found, empty where it was
-    not. `scale` multiplies the file's coordinates and gives meters.
+    `source` is the name of the file in the model (`package://arm/link1.stl`), `path` the file that was found, empty if
+    none was found. `scale` converts the coordinates of the file to meters.
     """
 
     source: str
@@ -121,7 +121,7 @@ Shape: TypeAlias = Box | Cylinder | Capsule | Sphere | Frustum | Line | Triangle
 
 
 class Fields(NamedTuple):
-    """What the fields of a shape hold: single lengths, points, and which of both must be above 0."""
+    """The names of a shape's fields that hold lengths, that hold vectors, and, of both, that have to be above 0."""
 
     lengths: tuple[str, ...]
     points: tuple[str, ...]
@@ -142,6 +142,6 @@ SHAPE_FIELDS: dict[type[Any], Fields] = {
 
 
 def shape_values(shape: Shape) -> tuple[Any, ...]:
-    """All Values of a shape, nested, for collecting its parameters."""
+    """All Values of a shape, in nested tuples, to find its parameters."""
     row = SHAPE_FIELDS[type(shape)]
     return (*(getattr(shape, name) for name in (*row.lengths, *row.points)), shape.placement)

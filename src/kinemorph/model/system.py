@@ -1,7 +1,7 @@
-"""A system: a robot, the elements that act on it, and how it is to be run.
+"""A system: a robot, the elements that act on it, and settings for runs.
 
-Elements are frozen data (springs, contacts, motors, controllers); their laws live elsewhere and find them by type.
-Functions that need only the robot take either, through `as_robot`.
+Elements are frozen data (springs, contacts, motors, controllers); the laws that use this data are in
+`mechanics.elements`, one per type. Functions that need only the robot accept a system too, through `as_robot`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from kinemorph.model.configuration import neutral
 from kinemorph.model.input_reader import short
 from kinemorph.model.robot import Robot
 from kinemorph.shown import Shown
-from kinemorph.words import did_you_mean
+from kinemorph.words import counted, did_you_mean, listed, quoted
 
 if TYPE_CHECKING:
     from kinemorph.model.modules.assembly import Assembly
@@ -30,35 +30,35 @@ if TYPE_CHECKING:
 
 @runtime_checkable
 class Element(Protocol):
-    """Anything that acts on a robot: frozen data with a name of its own."""
+    """Anything that acts on a robot or measures it: frozen data with a unique name."""
 
     @property
     def name(self) -> str: ...
 
 
-# what `plants.loop_methods` makes of each
+# names of the methods in `plants.loop_methods`
 LOOP_METHOD_NAMES = ("projection", "baumgarte", "partitioning", "perturbation", "multipliers")
 
 
 @dataclass(frozen=True)
 class Settings:
-    """How a run starts and how long it lasts. Empty `q` and `v` mean the neutral configuration at rest."""
+    """The initial state of a run and its duration. Empty `q` and `v` mean the neutral configuration at rest."""
 
     q: tuple[float, ...] = ()
     v: tuple[float, ...] = ()
     duration: float = 10.0  # [s]
     sample: float = 0.01  # time between stored states [s]
-    loops: str = LOOP_METHOD_NAMES[0]  # how runs keep loops and other constraints
+    loops: str = LOOP_METHOD_NAMES[0]  # the method that keeps loops closed and other constraints satisfied
 
 
 @dataclass(frozen=True, repr=False)
 class System(Shown):
-    """A robot with its elements and settings. Element names are unique; lists and arrays in them become tuples."""
+    """A robot with its elements and settings. Elements have unique names; lists and arrays in them become tuples."""
 
     robot: Robot
     elements: tuple[Element, ...] = ()
     settings: Settings = field(default_factory=Settings)
-    assembly: Assembly | None = None  # of modules, where the robot is made of some: runs may dock and undock them
+    assembly: Assembly | None = None  # the modules that the robot is made of, if any: a run may dock and undock them
 
     def __post_init__(self) -> None:
         as_robot(self.robot)
@@ -71,16 +71,16 @@ class System(Shown):
         for what, values, length in (("q", self.settings.q, self.robot.nq), ("v", self.settings.v, self.robot.nv)):
             if values and len(values) != length:
                 found = f"initial {what} has {len(values)} entries, expected {length}"
-                problems.append(Problem("settings", "", found, "Give one per name.", what))
+                problems.append(Problem("settings", "", found, f"Give one number per entry of {what}.", what))
             if not np.all(np.isfinite(values)):
                 found = f"initial {what} is {values}, expected finite numbers"
-                problems.append(Problem("settings", "", found, "Look for a missing value.", what))
+                problems.append(Problem("settings", "", found, "Replace the values that are not finite.", what))
         for what, value in (("duration", self.settings.duration), ("sample", self.settings.sample)):
             if not 0.0 < value < np.inf:
                 found = f"{what} is {value} s, expected a finite time above 0"
-                problems.append(Problem("settings", "", found, "Enlarge it.", what))
+                problems.append(Problem("settings", "", found, "Give a positive number of seconds.", what))
         if self.settings.loops not in LOOP_METHOD_NAMES:
-            found = f"loops is {self.settings.loops!r}, expected one of {', '.join(LOOP_METHOD_NAMES)}"
+            found = f"loops is {self.settings.loops!r}, expected one of {listed(LOOP_METHOD_NAMES)}"
             hint = did_you_mean(str(self.settings.loops), LOOP_METHOD_NAMES).strip()
             problems.append(Problem("settings", "", found, hint or "Choose one of them.", "loops"))
         if problems:
@@ -88,8 +88,8 @@ class System(Shown):
 
     def __repr__(self) -> str:
         kinds = Counter(type(element).__name__ for element in self.elements)
-        acting = "".join(f", {count} {kind}{'s' * (count > 1)}" for kind, count in kinds.items())
-        start = ", its own start" if self.settings.q or self.settings.v else ""
+        acting = "".join(f", {counted(count, kind)}" for kind, count in kinds.items())
+        start = ", initial state given" if self.settings.q or self.settings.v else ""
         return f"<System of {self.robot}{acting}{start}, {self.settings.duration:g} s>"
 
     @property
@@ -98,34 +98,34 @@ class System(Shown):
         return self.robot.name
 
     def element(self, name: str) -> Element:
-        """An element by name."""
+        """The element of this name."""
         for element in self.elements:
             if element.name == name:
                 return element
-        known = ", ".join(f"'{element.name}'" for element in self.elements) or "none is declared"
-        raise ModelError(f"there is no element '{name}'; expected one of: {known}.")
+        names = [element.name for element in self.elements]
+        raise ModelError(f"there is no element '{name}'; expected one of: {quoted(names)}.{did_you_mean(name, names)}")
 
     def initial_state(self) -> tuple[Array, Array]:
-        """(q, v) at the start, shapes (nq,) and (nv,)."""
+        """The initial configuration q, shape (nq,), and velocity v, shape (nv,)."""
         q = np.array(self.settings.q) if self.settings.q else neutral(self.robot)
         v = np.array(self.settings.v) if self.settings.v else np.zeros(self.robot.nv)
         return q, v
 
 
 def _tidied(elements: Any) -> tuple[Element, ...]:
-    """One element or several as a tuple of them, with plain data."""
+    """The elements, given as one element or an iterable, as a tuple; lists and arrays in them become tuples."""
     several = (elements,) if hasattr(elements, "name") or not isinstance(elements, Iterable) else tuple(elements)
     for element in several:
         if not hasattr(element, "name"):
             raise ModelError(
-                f"{short(element)} is given as an element; expected data with a name, as a Spring. Put all elements "
-                "into one tuple: (*feet, motor)."
+                f"{short(element)} is given as an element, expected an object with a name, such as a Spring. Put all "
+                "elements into one tuple: (*feet, motor)."
             )
     return tuple(map(_plain, several))
 
 
 def _plain(data: Any) -> Any:
-    """Data with tuples in place of lists and arrays; the same object where there are none."""
+    """The data with tuples in place of lists and arrays; the same object if it contains none."""
     if isinstance(data, np.ndarray):
         return _plain(data.tolist())
     if isinstance(data, (list, tuple)) and not hasattr(data, "_fields"):
@@ -139,7 +139,7 @@ def _plain(data: Any) -> Any:
 
 
 def as_robot(model: Robot | System) -> Robot:
-    """The robot of a system, or the robot itself. Anything else is a ModelError that says what to pass."""
+    """The robot of a system, or the robot itself. Raises ModelError for anything else."""
     if isinstance(model, System):
         return model.robot
     if isinstance(model, Robot):
@@ -149,7 +149,7 @@ def as_robot(model: Robot | System) -> Robot:
         "str": f"Build the robot first: kinemorph.library.build({model!r}).",
         "RobotBuilder": "Call build() on it first.",
         "Dynamics": "Pass its `robot`.",
-        "Assembly": "Pass what its system() or robot() gives.",
+        "Assembly": "Pass the result of its method system() or robot().",
     }
     kind = type(model).__name__
     remedy = f"Load the file first: kinemorph.load({str(model)!r})." if file else hint.get(kind, "")

@@ -1,12 +1,11 @@
-"""Graphs of bodies and joints: orders, paths, cycles and matrices.
+"""Graphs of bodies and joints: spanning trees, paths, cycles and matrices.
 
-Vertices are bodies, edges are joints. A spanning tree is grown from a root, breadth first (every path as short as it
-can be, so that cutting the remaining edges leaves a shallow tree) or depth first. Edges outside the tree close the
-cycles; each one gives exactly one fundamental cycle. Nothing here knows what a joint is: an edge is a name and two
-ends.
+Vertices are bodies, edges are joints. A spanning tree is grown from a root, breadth first (all paths are as short as
+possible, so the tree is shallow) or depth first. Each edge outside the tree (a chord) closes exactly one fundamental
+cycle. This file uses no data of joints: an edge is a name and two vertices.
 
 The incidence matrix follows the kinematic-graph convention of Escalera et al.: an arc points from the child to the
-parent it moves relative to; its column has -1 at the vertex it leaves and +1 at the vertex it enters.
+parent relative to which it moves; its column has -1 at the vertex it leaves and +1 at the vertex it enters.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ class Edge(NamedTuple):
 
 
 class Step(NamedTuple):
-    """One edge of a spanning tree, walked from `parent` to `child`; `against` where that is not its own direction."""
+    """One edge of a spanning tree, from `parent` to `child`; `against`: opposite to the edge's own direction."""
 
     edge: Edge
     parent: str
@@ -45,28 +44,31 @@ class Step(NamedTuple):
 
 @dataclass(frozen=True)
 class SpanningTree:
-    """A tree over the vertices that can be reached from `root`, parent first."""
+    """A tree of the vertices that can be reached from `root`; its steps are ordered, parents before children."""
 
     root: str
-    steps: tuple[Step, ...]  # in the order the vertices were found
+    steps: tuple[Step, ...]  # in the order in which the vertices were reached
     chords: tuple[Edge, ...]  # edges between reached vertices that are not in the tree: one per cycle
     unreached: tuple[str, ...]
 
     @property
     def order(self) -> tuple[str, ...]:
-        """The vertices in the order they were found, the root first."""
+        """The vertices in the order in which they were reached, the root first."""
         return (self.root, *(step.child for step in self.steps))
 
     @property
     def parents(self) -> dict[str, str]:
-        """The parent of every vertex but the root."""
+        """The parent of every vertex except the root."""
         return {step.child: step.parent for step in self.steps}
 
 
 def spanning_tree(
     vertices: Sequence[str], edges: Sequence[Edge], root: str = WORLD, *, method: Method = "bfs", directed: bool = False
 ) -> SpanningTree:
-    """Grows a tree from `root`. `directed` walks edges from parent to child only. Ties go to the edge named first."""
+    """A tree grown from `root`, breadth first or depth first. Of two possible edges, the one listed first is taken.
+
+    With `directed`, edges are followed only from parent to child.
+    """
     around: dict[str, list[tuple[Edge, str, bool]]] = {vertex: [] for vertex in vertices}
     for edge in edges:
         around[edge.parent].append((edge, edge.child, False))
@@ -84,7 +86,7 @@ def spanning_tree(
                     steps.append(Step(edge, here, there, against))
                     queue.append(there)
     else:
-        walks = [(root, iter(around[root]))]  # a stack of half-finished walks, so that no depth is too deep
+        walks = [(root, iter(around[root]))]  # a stack instead of recursion, so that the depth is not limited
         while walks:
             here, ahead = walks[-1]
             for edge, there, against in ahead:
@@ -108,20 +110,21 @@ def straight_tree(
     either: Collection[str] = (),
     against: Collection[str] = (),
 ) -> SpanningTree:
-    """A tree of paths that go against as few edges as they can and, of those paths, the shortest.
+    """A tree whose paths from the root have as few reversed edges as possible and, among such paths, the fewest edges.
 
-    Edges are walked from parent to child; those named in `either` have no direction, those in `against` may be walked
-    the other way where a vertex cannot be reached without. Where none is, this is the breadth-first tree.
+    Edges lead from parent to child. Edges named in `either` have no direction, so they never count as reversed. Edges
+    named in `against` may be reversed if a vertex cannot be reached otherwise. If no edge is named in either set, the
+    result is the breadth-first tree.
     """
     around: dict[str, list[tuple[Edge, str, bool, int]]] = {vertex: [] for vertex in vertices}
     for edge in edges:
         around[edge.parent].append((edge, edge.child, False, 0))
         if edge.name in either or edge.name in against:
             around[edge.child].append((edge, edge.parent, True, int(edge.name not in either)))
-    best: dict[str, tuple[int, int]] = {root: (0, 0)}  # edges walked against, edges walked
+    best: dict[str, tuple[int, int]] = {root: (0, 0)}  # vertex -> (reversed edges, edges) of its best path
     queue: list[tuple[int, int, int, str, Step | None]] = [(0, 0, 0, root, None)]
     pushed = 0
-    steps: dict[str, Step] = {}  # in the order the vertices were found
+    steps: dict[str, Step] = {}  # in the order in which the vertices were reached
     done: set[str] = set()
     while queue:
         turned, far, _, here, step = heappop(queue)
@@ -142,7 +145,7 @@ def straight_tree(
 
 
 def path_to_root(parents: Mapping[str, str], vertex: str) -> tuple[str, ...]:
-    """The vertices from `vertex` up to the root, both included."""
+    """The vertices from `vertex` to the root, both included."""
     path = [vertex]
     while path[-1] in parents:
         path.append(parents[path[-1]])
@@ -150,7 +153,7 @@ def path_to_root(parents: Mapping[str, str], vertex: str) -> tuple[str, ...]:
 
 
 def path_between(parents: Mapping[str, str], start: str, end: str) -> tuple[str, ...]:
-    """The only path of the tree from `start` to `end`, both included."""
+    """The vertices of the path in the tree from `start` to `end`, both included."""
     up, down = path_to_root(parents, start), path_to_root(parents, end)
     below = set(down)
     shared = next(vertex for vertex in up if vertex in below)
@@ -158,7 +161,7 @@ def path_between(parents: Mapping[str, str], start: str, end: str) -> tuple[str,
 
 
 def cycles(tree: SpanningTree) -> dict[str, tuple[str, ...]]:
-    """For every chord by name: the vertices of the cycle it closes, from the chord's parent round to its child."""
+    """For the name of every chord, the vertices of the cycle that it closes, from the chord's parent to its child."""
     parents = tree.parents
     return {chord.name: path_between(parents, chord.parent, chord.child) for chord in tree.chords}
 
@@ -172,7 +175,10 @@ def depths(tree: SpanningTree) -> dict[str, int]:
 
 
 def central_vertex(vertices: Sequence[str], edges: Sequence[Edge]) -> str:
-    """The best base: the vertex whose farthest vertex is nearest; ties by the sum of distances, then by order."""
+    """The center of the graph: the vertex with the smallest distance to its farthest vertex.
+
+    Of several, the one with the smallest sum of distances is taken, then the first in order.
+    """
 
     def distance(vertex: str) -> tuple[int, int]:
         reach = depths(spanning_tree(vertices, edges, vertex)).values()
@@ -182,7 +188,7 @@ def central_vertex(vertices: Sequence[str], edges: Sequence[Edge]) -> str:
 
 
 def adjacency_matrix(vertices: Sequence[str], edges: Sequence[Edge]) -> IntMatrix:
-    """(n, n): entry (i, j) counts the edges between vertices i and j."""
+    """The adjacency matrix, shape (n, n): entry (i, j) is the number of edges between vertices i and j."""
     place = {vertex: index for index, vertex in enumerate(vertices)}
     matrix = np.zeros((len(vertices), len(vertices)), dtype=np.int64)
     for edge in edges:
@@ -193,7 +199,7 @@ def adjacency_matrix(vertices: Sequence[str], edges: Sequence[Edge]) -> IntMatri
 
 
 def incidence_matrix(vertices: Sequence[str], edges: Sequence[Edge]) -> IntMatrix:
-    """(n, m): column e has -1 at the child of edge e, which the arc leaves, and +1 at its parent."""
+    """The incidence matrix, shape (n, m): column e has -1 at the child of edge e, and +1 at its parent."""
     place = {vertex: index for index, vertex in enumerate(vertices)}
     matrix = np.zeros((len(vertices), len(edges)), dtype=np.int64)
     for column, edge in enumerate(edges):

@@ -1,8 +1,8 @@
-"""Quantities as text: "5 mm", "30 deg", "3 kg m^2", "1500 rpm". Everything is kept in SI, with angles in radians.
+"""Quantities given as text: "5 mm", "30 deg", "3 kg m^2", "1500 rpm". Values are converted to SI, angles to radians.
 
-A unit is a product, quotient and power of the names below, read from left to right: "N m s/rad", "m/s^2", "kg*m^2". The
-radian counts as a unit of its own, so that an angle is not a bare number and 5 mm is not accepted as the pitch of a
-screw. `KINDS` says which units fit which kind of quantity, the usual one first.
+A unit is a product of powers of the names below, read from left to right: "N m s/rad", "m/s^2", "kg*m^2". The radian
+counts as a base unit, so that an angle differs from a number without a unit, and "5 mm" is refused as the pitch of a
+screw. `KINDS` lists the units of each kind of quantity, the usual one first.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from typing import NamedTuple
 from kinemorph.errors import Problem
 from kinemorph.words import did_you_mean
 
-LONGEST = 60  # characters of a unit
+LONGEST = 60  # characters; a unit may not be longer
 BASES = ("m", "kg", "s", "A", "K", "rad")
 
 
 class Unit(NamedTuple):
-    """What one of a unit is in SI: `scale` times pi to the power `turns`, and the powers of BASES."""
+    """A unit in SI: the factor scale * pi**turns, and the powers of the base units BASES."""
 
     scale: Fraction
     turns: int
@@ -67,14 +67,14 @@ PREFIXES = {
 SPELLINGS = {"\N{DEGREE SIGN}": "deg", "\N{OHM SIGN}": "ohm", "\N{GREEK CAPITAL LETTER OMEGA}": "ohm", "**": "^"}
 SPELLINGS |= {"\N{MICRO SIGN}": "u", "\N{GREEK SMALL LETTER MU}": "u", "\N{MIDDLE DOT}": "*"}
 SPELLINGS |= {"\N{SUPERSCRIPT TWO}": "^2", "\N{SUPERSCRIPT THREE}": "^3"}
-# words that people write out, in the singular; the error names the unit that is meant
+# names of units in full, in the singular, and the unit that the error then offers
 WRITTEN_OUT = {
     **{"meter": "m", "metre": "m", "millimeter": "mm", "centimeter": "cm", "inche": "inch", "feet": "ft", "foot": "ft"},
     **{"gram": "g", "kilogram": "kg", "kilo": "kg", "pound": "lb", "ton": "t", "second": "s", "sec": "s", "hour": "h"},
     **{"minute": "min", "degree": "deg", "radian": "rad", "turn": "rev", "newton": "N", "volt": "V", "ampere": "A"},
 }
 
-# kinds of quantities: (what it is called, units that fit)
+# kind of quantity: units that fit
 KINDS: dict[str, tuple[str, ...]] = {
     "number": ("1",),
     "length": ("m",),
@@ -114,30 +114,30 @@ _TOKEN = re.compile(r"\s*(?:([^\W\d_]+)|(\d+)|([-*/^()]))")
 
 
 def is_quantity(text: str) -> bool:
-    """Whether a text is a number followed by a unit, known or not."""
+    """Whether a text is a number followed by a name that may be a unit, known or unknown."""
     return _QUANTITY.fullmatch(text) is not None
 
 
 def quantity(text: str, kind: str = "") -> float:
-    """The number in SI of a text such as "5 mm", or of a plain number. An empty kind takes every unit.
+    """The value in SI of a text such as "5 mm", or of a plain number. An empty `kind` accepts every unit.
 
-    Raises ValueError with a sentence that says what fits.
+    Raises ValueError if the text is not a quantity, or its unit does not fit `kind`, a key of `KINDS`.
     """
     return read_quantity(text, kind)[0]
 
 
 def read_quantity(text: str, kind: str = "") -> tuple[float, str]:
-    """(number in SI, its unit in SI); raises ValueError as `quantity` does."""
+    """The value in SI and its unit in SI, empty for a plain number. Raises ValueError as `quantity` does."""
     match = _QUANTITY.fullmatch(text)
     if match is None:
         try:
             return float(text), ""
         except ValueError:
-            raise ValueError(f"{text[:LONGEST]!r} is no number with a unit{_such_as(kind)}") from None
+            raise ValueError(f"{text[:LONGEST]!r} is not a number with a unit{_such_as(kind)}") from None
     number, unit_text = float(match[1]), match[2]
     unit = parse_unit(unit_text)
-    if kind in ("rate", "joint velocity") and "Hz" in unit_text:  # 1/s is rad/s there
-        raise ValueError(f"{text[:LONGEST]!r} is no rate of turning; write rev/s, or rad/s")
+    if kind in ("rate", "joint velocity") and "Hz" in unit_text:  # for these kinds 1/s means rad/s
+        raise ValueError(f"{text[:LONGEST]!r} is not an angular velocity. Use rev/s or rad/s")
     if kind and unit.powers not in _fitting(kind):
         what = kind_of(unit)
         found = f"the unit of {with_article(what)}" if what else "a unit of another kind"
@@ -146,20 +146,20 @@ def read_quantity(text: str, kind: str = "") -> tuple[float, str]:
 
 
 def in_si(number: float, unit: Unit) -> float:
-    """A number of a unit, in SI."""
+    """The value in SI of `number` times `unit`."""
     if unit.turns:
         return number * (float(unit.scale) * math.pi**unit.turns if unit.turns != 1 else _turn(unit.scale))
     return number * unit.scale.numerator / unit.scale.denominator
 
 
 def _turn(scale: Fraction) -> float:
-    """pi times a fraction, so that 1 deg has the bits of math.radians(1)."""
+    """pi times a fraction, rounded so that 1 deg equals math.radians(1) exactly."""
     return math.pi * scale.numerator / scale.denominator
 
 
 @lru_cache(maxsize=1024)
 def parse_unit(text: str) -> Unit:
-    """The unit that a text says. Raises ValueError with a sentence."""
+    """The unit that a text such as "kg m^2" stands for. Raises ValueError if it is not a unit."""
     spelled = text.strip()
     if len(spelled) > LONGEST:
         raise ValueError(f"the unit {spelled[:20]!r}... has {len(spelled)} characters, expected at most {LONGEST}")
@@ -168,7 +168,7 @@ def parse_unit(text: str) -> Unit:
     tokens = _tokens(spelled, text)
     unit, rest = _product(tokens, 0, text)
     if rest < len(tokens):
-        raise ValueError(f"the unit {text!r} has {tokens[rest]!r} where a name of a unit is expected")
+        raise ValueError(f"the unit {text!r} has {tokens[rest]!r}, expected the name of a unit there")
     return unit
 
 
@@ -184,7 +184,10 @@ def _tokens(spelled: str, text: str) -> list[str]:
 
 
 def _product(tokens: list[str], at: int, text: str) -> tuple[Unit, int]:
-    """Factors from left to right, up to a closing bracket or the end; nested no deeper than LONGEST."""
+    """The product of the factors from token `at` to a closing bracket or the end, and the index where it ends.
+
+    Brackets are nested at most LONGEST deep, since a unit has no more characters.
+    """
     total, sign = UNITS["1"], 1
     while True:
         factor, at = _factor(tokens, at, text)
@@ -201,7 +204,7 @@ def _factor(tokens: list[str], at: int, text: str) -> tuple[Unit, int]:
     if token == "(":
         unit, at = _product(tokens, at + 1, text)
         if at >= len(tokens):
-            raise ValueError(f"the unit {text!r} has a bracket that does not close")
+            raise ValueError(f"the unit {text!r} has a bracket that is not closed")
     else:
         unit = _named(token, text)
     at += 1
@@ -209,7 +212,7 @@ def _factor(tokens: list[str], at: int, text: str) -> tuple[Unit, int]:
         negative = tokens[at + 1 : at + 2] == ["-"]
         power = tokens[at + 2 if negative else at + 1 :][:1]
         if not power or not power[0].isdecimal() or len(power[0]) > 1:
-            raise ValueError(f"the unit {text!r} has no power of one digit after '^'")
+            raise ValueError(f"the unit {text!r} has no one-digit power after '^', expected one as in 'm^2'")
         unit = _times(UNITS["1"], unit, -int(power[0]) if negative else int(power[0]))
         at += 3 if negative else 2
     return unit, at
@@ -222,7 +225,7 @@ def _named(token: str, text: str) -> Unit:
         unit = UNITS[token[1:]]
         return unit._replace(scale=unit.scale * PREFIXES[token[0]])
     if not token.isalpha():
-        found = f"{token!r} where the name of a unit is expected" if token else "no name of a unit at its end"
+        found = f"{token!r}, expected the name of a unit there" if token else "no name of a unit at its end"
         raise ValueError(f"the unit {text!r} has {found}")
     meant = WRITTEN_OUT.get(token.lower().removesuffix("s"))
     hint = f"Did you mean '{meant}'?" if meant else did_you_mean(token, [*UNITS, "kg", "mm"]).strip()
@@ -234,7 +237,7 @@ def _times(a: Unit, b: Unit, power: int) -> Unit:
     powers = tuple(x + power * y for x, y in zip(a.powers, b.powers, strict=True))
     scale = a.scale * b.scale**power
     if max(map(abs, powers)) > 99 or max(scale.numerator, scale.denominator).bit_length() > 900:
-        raise ValueError("a unit has a power that is out of range, expected one of a physical quantity")
+        raise ValueError("a unit has powers that are too large for any physical quantity")
     return Unit(scale, a.turns + power * b.turns, powers)
 
 
@@ -247,12 +250,12 @@ def _fitting(kind: str) -> frozenset[tuple[int, ...]]:
 
 
 def kind_of(unit: Unit) -> str:
-    """The first kind of quantity that has this unit; empty where none has."""
+    """The first kind of quantity in `KINDS` that this unit fits; empty if it fits none."""
     return next((kind for kind in KINDS if unit.powers in _fitting(kind)), "")
 
 
 def fits(unit_text: str, kind: str) -> bool:
-    """Whether a unit is one of the kind; True where it is not known."""
+    """Whether a unit fits a kind of quantity; True if the unit is unknown or the kind is empty."""
     try:
         return not kind or parse_unit(unit_text).powers in _fitting(kind)
     except ValueError:
@@ -260,13 +263,13 @@ def fits(unit_text: str, kind: str) -> bool:
 
 
 def is_si(unit_text: str) -> bool:
-    """Whether one of the unit is 1 in SI. Raises ValueError where the unit is not known."""
+    """Whether a unit is already in SI, with the factor 1. Raises ValueError if the unit is unknown."""
     unit = parse_unit(unit_text)
     return unit.scale == 1 and unit.turns == 0
 
 
 def si_unit(unit_text: str) -> str:
-    """The unit in SI: the text itself where it is one, else the usual one of its kind, else a product of bases."""
+    """The SI unit for a unit: itself if it is in SI, else the usual unit of its kind, else a product of base units."""
     if is_si(unit_text):
         return unit_text.strip()
     unit = parse_unit(unit_text)
@@ -279,6 +282,7 @@ def si_unit(unit_text: str) -> str:
 
 
 def _such_as(kind: str) -> str:
+    """The end of a message that gives an example of the kind of quantity: " such as '5 mm'"."""
     examples = {"length": "'5 mm'", "angle": "'30 deg'", "mass": "'250 g'", "rate": "'1500 rpm'"}
     examples["pitch"] = "'5 mm/rev'"
     if not kind:
@@ -289,5 +293,5 @@ def _such_as(kind: str) -> str:
 
 
 def with_article(kind: str) -> str:
-    """A kind of quantity in a sentence: "a mass", "an angle"."""
+    """The kind of quantity with its article: "a mass", "an angle"."""
     return f"an {kind}" if kind[0] in "aeiou" else f"a {kind}"

@@ -1,23 +1,23 @@
-"""Plants: what a run advances and a linearization looks at, as programs of a state.
+"""Plants: dynamic systems as programs of their state, which runs advance and linearizations differentiate.
 
-programs             the Plant, and what its programs are
+programs             the Plant, and its programs
 laws                 the laws that a plant is made of, as data
 instant              a plant at one instant, as a record
 robot_plant          `plant`: the plant of a robot with its elements; `robot_laws` holds its laws
-loaded_robot         a robot and what acts on it, as data
-forces               what acts at one instant
+loaded_robot         a robot and everything that acts on it, as data
+forces               the forces that act at one instant
 constrained_motion   motion that satisfies constraints; `constraints` collects their rows
 memory_laws          how the memory of elements changes
 loop_methods         how a run keeps closed chains closed: methods as data
 implicit_step        a whole step with stiff forces at its end
-limb_folding         robots with alike limbs: laws on one limb of each kind
+limb_folding         robots with similar limbs: laws on one limb of each kind
 variational          the balance of a whole step, for variational integrators
-manifold_free        the state as one vector [q, v, x], for methods that know of no manifold
+manifold_free        the state as one vector [q, v, x], for methods that do not handle manifolds
 own_equations        `first_order`, `second_order`: plants of equations of your own
-user_laws            how user laws are written: functions whose arguments name what they read
-recipe               all that a plant is made of as one text, by which its compiled programs are found again
-kept_with            what is kept with a plant as long as it lives
-sample_instants      regular sample instants that coincide wherever they should
+user_laws            how user laws are written: functions whose arguments are named after the values that they read
+recipe               all data of a plant as one text, by which its compiled programs are found again
+kept_with            results that are cached for an object as long as it lives
+sample_instants      regular sample times that coincide exactly where they should
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""How the motion of a robot meets its constraints, over any scalar:
+"""The motion of a robot with constraints, over any scalar type:
 
     M(q) a + h(q, v) = tau + J(q)^T lambda,     J a = gamma
 
-J are the constraints of loops, coupled joints and elements (`constraints`), kept by one of the methods of
-`loop_methods`. The methods differ in what moves in place of the free motion, and in what is done after a step; the
-equations are the same.
+J is the Jacobian of all constraints, those of loops, coupled joints and elements (`constraints`), which one of the
+methods of `loop_methods` keeps. The equations are the same for all methods; methods differ in how they correct errors,
+during a step and after it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,13 @@ from typing import Any, NamedTuple
 from kinemorph.algebra.scalar import div, is_zero, less, less_equal, minimum, minus, plus, sqrt, times, where
 from kinemorph.algebra.vectors import dot, sub
 from kinemorph.mechanics.constraints import closures
-from kinemorph.mechanics.constraints.constrained import Rows, constrained_dynamics, held_rows, masked, span_of
+from kinemorph.mechanics.constraints.constrained import (
+    ConstraintRows,
+    constrained_dynamics,
+    masked,
+    span_of,
+    with_locked_rows,
+)
 from kinemorph.mechanics.constraints.reactions import joint_wrenches, loosened, reaction_multipliers
 from kinemorph.mechanics.elements.instant import SystemInstant
 from kinemorph.mechanics.recursions.newton_euler import Wrench
@@ -28,13 +34,14 @@ from kinemorph.plants.instant import Instant, LocalInstant
 from kinemorph.plants.loaded_robot import LoadedRobot
 from kinemorph.plants.loop_methods import Baumgarte, Partitioning, Projection, SingularPerturbation
 
-NEAR = 2e-5  # of a row's length: nearer to a singular configuration, a row amplifies rounding errors above its value
-FLAT = 0.01  # likewise, radians for a linkage in line: nearer, the direction of the fast motion is not determined
+NEAR = 2e-5  # relative to a row's length: a smaller independent part of a row is lost in rounding errors
+FLAT = 0.01  # likewise [rad for a linkage in line]: below it, the direction of the fast motion is not determined
 
 
 class Corrections(NamedTuple):
-    """A displacement and a change of velocity, (nv,) each, that bring a state onto constraints; the constraints as they
-    were found; and 1 for each row of them that can be met, else 0.
+    """A displacement `moved` and a `change` of velocity, (nv,) each, that bring a state onto the constraints.
+
+    `found` are the constraints before; `counts` (nc,) is 1 for each row that can be satisfied, else 0.
     """
 
     moved: list[Any]
@@ -44,7 +51,7 @@ class Corrections(NamedTuple):
 
 
 class Solved(NamedTuple):
-    """Accelerations (nv,), multipliers (nc,) of all constraints, and the power [W] of those that move with time."""
+    """Accelerations (nv,), multipliers (nc,) of all constraints, and the power [W] of those that depend on time."""
 
     a: Sequence[Any]
     multipliers: Sequence[Any] = ()
@@ -55,9 +62,9 @@ class Solved(NamedTuple):
 
 
 def solved(loaded: LoadedRobot, tree: Tree, at: Instant, found: Acting) -> Solved:
-    """Forward dynamics under what acts and what constrains.
+    """Forward dynamics with the forces `found` and all constraints.
 
-    A formulation that takes no wrenches on links gets their generalized forces.
+    A formulation that takes no wrenches on links gets the generalized forces of these wrenches.
     """
     dynamics = loaded.dynamics
     forces = (found.tau, *found.loads) if dynamics.takes_wrenches else (all_forces(tree, at, found),)
@@ -71,7 +78,7 @@ def solved(loaded: LoadedRobot, tree: Tree, at: Instant, found: Acting) -> Solve
 
 
 def _power(multipliers: Sequence[Any], rows: Conditions) -> Any:
-    """The power [W] that constraints supply which move with time."""
+    """The power [W] that constraints which depend on time supply."""
     power: Any = 0.0
     for force, rate in zip(multipliers, rows.driven, strict=True):
         power = minus(power, times(force, rate))
@@ -79,7 +86,7 @@ def _power(multipliers: Sequence[Any], rows: Conditions) -> Any:
 
 
 def conditions_at(loaded: LoadedRobot, tree: Tree, at: Instant, *, bias: bool = True) -> Conditions:
-    """All constraints at an instant; see `conditions`."""
+    """All constraints of a loaded robot at an instant; see `conditions`."""
 
     def moved(t: Any, q: Any, v: Any) -> SystemInstant:
         return loaded.seen(tree, at._replace(t=t, q=q, v=v))
@@ -87,24 +94,24 @@ def conditions_at(loaded: LoadedRobot, tree: Tree, at: Instant, *, bias: bool = 
     return conditions(tree, at.t, at.q, at.v, moved if loaded.elements.constraint_names else None, bias=bias, near=NEAR)
 
 
-def acceleration_rows(loaded: LoadedRobot, found: Conditions) -> Rows:
-    """The constraints as equations of the accelerations; locked velocities stay."""
+def acceleration_rows(loaded: LoadedRobot, found: Conditions) -> ConstraintRows:
+    """The constraints `found` as equations for the accelerations, with a row for each locked velocity."""
     wanted = found.gamma
     if isinstance(loaded.loops, Baumgarte):
         pull, damp = loaded.loops.beta**2, 2.0 * loaded.loops.alpha
         wanted = [g - damp * r - pull * e for g, r, e in zip(found.gamma, found.rate, found.filled(), strict=True)]
-    return held_rows(found.rows(wanted), loaded.locked, loaded.nv)
+    return with_locked_rows(found.rows(wanted), loaded.locked, loaded.nv)
 
 
 def corrections(loaded: LoadedRobot, tree: Tree, at: Instant, per_time: float = 0.0) -> Corrections:
-    """What brings q and v onto the constraints.
+    """The corrections that bring q and v onto the constraints.
 
     `per_time` [1/s] is the share of the error phi that the velocity has to remove per unit of time.
     """
     found = conditions_at(loaded, tree, at, bias=False)
     everything = found.rows([-(rate + per_time * e) for rate, e in zip(found.rate, found.filled(), strict=True)])
     placed = len(found.phi)
-    positions = Rows(found.J[:placed], [-e for e in found.phi], found.weights[:placed], found.opening)
+    positions = ConstraintRows(found.J[:placed], [-e for e in found.phi], found.weights[:placed], found.opening)
     nothing = [0.0] * loaded.nv
     if loaded.partial:
         free = enumerate(_dependent(loaded, at.m))
@@ -112,19 +119,19 @@ def corrections(loaded: LoadedRobot, tree: Tree, at: Instant, per_time: float = 
         moved, changed = (constrained_dynamics(metric, nothing, rows) for rows in (positions, everything))
     else:
         moved, changed = (
-            loaded.dynamics.under(tree, at.q, nothing, held_rows(rows, loaded.locked, loaded.nv))
+            loaded.dynamics.under(tree, at.q, nothing, with_locked_rows(rows, loaded.locked, loaded.nv))
             for rows in (positions, everything)
         )
     return Corrections(moved.a, changed.a, found, changed.counts)
 
 
 def _dependent(loaded: LoadedRobot, m: Any) -> Sequence[Any]:
-    """1 for each velocity that follows from the others, else 0, shape (nv,)."""
+    """1 for each velocity that depends on the others, else 0, shape (nv,): as the user named, or as memory says."""
     return loaded.dependent if loaded.dependent is not None else m[len(m) - loaded.nv :]
 
 
 def seen(loaded: LoadedRobot, tree: Tree, at: Instant) -> SystemInstant:
-    """The system as its elements see it, on a tree; sensors may ask for accelerations, reactions and multipliers."""
+    """The system as its elements see it; sensors may read accelerations, joint reactions and multipliers too."""
     robot = loaded.dynamics.robot
 
     def solution() -> Solved:
@@ -146,7 +153,7 @@ def seen(loaded: LoadedRobot, tree: Tree, at: Instant) -> SystemInstant:
 
 
 def wrenches(loaded: LoadedRobot, at: Instant, a: Any) -> list[list[Any]]:
-    """The wrench through every joint, loops last, shape (joints + loops, 6), at accelerations a."""
+    """The wrench [N, N m] through every joint at accelerations a (nv,), loops last, shape (joints + loops, 6)."""
     robot = loaded.dynamics.robot
     tree = resolve(robot, loaded.lookup(at.p), merged=False)
     found = acting(loaded, tree, at)
@@ -161,7 +168,10 @@ def wrenches(loaded: LoadedRobot, at: Instant, a: Any) -> list[list[Any]]:
 
 
 def _carried(loaded: LoadedRobot, tree: Tree, at: Instant, multipliers: Any) -> dict[int, Wrench]:
-    """What the constraints of elements do to each body and all that it carries, by link of the unmerged tree."""
+    """The wrench of the constraints of elements on each body and all bodies that it carries, by link.
+
+    `tree` has a link for every body; `multipliers` are those of the elements' constraints.
+    """
     if not multipliers:
         return {}
     nv = loaded.nv
@@ -177,7 +187,7 @@ def _carried(loaded: LoadedRobot, tree: Tree, at: Instant, multipliers: Any) -> 
 
 
 def _unit_squares(loaded: LoadedRobot, tree: Tree, found: Conditions) -> list[Any]:
-    """The squares of comparable velocities, shape (nv,); 0 for locked ones."""
+    """The squares of velocities that move the loops equally far, shape (nv,); 0 for locked velocities."""
     reaches = closures.velocity_reaches(tree, found.sizes)
     return [0.0 if k in loaded.locked else times(reach, reach) for k, reach in enumerate(reaches)]
 
@@ -186,20 +196,20 @@ def _unit_squares(loaded: LoadedRobot, tree: Tree, found: Conditions) -> list[An
 
 
 def _ready(loaded: LoadedRobot, at: LocalInstant) -> tuple[Tree, Instant, Conditions]:
-    """The prepared tree, the instant on it, and the constraints there without gamma."""
+    """The tree as the recursions take it, the instant on the manifold, and the constraints there without gamma."""
     tree = loaded.prepared(loaded.tree(at.p))
     now = loaded.instant(tree, at)
     return tree, now, conditions_at(loaded, tree, now, bias=False)
 
 
 def constraints(loaded: LoadedRobot, at: LocalInstant) -> dict[str, Any]:
-    """phi (nh,), the rates (nc,) of all rows, J (nc, nv), and the sizes of rows (nc,)."""
+    """The constraints: errors phi (nh,), rates (nc,) of all rows, J (nc, nv), and sizes of rows (nc,)."""
     _, _, found = _ready(loaded, at)
     return {"phi": found.phi, "rate": found.rate, "J": found.J, "sizes": found.sizes}
 
 
 def holding(loaded: LoadedRobot, at: LocalInstant) -> dict[str, Any]:
-    """`out` (ns,), s with smaller errors of the constraints; and `error`, that of s, acceptable up to 1."""
+    """`out` (ns,), s with smaller constraint errors; and `error`, that of s over the tolerance, acceptable up to 1."""
     tree, nv = loaded.tree(at.p), loaded.nv
     now = loaded.instant(tree, at)
     ready = loaded.prepared(tree)
@@ -214,12 +224,12 @@ def holding(loaded: LoadedRobot, at: LocalInstant) -> dict[str, Any]:
 
 
 def dependence(loaded: LoadedRobot, at: LocalInstant) -> dict[str, Any]:
-    """How well the dependent velocities follow from the others: `margin`, 1 at best and 0 where they do not; and J,
-    (nc, nv), rows and columns of comparable size, to choose others by. Masses do not enter: a light body would
-    outweigh all others, wherever it is.
+    """How well the dependent velocities are determined by the others (`margin`), and the scaled J (nc, nv).
 
-    Each row says something that earlier rows do not; dependent velocities make up a share of it. The margin is the
-    smallest such share.
+    The margin is 1 at best, and 0 where they are not determined: of the part of each row of J that is independent of
+    earlier rows, it is the smallest share that lies in the columns of dependent velocities. Rows and columns of the
+    scaled J have comparable sizes, to choose other dependent velocities. Masses are not used for scaling: a light body
+    would outweigh all others.
     """
     tree, now, found = _ready(loaded, at)
     rows = found.rows([0.0] * len(found.rate))
@@ -228,7 +238,7 @@ def dependence(loaded: LoadedRobot, at: LocalInstant) -> dict[str, Any]:
     some = span_of(masked([times(mask, one) for mask, one in zip(_dependent(loaded, now.m), free, strict=True)]), rows)
     margin: Any = less_equal(whole.rank, some.rank)
     for all_of_it, size in zip(whole.sizes, some.sizes, strict=True):
-        made_up = div(all_of_it, size) if not is_zero(size) else 1.0  # sizes are 1 / what is left
+        made_up = div(all_of_it, size) if not is_zero(size) else 1.0  # sizes are 1 / the independent part
         margin = where(size, minimum(margin, made_up), margin)
     J = [
         [div(times(x, sqrt(one)), size) for x, one in zip(row, free, strict=True)]
@@ -238,7 +248,7 @@ def dependence(loaded: LoadedRobot, at: LocalInstant) -> dict[str, Any]:
 
 
 def flatness(loaded: LoadedRobot, at: LocalInstant) -> Any:
-    """1 so near to a singular configuration that no choice of dependent velocities decides them well, else 0."""
+    """1 near a singular configuration, where no choice of dependent velocities is well determined, else 0."""
     tree, _, found = _ready(loaded, at)
     rows = found.rows([0.0] * len(found.rate))
     known = len(found.weights) - len(loaded.elements.constraint_names)  # rows of loops come first
@@ -253,8 +263,8 @@ def stabilized(loaded: LoadedRobot, at: LocalInstant, z: Any, forces: Any, pushe
 
         M a + h = tau + J^T forces,     dq/dt moves at  v + J^T pushes,     0 = phi,     0 = d phi/dt
 
-    `pushes` (nh,) are zero but for errors of a method. Gives `moving` (nv,), how coordinates move; `left` (nv + nx,),
-    what is left over at z = [a, dx/dt]; `phi` (nh,) and `rate` (nc,).
+    `pushes` (nh,) are zero except for errors of the method. Returns `moving` (nv,), the velocity of the coordinates;
+    `left` (nv + nx,), the residual at z = [a, dx/dt]; `phi` (nh,) and `rate` (nc,).
     """
     tree, nv = loaded.tree(at.p), loaded.nv
     ready = loaded.prepared(tree)
@@ -274,12 +284,12 @@ def stabilized(loaded: LoadedRobot, at: LocalInstant, z: Any, forces: Any, pushe
 
 
 def unmet_forces(loaded: LoadedRobot, tree: Tree, at: Instant, a: Sequence[Any], found: Acting) -> Sequence[Any]:
-    """M a + h - tau, shape (nv,), by inverse dynamics."""
+    """The residual M a + h - tau, shape (nv,), by inverse dynamics."""
     if loaded.dynamics.takes_wrenches:
         return sub(loaded.dynamics.inverse(tree, at.q, at.v, a, *found.loads), found.tau)
     return sub(loaded.dynamics.inverse(tree, at.q, at.v, a), all_forces(tree, at, found))
 
 
 def reactions(loaded: LoadedRobot, at: LocalInstant, a: Any) -> list[list[Any]]:
-    """The wrench through every joint, loops last, shape (joints + loops, 6), at accelerations a."""
+    """The wrench [N, N m] through every joint at accelerations a (nv,), loops last, shape (joints + loops, 6)."""
     return wrenches(loaded, loaded.instant(loaded.tree(at.p), at), a)

@@ -1,8 +1,8 @@
 """All constraints on the motion of a plant at one instant: of loops, of coupled joints, of elements.
 
-Rows stand in this order: closures, coupled joints, positions of elements, velocities of elements. All but the last have
-a position level, phi(t, q) = 0. Derivatives of a row along the motion come from dual numbers in t, q and v, so that no
-derivative is written by hand.
+The order of the rows is: loop closures, coupled joints, position constraints of elements, velocity constraints of
+elements. All but the last have a position level, phi(t, q) = 0. Derivatives of a row along the motion come from dual
+numbers in t, q and v, so that no derivative is written by hand.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from kinemorph.algebra.scalar import S, absolute, div, is_zero, less, maximum, p
 from kinemorph.algebra.vectors import dot
 from kinemorph.mechanics.constraints import closures
 from kinemorph.mechanics.constraints.closures import FIRST, SECOND
-from kinemorph.mechanics.constraints.constrained import PER_OPENING, Rows
+from kinemorph.mechanics.constraints.constrained import PER_OPENING, ConstraintRows
 from kinemorph.mechanics.elements.instant import SystemInstant
 from kinemorph.mechanics.recursions.kinematics import configuration_rate, tangent_of
 from kinemorph.mechanics.trees.tree import Tree
@@ -24,10 +24,16 @@ Seen = Callable[[Any, Any, Any], SystemInstant]  # the system at (t, q, v)
 
 
 class Conditions(NamedTuple):
-    """Constraints at one instant: phi (nh,), the first nh of nc rows; `rate` (nc,), their rates by J v and by time;
-    J (nc, nv); `gamma` (nc,), the value that J a has to have; `sizes` (nc,), the largest change by a turn of 1 rad;
-    `weights`, see Rows; `driven` (nc,), the part of the rate that time alone makes, J v = rate - driven; `opening`,
-    see Rows.
+    """Constraints at one instant.
+
+    `phi` (nh,)         errors of the first nh of nc rows, which have a position level
+    `rate` (nc,)        rates of all rows, rate = J v + driven
+    `J` (nc, nv)        the constraint Jacobian
+    `gamma` (nc,)       the value that J a has to have
+    `sizes` (nc,)       the largest change of a row by a turn of 1 rad
+    `weights` (nc,)     see ConstraintRows
+    `driven` (nc,)      the part of the rate that comes from time alone
+    `opening`           see ConstraintRows
     """
 
     phi: list[S]
@@ -39,20 +45,19 @@ class Conditions(NamedTuple):
     driven: list[S]
     opening: S = 0.0
 
-    def rows(self, wanted: Sequence[S]) -> Rows:
-        """The conditions J a = wanted."""
-        return Rows(self.J, wanted, self.weights, self.opening)
+    def rows(self, wanted: Sequence[S]) -> ConstraintRows:
+        """The linear equations J a = wanted as constraint rows."""
+        return ConstraintRows(self.J, wanted, self.weights, self.opening)
 
     def filled(self) -> list[S]:
-        """phi with a zero for each row that has none, shape (nc,)."""
+        """The errors phi, with 0 for each row without a position level, shape (nc,)."""
         return [*self.phi, *[0.0] * (len(self.rate) - len(self.phi))]
 
     def error(self, tolerance: float, counted: Sequence[S]) -> S:
-        """The largest error against the tolerance, acceptable up to 1: that of phi, and a tenth of that of its rate per
-        second.
+        """The largest error divided by its tolerance, acceptable up to 1: of phi, and of the rate per second.
 
-        Only rows that are `counted` (nc,) take part: at a singular configuration the others cannot be corrected, and
-        need not be.
+        The tolerance of the rate is ten times that of phi. Only rows that are `counted` (nc,) take part: at a singular
+        configuration the others cannot be corrected, and need not be.
         """
         worst: S = 0.0
         limits = [(self.phi, tolerance), (self.rate, 10.0 * tolerance)]
@@ -66,9 +71,11 @@ class Conditions(NamedTuple):
 def conditions(
     tree: Tree, t: S, q: Sequence[S], v: Sequence[S], seen: Seen | None, *, bias: bool = True, near: float = 0.0
 ) -> Conditions:
-    """All constraints at an instant. `seen` where elements have some; without `bias` gamma is left out.
+    """All constraints at an instant (t, q, v).
 
-    Rows that differ by less than `near` from others count as repeated ones, however well the constraints are kept.
+    `seen`      gives the system at (t, q, v), for the constraints of elements; None where elements have none
+    `bias`      whether `gamma` and `driven` are computed
+    `near`      rows that differ from others by less count as redundant, however well the constraints are kept
     """
     J, sizes, phi = (
         closures.constraint_jacobian(tree, q),
@@ -133,7 +140,7 @@ def _of_elements(phi: list[S], rate: list[S], columns: list[list[S]], gamma: lis
 
 
 def _moved(tree: Tree, q: Sequence[S], v: Sequence[S], level: int) -> list[S]:
-    """q with the tangent of moving at v."""
+    """The configuration q as dual numbers whose tangent is dq/dt at velocity v."""
     rates = configuration_rate(tree, q, v)
     return [x if is_zero(dx) else Dual(x, dx, level=level) for x, dx in zip(q, rates, strict=True)]
 

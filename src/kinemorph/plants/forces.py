@@ -1,7 +1,7 @@
-"""What acts on a robot at one instant, over any scalar: forces of the user, elements, damping, and extra states.
+"""The forces on a robot at one instant, over any scalar type: user forces, elements and damping; rates of extra states.
 
 Elements are evaluated once for each instant (mechanics.elements.instant.SystemInstant), and their loads on links are
-handed to the recursions as outside wrenches.
+passed to the recursions as outside wrenches.
 """
 
 from __future__ import annotations
@@ -23,51 +23,57 @@ from kinemorph.plants.user_laws import checked_length, of_groups
 
 
 class Acting(NamedTuple):
-    """What acts at one instant: generalized forces (nv,) from outside and of damping, and what elements do."""
+    """The forces at one instant: generalized forces (nv,) of inputs and user laws (`pushed`) and of damping (`damped`),
+    the effects of elements, and `stiff` forces of elements, where they are listed separately.
+    """
 
     pushed: list[Any]
     elements: Gathered
     damped: list[Any]
-    stiff: tuple[Stiff, ...] = ()
+    stiff: Mapping[int, Stiff] = {}  # forces that are kept apart, by the index of their element
 
     @property
     def tau(self) -> list[Any]:
-        """All generalized forces but those of loads on links."""
+        """The generalized forces (nv,), without those of loads on links."""
         return summed(summed(self.pushed, self.elements.torques), self.damped)
 
     @property
     def loads(self) -> tuple[Mapping[int, Wrench], ...]:
-        """The loads on links as the last argument of a recursion, in a tuple, which is empty where there are none."""
+        """The loads on links as a tuple of arguments for a recursion: one mapping, or empty without loads."""
         return (self.elements.loads,) if self.elements.loads else ()
 
 
 def acting(loaded: LoadedRobot, tree: Tree, at: Instant, *, stiff: bool = False) -> Acting:
-    """What acts, with loads on the links of `tree`; `stiff`: forces that a step may take at its end are kept apart."""
+    """The forces at an instant, with loads on the links of `tree`.
+
+    With `stiff`, forces that a step may evaluate at its end, and damping, are listed separately: neither they nor
+    their power are added to the others.
+    """
     pushed: list[Any] = list(at.u[: loaded.nv]) if loaded.added.pushed else [0.0] * loaded.nv
     if loaded.added.forces is not None:
         law = of_groups(loaded.added.forces, loaded.user_groups(at), "forces")
         pushed = summed(pushed, checked_length(law, loaded.nv, "the law of forces"))
-    damped = [-d * rate for d, rate in zip(damping(loaded, at.p), at.v, strict=True)]
+    damped = [0.0 if stiff else -d * rate for d, rate in zip(damping(loaded, at.p), at.v, strict=True)]
     world = loaded.seen(tree, at)
     apart = world.stiff() if stiff else {}
-    return Acting(pushed, world.gathered(apart), damped, tuple(apart.values()))
+    return Acting(pushed, world.gathered(apart), damped, apart)
 
 
 def damping(loaded: LoadedRobot, p: Any) -> list[Any]:
-    """Viscous damping along each velocity, shape (nv,), [N m s/rad or N s/m]."""
+    """The coefficients of viscous damping of all velocities, shape (nv,), [N m s/rad or N s/m]."""
     lookup = loaded.lookup(p)
     return [evaluate(d, lookup) for joint in loaded.dynamics.robot.joints for d in joint.damping]
 
 
 def all_forces(tree: Tree, at: Instant, found: Acting) -> list[Any]:
-    """All generalized forces, shape (nv,), those of loads on links included."""
+    """All generalized forces, shape (nv,), including those of loads on links."""
     if not found.elements.loads:
         return found.tau
     return summed(found.tau, generalized(Motions(tree, at.q, at.v), found.elements.loads))
 
 
 def extra_rates(loaded: LoadedRobot, at: Instant, found: Acting, driven: Any = 0.0) -> list[Any]:
-    """dx/dt, shape (nx,); `driven` [W] is the power that constraints supply which move with time."""
+    """The rates dx/dt, shape (nx,); `driven` [W] is the power that constraints which depend on time supply."""
     rates: list[Any] = []
     if loaded.added.state_rates is not None:
         law = of_groups(loaded.added.state_rates, loaded.user_groups(at), "state_rates")
@@ -82,7 +88,7 @@ def extra_rates(loaded: LoadedRobot, at: Instant, found: Acting, driven: Any = 0
 
 
 def summed(a: Sequence[Any], b: Sequence[Any]) -> list[Any]:
-    """a + b, entry by entry."""
+    """The sum a + b, entry by entry."""
     return [one + other for one, other in zip(a, b, strict=True)]
 
 
@@ -95,7 +101,7 @@ def power(forces: Sequence[Any], v: Sequence[Any]) -> Any:
 
 
 def efforts(loaded: LoadedRobot, at: LocalInstant) -> dict[str, list[Any]]:
-    """The generalized forces by name: `supplied` and `damping`, (nv,) each."""
+    """The generalized forces (nv,): `supplied`, by inputs, user laws and elements, and `damping`, by joint damping."""
     tree = loaded.tree(at.p)
     now = loaded.instant(tree, at)
     found = acting(loaded, tree, now)

@@ -1,10 +1,10 @@
-"""A whole step with stiff forces at its end, as a law of a plant: mechanics.steps.implicit_forces, and x along with it.
+"""A whole step with stiff forces at its end, as a law of a plant: mechanics.steps.implicit_forces, with rates of x.
 
-    v+ = v + h a,     w = where a steady motion at v+ leads in the time h,     x+ = x + h dx/dt
+    v+ = v + h a,     w = displacement at constant velocity v+ over the time h,     x+ = x + h dx/dt
 
-Forces that are not stiff, and the rates of x, are those at the start of the step. The step begins at its base: w is 0
-in s, and nothing is spent on it. A centered step moves for h/2 at v, finds a there at the time t + h/2, and moves for
-h/2 at v+: leapfrog, but for stiff forces. The law of a plant is
+Forces that are not stiff, and the rates of x, are those at the start of the step. The step starts at its base, where w
+is 0, so that w costs no operations. A centered step moves for h/2 at v, computes a there at the time t + h/2, and moves
+for h/2 at v+: this is leapfrog, except for stiff forces. The law of a plant is
 
     (t, base, s, h, guess, m, u, p, passes, centered) -> s at the end, a
 """
@@ -26,29 +26,29 @@ from kinemorph.plants.user_laws import split
 
 @dataclass(frozen=True)
 class StepForces:
-    """What acts on a tree during a step."""
+    """The forces on a tree during a step, and the rates of x."""
 
     tau: Sequence[Any]  # generalized forces at the start, (nv,)
-    points: Sequence[PointForce] = ()  # at the end, as are those of joints and pairs
-    joints: Sequence[JointForce] = ()
-    pairs: Sequence[PairForce] = ()
+    points: Sequence[PointForce] = ()  # stiff forces at points, evaluated at the end
+    joints: Sequence[JointForce] = ()  # stiff forces at joints, evaluated at the end
+    pairs: Sequence[PairForce] = ()  # stiff forces between two links, evaluated at the end
     wrenches: Mapping[int, Wrench] = field(default_factory=dict)  # on links, at the start
     rates: Sequence[Any] = ()  # dx/dt at the start, (nx,)
 
 
 @dataclass(frozen=True)
 class Damping:
-    """A torque -d v of a joint. Its slope is the same everywhere."""
+    """Viscous damping, a torque -d v of a joint, which is linear in v."""
 
     d: Any  # [N m s/rad or N s/m]
     affine: bool = True
 
     def force(self, joint: Any) -> Any:
-        """The torque or force."""
+        """The damping torque [N m] or force [N] at the state of a joint."""
         return -self.d * joint.velocity
 
     def linear(self, joint: Any, h: Any) -> tuple[Any, Any]:
-        """The torque or force, and its pivot."""
+        """The damping torque or force, and h d, which it adds to the joint's inertia in a step of h [s]."""
         return self.force(joint), h * self.d
 
 
@@ -64,10 +64,12 @@ def implicit_step(
     first: Sequence[Any] | None = None,
     under: Under | None = None,
 ) -> tuple[list[Any], Ends]:
-    """(s at the end of the step, its accelerations and forces), from s = [0, v, x] at the configuration `base`.
+    """The state s at the end of a step of h [s], and its accelerations and forces, from s = [0, v, x] at `base`.
 
-    The iteration starts from the accelerations `guess`, those of the step before. A centered step has `base` at its
-    middle, and `first` is the displacement up to there: see `half_moved`. `under` are constraints on the accelerations.
+    The iteration has `passes` passes and starts from the accelerations `guess`, those of the step before. For a
+    centered step, `base` is the configuration at its middle, and `first` the displacement up to there: see
+    `half_moved`. `locked` are velocity indices that stay 0. `under` is needed for constraints, and for forces between
+    two links that both move.
     """
     _, v, x = split(s, tree.nv)
     v = [0.0 if k in locked else rate for k, rate in enumerate(v)]
@@ -90,6 +92,6 @@ def implicit_step(
 
 
 def half_moved(tree: Tree, base: Sequence[Any], v: Sequence[Any], h: Any) -> tuple[Sequence[Any], Sequence[Any]]:
-    """(w, configuration) after half a step at v; quaternions of any length."""
+    """The displacement w (nv,) and the configuration (nq,) after the time h/2 at v, with quaternions of any length."""
     w = charts.steady(tree, [0.5 * h * rate for rate in v])
     return w, charts.place(tree, base, w, finished=False)

@@ -1,4 +1,4 @@
-"""A plant at one instant, as a record: what its laws read.
+"""A plant at one instant, as a record of the values that its laws read.
 
 Instant         t, q (nq,), v (nv,), x (nx,), m (nm,), u (nu,), p (np,)
 LocalInstant    t, base (nq,), s (ns,), m (nm,), u (nu,), p (np,); the configuration is that of s = [w, v, x] in the
@@ -40,6 +40,6 @@ class Instant(NamedTuple):
 
 
 def at_instant(law: Callable[..., Any], given: Mapping[str, Any]) -> Any:
-    """law(instant, **others) from arrays by name: those of a LocalInstant as one record, the others one by one."""
+    """law(instant, **others) from values by name: those of a LocalInstant as one record, the others as keywords."""
     others = {name: value for name, value in given.items() if name not in LocalInstant._fields}
     return law(LocalInstant(*(given[name] for name in LocalInstant._fields)), **others)

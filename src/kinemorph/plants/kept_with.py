@@ -1,4 +1,4 @@
-"""Results that are computed once for an object and kept as long as the object lives."""
+"""Results that are computed once for an object and cached as long as the object lives."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ T = TypeVar("T")
 
 
 def kept_with(make: Callable[[K], T]) -> Callable[[K], T]:
-    """A decorator: `make(owner)` is called once for each owner, and its result is kept with the owner.
+    """A decorator: `make(owner)` is called once for each owner, and its result is cached until the owner is freed.
 
     The result must not refer to the owner, or neither of them is ever freed.
     """

@@ -1,4 +1,4 @@
-"""The laws that a plant is made of, as data: functions over any scalar, of which its programs are traced."""
+"""The laws that a plant is made of, as data: functions over any scalar type, from which its programs are traced."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class DiscreteLaws:
     """The laws of a whole step, over any scalar.
 
     action      (base, moved, w, h, p) -> the action of a step whose start is at `moved` about `base`
-    balance     (instant, z, momentum, h, slopes of the action by the start, by w) -> left, after
+    balance     (instant, z, momentum, h, derivatives of the action with respect to its start and to w) -> left, after
     momentum    (base, s, p) -> momentum
     velocity    (base, s, momentum, p) -> v
     """
@@ -27,10 +27,10 @@ class DiscreteLaws:
 
 @dataclass(frozen=True)
 class Jumps:
-    """How memory changes: laws whose first argument is some choice; `instant` is a LocalInstant."""
+    """The laws by which memory changes; the first argument of most chooses elements. `instant` is a LocalInstant."""
 
     sample: Law  # (samplers, instant) -> m
-    read: Law  # (sampler, instant) -> the signals that a Python function is given
+    read: Law  # (sampler, instant) -> the signals that are arguments of a Python function
     decide: Law  # (sampler, t, signals, m) -> m, in plain numbers
     settle: Law  # (members, instant) -> m, x
     guards: Law  # (instant) -> the guards' values
@@ -39,23 +39,24 @@ class Jumps:
 
 @dataclass(frozen=True)
 class Laws:
-    """What a plant is made of: functions over any scalar, one for each of its programs; `instant` is a LocalInstant."""
+    """The laws of a plant: functions over any scalar type, one for each program; `instant` is a LocalInstant."""
 
     rate: Law  # (instant)
     residual: Law  # (instant, z)
-    place: Law  # (base, s), finished=: whether quaternions have to be of length 1
+    place: Law  # (base, s), finished=: whether quaternions are normalized
     drift: Law  # (s, h)
-    efforts: Law | None = None  # (instant); None where the plant is no robot
+    efforts: Law | None = None  # (instant); None where the plant is not a robot
     discrete: DiscreteLaws | None = None
     jumps: Jumps | None = None
     stored: Law | None = None  # (instant) -> energy that elements store [J], shape (1,)
     reactions: Law | None = None  # (instant, a) -> wrenches through joints
     implicit: Law | None = None  # (instant, h, guess, passes, centered); see `implicit_step`
-    stiff: Law | None = None  # (Instant) -> tree, and its stiff forces by name at points and at joints
-    # (program, law of Laws and its inputs, groups that its outputs are made of): adds loops that suit one state
+    stiff: Law | None = None  # (Instant) -> tree, and its stiff forces by name
+    powers: Law | None = None  # (Instant) -> how much power each element turns over [W], by name
+    # (program, law of Laws and its inputs, groups of which its outputs consist): adds loops over limbs for one state
     for_one: Callable[[Program, Law, Mapping[str, Sequence[str]]], Program] | None = None
     constraints: Law | None = None  # (instant) -> phi, rate, J, sizes; None where the motion is free
-    holding: Law | None = None  # (instant) -> s with smaller errors of the constraints, and the error before
-    dependence: Law | None = None  # (instant) -> margin of the dependent velocities, and J scaled
+    holding: Law | None = None  # (instant) -> s with smaller constraint errors, and the error before
+    dependence: Law | None = None  # (instant) -> J scaled, and margin of the dependent velocities
     flatness: Law | None = None  # (instant) -> 1 where the direction of a fast motion is not determined
     stabilized: Law | None = None  # (instant, z, forces, pushes) -> moving, left, phi, rate; see `constrained_motion`

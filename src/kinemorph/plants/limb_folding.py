@@ -1,8 +1,8 @@
-"""Plants of robots with alike limbs, elements included: the laws of motion on a tree with one limb of each kind.
+"""Plants of robots with similar limbs, elements included: the laws of motion on a tree with one limb of each kind.
 
 Six legs with the same joints, a motor on each and a foot on the ground are one leg six times. `folded` finds that out
-by names: elements of a limb name its bodies, frames and joints, and each other; but for names and numbers they are the
-same as those of the first limb. The small system is then a robot with one limb of each kind and its elements,
+by names: elements of a limb name its bodies, frames and joints, and each other; except for names and numbers they are
+the same as those of the first limb. The small system is then a robot with one limb of each kind and its elements,
 and its laws are those of any plant, on the tree of `limb_lanes`, which has the numbers of each limb in tables.
 """
 
@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import reduce
 from typing import Any
-from weakref import WeakKeyDictionary
 
 from kinemorph.algebra.groups import Pose
 from kinemorph.codegen.graphs.program import Program
@@ -30,33 +29,36 @@ from kinemorph.model.joint import Joint
 from kinemorph.model.parameter import Parameter
 from kinemorph.model.robot import Robot
 from kinemorph.plants.instant import at_instant
+from kinemorph.plants.kept_with import kept_with
 from kinemorph.plants.loaded_robot import Additions, LoadedRobot
 from kinemorph.plants.user_laws import Law
 
-Owner = tuple[int, int]  # kind of limb, and which one of them
+Owner = tuple[int, int]  # a limb: the number of its kind, and its number among limbs of that kind
 NUMBERS = ("t", "h")  # groups of one number
 GEOMETRY = ("name", "parent", "child", "placement", "child_placement", "axis", "axis2", "armature", "pitch")
 
 
 class _Unlike(Exception):
-    """Raised where limbs turn out not to be alike."""
+    """Raised where limbs of a kind differ in more than names and numbers."""
 
 
 @dataclass(frozen=True, eq=False)
 class Folded:
-    """A system with one limb of each kind in place of all."""
+    """A system with one limb of each kind in place of all limbs."""
 
     tree: Tree  # of the whole robot, prepared
     limbs: tuple[Limbs, ...]
     loaded: LoadedRobot  # still without a tree
-    values: tuple[tuple[float, ...], ...]  # for each kind of limb, what its parameters are in one limb after the other
-    attached: tuple[tuple[str, ...], ...]  # for each kind, names on the first limb that have one on each
-    poses: tuple[tuple[float, ...], ...]  # and where they are: R and p of each, in one limb after the other
-    spreads: Mapping[str, Spread]  # how the arrays of laws lie: t, base, s, m, u, p and others
+    values: tuple[tuple[float, ...], ...]  # for each kind of limb, the values of its parameters, limb after limb
+    attached: tuple[tuple[str, ...], ...]  # for each kind, the names of bodies and frames on the first limb
+    poses: tuple[tuple[float, ...], ...]  # for each kind, the poses of these, R and p of each, limb after limb
+    spreads: Mapping[str, Spread]  # the memory layout of the arrays of laws: t, base, s, m, u, p and others
 
     def program(self, like: Program, law: Law, outputs: Mapping[str, Sequence[str]]) -> LoopProgram:
-        """A law as loops over limbs, with the ports of a program that is written out: `law(laws, *inputs)` -> its
-        outputs by name, each laid out as groups (of `spreads`) one after the other.
+        """A law as a loop program over limbs, with the same inputs and outputs as the unrolled program `like`.
+
+        `law(loaded)` is the law of a loaded robot with one limb of each kind. Each of `outputs` consists of the groups
+        of `spreads` that are listed for it, one after the other.
         """
         inputs = [port.name for port in like.inputs]
         numbers: dict[str, tuple[Spread, Sequence[float]]] = {}
@@ -77,7 +79,7 @@ class Folded:
         return limb_program(like.name, self.tree, self.limbs, run, spreads, made, numbers)
 
     def _attached(self, one: Tree, rows: Sequence[Sequence[Any]]) -> Tree:
-        """The tree with bodies and frames on its limbs, where they are in each limb."""
+        """The tree with one limb of each kind, with bodies and frames on it; `rows` are their poses on a limb."""
         found = dict(one.attachments)
         for kind, names, row, first in zip(self.limbs, self.attached, rows, one.sums, strict=True):
             for k, name in enumerate(names):
@@ -90,26 +92,18 @@ class Folded:
 def with_limbs_abreast(
     found: Folded | None, program: Program, law: Law, outputs: Mapping[str, Sequence[str]]
 ) -> Program:
-    """The program of a law, with limbs as lanes of one state where the system is folded and that pays."""
+    """The program of a law, with limbs in SIMD lanes for one state, if the system is folded and that is faster."""
     if found is None:
         return program
     try:
         return faster_of(program, found.program(program, law, outputs))
-    except CopiesMeet:  # an element of a limb acts on the body as well
+    except CopiesMeet:  # an element of a limb acts on the body that carries the limb too
         return program
 
 
-_FOLDED: WeakKeyDictionary[LoadedRobot, Folded | None] = WeakKeyDictionary()
-
-
+@kept_with
 def folded(loaded: LoadedRobot) -> Folded | None:
-    """The same system with one limb of each kind; None where no limbs are alike, or where a law reads all limbs."""
-    if loaded not in _FOLDED:
-        _FOLDED[loaded] = _found(loaded)
-    return _FOLDED[loaded]
-
-
-def _found(loaded: LoadedRobot) -> Folded | None:
+    """The system with one limb of each kind; None where there are no similar limbs, or where a law reads all limbs."""
     dynamics, added = loaded.dynamics, loaded.added
     laws = added.forces is not None or added.state_rates is not None or loaded.account
     if dynamics.formulation != "newton_euler" or loaded.constrained or laws or loaded.parameters or loaded.locked:
@@ -124,20 +118,20 @@ def _found(loaded: LoadedRobot) -> Folded | None:
         return None
 
 
-# ── finding out ───────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── comparing limbs ───────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 class _Folding:
-    """Makes the system with one limb of each kind; raises _Unlike where limbs are not alike."""
+    """Makes the system with one limb of each kind; raises _Unlike where limbs of a kind differ too much."""
 
     def __init__(self, loaded: LoadedRobot, tree: Tree, limbs: Sequence[Limbs]) -> None:
         self.tree, self.limbs, self.pushed = tree, tuple(limbs), loaded.added.pushed
         self.robot, self.formulation = loaded.dynamics.robot, loaded.dynamics.formulation
         self.ensemble = loaded.elements
-        self.first: dict[str, str] = {}  # name on a limb -> that on the first limb of its kind
+        self.first: dict[str, str] = {}  # name on a limb -> the corresponding name on the first limb of its kind
         self.owner: dict[str, Owner] = {}  # name of a body, frame, joint or element -> the limb it belongs to
         self.parameters: list[list[Parameter]] = [[] for _ in limbs]
-        self.values: list[list[list[float]]] = [[] for _ in limbs]  # of each parameter, limb by limb
+        self.values: list[list[list[float]]] = [[] for _ in limbs]  # by kind and parameter, one value for each limb
 
     def result(self) -> Folded:
         attached = [self._name_parts(number) for number in range(len(self.limbs))]
@@ -161,7 +155,7 @@ class _Folding:
     # ── names ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _name_parts(self, number: int) -> list[str]:
-        """Learns the names of bodies, frames and joints on limbs of a kind; gives bodies and frames of the first."""
+        """Records the names of bodies, frames and joints on limbs of a kind; returns bodies and frames of the first."""
         kind, attachments = self.limbs[number], self.tree.attachments
         size = len(kind.links[0])
         bodies = {*self.robot.body_names}
@@ -184,7 +178,7 @@ class _Folding:
         return [name for what, _, name in rows[0] if what in ("body", "frame")]
 
     def _learn(self, name: str, like: str, owner: Owner) -> None:
-        """Notes a name on a limb with its counterpart on the first limb; a body and a joint may share a name."""
+        """Records a name on a limb with its counterpart on the first limb; a body and a joint may share a name."""
         if self.first.setdefault(name, like) != like or self.owner.setdefault(name, owner) != owner:
             raise _Unlike
 
@@ -198,8 +192,9 @@ class _Folding:
     # ── elements ──────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _groups(self) -> list[list[int]]:
-        """Groups of indices of elements, in the order of the small system: one for each element outside limbs, and one
-        for each set of matching elements of limbs.
+        """The indices of elements in groups, in the order of the small system.
+
+        There is a group for each element outside limbs, and one for each set of corresponding elements of limbs.
         """
         elements = [member.element for member in self.ensemble.members]
         owners: dict[int, Owner] = {}
@@ -231,8 +226,10 @@ class _Folding:
         return [groups[index] for index in sorted(groups)]
 
     def _spans(self, member: Member) -> bool:
-        """Whether an element that names no limb acts on limbs all the same, by numbers that differ from limb to limb:
-        masses, or what moves with a joint of the whole robot. An element that does not say where it acts may do so.
+        """Whether an element that names no limb acts on limbs nevertheless, with numbers that differ between limbs.
+
+        Such numbers are masses, or quantities that move with a joint of the whole robot. An element that does not
+        state where it acts counts as acting on limbs.
         """
         element, law, *_ = member
         if type(law).effort is ElementLaw.effort or law.limb_by_limb(element):
@@ -250,14 +247,17 @@ class _Folding:
         return text
 
     def _merged_element(self, group: Sequence[int]) -> Any:
-        """The element of the first limb, with parameters for numbers in which limbs differ."""
+        """The element of the first limb, with parameters in place of numbers in which limbs differ."""
         elements = [self.ensemble.members[index].element for index in group]
         if len(group) == 1:
             return elements[0]
         return self._merged(elements, self.owner[elements[0].name][0], elements[0].name, numeric=False)
 
     def _merged(self, values: Sequence[Any], kind: int, name: str, *, numeric: bool) -> Any:
-        """The common value of all limbs, but for names and, where they may be parameters, numbers."""
+        """The common value of all limbs; names are those of the first limb, different numbers become a parameter.
+
+        `name` is that of the parameter, and `numeric` tells whether numbers may become one.
+        """
         one = values[0]
         if any(type(value) is not type(one) for value in values):
             raise _Unlike
@@ -292,7 +292,7 @@ class _Folding:
     # ── the small robot ───────────────────────────────────────────────────────────────────────────────────────────
 
     def _small_robot(self) -> Robot:
-        """The robot with the first limb of each kind."""
+        """The robot with only the first limb of each kind."""
         gone = {name for name, (_, limb) in self.owner.items() if limb}
         joints = [self._merged_joint(joint) for joint in self.robot.joints if joint.name not in gone]
         return Robot(
@@ -304,7 +304,7 @@ class _Folding:
         )
 
     def _merged_joint(self, joint: Joint) -> Joint:
-        """A joint of the first limb; damping may differ from limb to limb, and its placement is in the tree."""
+        """A joint of the first limb; its damping may differ between limbs, and the tree has its placement."""
         if joint.name not in self.owner:
             return joint
         alike = [one for one in self.robot.joints if self.first.get(one.name) == joint.name]
@@ -343,7 +343,7 @@ class _Folding:
     def _along(
         self, groups: Sequence[Sequence[Member]], size: int, share: Callable[[Member], tuple[int, int]]
     ) -> Spread:
-        """An array with a share (start, size) for each element."""
+        """The layout of an array in which each element has a share (start, size), as `share` returns it."""
         spots: list[Spot] = []
         for group in groups:
             shares = [share(member) for member in group]
@@ -360,7 +360,7 @@ class _Folding:
 
 
 def _texts(value: Any) -> Iterator[str]:
-    """All texts in an element's data, its own name left out."""
+    """All strings in an element's data, except its own name."""
     if isinstance(value, str):
         yield value
     elif is_dataclass(value) and not isinstance(value, type):
@@ -376,7 +376,7 @@ def _texts(value: Any) -> Iterator[str]:
 
 
 def _readings(text: str) -> Iterator[str]:
-    """Names that a text may contain: a part or an element itself, "q.hip", "element.signal", "q.base.x"."""
+    """The names that a text may refer to: the text itself, or part of "q.hip", "element.signal" or "q.base.x"."""
     rest = text[2:] if text[:2] in ("q.", "v.") else text
     for name in (text, rest):
         yield name

@@ -1,6 +1,6 @@
-"""A robot and what acts on it, as data: what all laws of its plant have in common.
+"""A robot and everything that acts on it, as data, from which all laws of its plant are made.
 
-Where x, u and p have several owners, they stand in this order:
+The order of values in x, u and p is:
 
     x       states of the user, states of elements, two for the account of energy
     u       inputs of the user (or one force per velocity), inputs of elements that no signal drives
@@ -30,7 +30,7 @@ from kinemorph.plants.user_laws import Law, split
 
 @dataclass(frozen=True)
 class Additions:
-    """What the user adds to a robot: laws, and how many states and inputs they have."""
+    """The laws that the user adds to a robot, and the numbers of their states and inputs."""
 
     forces: Law | None = None
     state_rates: Law | None = None
@@ -41,7 +41,7 @@ class Additions:
 
 @dataclass(frozen=True, eq=False)
 class LoadedRobot:
-    """A robot, its elements, what the user adds, and how its constraints are kept."""
+    """A robot, its elements, the laws that the user adds, and the method that keeps its constraints."""
 
     dynamics: Dynamics
     elements: Ensemble
@@ -50,27 +50,27 @@ class LoadedRobot:
     locked: tuple[int, ...] = ()  # velocity indices that do not move
     account: bool = False  # whether x ends with the energy supplied and the energy dissipated
     loops: LoopMethod = field(default_factory=Projection)
-    dependent: tuple[float, ...] | None = None  # 1 for velocities that follow from others; None where a run chooses
-    prepared_tree: Tree | None = None  # taken at all parameters, in place of the robot's own; see `limb_folding`
+    dependent: tuple[float, ...] | None = None  # 1 for velocities that depend on others; None where a run chooses
+    prepared_tree: Tree | None = None  # used for all parameters, in place of the robot's own; see `limb_folding`
 
     @property
     def nv(self) -> int:
-        """Number of velocities."""
+        """The number of velocities."""
         return self.dynamics.robot.nv
 
     # ── the tree ──────────────────────────────────────────────────────────────────────────────────────────────────
 
     @cached_property
     def bare(self) -> Tree:
-        """The links at nominal parameters, which say how configurations move."""
+        """The tree of links at nominal parameters, which suffices to move configurations by velocities."""
         return resolve(self.dynamics.robot) if self.prepared_tree is None else self.prepared_tree
 
     def tree(self, p: Any) -> Tree:
-        """The links at parameters p."""
+        """The tree of links at parameters p."""
         return resolve(self.dynamics.robot, self.lookup(p)) if self.prepared_tree is None else self.prepared_tree
 
     def prepared(self, tree: Tree) -> Tree:
-        """The tree as recursions want it, with the tips of limbs turned to where forces act on them."""
+        """The tree in the form that the recursions take; link frames at tips of limbs point to where forces act."""
         return self.dynamics.prepared(tree, self._tips) if self.prepared_tree is None else tree
 
     @cached_property
@@ -89,7 +89,7 @@ class LoadedRobot:
 
     @cached_property
     def _tips(self) -> dict[int, Any]:
-        """Points at which stiff forces act, by link of the nominal tree; the last one where a link has several."""
+        """The point at which a stiff force acts, by link of the nominal tree; the last one where a link has several."""
         return {force.link: force.point for stiff in self._stiff for force in stiff.points}
 
     @property
@@ -104,19 +104,19 @@ class LoadedRobot:
         return {parameter.name: value for parameter, value in zip(self.parameters, p, strict=True)}
 
     def instant(self, tree: Tree, at: LocalInstant) -> Instant:
-        """The instant on the manifold; quaternions of any length, locked velocities zero."""
+        """An instant in local coordinates as one with q and v; quaternions are not normalized, locked velocities 0."""
         w, v, x = split(at.s, self.nv)
         v = [0.0 if k in self.locked else rate for k, rate in enumerate(v)]
         return Instant(at.t, charts.place(tree, at.base, w, finished=False), v, x, at.m, at.u, at.p)
 
     def seen(self, tree: Tree, at: Instant, *later: Any) -> SystemInstant:
-        """The system as its elements see it; `later` are functions for what the motion decides, see SystemInstant."""
+        """The system as its elements see it; `later` are functions for accelerations and so on, see SystemInstant."""
         own = at.x[self.added.states : self.added.states + len(self.elements.states)]
         u = at.u[self.added.inputs :]
         return SystemInstant(self.elements, tree, at.t, at.q, at.v, own, at.m, u, self.lookup(at.p), *later)
 
     def user_groups(self, at: Instant) -> dict[str, Any]:
-        """What user laws may read, by name; quaternions of length 1."""
+        """The values that user laws may read, by name, with normalized quaternions."""
         q = charts.finished(self.bare, at.q)
         return at._replace(q=q, x=at.x[: self.added.states], u=at.u[: self.added.inputs])._asdict()
 
@@ -124,20 +124,20 @@ class LoadedRobot:
 
     @cached_property
     def constrained(self) -> bool:
-        """Whether anything constrains the motion of the tree."""
+        """Whether the robot has closed chains, coupled joints or elements with constraints."""
         return not self.dynamics.robot.is_open or bool(self.elements.constraint_names)
 
     @property
     def on_stages(self) -> bool:
-        """Whether the constraints are met wherever the motion is evaluated, and not only at the ends of steps."""
+        """Whether states are brought onto the constraints at every evaluation of the rate, not only after steps."""
         return isinstance(self.loops, Partitioning) or (isinstance(self.loops, Projection) and self.loops.stages)
 
     @property
     def partial(self) -> bool:
-        """Whether some velocities follow from the others."""
+        """Whether the constraint method divides velocities into independent and dependent ones."""
         return self.constrained and isinstance(self.loops, Partitioning | SingularPerturbation)
 
     @property
     def chooses(self) -> bool:
-        """Whether runs choose which velocities depend on the others; memory ends with the choice, (nv,) numbers."""
+        """Whether runs choose the dependent velocities; the last nv numbers of the memory are then the choice."""
         return self.partial and self.dependent is None

@@ -1,14 +1,14 @@
-"""How a run keeps loops closed: methods side by side, as data.
+"""How a run keeps loops closed: the constraint methods, as data.
 
-    projection      accelerations that keep the constraints; after each step q and v go back onto them. The default
-    baumgarte       accelerations that bring errors back like a damped spring; alpha and beta want tuning
-    partitioning    independent coordinates are integrated, dependent ones solved for at every look at the motion
+    projection      accelerations satisfy the constraints; after each step q and v are projected onto them. The default
+    baumgarte       accelerations reduce errors like a damped spring; alpha and beta need tuning
+    partitioning    independent coordinates are integrated, and each evaluation of the motion solves for dependent ones
     perturbation    dependent coordinates follow a fast motion of their own, d phi/dt = -phi / epsilon (Kamidi et al.)
-    multipliers     accelerations that keep the constraints and nothing else; errors grow
+    multipliers     accelerations satisfy the constraints and nothing else is done; errors grow
 
-Projection moves what is cheapest to move, as the mass matrix measures it; partitioning and perturbation move dependent
-coordinates only. Which coordinates are dependent is part of the run's memory: it is chosen at the start, and again
-where the choice would get stuck. The same method keeps the constraints of elements.
+Projection takes the smallest correction, as the mass matrix measures it; partitioning and perturbation correct
+dependent coordinates only. Which coordinates are dependent is part of the run's memory: the choice is made at the
+start, and again before it becomes singular. The same method keeps the constraints of elements.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from dataclasses import dataclass, fields
 from kinemorph.errors import UnsupportedError
 from kinemorph.words import did_you_mean
 
-DEGRADED = 1e-3  # of a row's square, what dependent velocities have to make up: below, they are chosen again
-LOST = 1e-5  # below, those that were named do not follow from the others
+DEGRADED = 1e-3  # the margin of dependent velocities (constrained_motion.dependence) below which others are chosen
+LOST = 1e-5  # the margin below which velocities that the user named do not determine the others
 
 
 @dataclass(frozen=True)
 class Projection:
-    """Back onto the constraints after every step, by the least displacement and change of velocity as M measures.
+    """Projects the state onto the constraints after every step, by the smallest change of q and v in the metric of M.
 
-    `tolerance` is how far a row may be off, against the size of its loop; for velocities ten times that per second.
-    With `stages` the motion is looked at on the constraints within steps, too: slower, but with fewer steps where the
-    tolerance is tight and the motion passes singular configurations.
+    `tolerance` is the largest error of a constraint row, relative to the size of its loop; for velocities it is ten
+    times as large, per second. With `stages` the state is projected wherever the motion is evaluated within a step too:
+    slower, but with fewer steps where the tolerance is tight and the motion passes singular configurations.
     """
 
     tolerance: float = 1e-12
@@ -37,7 +37,7 @@ class Projection:
 
 @dataclass(frozen=True)
 class Baumgarte:
-    """J a = gamma - 2 alpha d phi/dt - beta^2 phi, with `alpha` and `beta` [1/s]; equal ones damp critically."""
+    """Baumgarte stabilization: J a = gamma - 2 alpha d phi/dt - beta^2 phi, critically damped if alpha = beta [1/s]."""
 
     alpha: float = 20.0
     beta: float = 20.0
@@ -45,9 +45,10 @@ class Baumgarte:
 
 @dataclass(frozen=True)
 class Partitioning:
-    """Independent velocities, by the names of their joints, are integrated; the others follow from the constraints.
+    """Integrates independent velocities, named by their joints; the others follow from the constraints.
 
-    Where none are named they are chosen, and chosen again where the choice degrades. `tolerance` as for Projection.
+    Without `independent`, a run chooses them, and chooses again where the choice degrades. `tolerance` is that of
+    Projection.
     """
 
     independent: tuple[str, ...] | None = None
@@ -56,13 +57,12 @@ class Partitioning:
 
 @dataclass(frozen=True)
 class SingularPerturbation:
-    """Dependent coordinates z of the fast motion  J_z dz/dt = -phi / epsilon - J_q dq/dt; `epsilon` [s].
+    """Dependent coordinates z follow a fast motion,  J_z dz/dt = -phi / epsilon - J_q dq/dt,  with `epsilon` [s].
 
-    Errors of the start fall as exp(-t / epsilon). A method of fixed steps wants steps below 2.8 epsilon; steps that
-    choose their size end at samples. `independent` as for Partitioning. Velocities of a run are those of the fast
-    motion: they differ from velocities that keep the loops by about phi / epsilon. A run ends where it comes by a
-    singular configuration, in which no choice of dependent coordinates follows the others. (Kamidi, Williams, Ben-Tzvi;
-    docs/errata.md E003)
+    Initial errors decay as exp(-t / epsilon). Fixed steps have to be below 2.8 epsilon; adaptive steps end at sample
+    times. `independent` is that of Partitioning. Velocities of a run are those of the fast motion: they differ from
+    velocities that satisfy the constraints by about phi / epsilon. A run fails near a singular configuration, where no
+    choice of dependent coordinates is determined by the others. (Kamidi, Williams, Ben-Tzvi; docs/errata.md E003)
     """
 
     epsilon: float = 0.01
@@ -71,11 +71,11 @@ class SingularPerturbation:
 
 @dataclass(frozen=True)
 class Multipliers:
-    """Accelerations keep the constraints; nothing is done against errors that grow."""
+    """Accelerations satisfy the constraints; errors of positions and velocities are not corrected, and grow."""
 
 
 def names_independent(method: LoopMethod) -> tuple[str, ...] | None:
-    """The joints that are named as independent; None where the method chooses, or needs none."""
+    """The joints that the user named as independent; None where the method chooses them, or needs none."""
     given = method.independent if isinstance(method, Partitioning | SingularPerturbation) else None
     return (given,) if isinstance(given, str) else given
 
@@ -92,7 +92,7 @@ LOOP_METHODS: dict[str, LoopMethod] = {
 
 
 def loop_method(given: str | LoopMethod | None) -> LoopMethod:
-    """The method of that name, or the given one; projection where it is None."""
+    """The constraint method with this name; a method that is given is checked and returned; None means projection."""
     if given is None:
         return LOOP_METHODS["projection"]
     if isinstance(given, str) and given in LOOP_METHODS:
@@ -100,7 +100,7 @@ def loop_method(given: str | LoopMethod | None) -> LoopMethod:
     if not isinstance(given, LoopMethod):
         hint = did_you_mean(given, LOOP_METHODS) if isinstance(given, str) else ""
         raise UnsupportedError(
-            f"loops is {given!r}; expected one of {', '.join(LOOP_METHODS)}, or data such as Projection().{hint}"
+            f"loops is {given!r}; expected one of {', '.join(LOOP_METHODS)}, or an object such as Projection().{hint}"
         )
     for field in fields(given):
         value = getattr(given, field.name)

@@ -1,4 +1,4 @@
-"""Laws for methods that know of no manifold: the state as one vector y = [q, v, x], quaternions of any length.
+"""Laws for methods that do not handle manifolds: the state is one vector y = [q, v, x], with quaternions of any length.
 
 Rates of q follow from the plant's own laws by dual numbers.
 """
@@ -17,7 +17,7 @@ from kinemorph.plants.user_laws import LEVEL
 
 
 def flow(laws: Laws, sizes: Mapping[str, int], t: Any, y: Any, m: Any, u: Any, p: Any) -> list[Any]:
-    """dy/dt at y = [q, v, x]."""
+    """The rate dy/dt at y = [q, v, x], shape (nq + nv + nx,)."""
     nq, nv = sizes["nq"], sizes["nv"]
     at = Instant(t, y[:nq], y[nq : nq + nv], y[nq + nv :], m, u, p)
     rates = laws.rate(at.local)
@@ -27,7 +27,7 @@ def flow(laws: Laws, sizes: Mapping[str, int], t: Any, y: Any, m: Any, u: Any, p
 def unmet(
     laws: Laws, sizes: Mapping[str, int], t: Any, y: Any, dy: Any, rows: Any, m: Any, u: Any, p: Any
 ) -> list[Any]:
-    """What is left over at y = [q, v, x, forces, pushes] and its rates; see `Plant.unmet`."""
+    """The residual at y = [q, v, x, forces, pushes] and dy, the rates of q, v and x; see `Plant.unmet`."""
     nq, ny = sizes["nq"], sizes["ny"]
     ends = (nq, nq + sizes["nv"], ny, ny + sizes["nc"])
     q, v, x, forces, pushes = (y[a:b] for a, b in zip((0, *ends), (*ends, None), strict=True))
@@ -42,7 +42,7 @@ def unmet(
 
 
 def _moving(laws: Laws, at: Instant, rates: Sequence[Any]) -> list[Any]:
-    """dq/dt, shape (nq,), as local coordinates about q change at `rates` (nv,)."""
+    """The rate dq/dt, shape (nq,), where local coordinates about q change at `rates` (nv,)."""
     moving = [Dual(0.0, rate, level=LEVEL) for rate in rates]
     placed = laws.place(at.q, [*moving, *at.v, *at.x], finished=False)
     return [tangent_of(entry, LEVEL) for entry in placed]

@@ -1,8 +1,8 @@
-"""How the memory of a robot's elements changes: laws over any scalar, the first argument of each some choice.
+"""How the memory of a robot's elements changes: laws over any scalar type.
 
-sample      at the ticks of clocks: the elements that sample, one after the other
-settle      after an accepted step: the elements that settle
-switch      where a guard of an element has fallen through zero: that guard
+sample      at the ticks of clocks, for the elements that sample then, one after the other
+settle      after an accepted step, for the elements that settle
+switch      where a guard of an element has fallen through zero, for that element
 """
 
 from __future__ import annotations
@@ -24,44 +24,47 @@ Sampler = tuple[int, int]  # an element by its index, and the number of its cloc
 
 
 def jumps(loaded: LoadedRobot) -> Jumps:
-    """All laws of memory."""
+    """All laws by which the memory of a robot's elements changes."""
     return Jumps(*(partial(law, loaded) for law in (sample, read, decide, settle, guards, switch)))
 
 
 def _now(loaded: LoadedRobot, at: LocalInstant) -> SystemInstant:
-    """The system as its elements see it, with quaternions of length 1."""
+    """The system at an instant, as its elements see it, with normalized quaternions."""
     tree = loaded.tree(at.p)
     now = loaded.instant(tree, at)
     return seen(loaded, tree, now._replace(q=charts.finished(loaded.bare, now.q)))
 
 
 def sample(loaded: LoadedRobot, samplers: Sequence[Sampler], at: LocalInstant) -> dict[str, Any]:
-    """Memory after some elements have sampled, one after the other."""
+    """The memory after the elements of `samplers` have sampled, one after the other."""
     memory = list(at.m)
     for index, clock in samplers:
         element, law, _, start = loaded.elements.members[index]
         new = law.sample(element, _now(loaded, at._replace(m=memory)).views[index], clock)
-        what = f"element '{element.name}': what it gives when it samples"
+        what = f"element '{element.name}': its sampling law"
         memory[start : start + len(law.memory(element))] = checked_length(new, len(law.memory(element)), what)
     return {"m": memory}
 
 
 def read(loaded: LoadedRobot, sampler: Sampler, at: LocalInstant) -> list[Any]:
-    """The signals that an element's Python function is given."""
+    """The signals that an element's Python function gets as arguments."""
     element, law = loaded.elements.members[sampler[0]][:2]
     now = _now(loaded, at)
     return [now.signal(name) for name in law.reads(element)]
 
 
 def decide(loaded: LoadedRobot, sampler: Sampler, t: float, values: Sequence[float], m: Sequence[float]) -> list[float]:
-    """Memory after an element's Python function was called, in plain numbers."""
+    """The memory after a call of an element's Python function with the signals `values`, in plain numbers."""
     element, law, _, start = loaded.elements.members[sampler[0]]
     end = start + len(law.memory(element))
     return [*m[:start], *law.decide(element, t, values, m[start:end], sampler[1]), *m[end:]]
 
 
 def settle(loaded: LoadedRobot, members: Sequence[int], at: LocalInstant) -> dict[str, Any]:
-    """Memory and extra states after an accepted step."""
+    """The memory and the extra states after an accepted step.
+
+    `members` are the elements whose memory may change after each step, such as contacts that begin to stick.
+    """
     now = _now(loaded, at)
     changes = {}
     for index in members:
@@ -71,7 +74,7 @@ def settle(loaded: LoadedRobot, members: Sequence[int], at: LocalInstant) -> dic
 
 
 def guards(loaded: LoadedRobot, at: LocalInstant) -> list[Any]:
-    """The values of all guards of elements."""
+    """The values of all guards of elements, in the order of the elements."""
     now = _now(loaded, at)
     return [
         value
@@ -81,7 +84,7 @@ def guards(loaded: LoadedRobot, at: LocalInstant) -> list[Any]:
 
 
 def switch(loaded: LoadedRobot, guard: int, at: LocalInstant) -> dict[str, Any]:
-    """Memory and extra states where a guard has fallen through zero."""
+    """The memory and the extra states after the guard with this index has fallen through zero."""
     index, number, _ = loaded.elements.guards[guard]
     element, law = loaded.elements.members[index][:2]
     now = _now(loaded, at)
@@ -89,7 +92,7 @@ def switch(loaded: LoadedRobot, guard: int, at: LocalInstant) -> dict[str, Any]:
 
 
 def _changed(loaded: LoadedRobot, changes: Mapping[int, Change], at: LocalInstant) -> dict[str, Any]:
-    """Memory with new entries, and x with the energy that was lost added to the account."""
+    """The memory with the `changes` of elements, and x with their lost energy added to the dissipated energy."""
     memory, x = list(at.m), list(split(at.s, loaded.nv)[2])
     for index, change in changes.items():
         element, law, _, start = loaded.elements.members[index]

@@ -1,4 +1,4 @@
-"""Plants of your own equations: first-order ones, or a residual of second order."""
+"""Plants of your own equations: first-order rates, or a second-order residual."""
 
 from __future__ import annotations
 
@@ -27,7 +27,11 @@ def first_order(
     output_units: Mapping[str, str] | None = None,
     name: str = "equations",
 ) -> Plant:
-    """The plant  dx/dt = rates(t, x, u, p). `states` and `inputs` map names to units, `parameters` names to values."""
+    """The plant with  dx/dt = rates(t, x, u, p).  `states` and `inputs` map names to units, `parameters` to values.
+
+    `start` are the initial values of x, 0 by default. `outputs` maps names to laws of one number each, and
+    `output_units` to their units.
+    """
     x = columns(states)
 
     def rate(at: LocalInstant) -> list[Any]:
@@ -51,7 +55,7 @@ def second_order(
     output_units: Mapping[str, str] | None = None,
     name: str = "equations",
 ) -> Plant:
-    """The plant  residual(t, q, v, a, u, p) = 0. `coordinates` maps the names of q to units, each a plain number.
+    """The plant with  residual(t, q, v, a, u, p) = 0.  `coordinates` maps the names of q to units, each a plain number.
 
     Implicit methods accept rows without accelerations (a pressure, a current); explicit methods solve for a, which has
     to enter linearly and with a regular matrix.
@@ -90,7 +94,7 @@ def _of_equations(
     residual: Law,
 ) -> Plant:
     if not q and not x:
-        raise ModelError(f"plant '{name}' has no states. Name at least one, with its unit: {{'x': 'm'}}.")
+        raise ModelError(f"plant '{name}' has no states. Name at least one state, with its unit: {{'x': 'm'}}.")
     u = columns(inputs)
     first = q or x
     values = tuple(map(float, start)) if start is not None else (0.0,) * len(first)

@@ -1,27 +1,27 @@
-"""A plant: what a run advances, as programs of its state.
+"""A plant: a dynamic system that a run can advance, as programs of its state.
 
     state      q (nq) on its manifold, v (nv), x (nx) continuous extra states, m (nm) discrete memory
     inputs     t, u (nu) held between calls, p (np) parameters
 
-A step is taken in local coordinates about the configuration `base` where it begins (mechanics.trees.charts):
-integrators see one vector s = [w, v, x], shape (2 nv + nx,), and never a manifold.
+A step is taken in local coordinates w about the configuration `base` at its start (mechanics.trees.charts): integrators
+see one vector s = [w, v, x], shape (2 nv + nx,), and never a manifold.
 
     rate       (t, base, s, m, u, p) -> rate            ds/dt
     residual   (t, base, s, z, m, u, p) -> residual     zero where z = [a, dx/dt], shape (nv + nx,), is right
-    place      (base, s) -> q                           the configuration that s means; quaternions of length 1
+    place      (base, s) -> q                           the configuration of s about base; quaternions of length 1
     efforts    (t, base, s, m, u, p) -> supplied, damping       generalized forces that act on a robot, (nv,) each
     stored     (t, base, s, m, u, p) -> energy          that elements store
     reactions  (t, base, s, a, m, u, p) -> wrenches     through joints
     sampling, settling, switching       (t, base, s, m, u, p) -> m, x      how memory changes
-    flow       (t, y, m, u, p) -> dy/dt                 y = [q, v, x], for methods that know of no manifold
-    unmet      (t, y, dy, rows, m, u, p) -> unmet       multipliers are unknowns, too; zero where all are right
-    drift      (s, h) -> w                              where w is after the time h at constant v
+    flow       (t, y, m, u, p) -> dy/dt                 y = [q, v, x], for methods that do not handle manifolds
+    unmet      (t, y, dy, rows, m, u, p) -> unmet       residual with multipliers as unknowns too, for IDA
+    drift      (s, h) -> w                              w after the time h at constant v
     discrete   see `variational`                        the balance of a whole step, for variational integrators
     implicit_step   see `implicit_step`                 a whole step with stiff forces at its end
 
-Every program has all of these inputs, of length 0 where there is nothing. Programs are traced when they are first asked
-for. `compiled` gives them as machine code; a plant that is made of plain data has a recipe, by which code that was made
-before is found without tracing anything.
+Every program has all of these inputs, with length 0 for groups that the plant does not have. Programs are traced at
+their first use. `compiled` gives them as machine code; a plant that is made of plain data has a recipe, by which
+machine code that was compiled before is found without tracing anything.
 """
 
 from __future__ import annotations
@@ -52,14 +52,17 @@ from kinemorph.plants.sample_instants import Instants, instants
 from kinemorph.plants.user_laws import Column, Law, of_groups, one_number, split
 from kinemorph.plants.variational import Discrete, discrete_programs
 from kinemorph.shown import Shown
-from kinemorph.words import did_you_mean
+from kinemorph.words import did_you_mean, quoted
 
 if TYPE_CHECKING:
     from kinemorph.model.modules.assembly import Assembly
 
+# what messages call one number of each group of a plant
+WORDS = {"q": "coordinate", "v": "velocity", "x": "state", "m": "memory", "u": "input", "p": "parameter"}
+
 
 class Place(NamedTuple):
-    """An elementary joint: a row of mechanics.trees.charts.CHARTS, and where it stands in q and v."""
+    """An elementary joint: its row `kind` of mechanics.trees.charts.CHARTS, and its first indices in q and v."""
 
     kind: str
     q: int
@@ -67,14 +70,17 @@ class Place(NamedTuple):
 
 
 class Stage(NamedTuple):
-    """Elements that sample one after the other, each by its index and the number of its clock; compiled or Python."""
+    """Elements that sample one after the other, in compiled code or in Python (`python`).
+
+    Each of `samplers` is the index of an element and the number of its clock.
+    """
 
     samplers: tuple[tuple[int, int], ...]
     python: bool
 
 
 class Tick(NamedTuple):
-    """Sample instants phase + k period [s], what is done at them, and the names of the memory that is written."""
+    """A clock with ticks at phase + k period [s], the stages of each tick, and the names of the memory it writes."""
 
     period: float
     phase: float
@@ -83,24 +89,23 @@ class Tick(NamedTuple):
 
     @property
     def instants(self) -> Instants:
-        """The instants at which it ticks."""
+        """The times of all ticks."""
         return instants(self.period, self.phase)
 
     @property
     def compiled(self) -> bool:
-        """Whether no Python function takes part."""
+        """Whether no stage calls a Python function."""
         return not any(stage.python for stage in self.stages)
 
 
 # ── the table of programs ─────────────────────────────────────────────────────────────────────────────────────────────
 
 AT = "t base s m u p"  # the inputs of `rate`
-SIZES = {"t": "", "h": "", "base": "nq", "s": "ns", "m": "nm", "u": "nu", "p": "np"}  # of inputs that say none
+SIZES = {"t": "", "h": "", "base": "nq", "s": "ns", "m": "nm", "u": "nu", "p": "np"}  # default sizes of inputs
 
 
 def _optional(name: str, inputs: str, **outputs: str) -> cached_property[Program | None]:
-    """The program of the law of that name as an attribute of a plant, traced when it is first asked for; None where the
-    plant has no such law.
+    """An attribute of Plant: the program of the law of that name, traced at its first use, or None without that law.
 
     `inputs` are names, or "name:size"; sizes of inputs and outputs are those of `Plant.sizes`, one for each axis.
     """
@@ -113,9 +118,9 @@ def _optional(name: str, inputs: str, **outputs: str) -> cached_property[Program
 
 
 def _program(name: str, inputs: str, composed: Law | None = None, **outputs: str) -> cached_property[Program]:
-    """The program of a law that every plant has, as an attribute; see `_optional`.
+    """An attribute of Plant: the program of a law that every plant has, traced at its first use; see `_optional`.
 
-    `composed` is a law that is made of the plant's laws: its first arguments are these and the plant's sizes.
+    `composed` is a law that is made of the plant's laws: its first arguments are these laws and the plant's sizes.
     """
 
     def program(plant: Plant) -> Program:
@@ -128,7 +133,7 @@ def _program(name: str, inputs: str, composed: Law | None = None, **outputs: str
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Plant(Shown):
-    """Programs of a state, and the names of its numbers. See this file's docstring for the programs' inputs."""
+    """A dynamic system as programs of its state, with the names of its variables. See the docstring of this file."""
 
     name: str
     q: tuple[Column, ...]
@@ -138,23 +143,23 @@ class Plant(Shown):
     u: tuple[Column, ...]
     p: tuple[Column, ...]
     laws: Laws
-    start: Mapping[str, tuple[float, ...]]  # the values of q, v, x, m, u, p where no others are given
+    start: Mapping[str, tuple[float, ...]]  # the default initial values of q, v, x, m, u, p
     dynamics: Dynamics | None = None
     locked: tuple[int, ...] = ()  # velocity indices that do not move
-    outputs: Mapping[str, Law] = field(default_factory=dict)  # further columns, each a law that gives one number
+    outputs: Mapping[str, Law] = field(default_factory=dict)  # further columns, each a law that returns one number
     output_units: Mapping[str, str] = field(default_factory=dict)
     manifold: tuple[Place, ...] = ()  # the elementary joints that make up q
     ticks: tuple[Tick, ...] = ()  # when memory is sampled
     guards: tuple[str, ...] = ()  # the names of guards of elements
     touches: bool = False  # whether there are stiff contacts
-    settlers: tuple[tuple[int, ...], tuple[int, ...]] = ((), ())  # elements that settle after any step; and elements
-    # that settle even where events are located
-    elements: tuple[Element, ...] = ()  # what acts on the robot, as data
+    settlers: tuple[tuple[int, ...], tuple[int, ...]] = ((), ())  # elements that settle after every step: without
+    # located events, and with located events
+    elements: tuple[Element, ...] = ()  # the elements that act on the robot
     assembly: Assembly | None = None  # the modules that the robot is made of, if it is
-    constraint_names: tuple[str, ...] = ()  # the names of all rows: loops, coupled joints, elements
-    position_rows: int = 0  # the number of rows that have a position level; they come first
-    loops: LoopMethod = field(default_factory=Projection)  # how they are kept
-    # all that the programs are made of, where that is plain data; `replace` leaves it out: other laws, other programs
+    constraint_names: tuple[str, ...] = ()  # the names of all constraint rows: loops, coupled joints, elements
+    position_rows: int = 0  # the number of constraint rows that have a position level; they come first
+    loops: LoopMethod = field(default_factory=Projection)  # how constraints are kept
+    # all data that the programs are made from, if it is plain data; `replace` drops it: other laws, other programs
     recipe: str | None = field(default=None, init=False)
 
     def __repr__(self) -> str:
@@ -163,91 +168,92 @@ class Plant(Shown):
 
     @property
     def nq(self) -> int:
-        """Number of configuration coordinates."""
+        """The number of configuration coordinates."""
         return len(self.q)
 
     @property
     def nv(self) -> int:
-        """Number of velocities."""
+        """The number of velocities."""
         return len(self.v)
 
     @property
     def nx(self) -> int:
-        """Number of continuous extra states."""
+        """The number of continuous extra states."""
         return len(self.x)
 
     @property
     def nu(self) -> int:
-        """Number of inputs."""
+        """The number of inputs."""
         return len(self.u)
 
     @property
     def ns(self) -> int:
-        """Length of s = [w, v, x]."""
+        """The length of s = [w, v, x], 2 nv + nx."""
         return 2 * self.nv + self.nx
 
     @property
     def robot(self) -> Robot | None:
-        """The robot; None where the plant is made of equations."""
+        """The robot; None where the plant is made of user equations."""
         return self.dynamics.robot if self.dynamics else None
 
     # ── the programs ──────────────────────────────────────────────────────────────────────────────────────────────
 
     residual = _program("residual", "t base s z:nz m u p", out="nz")
-    """What is left over at z = [a, dx/dt], from (t, base, s, z, m, u, p); zero at the right z."""
+    """The residual at z = [a, dx/dt], shape (nv + nx,), from (t, base, s, z, m, u, p); zero at the right z."""
     place = _program("place", "base s", out="nq")
-    """q, shape (nq,), from (base, s)."""
+    """The configuration q, shape (nq,), from (base, s)."""
     drift = _program("drift", "s h", out="nv")
-    """w, shape (nv,), after the time h at the velocity v of s, from (s, h)."""
+    """The local coordinates w, shape (nv,), after the time h [s] at the velocity v of s, from (s, h)."""
     efforts = _optional("efforts", AT, supplied="nv", damping="nv")
-    """(supplied, damping) generalized forces, (nv,) each, from the inputs of `rate`; None where it is no robot."""
+    """The generalized forces `supplied` and `damping`, (nv,) each, from the inputs of `rate`; None without a robot."""
     stored = _optional("stored", AT, out="1")
-    """Energy that elements store [J], from the inputs of `rate`; None where there are no elements."""
+    """The energy that elements store [J], from the inputs of `rate`; None without elements."""
     reactions = _program("reactions", "t base s a:nv m u p", out="joints 6")
     """Wrenches through all joints, loops last, shape (joints + loops, 6), from (t, base, s, a, m, u, p)."""
     flow = _program("flow", "t y:ny m u p", manifold_free.flow, out="ny")
     """dy/dt from (t, y, m, u, p) with y = [q, v, x], shape (nq + nv + nx,). Quaternions may be of any length."""
     unmet = _program("unmet", "t y:unknowns dy:ny rows:nc m u p", manifold_free.unmet, out="unknowns")
-    """What is left over, as many numbers as y has, at y = [q, v, x, forces (nc,), pushes (nh,)] and at the rates of its
-    first part, `dy` (nq + nv + nx,), from (t, y, dy, rows, m, u, p). Quaternions may be of any length.
+    """The residual with multipliers as unknowns, from (t, y, dy, rows, m, u, p); it has the length of y.
 
-    The last numbers are the constraints: rates, then errors. For constraints that are not among `rows` (nc,), 1 or 0,
-    they are the multipliers, which have to be zero. See `constrained_motion.stabilized` for the form.
+    The unknowns are y = [q, v, x, forces (nc,), pushes (nh,)], and `dy` (nq + nv + nx,) are the rates of q, v and x.
+    Quaternions may be of any length. The last entries are the constraints: rates, then errors. `rows` (nc,) is 1 for
+    constraints that are used; for the others, 0, these entries are their multipliers, which have to be zero. See
+    `constrained_motion.stabilized`.
     """
     constraints = _optional("constraints", AT, phi="nh", rate="nc", J="nc nv", sizes="nc")
-    """(phi (nh,), rate (nc,), J (nc, nv), sizes (nc,)) from the inputs of `rate`; None where the motion is free.
+    """The constraints (phi (nh,), rate (nc,), J (nc, nv), sizes (nc,)) from the inputs of `rate`; None without any.
 
-    Errors of the first nh rows, the rates of all nc, their slopes by the velocities, and the largest change that a turn
-    by 1 rad can make to each.
+    These are the errors of the first nh rows, the rates of all nc rows, their Jacobian with respect to the velocities,
+    and the largest change of each row by a turn of 1 rad.
     """
     holding = _optional("holding", AT, out="ns", error="")
-    """(out (ns,), error ()): s nearer to the constraints, and the error that it had, acceptable up to 1, from the
-    inputs of `rate`; None where nothing is done after steps.
+    """(out (ns,), error ()) from the inputs of `rate`: s nearer to the constraints, and the error before, acceptable up
+    to 1. None where the constraint method does not correct states after steps.
     """
     dependence = _optional("dependence", AT, J="nc nv", margin="")
-    """(J (nc, nv), margin ()) of the choice of dependent velocities that ends the memory, from the inputs of `rate`;
-    None where no velocity depends on others. See `constrained_motion.dependence`.
+    """(J (nc, nv), margin ()) of the present choice of dependent velocities, which is at the end of the memory, from
+    the inputs of `rate`. None where no velocity depends on others. See `constrained_motion.dependence`.
     """
     flatness = _optional("flatness", AT, out="")
     """1 near singular configurations, else 0, from the inputs of `rate`; None where no fast motion closes loops."""
 
     @cached_property
     def rate(self) -> Program:
-        """ds/dt from (t, base, s, m, u, p)."""
+        """The rate ds/dt, shape (ns,), from (t, base, s, m, u, p)."""
         program = self.traced("rate", self.laws.rate, AT, {"out": "ns"})
         return self._for_one(program, lambda laws, at: {"out": laws.rate(at)}, {"out": ("s",)})
 
     def _for_one(self, program: Program, law: Law, outputs: Mapping[str, Sequence[str]]) -> Program:
-        """The program, with loops over limbs that are alike for one state; see `limb_folding`."""
+        """The program, with loops over similar limbs for calls with one state; see `limb_folding`."""
         return self.laws.for_one(program, law, outputs) if self.laws.for_one else program
 
     @property
     def discrete_laws(self) -> DiscreteLaws:
-        """The laws of a variational step. Raises UnsupportedError where there is no Lagrangian to begin with."""
+        """The laws of a variational step; raises UnsupportedError where the plant has no Lagrangian."""
         if self.robot is None:
             raise UnsupportedError(
-                f"plant '{self.name}' is made of equations, and a variational method starts from kinetic and potential "
-                "energy. Use method='leapfrog', or make the plant of a robot."
+                f"plant '{self.name}' is made of equations, and a variational method needs kinetic and potential "
+                "energy. Use method='leapfrog', or the plant of a robot."
             )
         if self.constraint_names:
             raise UnsupportedError(
@@ -256,32 +262,33 @@ class Plant(Shown):
             )
         if self.laws.discrete is None:
             raise UnsupportedError(
-                f"plant '{self.name}' has states besides the motion that no variational method advances. "
+                f"plant '{self.name}' has states besides q and v that no variational method can integrate. "
                 "Use method='dop853', or 'leapfrog' with a step."
             )
         return self.laws.discrete
 
     @cached_property
     def discrete(self) -> Discrete:
-        """The programs of a variational step; see `discrete_laws` for what is refused."""
+        """The programs of a variational step; raises UnsupportedError as `discrete_laws` does."""
         return discrete_programs(self.name, self.discrete_laws, self.ports, self.nv)
 
     @property
     def implicit_law(self) -> Law:
-        """The law of a step with stiff forces at its end. Raises UnsupportedError where there is none."""
+        """The law of a step with stiff forces at its end; raises UnsupportedError where the plant is not a robot."""
         if self.laws.implicit is None:
             raise UnsupportedError(
-                f"plant '{self.name}' has no step with forces at its end, which is for robots. "
+                f"plant '{self.name}' is made of equations, and methods for contact are for robots only. "
                 "Use method='rodas' or 'radau'."
             )
         return self.laws.implicit
 
     def implicit_step(self, passes: int, shares: tuple[float, ...] = (1.0,), *, centered: bool = False) -> Program:
-        """(out, a): s = [w, v, x] after a step and its accelerations, from (t, base, s, h, guess, m, u, p).
+        """The program (t, base, s, h, guess, m, u, p) -> (out, a): s = [w, v, x] after a step, and its accelerations.
 
-        s is [0, v, x], `guess` (nv,) the accelerations of the step before. Shapes (shares, ns) and (shares, nv): a row
-        for each share of h that the step may take, each beginning with the accelerations of the one before; they have
-        much in common. See `implicit_step`, for `centered`, too. Raises UnsupportedError where there is no such step.
+        The input s is [0, v, x], and `guess` (nv,) are the accelerations of the step before. The outputs have shapes
+        (shares, ns) and (shares, nv), with a row for a step of each share of h; each starts from the accelerations of
+        the row before. One program for all shares computes common parts once. `passes` and `centered` are those of
+        `implicit_step`. Raises UnsupportedError where the plant is not a robot.
         """
         _ = self.implicit_law
 
@@ -308,20 +315,23 @@ class Plant(Shown):
     # ── memory ────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def sampling(self, samplers: tuple[tuple[int, int], ...]) -> Program:
-        """m, shape (nm,), after elements have sampled, from the inputs of `rate`."""
+        """The program of the memory m (nm,) after the elements `samplers` have sampled, from the inputs of `rate`."""
         return self._jump("sample", samplers, m="nm")
 
     def reading(self, sampler: tuple[int, int]) -> Program:
-        """The signals that a Python function is given, one output "out", from the inputs of `rate`."""
+        """The program of the signals that a Python function gets, as one output "out", from the inputs of `rate`."""
         return self._jump("read", sampler)
 
     def settling(self, *, located: bool) -> Program | None:
-        """(m, x) after an accepted step; None where no element settles. `located`: guards of elements are events."""
+        """The program of (m, x) after an accepted step, from the inputs of `rate`; None where no element settles.
+
+        `located` tells whether guards of elements are events.
+        """
         members = self.settlers[located]
         return self._jump("settle", members, m="nm", x="nx") if members else None
 
     def switching(self, guard: int) -> Program:
-        """(m, x) where a guard of an element has fallen through zero."""
+        """The program of (m, x) after the guard of an element with this index has fallen through zero."""
         return self._jump("switch", guard, m="nm", x="nx")
 
     def _jump(self, what: str, choice: Any, **outputs: str) -> Program:
@@ -330,7 +340,7 @@ class Plant(Shown):
     def observed(self, laws: Mapping[str, Law], name: str = "observed", *, switches: bool = False) -> Program:
         """A program of the inputs of `rate` with one output "out": a number for each law.
 
-        `switches`: the guards of elements follow.
+        With `switches`, the values of the guards of elements follow.
         """
 
         def values(at: LocalInstant) -> list[Any]:
@@ -346,7 +356,7 @@ class Plant(Shown):
 
     @cached_property
     def sizes(self) -> dict[str, int]:
-        """The lengths of arrays, by the names that the programs' tables give them."""
+        """The lengths of arrays by name, as the table of programs uses them: "nq", "nv", "ns", ..."""
         nc, nh, ny = len(self.constraint_names), self.position_rows, self.nq + self.nv + self.nx
         of_state = {"nq": self.nq, "nv": self.nv, "nx": self.nx, "ns": self.ns, "nz": self.nv + self.nx, "ny": ny}
         of_inputs = {"nm": len(self.m), "nu": self.nu, "np": len(self.p)}
@@ -354,16 +364,19 @@ class Plant(Shown):
         return {**of_state, **of_inputs, "nc": nc, "nh": nh, "unknowns": ny + nc + nh, "joints": joints}
 
     def _shape(self, words: str) -> Shape:
-        """The shape that a text means: a size for each axis, by name or as a number."""
+        """The shape that a text describes: a size for each axis, by name or as a number, as "nc nv"."""
         return tuple(self.sizes[word] if word in self.sizes else int(word) for word in words.split())
 
     @cached_property
     def ports(self) -> dict[str, Shape]:
-        """Shapes of the inputs of `rate`."""
+        """The shapes of the inputs of `rate`, by name."""
         return {name: self._shape(SIZES[name]) for name in AT.split()}
 
     def traced(self, name: str, law: Law, inputs: str, outputs: Mapping[str, str]) -> Program:
-        """The program of a law, with sizes as in `_program`; a law at an instant gets that as one record."""
+        """The traced program of a law, with `inputs` and `outputs` as in `_program`.
+
+        A law with all inputs of `rate` gets them as one LocalInstant.
+        """
         named = [text.partition(":") for text in inputs.split()]
         shapes = {port: self._shape(size or SIZES[port]) for port, _, size in named}
 
@@ -378,13 +391,14 @@ class Plant(Shown):
         )
 
     def recalled(self, what: object, make: Callable[[], Program | LoopProgram]) -> Runnable:
-        """The program that `make` traces and that `what`, plain data, tells from all others of this plant; only its
-        outline, and nothing traced, where it was made before.
+        """The program that `make` traces, or only its outline, without tracing, where it was compiled before.
+
+        `what` is plain data that distinguishes this program from all others of this plant.
         """
         return make() if self.recipe is None else recalled((self.recipe, what), make)
 
     def compiled(self, name: str, *choice: Any, **options: Any) -> CompiledFunction:
-        """The program of that name as machine code, made once; `choice` and `options` are arguments of its method."""
+        """The program of that name as machine code, compiled once; `choice` and `options` go to the method `name`."""
         key = (name, choice, tuple(options.items()))
         if key not in self.kept:
 
@@ -398,17 +412,18 @@ class Plant(Shown):
 
     @cached_property
     def kept(self) -> dict[Any, Any]:
-        """What was made for this plant so far, machine code above all. It lives as long as the plant, and may refer to
-        it: a function that was recalled knows how to trace its program.
+        """The cache of objects made for this plant, such as machine code. It lives as long as the plant.
+
+        Its objects may refer to the plant: a function that was recalled can trace its program.
         """
         return {}
 
     # ── values ────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def initial(self, group: str, given: Any = None) -> Array:
-        """The values of a group ("q", "v", "x", "m", "u", "p"): those given, in order or by name, else the start's.
+        """The values of a group ("q", "v", "x", "m", "u", "p"): those given, in order or by name, else the defaults.
 
-        Raises ShapeError with a sentence for a wrong length, an unknown name or a number that is not finite.
+        Raises ShapeError for a wrong length, an unknown name or a number that is not finite.
         """
         columns: tuple[Column, ...] = getattr(self, group)
         values = np.array(self.start[group], dtype=float)
@@ -427,17 +442,19 @@ class Plant(Shown):
             raise ShapeError(f"{group} has shape {values.shape}; expected ({len(columns)},), in this order: {listed}.")
         for column, value in zip(columns, values, strict=True):
             if not np.isfinite(value):
-                raise ShapeError(f"{group} '{column.name}' is {value}; expected a finite number. See where it is from.")
+                raise ShapeError(
+                    f"{group} '{column.name}' is {value}; expected a finite number. Check how it was computed."
+                )
         return self._finished(values) if group == "q" else values
 
     def named(self, group: str, given: Any) -> tuple[str, ...]:
-        """The names of those numbers of a group for which values are given."""
+        """The names of the values of a group that are given: all of them for a sequence, the keys of a dict."""
         if given is None:
             return ()
         return tuple(given) if isinstance(given, Mapping) else tuple(column.name for column in getattr(self, group))
 
     def _finished(self, q: Array) -> Array:
-        """A configuration with its quaternions of length 1; raises ShapeError where a quaternion is zero."""
+        """A configuration with normalized quaternions; raises ShapeError where a quaternion is zero."""
         for joint in self.manifold:
             first = {"spherical": joint.q, "free": joint.q + 3}.get(joint.kind)
             if first is not None and not q[first : first + 4].any():
@@ -446,11 +463,11 @@ class Plant(Shown):
         return np.array(self.laws.place(q.tolist(), [0.0] * self.ns), dtype=float)
 
     def index(self, group: str, name: str) -> int:
-        """The place of a name in a group."""
+        """The index of a name in a group; raises ShapeError where the group does not have it."""
         names = [column.name for column in getattr(self, group)]
         if name not in names:
-            listed = ", ".join(f"'{one}'" for one in names) or "there are none"
+            hint = did_you_mean(name, names) or " Correct the name."
             raise ShapeError(
-                f"plant '{self.name}' has no {group} '{name}'.{did_you_mean(name, names)} Known: {listed}."
+                f"plant '{self.name}' has no {WORDS[group]} '{name}'; expected one of {quoted(names)} in {group}.{hint}"
             )
         return names.index(name)

@@ -1,8 +1,8 @@
-"""Recipes of plants: all that the programs of a plant are made of, as one text.
+"""Recipes of plants: all data that the programs of a plant are made from, as one text.
 
-Programs are found again by their recipe (codegen.storing.recipes), with the package's own sources. So a recipe covers
-everything else that decides them. A plant has no recipe where that is not plain data: where a law is a Python function,
-and where an element, a part of one or its law is of a class that does not belong to this package.
+Compiled programs are found again by their recipe and by the package's own sources (codegen.storing.recipes). So a
+recipe covers everything else that determines them. A plant has no recipe where that is not plain data: where a law is a
+Python function, and where an element, a part of it or its law is of a class that does not belong to this package.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ PACKAGE = __name__.partition(".")[0]
 
 
 def recipe_of(loaded: LoadedRobot) -> str | None:
-    """The recipe of a robot's plant; None where something in it is not plain data."""
+    """The recipe of a robot's plant; None where the robot, an element or a law is not plain data of this package."""
     dynamics, members = loaded.dynamics, loaded.elements.members
     elements = tuple(member.element for member in members)
     laws = tuple(type(member.law) for member in members)
@@ -31,7 +31,7 @@ def recipe_of(loaded: LoadedRobot) -> str | None:
 
 
 def is_packaged(value: Any) -> bool:
-    """Whether every record in a value is of a class of this package, whose sources say what it means."""
+    """Whether every dataclass in a value, at any depth, belongs to this package, whose sources are part of the key."""
     kind = type(value)
     if isinstance(value, (tuple, list)):
         parts = list(value)

@@ -2,30 +2,32 @@
 
     M(q) a + h(q, v) = tau + J(q)^T lambda,     tau = u + forces(t, q, v, x, m, u, p) + elements - damping v
 
-Each law is a function of the robot with what acts on it (`loaded_robot`) and of an instant. What acts is computed in
-`forces`, what meets constraints in `constrained_motion`; laws of memory are in `memory_laws`, those of whole steps in
-`variational`. `robot_laws` puts all of them together.
+Each law is a function of a loaded robot (`loaded_robot`) and of an instant. `forces` computes the forces that act, and
+`constrained_motion` the motion that satisfies constraints; laws of memory are in `memory_laws`, laws of whole steps in
+`variational`. `robot_laws` combines all of them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from itertools import islice
 from typing import Any, TypeVar
 
-from kinemorph.algebra.scalar import is_zero
+from kinemorph.algebra.scalar import is_zero, minus, plus
 from kinemorph.algebra.vectors import sub
 from kinemorph.codegen.graphs.program import Program
-from kinemorph.mechanics.constraints.constrained import Rows as ConstraintRows
-from kinemorph.mechanics.constraints.constrained import constrained_dynamics, held_rows, softened
+from kinemorph.mechanics.constraints.constrained import ConstraintRows, constrained_dynamics, softened, with_locked_rows
 from kinemorph.mechanics.derivatives.branch_factor import branch_factor
-from kinemorph.mechanics.steps.implicit_forces import Under
-from kinemorph.mechanics.steps.pair_forces import couples
+from kinemorph.mechanics.elements.law import Effort
+from kinemorph.mechanics.steps.frozen_stiffness import StiffByName
+from kinemorph.mechanics.steps.implicit_forces import Ends, Under
+from kinemorph.mechanics.steps.pair_forces import PairForce, couples
 from kinemorph.mechanics.steps.point_states import JointForce, PointForce
 from kinemorph.mechanics.trees import charts
 from kinemorph.mechanics.trees.tree import Tree
 from kinemorph.plants import constrained_motion, memory_laws, variational
-from kinemorph.plants.forces import acting, damping, efforts, extra_rates, stored, summed
+from kinemorph.plants.forces import Acting, acting, damping, efforts, extra_rates, stored, summed
 from kinemorph.plants.implicit_step import Damping, StepForces, half_moved, implicit_step
 from kinemorph.plants.instant import Instant, LocalInstant
 from kinemorph.plants.laws import Laws
@@ -43,6 +45,7 @@ def robot_laws(loaded: LoadedRobot) -> Laws:
         **dict.fromkeys((rate, residual, place, drift, efforts, implicit, for_one), True),
         stored: acted_on,
         stiff: acted_on and not constrained,
+        powers: acted_on,
         constrained_motion.reactions: True,
         constrained_motion.constraints: constrained,
         constrained_motion.holding: constrained and not isinstance(loops, Baumgarte | Multipliers),
@@ -55,11 +58,11 @@ def robot_laws(loaded: LoadedRobot) -> Laws:
 
 
 def rate(loaded: LoadedRobot, at: LocalInstant) -> list[Any]:
-    """ds/dt, by forward dynamics."""
+    """The rate ds/dt of s = [w, v, x], by forward dynamics."""
     tree = loaded.tree(at.p)
     now = loaded.instant(tree, at)
     ready = loaded.prepared(tree)
-    drifting: Sequence[Any] = now.v  # how coordinates move; only fast ones have a velocity that is not v
+    drifting: Sequence[Any] = now.v  # the velocity of the coordinates, which differs from v where loops are corrected
     if loaded.constrained and loaded.on_stages:
         better = constrained_motion.corrections(loaded, ready, now)
         q = charts.place(tree, now.q, better.moved, finished=False)
@@ -76,7 +79,10 @@ def rate(loaded: LoadedRobot, at: LocalInstant) -> list[Any]:
 
 
 def residual(loaded: LoadedRobot, at: LocalInstant, z: Any) -> list[Any]:
-    """What is left over at z = [a, dx/dt], by inverse dynamics; where there are constraints, by forward dynamics."""
+    """The residual of the equations of motion at z = [a, dx/dt], shape (nv + nx,), zero at the right z.
+
+    It is computed by inverse dynamics; where there are constraints, by forward dynamics.
+    """
     tree, nv = loaded.tree(at.p), loaded.nv
     ready = loaded.prepared(tree)
     now = loaded.instant(tree, at)
@@ -94,18 +100,18 @@ def residual(loaded: LoadedRobot, at: LocalInstant, z: Any) -> list[Any]:
 
 
 def place(loaded: LoadedRobot, base: Any, s: Any, *, finished: bool = True) -> list[Any]:
-    """The configuration that s means, shape (nq,)."""
+    """The configuration with local coordinates w of s = [w, v, x] about `base`, shape (nq,)."""
     return charts.place(loaded.bare, base, s[: loaded.nv], finished=finished)
 
 
 def drift(loaded: LoadedRobot, s: Any, h: Any) -> list[Any]:
-    """w after the time h at constant velocity, shape (nv,)."""
+    """The local coordinates w after the time h [s] at the constant velocity v, from s = [w, v, x], shape (nv,)."""
     w, v, _ = split(s, loaded.nv)
     return charts.chained(loaded.bare, w, charts.steady(loaded.bare, [h * rate for rate in v]))
 
 
 def for_one(loaded: LoadedRobot, program: Program, law: Law, outputs: Mapping[str, Sequence[str]]) -> Program:
-    """The program of a law, with alike limbs side by side where it runs on one state; see `limb_folding`."""
+    """The program of a law, in which similar limbs run side by side when it runs on one state; see `limb_folding`."""
     from kinemorph.plants.limb_folding import folded, with_limbs_abreast
 
     return with_limbs_abreast(folded(loaded), program, lambda small: partial(law, robot_laws(small)), outputs)
@@ -117,8 +123,10 @@ def for_one(loaded: LoadedRobot, program: Program, law: Law, outputs: Mapping[st
 def implicit(
     loaded: LoadedRobot, at: LocalInstant, h: Any, guess: Any, passes: int, centered: bool = False
 ) -> tuple[list[Any], list[Any]]:
-    """s after a step, and its accelerations: stiff forces of elements and damping at its end, all others at its start,
-    or at its middle where it is `centered`; see `implicit_step`.
+    """The state s after a step of h [s], and its accelerations; see `implicit_step`.
+
+    Stiff forces of elements and damping are evaluated at the end of the step, all others at its start, or at its middle
+    if it is `centered`.
     """
     tree, nv = loaded.tree(at.p), loaded.nv
     now = loaded.instant(tree, at._replace(s=[*[0.0] * nv, *at.s[nv:]]))
@@ -129,11 +137,12 @@ def implicit(
     ready = loaded.prepared(tree)
     found = acting(loaded, ready, now, stiff=True)
     dampers = [JointForce(j, Damping(d)) for j, d in enumerate(damping(loaded, at.p)) if not is_zero(d)]
+    stiff = list(found.stiff.values())
     during = StepForces(
         summed(found.pushed, found.elements.torques),
-        [force for stiff in found.stiff for force in stiff.points],
-        [*dampers, *(force for stiff in found.stiff for force in stiff.joints)],
-        [pair for stiff in found.stiff for pair in stiff.pairs if pair.links[0] != pair.links[1]],
+        [force for one in stiff for force in one.points],
+        [*dampers, *(force for one in stiff for force in one.joints)],
+        [pair for one in stiff for pair in one.pairs],
         found.elements.loads,
         extra_rates(loaded, now, found),
     )
@@ -146,12 +155,41 @@ def implicit(
         late = law.late_rates(element, world.views[index], after[nv : 2 * nv], h)
         for k, rate in enumerate(late or (), loaded.added.states + start):
             after[2 * nv + k] = now.x[k] + h * rate
+    if loaded.account:
+        supplied, dissipated = _stiff_powers(found, ends, world.efforts, len(dampers))
+        after[-2], after[-1] = after[-2] + h * supplied, after[-1] + h * dissipated
     return after, ends.a
 
 
+def _stiff_powers(found: Acting, ends: Ends, efforts: Sequence[Effort], dampers: int) -> tuple[Any, Any]:
+    """(supplied, dissipated) [W] over a step by the forces at its end, the first of those of joints being `dampers`.
+
+    What an element gives to the robot is what its forces do over the step. An element without a supply takes the rest
+    of that, beyond what it stores, as loss; one with a supply has its losses at the start of the step, and supplies
+    what its forces do more than they would at the start.
+    """
+    points, joints, pairs = (iter(accounts) for accounts in ends.accounts)
+    supplied: Any = 0.0
+    dissipated: Any = -sum((account.power for account in islice(joints, dampers)), 0.0)
+    for index, stiff in found.stiff.items():
+        own = [
+            *islice(points, len(stiff.points)),
+            *islice(joints, len(stiff.joints)),
+            *islice(pairs, len(stiff.pairs)),
+        ]
+        effort = efforts[index]
+        if is_zero(effort.supplied):
+            dissipated = minus(dissipated, sum((account.power + account.storing for account in own), 0.0))
+        else:
+            dissipated = plus(dissipated, effort.dissipated)
+            more = sum((account.power - account.at_start for account in own), 0.0)
+            supplied = plus(supplied, effort.supplied + more)
+    return supplied, dissipated
+
+
 def _solver(loaded: LoadedRobot, tree: Tree, now: Instant) -> Callable[[Any, Any, Any], Sequence[Any]]:
-    """The accelerations (nv,) of a mass matrix, rest and soft rows that meet the constraints, see `Under`."""
-    rows = held_rows(ConstraintRows([], [], []), loaded.locked, loaded.nv)
+    """A function of a mass matrix, tau - h and soft rows: accelerations (nv,) that satisfy constraints; see `Under`."""
+    rows = with_locked_rows(ConstraintRows([], [], []), loaded.locked, loaded.nv)
     if loaded.constrained:
         rows = constrained_motion.acceleration_rows(loaded, constrained_motion.conditions_at(loaded, tree, now))
 
@@ -161,16 +199,25 @@ def _solver(loaded: LoadedRobot, tree: Tree, now: Instant) -> Callable[[Any, Any
     return solve
 
 
-def stiff(loaded: LoadedRobot, at: Instant) -> tuple[Tree, dict[str, PointForce], dict[str, JointForce]]:
+def stiff(loaded: LoadedRobot, at: Instant) -> tuple[Tree, StiffByName]:
     """The tree, and the stiff forces of elements on it by name."""
     tree = loaded.tree(at.p)
     points: dict[str, PointForce] = {}
     joints: dict[str, JointForce] = {}
+    pairs: dict[str, PairForce] = {}
     for index, stiff in constrained_motion.seen(loaded, tree, at).stiff().items():
         name = loaded.elements.members[index].element.name
         points |= _numbered(name, stiff.points)
         joints |= _numbered(name, stiff.joints)
-    return tree, points, joints
+        pairs |= _numbered(name, stiff.pairs)
+    return tree, StiffByName(points, joints, pairs)
+
+
+def powers(loaded: LoadedRobot, at: Instant) -> dict[str, float]:
+    """The sum of what each element supplies and dissipates [W], by name."""
+    efforts = constrained_motion.seen(loaded, loaded.tree(at.p), at).efforts
+    names = [member.element.name for member in loaded.elements.members]
+    return {name: abs(effort.supplied) + abs(effort.dissipated) for name, effort in zip(names, efforts, strict=True)}
 
 
 def _numbered(name: str, parts: Sequence[T]) -> dict[str, T]:

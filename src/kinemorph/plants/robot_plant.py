@@ -1,5 +1,6 @@
-"""The plant of a robot with its elements, with forces and states that the user adds, locked joints, and an account of
-the energy exchanged. Its laws are in `robot_laws`.
+"""The plant of a robot with its elements, forces and states that the user adds, locked joints, and energy accounting.
+
+Its laws are in `robot_laws`.
 """
 
 from __future__ import annotations
@@ -82,9 +83,9 @@ def plant(
         dynamics = derive(robot, parameters=inner)
     extra = columns(states)
     if extra and state_rates is None:
-        raise ModelError(f"states {', '.join(c.name for c in extra)} are named without a law. Give `state_rates`.")
+        raise ModelError(f"states {', '.join(c.name for c in extra)} are given without their rates. Give state_rates=.")
     if inputs is not None and forces is None:
-        raise ModelError(f"inputs {', '.join(inputs)} act through `forces`, which is missing. Give it.")
+        raise ModelError(f"inputs {', '.join(inputs)} act through a law of forces, which is missing. Give forces=.")
     velocities = _columns(robot, "v")
     pushed = inputs is None and not cast.inputs
     named = tuple(Column(column.name, FORCE_UNITS[column.unit]) for column in velocities) if pushed else columns(inputs)
@@ -143,10 +144,10 @@ _MADE: WeakValueDictionary[Any, Plant] = WeakValueDictionary()  # plants with a 
 
 
 def shared_plant(model: Robot | System | Dynamics | Plant, **options: Any) -> Plant:
-    """`plant`, or the same plant as it was made before, with all that was traced and compiled for it, if still in use.
+    """As `plant`, but returns an equal plant that was made before and is still in use, with its compiled programs.
 
-    For runs that add nothing of their own to the plant: user guards, for one, are traced for every run, as the numbers
-    that they read from their surroundings may have changed.
+    Use it for runs that add nothing to the plant. User guards, for example, have to be traced for every run, because
+    the variables that they read from their scope may have changed.
     """
     made = plant(model, **options)
     if isinstance(model, Plant | Dynamics) or made.recipe is None:
@@ -156,7 +157,7 @@ def shared_plant(model: Robot | System | Dynamics | Plant, **options: Any) -> Pl
 
 
 def _dependent(robot: Robot, method: LoopMethod) -> tuple[float, ...] | None:
-    """1 for each velocity that follows from those of the named joints, else 0, (nv,); None where no joint is named."""
+    """1 for each velocity that depends on those of the named joints, else 0, shape (nv,); None without named joints."""
     names = names_independent(method)
     if names is None:
         return None
@@ -167,7 +168,7 @@ def _dependent(robot: Robot, method: LoopMethod) -> tuple[float, ...] | None:
 def _shared_out(
     robot: Robot, cast: Ensemble, wanted: str | Sequence[str] | None
 ) -> tuple[str | Sequence[str] | None, tuple[Parameter, ...]]:
-    """The parameters to keep: names for `derive`, and those that only elements have."""
+    """The `wanted` parameters, split: names of the robot's own for `derive`, and parameters that only elements have."""
     of_robot = {parameter.name for parameter in robot.parameters}
     own = {parameter.name: parameter for parameter in cast.parameters if parameter.name not in of_robot}
     if wanted is None or not own:
@@ -179,7 +180,7 @@ def _shared_out(
 
 
 def _signals(loaded: LoadedRobot) -> dict[str, Law]:
-    """The signals of elements as laws of outputs. All of them read one view of the system, made once for each trace."""
+    """The signals of elements as output laws by name. All of them share one view of the system, made once per trace."""
     last: list[Any] = [(None, None)]
 
     def reading(name: str) -> Law:
@@ -192,12 +193,12 @@ def _signals(loaded: LoadedRobot) -> dict[str, Law]:
 
         return law
 
-    states = {slot.name for slot in loaded.elements.states}  # these are shown as such
+    states = {slot.name for slot in loaded.elements.states}  # these are columns of x already
     return {name: reading(name) for name in loaded.elements.signals if name not in states}
 
 
 def _ticks(cast: Ensemble) -> tuple[Tick, ...]:
-    """The clocks and what is done at their ticks: compiled laws, and Python functions between them."""
+    """The clocks of the elements, each with the stages of its ticks: compiled laws, and Python functions in between."""
 
     def python(sampler: tuple[int, int]) -> bool:
         return cast.members[sampler[0]].law.python
@@ -215,7 +216,7 @@ def _ticks(cast: Ensemble) -> tuple[Tick, ...]:
 
 
 def _columns(robot: Robot, group: str) -> tuple[Column, ...]:
-    """The coordinates or velocities of all joints."""
+    """The columns of the coordinates ("q") or velocities ("v") of all joints."""
     units = [unit for joint in robot.joints for unit in getattr(joint.table, f"{group}_units")]
     return tuple(map(Column, getattr(robot, f"{group}_names"), units))
 
@@ -223,11 +224,11 @@ def _columns(robot: Robot, group: str) -> tuple[Column, ...]:
 def _refuse(model: Plant, options: Mapping[str, Any]) -> None:
     for name, value in options.items():
         if value is not None and value != ():
-            raise ModelError(f"{name}: '{model.name}' is a plant already. Give {name} to `plant` where it is made.")
+            raise ModelError(f"{name}: '{model.name}' is a plant already. Give {name}= to `plant` when you make it.")
 
 
 def _velocities(robot: Robot, names: Sequence[str], what: str) -> tuple[int, ...]:
-    """Velocity indices of joints, or of single velocities, by name."""
+    """The velocity indices of joints, or of single velocities, by name; `what` is the option in messages."""
     still: set[int] = set()
     joints = [joint.name for joint in robot.joints]
     if not isinstance(names, Iterable):

@@ -1,12 +1,12 @@
-"""Regular sample instants, phase + k period, that coincide wherever they should.
+"""Regular sample times, phase + k period, that coincide exactly where they should.
 
-0.1 and 0.02 are no binary numbers: 3 * 0.1 and 15 * 0.02 differ in their last digit, and what has to happen at 0.3 s
-would happen twice. But periods that people write are ratios of small whole numbers. So an instant is
+0.1 and 0.02 are not binary numbers: 3 * 0.1 and 15 * 0.02 differ in their last digit, so that a run would stop twice at
+0.3 s. But periods that people write are ratios of small whole numbers. So a sample time is
 
     (first + k step) / parts        all three whole numbers, so that only the division rounds
 
-which is 0.3 for both, the number that is written in a program. Other periods (pi / 100) are taken as they are. A period
-of FAR means a single instant, the beginning of a run.
+which is exactly 0.3 for both. Other periods (pi / 100) are used as they are. A period of FAR means a single sample
+time, the start of a run.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ import numpy as np
 import numpy.typing as npt
 
 MOST_PARTS = 10**6  # the largest denominator of a period or a phase
-ROUNDING = 4.0 * 2.0**-52  # relative error that arithmetic on a period may have left
+ROUNDING = 4.0 * 2.0**-52  # the relative rounding error that a period may have
 NEAR = 1e-9  # of a period: a time that is nearer to an instant counts as that instant
 FAR = 1e300  # a bound that is never met: with it, compiled code cannot join the product and the sum into one rounding
 
 
 class Instants(NamedTuple):
-    """The numbers of the formula in this file's docstring."""
+    """Regular sample times, by the three numbers of the formula in this file's docstring."""
 
     first: float
     step: float
@@ -34,19 +34,19 @@ class Instants(NamedTuple):
 
     @property
     def once(self) -> bool:
-        """Whether there is one instant, the beginning of a run."""
+        """Whether there is a single sample time, the start of a run."""
         return self.step >= FAR
 
     def time(self, k: float) -> float:
-        """Instant number k [s]."""
+        """Sample time number k [s]."""
         return float((self.first + min(k * self.step, FAR)) / self.parts)
 
     def times(self, count: int) -> npt.NDArray[np.float64]:
-        """The first `count` instants [s], shape (count,)."""
+        """The first `count` sample times [s], shape (count,)."""
         return np.asarray((self.first + np.arange(count) * self.step) / self.parts, dtype=np.float64)
 
     def snapped(self, times: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-        """Times [s], shape (n,); a time that differs from an instant by rounding alone is moved there."""
+        """The `times` [s], shape (n,), where each time that differs from a sample time by rounding only becomes it."""
         if self.once:
             return times
         k = np.maximum(np.rint((times * self.parts - self.first) / self.step), 0.0)
@@ -55,12 +55,12 @@ class Instants(NamedTuple):
         return found
 
     def nearest(self, t: float) -> float | None:
-        """The number of the instant at t, a whole number from 0 on; None where there is no instant at t."""
+        """The number of the sample time at t [s], a whole number from 0 on; None where t is not a sample time."""
         k = round((t * self.parts - self.first) / self.step)
         return float(k) if k >= 0 and abs(t - self.time(k)) <= NEAR * self.step / self.parts else None
 
     def next(self, t: float, *, passed: bool = False) -> float:
-        """The number of the first instant at t or later; after t, where the instant at t has `passed`."""
+        """The number of the first sample time at t [s] or later; if the sample time at t has `passed`, later than t."""
         if self.once:
             return float(passed)
         k = self.nearest(t)
@@ -71,7 +71,7 @@ class Instants(NamedTuple):
 
 @lru_cache(maxsize=1024)
 def instants(period: float, phase: float = 0.0) -> Instants:
-    """The instants phase + k period [s], k = 0, 1, ..."""
+    """The sample times phase + k period [s], k = 0, 1, ..."""
     step, first = _ratio(period), _ratio(phase)
     if step is None or first is None or (parts := math.lcm(step.denominator, first.denominator)) > MOST_PARTS**1.5:
         return Instants(float(phase), float(period), 1.0)
@@ -79,6 +79,6 @@ def instants(period: float, phase: float = 0.0) -> Instants:
 
 
 def _ratio(x: float) -> Fraction | None:
-    """The ratio of small whole numbers that x was meant to be; None where x is no such ratio."""
+    """The ratio of small whole numbers that equals x up to rounding; None where there is none."""
     found = Fraction(x).limit_denominator(MOST_PARTS)
     return found if abs(float(found) - x) <= ROUNDING * abs(x) else None

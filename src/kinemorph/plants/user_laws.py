@@ -1,4 +1,4 @@
-"""User laws: functions over any scalar, with arguments that are named after what they read, `lambda t, q: [...]`."""
+"""User laws: functions over any scalar type, whose arguments are named after what they read, `lambda t, q: [...]`."""
 
 from __future__ import annotations
 
@@ -14,32 +14,35 @@ from kinemorph.plants.instant import Instant
 
 Law = Callable[..., Any]
 
-GROUPS = Instant._fields  # what a law may read, by the name of its argument
+GROUPS = Instant._fields  # the names that arguments of a law may have
 LEVEL = 7  # the level of dual numbers in plants, above those that laws may use
 
 
 @dataclass(frozen=True)
 class Column:
-    """A named number with its unit ("" for none)."""
+    """The name and the unit ("" for none) of one variable of a plant, or of one column of a run."""
 
     name: str
     unit: str = ""
 
 
 def columns(units: Mapping[str, str] | None) -> tuple[Column, ...]:
-    """Columns from a dict of units by name."""
+    """Columns from a dict of units by name; none for None."""
     if units is not None and not isinstance(units, Mapping):
-        raise ModelError(f"names are given as {units!r}; expected a dict of units by name, as {{'place': 'm'}}.")
+        raise ModelError(f"names are given as {units!r}; expected a dict of units by name, such as {{'place': 'm'}}.")
     return tuple(Column(*item) for item in (units or {}).items())
 
 
 def split(s: Sequence[Any], nv: int) -> tuple[Any, Any, Any]:
-    """(w, v, x) of s."""
+    """The parts w (nv,), v (nv,) and x (nx,) of s = [w, v, x]."""
     return s[:nv], s[nv : 2 * nv], s[2 * nv :]
 
 
 def of_groups(law: Law, given: Mapping[str, Any], what: str) -> Any:
-    """The value of a law, with its arguments chosen by their names."""
+    """The value of a law at the values `given` by name; each argument of the law gets the value that it is named after.
+
+    `what` names the law in messages.
+    """
     try:
         names = list(inspect.signature(law).parameters)
     except (TypeError, ValueError):
@@ -48,26 +51,27 @@ def of_groups(law: Law, given: Mapping[str, Any], what: str) -> Any:
         if name not in given:
             listed = ", ".join(given)
             raise ModelError(
-                f"law {what} has an argument '{name}'; expected some of {listed}. Name each after what it reads."
+                f"law {what} has an argument '{name}'; expected some of {listed}. Name each argument after the values "
+                "that it reads."
             )
     return law(*(given[name] for name in names))
 
 
 def one_number(value: Any, key: str) -> Any:
-    """The value of a law that has to give one number."""
+    """The value of the law `key`, which has to be one number; raises ShapeError where it is a sequence."""
     if isinstance(value, (list, tuple, np.ndarray)):
-        raise ShapeError(f"'{key}' gives {len(value)} numbers; expected one. Name a law for each.")
+        raise ShapeError(f"'{key}' returns {len(value)} numbers; expected one. Give a law for each number.")
     return value
 
 
 def checked_length(values: Any, length: int, what: str) -> list[Any]:
-    """The value of a law that has to give a list of that many numbers."""
+    """The value of a law as a list; raises ShapeError where it is not a sequence of `length` numbers."""
     if not isinstance(values, (list, tuple, np.ndarray)) or len(values) != length:
         found = f"{len(values)} numbers" if isinstance(values, (list, tuple, np.ndarray)) else f"{values!r}"
         hint = (
-            " What it reads are lists; np.asarray(q) calculates with all of their numbers at once."
+            " The arguments of a law are lists: convert them, np.asarray(q), to calculate with arrays."
             if isinstance(values, list) and len(values) % max(length, 1) == 0
             else ""
         )
-        raise ShapeError(f"{what} gives {found}; expected a list of {length}.{hint}")
+        raise ShapeError(f"{what} returns {found}; expected a list of {length} numbers.{hint}")
     return [value.item() if isinstance(value, np.generic) else value for value in values]

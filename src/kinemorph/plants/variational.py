@@ -1,7 +1,8 @@
 """The balance of a whole step, for variational integrators: discrete Euler-Lagrange equations as programs.
 
-The Lagrangian of a step from `base` to place(base, w) is that of mechanics.steps.discrete_action; its slopes come from
-a reverse sweep over the graph. Forces act half-way, on the steady motion between the ends (mechanics.trees.charts).
+The Lagrangian of a step from `base` to place(base, w) is that of mechanics.steps.discrete_action; reverse-mode
+differentiation of its graph gives the derivatives. Forces act half-way, on the steady motion between the ends
+(mechanics.trees.charts).
 Momentum is dL/dv = M(q) v, shape (nv,), along the axes of the velocities.
 """
 
@@ -34,7 +35,7 @@ class Discrete:
     """The programs of a whole step.
 
     balance     (t, base, s, z, momentum, h, m, u, p) -> left (nv + nx,), after (nv,): z = [w, x at the end]; `left` is
-                zero at the right z, where the momentum at the start is `momentum`; `after` is that at the end
+                the residual, zero at the right z; `momentum` is that at the start of the step, `after` that at its end
     momentum    (base, s, p) -> momentum at s
     velocity    (base, s, momentum, p) -> v at the configuration of s
     """
@@ -45,7 +46,7 @@ class Discrete:
 
 
 def discrete_programs(name: str, laws: DiscreteLaws, ports: Mapping[str, Shape], nv: int) -> Discrete:
-    """The programs of a plant by its name, its laws, and the shapes of the inputs of its `rate`."""
+    """The programs of a whole step of a plant; `ports` are the shapes of the inputs of its `rate`."""
     nz = ports["s"][0] - nv
     momentum: dict[str, Shape] = {"momentum": (nv,)}
     action = trace(
@@ -79,12 +80,12 @@ def discrete_programs(name: str, laws: DiscreteLaws, ports: Mapping[str, Shape],
 
 
 def discrete_laws(loaded: LoadedRobot) -> DiscreteLaws:
-    """The laws of a whole step of a robot."""
+    """The laws of a variational step of a robot."""
     return DiscreteLaws(*(partial(law, loaded) for law in (_action, _balance, _momentum, _velocity)))
 
 
 def _action(loaded: LoadedRobot, base: Any, moved: Any, w: Any, h: Any, p: Any) -> Any:
-    """The action of a step; `moved` are local coordinates of its start, for derivatives by it."""
+    """The action of a step; `moved` (nv,) displaces its start, to differentiate with respect to the start."""
     tree = loaded.tree(p)
     return discrete_action(tree, charts.place(tree, base, moved, finished=False), w, h)
 
@@ -92,7 +93,10 @@ def _action(loaded: LoadedRobot, base: Any, moved: Any, w: Any, h: Any, p: Any) 
 def _balance(
     loaded: LoadedRobot, at: LocalInstant, z: Any, momentum: Any, h: Any, by_start: Any, by_end: Any
 ) -> dict[str, Any]:
-    """The discrete Euler-Lagrange equations with forces half-way, and the momentum at the end."""
+    """The residual of the discrete Euler-Lagrange equations with forces half-way, and the momentum at the end.
+
+    `by_start` and `by_end` are the derivatives of the action with respect to the start of the step and to w.
+    """
     tree, nv = loaded.tree(at.p), loaded.nv
     w, ends, x = z[:nv], z[nv:], at.s[2 * nv :]
     half, way = charts.halfway(tree, w)
@@ -104,15 +108,15 @@ def _balance(
     impulse = [h * force for force in all_forces(tree, there, found)]
 
     def half_moved(rates: Any) -> Any:
-        """The velocity half-way as w changes at these rates."""
+        """The velocity of the configuration half-way where w changes at these rates."""
         dual = [Dual(one, rate, level=LEVEL) for one, rate in zip(w, rates, strict=True)]
         return charts.velocity(tree, half, [tangent_of(entry, LEVEL) for entry in charts.halfway(tree, dual)[0]])
 
-    # start and end move the middle of the step; the work of the impulse there adds to the slopes of the action
+    # both ends displace the middle of the step; the work of the impulse there adds to the derivatives of the action
     by_end = add(by_end, charts.pulled_back(tree, half_moved, impulse))
     by_start = add(by_start, charts.pulled_back(tree, lambda rates: charts.carried(tree, half, rates), impulse))
     after = charts.pulled_back(tree, lambda rates: charts.local_rate(tree, w, rates), by_end)
-    # the end stays where it is while the start moves: w makes up for it
+    # the end stays where it is while the start moves: w changes by the opposite
     before = sub(charts.pulled_back(tree, lambda rates: charts.carried(tree, w, rates), after), by_start)
     left = [way[k] if k in loaded.locked else one - momentum[k] for k, one in enumerate(before)]
     rates = extra_rates(loaded, there, found)
@@ -121,22 +125,22 @@ def _balance(
 
 
 def _weightless(loaded: LoadedRobot, p: Any) -> Tree:
-    """The prepared tree without gravity."""
+    """The robot's tree at parameters p without gravity, as the recursions take it."""
     return loaded.prepared(replace(loaded.tree(p), gravity=(0.0, 0.0, 0.0)))
 
 
 def _instant(loaded: LoadedRobot, base: Any, s: Any, p: Any) -> Instant:
-    """The instant at s about `base`, as far as the momentum depends on it."""
+    """The instant at s about `base`, with the values that momentum depends on."""
     return loaded.instant(loaded.tree(p), LocalInstant(0.0, base, s, [], [], p))
 
 
 def _momentum(loaded: LoadedRobot, base: Any, s: Any, p: Any) -> Sequence[Any]:
-    """M(q) v, shape (nv,)."""
+    """The momentum M(q) v, shape (nv,)."""
     now = _instant(loaded, base, s, p)
     return loaded.dynamics.inverse(_weightless(loaded, p), now.q, [0.0] * loaded.nv, now.v)
 
 
 def _velocity(loaded: LoadedRobot, base: Any, s: Any, momentum: Any, p: Any) -> Sequence[Any]:
-    """v with M(q) v equal to a given momentum, shape (nv,)."""
+    """The velocity v, shape (nv,), at which M(q) v is the given momentum."""
     q, still = _instant(loaded, base, s, p).q, [0.0] * loaded.nv
     return loaded.dynamics.accelerations(_weightless(loaded, p), q, still, momentum, locked=loaded.locked)

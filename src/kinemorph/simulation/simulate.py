@@ -31,8 +31,10 @@ from kinemorph.simulation.integrators.method import Method
 from kinemorph.simulation.march.guards import Guard
 from kinemorph.simulation.results.trajectory import Trajectory
 from kinemorph.simulation.running.chatter import warn_of_chatter
+from kinemorph.simulation.running.energy_check import LOOSE, warn_of_energy
 from kinemorph.simulation.running.execution import HeldInputs as HeldInputs
 from kinemorph.simulation.running.execution import Ledger, Progress, Regular, Run
+from kinemorph.simulation.running.sampled_gains import warn_of_gains
 from kinemorph.simulation.stepping.sample_clocks import Clockwork
 from kinemorph.simulation.stepping.step_options import check_positive, step_options, takes_old_names
 
@@ -147,12 +149,15 @@ def simulate(
         outcome = docked.carry_out(ledger, options, first, regular, times)
     else:
         stepper = ledger.timed(lambda: stepper_at(plant, options, guards, float(times[0]), first))
+        warn_of_gains(model, plant, stepper.state.q)
         outcome = ledger.carry_out(Run(stepper, times, *regular))
     trajectory = ledger.finished(outcome)
     if checkpoints:
         checkpoints.finish(trajectory)
     if options.step is not None:
         warn_of_chatter(trajectory.segments, ledger.method, float(options.step))
+    if trajectory.outcome.ok and (options.step is not None or options.rtol > LOOSE):
+        warn_of_energy(trajectory.segments, trajectory.events, options.step)
     return trajectory
 
 
@@ -162,7 +167,7 @@ def simulate(
 def _docked_run(
     model: Any, asked: Mapping[str, Any], changes: Sequence[Change], guards: Sequence[Guard], before: Trajectory | None
 ) -> DockedRun | None:
-    """The run in pieces, where modules dock or undock, or have done so in the run that is continued; else None."""
+    """The run in pieces, if modules dock or undock, or did so in the run `before`, which is continued; else None."""
     if not changes and (before is None or not _docked_otherwise(model, before)):
         return None
     from kinemorph.simulation.running.docked_run import DockedRun
@@ -171,7 +176,7 @@ def _docked_run(
 
 
 def _docked_otherwise(model: Any, run: Trajectory) -> bool:
-    """Whether modules are docked otherwise at the end of a run than in a model that continues it."""
+    """Whether the dockings at the end of `run` differ from those of `model`, which is to continue the run."""
     last = run.segments[-1].plant
     if not isinstance(model, System) or model.assembly is None or last.assembly is None:
         return False
@@ -201,10 +206,10 @@ def _regular_functions(
 
 
 def final_state(run: Trajectory, plant: Plant, *, placed: bool = False) -> dict[str, Any]:
-    """The state at the end of a run, by name, as the initial state of a plant: the values that both of them have.
+    """The last state of a run as the initial state of a plant: in each group, the values whose names the plant has.
 
-    The state is that of the last segment, because a run may change its system. A plant with coordinates that the run
-    has lost before its end is refused, unless its configuration is given otherwise (`placed`).
+    The system may change during a run; its last segment counts. Raises ModelError where the plant has coordinates that
+    the run had and lost before its end, unless the user gives the configuration (`placed`).
     """
     last, end = run.segments[-1], {}
     for group in ("q", "v", "x", "m"):
@@ -213,7 +218,8 @@ def final_state(run: Trajectory, plant: Plant, *, placed: bool = False) -> dict[
         end[group] = {column.name: value for column, value in pairs if column.name in known}
     if plant.nq and not end["q"]:
         raise ModelError(
-            f"start: '{plant.name}' has no coordinate of '{last.plant.name}', whose run it has to continue."
+            f"start: '{plant.name}' has no coordinate of '{last.plant.name}', whose run it has to continue. Simulate "
+            "the model of that run, or give a time as start."
         )
     passed = {column.name for segment in run.segments for column in segment.plant.q}
     gone = [column.name for column in plant.q if column.name not in end["q"] and column.name in passed]
@@ -231,7 +237,10 @@ def final_state(run: Trajectory, plant: Plant, *, placed: bool = False) -> dict[
 
 
 def run_times(model: Any, plant: Plant, start: Any, until: Any, output_step: Any) -> tuple[Array, float]:
-    """The sample times of a run [s], shape (n,), and the time between samples [s]; None means what the system says."""
+    """The sample times of a run [s], shape (n,), and the time between samples [s].
+
+    Where `until` or `output_step` is None, the settings of the system decide.
+    """
     settings = model.settings if isinstance(model, System) else Settings()
     start = _seconds("start", start)
     until = start + settings.duration if until is None else _seconds("until", until)
@@ -241,16 +250,21 @@ def run_times(model: Any, plant: Plant, start: Any, until: Any, output_step: Any
 
 
 def _seconds(name: str, value: Any) -> float:
-    """A time [s] as a float, whatever type of number it is."""
+    """A time [s] of any number type as a float; raises UnsupportedError where it is not a finite number."""
     if not isinstance(value, NUMBER) or not math.isfinite(value):
         raise UnsupportedError(f"{name} is {value!r}; expected a finite time in seconds.")
     return float(value)
 
 
 def sample_times(start: float, until: float, output_step: float | Sequence[float]) -> Array:
-    """Ascending times from start to until, both included [s], shape (n,)."""
+    """The sample times of a run [s], shape (n,), ascending from `start` to `until`, both included.
+
+    `output_step` is the time between samples [s], or a sequence of sample times.
+    """
     if until <= start:
-        raise UnsupportedError(f"until is {until:g} s and start {start:g} s; expected a later end. Enlarge until.")
+        raise UnsupportedError(
+            f"until is {until:g} s and start {start:g} s; expected an end after the start. Enlarge until."
+        )
     if isinstance(output_step, NUMBER):
         spacing = float(output_step)
         if not 0.0 < spacing < math.inf:
@@ -259,7 +273,7 @@ def sample_times(start: float, until: float, output_step: float | Sequence[float
         if count > MOST_SAMPLES:
             raise UnsupportedError(
                 f"output_step is {spacing:g} s, which gives {count:.2g} samples; expected at most {MOST_SAMPLES:.0e}. "
-                "Enlarge it."
+                "Enlarge output_step."
             )
         times: Array = instants(spacing, start).times(count + 1)
     else:
@@ -270,7 +284,10 @@ def sample_times(start: float, until: float, output_step: float | Sequence[float
                 f"output_step is {output_step!r}; expected a time in seconds, or a list of them."
             ) from None
         if len(times) == 0 or times[0] < start or times[-1] > until or not np.isfinite(times).all():
-            raise UnsupportedError(f"times in output_step must lie between start {start} s and until {until} s.")
+            found = f"times from {times[0]:g} to {times[-1]:g} s" if len(times) else "no times"
+            raise UnsupportedError(
+                f"output_step has {found}; expected times between start = {start:g} s and until = {until:g} s."
+            )
         times = times if times[0] == start else np.concatenate([[start], times])
     if until - times[-1] > 1e-9 * (until - start):
         times = np.append(times, until)

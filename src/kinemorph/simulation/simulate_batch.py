@@ -1,8 +1,8 @@
 """Many runs of one plant at once, each from its own state, with its own parameters and inputs.
 
 All of them march in one call of machine code: several side by side in SIMD lanes, large batches on all CPUs. Every
-state chooses its own steps, so that its result does not depend on the others in the batch. A state that fails keeps its
-results, says why, and does not affect the others.
+state chooses its own steps, so that its result does not depend on the others in the batch. A state that fails keeps the
+results before its failure, has a message that explains it, and does not affect the others.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ def simulate_batch(
     if not all(tick.compiled for tick in plant.ticks):
         raise UnsupportedError(
             f"'{plant.name}' has controllers that are Python functions, which a batch cannot call. Write them as "
-            "Sampled, over any scalar, or use simulate for each state."
+            "Sampled, which is compiled, or use simulate for each state."
         )
     options = step_options(plant, method, step, rtol, atol, max_step)
     times, _ = run_times(model, plant, start, until, output_step)
@@ -142,14 +142,14 @@ def simulate_batch(
 
 
 def _together(plant: Plant, given: Mapping[str, Any]) -> dict[str, Array]:
-    """The initial values of all groups, each of shape (B, n)."""
+    """The initial values of all groups by name, each of shape (B, n); `given` is what the user gave for each group."""
     read = {group: _values(plant, group, values) for group, values in given.items()}
     counts = {group: len(values) for group, values in read.items() if values.ndim == 2 and len(values) != 1}
     if len(set(counts.values())) > 1:
         listed = ", ".join(f"{group} has {count}" for group, count in counts.items())
         raise ShapeError(
             f"the initial values of the batch differ in their number of rows: {listed}. Give all of them the same "
-            "number of rows, or a single row that holds for every run."
+            "number of rows, or a single row for all states."
         )
     count = next(iter(counts.values()), 1)
     return {
@@ -159,7 +159,7 @@ def _together(plant: Plant, given: Mapping[str, Any]) -> dict[str, Array]:
 
 
 def _values(plant: Plant, group: str, given: Any) -> Array:
-    """The values of one group: (n,) where all states share them, else (B, n)."""
+    """The initial values of one group, shape (n,) where all states share them, else (B, n)."""
     columns: tuple[Column, ...] = getattr(plant, group)
     if isinstance(given, (list, tuple)) and len({np.shape(row) for row in given if np.ndim(row) < 2}) > 1:
         raise ShapeError(f"{group} has rows of different lengths; expected (B, {len(columns)}).")
@@ -188,14 +188,14 @@ def _values(plant: Plant, group: str, given: Any) -> Array:
         *state, k = bad[0].tolist()
         whose = f" of state {state[0]}" if state else ""
         raise ShapeError(
-            f"{group} '{columns[k].name}'{whose} is {values[(*state, k)]}; expected a finite number. Check where it "
-            "comes from."
+            f"{group} '{columns[k].name}'{whose} is {values[(*state, k)]}; expected a finite number. Check how it "
+            "was computed."
         )
     return _finished(plant, values) if group == "q" and len(values) else values
 
 
 def _finished(plant: Plant, q: Array) -> Array:
-    """Configurations, shape (nq,) or (B, nq), with quaternions of length 1."""
+    """The configurations q, shape (nq,) or (B, nq), with normalized quaternions."""
     if q.ndim == 1 or plant.nq == plant.nv:  # no quaternions
         return plant.initial("q", q) if q.ndim == 1 else q
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -223,7 +223,7 @@ def _close(plant: Plant, t: float, given: dict[str, Array], q: Any, v: Any) -> N
 
 
 class _Fleet:
-    """All states of a batch in progress."""
+    """All states of a batch in progress: their memory, their samples so far and their status."""
 
     def __init__(
         self,
@@ -275,7 +275,7 @@ class _Fleet:
             self.rows[bad, 0] = np.concatenate([self.at("base"), self.at("s")[:, nv:], before], axis=1)[bad]
 
     def carry_out(self) -> None:
-        """Marches group after group of states, until all states have ended."""
+        """Marches all states to their end, one group of states after the other."""
         for first in range(0, len(self.memory), self.together):
             group = np.arange(first, min(first + self.together, len(self.memory)))
             group = group[self.status[group] == Status.GOING]
@@ -288,7 +288,7 @@ class _Fleet:
             self.rows[k, self.done[k] :] = self.rows[k, max(self.done[k] - 1, 0)]
 
     def _call(self, group: Whole) -> None:
-        """One call of machine code for the states of a group, each from its present state."""
+        """Advances the states with indices `group` by one call of machine code, and stores their samples."""
         n, samples, done = len(group), self.one.rows, self.done[group]
         whole = slice(group[0], group[-1] + 1) if n == group[-1] + 1 - group[0] else group
         if (done == done[0]).all():  # the usual case: all need the same times
@@ -335,7 +335,7 @@ class _Fleet:
 
 
 def _tick_failure(one: Stepper) -> str:
-    """A message that says why elements could not sample."""
+    """A message that says why elements of a state could not sample."""
     try:
         one.tick()
     except ControllerError as error:

@@ -1,8 +1,10 @@
-"""The vocabulary of expressions: what may happen to a number, one row each.
+"""The operations that expressions are made of, each defined once.
 
 ops                 scalar operations: name, arity, meaning, derivative, cost
-blocks              operations on whole arrays: solve, least squares, table lookup
-block_derivatives   derivatives of blocks, by the implicit rule
+blocks              operations on whole arrays: linear solve, least squares, table lookup
+grid_surfaces       blocks of a surface over a regular grid: its partial derivatives, its nearest points
+block_derivatives   derivatives of blocks, by implicit differentiation
+frozen_array        many numbers as one piece of plain data
 
-Dual numbers, the expression graph and every backend read these tables; nothing here knows a robot.
+Dual numbers, the expression graph and every backend read these tables. Nothing in this folder depends on robots.
 """

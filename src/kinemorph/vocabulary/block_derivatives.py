@@ -1,4 +1,4 @@
-"""Derivatives of blocks, by the implicit rule: the equation that a result solves is differentiated, and solved again.
+"""Derivatives of blocks, by implicit differentiation of the equation that defines the result of the block.
 
     Solve           A X = B                     dX = A^-1 (dB - dA X)
     LeastSquares    X = A+ B, rank constant     dX = A+ (dB - dA X) + A+ A+^T dA^T (B - A X) + (I - A+ A) dA^T A+^T X
@@ -7,10 +7,12 @@
     Bicubic         z = f(x, y)                 dz = f_x dx + f_y dy, with the partial derivatives of the next order
     NearestPoint    its two equations           differentiated by x, y and p, and solved for dx and dy
 
-Written over any scalar, as the derivative rows of `ops` are: expressions, dual numbers, floats, batches. Blocks inside
-a rule are evaluated by the caller's `evaluate(block, args)`. Many directions are taken at once, as more right-hand
-sides of one block, so that a matrix is decomposed once for all of them. A zero that is known beforehand is the float
-0.0; it takes part in no operation, and a right-hand side made of such zeros is left out.
+A+ is the pseudoinverse of A; p is a piecewise polynomial.
+
+The rules work for any type of number: expressions, dual numbers, floats, batches. A rule evaluates the blocks that it
+needs by the caller's function `evaluate(block, args)`. Derivatives in many directions are computed together, as more
+right-hand sides of one block, so that the matrix is decomposed only once. An entry known to be zero is the float 0.0:
+no operation is recorded for it, and a right-hand side that consists of such zeros is left out.
 """
 
 from __future__ import annotations
@@ -30,9 +32,11 @@ Evaluate = Callable[[Block, Sequence[S]], Sequence[S]]
 class Rule(NamedTuple):
     """Derivatives of a block, forward and reverse.
 
-    `forward(block, evaluate, args, values, tangents)`: for each list of tangents of the arguments, those of the values.
-    `reverse(block, evaluate, args, values, adjoints, moving)`: for each list of adjoints of the values, those of the
-    arguments; only the adjoints of arguments that are `moving` need to be right.
+    `forward(block, evaluate, args, values, tangents)` returns the tangents of the values, one list for each list of
+    tangents of the arguments.
+    `reverse(block, evaluate, args, values, adjoints, moving)` returns the adjoints of the arguments, one list for each
+    list of adjoints of the values. `moving` holds True for each argument whose adjoint is needed; the others may be
+    wrong.
     """
 
     forward: Callable[..., list[list[S]]]
@@ -67,7 +71,7 @@ def _solve_reverse(
 
 
 def _solved(evaluate: Evaluate, lower: Vector, right: Sequence[Matrix], n: int) -> list[Matrix]:
-    """A^-1 times each of the matrices, by one block."""
+    """A^-1 R for each matrix R in `right`, by one `Solve` block; `lower` is the lower triangle of A, row by row."""
     return _in_one(lambda columns, k: evaluate(Solve(n, k), [*lower, *columns]), right, n)
 
 
@@ -120,7 +124,7 @@ def _least_squares_reverse(
 
 
 def _fitted(block: LeastSquares, evaluate: Evaluate, A: Matrix, right: Sequence[Matrix]) -> list[Matrix]:
-    """A+ times each of the matrices, by one block."""
+    """A+ R for each matrix R in `right`, by one `LeastSquares` block with the rank tolerance of `block`."""
     m, n = len(A), len(A[0])
     given = _flat(A)
     return _in_one(
@@ -215,11 +219,14 @@ RULES: dict[type[Block], Rule] = {
 }
 
 
-# ── matrices in which known zeros take no part ────────────────────────────────────────────────────────────────────────
+# ── matrices as lists of rows; entries known to be zero are skipped ───────────────────────────────────────────────────
 
 
 def _in_one(evaluate: Callable[[list[S], int], Sequence[S]], right: Sequence[Matrix], n: int) -> list[Matrix]:
-    """Runs a block once on the columns of many matrices side by side; columns of known zeros are left out."""
+    """One result matrix, with n rows, for each matrix in `right`, by a single call of `evaluate(columns, k)`.
+
+    The call gets the k columns of all matrices side by side, row by row; columns known to be zero are left out.
+    """
     columns = [column for matrix in right for column in _transposed(matrix)]
     sent = [k for k, column in enumerate(columns) if any(map(_is_there, column))]
     results: Matrix = [[0.0] * n for _ in columns]
@@ -233,6 +240,7 @@ def _in_one(evaluate: Callable[[list[S], int], Sequence[S]], right: Sequence[Mat
 
 
 def _is_there(x: S) -> bool:
+    """Whether `x` may be other than zero: everything except the float 0.0, which marks an entry known to be zero."""
     return not (type(x) is float and x == 0.0)
 
 
@@ -262,7 +270,7 @@ def _matrix(entries: Vector, rows: int, columns: int) -> Matrix:
 
 
 def _symmetric(lower: Vector, n: int) -> Matrix:
-    """The full matrix from its lower triangle row by row."""
+    """The symmetric matrix, shape (n, n), whose lower triangle is given row by row."""
     return [[lower[max(i, j) * (max(i, j) + 1) // 2 + min(i, j)] for j in range(n)] for i in range(n)]
 
 

@@ -1,13 +1,14 @@
-"""The block vocabulary: operations on whole arrays, which would take too many scalar ops.
+"""Blocks: operations on whole arrays, which would take too many scalar ops.
 
-A block is an op with fixed data (sizes, knots, a tolerance). It takes `n_in` numbers and gives `n_out` numbers:
+A block is an operation with constant data (sizes, knots, a tolerance). It takes `n_in` numbers and returns `n_out`:
 
     Solve           X with A X = B for a symmetric positive definite A
-    LeastSquares    X = pinv(A) B, the least-squares solution of least norm, and the rank of A
+    LeastSquares    X = pinv(A) B, the least-squares solution of smallest norm, and the rank of A
     Table           a piecewise polynomial of one number: splines, terrain, measured curves
 
-`meaning` is its definition over a batch of NumPy arrays, without warnings and without exceptions: a singular matrix
-gives infinities or NaN as IEEE arithmetic does. Blocks compare and hash by `key`, a text of all their data.
+The method `meaning` defines the result, for floats and for batches of NumPy arrays. It never warns or raises: a
+singular matrix gives infinities or NaN, as IEEE arithmetic does. Blocks compare and hash by `key`, a text of all their
+data.
 """
 
 from __future__ import annotations
@@ -27,48 +28,48 @@ Array = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Item:
-    """Entry `index` of the value of a block: what stands in the graph for one number of its result."""
+    """The op of the graph node that picks number `index` from the result of a block."""
 
     index: int
 
     @property
     def label(self) -> str:
-        """Its name in printed programs."""
+        """The text for this op in printed programs."""
         return f"item {self.index}"
 
 
 @dataclass(frozen=True, eq=False)
 class Block:
-    """An operation on arrays. Subclasses are final."""
+    """An operation on arrays. No class inherits from a subclass of it."""
 
     @property
     def n_in(self) -> int:
-        """How many numbers it takes."""
-        raise TypeError(f"{type(self).__name__} does not say how many numbers it takes; define `n_in`")
+        """How many numbers the block takes."""
+        raise TypeError(f"{type(self).__name__} does not say how many numbers it takes. Define `n_in`.")
 
     @property
     def n_out(self) -> int:
-        """How many numbers it gives."""
-        raise TypeError(f"{type(self).__name__} does not say how many numbers it gives; define `n_out`")
+        """How many numbers the block returns."""
+        raise TypeError(f"{type(self).__name__} does not say how many numbers it returns. Define `n_out`.")
 
     @cached_property
     def key(self) -> str:
-        """A text of all fixed data: blocks with equal keys compute the same."""
-        raise TypeError(f"{type(self).__name__} has no key; define `key`")
+        """A text of all constant data of the block: blocks with equal keys compute the same result."""
+        raise TypeError(f"{type(self).__name__} has no key. Define `key`.")
 
     @property
     def label(self) -> str:
-        """A short name for printed programs."""
+        """A short name of the block for printed programs."""
         return self.key
 
     @property
     def cost(self) -> int:
-        """Its weight in flops."""
-        raise TypeError(f"{type(self).__name__} does not say what it costs; define `cost`")
+        """The cost of the block in the op count [flops]."""
+        raise TypeError(f"{type(self).__name__} does not say what it costs. Define `cost`.")
 
     def meaning(self, *args: Any) -> tuple[Any, ...]:
-        """Its value on floats or on a batch of arrays, shape (n,) or (1,) each."""
-        raise TypeError(f"{type(self).__name__} does not say what it computes; define `meaning`")
+        """The result, `n_out` numbers, for `n_in` arguments: floats, or arrays of shape (n,) or (1,) for n states."""
+        raise TypeError(f"{type(self).__name__} does not say what it computes. Define `meaning`.")
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Block) and self.key == other.key
@@ -79,10 +80,10 @@ class Block:
 
 @dataclass(frozen=True, eq=False)
 class Solve(Block):
-    """X, shape (n, k), with A X = B for a symmetric positive definite A, shape (n, n).
+    """The solution X, shape (n, k), of A X = B for a symmetric positive definite A, shape (n, n).
 
-    Takes the lower triangle of A row by row, then B row by row; gives X row by row. It is computed by elimination
-    without pivoting, which is safe for such matrices; where A is not positive definite, do not trust the result.
+    Takes the lower triangle of A row by row, then B row by row; returns X row by row. X is computed by Gaussian
+    elimination without pivoting, which is stable for such A. If A is not positive definite, X may be inaccurate.
     """
 
     n: int
@@ -129,9 +130,10 @@ RANK_TOLERANCE = 1e-10
 class LeastSquares(Block):
     """X = pinv(A) B, shape (n, k), for any A, shape (m, n), and the rank of A.
 
-    Takes A row by row, then B row by row; gives X row by row, then the rank as a number. It is computed by a complete
-    orthogonal decomposition A = Q T Z: columns of A are chosen by size and made orthonormal (Q), then the rows of the
-    remaining triangle (Z). A column counts while its rest is longer than `tolerance` times the longest column of A.
+    Takes A row by row, then B row by row; returns X row by row, then the rank as a number. X is computed by a complete
+    orthogonal decomposition A = Q T Z, with Gram-Schmidt steps: the columns of A, longest first, are made orthonormal
+    (Q), then the rows of the triangular factor (Z). A column counts towards the rank if the part of it that is
+    orthogonal to the columns before it is longer than `tolerance` times the longest column of A.
     """
 
     m: int
@@ -180,13 +182,13 @@ class LeastSquares(Block):
                 kept = length > self.tolerance * longest
                 rank += kept
                 q = np.where(kept[:, None], A[each, :, chosen] / length[:, None], 0.0)
-                for _ in range(2):  # twice is enough to be orthogonal to rounding
+                for _ in range(2):  # the second pass makes q orthogonal up to rounding
                     along = np.einsum("sm,smn->sn", q, A)
                     A -= q[:, :, None] * along[:, None]
                     R[:, j] += along
                 Y[:, j] = np.einsum("sm,smk->sk", q, B)
                 B -= q[:, :, None] * Y[:, j, None]
-            for j in range(steps):  # R = T Z, solved forward as the rows of Z are made
+            for j in range(steps):  # R = T Z: each row of Z is used as soon as it is computed
                 for _ in range(2):
                     for i in range(j):
                         along = np.einsum("sn,sn->s", R[:, i], R[:, j])
@@ -198,16 +200,17 @@ class LeastSquares(Block):
                 Y[:, j] *= scale[:, None]
             X = np.einsum("sjn,sjk->snk", R, Y)
             size = np.sum(entries[:, : m * n] ** 2, axis=1)
-            X += 0.0 * size[:, None, None]  # NaN, infinities and numbers too large to be squared in A show in X
+            X += 0.0 * size[:, None, None]  # X is NaN where A has NaN, infinities or numbers too large to be squared
         return (*X.reshape(states, n * k).T, rank)
 
 
 @dataclass(frozen=True, eq=False)
 class Table(Block):
-    """A piecewise polynomial of x: piece i applies where i of the `breaks` are not above x.
+    """A piecewise polynomial of x. Piece i applies from breaks[i - 1] up to, but not including, breaks[i].
 
-    `breaks`, shape (pieces - 1,), rise; `origins`, shape (pieces,); `coefficients`, shape (pieces, degree + 1), lowest
-    power first: the value is  sum over p of  coefficients[i][p] (x - origins[i])^p.  Outer pieces reach to infinity.
+    `breaks`, shape (pieces - 1,), increase; `origins`, shape (pieces,); `coefficients`, shape (pieces, degree + 1),
+    lowest power first. In piece i the value is the sum over p of coefficients[i][p] (x - origins[i])^p. The first and
+    the last piece extend to infinity.
     """
 
     breaks: tuple[float, ...]
@@ -224,12 +227,12 @@ class Table(Block):
 
     @property
     def pieces(self) -> int:
-        """How many polynomials it joins."""
+        """The number of polynomial pieces."""
         return len(self.origins)
 
     @property
     def degree(self) -> int:
-        """The degree of its pieces."""
+        """The degree of the polynomials."""
         return len(self.coefficients[0]) - 1
 
     @cached_property
@@ -247,14 +250,14 @@ class Table(Block):
 
     @cached_property
     def derivative(self) -> Table:
-        """The table of its derivative; where the slope jumps, it is that of the piece to the right."""
+        """The table of dy/dx; at a break where the slope jumps, it is the slope of the piece to the right."""
         rows = tuple(tuple(p * c for p, c in enumerate(row) if p) or (0.0,) for row in self.coefficients)
         return Table(self.breaks, self.origins, rows)
 
     def meaning(self, *args: Any) -> tuple[Any, ...]:
         x = np.asarray(args[0], dtype=float)
         with np.errstate(all="ignore"):
-            piece = np.where(x == x, np.searchsorted(np.array(self.breaks), x, side="right"), 0)  # a NaN is below all
+            piece = np.where(x == x, np.searchsorted(np.array(self.breaks), x, side="right"), 0)  # NaN: first piece
             r = x - np.array(self.origins)[piece]
             rows = np.array(self.coefficients)[piece]
             y = rows[..., -1]
@@ -264,6 +267,6 @@ class Table(Block):
 
 
 def _stacked(args: Sequence[Any]) -> Array:
-    """Arguments of shape (n,) or (1,) or plain numbers as one array (n, number of arguments)."""
+    """The arguments (numbers, or arrays of shape (n,) or (1,)) as one array, shape (n, number of arguments)."""
     columns = np.broadcast_arrays(*(np.atleast_1d(np.asarray(arg, dtype=float)) for arg in args))
     return np.stack(columns, axis=-1)

@@ -1,12 +1,12 @@
-"""The op vocabulary: every operation on numbers, one row each.
+"""Ops: every operation on single numbers, one row each.
 
-A row states the name, how many arguments, what it means (on floats and NumPy arrays), its partial derivatives and its
-cost in the op count. Dual numbers, the expression graph and every backend read this table; none of them knows an
-operation that is not here.
+A row states the name, the number of arguments, the NumPy function that defines the result, the partial derivatives and
+the cost in the op count. Dual numbers, the expression graph and every backend read this table; no operation is defined
+anywhere else.
 
-A derivative is written over a namespace `f` of the same operations (`f.cos`, `f.div`, ...), so that one formula serves
-dual numbers and graph nodes alike. It takes the arguments and the result `y` and gives one partial per argument.
-Comparisons give 1.0 or 0.0; `where` takes its second argument where the first is not zero.
+A derivative is written in terms of a namespace `f` of the same operations (`f.cos`, `f.div`, ...), so that one formula
+serves dual numbers and graph nodes. It takes `f`, the arguments and the result `y`, and returns one partial derivative
+per argument. Comparisons return 1.0 or 0.0; `where(c, a, b)` is a where c is not zero, and b elsewhere.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ Partials = Callable[..., tuple[Any, ...]]
 
 @dataclass(frozen=True)
 class Op:
-    """One operation. `cost` is its weight in flops: 1 for an addition or a product, 0 for a change of sign."""
+    """One operation. `cost` is its cost [flops]: 1 for an addition or a product, 0 for a change of sign."""
 
     name: str
     arity: int
     meaning: Callable[..., Any]
-    derivative: Partials | None  # None: piecewise constant, all partials are zero
+    derivative: Partials | None  # None: the op is piecewise constant, all its derivatives are zero
     cost: int
 
 
 def _truth(compare: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
-    """A comparison as a number: 1.0 where it holds, 0.0 where not."""
+    """The comparison as a function that returns 1.0 where it is true and 0.0 where it is false."""
     return lambda a, b: np.where(compare(a, b), 1.0, 0.0)
 
 

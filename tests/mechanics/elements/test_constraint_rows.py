@@ -214,20 +214,20 @@ WRONG: dict[str, tuple[Any, str]] = {
     "joint": (elements.Constraint("e", "q.hing + 1"), "no such coordinate, parameter or ref.* Did you mean 'q.hinge'"),
     "bare": (elements.Constraint("e", "hinge + 1"), "Did you mean 'q.hinge'?"),
     "parameter": (elements.Constraint("e", "q.hinge - lenght", known={"length": 1.0}), "Did you mean 'length'?"),
-    "syntax": (elements.Constraint("e", "q.hinge +* 3"), r"'q.hinge \+\* 3': column 10: '\*' is there"),
+    "syntax": (elements.Constraint("e", "q.hinge +* 3"), r"'q.hinge \+\* 3': column 10: found '\*'"),
     "function": (elements.Constraint("e", "sine(q.hinge)"), "there is no function 'sine'. Did you mean 'sin'?"),
-    "infinite": (elements.Constraint("e", "q.hinge - 1 / 0"), "holds a number that is not finite"),
-    "empty": (elements.Constraint("e", ()), r"rows is \(\); expected one expression at least"),
+    "infinite": (elements.Constraint("e", "q.hinge - 1 / 0"), "has a number that is not finite"),
+    "empty": (elements.Constraint("e", ()), r"rows is \(\); expected at least one expression"),
     "still": (elements.Constraint("e", "t + 1"), "'t \\+ 1' depends on no coordinate"),
     "velocity": (elements.Constraint("e", "v.hinge"), "names the velocity 'v.hinge'.* Use a VelocityConstraint"),
-    "names": (elements.Constraint("e", "q.hinge", names=("a", "b")), "has 1 rows and 2 names"),
+    "names": (elements.Constraint("e", "q.hinge", names=("a", "b")), "has 1 row and 2 names"),
     "reads": (elements.Constraint("e", "q.hinge", reads="q.hinge"), "its rows are text"),
     "known": (elements.Constraint("e", "q.hinge", known={"a": math.nan}), "known is .*; expected finite numbers"),
     "product": (elements.VelocityConstraint("e", "v.hinge * v.slide"), "is not linear in the velocities"),
     "absolute": (elements.VelocityConstraint("e", "abs(v.hinge)"), "is not linear in the velocities"),
     "square": (elements.VelocityConstraint("e", lambda t, q, v: v[0] ** 2), "its row is not linear in the velocities"),
     "flat": (elements.VelocityConstraint("e", "sin(q.hinge)"), "depends on no velocity"),
-    "arguments": (elements.Constraint("e", lambda q: q[0]), r"takes \(q\); expected 2 arguments: t, q"),
+    "arguments": (elements.Constraint("e", lambda q: q[0]), r"has the arguments \(q\); expected 2 arguments: t, q"),
     "signal": (elements.Constraint("e", lambda t, x: x, reads="q.hing"), "reads 'q.hing'.* Did you mean 'q.hinge'?"),
     "too fast": (elements.Constraint("e", lambda t, x: x, reads="v.hinge"), "reads the velocity 'v.hinge'"),
     "long": (elements.DistanceConstraint("e", **ROD, length=-1.0), "length is -1; expected a finite number above 0"),
@@ -252,7 +252,7 @@ def test_what_is_wrong_is_said(case: str) -> None:
 
 
 def test_a_joint_that_closes_a_loop_has_no_coordinate() -> None:
-    with pytest.raises(ModelError, match=r"names 'q\.end', which closes a loop and has no coordinate of its own"):
+    with pytest.raises(ModelError, match=r"names 'q\.end', whose joint closes a loop and has no coordinate"):
         ensemble(linkage(), (elements.Constraint("e", "q.end - 1"),))
 
 
@@ -262,16 +262,20 @@ def test_only_references_are_read() -> None:
         elements.Constraint("e", "q.slide - servo"),
         elements.Constraint("e", lambda t, x, y: x - y, reads=("q.slide", "servo")),
     ):
-        with pytest.raises(ModelError, match="'servo', which is no function of time alone"):
+        with pytest.raises(ModelError, match="'servo', a signal that depends on more than time"):
             ensemble(arm(), (servo, element))
 
 
 @pytest.mark.parametrize(
     "rows, error, says",
     [
-        (lambda t, q: (q[0], q[1]), ModelError, "its function gives 2 numbers; expected 1"),
-        (lambda t, q: None, ModelError, "its function gives None; expected numbers"),
-        (lambda t, q: q[9], ModelError, "its rows raised IndexError.*expected a function over any scalar"),
+        (lambda t, q: (q[0], q[1]), ModelError, "the function given as rows returns 2 numbers; expected 1"),
+        (lambda t, q: None, ModelError, "the function given as rows returns None; expected numbers"),
+        (
+            lambda t, q: q[9],
+            ModelError,
+            "the function given as rows raised IndexError.*expected a function that works for any scalar",
+        ),
         (lambda t, q: q[0] if q[0] > 0 else q[1], TracingError, "element 'e': whether an expression is true"),
     ],
 )

@@ -176,7 +176,9 @@ def test_equation_19_and_20() -> None:
 
 
 def test_laws_at_the_end_of_a_step() -> None:
-    """D is symmetric and positive, and the slope of the force by a velocity that moves the point, too."""
+    """D is symmetric and positive, and the slope of the force by a velocity that moves the point, too; where the point
+    goes deeper, D is the secant to the force of the depth at the start.
+    """
 
     class End:
         """A point at the end of a step, seen in the world's own axes."""
@@ -195,8 +197,14 @@ def test_laws_at_the_end_of_a_step() -> None:
         view = scene_of(element, [0.0, 0.0, -0.01, 1, 0, 0, 0], memory=[1.0, 0.01, 0.0, 0.0, 0, 0, 0])
         (place,) = ContactLaw().touching_points(element, view)
         n, start, h = np.array(surface(TILTED)((0.0, 0.0, 0.0)).normal), np.array([0.0, 0.0, -0.01]), 1e-3
-        u = 0.01 * np.cross(n, [0.0, 1.0, 0.0]) - 0.1 * n
-        force, D = place.law.linear(End(start, u, h), h)
+        along = 0.01 * np.cross(n, [0.0, 1.0, 0.0])
+        deeper = place.law.linear(End(start, along - 0.1 * n, h), h)
+        still = n @ place.law.force(End(start, along, 0.0))  # the force of the depth at the start
+        (xx, xy, xz, yy, yz, zz), secant = deeper[1], (n @ deeper[0] - still) / 0.1
+        assert n @ [[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]] @ n == pytest.approx(h * secant, rel=1e-9)
+        u = along + 0.1 * n
+        leaving = replace(place.law, start=place.law.start._replace(rise=0.1))
+        force, D = leaving.linear(End(start, u, h), h)
         full = np.array([[D[0], D[1], D[2]], [D[1], D[3], D[4]], [D[2], D[4], D[5]]])
         assert np.linalg.eigvalsh(full).min() >= -1e-12
         assert np.allclose(force, place.law.force(End(start, u, h)))
@@ -330,7 +338,7 @@ def test_bad_contacts_are_refused(says: str) -> None:
 
 def test_bad_pairs_and_restitutions_are_refused() -> None:
     anchored = PairContact("pair", "left", "right", HERTZ, 0.1, 0.1, ANCHOR)  # type: ignore[arg-type]
-    with pytest.raises(ModelError, match="Anchors hold on to the ground only"):
+    with pytest.raises(ModelError, match="anchors are for the ground only"):
         plant(System(jack(), (anchored,)))
     with pytest.raises(ModelError, match="both radii are 0"):
         plant(System(jack(), (PairContact("pair", "left", "right", HERTZ, 0.0, 0.0),)))

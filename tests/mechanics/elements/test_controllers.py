@@ -369,7 +369,7 @@ def test_joint_angles_from_a_table(tmp_path):
     assert run["measured.q2.velocity"][:2] == pytest.approx([-0.2, -0.2])
     for text, says in (
         ("t,q1\n0,1\n1,x\n", r"line 3 is '1, x', expected 2 numbers"),
-        ("t,q1\n0,1\n", r"has 1 rows of numbers, expected a line of names"),
+        ("t,q1\n0,1\n", r"has 1 row of numbers, expected a line of names"),
         ("t,q1\n0,1\n1,2,3\n", r"line 3 is"),
     ):
         file.write_text(text)
@@ -410,15 +410,15 @@ def test_a_python_controller_that_goes_wrong_ends_the_run_with_a_sentence():
         return lambda t, x: wrong(t) if t >= 0.5 else 0.0
 
     for wrong, says in (
-        (lambda t: math.nan, r"At t = 0.5 s controller 'c' gave nan as output; expected a finite number"),
-        (lambda t: [1.0, 2.0], r"At t = 0.5 s controller 'c' gave 2 numbers as outputs; expected 1"),
-        (lambda t: None, r"At t = 0.5 s controller 'c' gave None as output"),
+        (lambda t: math.nan, r"At t = 0.5 s controller 'c' returned nan as output; expected a finite number"),
+        (lambda t: [1.0, 2.0], r"At t = 0.5 s controller 'c' returned 2 numbers as outputs; expected 1"),
+        (lambda t: None, r"At t = 0.5 s controller 'c' returned None as output"),
         (
             lambda t: 1.0 / 0.0,
             r"controller 'c' raised ZeroDivisionError: float division by zero \(test_controllers.py, line",
         ),
-        (lambda t: "fast", r"controller 'c' gave 'fast' as output"),
-        (lambda t: np.inf, r"controller 'c' gave inf as output"),
+        (lambda t: "fast", r"controller 'c' returned 'fast' as output"),
+        (lambda t: np.inf, r"controller 'c' returned inf as output"),
     ):
         for options in (QUICK, {"method": "scipy:RK45"}):
             run = simulate(cart(PythonController("c", late(wrong), "q.x", "x", every=0.1)), 1.0, v=[1.0], **options)
@@ -460,31 +460,31 @@ def test_functions_of_a_run_that_raise_end_it_with_a_sentence():
 
 
 BAD = [
-    (PID("c", reads="q.y", drives="x", kp=1.0), r"element 'c': it reads 'q.y', and there is no such signal"),
+    (PID("c", reads="q.y", drives="x", kp=1.0), r"element 'c': it reads 'q.y', but there is no such signal"),
     (PID("c", reads="q.x", drives="y", kp=1.0), r"element 'c': it drives 'y', which is neither"),
     (PID("c", kp=1.0), r"element 'c': it reads nothing; expected one or more signals"),
     (PID("c", "x", kp=(1.0, 2.0)), r"kp has 2 numbers; expected 1"),
     (PID("c", "x", kp=math.nan), r"kp is nan; expected a finite number"),
     (PID("c", "x", kp="fast"), r"kp is 'fast'; expected a number"),
     (PID("c", "y", kp=1.0), r"a joint is 'y', and robot 'cart' has no such joint"),
-    (PID("c", "x", kp=1.0, delay=0.1), r"delay is 0.1, and it is not sampled; .* Give `every`"),
-    (PID("c", "x", kp=1.0, quantum=0.1), r"quantum is 0.1, and it is not sampled"),
+    (PID("c", "x", kp=1.0, delay=0.1), r"delay is 0.1, but the element is not sampled; .* Give `every`"),
+    (PID("c", "x", kp=1.0, quantum=0.1), r"quantum is 0.1, but the element is not sampled"),
     (PID("c", "x", kp=1.0, every=-0.1), r"every is -0.1; expected a finite time above 0"),
     (PID("c", "x", kp=1.0, lower=2.0, upper=1.0), r"lower is 2 and upper 1; expected lower below upper"),
-    (PID("c", "x", kp=1.0, reference="gait"), r"element 'c': it reads 'gait', and there is no such signal"),
-    (PID("c", "x", ki=1.0, anti_windup="back_calculation"), r"back_calculation follows in kp / ki.* Give `tracking`"),
-    (PID("c", reads="t", drives="x", kd=1.0), r"kd without filter needs a rate, and 't' has none"),
-    (PID("c", "x", kp=1.0, every=0.1, bandwidth=3.0), r"bandwidth is 3 and it is sampled"),
+    (PID("c", "x", kp=1.0, reference="gait"), r"element 'c': it reads 'gait', but there is no such signal"),
+    (PID("c", "x", ki=1.0, anti_windup="back_calculation"), r"back_calculation takes kp / ki.* Give `tracking`"),
+    (PID("c", reads="t", drives="x", kd=1.0), r"kd without filter needs a rate, but 't' has none"),
+    (PID("c", "x", kp=1.0, every=0.1, bandwidth=3.0), r"bandwidth is 3 and the PID is sampled"),
     (PD("c", "x", kp=-1.0), r"kp is -1; expected a finite number of at least 0"),
     (Sampled("c", 3.0, "q.x", "x"), r"law is 3.0; expected a function"),
     (Sampled("c", lambda t: t, "q.x"), r"element 'c': it drives nothing"),
     (Sampled("c", lambda t: t, (), "x", every=0.0), r"every is 0; expected a finite time above 0"),
     (SplinePath("r", (0.0, 0.0), (1.0, 2.0)), r"element 'r': curve: x\[1\] = 0 is not above x\[0\]"),
-    (SplinePath("r", (0.0, 1.0), (1.0,)), r"2 times and 1 points; expected as many"),
+    (SplinePath("r", (0.0, 1.0), (1.0,)), r"times has 2 numbers and points has 1 row; expected as many"),
     (SplinePath("r", (0.0, 1.0), ((1.0, 2.0), (3.0, 4.0))), r"points\[0\] has 2 numbers; expected 1"),
     (SplinePath("r", (0.0, 1.0), (1.0, 2.0), period=1.0), r"a path with a period ends in"),
     (Setpoint("r", (1.0, 2.0)), r"values has 2 numbers; expected 1"),
-    (Setpoint("energy"), r"the name means something else in signals and columns"),
+    (Setpoint("energy"), r"this name has another meaning in signals and columns"),
 ]
 
 
@@ -496,7 +496,9 @@ def test_bad_data_is_named(element, says):
 
 def test_what_computed_torque_cannot_do_is_said():
     robot = kinemorph.library.double_pendulum()
-    with pytest.raises(ModelError, match=r"has to drive every joint that moves, and 'q2' of .* is left out"):
+    with pytest.raises(
+        ModelError, match=r"has to drive every joint that moves, but joint 'q2' of .* is not in `joints`"
+    ):
         plant(System(robot, (ComputedTorque("c", "q1", 1.0, 1.0),)))
     with pytest.raises(ModelError, match=r"has loops or coupled joints"):
         four = kinemorph.library.four_bar()
@@ -506,16 +508,16 @@ def test_what_computed_torque_cannot_do_is_said():
 
 def test_laws_that_are_traced_say_what_is_wrong():
     for law, says in (
-        (lambda t, x, m: 1.0, r"'c' gave 1.0; expected \(outputs, memory\)"),
-        (lambda t, x, m: (1.0, [1.0, 2.0]), r"'c' gave 2 numbers as memory; expected 1"),
-        (lambda t, x, m: ([1.0, 2.0], [1.0]), r"'c' gave 2 numbers as outputs; expected 1"),
+        (lambda t, x, m: 1.0, r"'c' returned 1.0; expected \(outputs, memory\)"),
+        (lambda t, x, m: (1.0, [1.0, 2.0]), r"'c' returned 2 numbers as memory; expected 1"),
+        (lambda t, x, m: ([1.0, 2.0], [1.0]), r"'c' returned 2 numbers as outputs; expected 1"),
     ):
         with pytest.raises(kinemorph.errors.ShapeError, match=says):
             simulate(cart(Sampled("c", law, "q.x", "x", memory="n")), 1.0, **QUICK)
     for kind in (Sampled, Continuous):
         for law, error, says in (
-            (lambda t, x: None, kinemorph.errors.ShapeError, "'c' gave None as outputs; expected numbers"),
-            (lambda t: 0.0, ModelError, r"law takes \(t\); expected 2 arguments: t, q.x"),
+            (lambda t, x: None, kinemorph.errors.ShapeError, "'c' returned None as outputs; expected numbers"),
+            (lambda t: 0.0, ModelError, r"law has the arguments \(t\); expected 2 arguments: t, q.x"),
             (lambda t, x: 1.0 if x > 0.0 else 0.0, kinemorph.errors.TracingError, "element 'c': whether an"),
         ):
             with pytest.raises(error, match=says):

@@ -227,13 +227,13 @@ def test_signals_drive_joints_and_inputs_of_elements() -> None:
 @pytest.mark.parametrize(
     ("elements", "says"),
     [
-        ((Gain("a", "q.nowhere"),), r"'a': it reads 'q.nowhere', and there is no such signal.*Known: "),
+        ((Gain("a", "q.nowhere"),), r"'a': it reads 'q.nowhere', but there is no such signal.*Known: "),
         ((Gain("a", "t", "drivee"), Actuator("drive", "q1")), r"'a': it drives 'drivee'.*Did you mean 'drive'"),
         (
             (Gain("a", "t", "drive"), Gain("b", "t", "drive"), Actuator("drive", "q1")),
             r"element 'b': it drives 'drive', and so does 'a'",
         ),
-        ((Gain("t", "t"),), r"element 't': the name means something else"),
+        ((Gain("t", "t"),), r"element 't': this name has another meaning"),
         ((Actuator("drive", "q9"),), r"element 'drive': joint is 'q9', and robot 'double_pendulum' has no such joint"),
         ((Spring("s", "link1", "link7", -1.0),), r"(?s)stiffness is -1; expected.*body_b is 'link7'"),
     ],
@@ -440,11 +440,11 @@ class OddLaw(ElementLaw[Odd]):
 @pytest.mark.parametrize(
     ("given", "says"),
     [
-        (None, "element 'odd': `effort` of OddLaw gives None; expected an Effort"),
-        (Effort(rates=(1.0,)), "gives 1 rates; expected 0, one for each of its `states`"),
-        (Effort(pushes=((0.0, 1.0),)), "has pushes of another type; expected Push"),  # type: ignore[arg-type]
-        (Effort(wrenches=((0.0, 1.0),)), "has wrenches of another type; expected Wrench"),  # type: ignore[arg-type]
-        (Effort(), "`publish` of OddLaw gives no 'level'; expected a value for each of its `signals`"),
+        (None, "element 'odd': `effort` of OddLaw returns None; expected an Effort"),
+        (Effort(rates=(1.0,)), "returns 1 rate; expected 0, one for each of its `states`"),
+        (Effort(pushes=((0.0, 1.0),)), "returns pushes of another type; expected Push"),  # type: ignore[arg-type]
+        (Effort(wrenches=((0.0, 1.0),)), "returns wrenches of another type; expected Wrench"),  # type: ignore[arg-type]
+        (Effort(), "`publish` of OddLaw returns no 'level'; expected a value for each of its `signals`"),
     ],
 )
 def test_laws_of_users_that_give_something_else_are_named(given: Any, says: str) -> None:

@@ -75,7 +75,7 @@ def test_no_odd_data_end_in_anything_but_a_sentence(kind: str) -> None:
         (lambda: elements.PD("e", 3.0, kp=1.0), r"joints is 3.0; expected a name or a tuple of names"),
         (lambda: elements.PID("e", "q1", anti_windup="clmp"), "anti_windup is 'clmp'; expected one of"),
         (lambda: elements.Encoder("e", None), "joint is None; expected a name"),
-        (lambda: elements.Sampled("e", abs, "q.q1", "q1", every=0.1, memory=3), "memory is 3; expected names"),
+        (lambda: elements.Sampled("e", abs, "q.q1", "q1", every=0.1, memory=3), "memory is 3; expected a dict"),
     ],
 )
 def test_the_sentence_names_field_value_and_expectation(element: Any, says: str) -> None:
@@ -98,7 +98,7 @@ def test_what_numbers_may_be() -> None:
     )  # data that can be compared, hashed
     assert System(ARM, system.elements).elements[0] is tidy
     assert System(ARM, tidy).elements == (tidy,)  # type: ignore[arg-type]
-    with pytest.raises(ModelError, match="is given as an element; expected data with a name"):
+    with pytest.raises(ModelError, match="is given as an element, expected an object with a name"):
         System(ARM, (tidy, [tidy]))  # type: ignore[arg-type]
 
 

@@ -352,7 +352,7 @@ def test_pivots_are_slopes_that_hold_back(name: str) -> None:
     [
         (elements.Damper("e", "upper", "tool", -1.0), "damping is -1; expected a finite number of at least 0"),
         (elements.Rope("e", "upper", "tool", 1.0, 1.0, onset=0.0), "onset is 0; expected a finite number above 0"),
-        (elements.Spring("e", "upper", "upper", 1.0), "both ends are at .* of 'upper'; expected two points"),
+        (elements.Spring("e", "upper", "upper", 1.0), "both ends are at .* of 'upper'; expected two different points"),
         (elements.Bushing("e", "upper", "toool", (1.0,) * 3), r"body_b is 'toool'.*Did you mean 'tool'"),
         (elements.Bushing("e", "upper", "tool", (1.0, -2.0, 3.0)), r"stiffness is \(1, -2, 3\); expected"),
         (elements.TorsionSpring("e", "wrist", 1.0), "joint 'wrist' is universal with 2 velocities"),
@@ -362,7 +362,7 @@ def test_pivots_are_slopes_that_hold_back(name: str) -> None:
         (elements.JointLimits("e", stiffness=-3.0), "stiffness is -3"),
         (elements.AppliedWrench("e", "hand"), "body is 'hand', and robot 'arm' has no such body or frame"),
         (elements.AppliedWrench("e", "tool", (math.nan, 0.0, 0.0)), r"force is \(nan, 0, 0\); expected finite numbers"),
-        (elements.AppliedWrench("e", "tool", Table((0.0, 1.0), ((0.0,), (1.0,)))), "row 0 of force has 1 numbers"),
+        (elements.AppliedWrench("e", "tool", Table((0.0, 1.0), ((0.0,), (1.0,)))), "row 0 of force has 1 number;"),
         (elements.AppliedEffort("e", "hinge", Table((1.0, 0.0), ((0.0,), (1.0,)))), "is not above .* Sort the points"),
         (elements.Gravity("e", (0.0, 0.0, 1.0), ("wrist",)), "bodies is 'wrist', and robot 'arm' has no such body"),
     ],
@@ -373,14 +373,14 @@ def test_bad_data_is_named(element: Any, says: str) -> None:
 
 
 def test_a_limit_that_is_not_there_and_a_joint_that_closes_a_loop_are_named() -> None:
-    with pytest.raises(ModelError, match="joint 'elbow' is revolute without limits"):
+    with pytest.raises(ModelError, match="joint 'elbow' is revolute and has no limits"):
         plant(System(ROBOTS["linkage"](), (elements.JointLimits("e", ("elbow",)),)))
-    with pytest.raises(ModelError, match="joints is 'end', which closes a loop and has no coordinate"):
+    with pytest.raises(ModelError, match="joints is 'end', a joint that closes a loop and has no coordinate"):
         plant(System(ROBOTS["linkage"](), (elements.JointFriction("e", ("end",), 1.0),)))
 
 
 def test_a_function_that_gives_the_wrong_number_is_named() -> None:
-    with pytest.raises(ModelError, match=r"'e': the function of its force gives 2 numbers; expected 3"):
+    with pytest.raises(ModelError, match=r"'e': the function given as force returns 2 numbers; expected 3"):
         _ = plant(System(ROBOTS["arm"](), (elements.AppliedWrench("e", "tool", lambda t: (t, t)),))).rate
 
 

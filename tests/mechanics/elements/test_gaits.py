@@ -285,12 +285,17 @@ def test_with_gait_gains_suit_the_inertia_and_efforts_hold():
     assert gait_joints(arm) == ("hinge",)
     system = with_gait(arm, Rhythmic("gait", "hinge"))
     _, pd = system.elements
-    assert pd.kp == pytest.approx((25.0**2 / 3.0,)) and pd.kd == pytest.approx((50.0 / 3.0,))
+    assert pd.kp == pytest.approx((7.0 / 0.05,))  # all effort for an error of 0.05 rad
+    assert pd.kd == pytest.approx((2.0 * 140.0 / 25.0,))
+    strong = RobotBuilder("strong").add(Body.rod("rod", 1.0, 1.0, (0.5, 0, 0), axis="x"))
+    strong.joint("hinge", "revolute", "world", "rod", axis=(0, 1, 0), effort=70.0)
+    pd_strong = with_gait(strong.build(), Rhythmic("gait", "hinge")).elements[1]
+    assert pd_strong.kp == pytest.approx((25.0**2 / 3.0,)) and pd_strong.kd == pytest.approx((50.0 / 3.0,))
     assert (pd.lower, pd.upper, pd.reference) == ((-7.0,), (7.0,), ("gait",))
     floating = kinemorph.library.hexapod24()
     assert len(gait_joints(floating)) == 18 and "trunk_root" not in gait_joints(floating)
     assert gait_joints(kinemorph.library.four_bar()) == ("q1",)
-    with pytest.raises(ModelError, match=r"its joints are none; expected joints of robot 'arm'\. It has hinge\."):
+    with pytest.raises(ModelError, match=r"its joints are none; expected joints of robot 'arm'\. Choose from: hinge\."):
         with_gait(arm, Rhythmic("gait"))
 
 
@@ -338,13 +343,16 @@ every = 0.25
     ("element", "sentence"),
     [
         (CoupledMaps("g", JOINTS, map="logstic"), "map is 'logstic'; expected one of logistic, tent, sine, cubic"),
-        (CoupledMaps("g", JOINTS, r=4.1), "r is 4.1; expected a number from 0 to 4, as with others a logistic map"),
+        (
+            CoupledMaps("g", JOINTS, r=4.1),
+            "r is 4.1; expected a number from 0 to 4, because otherwise the logistic map",
+        ),
         (CoupledMaps("g", JOINTS, map="sine"), "r is 3.9; expected a number from 0 to 1"),
-        (CoupledMaps("g", JOINTS, epsilon=1.2), "epsilon is 1.2; expected a number from 0, no coupling, to 1"),
-        (Rhythmic("g", (JOINTS[0], JOINTS[0])), "joint 'q1' is named 2 times, expected once"),
+        (CoupledMaps("g", JOINTS, epsilon=1.2), "epsilon is 1.2; expected a number from 0 (not coupled) to 1"),
+        (Rhythmic("g", (JOINTS[0], JOINTS[0])), "joint 'q1' is named 2 times; expected once"),
         (CoupledMaps("g", JOINTS, r=(3.9, 3.8)), "r has 2 numbers; expected 1, or 3, one for each of its joints"),
         (CoupledMaps("g", JOINTS, start=(0.1, 0.2)), "start has 2 numbers; expected 3, one for each joint, or none"),
-        (CoupledMaps("g", JOINTS, start=(0.1, 0.2, 1.5)), "start is 1.5; expected numbers from 0 to 1"),
+        (CoupledMaps("g", JOINTS, start=(0.1, 0.2, 1.5)), "start has the number 1.5; expected numbers from 0 to 1"),
         (CoupledMaps("g", JOINTS, settle=-1), "settle is -1; expected a whole number of steps from 0"),
         (CoupledMaps("g", JOINTS, every=0.0), "every is 0; expected a finite number above 0"),
         (Rhythmic("g", ("q1", "elbow")), "robot 'chain3' has no such joint"),
@@ -353,7 +361,7 @@ every = 0.25
         (Rhythmic("g", JOINTS, phase_step=math.inf), "phase_step is inf; expected a finite number"),
         (Serpenoid("g", JOINTS, amplitude=(0.1, 0.2)), "amplitude has 2 numbers and the layout is 'one'"),
         (Serpenoid("g", JOINTS, layout="both"), "layout is 'both'; expected one of one, alternating"),
-        (PhaseOscillators("g", JOINTS, start=(1.0,)), "start has 1 numbers; expected 3"),
+        (PhaseOscillators("g", JOINTS, start=(1.0,)), "start has 1 number; expected 3"),
         (PhaseOscillators("g", JOINTS, coupling=-1.0), "coupling is -1; expected a finite number of at least 0"),
         (PhaseOscillators("g", JOINTS, rate=0.0), "rate is 0; expected a finite number above 0"),
         (PhaseOscillators("g", JOINTS, network="star"), "network is 'star'; expected one of chain, ring, all"),

@@ -231,7 +231,7 @@ def test_a_motor_with_sensors_balances_its_energy() -> None:
 
 def test_an_element_in_the_step_may_not_read_what_the_step_decides() -> None:
     robot = pendulum()
-    with pytest.raises(UnsupportedError, match="give it `every`"):
+    with pytest.raises(UnsupportedError, match="give the sensor an `every`"):
         simulate(System(robot, (IMU("imu", "tip"), _Wire("wire", "imu.ax", "hinge"))), 0.1)
     assert simulate(System(robot, (IMU("imu", "tip", every=0.01), _Wire("wire", "imu.ax", "hinge"))), 0.1).outcome.ok
 
@@ -349,13 +349,13 @@ def test_streams_begin_alike_in_every_process() -> None:
         (Encoder("s", "hinge", every=0.1, phase=-1.0), "phase is -1 s"),
         (Encoder("s", "hinge", every=0.1, delay=-1.0), "delay is -1 s"),
         (Encoder("s", "hinge", every=0.1, delay=math.inf), "delay is inf s"),
-        (Encoder("s", "hinge", delay=0.1), "it has a delay and is read at every instant"),
+        (Encoder("s", "hinge", delay=0.1), "delay is 0.1 s, but the sensor is not sampled"),
         (Encoder("s", "knee"), "has no such joint"),
         (Encoder("s", "hinge", counts=-5.0), "counts is -5"),
         (Encoder("s", "hinge", counts=5.0, resolution=0.1), "both given"),
         (Encoder("s", "hinge", ratio=0.0), "ratio is 0"),
         (Encoder("s", "hinge", offset=math.nan), "offset is nan"),
-        (Encoder("s", "hinge", noise=0.1), "it has noise and is read at every instant"),
+        (Encoder("s", "hinge", noise=0.1), "it has noise, but the sensor is not sampled"),
         (IMU("s", "head"), "has no such body or frame"),
         (IMU("s", "tip", every=0.1, gyroscope_noise=-1.0), "noise is -1; expected a finite number of at least 0"),
         (IMU("s", "tip", accelerometer_range=0.0), "accelerometer_range is 0"),

@@ -124,7 +124,7 @@ def test_the_balance_of_energy_closes_on_a_wheel_that_is_thrown() -> None:
 
 
 def test_bad_tires_are_named() -> None:
-    with pytest.raises(ModelError, match=r"crown is 0.7 m, more than the radius 0.5 m"):
+    with pytest.raises(ModelError, match=r"is 0.7 m and radius is 0.5 m; expected crown to be at most radius"):
         plant(System(wheel(), (replace(TIRE, crown=0.7),)))
     with pytest.raises(ModelError, match=r"lateral is -1; expected a finite number above 0"):
         plant(System(wheel(), (replace(TIRE, lateral=-1.0),)))

@@ -101,11 +101,11 @@ def compared(peer: Peer) -> Row:
 def _kind(rule: str, problem: str) -> str:
     if "expected <mujoco>" in problem:
         return "not a model: a part to be included" if "part" in problem else "not an MJCF file"
-    if "is not there" in problem:
+    if "does not exist" in problem:
         return "names a file that is not there"
     if "no bodies" in problem:
         return SCENE
-    return "MuJoCo itself refuses it" if "MuJoCo refuses" in problem else f"refused by rule {rule}"
+    return "MuJoCo itself refuses it" if "MuJoCo cannot compile" in problem else f"refused by rule {rule}"
 
 
 def worst(robot: Robot, model: object, states: int = STATES) -> tuple[float, ...]:
@@ -197,9 +197,10 @@ PAGE = """# MJCF files of other packages, read and compared
 
 Every XML file in {packages} is read and compared with MuJoCo: the poses of all
 bodies, M from `mj_fullM`, `qfrc_bias`, and `qacc` under the same generalized forces, at {states} random states, with
-contact, limits, equality, friction loss, actuators and fluid off. Errors of poses are in meters and units, the others
-are shares of the largest entry. Bodies are MuJoCo's; chains of massless bodies, where a body has several joints, come
-on top. Warnings are counted by rule; they name what has no counterpart in our model.
+contact, limits, equality, friction loss, actuators and fluid off. Errors of poses are absolute (positions in meters,
+entries of rotation matrices without unit), the others are relative to the largest entry. The column "bodies" counts the
+bodies of MuJoCo, without the massless bodies that are added where a body has several joints. Warnings are counted by
+rule; they name data that have no counterpart in our model.
 
 {found} XML files were found. MuJoCo compiles {compiled} of them, and {whole} of these have a body;
 **{compared} of {whole} are compared, {share:.0f} %** ({moving} with joints, {still} where nothing moves, by poses and
@@ -212,30 +213,32 @@ The other files, by reason:
 
 Made by `python tests/support/peers/mjcf_peers.py docs/mjcf_read.md`, with {versions}.
 
-## What becomes of what
+## How MJCF is translated
 
-| MJCF | here |
+| MJCF | Kinemorph |
 |---|---|
-| body with one joint, or none | body; `<body>_root` or `<body>_weld` is the fixed joint of one without |
-| body with several joints | a chain: bodies without mass called `body~joint` between the joints |
-| hinge, slide, ball, free | revolute, prismatic, spherical, free; `ref` is in the placement, so that q is qpos |
+| body with one joint, or none | body; a body without a joint gets the fixed joint `<body>_root` or `<body>_weld` |
+| body with several joints | a chain, with massless bodies named `body~joint` between the joints |
+| hinge, slide, ball, free | revolute, prismatic, spherical, free; `ref` is in the placement, so that q equals qpos |
 | free joint with armature | three slides `joint.x`, `joint.y`, `joint.z` and a ball: its v is MuJoCo's |
 | site | frame |
-| connect, weld | loop of kind spherical, fixed; exact here, soft in MuJoCo |
-| joint equality | coupling, where the polynomial is of first order |
-| motor, position, velocity on a hinge or slide | actuator; rotor inertia is armature of the joint |
-| geom in contact, geom in groups 0 to 2 | collision shape, shape to draw; the world's on the body `world~geoms` |
-| qpos0, gravity | start of a run, gravity |
-| two things of one name | the second has `~2` after it |
+| connect, weld | loop of kind spherical, fixed; an exact constraint, whereas MuJoCo's is soft |
+| joint equality | coupling, if the polynomial is of first order |
+| motor, position, velocity on a hinge or slide | actuator; its rotor inertia is added to the armature of the joint |
+| linear spring of a hinge or slide | element `TorsionSpring` named `<joint> spring` |
+| geom in contact, geom in groups 0 to 2 | collision shape, shape to draw; for the world on the body `world~geoms` |
+| qpos0, gravity | initial configuration of a run, gravity |
+| two objects with the same name | the second name ends in `~2` |
 
-Springs, tendons, sensors, keyframes, mocap, gravity compensation, fluid, plugins, skins, flexes, contact pairs,
-planes, height fields, ellipsoids, other actuators and equalities are left out, with a warning for each kind. Textures,
-custom data, lights, cameras and the sizes of MuJoCo's memory are left out in silence.
+Springs of ball and free joints, nonlinear springs, tendons, sensors, keyframes, mocap, gravity compensation, fluid,
+plugins, skins, flexes, contact pairs, planes, height fields, ellipsoids, other actuators and equalities are left out,
+with a warning for each kind. Textures, custom data, lights, cameras and the sizes of MuJoCo's memory are left out
+without a warning.
 
-A file is read by our own parser first, with everything that it names: includes, meshes, height fields, models. All of
-it must lie in the model's folder or in `package_dirs`, after links are followed; it is read then, once, and MuJoCo gets
-the bytes under made-up names. MuJoCo compiles them in a process of its own that may take 3 s of processor time (1 s
-more for every 4 MB) and 2 GiB of memory.
+A file is first read by our own parser, with all files that it names: includes, meshes, height fields, models. All of
+them must be in the model's folder or in `package_dirs`, after symbolic links are resolved. They are read once, and
+MuJoCo gets their bytes under generated names. MuJoCo compiles them in a separate process that may use 3 s of processor
+time (1 s more for every 4 MB) and 2 GiB of memory.
 
 ## Compared
 

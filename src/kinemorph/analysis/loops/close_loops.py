@@ -1,15 +1,15 @@
-"""Closing loops: a closed configuration near one in which loops are open or coupled joints are off.
+"""`close_loops`: a closed configuration near one in which loops are open or coupled joints do not follow their leaders.
 
     closed = close_loops(robot, q, held="crank", branch="+-")
 
-The residual is phi(q) of mechanics.constraints.closures, brought to zero by analysis.loops.levenberg on all velocities
-but those of held joints. Where that ends in a gap, the guess may be bad or the links may be too short: planar loops are
-then solved completely (`closure_sets`), which finds the nearest closed configuration or proves that there is none; for
-other loops the gap is closed in stages (the residual is led from phi(q) to 0), then from starts farther and farther
-away.
+A held joint keeps its coordinates. The residual is phi(q) of mechanics.constraints.closures, which
+analysis.loops.levenberg brings to zero by moving all joints that are not held. Where a gap remains, the initial guess
+may be bad or the links may be too short. Planar loops are then solved completely (`closure_sets`), which finds the
+nearest closed configuration or proves that there is none. For other loops the gap is closed in stages (the residual
+goes from phi(q) to 0 in steps), then from initial guesses farther and farther away.
 
-More than one configuration closes a loop. `branch` says which one is wanted (see `close_loops`); to carry a mechanism
-from one closed configuration to another without a change of branch, `follow_loops` goes in small steps.
+More than one configuration closes a loop; `branch` chooses one (see `close_loops`). `follow_loops` moves a mechanism
+from one closed configuration to another in small steps, without a change of branch.
 """
 
 from __future__ import annotations
@@ -32,24 +32,29 @@ from kinemorph.mechanics.constraints.independent_columns import independent_colu
 from kinemorph.model.configuration import difference, integrate, neutral, random_configuration
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System
+from kinemorph.words import listed, quoted
 
 FARTHEST, SHORTEST = 0.15, 2e-3  # [rad or m], step sizes of `follow_loops`
-MOST_STEPS = 2000
-THERE = 1e-9  # [rad or m], a held joint has arrived at its goal
-RESTARTS = 24  # starts after the first, where loops are not planar or have no leading joints
-STAGES = 8  # in which a gap is closed
-ALIKE = 0.02  # gaps of several starts whose relative difference is less count as equal
+MOST_STEPS = 2000  # of `follow_loops`
+THERE = 1e-9  # [rad or m], a held joint that is nearer to its goal has arrived
+RESTARTS = 24  # initial guesses after the first, where loops are not planar or have no leading joints
+STAGES = 8  # stages in which a gap is closed
+ALIKE = 0.02  # gaps from several initial guesses with a smaller relative difference count as equal
+NEARER = "Start nearer to a closed configuration, or hold fewer joints."
 
 Branch = int | str | npt.ArrayLike
 
 
 @dataclass(frozen=True)
 class Closed:
-    """The result of closing loops. True where all loops are closed.
+    """The result of `close_loops` or `follow_loops`. As a bool it is True where all loops are closed.
 
-    `q` (nq,), the nearest configuration found; `error` [m or rad], the largest opening that is left; `iterations`;
-    `message`, a sentence; `gaps`, by the name of the loop or of the coupled joint, how far each is open [m] and [rad];
-    `branch`, a sign for each block of planar loops.
+    `q` (nq,)      the nearest configuration found
+    `error`        the largest gap that is left [m or rad]
+    `iterations`   the number of steps
+    `message`      the outcome as a sentence
+    `gaps`         loop or coupled joint -> how far it is open [m] and [rad]
+    `branch`       a sign for each block of planar loops, as "+-"
     """
 
     q: Array
@@ -77,22 +82,25 @@ def close_loops(
     tolerance: float = 1e-11,
     iterations: int = 60,
 ) -> Closed:
-    """The configuration near q (nq,) that closes all loops and has coupled joints follow their leaders.
+    """The configuration near q (nq,) that closes all loops; coupled joints follow their leaders.
 
-    `model`       a robot, or its Dynamics: compiled functions are then used again from call to call
-    `q`           numbers in the order of q_names; or some of them by name, which are held, near the model's start
-    `held`        joints that keep their coordinates
-    `branch`      the closed configuration that is wanted; by default the one that is near. One of
+    `model`       a robot or a system; or its Dynamics, whose compiled functions are used again in each call
+    `q`           numbers in the order of q_names; or some of them by name: their joints are held, and the other
+                  coordinates start from the model's initial configuration
+    `held`        names of joints that keep their coordinates
+    `branch`      which closed configuration to choose; by default a near one. It is one of
                       signs, "+-"    one for each block of planar loops, see `closed_configurations`: + where, going
-                                     round the block and seen against the axis of the first hinge, its links turn
-                                     left. A sign keeps through every motion until the block is singular, a dyad's
-                                     until its links are in line.
-                      a number       of the list that `closed_configurations` gives at q
-                      a closed q     the branch of that configuration: it is followed from there
-                  Signs and numbers need as many joints held as the loops have freedoms; where fewer are, the first
-                  ones that suffice keep their coordinates too.
+                                     round the block and looking against the axis of the first hinge, its links turn
+                                     left. A sign stays the same in every motion until the block is singular: for a
+                                     dyad, until its links are in line.
+                      a number       the index in the list that `closed_configurations` gives at q
+                      a closed q     the branch of that configuration: the motion from it to q is followed
+                  Signs and numbers need as many held joints as the loops have degrees of freedom; where fewer joints
+                  are held, the first joints that suffice are held as well.
     `limits`      keep joints within their limits
-    `tolerance`   the largest opening that counts as closed [m or rad]; an opening of rounding size always does
+    `tolerance`   the largest gap of a closed loop [m or rad]; a gap of the size of rounding errors always counts as
+                  closed
+    `iterations`  the most steps from one initial guess
     """
     return Closer(model, limits=limits, tolerance=tolerance, iterations=iterations).close(q, held, branch)
 
@@ -106,17 +114,18 @@ def follow_loops(
     limits: bool = True,
     tolerance: float = 1e-11,
 ) -> Closed:
-    """From a closed configuration `start` (nq,) to the one nearest to q (nq,), in small steps, closed after each.
+    """The closed configuration nearest to q (nq,) that a motion from the closed configuration `start` (nq,) reaches.
 
-    The `held` joints go to their coordinates in q. Where the loops cannot be closed any farther along the path, the
-    result is not converged and `q` is the last closed configuration. Where a sign of the branch changes within a step,
-    shorter steps are tried: the path may pass a singular configuration, but never jumps to another branch.
+    The motion goes in small steps, and loops are closed after each. The `held` joints go to their coordinates in q.
+    Where the loops cannot be closed any farther along the path, the result is not converged and `q` is the last closed
+    configuration. Where a sign of the branch changes within a step, shorter steps are tried: the path may pass a
+    singular configuration, but never jumps to another branch.
     """
     return Closer(model, limits=limits, tolerance=tolerance).follow(start, q, held)
 
 
 class Closer:
-    """`close` and `follow` with functions that are made once, for repeated calls with the same robot."""
+    """`close_loops` and `follow_loops` for one robot, with functions that are compiled once for all calls."""
 
     def __init__(
         self,
@@ -138,7 +147,7 @@ class Closer:
         self.iterations = iterations
 
     def close(self, q: Configuration, held: str | Sequence[str] = (), branch: Branch | None = None) -> Closed:
-        """See `close_loops`."""
+        """The configuration near q that closes all loops; see `close_loops`."""
         start = self.ranges.inside(self.names.configuration(q))
         if isinstance(q, Mapping):
             held = (*((held,) if isinstance(held, str) else held), *self.names.joints_of(q))
@@ -153,8 +162,8 @@ class Closer:
         return self.signed(found, named)
 
     def near(self, q: Array, held: str | Sequence[str] = ()) -> Closed:
-        """The result of one descent from q, which is within limits."""
-        if self.rows.is_closed_by_itself:
+        """The result of one Levenberg-Marquardt descent from q (nq,), which has to be within limits."""
+        if self.rows.is_always_closed:
             return Closed(q, 0.0, 0, True, "there are no loops to close.", self.rows.gaps(q))
         fixed = self._fixed(held)
         if fixed.all():  # nothing may move, so there is nothing to descend on
@@ -163,21 +172,21 @@ class Closer:
         return self._closed(found.q, float(np.abs(found.residual).max()), found.iterations)
 
     def _fixed(self, held: str | Sequence[str]) -> npt.NDArray[np.bool_]:
-        """Velocities (nv,) that may not change: those of held joints, and of coupled ones, which follow leaders."""
+        """A mask (nv,) of the velocities that must not change: of held joints and of coupled joints."""
         return self.names.velocities((*self.names.leading(held), *self.names.leaders))
 
     def _problem(self, fixed: npt.NDArray[np.bool_], aside: Array | float = 0.0) -> LeastSquares:
-        """phi(q) = aside, on the velocities that are not fixed."""
+        """The problem of least squares phi(q) = aside (nc,), for the velocities outside the mask `fixed` (nv,)."""
 
         def linearize(at: Array) -> tuple[Array, Array]:
             return aside - self.rows.error(at), np.where(fixed, 0.0, self.rows.jacobian(at) @ self.ranges.leading)
 
         return LeastSquares(linearize, self.ranges.moved, lambda at, push: fixed | self.ranges.held(at, push))
 
-    # ── where the nearest way ends in a gap ───────────────────────────────────────────────────────────────────────
+    # ── other initial guesses, where the first leaves a gap ───────────────────────────────────────────────────────
 
     def _elsewhere(self, start: Array, held: tuple[str, ...], first: Closed) -> Closed:
-        """The result from other starts; where none closes the loops, the smallest gap with the reason."""
+        """The result from other initial guesses; where none closes the loops, the smallest gap with the reason."""
         assembled, reasons = self._assembled(start, held)
         reason = (reasons and (self.over_held(first.q, held) or reasons[0])) or ""
         if reason:
@@ -188,15 +197,16 @@ class Closer:
             count += found.iterations
             sizes.append(found.error)
             if found:
-                message = f"the loops are closed within {found.error:.1e} from start {len(sizes)}: the guess was far."
+                message = (
+                    f"the loops are closed within {found.error:.1e} from initial guess {len(sizes)}, as the first one "
+                    "was too far away."
+                )
                 return replace(found, iterations=count, message=message)
             best = found if found.error < best.error else best
         return self._open(replace(best, iterations=count), self._excuse(best, held, sizes))
 
     def _assembled(self, start: Array, held: tuple[str, ...]) -> tuple[Array, list[str]]:
-        """(q with each set of planar loops in its nearest closed configuration, and proofs that some cannot be
-        closed).
-        """
+        """(q with each set of planar loops in its nearest closed configuration, reasons why some cannot be closed)."""
         q, reasons = start.copy(), []
         for part in self.sets.all:
             if part.planar is None:
@@ -214,13 +224,13 @@ class Closer:
         return q, reasons
 
     def _take(self, q: Array, part: LoopSet, ways: Sequence[ClosedSet], start: Array) -> None:
-        """Puts the nearest closed configuration of a set of loops into q."""
+        """Copies into q the coordinates of a set of loops, from the configuration of `ways` nearest to `start`."""
         places = list(part.places)
         nearest = min(ways, key=lambda way: float(np.linalg.norm(way.q[places] - start[places])))
         q[places] = nearest.q[places]
 
     def _too_long(self, part: LoopSet, held: Sequence[str], q: Array) -> str:
-        """A sentence where one link of a planar loop is longer than all others together."""
+        """The reason, where one link of a planar loop is longer than all others together; else empty."""
         assert part.planar is not None
         known = {self.robot.q_slice(n).start: float(q[self.robot.q_slice(n).start]) for n in part.joints if n in held}
         equations = part.planar.equations(known)
@@ -237,22 +247,28 @@ class Closer:
         return ""
 
     def _impossible(self, part: LoopSet, lead: Sequence[str], listing: Listing, q: Array) -> str:
-        loops = ", ".join(f"'{name}'" for name in part.loops)
+        loops = quoted(part.loops)
         if listing.ways:
-            return f"All {len(listing.ways)} configurations that close {loops} are beyond limits of joints."
+            return (
+                f"All configurations that close {loops}, {len(listing.ways)} of them, are beyond limits of joints. "
+                "Widen the limits, or pass limits=False."
+            )
         at, remedy = self._holding(lead, q)
         short = f": {listing.short[0]}" if listing.short else ""
         return f"No configuration closes {loops}{at}{short}. {remedy}"
 
     def _holding(self, held: Sequence[str], q: Array) -> tuple[str, str]:
-        """(` with crank = 0.3`, what to do about it)."""
+        """(the held coordinates in words, as ` with crank = 0.3`; what the user can do)."""
         if not held:
             return "", "Change the lengths."
-        at = ", ".join(f"{name} = {q[self.robot.q_slice(name).start]:.6g}" for name in held)
-        return f" with {at}", "Hold other values, or change the lengths."
+        return f" with {self._values(held, q)}", "Hold other values, or change the lengths."
+
+    def _values(self, held: Sequence[str], q: Array) -> str:
+        """The coordinates of held joints in words, as `crank = 0.3, rocker = 1.2`."""
+        return listed(f"{name} = {q[self.robot.q_slice(name).start]:.6g}" for name in held)
 
     def _starts(self, start: Array, held: tuple[str, ...]) -> list[Array]:
-        """Other starts: one with the gap closed in stages, then configurations farther and farther away."""
+        """Other initial guesses: one with the gap closed in stages, then configurations farther and farther away."""
         fixed, rng = self._fixed(held), np.random.default_rng(0)
         q, gap = start, self.rows.error(start)
         for stage in range(1, STAGES + 1):
@@ -266,23 +282,23 @@ class Closer:
         return starts
 
     def _excuse(self, best: Closed, held: tuple[str, ...], sizes: Sequence[float]) -> str:
-        """Possible reasons where no start closed the loops."""
-        stuck = self.ranges.at_limits(best.q)
-        blame = f"Joints at a limit: {', '.join(stuck)}. " if stuck else ""
+        """Possible reasons why no initial guess closed the loops; `sizes` are the gaps that remained from each."""
+        blame = self._stuck(best.q)
         fault = self.over_held(best.q, held)
         if fault:
             return f"{blame}{fault}"
         alike = sum(size <= best.error * (1.0 + ALIKE) + self.tolerance for size in sizes)
         if alike >= 3:
             return (
-                f"{blame}{alike} of {len(sizes)} starts end at this gap and none below it, so the lengths do not seem "
-                "to allow less: change them, or hold fewer joints."
+                f"{blame}{alike} of {len(sizes)} initial guesses end at this gap and none below it, so the lengths do "
+                "not seem to allow a smaller gap. Change the lengths, or hold fewer joints."
             )
-        return f"{blame}Start nearer to a closed configuration, or hold fewer joints."
+        return f"{blame}{NEARER}"
 
     def over_held(self, q: Array, held: Sequence[str]) -> str:
-        """A sentence where held joints follow from other held joints; empty where none does, or where no closed
-        configuration is near enough to decide it.
+        """The reason, where held joints depend on other held joints, so that too many are held; else empty.
+
+        It is empty, too, where no closed configuration is near enough to q to decide it.
         """
         closed = self.near(q) or self.near(self._assembled(q, ())[0])
         if not closed or not held:
@@ -301,18 +317,16 @@ class Closer:
             taken = grown if prescribed else taken
         if not follows:
             return ""
-        them = ", ".join(f"'{name}'" for name in follows)
-        leaders = ", ".join(f"'{name}'" for name in free)
         verb = "follows" if len(follows) == 1 else "follow"
-        why = "cannot move, as the loops leave no freedom: hold none"
+        why = "cannot move, as the loops leave no freedom: hold no joint"
         if free:
-            why = f"{verb} from {leaders}: hold {leaders} only"
-        return f"Held joint{'s' * (len(follows) > 1)} {them} {why}."
+            why = f"{verb} from {quoted(free)}: hold {quoted(free)} only"
+        return f"Held joint{'s' * (len(follows) > 1)} {quoted(follows)} {why}."
 
     # ── branches ──────────────────────────────────────────────────────────────────────────────────────────────────
 
     def listings(self, q: Array, held: Sequence[str]) -> list[tuple[LoopSet, tuple[str, ...], Listing]]:
-        """For each set of loops that share joints: its leading joints, and its closed configurations within limits."""
+        """(the set of loops, its leading joints, its closed configurations within limits), for each set of loops."""
         found = []
         for part in self.sets.all:
             lead = self.sets.leading(part, held)
@@ -323,10 +337,11 @@ class Closer:
         return found
 
     def _on_branch(self, start: Array, held: tuple[str, ...], branch: int | str) -> Closed:
-        """The closed configuration with this branch or number, nearest to the start."""
+        """The closed configuration with this branch (signs or a number) that is nearest to `start` (nq,)."""
         if isinstance(branch, str) and not set(branch) <= set("+-0"):
             raise ShapeError(
-                f"close_loops: branch '{branch}' is not made of signs; expected one + or - for each block, as '+-'."
+                f"close_loops: branch is '{branch}'; expected one + or - for each block of planar loops, as '+-'. "
+                "closed_configurations lists all branches."
             )
         rows = self.listings(start, held)
         leads = tuple(dict.fromkeys(name for _, lead, _ in rows for name in lead))
@@ -340,16 +355,19 @@ class Closer:
             if len(branch) != blocks:
                 raise ShapeError(
                     f"close_loops: branch '{branch}' has {len(branch)} signs; expected {blocks}, one for each block of "
-                    f"planar loops, as '{signature(ways[0].signs)}'."
+                    f"planar loops, as '{signature(ways[0].signs)}'. closed_configurations lists all branches."
                 )
         elif not 0 <= branch < len(ways):
-            raise ShapeError(f"close_loops: branch is {branch}; expected 0 to {len(ways) - 1}, a place in the list.")
+            raise ShapeError(
+                f"close_loops: branch is {branch}; expected 0 to {len(ways) - 1}, an index in the list that "
+                "closed_configurations gives."
+            )
         else:
             named = [ways[branch]]
         if not named:
-            known = ", ".join(sorted({f"'{signature(way.signs)}'" for way in ways}))
-            at = ", ".join(f"{name} = {start[self.robot.q_slice(name).start]:.6g}" for name in leads)
-            return self._open(first, f"No configuration has branch '{branch}' with {at}; there is {known}.")
+            known = quoted(sorted({signature(way.signs) for way in ways}))
+            at = self._values(leads, start)
+            return self._open(first, f"No configuration has branch '{branch}' with {at}. Choose from: {known}.")
         nearest = min(named, key=lambda way: float(np.linalg.norm(difference(self.robot, start, way.q))))
         return self.near(nearest.q, leads)
 
@@ -362,12 +380,13 @@ class Closer:
         return signature(signs)
 
     def signed(self, found: Closed, held: Sequence[str]) -> Closed:
+        """The result with its branch filled in, where the loops are closed."""
         return replace(found, branch=self.signs(found.q, held)) if found else found
 
     # ── following ─────────────────────────────────────────────────────────────────────────────────────────────────
 
     def follow(self, start: npt.ArrayLike, q: npt.ArrayLike, held: str | Sequence[str] = ()) -> Closed:
-        """See `follow_loops`."""
+        """The closed configuration that a motion from `start` to q reaches; see `follow_loops`."""
         goal = self.names.configuration(q)
         begun = self.near(self.ranges.inside(self.names.configuration(start)))
         return _Path(self, goal, self.names.leading(held)).followed(begun) if begun else begun
@@ -384,15 +403,17 @@ class Closer:
             message = f"the loops are closed within {error:.1e} after {iterations} steps."
             return Closed(q, error, iterations, True, message, gaps)
         found = Closed(q, error, iterations, False, "", gaps)
+        return self._open(found, f"{self._stuck(q)}{NEARER}")
+
+    def _stuck(self, q: Array) -> str:
+        """The sentence that names the joints at a limit, with a space after it; empty where there are none."""
         stuck = self.ranges.at_limits(q)
-        blame = f"Joints at a limit: {', '.join(stuck)}. " if stuck else ""
-        return self._open(found, f"{blame}Start nearer to a closed configuration, or hold fewer joints.")
+        return f"Joints at a limit: {listed(stuck)}. " if stuck else ""
 
     def _open(self, found: Closed, reason: str) -> Closed:
-        """A result that is not closed, with its sentence: which loops stay open, the largest first, and why."""
+        """A result that is not closed; its message names the open loops, the largest gap first, and the reason."""
         which = open_loops(found.gaps, self.tolerance)
-        steps = f"{found.iterations} steps"
-        message = f"the loops stay open, {which}, after {steps}. {reason}" if which else reason
+        message = f"the loops stay open, {which}, after {found.iterations} steps. {reason}" if which else reason
         return replace(found, converged=False, message=message)
 
 
@@ -400,7 +421,7 @@ class _Path:
     """The motion of a closed robot toward a goal (nq,) in small steps, with the loops closed again after each.
 
     Held joints lead: they go to the goal, and the others continue as they moved before, so that they pass through a
-    singular configuration instead of turning back at it. Where no joint is held, all go toward the goal.
+    singular configuration instead of turning back there. Where no joint is held, all joints go toward the goal.
     """
 
     def __init__(self, closer: Closer, goal: Array, held: tuple[str, ...]) -> None:
@@ -408,10 +429,10 @@ class _Path:
         drawn = closer.names.velocities(held)
         self.held = held if drawn.any() else ()
         self.drawn = drawn if self.held else np.ones_like(drawn)
-        self.trend = np.zeros(self.robot.nv)  # the last step of all joints, per length of the step of those drawn
+        self.trend = np.zeros(self.robot.nv)  # the last step of all joints, divided by the step length of leading ones
 
     def followed(self, now: Closed) -> Closed:
-        """The end of the path from a closed configuration, or the last closed one on it with the reason."""
+        """The end of the path from a closed configuration; where it is not reached, the last closed configuration."""
         count, longest, careful, branch = now.iterations, FARTHEST, FARTHEST, self._branch(now)
         for _ in range(MOST_STEPS):
             ahead = self._ahead(now.q)
@@ -425,7 +446,7 @@ class _Path:
             left = float(np.linalg.norm(self._ahead(found.q)))
             if found and length <= farthest and (left <= THERE or not self.held):
                 return self.closer.signed(replace(found, iterations=count), self.held)
-            # limits stop a joint, and so do the loops where no joint leads: then the goal comes no nearer
+            # limits stop a joint, and so do loops where no joint leads: then the steps come no nearer to the goal
             if found and left < np.linalg.norm(ahead) - 1e-3 * min(length, farthest):
                 went = np.asarray(difference(self.robot, now.q, found.q))
                 self.trend = went / max(float(np.linalg.norm(went[self.drawn])), 1e-12)
@@ -434,11 +455,11 @@ class _Path:
                 longest *= 0.5  # the end of the path is near
             else:
                 return self._stopped(replace(now, iterations=count), found)
-        message = f"this is as far as {MOST_STEPS} steps go. Go nearer first."
+        message = f"the goal is not reached after {MOST_STEPS} steps. Start nearer to it, or go there in parts."
         return replace(now, iterations=count, converged=False, message=message)
 
     def _ahead(self, q: Array) -> Array:
-        """The displacement (nv,) from q to the goal of the joints that are drawn there."""
+        """The displacement (nv,) from q to the goal, for the joints that lead; 0 for the others."""
         return np.where(self.drawn, difference(self.robot, q, self.goal), 0.0)
 
     def _next(self, q: Array, step: Array) -> Closed:
@@ -450,14 +471,13 @@ class _Path:
         return self.closer.signs(at.q, self.held) if self.held else ""
 
     def _stopped(self, last: Closed, found: Closed) -> Closed:
-        """The last closed configuration, where the next step failed or came no nearer."""
+        """The result at the last closed configuration, where the next step `found` failed or came no nearer."""
         if found and not self.held:
             return self.closer.signed(last, ())
-        stuck = ", ".join(self.closer.ranges.at_limits(found.q))
-        reason = f"joints at a limit: {stuck}." if found else found.message
-        return replace(last, converged=False, message=f"this is as far as the loops close; {reason}")
+        reason = f"joints at a limit: {listed(self.closer.ranges.at_limits(found.q))}." if found else found.message
+        return replace(last, converged=False, message=f"the loops cannot be closed any farther; {reason}")
 
 
 def signature(signs: Sequence[int]) -> str:
-    """`+-0`: a sign for each block, 0 where it is singular."""
+    """The branch as text, `+-0`: a sign for each block of planar loops, 0 where a block is singular."""
     return "".join({1: "+", -1: "-"}.get(sign, "0") for sign in signs)

@@ -1,11 +1,12 @@
-"""All closed configurations of a robot with loops while some of its joints are held.
+"""`closed_configurations`: all configurations that close a robot's loops while some of its joints are held.
 
     modes = closed_configurations(robot, q, held="crank")
     modes.complete, len(modes), modes["+-"].q
 
-Planar loops of hinges and slides are solved completely: every dyad of two links has 2 solutions, two loops without a
-dyad up to 6 (see `planar_solutions`), and the solutions of loops that share no joint are combined. Loops of other kinds
-are solved from many starts, and the result says that there may be more solutions.
+A held joint keeps its coordinates. Planar loops of hinges and slides are solved completely: every dyad of two links has
+2 solutions, two loops without a dyad have up to 6 (see `planar_solutions`), and the solutions of loops that share no
+joint are combined. Loops of other kinds are solved from many initial guesses; then there may be more solutions, and the
+result says so.
 """
 
 from __future__ import annotations
@@ -25,13 +26,17 @@ from kinemorph.errors import ShapeError, UnsupportedError
 from kinemorph.model.configuration import neutral
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System
+from kinemorph.words import counted, listed, quoted
 
-MOST_MODES = 4096  # the numbers of solutions of independent sets of loops multiply
+MOST_MODES = 4096  # most closed configurations to list: the numbers of independent sets of loops multiply
 
 
 @dataclass(frozen=True)
 class ClosedConfiguration:
-    """One closed configuration: `q` (nq,) and its `branch`, a sign for each block of planar loops, as "+-"."""
+    """One closed configuration: `q` (nq,) and its `branch`, as "+-".
+
+    The branch has a sign for each block of planar loops; a block is a dyad, or loops that are solved together.
+    """
 
     q: Array
     branch: str
@@ -39,10 +44,13 @@ class ClosedConfiguration:
 
 @dataclass(frozen=True)
 class ClosedConfigurations(Sequence[ClosedConfiguration]):
-    """The closed configurations with joints held. A sequence, by number or by branch: `modes[0]`, `modes["+-"]`.
+    """The closed configurations of a robot, as a sequence: `modes[0]` by number, `modes["+-"]` by branch.
 
-    `modes`; `complete`, whether there is no other within the limits of joints; `most`, how many there can be at most
-    for other lengths, 0 where that is not known; `held`, the joints that keep their coordinates; `message`, a sentence.
+    `modes`      the closed configurations
+    `complete`   whether there are no others within the limits of joints
+    `most`       the largest number of closed configurations for any link lengths; 0 where it is not known
+    `held`       the joints that keep their coordinates
+    `message`    the outcome as a sentence
     """
 
     modes: tuple[ClosedConfiguration, ...]
@@ -65,8 +73,8 @@ class ClosedConfigurations(Sequence[ClosedConfiguration]):
             return self.modes[key]
         found = [mode for mode in self.modes if mode.branch == key]
         if not found:
-            known = ", ".join(f"'{branch}'" for branch in dict.fromkeys(mode.branch for mode in self.modes))
-            raise ShapeError(f"branch '{key}' is not among the closed configurations; expected {known or 'none'}.")
+            known = quoted(dict.fromkeys(mode.branch for mode in self.modes), MOST_MODES)
+            raise ShapeError(f"there is no closed configuration with branch '{key}'. Known branches: {known}.")
         return found[0]
 
 
@@ -80,16 +88,17 @@ def closed_configurations(
 ) -> ClosedConfigurations:
     """All closed configurations of a robot while joints are held.
 
-    `model`       a robot, or its Dynamics: compiled functions are then used again from call to call
-    `q`           (nq,) has the coordinates of held joints and of joints in no loop; by default the neutral one.
-                  Coordinates by name are held where `held` is left out.
-                  Angles are given within half a turn of it, where limits allow.
-    `held`        as many joints as the loops have freedoms; for planar loops by default the first ones that suffice
+    `model`       a robot or a system; or its Dynamics, whose compiled functions are used again in each call
+    `q`           (nq,) gives the coordinates of held joints and of joints in no loop; by default the neutral
+                  configuration. Joints whose coordinates are given by name are held where `held` is left out.
+                  The angles of the results are within half a turn of q, where limits allow.
+    `held`        names of joints that keep their coordinates, as many as the loops have degrees of freedom; for planar
+                  loops by default the first joints that suffice
     `limits`      leave out configurations beyond the limits of joints
-    `tolerance`   the largest opening that counts as closed [m or rad]
+    `tolerance`   the largest gap of a closed loop [m or rad]
 
-    Modes are sorted by branch, + before -; those of one branch by their coordinates. A branch does not name one mode
-    where a block has more than two: take its number then.
+    Results are sorted by branch, + before -, then by their coordinates. Where a block has more than two solutions,
+    several results have the same branch: choose one by its number.
     """
     closer = Closer(model, limits=limits, tolerance=tolerance)
     robot = closer.robot
@@ -104,9 +113,9 @@ def closed_configurations(
     count = float(np.prod([len(listing.ways) for listing in listings], initial=1.0))
     if count > MOST_MODES:
         raise UnsupportedError(
-            f"closed_configurations: the loops of robot '{robot.name}' have {count:.3g} closed configurations, more "
-            f"than {MOST_MODES}: those of loops that do not depend on each other can be combined in all ways. Make a "
-            "robot of each such set of loops, and list its configurations alone."
+            f"closed_configurations: robot '{robot.name}' has {count:.3g} closed configurations, more than "
+            f"{MOST_MODES}, because each one of a loop combines with each one of the loops that share no joint with "
+            "it. Make a robot of each such set of loops, and list its closed configurations separately."
         )
     modes = []
     for way in products(listings, at, [part for part, _, _ in rows]):
@@ -122,7 +131,10 @@ def closed_configurations(
 def _listed(
     closer: Closer, part: LoopSet, q: Array, held: tuple[str, ...], chosen: bool
 ) -> tuple[LoopSet, tuple[str, ...], Listing]:
-    """One set of loops with its leading joints and closed configurations; an error where they are not finitely many."""
+    """(the set of loops, its leading joints, its closed configurations within limits); `chosen`: the user gave `held`.
+
+    Raises UnsupportedError where there are infinitely many, or where held joints depend on each other.
+    """
     mine = tuple(name for name in part.joints if name in held)
     lead = closer.sets.leading(part, held)
     if lead is not None and chosen and set(lead) != set(mine):
@@ -142,22 +154,21 @@ def _listed(
 
 
 def _too_free(part: LoopSet, held: tuple[str, ...], freedom: int) -> UnsupportedError:
-    loops = ", ".join(f"'{name}'" for name in part.loops)
-    free = ", ".join(name for name in part.joints if name not in held)
-    with_held = f" with {', '.join(held)} held" if held else ""
+    free = listed(name for name in part.joints if name not in held)
+    with_held = f" with {listed(held)} held" if held else ""
     return UnsupportedError(
-        f"closed_configurations: loop{'s' * (len(part.loops) > 1)} {loops} can still move{with_held}, so there are "
-        f"infinitely many closed configurations. Hold {freedom} more of: {free}."
+        f"closed_configurations: the loop{'s' * (len(part.loops) > 1)} {quoted(part.loops)} can still move{with_held}, "
+        f"so there are infinitely many closed configurations. Name {freedom} more in `held`, of: {free}."
     )
 
 
 def _sentence(count: int, complete: bool, most: int, held: Sequence[str], listings: Sequence[Listing]) -> str:
-    at = f" with {', '.join(held)} held" if held else ""
-    ways = f"{count} closed configuration{'s' * (count != 1)}{at}"
+    at = f" with {listed(held)} held" if held else ""
+    ways = f"{counted(count, 'closed configuration')}{at}"
     if not complete:
-        return f"{ways} found from many starts; there may be more."
+        return f"{ways} found from many initial guesses; there may be more."
     short = [why for listing in listings for why in listing.short]
     why = short[0] if short and count < most else ""
     if not count:
         return f"no configuration is closed{at}{f': {why}' if why else ' within the limits of joints'}."
-    return f"{ways}, and there is no other within limits.{f' Others fail: {why}.' if why else ''}"
+    return f"{ways}, and there is no other within limits.{f' Others do not exist: {why}.' if why else ''}"

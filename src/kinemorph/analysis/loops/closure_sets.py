@@ -1,8 +1,9 @@
 """The sets of loops of a robot that are closed independently, and the closed configurations of each.
 
-Loops that share joints are one set, and sets are independent of each other. A planar set with as many held joints as it
-has degrees of freedom is solved completely (`planar_equations`, `planar_solutions`); any other set is solved from many
-random starts by Newton's method, all at once, which may miss some configurations.
+Loops that share joints are one set, and sets are independent of each other. Held joints keep their coordinates. A
+planar set with as many held joints as it has degrees of freedom is solved completely (`planar_equations`,
+`planar_solutions`); any other set is solved by Newton's method from many random configurations, which may miss some
+solutions.
 """
 
 from __future__ import annotations
@@ -26,13 +27,13 @@ from kinemorph.model.couplings import Follower, followers
 
 Mask = npt.NDArray[np.bool_]
 
-STARTS, ROUNDS = 96, 40  # starts and steps of Newton's method where loops are not planar
+STARTS, ROUNDS = 96, 40  # initial guesses and steps of Newton's method where loops are not planar
 FULL_TURN = 2.0 * np.pi
-SAME = 1e-6  # [rad or m], configurations nearer to each other are the same
+SAME = 1e-6  # [rad or m], configurations that differ by less are the same
 
 
 class LoopSet(NamedTuple):
-    """A set of loops that share joints: names of its loops and joints, and their indices in q and v."""
+    """A set of loops that share joints: the names of its loops and joints, and the joints' indices in q and v."""
 
     loops: tuple[str, ...]
     joints: tuple[str, ...]
@@ -42,8 +43,9 @@ class LoopSet(NamedTuple):
 
 
 class ClosedSet(NamedTuple):
-    """A closed configuration of a set: the whole q (nq,), and the orientation of each block; () where it is not
-    planar.
+    """A closed configuration of a set of loops: q (nq,) of the whole robot, and the orientation of each block.
+
+    `signs` has 1, -1 or 0 (singular) for each block, see `planar_solutions`; it is () where the set is not planar.
     """
 
     q: Array
@@ -51,8 +53,9 @@ class ClosedSet(NamedTuple):
 
 
 class Listing(NamedTuple):
-    """The closed configurations found, whether these are all, how many there can be at most (0: not known), and why
-    others do not exist.
+    """The closed configurations `ways` of a set of loops; `complete` tells whether these are all.
+
+    `most` is the largest number for any link lengths, 0 where not known; `short` has reasons why others do not exist.
     """
 
     ways: list[ClosedSet]
@@ -71,6 +74,7 @@ class ClosureSets:
 
     @cached_property
     def all(self) -> list[LoopSet]:
+        """All sets of loops that share joints."""
         tree, robot = resolve(self.robot), self.robot
         joint_at = {place: joint for joint in robot.joints for place in range(*_bounds(robot.q_slice(joint.name)))}
         coupled = self._followers
@@ -85,14 +89,14 @@ class ClosureSets:
             found.append(LoopSet(tuple(robot.loops[i].name for i in loops), tuple(joints), tuple(q), tuple(v), planar))
         return found
 
-    # ── who leads ─────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── leading joints ────────────────────────────────────────────────────────────────────────────────────────────
 
     def leading(self, part: LoopSet, held: Collection[str]) -> tuple[str, ...] | None:
-        """The joints to hold so that a planar set has finitely many closed configurations: the held ones and the first
-        ones that suffice.
+        """The joints to hold so that a planar set of loops has finitely many closed configurations.
 
-        They depend on the robot alone, not on its configuration, so that the names of branches keep their meaning. None
-        where the set is not planar or too many joints are held.
+        These are the held joints and the first other joints that suffice. They depend on the robot alone, not on its
+        configuration, so that the names of branches keep their meaning. None where the set is not planar or too many
+        joints are held.
         """
         if part.planar is None:
             return None
@@ -113,7 +117,7 @@ class ClosureSets:
     def _decided(
         self, part: LoopSet, held: Collection[str], q: Array
     ) -> tuple[Equations, list[planar_solutions.Block]] | None:
-        """The equations of a planar set in blocks, where they determine all unknowns."""
+        """(the equations of a planar set with joints held as in q, their blocks); None where unknowns stay free."""
         assert part.planar is not None
         equations = part.planar.equations(self._known(part, held, q))
         if equations is None or equations.unknowns != 2 * len(equations.C):
@@ -124,10 +128,10 @@ class ClosureSets:
     # ── listing ───────────────────────────────────────────────────────────────────────────────────────────────────
 
     def listing(self, part: LoopSet, q: Array, held: Collection[str], *, starts: bool = True) -> Listing:
-        """The closed configurations of one set with held joints as in q (nq,); of whole turns the ones near q are
-        chosen.
+        """The closed configurations of one set of loops with held joints as in q (nq,).
 
-        A set that is not planar is solved from many starts, if `starts` is true.
+        Angles are chosen within half a turn of q, where limits allow. A set that is not planar is solved from many
+        initial guesses if `starts` is true; otherwise its listing is empty.
         """
         mine = [name for name in part.joints if name in held]
         decided = self._decided(part, mine, q) if part.planar is not None else None
@@ -141,11 +145,11 @@ class ClosureSets:
                 most = int(np.prod([(2 if len(block.rows) == 1 else 6) if block.turns else 1 for block in blocks]))
                 ways = [self._way(equations, one, q) for one in found]
                 ways = sorted(ways, key=lambda way: (tuple(-sign for sign in way.signs), tuple(way.q)))
-                return Listing(self._apart(ways, part.places), True, most, short)
+                return Listing(self._different(ways, part.places), True, most, short)
         return self._from_many_starts(part, q, held) if starts else Listing([], False, 0, [])
 
     def _way(self, equations: Equations, solution: planar_solutions.Solution, q: Array) -> ClosedSet:
-        """A solution in coordinates, with turns of 2 pi chosen so that limits are kept and q is near."""
+        """A solution of the loop equations as a configuration; multiples of 2 pi keep limits, then bring it near q."""
         at = q.copy()
         lower, upper = self.ranges.bounds
         for place, sign, mine, factor, parent, other in equations.angles:
@@ -162,13 +166,13 @@ class ClosureSets:
         return ClosedSet(at, solution.signs)
 
     def within(self, part: LoopSet, q: Array) -> bool:
-        """Whether the coordinates of a set are within their limits."""
+        """Whether the coordinates of the joints of a set are within their limits."""
         lower, upper = self.ranges.bounds
         places = list(part.places)
         return bool(((lower[places] - SAME <= q[places]) & (q[places] <= upper[places] + SAME)).all())
 
     def signs(self, part: LoopSet, q: Array, held: Collection[str]) -> tuple[int, ...]:
-        """The orientation of each block of a planar set at a closed configuration; () where it is not planar."""
+        """The orientation of each block of a planar set at a closed configuration; () where the set is not planar."""
         mine = [name for name in part.joints if name in held]
         decided = self._decided(part, mine, q) if part.planar is not None else None
         if decided is None or part.planar is None:
@@ -193,7 +197,7 @@ class ClosureSets:
     # ── loops of any kind ─────────────────────────────────────────────────────────────────────────────────────────
 
     def _from_many_starts(self, part: LoopSet, q: Array, held: Collection[str]) -> Listing:
-        """The closed configurations that damped Newton steps from random starts find, each once."""
+        """The different closed configurations that damped Newton steps from random configurations find."""
         free = self.free(part, held)
         rng = np.random.default_rng(0)
         moved = np.zeros(self.robot.nq, dtype=bool)
@@ -225,10 +229,10 @@ class ClosureSets:
             ways.append(ClosedSet(self.ranges.inside(x) if not self.within(part, x) else x, ()))
         ways = [way for way in ways if np.abs(self.rows.error(way.q)[rows]).max() < 1e-9]
         ways.sort(key=lambda way: float(np.linalg.norm(difference(self.robot, q, way.q))))
-        return Listing(self._apart(ways, part.places), False, 0, [])
+        return Listing(self._different(ways, part.places), False, 0, [])
 
     def free(self, part: LoopSet, held: Collection[str]) -> Mask:
-        """Which velocities (nv,) of a set may move: those of joints that are neither held nor coupled to another."""
+        """A mask (nv,) of the velocities of a set that may change: its joints that are neither held nor followers."""
         free = np.zeros(self.robot.nv, dtype=bool)
         free[list(part.velocities)] = True
         for name in (*held, *self._followers):
@@ -236,14 +240,14 @@ class ClosureSets:
         return free
 
     def freedom(self, part: LoopSet, q: Array, held: Collection[str]) -> int:
-        """The degrees of freedom of a set at a closed configuration, with joints held."""
+        """The degrees of freedom of a set of loops at a closed configuration, with joints held."""
         J = self.rows.jacobian(q)
         rows = [i for i, owner in enumerate(self.rows.owners) if owner in part.loops]
         J = self.rows.scaled(J, self.rows.lever(J))[rows] @ self.ranges.leading[:, self.free(part, held)]
         return int(J.shape[1] - (np.linalg.svd(J, compute_uv=False) > FLAT).sum())
 
-    def _apart(self, ways: Sequence[ClosedSet], places: Sequence[int]) -> list[ClosedSet]:
-        """Each configuration once; whole turns do not count."""
+    def _different(self, ways: Sequence[ClosedSet], places: Sequence[int]) -> list[ClosedSet]:
+        """The configurations without repetitions; configurations that differ by whole turns count as the same."""
         kept: list[ClosedSet] = []
         turning = np.array([place in self._turning for place in places])
         for way in ways:
@@ -255,7 +259,7 @@ class ClosureSets:
 
     @cached_property
     def _turning(self) -> set[int]:
-        """Indices in q of angles that are the same after a whole turn, which the angle of a screw is not."""
+        """Indices in q of angles that may change by a whole turn without effect; the angle of a screw may not."""
         robot, found = self.robot, set()
         for joint in robot.joints:
             start = robot.q_slice(joint.name).start
@@ -273,7 +277,10 @@ def _bounds(places: slice) -> tuple[int, int]:
 
 
 def products(listings: Sequence[Listing], q: Array, parts: Sequence[LoopSet]) -> Iterator[ClosedSet]:
-    """Every combination of one closed configuration for each set, the last set varying fastest."""
+    """All combinations of one closed configuration for each set of loops; the last set varies fastest.
+
+    Coordinates of joints in no set are those of q (nq,).
+    """
     if not listings:
         yield ClosedSet(q, ())
         return

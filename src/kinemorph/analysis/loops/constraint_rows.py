@@ -1,14 +1,15 @@
-"""The rows of phi(q) = 0 as numbers: the part that each row belongs to, its unit, and all rows scaled to one unit.
+"""The constraint rows phi(q) = 0 of a robot or a system: their values, Jacobian J, names, owners and units.
 
-Rows are in meters or radians, velocities in m/s or rad/s, and a rank or a condition number means nothing across units.
-With l the longest lever arm by which a turn moves a closure [m], `scaled` is
+The owner of a row is the loop, coupled joint or element that it belongs to. Rows are in meters or radians, velocities
+in m/s or rad/s, and a rank or a condition number across units means nothing. With l [m] the longest lever arm with
+which a rotation moves a closure, `scaled` is
 
     D_r J D_c,    D_r = 1/l for rows in meters, else 1,    D_c = l for velocities in m/s, else 1
 
-whose entries are plain numbers, 1 at most where joints only turn. Masses do not enter.
+whose entries are numbers without unit, 1 at most where joints only rotate. Masses have no influence.
 
 `RobotRows` has the rows of loops and coupled joints; `PlantRows` also has those of the elements of a system, at t = 0.
-Rows on velocities alone (wheels) come last: they count in J, but there is nothing to close in them.
+Rows that constrain velocities alone (wheels) come last: they are in J, but not in phi.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ Mask = npt.NDArray[np.bool_]
 
 
 class Gap(NamedTuple):
-    """How far a loop is open or a coupled joint is off: `length` [m] and `angle` [rad]."""
+    """How far a loop is open, or a coupled joint is away from its leader: `length` [m] and `angle` [rad]."""
 
     length: float
     angle: float
@@ -55,7 +56,7 @@ class Gap(NamedTuple):
 
 
 class RobotRows:
-    """phi, J and the names of their rows, for one robot."""
+    """The constraint rows of the loops and coupled joints of one robot: phi, J, names, owners and units."""
 
     def __init__(self, dynamics: Dynamics) -> None:
         self.dynamics = dynamics
@@ -66,46 +67,44 @@ class RobotRows:
         self.slides: Mask = np.array([unit == "m/s" for unit in self.robot.v_units], dtype=bool)
 
     @property
-    def is_closed_by_itself(self) -> bool:
-        """Whether there is nothing to close: coupled joints follow their leaders already."""
+    def is_always_closed(self) -> bool:
+        """Whether there are no loops to close; coupled joints always follow their leaders."""
         return not self.robot.loops
 
     def error(self, q: Array) -> Array:
-        """phi, (nc,)."""
+        """phi(q), the errors of the constraint rows on positions [m or rad], shape (nc,)."""
         if not self.names:
             return np.zeros(0)
         return np.asarray(self.dynamics.constraint_error(q, *self._parameters))
 
     def slopes(self, q: Array) -> Array:
-        """J, (nc, nv), including rows on velocities alone."""
+        """The Jacobian J of all constraint rows, shape (nc, nv), including rows that constrain velocities alone."""
         return self.jacobian(q)
 
     def jacobian(self, q: Array) -> Array:
-        """J, (nc, nv), of the rows of `error`."""
+        """The Jacobian J of the rows of `error`, shape (nc, nv)."""
         if not self.names:
             return np.zeros((0, self.robot.nv))
         return np.asarray(self.dynamics.constraint_jacobian(q, *self._parameters))
 
     def rounding(self, q: Array) -> float:
-        """The error of a row near q that rounding alone may leave [m or rad]: it is proportional to the length of the
-        longest loop.
-        """
+        """The error of a row [m or rad] that may be only rounding near q; it grows with the longest loop."""
         sizes = constraint_sizes(self._tree, [float(x) for x in q])
         return 8.0 * float(np.finfo(float).eps) * max([1.0, *map(float, sizes)])
 
     def lever(self, J: Array) -> float:
-        """The longest lever arm in J [m]; 1 where nothing turns a row in meters."""
+        """The longest lever arm in J [m]; 1 where no rotation changes a row in meters."""
         arms = np.abs(J[np.ix_(self.lengths[: len(J)], ~self.slides)])
         longest = float(arms.max(initial=0.0))
         return longest if longest > 0.0 else 1.0
 
     def scaled(self, J: Array, lever: float) -> Array:
-        """J (nc, nv) without units."""
+        """J (nc, nv) with rows and columns scaled by the lever arm [m], so that its entries have no unit."""
         rows = np.where(self.lengths[: len(J)], lever, 1.0)
         return np.asarray(J / rows[:, None] * np.where(self.slides, lever, 1.0))
 
     def gaps(self, q: Array) -> dict[str, Gap]:
-        """For every loop, then for every coupled joint: how far it is open, by name."""
+        """How far each loop is open and each coupled joint is away from its leader, by name; loops first."""
         sizes = openings(self._tree, [float(x) for x in q])
         gaps = {joint.name: Gap(*size) for joint, size in zip(self.robot.loops, sizes, strict=True)}
         count, end = len(self.robot.couplings), len(constraint_owners(self.robot))
@@ -116,7 +115,7 @@ class RobotRows:
         return gaps
 
     def by_owner(self, rows: Sequence[int]) -> dict[str, tuple[str, ...]]:
-        """The names of rows, given by index, by owner and without the owner's name."""
+        """Owner -> the names of its rows among the given indices, without the owner's name in front."""
         found: dict[str, tuple[str, ...]] = {}
         for row in rows:
             owner = self.owners[row]
@@ -133,9 +132,7 @@ class RobotRows:
 
 
 class PlantRows(RobotRows):
-    """The rows of a system: its loops, coupled joints and constraints of elements; inputs and states are the initial
-    ones.
-    """
+    """The constraint rows of a system: of its loops, coupled joints and elements, with initial inputs and states."""
 
     def __init__(self, dynamics: Dynamics, plant: Plant) -> None:
         super().__init__(dynamics)
@@ -148,7 +145,7 @@ class PlantRows(RobotRows):
         self.lengths = np.concatenate([self.lengths, sizes[len(self.lengths) :] != 1.0])
 
     @property
-    def is_closed_by_itself(self) -> bool:
+    def is_always_closed(self) -> bool:
         return not self.robot.loops and self.plant.position_rows == len(self.robot.couplings)
 
     def error(self, q: Array) -> Array:
@@ -169,7 +166,7 @@ class PlantRows(RobotRows):
         return gaps
 
     def _at(self, q: Array) -> tuple[Array, ...]:
-        """phi, rate, J, sizes at rest."""
+        """(phi, rates of all rows, J, sizes of all rows) at rest."""
         start = self.plant.start
         s = np.concatenate([np.zeros(2 * self.robot.nv), np.asarray(start["x"], dtype=float)])
         found = self._constraints(0.0, q, s, *(np.asarray(start[group], dtype=float) for group in "mup"))
@@ -182,7 +179,7 @@ class PlantRows(RobotRows):
 
 
 def rows_of(model: Robot | System | Dynamics, dynamics: Dynamics) -> RobotRows:
-    """All rows of a model, including those of a system's elements."""
+    """All constraint rows of a model, including those of a system's elements."""
     if isinstance(model, System) and model.elements:
         whole = plant(model)
         if len(whole.constraint_names) > len(constraint_names(dynamics.robot)):
@@ -191,6 +188,6 @@ def rows_of(model: Robot | System | Dynamics, dynamics: Dynamics) -> RobotRows:
 
 
 def open_loops(gaps: Mapping[str, Gap], tolerance: float) -> str:
-    """`loop 'closure' by 0.3 m, coupling of 'jaw' by 0.1 rad`: the openings above the tolerance, the largest first."""
+    """The gaps above the tolerance as text, the largest first: `'closure' by 0.3 m, 'jaw' by 0.1 rad`."""
     wide = sorted(gaps, key=lambda name: -max(gaps[name]))
     return ", ".join(f"'{name}' by {gaps[name]}" for name in wide if max(gaps[name]) > tolerance)

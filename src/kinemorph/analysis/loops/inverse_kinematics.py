@@ -1,16 +1,16 @@
-"""Inverse kinematics: the configuration that puts frames of a robot where they are wanted.
+"""`inverse_kinematics`: the configuration that brings frames of a robot to their targets.
 
     reached = inverse_kinematics(robot, {"flange": T_WF})
 
 A target is a pose (4, 4) or a position (3,), for any number of frames at once; a free base is placed by giving its body
 a target. The residual is the position error [m] and the rotation vector [rad] from the frame to its target, both in
-world axes; analysis.loops.levenberg brings it to zero. Where it gets stuck, it starts again: two times out of three
-from the best configuration so far, with new random values for the limbs that miss their targets, else from a random
-configuration. Joints that move no target stay as they are; coupled joints follow their leaders. A target out of reach
-gives a result that says so.
+world axes; analysis.loops.levenberg brings it to zero. Where that fails, it starts again: two times out of three from
+the best configuration so far, with new random values for the limbs that miss their targets, else from a random
+configuration. Joints that move no target keep their coordinates; coupled joints follow their leaders. A target out of
+reach gives a result that says so.
 
-Where the robot has loops, they are closed first, and their rows phi(q) join the residual: targets are met only with
-closed loops. Where they are not met, the resulting configuration has closed loops nevertheless.
+Where the robot has loops, they are closed first, and their constraint rows phi(q) are added to the residual, so that
+targets are reached with closed loops only. Where targets are not reached, the loops of the result are closed, too.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ from kinemorph.model.system import System
 
 Target = npt.ArrayLike | Pose
 
-LOOPS, LOOPS_FIRST = 30.0, 1e3  # weights of a loop's gap against a target's; the second where both cannot be met
+LOOPS, LOOPS_FIRST = 30.0, 1e3  # weights of a loop's gap against a target's error; the second if both cannot be zero
 
 
 class Miss(NamedTuple):
-    """How far a frame is from its target: `position` [m], `rotation` [rad] (None where only a position was asked)."""
+    """How far a frame is from its target: `position` [m], `rotation` [rad]; None where the target is a position."""
 
     position: float
     rotation: float | None
@@ -50,10 +50,13 @@ class Miss(NamedTuple):
 
 @dataclass(frozen=True)
 class Reached:
-    """The result of inverse kinematics. True where every target is met.
+    """The result of `inverse_kinematics`. As a bool it is True where every target is reached.
 
-    `q` (nq,); `errors` by frame name; `iterations` of all attempts; `restarts` after the first; `message`, a sentence;
-    `gaps`, how far loops and coupled joints are open, by name; empty where there are no loops.
+    `q` (nq,)      the configuration that was found
+    `errors`       frame -> how far it is from its target
+    `iterations`   the number of steps in all attempts; `restarts`, the number of attempts after the first
+    `message`      the outcome as a sentence
+    `gaps`         loop or coupled joint -> how far it is open; empty where there are no loops
     """
 
     q: Array
@@ -84,20 +87,20 @@ def inverse_kinematics(
 ) -> Reached:
     """The configuration that brings frames to their targets, with all loops closed.
 
-    `model`       a robot, or its Dynamics: compiled functions are then used again from call to call
-    `targets`     body or frame name -> pose T_WF (4, 4), or position [m] (3,) alone
-    `q0`          where to start, (nq,); by default the neutral configuration. Moved inside the limits first.
+    `model`       a robot or a system; or its Dynamics, whose compiled functions are used again in each call
+    `targets`     body or frame name -> pose T_WF (4, 4) in the world, or position [m] (3,) alone
+    `q0`          the initial guess, (nq,), moved inside the limits first; by default the neutral configuration
     `limits`      keep joints within their limits
-    `tolerance`   largest error of any target that counts as met, and largest gap of a loop, [m] and [rad]
-    `iterations`  steps per attempt
-    `restarts`    further attempts where the one from q0 ends short of a target; `seed` of their random configurations
+    `tolerance`   the largest error of a target that is reached, and the largest gap of a closed loop [m or rad]
+    `iterations`  the most steps of one attempt
+    `restarts`    the most attempts after the first one, from random configurations drawn with `seed`
     """
     dynamics = model if isinstance(model, Dynamics) else derive(model, backend="interpreter")
     robot = dynamics.robot
     if not tolerance > 0.0 or iterations < 1 or restarts < 0:
         raise ShapeError(
             f"inverse_kinematics: tolerance {tolerance}, iterations {iterations}, restarts {restarts}; expected a "
-            "positive tolerance, at least one iteration, and no fewer than zero restarts."
+            "positive tolerance, 1 or more iterations, and 0 or more restarts."
         )
     if not targets:
         raise ShapeError("inverse_kinematics: no target was given; expected at least one, as {frame: pose}.")
@@ -153,7 +156,7 @@ def inverse_kinematics(
 
 
 class Goal(NamedTuple):
-    """A checked target: the wanted pose of the frame, and the functions for its present pose."""
+    """A checked target: where the frame should be, and the compiled functions for its pose and its Jacobian."""
 
     frame: str
     position: Array
@@ -163,7 +166,7 @@ class Goal(NamedTuple):
 
 
 def _goal(dynamics: Dynamics, frame: str, target: Target) -> Goal:
-    """Checks one target."""
+    """The goal of one target; raises ShapeError where the target is not a pose or a position."""
     label = f"target '{frame}'"
     dynamics.robot.frame(frame)
     try:
@@ -173,7 +176,7 @@ def _goal(dynamics: Dynamics, frame: str, target: Target) -> Goal:
     if given.shape not in ((4, 4), (3,)):
         raise ShapeError(f"{label} has shape {given.shape}; expected a pose (4, 4) or a position (3,).")
     if not np.isfinite(given).all():
-        raise ShapeError(f"{label} holds a value that is not finite; expected numbers. Look for a missing value.")
+        raise ShapeError(f"{label} has a value that is not finite; expected finite numbers. Correct that value.")
     functions = dynamics.pose(frame), dynamics.jacobian(frame, "local_world_aligned")
     if given.ndim == 1:
         return Goal(frame, given, None, *functions)
@@ -183,15 +186,18 @@ def _goal(dynamics: Dynamics, frame: str, target: Target) -> Goal:
     if not is_rotation(R.tolist(), 1e-6):
         off = np.abs(R @ R.T - np.eye(3)).max()
         raise ShapeError(
-            f"{label} has no rotation in its upper left (3, 3): R R^T is off the unit matrix by {off:.3g} and det R is "
-            f"{np.linalg.det(R):.3g}; expected orthonormal axes, right-handed. Normalize the columns."
+            f"{label}: R, its upper left (3, 3) part, is not a rotation: R R^T differs from the unit matrix by "
+            f"{off:.3g} and det R is {np.linalg.det(R):.3g}; expected orthonormal, right-handed axes. Correct R."
         )
     U, _, Vt = np.linalg.svd(R)  # the nearest rotation, free of rounded digits
     return Goal(frame, given[:3, 3], U @ Vt, *functions)
 
 
 def _linearized(goals: list[Goal], leading: Array, parameters: list[Array], q: Array) -> tuple[Array, Array]:
-    """Residual and Jacobian of all targets: 3 rows for a position, 6 for a pose."""
+    """The residual (m,) and its Jacobian (m, nv) for all targets, with 3 rows for a position and 6 for a pose.
+
+    `leading` (nv, nv) makes coupled joints follow their leaders, see `Ranges.leading`.
+    """
     residuals, jacobians = [], []
     for goal in goals:
         T, J = goal.pose(q, *parameters), goal.jacobian(q, *parameters)
@@ -205,7 +211,7 @@ def _linearized(goals: list[Goal], leading: Array, parameters: list[Array], q: A
 
 
 def _misses(goals: list[Goal], residual: Array) -> list[Miss]:
-    """The error of each target, from the residual of all."""
+    """The error of each target, from the residual of all targets."""
     misses, at = [], 0
     for goal in goals:
         position = float(np.linalg.norm(residual[at : at + 3]))
@@ -216,24 +222,26 @@ def _misses(goals: list[Goal], residual: Array) -> list[Miss]:
 
 
 def _missed(goals: list[Goal], residual: Array) -> list[str]:
-    """The frames whose error is a large part of the largest error."""
+    """The frames whose error is at least 0.3 of the largest error of all frames."""
     sizes = [_largest(miss) for miss in _misses(goals, residual)]
     return [goal.frame for goal, size in zip(goals, sizes, strict=True) if size >= 0.3 * max(sizes)]
 
 
-# ── from the start to the sentence ────────────────────────────────────────────────────────────────────────────────────
+# ── the initial guess and the outcome ─────────────────────────────────────────────────────────────────────────────────
 
 
 def _start(robot: Robot, q0: npt.ArrayLike | None) -> Array:
-    """The configuration to start from, checked."""
+    """The initial guess q0, by default the neutral configuration; raises ShapeError where it is not valid."""
     if q0 is None:
         return neutral(robot)
     q = np.array(q0, dtype=float)
     if q.shape != (robot.nq,):
-        raise ShapeError(f"inverse_kinematics: q0 has shape {q.shape}; expected ({robot.nq},), one entry per q_names.")
+        raise ShapeError(
+            f"inverse_kinematics: q0 has shape {q.shape}; expected ({robot.nq},), one number for each of q_names."
+        )
     if not np.isfinite(q).all():
         bad = robot.q_names[int(np.argmin(np.isfinite(q)))]
-        raise ShapeError(f"inverse_kinematics: q0 is not finite at '{bad}'; expected numbers.")
+        raise ShapeError(f"inverse_kinematics: q0 is not finite at '{bad}'; expected finite numbers.")
     for joint in robot.joints:
         turning = [i for i, unit in enumerate(joint.table.q_units) if not unit]
         length = float(np.linalg.norm(q[robot.q_slice(joint.name)][turning])) if turning else 1.0
@@ -250,7 +258,7 @@ def _largest(miss: Miss) -> float:
 
 
 def _sentence(ranges: Ranges, found: Descent, errors: Mapping[str, Miss], attempts: int, tolerance: float) -> str:
-    """The outcome as a sentence."""
+    """The outcome as a sentence: every target is met, or how far the worst one is missed."""
     tries = "the first attempt" if attempts == 1 else f"{attempts} attempts"
     frame, miss = max(errors.items(), key=lambda item: _largest(item[1]))
     if found.reached:
@@ -261,5 +269,6 @@ def _sentence(ranges: Ranges, found: Descent, errors: Mapping[str, Miss], attemp
     blame = f" Joints at a limit: {', '.join(stuck)}." if stuck else ""
     return (
         f"target '{frame}' is not reached: the nearest found is {miss.position:.3g} m{turned} away, after {tries}; "
-        f"{met} of {len(errors)} targets are met.{blame} It may lie out of reach; allow more restarts, or move it."
+        f"{met} of {len(errors)} targets are met.{blame} The target may be out of reach: allow more restarts, or move "
+        "it nearer."
     )

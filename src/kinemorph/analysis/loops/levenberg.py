@@ -1,13 +1,13 @@
 """Damped Gauss-Newton on a manifold, within limits: the Levenberg-Marquardt method with projection.
 
-The residual e(q) is to become zero. With e(q + dv) = e - J dv to first order, each step solves
+The residual e(q) has to become zero. With e(q + dv) = e - J dv to first order, each step solves
 
     (J^T J + mu) dv = J^T e,    mu = kappa |e|^2
 
-on the velocities that are free to move: one that is at a limit and is pushed against it stays fixed for this step, and
-a coordinate that still crosses a limit is put back onto it. kappa follows the gain, achieved over predicted decrease
-(Nielsen 1999); mu falling with the square of the residual keeps the last steps quadratic, also where J loses rank (Fan
-& Yuan 2005).
+for the velocities that are free to move: one that is at a limit and is pushed against it stays fixed in this step, and
+a coordinate that still crosses a limit is put back onto it. kappa follows the gain, which is the actual decrease of
+|e|^2 divided by the predicted one (Nielsen 1999). As mu falls with the square of the residual, the last steps converge
+quadratically, also where J loses rank (Fan & Yuan 2005).
 """
 
 from __future__ import annotations
@@ -20,24 +20,22 @@ import numpy.typing as npt
 
 from kinemorph.algebra.arrays import Array
 
-LONGEST = 1.0  # largest entry of one step [rad or m]: beyond this, the linear model is not valid
-FLAT = 1e-10  # a slope below this, relative to |J| |e|, is a minimum
-SHORTEST = 1e-14  # a step below this changes nothing
-REGULAR = 1e-12  # least damping against the largest diagonal entry of J^T J: redundant robots leave it singular
+LONGEST = 1.0  # [rad or m], largest entry of one step: beyond this, the linear model is not valid
+FLAT = 1e-10  # where the gradient is below this, relative to |J| |e|, q is a minimum
+SHORTEST = 1e-14  # [rad or m], a shorter step changes nothing
+REGULAR = 1e-12  # least damping relative to the largest diagonal entry of J^T J, which is singular for redundant robots
 
 
 class LeastSquares(NamedTuple):
-    """The problem to solve: residual (m,) and Jacobian (m, nv) at q, a step, and the velocities that have to stay at a
-    limit.
-    """
+    """A problem of least squares: functions for the residual, for a step, and for the velocities that are fixed."""
 
-    linearize: Callable[[Array], tuple[Array, Array]]
+    linearize: Callable[[Array], tuple[Array, Array]]  # q -> residual e (m,), Jacobian J (m, nv)
     step: Callable[[Array, Array], Array]  # (q, dv) -> q, within the limits
     held: Callable[[Array, Array], npt.NDArray[np.bool_]]  # (q, push) -> velocities at a limit and pushed against it
 
 
 class Descent(NamedTuple):
-    """The result of a descent: q, the residual there, how many steps were tried, and whether the goal was met."""
+    """The result of `descend`: q, its residual (m,), the number of steps tried, and whether the goal was reached."""
 
     q: Array
     residual: Array
@@ -46,7 +44,7 @@ class Descent(NamedTuple):
 
 
 def descend(problem: LeastSquares, q: Array, *, reached: Callable[[Array], bool], iterations: int) -> Descent:
-    """Descends from q until `reached(residual)`, a minimum, or the last iteration."""
+    """Reduces the residual from q until `reached(residual)` is true, at a minimum, or after `iterations` steps."""
     kappa, growth = 1e-2, 2.0
     e, J = problem.linearize(q)
     error = float(e @ e)
@@ -76,7 +74,7 @@ def descend(problem: LeastSquares, q: Array, *, reached: Callable[[Array], bool]
 
 
 def _damped_step(J: Array, push: Array, mu: float) -> Array:
-    """The solution of (J^T J + mu) dv = push, shortened where it goes too far."""
+    """The solution of (J^T J + mu) dv = push, shortened where its largest entry is above LONGEST."""
     normal = J.T @ J
     normal[np.diag_indices_from(normal)] += mu + REGULAR * float(normal.diagonal().max())
     dv = np.linalg.solve(normal, push)

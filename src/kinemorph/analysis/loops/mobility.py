@@ -1,18 +1,19 @@
-"""The mobility of a robot with loops: degrees of freedom, redundant rows, singular configurations.
+"""The mobility of a robot with loops: degrees of freedom, redundant constraint rows, singular configurations.
 
     freedom = mobility(robot)
     freedom.dof, freedom.redundant, freedom.independent
 
-The rank of J at one configuration is not enough: a flat parallelogram has a freedom there that ends at once, and a
-triangle of bars with its corners in line has one that leads nowhere. So J is examined nearby as well. From q a short
-step is taken along each motion that J allows, the loops are closed again, and the motions that remain are counted:
+J is the Jacobian of the constraint rows. Its rank at one configuration is not enough: a flat parallelogram has one more
+degree of freedom there than nearby, and a triangle of bars with its corners in line has one along which it cannot move.
+So J is examined nearby as well. From q a short step is taken along each motion that J allows, the loops are closed
+again, and the motions that remain are counted:
 
     instantaneous   nv - rank J(q), the motions that J allows at q
     dof             the motions that remain at a regular configuration nearby: those that really continue
 
-Where the two differ, q is singular. Rows and velocities are scaled to one unit (`constraint_rows`); masses do not
-enter. Bricard's linkage has no degree of freedom by counting rows, and yet it has one: its rows depend on each other in
-every closed configuration, and only there.
+Where the two differ, q is singular. Rows and velocities are scaled to one unit (`constraint_rows`); masses have no
+influence. Bricard's linkage has no degree of freedom by counting rows, and yet it has one: its rows depend on each
+other in every closed configuration, and only there.
 """
 
 from __future__ import annotations
@@ -32,16 +33,17 @@ from kinemorph.model.configuration import difference, integrate, neutral
 from kinemorph.model.couplings import followers
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System
+from kinemorph.words import counted
 
-POOR = 1e-4  # a smallest singular value below this times the one nearby is zero within rounding
+POOR = 1e-4  # a smallest singular value below this, relative to the one nearby, counts as zero
 FAR, NEAR = 0.25, 0.05  # [rad], steps to a regular configuration nearby, and steps along its motions
-KEPT = 0.5  # a motion is real where this share of a step is left when loops are closed again
-AROUND = 3  # configurations nearby
-TOLERANCE = 1e-11  # [m or rad], closed
+KEPT = 0.5  # a motion continues where this share of a step remains after loops are closed again
+AROUND = 3  # configurations nearby that are examined
+TOLERANCE = 1e-11  # [m or rad], the largest gap of a closed loop
 LEADING = 30.0  # the weight of a coupled joint against its leader when dependent velocities are chosen
-SAYS = 1e-6  # a row counts where its remainder beside the rows before is above this
+SAYS = 1e-6  # a row is independent where its part that no earlier row explains is above this
 FAIR = 0.5  # a pivot is good enough from this share of the largest
-TRIED = 4  # random motions tried for all; each motion is tried only where one of them fails
+TRIED = 4  # random motions that are tried first; each motion of the basis is tried only where one of them fails
 
 
 @dataclass(frozen=True)
@@ -50,17 +52,17 @@ class Mobility:
 
     `dof`            degrees of freedom: the number of motions that really continue from q
     `instantaneous`  the number of motions that J allows at q; more than `dof` where q is singular
-    `rank`, `rows`   of J at q
+    `rank`, `rows`   the rank and the number of rows of the constraint Jacobian J at q
     `constraints`    loop, coupled joint or element -> how many rows it has
-    `redundant`      loop, coupled joint or element -> its rows that follow from those before, "point.z"
+    `redundant`      loop, coupled joint or element -> the names of its rows that follow from earlier rows, "point.z"
     `smallest`       the smallest singular value of the scaled J that is not always zero; None where there are no rows
-    `singular`       whether q is singular: there are more motions than nearby, or the loops jam
+    `singular`       whether q is singular: there are more motions than nearby, or no motion continues
     `motions`        (nv, instantaneous), a basis of the velocities with J v = 0, unit columns in rad/s and m/s
-    `independent`    velocities from which all others follow, well chosen; `dependent`, the others
-    `condition`      of the scaled columns of J of the dependent ones: near 1 is good
-    `q`              (nq,), the configuration examined: as given, closed, or chosen
+    `independent`    the names of velocities from which all others follow; `dependent`, the names of the others
+    `condition`      the condition number of the scaled columns of J of dependent velocities: near 1 is good
+    `q`              (nq,), the configuration examined: the given one, closed where it was open, or a chosen one
     `closed`         whether the loops could be closed; if not, the numbers are those of an open configuration
-    `message`        all this in sentences
+    `message`        the outcome in sentences
     """
 
     dof: int
@@ -84,17 +86,17 @@ class Mobility:
 
 
 def mobility(model: Robot | System | Dynamics, q: Configuration | None = None) -> Mobility:
-    """The degrees of freedom of a robot with loops or coupled joints, and which of its rows are redundant.
+    """The degrees of freedom of a robot with loops or coupled joints, and its redundant constraint rows.
 
-    `model`   a robot, a system with its constraints, or Dynamics, whose compiled functions are used again
-    `q`       (nq,), or coordinates by name; closed first where it is not. By default a regular configuration is chosen
+    `model`   a robot, or a system with its constraints; or Dynamics, whose compiled functions are used again
+    `q`       (nq,), or coordinates by name; its loops are closed first. By default a regular configuration is chosen
     """
     dynamics = model if isinstance(model, Dynamics) else derive(model, backend="interpreter")
     return _Seeker(rows_of(model, dynamics)).mobility(q, model.settings.q if isinstance(model, System) else ())
 
 
 class _Seeker:
-    """The computation of `mobility` for one robot."""
+    """The computation of `mobility` for one robot, from its constraint rows."""
 
     def __init__(self, rows: RobotRows) -> None:
         self.robot = rows.robot
@@ -103,6 +105,7 @@ class _Seeker:
         self.rng = np.random.default_rng(0)
 
     def mobility(self, q: Configuration | None, settings: Sequence[float]) -> Mobility:
+        """The mobility at q; by default near the initial configuration `settings` of a system, or the neutral one."""
         robot = self.robot
         if q is None:
             found = self.closer.close(settings or neutral(robot))
@@ -115,10 +118,10 @@ class _Seeker:
         if q is None and found and around:  # any configuration is allowed, so take one that is far from singular
             at = self._best([at, *around, *self._around(around[0])])
             around = self._around(at)
-        return self._told(at, around, found)
+        return self._result(at, around, found)
 
     def _best(self, known: Sequence[Array]) -> Array:
-        """The first of some configurations that is nearly as far from singular as the best of them."""
+        """The first of the known configurations that is at least half as far from singular as the best of them."""
         values = [self._values(x) for x in known]
         rank = max(int((S > FLAT).sum()) for S in values)
         if not rank:
@@ -129,9 +132,7 @@ class _Seeker:
     # ── the neighborhood ──────────────────────────────────────────────────────────────────────────────────────────
 
     def _around(self, q: Array) -> list[Array]:
-        """Closed configurations some distance away in random directions that J allows; fewer where it cannot move
-        there.
-        """
+        """Up to AROUND closed configurations some distance from q, in random directions that J allows."""
         motions = self.motions(q)
         found = []
         for _ in range(AROUND if motions.shape[1] else 0):
@@ -141,7 +142,10 @@ class _Seeker:
         return found
 
     def _gone(self, q: Array, way: Array, length: float) -> Array | None:
-        """The closed configuration one step along a velocity; None where closing the loops undoes the step."""
+        """The closed configuration after a step of this length [rad] along the velocity `way` (nv,).
+
+        It is None where closing the loops undoes the step.
+        """
         step = way * (length / max(float(np.abs(self._turned(way)).max()), 1e-12))
         for _ in range(3):
             closed = self.closer.near(self.closer.ranges.moved(q, step))
@@ -152,9 +156,7 @@ class _Seeker:
         return None
 
     def _real(self, q: Array) -> int:
-        """The number of independent motions that really continue from q: those that J allows and that closing the loops
-        leaves.
-        """
+        """The number of independent motions that continue from q: J allows them, and closing the loops leaves them."""
         motions = self.motions(q)
         mixed = motions @ self.rng.normal(size=(motions.shape[1], TRIED))
         if all(self._gone(q, way, NEAR) is not None for way in mixed.T):
@@ -172,13 +174,13 @@ class _Seeker:
         return int((np.linalg.svd(np.array(ways), compute_uv=False) > KEPT).sum())
 
     def _turned(self, v: Array) -> Array:
-        """A velocity (nv,) with sliding velocities divided by the lever arm."""
+        """A velocity (nv,) with its sliding components divided by the lever arm, so that all are in rad/s."""
         return np.where(self.rows.slides, v / self._lever, v)
 
     # ── linear algebra ────────────────────────────────────────────────────────────────────────────────────────────
 
     def scaled(self, q: Array) -> Array:
-        """J (nc, nv) without units."""
+        """J (nc, nv) with rows and columns scaled so that its entries have no unit; it also sets the lever arm."""
         J = self.rows.slopes(q)
         self._lever = self.rows.lever(J)
         return self.rows.scaled(J, self._lever)
@@ -187,14 +189,17 @@ class _Seeker:
         return np.asarray(np.linalg.svd(self.scaled(q), compute_uv=False))
 
     def motions(self, q: Array) -> Array:
-        """A basis of the velocities with J v = 0, (nv, freedoms), unit columns."""
+        """A basis of the velocities with J v = 0, shape (nv, degrees of freedom), with columns of length 1."""
         J = self.scaled(q)
         _, S, Vt = np.linalg.svd(J)
         basis = Vt[int((S > FLAT).sum()) :].T * np.where(self.rows.slides, self._lever, 1.0)[:, None]
         return np.asarray(basis / np.maximum(np.linalg.norm(basis, axis=0), 1e-300))
 
     def chosen(self, q: Array) -> tuple[list[int], float]:
-        """(independent velocities, condition of the columns of the others), by elimination with column pivots."""
+        """(indices of independent velocities, condition number of the columns of J of the other velocities).
+
+        They are chosen by elimination with column pivots.
+        """
         J = self.scaled(q)
         coupled = list(followers(self.robot.couplings))
         weight = np.ones(self.robot.nv)
@@ -213,12 +218,14 @@ class _Seeker:
         return float(S[0] / S[rank - 1]) if S[rank - 1] > 0.0 else float("inf")
 
     def parted(self, free: Sequence[int]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """(the names of the velocities with indices `free`, the names of the others)."""
         names = self.robot.v_names
         return tuple(names[k] for k in free), tuple(name for k, name in enumerate(names) if k not in free)
 
-    # ── in words ──────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── the result ────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def _told(self, q: Array, around: Sequence[Array], found: Closed) -> Mobility:
+    def _result(self, q: Array, around: Sequence[Array], found: Closed) -> Mobility:
+        """The mobility at q with closed configurations `around` it; `found` tells whether the loops could be closed."""
         values = self._values(q)
         beside = [self._values(x) for x in around]
         rank = int((values > FLAT).sum())
@@ -266,7 +273,7 @@ class _Seeker:
         )
 
     def _redundant(self, q: Array) -> list[int]:
-        """Rows that depend on earlier rows; where that is not clear numerically, on larger rows."""
+        """Indices of rows that depend on earlier rows, or, where rounding hides this, on larger rows."""
         J = self.scaled(q)
         rank = int((np.linalg.svd(J, compute_uv=False) > FLAT).sum())
         kept = independent_columns(J.T, least=SAYS * np.maximum(1.0, np.linalg.norm(J, axis=1)), fair=0.0)
@@ -276,39 +283,30 @@ class _Seeker:
 
     def _counted(self, dof: int, rank: int) -> str:
         total, nv = len(self.rows.names), self.robot.nv
+        freedom = counted(dof, "degree of freedom", "degrees of freedom")
         if not total:
-            return f"Robot '{self.robot.name}' has {_freedoms(dof)}: it is an open tree."
-        return (
-            f"Robot '{self.robot.name}' has {_freedoms(dof)}: {nv} of the cut tree less {rank} independent "
-            f"row{'s' * (rank != 1)} of {total}."
-        )
+            return f"Robot '{self.robot.name}' has {freedom}: it is an open tree."
+        rows = counted(rank, "independent row")
+        return f"Robot '{self.robot.name}' has {freedom}: {nv} of the cut tree less {rows} of {total}."
 
     def _repeated(self, redundant: Mapping[str, tuple[str, ...]]) -> list[str]:
-        """`Loop 'closure': 3 of 5 rows redundant: point.z, parallel.x, parallel.y; planar mechanism.`"""
+        """A sentence for each owner of redundant rows, as `Loop 'closure': 1 of 5 rows redundant: point.z.`"""
         planar = {name for part in self.closer.sets.all if part.planar for name in part.loops}
         loops, coupled = {joint.name for joint in self.robot.loops}, {c.joint for c in self.robot.couplings}
-        told = []
+        sentences = []
         for owner, rows in redundant.items():
             word = "Loop" if owner in loops else "Coupling of" if owner in coupled else "Constraint"
             count = self.rows.owners.count(owner)
             kind = "; planar mechanism" if owner in planar else ""
-            told.append(f"{word} '{owner}': {len(rows)} of {count} rows redundant: {', '.join(rows)}{kind}.")
-        return told
+            sentences.append(f"{word} '{owner}': {len(rows)} of {count} rows redundant: {', '.join(rows)}{kind}.")
+        return sentences
 
     def _singular(self, dof: int, instantaneous: int, smallest: float | None, usual: float) -> str:
         size = f"the smallest singular value is {smallest:.2g}" if smallest is not None else ""
         beside = f"{size}, {usual:.2g} nearby" if usual else size
+        allowed = counted(instantaneous, "motion")
         if not usual:
-            return f"This configuration is singular: J allows {_motions(instantaneous)}, and none continues."
+            return f"This configuration is singular: J allows {allowed}, and none continues."
         if instantaneous > dof:
-            allowed = _motions(instantaneous)
             return f"This configuration is singular: J allows {allowed}, of which {dof} continue; {beside}."
         return f"This configuration is singular within rounding: {beside}."
-
-
-def _freedoms(count: int) -> str:
-    return f"{count} degree{'s' * (count != 1)} of freedom"
-
-
-def _motions(count: int) -> str:
-    return f"{count} motion{'s' * (count != 1)}"

@@ -1,4 +1,4 @@
-"""Configurations and joints as a user names them, for one robot: checked, and turned into arrays and masks."""
+"""Configurations and joints of a robot that a user gives by name: checked, and converted to arrays."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Configuration = npt.ArrayLike | Mapping[str, float]
 
 
 class NamedCoordinates:
-    """The coordinates and joints of one robot by name. Coordinates that are not named are those of `start` (nq,)."""
+    """The coordinates and joints of one robot by name; coordinates that are not named are taken from `start` (nq,)."""
 
     def __init__(self, robot: Robot, start: Array) -> None:
         self.robot, self.start = robot, start
@@ -32,18 +32,18 @@ class NamedCoordinates:
                 values = np.array(q, dtype=float)
         except (TypeError, ValueError):
             raise ShapeError(
-                f"close_loops: q is {q!r}; expected {self.robot.nq} numbers, or some of them by name."
+                f"q is {q!r}; expected {self.robot.nq} numbers, or some of them by name, for robot '{self.robot.name}'."
             ) from None
         if values.shape != (self.robot.nq,) or not np.isfinite(values).all():
             given = f"has shape {values.shape}" if values.shape != (self.robot.nq,) else f"is {values.tolist()}"
             raise ShapeError(
-                f"close_loops: q {given}; expected ({self.robot.nq},) finite numbers for robot '{self.robot.name}', "
+                f"q {given}; expected ({self.robot.nq},) finite numbers for robot '{self.robot.name}', "
                 "one for each of q_names."
             )
         return values
 
     def _around(self, known: Mapping[int, float]) -> Array:
-        """The start with the known coordinates put in; a leader that is not known follows from its coupled joint."""
+        """The configuration `start` with the known coordinates (by index); a coupled joint also sets its leader."""
         values = self.start.copy()
         for joint, row in followers(self.robot.couplings).items():
             place, leader = (self.robot.q_slice(name).start for name in (joint, row.leader))
@@ -56,26 +56,26 @@ class NamedCoordinates:
         if coordinate not in self.robot.q_names:
             hint = did_you_mean(coordinate, self.robot.q_names)
             raise ModelError(
-                f"close_loops: robot '{self.robot.name}' has no coordinate '{coordinate}'.{hint} Known: "
+                f"robot '{self.robot.name}' has no coordinate '{coordinate}'.{hint} Known: "
                 f"{', '.join(self.robot.q_names)}."
             )
         return self.robot.q_names.index(coordinate)
 
     def joints_of(self, coordinates: Iterable[str]) -> tuple[str, ...]:
-        """The joints that the named coordinates belong to."""
+        """The names of the joints that the named coordinates belong to."""
         places = [self._index(name) for name in coordinates]
         slices = {joint.name: self.robot.q_slice(joint.name) for joint in self.robot.joints}
         return tuple(n for n, part in slices.items() if any(part.start <= place < part.stop for place in places))
 
     def leading(self, joints: str | Sequence[str]) -> tuple[str, ...]:
-        """The named joints, a coupled joint replaced by its leader; an unknown name is an error."""
+        """The named joints, with each coupled joint replaced by its leader; an unknown name raises ModelError."""
         names = (joints,) if isinstance(joints, str) else tuple(joints)
         for name in names:
             self.robot.v_slice(name)
         return tuple(dict.fromkeys(self.leaders.get(name, name) for name in names))
 
     def velocities(self, joints: Iterable[str]) -> npt.NDArray[np.bool_]:
-        """Which velocities (nv,) belong to the named joints."""
+        """A mask (nv,) of the velocities that belong to the named joints."""
         chosen = np.zeros(self.robot.nv, dtype=bool)
         for joint in joints:
             chosen[self.robot.v_slice(joint)] = True

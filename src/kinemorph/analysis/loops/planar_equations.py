@@ -1,15 +1,16 @@
 """Planar loops in the complex plane: one complex equation per loop, linear in the turns of the links.
 
 A loop whose hinges are all parallel, and whose slides are perpendicular to them, moves in a plane of any orientation.
-With Theta_g = exp(i angle) the turn of links that share their orientation (a slide does not turn, a held hinge turns by
-a known angle), and s_k the travel of slide k, every closure says that two sums of vectors are equal:
+Links that keep their relative orientation are a group g (a slide does not rotate, a held hinge rotates by a known
+angle). With Theta_g = exp(i angle), the turn of group g, and s_k, the travel of slide k, every loop l closes where two
+sums of vectors are equal:
 
     sum_g C[l, g] Theta_g + sum_k D[l, k] s_k Theta_g(k) = 0,      g = 0 is the ground, Theta_0 = 1
 
-C and D are constant: lengths, turned by the known angles of held joints. Any complex-linear combination of such
-equations is one as well (Wampler 2001, "Solving the kinematics of planar mechanisms by Dixon determinant and a
-complex-plane formulation"). Loops that share a joint are one `PlanarLoops`; the link that carries all of them is its
-ground.
+C and D are constant: lengths, rotated by the known angles of held joints. Any complex-linear combination of such
+equations has the same form (Wampler 2001, "Solving the kinematics of planar mechanisms by Dixon determinant and a
+complex-plane formulation"). Loops that share a joint are one `PlanarLoops`; its ground is the link from which all its
+loops start.
 """
 
 from __future__ import annotations
@@ -28,23 +29,28 @@ from kinemorph.mechanics.trees.tree import WORLD, Attachment, Closure, Tree
 
 Complex = npt.NDArray[np.complex128]
 
-PARALLEL = 1e-9  # sine of the angle by which axes may be off
-HINGES = {("point", "parallel"), ("point",), ("line", "parallel")}  # closures that let the plane turn: a pin
+PARALLEL = 1e-9  # the largest sine of the angle between axes that count as parallel
+HINGES = {("point", "parallel"), ("point",), ("line", "parallel")}  # conditions of closures that are pins in the plane
 SLIDES = {("line", "orientation")}
 SLOTS = {("line",)}  # a pin in a slot
 WELDS = {("point", "orientation")}
 
 
 class FrameAtZero(NamedTuple):
-    """A frame at q = 0, seen from the ground of the loops: its rotation (3, 3) and its origin (3,)."""
+    """The pose of a frame at q = 0 in the ground of the loops: rotation R (3, 3) and origin p (3,) [m]."""
 
     R: Array
     p: Array
 
 
 class Member(NamedTuple):
-    """A link of planar loops: `at`, where its joint lies at q = 0; `along`, a slide's direction, else 0; `sign`, +1
-    where the hinge's axis is the plane's normal, -1 where it is the opposite; `q`, the index of its coordinate.
+    """A link of planar loops and the joint that moves it.
+
+    `link`, `parent`   indices of the link and of its parent in the tree
+    `at`               the position of the joint in the plane at q = 0 [m]
+    `along`            the direction of a slide; 0 for a hinge
+    `sign`             +1 where the axis of a hinge is the plane's normal, -1 where it is opposite; 0 for a slide
+    `q`                the index of the joint's coordinate
     """
 
     link: int
@@ -56,7 +62,10 @@ class Member(NamedTuple):
 
 
 class Closing(NamedTuple):
-    """What closes a loop: points on two links at q = 0, a slide's direction or 0, and the turn that both keep, or 0."""
+    """The joint that closes a loop: points on its two links at q = 0, in the plane [m].
+
+    `along` is the direction of a slide, else 0; `turn` is the constant relative turn of the links, 0 where they rotate.
+    """
 
     parent: int
     child: int
@@ -67,10 +76,11 @@ class Closing(NamedTuple):
 
 
 class Equations(NamedTuple):
-    """C (L, 1 + r) and D (L, p), the group that each slide goes along (p,), and how coordinates follow from a solution.
+    """The equations of L loops with 1 + r groups of links and p slides: C (L, 1 + r), D (L, p).
 
-    `angles` has (index in q, sign, group of the link, factor, group of the parent, factor), `travels` (index in q,
-    slide); a turn of a link is its factor times the turn of its group.
+    `carriers` (p,) has the group along which each slide goes. The coordinates follow from a solution: `angles` has, for
+    each free hinge, (index in q, sign, group of the link, factor, group of the parent, factor), where the turn of a
+    link is its factor times the turn of its group; `travels` has (index in q, slide).
     """
 
     C: Complex
@@ -81,12 +91,13 @@ class Equations(NamedTuple):
 
     @property
     def unknowns(self) -> int:
+        """The number of unknown turns and travels."""
         return int(self.C.shape[1]) - 1 + int(self.D.shape[1])
 
 
 @dataclass(frozen=True)
 class PlanarLoops:
-    """Loops that share joints and move in one plane. `loops` are indices in `robot.loops`, `places` those in q."""
+    """Loops that share joints and move in one plane. `loops` are indices in `robot.loops`, `places` indices in q."""
 
     loops: tuple[int, ...]
     places: tuple[int, ...]
@@ -95,9 +106,9 @@ class PlanarLoops:
     size: float  # the longest vector [m]
 
     def equations(self, known: Mapping[int, float]) -> Equations | None:
-        """The loop equations for known values of some coordinates, by index in q.
+        """The loop equations; `known` has the values of held coordinates, by index in q.
 
-        None where closures contradict or repeat each other about the orientation of links.
+        It is None where closures prescribe the relative orientation of the same links twice.
         """
         group: dict[int, int] = {}
         factor: dict[int, complex] = {}
@@ -158,8 +169,9 @@ class PlanarLoops:
 
 
 def _merged(group: dict[int, int], factor: dict[int, complex], closing: Closing) -> bool:
-    """Joins the groups of two links with a constant relative turn: Theta_child = turn Theta_parent. False where they
-    were one.
+    """Joins the groups of two links with a constant relative turn, Theta_child = turn Theta_parent.
+
+    It is False where the links are in one group already.
     """
     a, b = closing.parent, closing.child
     if group[a] == group[b]:
@@ -177,7 +189,7 @@ def _merged(group: dict[int, int], factor: dict[int, complex], closing: Closing)
 
 
 def components(tree: Tree) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
-    """(loops, links) for each set of loops that share joints: indices in `tree.closures` and in `tree.links`."""
+    """(loops, links) for each set of loops that share joints, as indices in `tree.closures` and in `tree.links`."""
     found: list[tuple[set[int], set[int]]] = []
     for index, closure in enumerate(tree.closures):
         loops, links = {index}, set(_between(tree, closure.parent.link, closure.child.link))
@@ -189,7 +201,7 @@ def components(tree: Tree) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
 
 
 def _between(tree: Tree, a: int, b: int) -> list[int]:
-    """The links on the path between two links, without the one that carries both."""
+    """The indices of the links on the path between two links, without their nearest common ancestor."""
     above: list[list[int]] = []
     for link in (a, b):
         path = []
@@ -203,7 +215,7 @@ def _between(tree: Tree, a: int, b: int) -> list[int]:
 
 
 def planar_loops(tree: Tree, loops: Sequence[int], links: Sequence[int]) -> PlanarLoops | None:
-    """The loops of one component as planar ones; None where they are not, or have joints of other kinds."""
+    """One set of loops as planar loops; None where it is not planar or has joints other than hinges and slides."""
     kinds = {tree.links[i].kind for i in links}
     if not kinds <= {"revolute", "prismatic"} or "revolute" not in kinds:
         return None
@@ -241,7 +253,7 @@ def planar_loops(tree: Tree, loops: Sequence[int], links: Sequence[int]) -> Plan
 
 
 def _places(tree: Tree, links: Sequence[int]) -> dict[int, FrameAtZero]:
-    """Frames of links at q = 0, seen from the link that carries all of them, which is included."""
+    """The poses of links at q = 0 in the link from which all of them start, which is included."""
     zeros = [0.0] * tree.nq
     places: dict[int, FrameAtZero] = {}
     for i in links:  # parents first
@@ -264,7 +276,7 @@ def _across(a: Array, b: Array) -> bool:
 def _closing(
     closure: Closure, places: Mapping[int, FrameAtZero], normal: Array, flat: Callable[[Array], complex]
 ) -> Closing | None:
-    """A closure in the plane; None where its kind or its axis does not fit."""
+    """A closure in the plane; None where its kind or its axis does not allow a planar motion."""
     a, b = _seen(closure.parent, places), _seen(closure.child, places)
     z_a, z_b = a.R[:, 2], b.R[:, 2]
     ends = closure.parent.link, closure.child.link, flat(a.p), flat(b.p)

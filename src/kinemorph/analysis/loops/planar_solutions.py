@@ -2,22 +2,22 @@
 
 The equations of `planar_equations` are linear in the turns of links, so a combination of loops may have two unknowns
 only: a dyad (an Assur group of two links), whose solutions are intersections of two circles, or of a circle and a line.
-The solution of a dyad is known to the remaining equations, and so on. Most linkages separate into dyads like this.
+Its solution is then known in the remaining equations, and the next dyad is solved. Most linkages separate into dyads.
 Where two loops are left with four turns and no dyad among them, as in a Stephenson six-bar driven from its outer loop,
 two turns are eliminated linearly; the conditions
 
     |T_c| = 1,  |T_d| = 1      with T_c, T_d affine in x = T_a and y = T_b
 
-become polynomials in x and y, quadratic in y. Their resultant by y,
+become polynomials in x and y, quadratic in y: A_k y^2 + B_k y + C_k = 0. Their resultant with respect to y,
 
     (A1 C2 - A2 C1)^2 - (A1 B2 - A2 B1) (B1 C2 - B2 C1) = 0
 
 has degree 6 in x: six solutions at most, of which the real ones have |x| = 1. No solution is missed.
 
-Each block has an orientation, the sign of the determinant of its equations' derivative by its unknowns, turns first.
-Complex-linear combinations of equations do not change it, so it belongs to the mechanism: for a dyad of two links it is
-+ where, going round the loop, the turn from the first to the second is counterclockwise. It changes only where the
-block is singular.
+Equations that are solved together are a block. Each block has an orientation: the sign of the determinant of the
+derivatives of its equations with respect to its unknowns, turns first. Complex-linear combinations of equations do not
+change it, so it is a property of the mechanism: for a dyad of two links it is + where, going round the loop, the
+rotation from the first link to the second is counterclockwise. It changes only where the block is singular.
 """
 
 from __future__ import annotations
@@ -32,17 +32,20 @@ import numpy.typing as npt
 from kinemorph.algebra.arrays import Array
 from kinemorph.analysis.loops.planar_equations import Complex, Equations
 
-RANK = 1e-9  # of the size of the loops: smaller coefficients count as zero
-DOUBLE = 1e-9  # of the size: circles that miss each other by less touch
-NEAR_CIRCLE = 0.05  # roots x of the resultant this near to |x| = 1 are tried by Newton's method
-SAME = 1e-6  # [rad], solutions nearer to each other are the same
-LARGEST = 3  # loops in one block at most
-MOST_UNKNOWNS = 16  # unknowns among which a block is searched for
-MOST_SOLUTIONS = 4096
+RANK = 1e-9  # coefficients below this, relative to the size of the loops, count as zero
+DOUBLE = 1e-9  # circles that miss each other by less than this, relative to the size of the loops, touch
+NEAR_CIRCLE = 0.05  # roots x of the resultant this near to |x| = 1 are improved by Newton's method
+SAME = 1e-6  # [rad], solutions that differ by less are the same
+LARGEST = 3  # most loops in one block
+MOST_UNKNOWNS = 16  # most unknowns among which a block is searched for
+MOST_SOLUTIONS = 4096  # most solutions to list
 
 
 class Block(NamedTuple):
-    """Unknowns that `rows` (m, L), combinations of loops, determine: groups that turn, and slides; 2 m in all."""
+    """2 m unknowns that m combinations of the L loop equations determine; `rows` (m, L) has their coefficients.
+
+    `turns` are the groups of links whose turns are unknown, `slides` the slides whose travels are unknown.
+    """
 
     turns: tuple[int, ...]
     slides: tuple[int, ...]
@@ -50,7 +53,7 @@ class Block(NamedTuple):
 
 
 class Solution(NamedTuple):
-    """Turns of all groups (1 + r,) and travels of all slides (p,), and the orientation of each block."""
+    """A solution: turns of all groups (1 + r,), travels of all slides (p,) [m], and the orientation of each block."""
 
     turns: Complex
     travels: Array
@@ -58,11 +61,11 @@ class Solution(NamedTuple):
 
 
 class Undecided(Exception):
-    """A block for which no elimination is implemented, or with too many solutions to list."""
+    """Raised for a block for which no elimination is implemented, and where there are too many solutions to list."""
 
 
 def blocks(equations: Equations, size: float) -> list[Block] | None:
-    """The equations in blocks, each solvable after those before it; None where they do not determine all unknowns."""
+    """The equations in blocks, each solvable after the earlier ones; None where they do not determine all unknowns."""
     C, D, carriers, _, _ = equations
     basis: Complex = np.eye(len(C), dtype=complex)
     used = np.hstack([np.abs(C), np.abs(D) * size]) > RANK * size
@@ -83,7 +86,11 @@ def blocks(equations: Equations, size: float) -> list[Block] | None:
 def _of_one_loop(
     used: npt.NDArray[np.bool_], carriers: Sequence[int], basis: Complex, turns: set[int], slides: set[int]
 ) -> Block | None:
-    """The first loop that has two unknowns alone, as most dyads of long linkages do."""
+    """The equations and unknowns of the first loop that has exactly two unknowns; None if there is no such loop.
+
+    Most dyads of long linkages are loops of that kind. `used` (loops, angles + slides) tells which unknowns each loop
+    has, and `turns` and `slides` are the numbers of those that are not solved for yet.
+    """
     count = used.shape[1] - len(carriers)
     for row in basis:
         loop = int(np.argmax(np.abs(row)))
@@ -114,7 +121,7 @@ def _smallest(
 
 
 def _left_null(A: Complex, tolerance: float) -> Complex:
-    """Orthonormal rows y with y A = 0."""
+    """Orthonormal rows y with y A = 0; singular values up to the tolerance count as zero."""
     if not A.shape[1]:
         return np.eye(len(A), dtype=complex)
     U, S, _ = np.linalg.svd(A)
@@ -123,7 +130,7 @@ def _left_null(A: Complex, tolerance: float) -> Complex:
 
 
 def _without(basis: Complex, rows: Complex) -> Complex:
-    """Orthonormal rows of the rest of a row space; rows that are unaffected stay unchanged."""
+    """An orthonormal basis of the row space of `basis` without `rows`; rows orthogonal to `rows` stay unchanged."""
     rest = basis - (basis @ rows.conj().T) @ rows
     sizes = np.linalg.norm(rest, axis=1)
     whole, cut = rest[sizes > 1.0 - RANK], rest[sizes <= 1.0 - RANK]
@@ -132,9 +139,10 @@ def _without(basis: Complex, rows: Complex) -> Complex:
 
 
 def solutions(equations: Equations, parts: Sequence[Block], size: float) -> tuple[list[Solution], list[str]]:
-    """(all real solutions, reasons for missing ones): every block is solved for every solution of those before it.
+    """(all real solutions, reasons why others do not exist); each block is solved for each solution of earlier blocks.
 
-    Raises Undecided at a block of several loops that is not four turns, and where there are too many solutions.
+    `size` [m] is the size of the loops. Raises Undecided at a block of several loops whose unknowns are not four turns,
+    and where there are too many solutions.
     """
     C, D, carriers, _, _ = equations
     begun = [Solution(np.where(np.arange(C.shape[1]) == 0, 1.0 + 0j, 0j), np.zeros(D.shape[1]), ())]
@@ -164,7 +172,7 @@ def solutions(equations: Equations, parts: Sequence[Block], size: float) -> tupl
 def signs_at(
     equations: Equations, parts: Sequence[Block], turns: Complex, travels: Array, size: float
 ) -> tuple[int, ...]:
-    """The orientation of each block at given turns (1 + r,) and travels (p,)."""
+    """The orientation of each block at given turns (1 + r,) and travels (p,): 1, -1, or 0 where it is singular."""
     C, D, carriers, _, _ = equations
     found = []
     for block in parts:
@@ -178,7 +186,11 @@ def signs_at(
 
 
 def _derivative(a: Complex, d: Complex, along: Sequence[int], turns: Complex, travels: Array) -> Array:
-    """The derivative of one block's equations, real and imaginary parts (2 m, 2 m), by angles and travels."""
+    """The derivative of the equations of one block with respect to its angles and travels, shape (2 m, 2 m).
+
+    Its rows are the real parts, then the imaginary parts. The equations are
+    constant + a turns + sum over slides k of d_k travels_k (turns[along[k]], or 1 where along[k] is -1) = 0.
+    """
     by_turn = a.copy()
     by_slide = d.copy()
     for k, carrier in enumerate(along):
@@ -204,7 +216,7 @@ Answers = list[tuple[Complex, Array]]
 
 
 def _solved(constant: Complex, a: Complex, d: Complex, along: Sequence[int], size: float) -> tuple[Answers, str]:
-    """(solutions, why there is none): turns and travels of one block."""
+    """(solutions of one block as turns and travels, the reason where there is none); see `_derivative` for symbols."""
     turns, slides = a.shape[1], d.shape[1]
     if len(constant) == 2 and turns == 4:
         return [(np.exp(1j * angles), np.zeros(0)) for angles in _four_turns(constant, a, size)], ""
@@ -221,7 +233,10 @@ def _solved(constant: Complex, a: Complex, d: Complex, along: Sequence[int], siz
 
 
 def _two_circles(c: complex, a: complex, b: complex, size: float) -> tuple[Answers, str]:
-    """c + a T1 + b T2 = 0 for the turns T1 and T2, of size 1: two links between two points."""
+    """(solutions of c + a T1 + b T2 = 0, or the reason why there is none): two links between two points.
+
+    The unknowns are the turns T1 and T2 of the links, |T1| = |T2| = 1.
+    """
     distance, first, second = abs(c), abs(a), abs(b)
     if distance > first + second + DOUBLE * size or distance < abs(first - second) - DOUBLE * size:
         return [], (
@@ -229,7 +244,7 @@ def _two_circles(c: complex, a: complex, b: complex, size: float) -> tuple[Answe
             f"{distance:.4g} m"
         )
     if not distance > RANK * size:
-        return [], "two links of one length end in the same point, so that they may point anywhere"
+        return [], "two links of the same length end in the same point, so that they may have any direction"
     along = (distance**2 + first**2 - second**2) / (2.0 * distance)  # of -a T1, along the line from start to end
     high = np.sqrt(max(0.0, first**2 - along**2))
     answers = []
@@ -241,12 +256,15 @@ def _two_circles(c: complex, a: complex, b: complex, size: float) -> tuple[Answe
 
 
 def _circle_and_line(c: complex, a: complex, d: complex, size: float) -> tuple[Answers, str]:
-    """c + a T + s d = 0 for the turn T, of size 1, and the travel s of a slide: a link between a point and a line."""
+    """(solutions of c + a T + s d = 0, or the reason why there is none): a link between a point and a line.
+
+    The unknowns are the turn T of the link, |T| = 1, and the travel s of the slide along the line.
+    """
     off = abs((c * d.conjugate()).imag) / abs(d)
     if off > abs(a) + DOUBLE * size:
         return [], f"a link of {abs(a):.4g} m has to reach a slide {off:.4g} m away"
     if abs(a) < RANK * size:
-        return [], "a link of no length may point anywhere"
+        return [], "a link of length zero may have any direction"
     middle = -(c * d.conjugate()).real / abs(d) ** 2
     half = np.sqrt(max(0.0, abs(a) ** 2 - off**2)) / abs(d)
     answers = []
@@ -257,12 +275,15 @@ def _circle_and_line(c: complex, a: complex, d: complex, size: float) -> tuple[A
 
 
 def _turning_slide(c: complex, a: complex, d: complex, size: float) -> tuple[Answers, str]:
-    """c + (a + s d) T = 0 for the turn T, of size 1, and the travel s: a slide on a link that turns with it."""
+    """(solutions of c + (a + s d) T = 0, or the reason why there is none): a slide on a link that turns.
+
+    The unknowns are the turn T of the link, |T| = 1, and the travel s of the slide.
+    """
     off = abs((a * d.conjugate()).imag) / abs(d)
     if off > abs(c) + DOUBLE * size:
-        return [], f"a slide that passes its hinge at {off:.4g} m has to end {abs(c):.4g} m away"
+        return [], f"a slide that passes its hinge at a distance of {off:.4g} m has to end {abs(c):.4g} m from it"
     if abs(c) < RANK * size:
-        return [], "a slide ends in its own hinge, so that it may point anywhere"
+        return [], "a slide ends in its own hinge, so that it may have any direction"
     middle = -(a * d.conjugate()).real / abs(d) ** 2
     half = np.sqrt(max(0.0, abs(c) ** 2 - off**2)) / abs(d)
     answers = []
@@ -273,7 +294,7 @@ def _turning_slide(c: complex, a: complex, d: complex, size: float) -> tuple[Ans
 
 
 def _two_lines(c: complex, d: Complex) -> tuple[Answers, str]:
-    """c + s1 d1 + s2 d2 = 0 for the travels s1 and s2 of two slides."""
+    """(the solution of c + s1 d1 + s2 d2 = 0, or the reason why there is none); s1, s2 are travels of two slides."""
     A = np.array([d.real, d.imag])
     if abs(np.linalg.det(A)) < RANK * abs(d[0]) * abs(d[1]):
         return [], "two slides are parallel"
@@ -284,7 +305,7 @@ def _two_lines(c: complex, d: Complex) -> tuple[Answers, str]:
 
 
 def _four_turns(constant: Complex, a: Complex, size: float) -> list[Array]:
-    """All real angles (4,) with constant + a exp(i angles) = 0, two equations."""
+    """All solutions, as arrays of four real angles, of the two equations constant (2,) + a (2, 4) exp(i angles) = 0."""
     pairs = sorted(combinations(range(4), 2), key=lambda pair: -abs(np.linalg.det(a[:, list(pair)])))
     c, d = pairs[0]
     x, y = (k for k in range(4) if k not in (c, d))
@@ -308,7 +329,10 @@ def _four_turns(constant: Complex, a: Complex, size: float) -> list[Array]:
 
 
 def _quadratic(k: complex, u: complex, w: complex) -> tuple[Complex, Complex, Complex]:
-    """|k + u x + w y|^2 = 1 times y, on |x| = |y| = 1: (A, B, C) of A y^2 + B y + C, each by powers -1, 0, 1 of x."""
+    """The coefficients of |k + u x + w y|^2 = 1 on |x| = |y| = 1, times y: (A, B, C) of A y^2 + B y + C = 0.
+
+    A, B and C have the coefficients of the powers -1, 0 and 1 of x.
+    """
     size = abs(k) ** 2 + abs(u) ** 2 + abs(w) ** 2 - 1.0
     A = w * np.array([u.conjugate(), k.conjugate(), 0.0])
     B = np.array([k * u.conjugate(), size, k.conjugate() * u])
@@ -321,7 +345,7 @@ def _at(powers: Complex, x: complex) -> complex:
 
 
 def _resultant_roots(one: tuple[Complex, ...], two: tuple[Complex, ...]) -> Complex:
-    """Values of x for which both quadratics have a common root."""
+    """The values of x for which two quadratics in y, see `_quadratic`, have a common root."""
     (A1, B1, C1), (A2, B2, C2) = one, two
 
     def minor(p: Complex, q: Complex, r: Complex, s: Complex) -> Complex:
@@ -337,7 +361,7 @@ def _resultant_roots(one: tuple[Complex, ...], two: tuple[Complex, ...]) -> Comp
 
 
 def _polished(constant: Complex, a: Complex, angles: Array, size: float) -> Array | None:
-    """The angles after Newton's method, where it ends near its start."""
+    """The angles (4,) after Newton's method; None where it does not converge near the given angles."""
     begun = angles.copy()
     for _ in range(30):
         turns = np.exp(1j * angles)

@@ -1,8 +1,8 @@
-"""The configurations a robot may take: limits, couplings, unit quaternions.
+"""The configurations that a robot may take: limits, couplings, unit quaternions.
 
-Every step is taken on the manifold (model.configuration) and then put back inside. A velocity is at a limit where the
-coordinate it moves is; that is known for coordinates that correspond to one velocity (hinges, slides, screws, the
-heading of a planar joint). The positions of planar and free joints, where limited at all, are only clipped.
+Every step is taken on the manifold (model.configuration), and its result is put back inside the limits. A velocity is
+at a limit where its coordinate is; this is known for coordinates that belong to one velocity (hinges, slides, screws,
+the heading of a planar joint). Positions of planar and free joints are clipped to their limits, if they have any.
 """
 
 from __future__ import annotations
@@ -23,13 +23,14 @@ ONE_TO_ONE = {
     "prismatic": (0, 0),
     "helical": (0, 0),
     "planar": (2, 2),
-}  # places in the step's q and v
+}  # kind of joint step -> index of the coordinate in its q, index of the velocity in its v
 
 
 class Ranges:
-    """The range of q. `frames` are the frames to be placed: joints that move none of them keep their coordinates.
+    """The allowed configurations of a robot; `limits` tells whether the limits of joints count.
 
-    `linked` are sets of joints that loops connect: moving one of them moves all.
+    `frames` are the frames that have targets: joints that move none of them keep their coordinates. `linked` are sets
+    of joints that loops connect: a motion of one joint of a set moves all of them.
     """
 
     def __init__(
@@ -40,10 +41,10 @@ class Ranges:
         self.frames = frames
         self.linked = linked
 
-    # ── moving about ──────────────────────────────────────────────────────────────────────────────────────────────
+    # ── steps ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def inside(self, q: Array) -> Array:
-        """q with limits kept, coupled joints on their leaders, and quaternions of length 1."""
+        """q (nq,) clipped to its limits, with quaternions of length 1 and coupled joints that follow their leaders."""
         q = np.clip(q, *self.bounds)
         for part in self._quaternions:
             q[part] /= np.linalg.norm(q[part])
@@ -52,11 +53,11 @@ class Ranges:
         return q
 
     def moved(self, q: Array, dv: Array) -> Array:
-        """q after the step dv, put back inside."""
+        """The configuration after a step dv (nv,) from q, put back inside the limits."""
         return self.inside(np.asarray(integrate(self.robot, q, self.leading @ dv)))
 
     def held(self, q: Array, push: Array) -> npt.NDArray[np.bool_]:
-        """Velocities at a limit and pushed against it, shape (nv,)."""
+        """A mask (nv,) of the velocities that are at a limit and that `push` (nv,), the descent, moves beyond it."""
         lower, upper = self.bounds
         at_lower, at_upper = np.zeros((2, self.robot.nv), dtype=bool)
         coordinates, velocities = self._pairs
@@ -65,8 +66,9 @@ class Ranges:
         return np.asarray((at_lower & (push < 0.0)) | (at_upper & (push > 0.0)))
 
     def elsewhere(self, q: Array, frames: Collection[str], rng: np.random.Generator) -> Array:
-        """q with new random values of joints: those that move `frames` and no other frame; if there are none, all that
-        move a frame.
+        """q with new random values for the joints that move `frames` and no other frame.
+
+        Where there are no such joints, all joints that move a frame get new values.
         """
         mine = np.any([self._moving[frame] for frame in frames], axis=0)
         others = np.any([np.zeros_like(mine), *(self._moving[f] for f in self.frames if f not in frames)], axis=0)
@@ -78,18 +80,18 @@ class Ranges:
         lower, upper = self.bounds
         return [name for name, x, a, b in zip(self.robot.q_names, q, lower, upper, strict=True) if x in (a, b)]
 
-    # ── what the robot allows ─────────────────────────────────────────────────────────────────────────────────────
+    # ── limits and couplings ──────────────────────────────────────────────────────────────────────────────────────
 
     @cached_property
     def bounds(self) -> tuple[Array, Array]:
-        """Lower and upper limits of q, (nq,) each; a leader is bound by the limits of its followers too."""
+        """The lower and upper limits of q, (nq,) each; the limits of followers also restrict their leader."""
         if not self.limits:
             return np.full(self.robot.nq, -np.inf), np.full(self.robot.nq, np.inf)
         return coupled_limits(self.robot)
 
     @cached_property
     def leading(self) -> Array:
-        """All velocities from those of the leaders, (nv, nv): a coupled joint's row is a multiple of its leader's."""
+        """The matrix (nv, nv) that makes velocities of coupled joints multiples of the velocities of their leaders."""
         matrix = np.eye(self.robot.nv)
         for joint, (leader, multiplier, _) in self._followers.items():
             row = self.robot.v_slice(joint)
@@ -99,12 +101,12 @@ class Ranges:
 
     @cached_property
     def _followers(self) -> dict[str, tuple[str, float, float]]:
-        """Coupled joint -> (leader that follows no other, multiplier, offset)."""
+        """Coupled joint -> (leader that follows no other joint, multiplier, offset)."""
         return dict(followers(self.robot.couplings))
 
     @cached_property
     def _pairs(self) -> tuple[list[int], list[int]]:
-        """Coordinates that correspond to one velocity, and those velocities."""
+        """The indices of coordinates that belong to one velocity, and the indices of these velocities."""
         coordinates, velocities = [], []
         for joint in self.robot.joints:
             q, v = self.robot.q_slice(joint.name).start, self.robot.v_slice(joint.name).start
@@ -117,13 +119,13 @@ class Ranges:
 
     @cached_property
     def _quaternions(self) -> list[slice]:
-        """The slices of quaternions in q: they have no unit and come last in their joint."""
+        """The slices of quaternions in q: the last four coordinates of a joint that has coordinates without unit."""
         ends = [self.robot.q_slice(joint.name).stop for joint in self.robot.joints if "" in joint.table.q_units]
         return [slice(end - 4, end) for end in ends]
 
     @cached_property
     def _moving(self) -> dict[str, npt.NDArray[np.bool_]]:
-        """For every frame: the coordinates that move it, shape (nq,)."""
+        """Frame -> a mask (nq,) of the coordinates that move it."""
         robot, masks = self.robot, {}
         leaders = {joint: leader for joint, (leader, _, _) in self._followers.items()}
         for frame in self.frames:

@@ -4,7 +4,7 @@ equilibrium          `equilibrium`: a state at rest that stays at rest
 equilibrium_search   the search for an equilibrium: Newton steps and a damped motion
 linearize            `linearize`: the linear equations about any state
 poles                `poles`: eigenvalues, damping, mode shapes
-eigenproblems        the eigenvalue problems of poles
+eigenproblems        the eigenvalue problems that give the poles
 stability            whether an equilibrium is stable
 sensitivities        `sensitivities`: how a motion changes with parameters, inputs and the initial state
 pole_sensitivities   `pole_sensitivities`: how poles change with parameters

@@ -1,11 +1,11 @@
 """Eigenvalues of a linearized plant, by three methods.
 
-    M a + K w = 0, both symmetric         (K - omega^2 M) psi = 0, by Cholesky's factor of M: real, to full accuracy
+    M a + K w = 0, M and K symmetric      (K - omega^2 M) psi = 0, by Cholesky's factor of M: real, to full accuracy
     ds/dt = A s                           eigenvalues of A
-    rows without accelerations            E ds/dt = F s with a singular E, by inversion about a shift; infinite
+    equations without accelerations       E ds/dt = F s with a singular E, by inversion about a shift; infinite
                                           eigenvalues are left out
 
-All of it uses NumPy alone.
+NumPy suffices for all three.
 """
 
 from __future__ import annotations
@@ -26,21 +26,21 @@ from kinemorph.mechanics.trees.charts import CHARTS
 from kinemorph.mechanics.trees.motions import ELEMENTARY
 
 Complex = npt.NDArray[np.complex128]
-SYMMETRIC = 1e-11  # K and M count as symmetric up to this, against their largest entry
+SYMMETRIC = 1e-11  # K and M count as symmetric up to this error, relative to their largest entry
 RIGID = 1e-12  # a stiffness per mass below this, relative to the largest, is zero
-NEARLY_ZERO = 1e-6  # eigenvalues below this, relative to the largest, are zero: rounding spreads double ones
+NEARLY_ZERO = 1e-6  # eigenvalues below this, relative to the largest, are zero: rounding moves double zeros that far
 INFINITE = 1e-8  # eigenvalues of the inverse below this, relative to the largest, are infinite poles
 
 
 class Motions(NamedTuple):
-    """Poles and their motions in all states s, columns (ns, n), not yet sorted or scaled."""
+    """Poles (n,), and their motions in all states s as columns (ns, n), not yet sorted or scaled."""
 
     values: Complex
     vectors: Complex
 
 
 def of_linear(linear: Linearization) -> Motions:
-    """Poles by the symmetric problem where the plant is conservative and at rest, else by the eigenvalues of A."""
+    """Poles from the symmetric problem where the plant is conservative and at rest, else from the eigenvalues of A."""
     second = linear.second_order
     if second is not None and not linear.point.v.any():
         Z, V = linear.directions
@@ -54,10 +54,11 @@ def of_linear(linear: Linearization) -> Motions:
 
 
 def _of_deviations(linear: Linearization) -> Array:
-    """A for a w that is measured from the motion itself, which continues at v, and not from the present configuration.
+    """The matrix A for displacements w from the motion at velocity v, instead of from the configuration q.
 
-    A pole is a growth per time, so that the coordinates have to move along. For joints of one axis nothing changes. For
-    others a deviation is seen from moving axes:  dw/dt = change of v - (d carried / dw) w, for a rotation -v x w.
+    A pole is a growth rate of the deviation from a motion, so that the coordinates have to move with it. For joints of
+    one axis nothing changes. For others a deviation is measured in moving axes:  dw/dt = dv - (d carried / dw) w, where
+    the last term is -v x w for a rotation.
     """
     A, v = linear.A.copy(), linear.point.v
     for place in linear.plant.manifold if v.any() else ():
@@ -74,7 +75,7 @@ def _is_symmetric(matrix: Array) -> bool:
 
 
 def _of_symmetric(M: Array, K: Array, Z: Array) -> Motions:
-    """omega^2 and psi of (K - omega^2 M) psi = 0; a negative omega^2 gives two real poles."""
+    """Poles i omega and motions Z psi from (K - omega^2 M) psi = 0; a negative omega^2 gives two real poles."""
     M, K = 0.5 * (M + M.T), 0.5 * (K + K.T)
     if not len(M):
         return Motions(np.zeros(0, complex), np.zeros((2 * len(Z), 0), complex))
@@ -96,8 +97,9 @@ def _of_symmetric(M: Array, K: Array, Z: Array) -> Motions:
 
 
 def _without_repeated_zeros(A: Array, values: Complex) -> npt.NDArray[np.intp]:
-    """Indices of the eigenvalues to list; zeros are made exact, and listed as often as they have independent
-    vectors.
+    """Indices of the eigenvalues of A to list; eigenvalues near zero are set to zero in `values`.
+
+    Zero is listed as often as it has independent eigenvectors.
     """
     size = np.abs(values).max(initial=0.0)
     scale = np.linalg.norm(A, 2) if len(A) else 0.0
@@ -110,7 +112,7 @@ def _without_repeated_zeros(A: Array, values: Complex) -> npt.NDArray[np.intp]:
 
 
 def of_pencil(slopes: Slopes, point: Point) -> Motions:
-    """Finite eigenvalues of  E ds/dt = F s  with a singular E, through (F - shift E)^-1 E."""
+    """Poles from the finite eigenvalues of  E ds/dt = F s  with a singular E, computed from (F - shift E)^-1 E."""
     plant = slopes.plant
     nv, ns = plant.nv, plant.ns
     blocks = slopes.blocks(point, np.zeros(slopes.n))
@@ -123,8 +125,8 @@ def of_pencil(slopes: Slopes, point: Point) -> Motions:
     shift = _best_shift(E, F)
     if shift is None:
         raise UnsupportedError(
-            f"plant '{plant.name}': its linearized equations do not determine the motion, some repeat each other or "
-            "hold for any state. Make sure that there is one equation for each unknown."
+            f"plant '{plant.name}': its linearized equations do not determine the motion, because some are redundant "
+            "or hold for any state. Give one independent equation for each unknown."
         )
     values, vectors = np.linalg.eig(np.linalg.solve(F - shift * E, E))
     kept = np.abs(values) > INFINITE * np.abs(values).max(initial=0.0)
@@ -135,7 +137,7 @@ def of_pencil(slopes: Slopes, point: Point) -> Motions:
 
 
 def _best_shift(E: Array, F: Array) -> float | None:
-    """A shift with which F - shift E is best conditioned, None where it is singular for all shifts tried."""
+    """The shift for which F - shift E has the best condition number; None where it is singular for all shifts tried."""
     size = np.abs(F).max(initial=0.0) / max(np.abs(E).max(initial=0.0), 1e-300)
     tried = [math.pi / 3.0 * size**power for power in (0.0, 0.25, 0.5, 0.75, 1.0)]
     conditions = [float(np.linalg.cond(F - shift * E)) for shift in tried]

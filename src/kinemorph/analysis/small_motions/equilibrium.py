@@ -1,7 +1,7 @@
-"""Static equilibrium: a state at rest that stays at rest, and its stability.
+"""`equilibrium`: a state at rest that stays at rest, and its stability.
 
-`equilibrium_search` searches for it; `stability` judges it. A failed search is a result as well, and names the joint
-where a force is left over.
+`equilibrium_search` finds the state, `stability` its stability. A failed search gives a result, too, which names the
+joint with an unbalanced force.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ from kinemorph.plants.robot_plant import plant as as_plant
 from kinemorph.plants.user_laws import Law
 from kinemorph.shown import Shown
 
-KICK = 0.05  # [rad or m], the displacement from an unstable equilibrium
-KICKS = 10
+KICK = 0.05  # [rad or m], the displacement with which the search leaves an unstable equilibrium
+KICKS = 10  # unstable equilibria that one search may leave
 
 
 @dataclass(frozen=True, eq=False)
 class Equilibrium(Shown):
-    """The result of a search for an equilibrium. True where it found one. Made by `equilibrium`.
+    """The result of `equilibrium`. As a bool it is True where an equilibrium was found.
 
-    `q` (nq,), `x` (nx,), `u` (nu,), `p`    the state at rest
-    `residual` (nv + nx,)         forces left unbalanced [N m or N], then rates of x; `worst` is the largest force
+    `q` (nq,), `x` (nx,)          the state at rest; `u` (nu,) and `p` (np,) are the inputs and parameters
+    `residual` (nv + nx,)         unbalanced forces [N m or N], then rates of x; `worst` is the largest force
     `stable`                      True, False, or None where linear equations do not decide; `reason` says why
     `message`                     the outcome as a sentence
     """
@@ -83,10 +83,11 @@ def equilibrium(
 
     `q`, `x`          the guess, by name or in order; by default the plant's initial state
     `u`, `p`, `t`     constant inputs, parameters and time; `m`, the memory of elements. Constraints that depend on
-                      time are those at `t`
-    `forces`          a law of generalized forces, as for `simulate`; `locked` are joints that do not move
-    `stable`          search for a stable one: follow the damped motion downhill, and leave unstable equilibria
+                      time are taken at `t`
+    `forces`          a user law of generalized forces, as for `simulate`; `locked` are joints that do not move
+    `stable`          search for a stable equilibrium: follow the damped motion downhill, and leave unstable ones
     `tolerance`       of the unbalanced forces, relative to the largest force or stiffness (per rad or m) of the search
+    `iterations`      the most steps of the search
     `regularizer`     k [1/s^2] of the damped steps
 
     Where no equilibrium is found, the result says so and names the joint with the largest unbalanced force.
@@ -104,11 +105,11 @@ def equilibrium(
     except KinemorphError as error:
         return _broken(search, start, str(error))
     except np.linalg.LinAlgError:
-        return _broken(search, start, "forces or their slopes are too large for numbers. Start elsewhere.")
+        return _broken(search, start, "forces or their derivatives are too large to compute with. Start elsewhere.")
 
 
 def _settled(search: Search, start: Point, most: int) -> Equilibrium:
-    """The result of the search from a guess."""
+    """The result of the search from the guess `start`, with at most `most` steps."""
     here = search.at(start)
     for _ in range(KICKS + 1):
         here = search.settle(here, most)
@@ -122,18 +123,18 @@ def _settled(search: Search, start: Point, most: int) -> Equilibrium:
 
 
 def _away(search: Search, found: Poles) -> Array:
-    """A small displacement along the fastest growing motion."""
+    """A small displacement (nv,) along the fastest growing motion."""
     shape = found.vectors[int(np.argmax(found.alpha)), : search.plant.nv].real
     return np.asarray(KICK * shape / max(float(np.abs(shape).max(initial=0.0)), 1e-300))
 
 
 def _found(search: Search, here: Balance, verdict: Stability) -> Equilibrium:
-    """An equilibrium with its stability."""
+    """The result of a search that found an equilibrium with this stability."""
     word = {True: "stable", False: "not stable", None: "marginal"}[verdict.stable]
     message = f"Equilibrium of '{search.plant.name}' after {search.count} iterations, {word}: {verdict.reason}"
-    led = search.slopes.led(here.point)
-    if led:
-        message += f" Constraint '{led}' moves at t = {here.point.t:g} s; forces are balanced as it stands then."
+    moving = search.slopes.moving_constraint(here.point)
+    if moving:
+        message += f" Constraint '{moving}' changes with time; it is taken as it is at t = {here.point.t:g} s."
     return _result(search, here, True, verdict.stable, verdict.reason, message)
 
 
@@ -141,10 +142,10 @@ def _failed(search: Search, here: Balance, most: int) -> Equilibrium:
     """The result of a search that found no equilibrium."""
     why = f"No equilibrium of '{search.plant.name}' was found in {search.count} iterations (of at most {most}): "
     if here.opened > CLOSED:
-        why += f"loops stay open by {here.opened:.3g} [m or rad]. Start from an assembled configuration."
+        why += f"loops stay open by {here.opened:.3g} [m or rad]. Start from a closed configuration, see close_loops."
     else:
         why += _unbalanced(search, here)
-    return _result(search, here, False, None, "It is no equilibrium.", why)
+    return _result(search, here, False, None, "This is not an equilibrium.", why)
 
 
 def _unbalanced(search: Search, here: Balance) -> str:
@@ -154,18 +155,18 @@ def _unbalanced(search: Search, here: Balance) -> str:
     worst = int(np.argmax(sizes))
     if worst >= nv:
         column = search.plant.x[worst - nv]
-        return f"'{column.name}' still changes by {-free[worst]:.3g} {column.unit}/s. Start nearer to a solution."
+        return f"'{column.name}' still changes by {-free[worst]:.3g} {column.unit}/s. Start nearer to an equilibrium."
     column = search.plant.v[worst]
     unit = FORCE_UNITS.get(column.unit, "")
     return (
         f"a force of {-free[worst]:.4g} {unit}".rstrip()
-        + f" is left at '{column.name}', the largest of all. Start nearer to a solution, or see that something "
-        "holds that coordinate: a joint, a spring, an input."
+        + f" is left at '{column.name}', the largest of all. Start nearer to an equilibrium, or add a joint, a spring "
+        "or an input that supports this coordinate."
     )
 
 
 def _broken(search: Search, start: Point, why: str) -> Equilibrium:
-    """The result where the equations have no finite value during the search."""
+    """The result of a search that ended because the equations could not be evaluated; `why` is the reason."""
     nothing = np.zeros(search.slopes.n)
     point, rest = (search.last.point, search.last.residual) if search.last else (start, nothing)
     message = f"No equilibrium of '{search.plant.name}' was found: after {search.count} iterations, {why}"
@@ -178,7 +179,7 @@ def _broken(search: Search, start: Point, why: str) -> Equilibrium:
         False,
         search.count,
         None,
-        "It is no equilibrium.",
+        "This is not an equilibrium.",
         message,
         search.plant,
     )

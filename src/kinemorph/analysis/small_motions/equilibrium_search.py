@@ -1,15 +1,16 @@
-"""The search for equilibrium: Newton steps and steps of a damped motion, until no force is left over.
+"""The search for an equilibrium: Newton steps and steps of a damped motion, until all forces are balanced.
 
-The residual r(w, x) at v = 0, z = 0 is to become zero. Newton's step solves  K dy = -r, K = dr/dy; far from a solution
-such a step is arbitrary. There the inertia helps,
+The residual r(w, x) of the equations of motion, at velocity and acceleration 0, has to become zero; w are displacements
+in local coordinates, x the extra states, y = [w, x]. Newton's step solves  K dy = -r, K = dr/dy, which is arbitrary far
+from a solution. There the mass matrix M helps:
 
     (K + k M) dy = -r,    k = 100 at first                                  (EasyDyn's regularizer)
 
-one step of a strongly damped motion that creeps along the forces; it leads downhill, to where a real robot comes to
-rest. Newton takes over where its step is short, or where it goes along the forces and halves them: then the number of
-digits doubles from step to step, also near an unstable equilibrium. After each step the local coordinates are centered
-again, so that any joint manifold is allowed. Where forces leave a direction free (a cart on a rail), steps are those of
-least norm.
+is a step of a strongly damped motion. It creeps along the forces, downhill, to where a real robot comes to rest.
+Newton's step is taken where it is short, or where it goes along the forces and halves them: then the number of correct
+digits doubles with each step, also near an unstable equilibrium. After each step the local coordinates are centered
+again, so that any kind of joint is allowed. Where no force acts along a direction (a cart on a rail), the step of least
+norm is taken.
 """
 
 from __future__ import annotations
@@ -23,41 +24,44 @@ from kinemorph.algebra.arrays import Array
 from kinemorph.analysis.small_motions.plant_derivatives import Point, slopes_of
 from kinemorph.plants.programs import Plant
 
-SHORT = 0.25  # a Newton step up to this [rad or m] is near enough to be trusted
-TURN = 1.0  # the longest step of an angle [rad]
-LONG = 10.0  # the longest step of anything else in a damped motion [m or the unit of a state]
-FREE = 1e-10  # singular values of the stiffness below this, relative to the largest, leave a direction free
-CLOSED = 1e-10  # [m or rad] loops are closed up to this
-PATIENCE = 50  # steps during which a force that no stiffness opposes may stay unchanged
+SHORT = 0.25  # [rad or m], a Newton step up to this length is trusted
+TURN = 1.0  # [rad], the longest step of an angle
+LONG = 10.0  # [m or the unit of a state], the longest step of other coordinates in a damped motion
+FREE = 1e-10  # singular values of the stiffness below this, relative to the largest, count as zero
+CLOSED = 1e-10  # [m or rad], the largest gap of a closed loop
+PATIENCE = 50  # the search ends when a force that no stiffness opposes is unchanged for this many steps
 
 
 class Balance(NamedTuple):
-    """The balance at one point: forces f left over along independent y, their stiffness K and inertia M."""
+    """Unbalanced forces f, stiffness K and inertia M at one point, along n independent directions, the columns of Z."""
 
     point: Point
-    residual: Array  # (nv + nx,), forces also where there are loops
-    f: Array
-    K: Array
-    M: Array
-    Z: Array
-    opened: float  # how far loops are open
-    closing: Array  # dw that closes them
+    residual: Array  # (nv + nx,), forces, also where there are loops
+    f: Array  # (n,)
+    K: Array  # (n, n)
+    M: Array  # (n, n)
+    Z: Array  # (nv + nx, n)
+    opened: float  # the largest gap of a loop [m or rad]
+    closing: Array  # (nv,), the displacement that closes loops to first order
 
 
 class Search:
-    """One search with its settings and its largest forces."""
+    """One search for an equilibrium: its settings, the number of its steps, and the largest forces it has met."""
 
     def __init__(self, plant: Plant, *, downhill: bool, tolerance: float, regularizer: float) -> None:
         self.plant, self.slopes = plant, slopes_of(plant)
         self.downhill, self.tolerance, self.k = downhill, tolerance, regularizer
-        self.largest = np.zeros(2)  # force or stiffness so far: of mechanics, of x
+        self.largest = np.zeros(2)  # largest force or stiffness so far: of joints, of extra states x
         self.count = 0
         self.last: Balance | None = None
         turns = np.array([column.unit == "rad/s" for column in plant.v], dtype=bool)
         self.longest = np.concatenate([np.where(turns, TURN, LONG), np.full(plant.nx, LONG)])
 
     def settle(self, here: Balance, most: int) -> Balance:
-        """Steps until the forces are balanced, then a few more for the last digits."""
+        """The result of steps from `here` until the forces are balanced, then up to three more for the last digits.
+
+        At most `most` steps are made in the whole search.
+        """
         constant, since = _unopposed(here), 0
         while not self.balanced(here) and self.count < most and since < PATIENCE:
             self.count += 1
@@ -74,20 +78,17 @@ class Search:
         return here
 
     def at(self, point: Point) -> Balance:
-        """Forces, stiffness and inertia at a point, along independent directions."""
+        """Unbalanced forces, stiffness and inertia at a point, along independent directions."""
         slopes, nv = self.slopes, self.plant.nv
         rest = slopes.residual(point)
         blocks = slopes.blocks(point, np.zeros(slopes.n))
         weight = np.eye(slopes.n)
         if slopes.constrained:
-            weight[:nv, :nv] = slopes.mass(point, blocks)  # its residual is an acceleration
+            weight[:nv, :nv] = slopes.mass(point, blocks)  # under constraints the residual is an acceleration
         rest, stiff, inert = weight @ rest, weight @ np.hstack([blocks.w, blocks.x]), weight @ blocks.z
         phi, J = slopes.closure(point)
         closing = -np.linalg.pinv(J, FREE) @ phi
-        Z = slopes.directions(point).V
-        X = np.eye(self.plant.nx)[:, slopes.counted]
-        Y = np.zeros((slopes.n, Z.shape[1] + X.shape[1]))
-        Y[:nv, : Z.shape[1]], Y[nv:, Z.shape[1] :] = Z, X
+        Y = slopes.free_directions(point)
         f = Y.T @ (rest + stiff[:, :nv] @ closing)
         here = Balance(
             point, rest, f, Y.T @ stiff @ Y, Y.T @ inert @ Y, Y, float(np.abs(phi).max(initial=0.0)), closing
@@ -103,7 +104,7 @@ class Search:
         return slice(0, n), slice(n, len(here.f))
 
     def balanced(self, here: Balance) -> bool:
-        """Whether the forces are zero relative to the largest ones so far, and loops are closed."""
+        """Whether the forces are zero relative to the largest forces so far, and loops are closed."""
         small = all(
             np.abs(here.f[part]).max(initial=0.0) <= self.tolerance * largest
             for part, largest in zip(self._parts(here), self.largest, strict=True)
@@ -113,7 +114,7 @@ class Search:
     # ── steps ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _newton_step(self, here: Balance) -> tuple[Array, bool]:
-        """(dy, whether it balances the linear equations)."""
+        """(Newton's step dy (n,), whether it balances all forces of the linear equations)."""
         if not len(here.f):
             return np.zeros(0), True
         dy = -np.linalg.pinv(here.K, FREE) @ here.f
@@ -121,7 +122,7 @@ class Search:
         return dy, bool(left <= 1e-6 * np.abs(here.f).max())
 
     def _newton(self, here: Balance) -> Balance | None:
-        """Newton's step where it can be trusted, else None."""
+        """The balance after Newton's step; None where that step cannot be trusted or does not reduce the forces."""
         dy, valid = self._newton_step(here)
         if not valid or (self.downhill and not _is_positive(here.K, here.M)):
             return None
@@ -135,7 +136,7 @@ class Search:
         return new if better else None
 
     def _damped(self, here: Balance) -> Balance:
-        """A step of the damped motion: faster as long as forces keep their direction, else slower."""
+        """The balance after a step of the damped motion; later steps are longer while forces keep their direction."""
         busy = (here.f != 0.0) | (here.K != 0.0).any(axis=0) | (here.K != 0.0).any(axis=1)
         f, K, M = here.f[busy], here.K[np.ix_(busy, busy)], here.M[np.ix_(busy, busy)]
         for _ in range(60):
@@ -152,13 +153,13 @@ class Search:
         return new
 
     def step(self, here: Balance, dy: Array) -> Balance:
-        """The balance after a step, with loops closed as well as a linear step allows."""
+        """The balance after a step dy (n,), with loops closed again where short steps can close them."""
         change = here.Z @ dy
         nv = self.plant.nv
         return self.at(self._closed(self.moved(here.point, change[:nv] + here.closing, change[nv:])))
 
     def _closed(self, point: Point) -> Point:
-        """A point with loops closed by short steps; unchanged where these do not bring it nearer."""
+        """The point with its loops closed by short Newton steps, as far as each step reduces the gaps."""
         phi, J = self.slopes.closure(point)
         opened = float(np.abs(phi).max(initial=0.0))
         nothing = np.zeros(self.plant.nx)
@@ -172,14 +173,14 @@ class Search:
         return point
 
     def moved(self, point: Point, dw: Array, dx: Array) -> Point:
-        """A point with its coordinates moved, and the local coordinates centered again."""
+        """The point after displacements dw (nv,) and dx (nx,), with the local coordinates centered there."""
         s = np.concatenate([dw, np.zeros(self.plant.nv + self.plant.nx)])
         q = self.slopes.place(point.q, s) if self.plant.nv else point.q
         return replace(point, q=q, x=point.x + dx)
 
 
 def _unopposed(here: Balance) -> Array:
-    """The part of the forces that no displacement changes, shape (nv + nx,): a weight that nothing carries."""
+    """The part of the forces that no displacement changes, shape (nv + nx,), as a weight that nothing supports."""
     if not len(here.f):
         return np.zeros(len(here.Z))
     left = here.f - here.K @ (np.linalg.pinv(here.K, FREE) @ here.f)
@@ -187,14 +188,14 @@ def _unopposed(here: Balance) -> Array:
 
 
 def _size(here: Balance) -> float:
-    """The forces as accelerations, so that all units count alike."""
+    """The norm of the accelerations that the unbalanced forces cause, a size that forces of all units have."""
     if not len(here.f):
         return 0.0
     return float(np.linalg.norm(np.linalg.pinv(here.M, 1e-14) @ here.f))
 
 
 def _is_positive(K: Array, M: Array) -> bool:
-    """Whether the symmetric part of K is positive; a direction without stiffness counts as positive."""
+    """Whether the symmetric part of K is positive semidefinite; M sets the scale of rounding errors."""
     if not len(K):
         return True
     shifted = 0.5 * (K + K.T) + 1e-9 * max(float(np.abs(K).max()), 1e-300) * np.diag(

@@ -1,9 +1,9 @@
-"""Linearization of a plant about any state, with exact derivatives.
+"""`linearize`: the linear equations of a plant about any state, with exact derivatives.
 
     ds/dt = A s + B u + drift,    y = C s + D u        s, u and y measured from the point of linearization
 
-s = [w, v, x], the state in local coordinates about q. At an equilibrium the drift is zero. Mechanical plants have the
-second-order form as well,
+s = [w, v, x] is the state in local coordinates about q. At an equilibrium the drift is zero. Mechanical plants also
+have the second-order form
 
     M a + C v + K w = F u
 
@@ -26,7 +26,6 @@ from kinemorph.analysis.small_motions.plant_derivatives import (
     Point,
     Slopes,
     closed_point,
-    listed,
     point_of,
     regular_solve,
     slopes_of,
@@ -41,7 +40,7 @@ from kinemorph.model.system import System
 from kinemorph.plants.programs import Plant
 from kinemorph.plants.robot_plant import plant as as_plant
 from kinemorph.plants.user_laws import Law
-from kinemorph.words import did_you_mean
+from kinemorph.words import did_you_mean, quoted
 
 if TYPE_CHECKING:
     from kinemorph.analysis.small_motions.poles import Poles
@@ -51,8 +50,9 @@ Model = Plant | Dynamics | System | Robot
 
 @dataclass(frozen=True, eq=False)
 class SecondOrder:
-    """M a + C v + K w = F u - residual. M, C, K (nv, nv) and F (nv, nu); residual (nv,) at the point of
-    linearization.
+    """The linear equations M a + C v + K w = F u - residual near a state.
+
+    M, C and K are (nv, nv), F is (nv, nu), and `residual` (nv,) has the unbalanced forces at the state itself.
     """
 
     M: Array
@@ -64,7 +64,7 @@ class SecondOrder:
     input_names: tuple[str, ...]
 
     def save(self, path: str | os.PathLike[str]) -> tuple[Path, ...]:
-        """Writes the matrices as text, rows on lines: path.mm, path.cc, path.kk and path.ff. Gives their paths."""
+        """Writes M, C, K and F as text files path.mm, path.cc, path.kk and path.ff, and returns their paths."""
         written = []
         for suffix, matrix in ((".mm", self.M), (".cc", self.C), (".kk", self.K), (".ff", self.F)):
             target = Path(f"{os.fspath(path)}{suffix}")
@@ -75,11 +75,12 @@ class SecondOrder:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Linearization:
-    """A (ns, ns), B (ns, nu), C (ny, ns), D (ny, nu) about a state. Made by `linearize`.
+    """The linear equations  ds/dt = A s + B u + drift,  y = C s + D u  about a state. Made by `linearize`.
 
-    `drift` (ns,) is ds/dt there. `basis` (ns, n) spans the changes of state that are possible: all of them, except
-    those that locked joints, loops and coupled joints forbid; `dual` (n, ns) are the coordinates along it.
-    `second_order` is the form with mass matrix, where the plant is mechanical.
+    A (ns, ns), B (ns, nu), C (ny, ns), D (ny, nu). `drift` (ns,) is ds/dt at the state itself. `basis` (ns, n) spans
+    the changes of state that locked joints, loops and coupled joints allow; `dual` (n, ns) gives the coordinates of a
+    change along this basis. `second_order` is the form with a mass matrix; None where the plant has extra states or no
+    velocities.
     """
 
     A: Array
@@ -102,38 +103,38 @@ class Linearization:
 
     @property
     def q(self) -> Array:
-        """The configuration it was made at, shape (nq,)."""
+        """The configuration of the state of linearization, shape (nq,)."""
         return self.point.q
 
     @property
     def v(self) -> Array:
-        """The velocity it was made at, shape (nv,)."""
+        """The velocity of the state of linearization, shape (nv,)."""
         return self.point.v
 
     @property
     def x(self) -> Array:
-        """The extra states it was made at, shape (nx,)."""
+        """The extra states of the state of linearization, shape (nx,)."""
         return self.point.x
 
     @property
     def at_rest(self) -> bool:
-        """Whether it was made at an equilibrium: the drift is zero to rounding."""
+        """Whether the state of linearization is an equilibrium: the drift is zero within rounding."""
         return bool(np.abs(self.drift).max(initial=0.0) <= 1e-7 * max(1.0, np.abs(self.A).max(initial=0.0)))
 
     @property
     def directions(self) -> tuple[Array, Array]:
-        """(Z, V): the independent changes of coordinates, (nv, n), and of velocities, (nv, k); see `basis`."""
+        """(Z, V): bases of the changes of coordinates, (nv, n), and of velocities, (nv, k), that are possible."""
         nv = self.plant.nv
         placed = self.basis[:nv].any(axis=0)
         moving = self.basis[nv : 2 * nv].any(axis=0) & ~placed
         return self.basis[:nv, placed], self.basis[nv : 2 * nv, moving]
 
     def minimal(self) -> tuple[Array, Array, Array, Array]:
-        """(A, B, C, D) in independent coordinates, along `basis`: no locked joints, no directions that loops forbid."""
+        """(A, B, C, D) in independent coordinates along `basis`, without locked joints and dependent directions."""
         return self.dual @ self.A @ self.basis, self.dual @ self.B, self.C @ self.basis, self.D
 
     def poles(self, *, window: tuple[float, float] | None = None) -> Poles:
-        """Its eigenvalues; see `kinemorph.analysis.small_motions.poles.poles`."""
+        """The poles of these linear equations; see `kinemorph.poles`."""
         from kinemorph.analysis.small_motions.poles import poles
 
         return poles(self, window=window)
@@ -150,7 +151,7 @@ class Linearization:
             except ImportError:
                 raise MissingExtraError("control", "control") from None
             return control.ss(*self.minimal())
-        raise UnsupportedError(f"as_state_space: '{library}' is given; expected 'scipy' or 'control'.")
+        raise UnsupportedError(f"as_state_space: library is '{library}'; expected 'scipy' or 'control'.")
 
 
 def linearize(
@@ -170,13 +171,15 @@ def linearize(
     """The linear equations of a plant near a state, with exact derivatives.
 
     `q`, `v`, `x`, `u`, `p`   the state, inputs and parameters, each a sequence or numbers by name; by default
-                              those of the initial state; where loops have to close, they follow from named coordinates
-    `m`                       the memory of elements, constant; `run.segments[-1].m[-1]` is that at a run's end
-    `outputs`                 laws of one number each, by name; or names of states ("w.elbow", "v.elbow", "current")
-                              and of the plant's own outputs. By default its outputs, or all states where it has none
+                              those of the initial state. Where some of q or v are named and the robot has constraints,
+                              the others follow from the constraints
+    `m`                       the memory of elements, constant; `run.segments[-1].m[-1]` is the memory at a run's end
+    `outputs`                 user laws that return one number each, by name; or names of states ("w.elbow", "v.elbow",
+                              "current") and of the plant's outputs. By default its outputs, or all states if it has
+                              none
     `forces`, `locked`        as for `simulate`
 
-    The state may be any; where it is not an equilibrium, `drift` is the rate of change there.
+    Any state is allowed; where it is not an equilibrium, `drift` is its rate of change.
     """
     plant = as_plant(model, forces=forces, locked=locked)
     slopes, point = slopes_of(plant), closed_point(plant, q, v, x, u, p, t, m)
@@ -186,7 +189,7 @@ def linearize(
     A, B = _first_order(slopes, point, blocks)
     C, D, names = _outputs(plant, point, outputs)
     basis, dual = independent(slopes, point)
-    second = _second_order(slopes, point, blocks, drift[plant.nv :], A) if plant.nv and not plant.nx else None
+    second = _second_order(slopes, point, blocks, drift[plant.nv :]) if plant.nv and not plant.nx else None
     inputs = tuple(column.name for column in plant.u)
     return Linearization(A, B, C, D, state_names(plant), inputs, names, plant, point, drift, basis, dual, second)
 
@@ -205,14 +208,14 @@ def second_order_matrices(
 ) -> SecondOrder:
     """M, C, K and F of a mechanical plant about a state: M a + C v + K w = F u.
 
-    `a` (nv,) are the accelerations at which the derivatives are taken; by default those that the equations give, where
-    M is regular, else 0. Where joints of several axes move (v is not 0), w is measured in their own local coordinates.
-    Rows without accelerations are allowed: M may be singular.
+    `a` (nv,) are the accelerations at which the derivatives are taken; by default those of the equations of motion
+    where M is regular, else 0. Where joints of several axes move (v is not 0), w is measured in their own local
+    coordinates. Equations without accelerations are allowed: M may be singular.
     """
     plant = as_plant(model, forces=forces, locked=locked)
     if not plant.nv or plant.nx:
-        what = "no velocities" if not plant.nv else f"the further states {listed([c.name for c in plant.x])}"
-        raise UnsupportedError(f"plant '{plant.name}' has {what}; it has no second-order form. Use linearize.")
+        what = "no velocities" if not plant.nv else f"the extra states {quoted(c.name for c in plant.x)}"
+        raise UnsupportedError(f"plant '{plant.name}' has {what}, so it has no second-order form. Use linearize.")
     if plant.constraint_names:
         raise UnsupportedError(
             f"robot '{plant.name}' has loops, coupled joints or other constraints: its velocities depend on each "
@@ -224,7 +227,7 @@ def second_order_matrices(
         z = plant.initial("v", a)
     elif point.v.any() or slopes.residual(point).any():
         z = _accelerations(slopes, point)
-    return _from_residual(slopes, point, slopes.blocks(point, z), z)
+    return _second_order(slopes, point, slopes.blocks(point, z), z)
 
 
 def _accelerations(slopes: Slopes, point: Point) -> Array:
@@ -234,26 +237,18 @@ def _accelerations(slopes: Slopes, point: Point) -> Array:
         return np.zeros(slopes.n)
 
 
-def _from_residual(slopes: Slopes, point: Point, blocks: Blocks, z: Array) -> SecondOrder:
+def _second_order(slopes: Slopes, point: Point, blocks: Blocks, z: Array) -> SecondOrder:
+    """The second-order form; for a robot with constraints, M is the mass matrix of its tree."""
     plant = slopes.plant
-    names = tuple(column.name for column in plant.v)
-    rest = slopes.residual(point, z)
-    return SecondOrder(blocks.z, blocks.v, blocks.w, -blocks.u, rest, names, tuple(c.name for c in plant.u))
-
-
-def _second_order(slopes: Slopes, point: Point, blocks: Blocks, z: Array, A: Array) -> SecondOrder:
-    """The second-order form; for a robot with loops with its tree's mass matrix."""
-    plant = slopes.plant
+    names, inputs = (tuple(column.name for column in columns) for columns in (plant.v, plant.u))
     if not slopes.constrained:
-        return _from_residual(slopes, point, blocks, z)
-    nv, M = plant.nv, slopes.mass(point, blocks)
-    names = tuple(column.name for column in plant.v)
-    inputs = tuple(column.name for column in plant.u)
-    return SecondOrder(M, M @ blocks.v, M @ blocks.w, -M @ blocks.u, np.zeros(nv), names, inputs)
+        return SecondOrder(blocks.z, blocks.v, blocks.w, -blocks.u, slopes.residual(point, z), names, inputs)
+    M = slopes.mass(point, blocks)
+    return SecondOrder(M, M @ blocks.v, M @ blocks.w, -M @ blocks.u, np.zeros(plant.nv), names, inputs)
 
 
 def _first_order(slopes: Slopes, point: Point, blocks: Blocks) -> tuple[Array, Array]:
-    """A and B from the blocks of the residual."""
+    """The matrices A (ns, ns) and B (ns, nu), from the derivatives of the residual."""
     plant = slopes.plant
     nv, ns = plant.nv, plant.ns
     A, B = np.zeros((ns, ns)), np.zeros((ns, plant.nu))
@@ -264,7 +259,10 @@ def _first_order(slopes: Slopes, point: Point, blocks: Blocks) -> tuple[Array, A
 
 
 def independent(slopes: Slopes, point: Point) -> tuple[Array, Array]:
-    """(basis (ns, n), dual (n, ns)) of the changes of state that are possible and matter; dual basis = 1."""
+    """(basis (ns, n), dual (n, ns)) of the possible changes of the state, without integrated energies.
+
+    The product of dual and basis is the unit matrix.
+    """
     Z, G, V = slopes.directions(point)
     X = np.eye(slopes.plant.nx)[:, slopes.counted]
     (nv, n), (nx, k) = Z.shape, X.shape
@@ -278,7 +276,7 @@ def independent(slopes: Slopes, point: Point) -> tuple[Array, Array]:
 def _outputs(
     plant: Plant, point: Point, outputs: Mapping[str, Law] | Sequence[str] | None
 ) -> tuple[Array, Array, tuple[str, ...]]:
-    """(C, D, names) of the outputs asked for."""
+    """(C, D, names): the output matrices (ny, ns) and (ny, nu), and the names of the ny outputs."""
     states = state_names(plant)
     wanted: Mapping[str, Law] | Sequence[str] = (list(plant.outputs) or states) if outputs is None else outputs
     if isinstance(wanted, str):
@@ -292,7 +290,7 @@ def _outputs(
             if name not in known:
                 raise ShapeError(
                     f"plant '{plant.name}' has no state or output '{name}'.{did_you_mean(name, known)} "
-                    f"Known: {listed(known)}."
+                    f"Known: {quoted(known)}."
                 )
         laws = {name: plant.outputs[name] for name in names if name in plant.outputs}
     C, D = np.zeros((len(names), plant.ns)), np.zeros((len(names), plant.nu))
@@ -306,7 +304,7 @@ def _outputs(
 
 
 def write_text(path: Path, text: str) -> Path:
-    """Writes a file; raises with the reason where that fails."""
+    """Writes a text file and returns its path; raises KinemorphError with the reason where that fails."""
     try:
         path.write_text(text, encoding="utf-8")
     except OSError as error:

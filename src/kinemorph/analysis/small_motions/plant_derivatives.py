@@ -1,21 +1,22 @@
 """Exact derivatives of a plant's equations at one state, for equilibrium, linearization and sensitivities.
 
-With s = [w, v, x] in local coordinates about q (w = 0) and z = [a, dx/dt], the equations are  r(s, z, u) = 0 and
+With the state s = [w, v, x] in local coordinates about q (where w = 0) and z = [a, dx/dt], the equations are
+r(s, z, u) = 0 and
 
-    dw/dt = local_rate(w, v),    blocks:  r_w, r_v, r_x, r_z, r_u
+    dw/dt = local_rate(w, v),    derivatives of r:  r_w, r_v, r_x, r_z, r_u
 
-For a robot without constraints  r = ID(q, v, a) - tau: the derivatives of ID are those of Dynamics in closed form, as
-loop programs for robots with many joints, and only the forces are differentiated on their graph. Any other plant is
-differentiated on its residual's graph as a whole.
+For a robot without constraints  r = ID(q, v, a) - tau: the derivatives of inverse dynamics ID are those of Dynamics in
+closed form, as loop programs for robots with many joints, and only the forces are differentiated on their graph. For
+any other plant, the graph of the whole residual is differentiated.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
-from weakref import WeakKeyDictionary, ref
+from weakref import ref
 
 import numpy as np
 
@@ -27,19 +28,20 @@ from kinemorph.codegen.graphs.program import Port, Program
 from kinemorph.deriving.dynamics import Dynamics, derive
 from kinemorph.errors import ShapeError, UnsupportedError
 from kinemorph.mechanics.constraints.closures import constraint_names
+from kinemorph.plants.kept_with import kept_with
 from kinemorph.plants.programs import Plant
 from kinemorph.plants.robot_plant import DISSIPATED, SUPPLIED
 from kinemorph.simulation.stepping.initial_state import closed_start, row_gaps
 
 SINGULAR = 1e-13  # reciprocal condition number below which a mass matrix counts as singular
-OPEN = 1e-6  # of the size of its loop: a constraint that is off by more is violated
-WRITTEN_OUT = 200_000  # operations of the residual times directions, up to which a Jacobian is one piece of code
+OPEN = 1e-6  # a constraint whose error is larger than this, relative to the size of its loop, is violated
+UNROLLED = 200_000  # operations of the residual times directions, up to which a Jacobian is unrolled
 FLAT = 1e-10  # singular values of constraint rows below this, relative to the largest, are zero
 
 
 @dataclass(frozen=True, eq=False)
 class Point:
-    """A state of a plant with its inputs, at which derivatives are taken."""
+    """A state (q, v, x) of a plant at time t, with memory m of elements, inputs u and parameters p."""
 
     t: float
     q: Array
@@ -56,12 +58,12 @@ class Point:
 
     @property
     def inputs(self) -> tuple[Any, ...]:
-        """As the plant's programs want them: t, base, s, m, u, p."""
+        """The inputs of the plant's programs: t, base (which is q), s, m, u, p."""
         return (self.t, self.q, self.s, self.m, self.u, self.p)
 
 
 class Blocks(NamedTuple):
-    """Derivatives of the residual, shape (nv + nx, ...) each."""
+    """Derivatives of the residual r with respect to w, v, x, z and u, shape (nv + nx, ...) each."""
 
     w: Array
     v: Array
@@ -73,8 +75,8 @@ class Blocks(NamedTuple):
 class Directions(NamedTuple):
     """The directions in which a state may change: w = Z y, v = G y + V s with independent y and s.
 
-    Z (nv, n) and V (nv, k) orthonormal, G (nv, n). Where there are constraints on velocities alone, as of wheels, V has
-    fewer columns than Z: a wheel can reach places in directions in which it cannot move at once.
+    Z (nv, n) and V (nv, k) have orthonormal columns, G is (nv, n). Where there are constraints on velocities alone, as
+    those of wheels, V has fewer columns than Z: a wheel can reach places beside it, but cannot move sideways.
     """
 
     Z: Array
@@ -92,11 +94,12 @@ def point_of(
     t: float = 0.0,
     m: Any = None,
 ) -> Point:
-    """The state that the arguments describe, each a sequence, numbers by name, or None for the plant's initial
-    value.
+    """The state that the arguments describe.
+
+    Each argument is a sequence, numbers by name, or None for the plant's initial value; t is the time [s].
     """
     if not np.isfinite(t):
-        raise UnsupportedError(f"t is {t} s; expected a finite time.")
+        raise UnsupportedError(f"t is {t} s; expected a finite time [s].")
     groups = {"q": q, "v": v, "x": x, "m": m, "u": u, "p": p}
     values = {group: plant.initial(group, given) for group, given in groups.items()}
     values["v"][list(plant.locked)] = 0.0
@@ -105,7 +108,7 @@ def point_of(
 
 
 def closed_point(plant: Plant, q: Any, v: Any, *others: Any) -> Point:
-    """As `point_of`; where coordinates or velocities are named, the others follow so that constraints are kept."""
+    """As `point_of`; where q or v is given by name, the other coordinates or velocities satisfy the constraints."""
     found = point_of(plant, q, v, *others)
     if plant.constraints is None or not (isinstance(q, Mapping) or isinstance(v, Mapping)):
         return found
@@ -114,21 +117,22 @@ def closed_point(plant: Plant, q: Any, v: Any, *others: Any) -> Point:
 
 
 def _finished(plant: Plant, q: Array) -> Array:
-    """q with quaternions of length 1."""
+    """The configuration q (nq,) with its quaternions scaled to length 1."""
     found: Array = slopes_of(plant).place(q, np.zeros(plant.ns))
     return found
 
 
+@kept_with
 def slopes_of(plant: Plant) -> Slopes:
-    """The derivatives of a plant, compiled once and kept as long as the plant exists."""
-    found = _SLOPES.get(plant)
-    if found is None:
-        found = _SLOPES[plant] = Slopes(plant)
-    return found
+    """The derivatives of a plant, compiled once and cached as long as the plant exists."""
+    return Slopes(plant)
 
 
 class Slope:
-    """One output's derivative by one input, (m, n); only entries that can be nonzero are compiled."""
+    """The derivative of an output (m,) of a program with respect to an input (n,), shape (m, n).
+
+    Only entries that can be nonzero are compiled.
+    """
 
     def __init__(self, program: Program, of: str, by: str) -> None:
         sparse = sparse_jacobian(program, of, by)
@@ -145,7 +149,7 @@ class Slope:
 
 
 class Slopes:
-    """Compiled derivatives of one plant; each is made when it is first used."""
+    """Compiled derivatives of one plant; each is compiled when it is first used."""
 
     def __init__(self, plant: Plant) -> None:
         self._plant = ref(plant)  # a weak reference: this object does not keep its plant alive
@@ -153,20 +157,20 @@ class Slopes:
 
     @property
     def plant(self) -> Plant:
-        """The plant of these derivatives."""
+        """The plant whose derivatives these are."""
         plant = self._plant()
         assert plant is not None
         return plant
 
     def check_laws(self) -> None:
-        """Traces the equations: a wrong law raises its exception here."""
+        """Traces the plant's equations, so that an error in a user law is raised here."""
         assert self.plant.residual.outputs
 
     # ── values ────────────────────────────────────────────────────────────────────────────────────────────────────
 
     @cached_property
     def place(self) -> CompiledFunction:
-        """q from (base, s)."""
+        """The function from a base configuration and a state s = [w, v, x] to the configuration q that w leads to."""
         return build(self.plant.place)
 
     @cached_property
@@ -181,7 +185,7 @@ class Slopes:
         return np.concatenate([at.v, -regular_solve(self.plant, self.blocks(at, np.zeros(self.n)).z, rest)])
 
     def residual(self, at: Point, z: Array | None = None) -> Array:
-        """r at z, shape (nv + nx,), 0 by default."""
+        """The residual r of the equations, shape (nv + nx,), at z = [a, dx/dt] (nv + nx,); by default z is 0."""
         t, base, s, m, u, p = at.inputs
         found: Array = self._residual(t, base, s, np.zeros(self.n) if z is None else z, m, u, p)
         return found
@@ -190,17 +194,17 @@ class Slopes:
 
     @property
     def dynamics(self) -> Dynamics | None:
-        """The robot's equations where it has no constraints, in full precision and without outside wrenches."""
+        """The robot's equations, as `robot`; None where it has constraints."""
         return None if self.constrained else self.robot
 
     @property
     def constrained(self) -> bool:
-        """Whether loops, coupled joints or elements constrain the motion; its residual is then an acceleration."""
+        """Whether loops, coupled joints or elements constrain the motion; then the residual is an acceleration."""
         return bool(self.plant.constraint_names)
 
     @cached_property
     def robot(self) -> Dynamics | None:
-        """The robot's equations, in full precision and without outside wrenches."""
+        """The robot's equations in float64 and without outside wrenches; None where the plant has no robot."""
         given = self.plant.dynamics
         if given is None or (given.precision == "float64" and not given.wrenches):
             return given
@@ -209,33 +213,33 @@ class Slopes:
 
     @cached_property
     def _efforts(self) -> dict[str, tuple[Slope, Slope]]:
-        """The derivatives of all forces by s and by u, as two parts each."""
+        """The derivatives of supplied forces and of damping forces, with respect to "s" and to "u"."""
         program = self.plant.efforts
         assert program is not None
         return {by: (Slope(program, "supplied", by), Slope(program, "damping", by)) for by in ("s", "u")}
 
     @cached_property
     def _extra(self) -> CompiledFunction:
-        """The derivatives of the rows of x."""
+        """The derivatives of the equations of extra states with respect to s and u."""
         return build(jacobian(_rows(self.plant.residual, self.plant.nv, self.n), "out", ("s", "u")))
 
     @cached_property
     def _whole(self) -> Callable[..., tuple[Array, ...]]:
-        """The derivatives of the residual by s, z and u, from its inputs.
+        """The derivatives of the residual with respect to s, z and u, as a function of the inputs of the residual.
 
-        They are written out for small plants. Under constraints every acceleration depends on every number: for large
-        plants that would be hundreds of thousands of operations to compile, so that their derivatives are computed
-        direction by direction.
+        For small plants they are unrolled. Under constraints every acceleration depends on every number: for large
+        plants, hundreds of thousands of operations would have to be compiled, so that their derivatives are computed
+        one direction at a time.
         """
         residual, by = self.plant.residual, ("s", "z", "u")
         sizes = [port.size for port in residual.inputs if port.name in by]
-        if sum(residual.op_counts.values()) * sum(sizes) <= WRITTEN_OUT:
+        if sum(residual.op_counts.values()) * sum(sizes) <= UNROLLED:
             return build(jacobian(residual, "out", by))
         along, parts = build(forward(residual, by)), np.cumsum(sizes)
-        ways = [np.split(way, parts[:-1]) for way in np.eye(int(parts[-1]))]
+        units = [np.split(unit, parts[:-1]) for unit in np.eye(int(parts[-1]))]
 
         def columns(*inputs: Any) -> tuple[Array, ...]:
-            found = np.array([along(*inputs, *way) for way in ways]).T
+            found = np.array([along(*inputs, *unit) for unit in units]).T
             return tuple(np.split(found, parts[:-1], axis=1))
 
         return columns
@@ -245,9 +249,10 @@ class Slopes:
         return build(jacobian(_rows(self.plant.rate, 0, self.plant.nv), "out", "s"))
 
     def chart(self, at: Point) -> tuple[Array, Array]:
-        """d(dw/dt) by w and by v at w = 0, shape (nv, nv) each: at rest, and where every joint has one axis, 0 and 1.
+        """The derivatives of dw/dt with respect to w and to v, at w = 0, shape (nv, nv) each.
 
-        A plant that projects its motion onto the constraints projects its velocities too, which shows in both.
+        They are 0 and 1 at rest, and where every joint has one axis. A plant that projects its motion onto the
+        constraints also projects its velocities, which changes both matrices.
         """
         nv = self.plant.nv
         if at.v.any():
@@ -256,7 +261,7 @@ class Slopes:
         return np.zeros((nv, nv)), np.diag([0.0 if k in self.plant.locked else 1.0 for k in range(nv)])
 
     def blocks(self, at: Point, z: Array) -> Blocks:
-        """All derivatives of the residual at z."""
+        """The derivatives of the residual at a state and z = [a, dx/dt] (nv + nx,)."""
         nv, ns = self.plant.nv, self.plant.ns
         if self.dynamics is None or self.plant.efforts is None:
             t, base, s, m, u, p = at.inputs
@@ -279,15 +284,15 @@ class Slopes:
         if n > nv:
             t, base, s, m, u, p = at.inputs
             r_s[nv:], r_u[nv:] = self._extra(t, base, s, z, m, u, p)
-        for k in still:  # its row is  z_k = 0, and its velocity and acceleration are 0 whatever their given values
+        for k in still:  # the row of a locked joint is z_k = 0; its given velocity and acceleration have no effect
             r_s[k], r_u[k], r_s[:, nv + k], r_z[k], r_z[:, k] = 0.0, 0.0, 0.0, 0.0, 0.0
             r_z[k, k] = 1.0
         return r_s, r_z, r_u
 
-    # ── where it may move ─────────────────────────────────────────────────────────────────────────────────────────
+    # ── allowed motions ───────────────────────────────────────────────────────────────────────────────────────────
 
     def directions(self, at: Point) -> Directions:
-        """Independent directions of a state: without locked joints, along the motions that constraints allow."""
+        """The independent directions in which a state may change: those that locked joints and constraints allow."""
         nv, still = self.plant.nv, list(self.plant.locked)
         if not self.constrained:
             Z = np.eye(nv)[:, [k for k in range(nv) if k not in still]]
@@ -303,15 +308,22 @@ class Slopes:
         G = -np.linalg.pinv(np.vstack([J, holds]), FLAT) @ np.vstack([turned, 0.0 * holds]) @ Z
         return Directions(Z, G, V)
 
+    def free_directions(self, at: Point) -> Array:
+        """Independent directions of [w, x], shape (nv + nx, n): those of velocities, then the counted extra states."""
+        nv, V, X = self.plant.nv, self.directions(at).V, np.eye(self.plant.nx)[:, self.counted]
+        found = np.zeros((self.n, V.shape[1] + X.shape[1]))
+        found[:nv, : V.shape[1]], found[nv:, V.shape[1] :] = V, X
+        return found
+
     def closure(self, at: Point) -> tuple[Array, Array]:
-        """(phi, J): how far constraints on positions are off, (nh,), and its derivative by w, (nh, nv)."""
+        """(phi, J): the errors of constraints on positions, (nh,), and their derivative with respect to w, (nh, nv)."""
         if not self.constrained:
             return np.zeros(0), np.zeros((0, self.plant.nv))
         phi, _, J, _ = self._constraints(*at.inputs)
         return phi, J[: len(phi)]
 
-    def led(self, at: Point) -> str:
-        """The name of the constraint that changes fastest with time at a state at rest; "" where none does."""
+    def moving_constraint(self, at: Point) -> str:
+        """The name of the constraint that changes fastest with time at a state at rest; "" where none changes."""
         if not self.constrained:
             return ""
         _, rate, _, sizes = self._constraints(*at.inputs)
@@ -319,8 +331,9 @@ class Slopes:
         return self.plant.constraint_names[int(np.argmax(fast))] if fast.max(initial=0.0) > OPEN else ""
 
     def check_closed(self, at: Point) -> None:
-        """Raises for states that violate constraints: linear motion is not defined there. At rest, time counts as
-        fixed.
+        """Raises ShapeError for a state that violates constraints, as linear equations are not defined there.
+
+        At rest, the constraints are taken at a fixed time.
         """
         if not self.constrained:
             return
@@ -330,9 +343,10 @@ class Slopes:
             off = errors / sizes[: len(errors)]
             if np.abs(off).max(initial=0.0) > OPEN:
                 raise ShapeError(
-                    f"{group}: loops or constraints of '{self.plant.name}' are off, "
-                    f"{row_gaps(self.plant, off, sizes, per)}; expected a state that keeps them. Take one of a run, an "
-                    f"equilibrium, or name what you know, as {group}={{...}}, and the others follow."
+                    f"{group}: loops or constraints of '{self.plant.name}' are violated, "
+                    f"{row_gaps(self.plant, off, sizes, per)}; expected a state that satisfies them. Take a state of a "
+                    f"run or an equilibrium, or give only the values you know by name, as {group}={{...}}: the others "
+                    "follow from the constraints."
                 )
 
     @cached_property
@@ -342,12 +356,12 @@ class Slopes:
 
     @cached_property
     def _rate_slope(self) -> CompiledFunction:
-        """The derivative of the rates of all constraints by s."""
+        """The derivative of the rates of change of all constraints with respect to s."""
         assert self.plant.constraints is not None
         return build(jacobian(self.plant.constraints, "rate", "s"))
 
     def mass(self, at: Point, blocks: Blocks) -> Array:
-        """The mass matrix of the accelerations in z, shape (nv, nv); under constraints that of the tree."""
+        """The mass matrix, shape (nv, nv); of a robot with constraints, the mass matrix of its tree."""
         nv = self.plant.nv
         if self.constrained and self.robot is not None:
             found: Array = of_robot(self.robot.mass_matrix, self.robot, at.p, at.q)
@@ -356,14 +370,12 @@ class Slopes:
 
     @property
     def counted(self) -> list[int]:
-        """Indices of the extra states that others depend on: all but the energies that are only integrated."""
+        """Indices of the extra states that the motion may depend on: all but the integrated energies."""
         return [k for k, column in enumerate(self.plant.x) if column.name not in (SUPPLIED, DISSIPATED)]
 
 
 def null_space(rows: Array) -> Array:
-    """Orthonormal directions (nv, n) in the null space of rows (m, nv); rows that repeat others up to FLAT
-    count once.
-    """
+    """An orthonormal basis (nv, n) of the null space of rows (m, nv); singular values below FLAT count as zero."""
     _, sizes, basis = np.linalg.svd(rows)
     rank = int((sizes > FLAT * max(1.0, sizes.max(initial=0.0))).sum())
     found: Array = basis[rank:].T
@@ -371,7 +383,7 @@ def null_space(rows: Array) -> Array:
 
 
 def is_singular(matrix: Array) -> bool:
-    """Whether a matrix is singular to rounding; rows of different units are scaled by their own size."""
+    """Whether a matrix is singular within rounding; each row is scaled by its own size, as rows may differ in unit."""
     sizes = np.abs(matrix).max(axis=1, initial=0.0)
     if len(matrix) == 0:
         return False
@@ -379,34 +391,26 @@ def is_singular(matrix: Array) -> bool:
 
 
 def regular_solve(plant: Plant, matrix: Array, right: Array) -> Array:
-    """matrix^-1 right; raises where the matrix is singular."""
+    """The solution X of  matrix X = right; raises UnsupportedError where the matrix is singular."""
     if is_singular(matrix):
         raise UnsupportedError(
-            f"plant '{plant.name}': its accelerations are not determined, the mass matrix is singular there. Give "
-            "every moving body inertia; `poles` and `second_order_matrices` take equations without inertia as they are."
+            f"plant '{plant.name}': its accelerations are not determined, because the mass matrix is singular at this "
+            "state. Give every moving body inertia; `poles` and `second_order_matrices` accept equations without it."
         )
     return np.asarray(np.linalg.solve(matrix, right), dtype=float)
 
 
 def _rows(program: Program, first: int, last: int) -> Program:
-    """The program of some entries of the output."""
+    """The program that computes entries `first` to `last - 1` of the output of another program."""
     refs = program.refs[first:last]
     return Program(f"{program.name}_rows", program.inputs, (Port("out", (last - first,)),), program.graph, refs)
 
 
-_SLOPES: WeakKeyDictionary[Plant, Slopes] = WeakKeyDictionary()
-
-
 def of_robot(function: CompiledFunction, dynamics: Dynamics, p: Array, *state: Array) -> Any:
-    """The value of a function of a Dynamics at a state; its parameters come first, where it takes any."""
+    """The value of a function of a Dynamics at a state; the robot's parameters are the first entries of p."""
     return function(*state, p[: len(dynamics.parameters)]) if dynamics.parameters else function(*state)
 
 
 def state_names(plant: Plant) -> tuple[str, ...]:
-    """Names of the entries of s: "w.elbow", "v.elbow", and extra states by their own names."""
+    """The names of the entries of s: "w.elbow", "v.elbow", and extra states by their own names."""
     return (*(f"w.{c.name}" for c in plant.v), *(f"v.{c.name}" for c in plant.v), *(c.name for c in plant.x))
-
-
-def listed(names: Sequence[str]) -> str:
-    """Names for a sentence."""
-    return ", ".join(f"'{name}'" for name in names) or "none"

@@ -1,16 +1,16 @@
-"""How poles change with parameters, by left and right eigenvectors and exact second derivatives.
+"""`pole_sensitivities`: exact derivatives of poles with respect to parameters, from left and right eigenvectors.
 
-A motion  w = psi_w e^(lambda t), x = psi_x e^(lambda t)  of the residual's linear equations satisfies N(lambda) psi =
-0,
+Let r be the residual of the equations of motion. A motion  w = psi_w e^(lambda t), x = psi_x e^(lambda t)  of their
+linear form satisfies N(lambda) psi = 0,
 
     N(lambda) psi = r_w psi_w + r_v lambda psi_w + r_a lambda^2 psi_w + r_x psi_x + r_dx lambda psi_x
 
-With the left vector eta, eta^T N = 0, the pole moves by
+With the left eigenvector eta, eta^T N = 0, the derivative of the pole lambda with respect to a parameter p is
 
     d lambda / dp = - (eta^T dN/dp psi) / (eta^T dN/dlambda psi)
 
-dN/dp is a total derivative: the equilibrium about which the plant moves shifts with p as well. eta^T N psi is one
-number for any robot: a forward sweep along psi, weighted by eta, and one gradient of that give the derivatives by all
+dN/dp is a total derivative, because the equilibrium changes with p as well. eta^T N psi is one number for any robot: a
+forward sweep along psi, weighted by eta, and the gradient of the result give the derivatives with respect to all
 parameters at once.
 """
 
@@ -34,17 +34,17 @@ from kinemorph.codegen.derivatives.differentiate import forward, jacobian, rever
 from kinemorph.errors import ShapeError, UnsupportedError
 from kinemorph.plants.programs import Plant
 from kinemorph.plants.user_laws import Law
-from kinemorph.words import did_you_mean
+from kinemorph.words import did_you_mean, quoted
 
-MULTIPLE = 1e-7  # a pole whose left and right vectors are this nearly orthogonal has no derivative
+MULTIPLE = 1e-7  # a pole is multiple where eta^T dN/dlambda psi is below this, relative to the size of its terms
 
 
 @dataclass(frozen=True, eq=False)
 class PoleSensitivities:
-    """Derivatives of poles by parameters. Made by `pole_sensitivities`.
+    """Derivatives of n poles with respect to k parameters. Made by `pole_sensitivities`.
 
-    `values` (n, k) complex: d lambda_j / d p_k, with the `names` and `units` of the parameters. Multiple poles without
-    a derivative have NaN in their row, and `note` names them.
+    `values` (n, k) complex: d lambda_j / d p_k, with the `names` and `units` of the parameters. Multiple poles have no
+    derivative: their rows are NaN, and `note` gives their numbers.
     """
 
     poles: Poles
@@ -54,19 +54,22 @@ class PoleSensitivities:
     note: str = ""
 
     def __getitem__(self, name: str) -> Complex:
-        """d lambda / d p of all poles by one parameter, shape (n,)."""
+        """The derivatives d lambda / d p of all poles with respect to the named parameter, shape (n,)."""
         if name not in self.names:
-            raise ShapeError(f"sensitivities by '{name}' were not asked for.{did_you_mean(name, self.names)}")
+            raise ShapeError(
+                f"sensitivities with respect to '{name}' were not computed.{did_you_mean(name, self.names)} "
+                f"Known: {quoted(self.names)}."
+            )
         return self.values[:, self.names.index(name)]
 
     @property
     def omega(self) -> Array:
-        """d omega / d p [rad/s per unit], shape (n, k)."""
+        """d omega / d p, the derivatives of the imaginary parts [rad/s per unit of p], shape (n, k)."""
         return self.values.imag
 
     @property
     def alpha(self) -> Array:
-        """d alpha / d p [1/s per unit], shape (n, k)."""
+        """d alpha / d p, the derivatives of the real parts [1/s per unit of p], shape (n, k)."""
         return self.values.real
 
 
@@ -82,18 +85,21 @@ def pole_sensitivities(
     forces: Law | None = None,
     locked: str | Sequence[str] = (),
 ) -> PoleSensitivities:
-    """Derivatives of the poles of a plant at rest by its parameters ("all" for every one).
+    """Derivatives of the poles of a plant at rest with respect to the named parameters ("all" for every one).
 
-    At an equilibrium they include its shift with the parameters; elsewhere q and x stay fixed. Constant inputs
-    "u.elbow" count as parameters, too.
+    At an equilibrium they include the change of the equilibrium with the parameters; elsewhere q and x stay fixed. A
+    constant input is named as "u.elbow". The other arguments are those of `linearize`.
     """
     plant, names = with_parameters(model, parameters, forces, locked)
     if not names:
-        raise UnsupportedError("pole_sensitivities: name at least one parameter.")
+        raise UnsupportedError("pole_sensitivities: no parameter is named. Name at least one.")
     point = point_of(plant, q, None, x, u, p, t)
     if point.v.any():
-        raise UnsupportedError(f"plant '{plant.name}' starts with a velocity; pole sensitivities are those at rest.")
-    found = poles(plant, point.q, point.v, point.x, point.u, p=point.p, t=point.t)
+        raise UnsupportedError(
+            f"pole_sensitivities: the initial velocity of plant '{plant.name}' is not zero; expected a state at rest. "
+            "Make the plant with initial velocities of zero."
+        )
+    found = poles(plant, **vars(point))
     work = _Work(slopes_of(plant), point, still=not found.note)
     rows = [work.derivative(complex(value), vector) for value, vector in zip(found.values, found.vectors, strict=True)]
     whole = np.array(rows, dtype=complex).reshape(len(found), len(plant.p) + plant.nu)
@@ -105,12 +111,12 @@ def pole_sensitivities(
 
 
 def _place(plant: Plant, name: str) -> int:
-    """The index of a parameter in [p, u]."""
+    """The index of a parameter, or of an input "u.elbow", in [p, u]."""
     return len(plant.p) + plant.index("u", name[2:]) if name.startswith("u.") else plant.index("p", name)
 
 
 class _Work:
-    """The programs and numbers that the derivatives of all poles share."""
+    """The programs and numbers that the derivatives of all poles share. `still`: the state is an equilibrium."""
 
     def __init__(self, slopes: Slopes, point: Point, *, still: bool) -> None:
         self.slopes, self.point, plant = slopes, point, slopes.plant
@@ -122,15 +128,18 @@ class _Work:
         self.at = (t, base, s, self.z, m, u, p)
         by_p, by_u = build(jacobian(plant.residual, "out", ("p", "u")))(*self.at)
         self.by_p: Array = np.hstack([by_p, by_u])  # of the residual
-        self.ds, self.dz = self._shift() if still else self._held()
+        self.ds, self.dz = self._shift() if still else self._at_fixed_state()
 
-    def _held(self) -> tuple[Array, Array]:
-        """The derivatives of s and z by the parameters at a fixed state."""
+    def _at_fixed_state(self) -> tuple[Array, Array]:
+        """The derivatives of s and z with respect to [p, u], shape (..., np + nu), where the state stays fixed."""
         dz = -regular_solve(self.slopes.plant, self.blocks.z, self.by_p)
         return np.zeros((self.slopes.plant.ns, self.by_p.shape[1])), dz
 
     def _shift(self) -> tuple[Array, Array]:
-        """The derivatives of an equilibrium by the parameters; of least norm where directions are free."""
+        """The derivatives of s and z with respect to [p, u], shape (..., np + nu), of an equilibrium.
+
+        Where no force acts along a direction, the derivatives of least norm are taken.
+        """
         slopes, plant, blocks = self.slopes, self.slopes.plant, self.blocks
         nv, count = plant.nv, self.by_p.shape[1]
         closing = np.zeros((nv, count))
@@ -138,9 +147,7 @@ class _Work:
             _, J = slopes.closure(self.point)
             phi_p = build(jacobian(plant.constraints, "phi", "p"))(*self.point.inputs)
             closing[:, : len(plant.p)] = -np.linalg.pinv(J, 1e-10) @ phi_p
-        Z, X = slopes.directions(self.point).V, np.eye(plant.nx)[:, slopes.counted]
-        Y = np.zeros((slopes.n, Z.shape[1] + X.shape[1]))
-        Y[:nv, : Z.shape[1]], Y[nv:, Z.shape[1] :] = Z, X
+        Y = slopes.free_directions(self.point)
         stiff = np.hstack([blocks.w, blocks.x])
         moved = -Y @ np.linalg.pinv(Y.T @ stiff @ Y, 1e-10) @ Y.T @ (self.by_p + blocks.w @ closing)
         ds = np.zeros((plant.ns, count))
@@ -148,7 +155,10 @@ class _Work:
         return ds, np.zeros((slopes.n, count))
 
     def derivative(self, value: complex, vector: Complex) -> Complex:
-        """d lambda / d [p, u], shape (np + nu,)."""
+        """The derivatives of one pole with respect to [p, u], shape (np + nu,); nan for a multiple pole.
+
+        `value` is the pole, `vector` (ns,) its motion in all states.
+        """
         nv, blocks = self.slopes.plant.nv, self.blocks
         psi_w, psi_x = vector[:nv], vector[2 * nv :]
         along_s = np.concatenate([psi_w, value * psi_w, psi_x])
@@ -166,7 +176,10 @@ class _Work:
         return found
 
     def _weighted(self, eta: Complex, along_s: Complex, along_z: Complex) -> tuple[Complex, Complex, Complex]:
-        """Gradients of eta^T N psi by s, z and [p, u]: bilinear, so four real ones."""
+        """Gradients of eta^T N psi with respect to s, z and [p, u]; psi is given by its motion in s and z.
+
+        The number is bilinear in eta and psi, so that four real gradients make up the complex one.
+        """
         totals: list[Complex] = [np.zeros(0, complex)] * 3
         for weight, factor in ((eta.real, 1.0 + 0.0j), (eta.imag, 1.0j)):
             for part, more in (("real", 1.0 + 0.0j), ("imag", 1.0j)):

@@ -1,8 +1,8 @@
 """Poles, damping and mode shapes of a plant near a state.
 
-A pole  lambda = alpha + i omega  is a motion  exp(lambda t) psi  of the linearized plant; `eigenproblems` finds them.
-Of two conjugate poles the one with positive omega is listed; a pole at zero is listed once for each shape. Poles are
-sorted by omega.
+A pole  lambda = alpha + i omega  and its mode shape psi are a motion  exp(lambda t) psi  of the linearized plant;
+`eigenproblems` computes them. Of two conjugate poles the one with positive omega is listed; a pole at zero is listed
+once for each of its mode shapes. Poles are sorted by omega.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ from kinemorph.shown import Shown
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Poles(Shown):
-    """Poles of a plant near a state, sorted by omega; of n poles the arrays have shape (n,). Made by `poles`.
+    """The n poles of a plant near a state, sorted by omega. Made by `poles`.
 
-    `values`        lambda = alpha + i omega [1/s], of conjugates the one with omega > 0
-    `shapes`        (n, k): row j is the shape of pole j in the coordinates `names`, its largest entry 1; real where all
-                    are real, else complex
-    `modal_mass`    psi^T M psi [kg or kg m^2] (for complex shapes the conjugate of the first); None without mass matrix
-    `vectors`       (n, ns): the same motions in all states s = [w, v, x]
+    `values`        (n,): lambda = alpha + i omega [1/s]; of two conjugate poles the one with omega > 0
+    `shapes`        (n, k): row j is the mode shape psi of pole j in the k coordinates `names`; its largest entry is 1;
+                    real where all shapes are real, else complex
+    `modal_mass`    (n,): conj(psi)^T M psi [kg or kg m^2]; None without mass matrix
+    `vectors`       (n, ns): the motion of each pole in all states s = [w, v, x], scaled like its shape
     `note`          a remark on the poles; "" where there is none
     """
 
@@ -63,32 +63,32 @@ class Poles(Shown):
 
     @property
     def alpha(self) -> Array:
-        """Real parts [1/s]: growth, negative where a motion decays."""
+        """The growth rates, the real parts of the poles [1/s], shape (n,); negative where a motion decays."""
         return self.values.real
 
     @property
     def omega(self) -> Array:
-        """Imaginary parts [rad/s]."""
+        """The angular frequencies, the imaginary parts of the poles [rad/s], shape (n,)."""
         return self.values.imag
 
     @property
     def frequency(self) -> Array:
-        """omega / 2 pi [Hz]."""
+        """The frequencies omega / 2 pi [Hz], shape (n,)."""
         return np.asarray(self.values.imag / (2.0 * math.pi))
 
     @property
     def damping_ratio(self) -> Array:
-        """-alpha / |lambda|; 0 for a pole at zero."""
+        """The damping ratios -alpha / |lambda|, shape (n,); 0 for a pole at zero."""
         sizes = np.abs(self.values)
         return np.asarray(np.where(sizes > 0.0, -self.alpha / np.where(sizes > 0.0, sizes, 1.0), 0.0) + 0.0)
 
     @property
     def all_values(self) -> Complex:
-        """The poles with their conjugates."""
+        """All poles: `values`, then the conjugates of those with omega > 0."""
         return np.concatenate([self.values, self.values[self.omega > 0.0].conj()])
 
     def rows(self) -> list[dict[str, float]]:
-        """A table: number, alpha, omega, frequency, damping_ratio and, where there is one, modal_mass of each pole."""
+        """One dict for each pole: number (from 1), alpha, omega, frequency, damping_ratio and, if any, modal_mass."""
         columns = {"alpha": self.alpha, "omega": self.omega, "frequency": self.frequency}
         columns["damping_ratio"] = self.damping_ratio
         if self.modal_mass is not None:
@@ -98,17 +98,17 @@ class Poles(Shown):
         ]
 
     def __str__(self) -> str:
-        """The table as text."""
-        headed = ("alpha [1/s]", "omega [rad/s]", "freq [Hz]", "damping ratio", "modal mass")
-        rows = self.rows()
-        count = len(rows[0]) - 1 if rows else len(headed)
-        lines = [f"Poles of '{self.plant.name}'" + (f". {self.note}" if self.note else "")]
-        lines.append("     " + "".join(f"{title:>18}" for title in headed[:count]))
-        lines += [
-            f"{row['number']:5d}" + "".join(f"{value:18.10g}" for name, value in row.items() if name != "number")
-            for row in rows
-        ]
-        return "\n".join(lines)
+        """The poles as a table in plain text."""
+        titles = ("", "alpha [1/s]", "omega [rad/s]", "freq [Hz]", "damping ratio", "modal mass")
+        head = f"Poles of '{self.plant.name}'" + (f". {self.note}" if self.note else "")
+        return "\n".join([head, *self._lines(titles, 18, ".10g")])
+
+    def _lines(self, titles: Sequence[str], width: int, form: str) -> list[str]:
+        """The table of `rows` as lines of text, below their titles; `width` and `form` format a number."""
+        rows = [list(row.values()) for row in self.rows()]
+        head = [f"{title:>{width if k else 5}}" for k, title in enumerate(titles[: 5 + (self.modal_mass is not None)])]
+        lines = [f"{row[0]:5d}" + "".join(f"{value:{width}{form}}" for value in row[1:]) for row in rows]
+        return ["".join(head), *lines]
 
     def save(self, path: str | os.PathLike[str]) -> tuple[Path, ...]:
         """Writes text files in EasyDyn's format: path.lst, the poles, and path.mod, the mode shapes.
@@ -124,12 +124,8 @@ class Poles(Shown):
         )
 
     def _poles_text(self) -> str:
-        titles = ("ALPHA", "OMEGA", "FREQ", "DAMP_RATIO") + (() if self.modal_mass is None else ("MODAL_MASS",))
-        lines = [f"{'POLE':>5}" + "".join(f"{title:>25}" for title in titles)]
-        for row in self.rows():
-            numbers = [value for name, value in row.items() if name != "number"]
-            lines.append(f"{row['number']:5d}" + "".join(f"{value:25.16e}" for value in numbers))
-        return "\n".join(lines) + "\n"
+        titles = ("POLE", "ALPHA", "OMEGA", "FREQ", "DAMP_RATIO", "MODAL_MASS")
+        return "\n".join(self._lines(titles, 25, ".16e")) + "\n"
 
     def _shapes_text(self) -> str:
         lines = []
@@ -157,8 +153,8 @@ def poles(
 ) -> Poles:
     """Poles and mode shapes of a plant near a state; see `linearize` for the arguments.
 
-    `window` keeps the poles of frequencies between two values [Hz]. The state should be an equilibrium (`equilibrium`
-    finds one); where it is not, the note says so.
+    `window` = (low, high) keeps the poles with frequencies between these two values [Hz]. The state should be an
+    equilibrium (`equilibrium` finds one); where it is not, `note` says so.
     """
     if isinstance(model, Linearization):
         _refuse(q=q, v=v, x=x, u=u, p=p, m=m, forces=forces, locked=locked or None)
@@ -171,21 +167,24 @@ def poles(
         if is_singular(blocks.z):
             still = bool(np.abs(rest).max(initial=0.0) <= 1e-7)
             return _finished(plant, point, of_pencil(slopes, point), still, window)
-    found = linearize(plant, point.q, point.v, point.x, point.u, p=point.p, m=point.m, t=point.t, outputs=())
+    found = linearize(plant, **vars(point), outputs=())
     return _finished(plant, point, of_linear(found), found.at_rest, window)
 
 
 def _refuse(**given: Any) -> None:
     for name, value in given.items():
         if value is not None:
-            raise UnsupportedError(f"poles: {name} is given with a Linearization, which has it already. Leave it out.")
+            raise UnsupportedError(f"poles: {name} is given, but the Linearization has it already. Leave {name} out.")
 
 
 # ── order and scale ───────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def _finished(plant: Plant, point: Point, motions: Motions, still: bool, window: tuple[float, float] | None) -> Poles:
-    """The poles with conjugates listed once, sorted by omega, with scaled shapes and modal masses."""
+    """The poles with conjugates listed once, sorted by omega, with scaled shapes and modal masses.
+
+    `still` tells whether the state is an equilibrium; `window` are the lowest and highest frequency to list [Hz].
+    """
     slopes, nv = slopes_of(plant), plant.nv
     values, vectors = motions.values.copy(), motions.vectors.T
     size = np.abs(values).max(initial=0.0)
@@ -197,9 +196,7 @@ def _finished(plant: Plant, point: Point, motions: Motions, still: bool, window:
         order = [k for k in order if low <= values[k].imag / (2.0 * math.pi) <= high]
     values, vectors = values[order] + 0.0, vectors[order]
     columns = plant.v if nv else plant.x
-    seen = vectors[:, :nv] if nv else vectors
-    factors = np.array([_largest(row) for row in seen], dtype=complex).reshape(-1, 1)
-    vectors = vectors / factors
+    vectors = np.array([_scaled(row, nv or plant.ns) for row in vectors], dtype=complex).reshape(vectors.shape)
     shapes: npt.NDArray[Any] = vectors[:, :nv] if nv else vectors
     if not np.abs(shapes.imag).max(initial=0.0) > 1e-14:
         shapes = shapes.real + 0.0
@@ -207,25 +204,31 @@ def _finished(plant: Plant, point: Point, motions: Motions, still: bool, window:
     if nv:
         M = slopes.mass(point, slopes.blocks(point, np.zeros(slopes.n)))
         masses = np.einsum("ki,ij,kj->k", shapes.conj(), M, shapes).real
-    note = "" if still else "The state is not an equilibrium: these are the poles of the equations frozen there."
+    note = "" if still else "The state is not an equilibrium: these are the poles of the linear equations there."
     units = tuple(column.unit.removesuffix("/s") for column in columns)
     names = tuple(column.name for column in columns)
     return Poles(values, shapes, masses, vectors, names, units, plant, point, note)
 
 
-def _largest(row: Complex) -> complex:
-    """The largest entry, the first of those that are equally large to rounding; 1 where all are zero."""
-    sizes = np.abs(row)
+def _scaled(motion: Complex, count: int) -> Complex:
+    """A motion (ns,) divided by the largest of its first `count` entries, which becomes exactly 1.
+
+    Of entries that are equally large within rounding, the first counts. Nothing changes where all are zero.
+    """
+    sizes = np.abs(motion[:count])
     if not sizes.max(initial=0.0) > 0.0:
-        return 1.0
-    return complex(row[int(np.flatnonzero(sizes >= (1.0 - 1e-9) * sizes.max())[0])])
+        return motion
+    largest = int(np.flatnonzero(sizes >= (1.0 - 1e-9) * sizes.max())[0])
+    scaled: Complex = motion / motion[largest]
+    scaled[largest] = 1.0
+    return scaled
 
 
 def _checked_window(window: Any) -> tuple[float, float]:
     try:
         low, high = (float(bound) for bound in window)
     except (TypeError, ValueError):
-        raise UnsupportedError(f"window is {window!r}; expected two frequencies [Hz], as (0.0, 10.0).") from None
+        raise UnsupportedError(f"poles: window is {window!r}; expected two frequencies [Hz], as (0.0, 10.0).") from None
     if not low <= high:
-        raise UnsupportedError(f"window is ({low}, {high}) Hz; expected the lower frequency first.")
+        raise UnsupportedError(f"poles: window is ({low}, {high}) Hz; expected the lower frequency first.")
     return low, high

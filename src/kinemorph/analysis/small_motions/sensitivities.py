@@ -1,7 +1,7 @@
-"""How a motion changes with parameters, inputs and the initial state: exact derivatives.
+"""`sensitivities`: exact derivatives of a motion with respect to parameters, inputs and the initial state.
 
-Derivatives of a state are integrated along with the motion, as further states of the plant (`variational_plant`), by
-any method and under the same error control. Those of poles are in `pole_sensitivities`.
+The derivatives are integrated together with the motion, as further states of the plant (`variational_plant`), by any
+integration method and under the same error control. Derivatives of poles are in `pole_sensitivities`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.analysis.small_motions.linearize import Model
-from kinemorph.analysis.small_motions.plant_derivatives import listed, point_of
+from kinemorph.analysis.small_motions.plant_derivatives import point_of
 from kinemorph.analysis.small_motions.variational_plant import varied
 from kinemorph.codegen.building.compile import build
 from kinemorph.codegen.derivatives.differentiate import jacobian
@@ -28,18 +28,20 @@ from kinemorph.simulation.integrators.methods import DEFAULT, method_named
 from kinemorph.simulation.results.trajectory import Trajectory
 from kinemorph.simulation.simulate import simulate
 from kinemorph.simulation.stepping.step_options import takes_old_names
-from kinemorph.words import did_you_mean
+from kinemorph.words import did_you_mean, quoted
 
 
 @dataclass(frozen=True, eq=False)
 class Sensitivities:
-    """Derivatives of a motion, at n times by k quantities. Made by `sensitivities`.
+    """Derivatives of a motion at n times with respect to k quantities. Made by `sensitivities`.
 
-    `q` (n, nv, k)    of the configuration, along unit velocities: for joints with one axis dq/dp
-    `v` (n, nv, k), `x` (n, nx, k)
+    `trajectory`      the motion, at the times `t` (n,)
+    `q` (n, nv, k)    derivatives of the configuration along unit velocities: for joints with one axis dq/dp
+    `v` (n, nv, k)    derivatives of the velocities
+    `x` (n, nx, k)    derivatives of the extra states
     `names`, `units`  of the k quantities
 
-    `found["q.elbow", "l1"]` is one of them as an array (n,), `found.unit("q.elbow", "l1")` its unit.
+    `found["q.elbow", "l1"]` is one derivative as an array (n,), `found.unit("q.elbow", "l1")` is its unit.
     """
 
     trajectory: Trajectory
@@ -54,14 +56,14 @@ class Sensitivities:
         column, name = self._columns, self._place(key[1])
         if key[0] not in column:
             raise ShapeError(
-                f"sensitivities have no column '{key[0]}'.{did_you_mean(key[0], column)} Known: {listed(list(column))}."
+                f"sensitivities have no column '{key[0]}'.{did_you_mean(key[0], column)} Known: {quoted(column)}."
             )
         group, k, _ = column[key[0]]
         found: Array = getattr(self, group)[:, k, name]
         return found
 
     def unit(self, column: str, name: str) -> str:
-        """The unit of a derivative, as "rad/m" or "(rad/s)/(N m)"."""
+        """The unit of the derivative of a column with respect to a quantity, as "rad/m" or "(rad/s)/(N m)"."""
         self[column, name]
         above, below = self._columns[column][2], self.units[self._place(name)]
         return f"{_grouped(above)}/{_grouped(below)}" if below else above
@@ -76,8 +78,8 @@ class Sensitivities:
     def _place(self, name: str) -> int:
         if name not in self.names:
             raise ShapeError(
-                f"sensitivities by '{name}' were not asked for.{did_you_mean(name, self.names)} "
-                f"Known: {listed(self.names)}."
+                f"sensitivities with respect to '{name}' were not computed.{did_you_mean(name, self.names)} "
+                f"Known: {quoted(self.names)}."
             )
         return self.names.index(name)
 
@@ -107,24 +109,24 @@ def sensitivities(
     output_step: float | Sequence[float] | None = None,
     start: float = 0.0,
 ) -> Sensitivities:
-    """A motion from `start` to `until` [s] together with its derivatives.
+    """A motion from time `start` to `until` [s] and its derivatives with respect to the named quantities.
 
     `parameters`    names of the robot's parameters ("all" for every one), and "u.elbow" for a constant input
-    `initial`       names of initial values: "q.elbow" (along that unit velocity), "v.elbow", a further state by its
+    `initial`       names of initial values: "q.elbow" (along that unit velocity), "v.elbow", an extra state by its
                     own name; "all" for every one
 
-    The other arguments are those of `simulate`; tolerances apply to the derivatives, too. Derivatives by a parameter
-    are those of the motion from the same initial state.
+    The other arguments are those of `simulate`; tolerances apply to the derivatives, too. The initial state does not
+    change with the parameters.
     """
     if method_named(method).name == "variational":
         raise UnsupportedError(
-            "sensitivities: the variational method starts from a Lagrangian, which derivatives of a state do not have. "
-            "Use 'dop853', or 'leapfrog' with a step."
+            "sensitivities: the variational method needs a Lagrangian, and the equations of the derivatives have none. "
+            "Use method='dop853', or 'leapfrog' with a step."
         )
     plant, names = with_parameters(model, parameters, forces, locked)
     first = _initial_names(plant, initial)
     if not names and not first:
-        raise UnsupportedError("sensitivities: name at least one of `parameters` or `initial`.")
+        raise UnsupportedError("sensitivities: no quantity is named. Name at least one in `parameters` or `initial`.")
     _check_loops(plant, names, first, q, p)
     seeds = _seeds(plant, first)
     wide = varied(plant, names, len(first))
@@ -152,14 +154,14 @@ def sensitivities(
 def with_parameters(
     model: Model, wanted: str | Sequence[str], forces: Law | None, locked: str | Sequence[str]
 ) -> tuple[Plant, tuple[str, ...]]:
-    """The plant with the named parameters as inputs, and the names."""
+    """The plant, made with the named parameters as arguments of its equations, and the names without "all"."""
     if isinstance(model, Plant):
         known = [column.name for column in model.p]
         names = tuple(known) if wanted == "all" else (wanted,) if isinstance(wanted, str) else tuple(wanted)
         for name in (name for name in names if not name.startswith("u.") and name not in known):
             raise ModelError(
-                f"parameter '{name}': plant '{model.name}' keeps {listed(known)} as inputs.{did_you_mean(name, known)} "
-                "Name it in `parameters` where the plant is made."
+                f"parameter '{name}': plant '{model.name}' was made with the parameters {quoted(known)}."
+                f"{did_you_mean(name, known)} Name '{name}' in `parameters` where you make the plant."
             )
         plant = as_plant(model, forces=forces, locked=locked)
     else:
@@ -182,13 +184,13 @@ def _initial_names(plant: Plant, initial: str | Sequence[str]) -> tuple[str, ...
         if name not in known:
             raise ShapeError(
                 f"initial '{name}': plant '{plant.name}' has no such value.{did_you_mean(name, known)} "
-                f"Known: {listed(list(known))}."
+                f"Known: {quoted(known)}."
             )
     return names
 
 
 def _initial_known(plant: Plant) -> dict[str, int]:
-    """Names of initial values and their indices in s."""
+    """The names of all initial values and their indices in the state s."""
     names = [*(f"q.{c.name}" for c in plant.v), *(f"v.{c.name}" for c in plant.v), *(c.name for c in plant.x)]
     return {name: k for k, name in enumerate(names)}
 
@@ -199,13 +201,13 @@ def _seeds(plant: Plant, names: Sequence[str]) -> Array:
 
 
 def _check_loops(plant: Plant, names: Sequence[str], initial: Sequence[str], q: Any, p: Any) -> None:
-    """Raises where parameters or initial values would open loops."""
+    """Raises UnsupportedError where a change of a parameter or of an initial value would open loops."""
     if plant.constraints is None:
         return
     if initial:
         raise UnsupportedError(
-            f"initial {listed(initial)}: robot '{plant.name}' has loops, coupled joints or other constraints, which a "
-            "single coordinate would open. Ask for parameters."
+            f"initial {quoted(initial)}: robot '{plant.name}' has loops, coupled joints or other constraints, which a "
+            "change of one initial value would violate. Leave out `initial` and name `parameters`."
         )
     if plant.p:
         at = point_of(plant, q, p=p)
@@ -213,13 +215,13 @@ def _check_loops(plant: Plant, names: Sequence[str], initial: Sequence[str], q: 
         for column, size in zip(plant.p, moved, strict=True):
             if column.name in names and size > 1e-12:
                 raise UnsupportedError(
-                    f"parameter '{column.name}' opens a loop of robot '{plant.name}': the initial state would have to "
-                    "change with it. Ask for masses and other parameters that leave loops closed."
+                    f"parameter '{column.name}' opens a loop of robot '{plant.name}' when it changes, unless the "
+                    "initial state changes with it. Name masses or other parameters that leave loops closed."
                 )
 
 
 def _result(plant: Plant, run: Trajectory, names: tuple[str, ...]) -> Sensitivities:
-    """The motion alone, and the derivatives by quantity."""
+    """The motion and its derivatives, from a run of the larger plant that integrates both."""
     nv, nx, ns = plant.nv, plant.nx, plant.ns
     segments = tuple(replace(part, plant=plant, x=part.x[:, :nx]) for part in run.segments)
     wide = np.concatenate([part.x for part in run.segments])[:, nx:]
@@ -237,7 +239,7 @@ def _result(plant: Plant, run: Trajectory, names: tuple[str, ...]) -> Sensitivit
 
 
 def named_units(plant: Plant) -> Mapping[str, str]:
-    """Units of all columns and quantities."""
+    """The units of coordinates "q.", velocities "v.", inputs "u.", extra states and parameters, by name."""
     units = {f"q.{c.name}": c.unit.removesuffix("/s") for c in plant.v}
     units |= {f"v.{c.name}": c.unit for c in plant.v} | {f"u.{c.name}": c.unit for c in plant.u}
     units |= {c.name: c.unit for c in plant.x} | {c.name: c.unit for c in plant.p}

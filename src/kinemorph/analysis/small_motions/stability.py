@@ -1,9 +1,9 @@
 """Whether an equilibrium is stable, judged from its poles.
 
-some pole to the right of the axis     not stable: a small disturbance grows
-all poles to the left                  stable: every disturbance decays
-poles on the axis                      stable where the equilibrium is a minimum of potential energy and nothing
-                                       feeds energy in (Lagrange and Dirichlet); else linear equations do not decide
+a pole right of the imaginary axis     not stable: a small disturbance grows
+all poles left of the imaginary axis   stable: every disturbance decays
+no pole right of it, some on it        stable where the equilibrium is a minimum of potential energy and nothing
+                                       supplies energy (Lagrange and Dirichlet); else linear equations do not decide
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from kinemorph.analysis.small_motions.poles import Poles, poles
 from kinemorph.errors import KinemorphError
 from kinemorph.plants.programs import Plant
 
-ON_AXIS = 1e-7  # a real part below this, relative to the largest pole, is zero: rounding spreads double poles that far
+ON_AXIS = 1e-7  # a real part below this, relative to the largest pole, is zero: rounding moves double poles that far
 
 
 class Stability(NamedTuple):
@@ -30,11 +30,11 @@ class Stability(NamedTuple):
 
 
 def stability_of(plant: Plant, point: Point) -> tuple[Stability, Poles | None]:
-    """The stability of an equilibrium, and its poles where there are any."""
+    """The stability of an equilibrium, and its poles; None instead of the poles where they cannot be computed."""
     try:
-        found = poles(plant, point.q, point.v, point.x, point.u, p=point.p, m=point.m, t=point.t)
+        found = poles(plant, **vars(point))
     except KinemorphError as error:
-        return Stability(None, f"there are no poles to judge by. {error}"), None
+        return Stability(None, f"its poles cannot be computed. {error}"), None
     if not len(found):
         return Stability(None, "nothing can move."), found
     limit = ON_AXIS * float(np.abs(found.values).max())
@@ -43,11 +43,11 @@ def stability_of(plant: Plant, point: Point) -> tuple[Stability, Poles | None]:
     if worst > limit:
         where = _mostly(found, fastest)
         return Stability(
-            False, f"a disturbance grows by a factor e in {1.0 / worst:.3g} s, mostly of '{where}'."
+            False, f"a disturbance, mostly of '{where}', grows by a factor e in {1.0 / worst:.3g} s."
         ), found
     if abs(found.values[zero]) <= limit:
         where = _mostly(found, zero)
-        return Stability(None, f"nothing pulls it back along one direction, mostly '{where}'."), found
+        return Stability(None, f"no force opposes a displacement in one direction, mostly of '{where}'."), found
     if worst < -limit:
         return Stability(
             True, f"every disturbance dies away, the slowest by a factor e in {-1.0 / worst:.3g} s."
@@ -60,14 +60,18 @@ def stability_of(plant: Plant, point: Point) -> tuple[Stability, Poles | None]:
 
 
 def _mostly(found: Poles, k: int) -> str:
-    """The coordinate that moves most in a motion."""
+    """The name of the coordinate that moves most in the motion of pole k."""
     return found.names[int(np.argmax(np.abs(found.shapes[k])))]
 
 
 def _is_minimum(plant: Plant, point: Point) -> bool:
-    """Whether K is symmetric and positive and damping takes energy away, along the directions that are free."""
+    """Whether the equilibrium is a minimum of potential energy and damping does not supply energy.
+
+    That is, along the directions that constraints allow, the stiffness K is symmetric and positive definite, and the
+    symmetric part of the damping C has no negative eigenvalue.
+    """
     try:
-        linear = linearize(plant, point.q, point.v, point.x, point.u, p=point.p, m=point.m, t=point.t, outputs=())
+        linear = linearize(plant, **vars(point), outputs=())
     except KinemorphError:
         return False
     if linear.second_order is None:

@@ -1,12 +1,13 @@
 """The variational equations of a plant, as a larger plant.
 
-The derivative S = ds/dp of a state, in the tangent space at the state itself, obeys
+The derivative S = ds/dp of a state s, in the tangent space at the state itself, obeys
 
-    dS/dt = A S + df/dp,    A = d rate/ds + the turning of the tangent space
+    dS/dt = A S + df/dp,    ds/dt = f,    A = df/ds + the rotation of the tangent space
 
-Where the base of the local coordinates moves with the motion, a displacement w of a joint with several axes turns as
-well: with  rate_w(w, v) = v + Gamma(w, v) + ...  it moves by  dv + Gamma(w, v) - Gamma(v, w). All of it comes from the
-plant's own law, run on dual numbers. Where there are constraints the motion is projected onto them as in any run.
+The base of the local coordinates moves with the motion, so that a displacement w of a joint with several axes also
+rotates: with  dw/dt = v + Gamma(w, v) + ...  it changes by  dv + Gamma(w, v) - Gamma(v, w). All of these terms come
+from the plant's own equations, evaluated on dual numbers. Where there are constraints, the motion is projected onto
+them as in any run.
 """
 
 from __future__ import annotations
@@ -23,18 +24,21 @@ from kinemorph.plants.programs import Plant
 from kinemorph.plants.user_laws import Column, Law
 
 LEVEL = 0  # the level of the dual numbers here, below those that laws and mechanics use inside
-SEVERAL_AXES = ("spherical", "planar", "free")  # joints whose local coordinates turn as they move
+SEVERAL_AXES = ("spherical", "planar", "free")  # joints whose local coordinates rotate with the motion
 
 
 def varied(plant: Plant, names: Sequence[str], initial: int) -> Plant:
-    """The plant with the derivatives of its state as further states, those by one quantity after the other."""
+    """A larger plant whose further states are the derivatives of the state, ns of them for each quantity.
+
+    The quantities are the parameters and inputs ("u.elbow") in `names`, then `initial` initial values of the state.
+    """
     nv, nx, ns = plant.nv, plant.nx, plant.ns
     count = len(names) + initial
     p_names = [column.name for column in plant.p]
     turns = any(place.kind in SEVERAL_AXES for place in plant.manifold)
 
     def direction(k: int, group: str, size: int) -> list[float]:
-        """The derivative of a group of inputs by quantity k."""
+        """The derivative of the inputs ("u") or the parameters ("p") with respect to quantity k."""
         unit = [0.0] * size
         if k < len(names):
             if group == "u" and names[k].startswith("u."):
@@ -61,7 +65,7 @@ def varied(plant: Plant, names: Sequence[str], initial: int) -> Plant:
         return rates
 
     def motion(at: LocalInstant) -> LocalInstant:
-        """The instant of the plant itself."""
+        """The instant of the given plant, without the derivatives."""
         return at._replace(s=at.s[:ns])
 
     def rate(at: LocalInstant) -> list[Any]:
@@ -76,15 +80,13 @@ def varied(plant: Plant, names: Sequence[str], initial: int) -> Plant:
         return plant.laws.place(base, s[:ns], finished=finished)
 
     def holding(at: LocalInstant) -> dict[str, Any]:
-        """The state with the motion projected onto the constraints; its derivatives stay as they are, within their own
-        tolerance.
-        """
+        """The state with the motion projected onto the constraints; the derivatives are left as they are."""
         assert plant.laws.holding is not None
         better = plant.laws.holding(motion(at))
         return {"out": [*better["out"], *at.s[ns:]], "error": better["error"]}
 
     def of_motion(law: Law | None) -> Law | None:
-        """A law of the larger plant that depends on the motion alone."""
+        """The law of the larger plant that evaluates `law` on the motion and ignores the derivatives."""
         return law and (lambda at: law(motion(at)))
 
     labels = [*names, *(f"initial {k}" for k in range(initial))]

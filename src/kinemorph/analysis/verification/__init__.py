@@ -1,9 +1,9 @@
 """`verify`: checks of a derived model against the laws of mechanics, at random states.
 
 verify           `verify`, the function
-laws             checks by the laws of mechanics, one row each
+laws             the checks by laws of mechanics, as a table with one row each
 declared_laws    checks of a derived model against the robot as it was declared
 declared_model   poses, mass matrix and potential energy straight from a Robot's data
-sampling         a model at random states; relative errors and exact rates of change
+sampling         a model at random states, its relative errors and exact rates of change
 verdict          the result of one check, and of all checks together
 """

@@ -1,6 +1,6 @@
 """Checks of a derived model against the robot that it was derived from.
 
-Equations may obey every law of mechanics and still be those of another robot: all formulations start from one resolved
+Equations may obey every law of mechanics and still describe another robot: all formulations start from one resolved
 tree. So poses, the mass matrix and the energies are computed a second time from the declared data
 (analysis.verification.declared_model), and the recursions are run on the links as the user wrote them. Gravity is
 covered by the potential energy, forces and Jacobians by the laws that relate them to energies and poses.
@@ -20,12 +20,13 @@ from kinemorph.codegen.graphs.tracing import trace
 from kinemorph.mechanics.recursions import composite_bodies, newton_euler
 from kinemorph.mechanics.trees.resolve import resolve
 
-NEAR = 1e-3  # [m] the least reach that position errors are divided by
+NEAR = 1e-3  # [m], position errors are divided by the robot's reach, or by this where the reach is smaller
 
 
 def poses_as_declared(s: Sample) -> WorstError:
-    """Every body and frame is where the product of its joints' poses puts it; errors of positions are relative to the
-    robot's reach.
+    """The error of the poses of all bodies and frames against the products of the declared joint poses.
+
+    Errors of positions are relative to the robot's reach.
     """
     d, right = s.dynamics, as_declared(s.dynamics.robot, s.q)
     found = dict(zip(d.robot.body_names, s.call(d.forward_kinematics).swapaxes(0, 1), strict=True))
@@ -40,8 +41,9 @@ def poses_as_declared(s: Sample) -> WorstError:
 
 
 def mass_as_declared(s: Sample) -> WorstError:
-    """M is the sum over bodies of J^T I J, plus the armatures; errors of entries are relative to the sizes of their two
-    velocities.
+    """The error of the mass matrix against the sum over bodies of J^T I J, plus the armatures.
+
+    The error of entry (i, j) is relative to sqrt(s_i s_j), where s bounds the diagonal of M.
     """
     right = as_declared(s.dynamics.robot, s.q)
     size = np.sqrt(right.mass_size)
@@ -50,7 +52,10 @@ def mass_as_declared(s: Sample) -> WorstError:
 
 
 def energy_as_declared(s: Sample) -> WorstError:
-    """T is half v . M v with M as declared, and V is the sum of -m g . c."""
+    """The error of the energies against v . M v / 2 with the declared M, and the sum of -m g . c over bodies.
+
+    m and c are the mass and the center of mass of a body, g is gravity.
+    """
     right = as_declared(s.dynamics.robot, s.q)
     kinetic, potential = s.call(s.dynamics.energy)
     gap = _over(kinetic - 0.5 * np.einsum("ni,nij,nj->n", s.v, right.mass_matrix, s.v), _kinetic_size(s, right))
@@ -63,18 +68,21 @@ def energy_as_declared(s: Sample) -> WorstError:
 
 
 def _kinetic_size(s: Sample, right: Declared) -> Array:
-    """A bound of the kinetic energy [J], (n,), without cancellation between velocities."""
+    """An upper bound of the kinetic energy [J], shape (n,), in which terms of different velocities do not cancel."""
     return np.asarray(0.5 * (np.abs(s.v) * np.sqrt(right.mass_size)).sum(axis=1) ** 2)
 
 
 def _over(gap: Array, size: Array) -> Array:
-    """A difference divided by its size; 0 where the difference is 0, whatever the size."""
+    """gap / size, entry by entry; 0 where the gap is 0, also if the size is 0."""
     with np.errstate(all="ignore"):
         return np.where(gap == 0.0, 0.0, gap / size)
 
 
 def same_on_links_as_written(s: Sample) -> WorstError:
-    """Reframing and regrouping change nothing: the recursions on the links as the user wrote them give the same."""
+    """The error of M and inverse dynamics against recursions on the links as the user declared them.
+
+    `derive` moves the frames of links and regroups their masses, which must not change any result.
+    """
     d = s.dynamics
 
     def written(q: Any, v: Any, a: Any, p: Any) -> dict[str, Any]:

@@ -1,13 +1,14 @@
 """Poses, mass matrix and potential energy straight from a Robot's declared data, in plain NumPy.
 
 The reference for the results of derive(). Nothing of mechanics is used here: no Tree, no merged bodies, no joint axes
-turned to z, no moments of mass. One pass down the tree, all states at once, gives every body's pose as the product of
-its joints' poses, and its twist as a matrix on v:
+turned to z, no moments of mass. One pass from the root to the tips, for all states at once, gives every body's pose as
+the product of its joints' poses, and its Jacobian J_B, with which J_B v is the body's twist:
 
     T_WB = T_WP T_PB        J_B = Ad(T_PB^-1) J_P + S        M = sum m Jc^T Jc + Jw^T I Jw + diag(armature)
 
-with Jw the angular rows of J_B, Jc = Jv + Jw x c the velocity of the center of mass, and m, c, I as the body has them.
-Parameters take their nominal values; loops are cut.
+S is the Jacobian of the joint alone, Jv and Jw are the linear and angular rows of J_B, Jc = Jv + Jw x c is the Jacobian
+of the center of mass, and m, c, I are the body's mass, center of mass and inertia. Parameters have their nominal
+values; loops are cut.
 """
 
 from __future__ import annotations
@@ -27,21 +28,19 @@ from kinemorph.model.robot import Robot
 
 @dataclass(frozen=True)
 class Declared:
-    """A robot at n configurations, computed from its declared data. Errors are relative to the sizes given here."""
+    """A robot at n configurations, computed from its declared data, with the sizes that errors are relative to."""
 
-    poses: dict[str, Array]  # T_W. (n, 4, 4) of the world, every body and every frame
+    poses: dict[str, Array]  # (n, 4, 4) in the world, of the world itself, every body and every frame
     reach: Array  # [m] (n,), the largest coordinate of any body, frame or joint
     mass_matrix: Array  # (n, nv, nv)
-    mass_size: Array  # (n, nv), a bound of the diagonal of M: every mass at its full distance from the joint
+    mass_size: Array  # (n, nv), an upper bound of the diagonal of M: every mass at its full distance from the joint
     potential: Array  # [J] (n,), zero where all mass lies at the world's origin
     potential_size: Array  # [J] (n,), the sum of m |g| |c|
 
 
 @dataclass(frozen=True)
 class _Carried:
-    """The data of a body in the pass down the tree: its pose, its Jacobian, and the positions of the joints
-    above it.
-    """
+    """The pose and Jacobian of a body, and the positions of the joints between it and the root."""
 
     pose: Array  # T_WB (n, 4, 4)
     jacobian: Array  # J_B (n, 6, nv), body axes, [linear; angular]
@@ -49,7 +48,7 @@ class _Carried:
 
 
 def as_declared(robot: Robot, q: Array) -> Declared:
-    """The robot at configurations q (n, nq)."""
+    """Poses, mass matrix and potential energy of a robot at configurations q (n, nq), from its declared data."""
     n, nv = len(q), robot.nv
     world = _Carried(np.broadcast_to(np.eye(4), (n, 4, 4)), np.zeros((n, 6, nv)), np.zeros((n, nv, 3)))
     bodies, reach = {"world": world}, np.zeros(n)
@@ -80,7 +79,7 @@ def as_declared(robot: Robot, q: Array) -> Declared:
 
 
 def _carried_by(joint: Joint, robot: Robot, parent: _Carried, q: Array) -> tuple[_Carried, Array]:
-    """The child of a joint, and the pose of the joint frame after its motion."""
+    """The data of a joint's child body, and the pose of the joint frame after the joint's motion, (n, 4, 4)."""
     n = len(q)
     own, columns = list(q[:, robot.q_slice(joint.name)].T), robot.v_slice(joint.name)
     before, after = _matrix(joint.placement, n), _matrix(joint.child_placement, n)
@@ -96,7 +95,7 @@ def _carried_by(joint: Joint, robot: Robot, parent: _Carried, q: Array) -> tuple
 
 
 def _inverse(T: Array) -> Array:
-    """T_BA of poses T_AB, (n, 4, 4)."""
+    """The inverse poses T_BA of poses T_AB, shape (n, 4, 4)."""
     back = np.zeros_like(T)
     back[:, :3, :3] = T[:, :3, :3].swapaxes(1, 2)
     back[:, :3, 3:] = -back[:, :3, :3] @ T[:, :3, 3:]
@@ -105,14 +104,14 @@ def _inverse(T: Array) -> Array:
 
 
 def _move_back(T: Array, twists: Array) -> Array:
-    """Ad(T_AB^-1) V_A, column by column: poses (n, 4, 4), twists (n, 6, k)."""
+    """Ad(T_AB^-1) V_A: twists (n, 6, k) that are given in frame A, seen from B; T_AB are poses (n, 4, 4)."""
     inverse, w = T[:, :3, :3].swapaxes(1, 2), twists[:, 3:]
     v = twists[:, :3] - np.cross(T[:, :3, 3, None], w, axis=1)
     return np.concatenate([inverse @ v, inverse @ w], axis=1)
 
 
 def _matrix(pose: Pose, n: int) -> Array:
-    """A pose, whose entries are Values or arrays (n,), as homogeneous matrices (n, 4, 4)."""
+    """A pose as homogeneous matrices (n, 4, 4); its entries are numbers, parameters or arrays (n,)."""
     matrix = np.zeros((n, 4, 4))
     matrix[:, 3, 3] = 1.0
     for i in range(3):
@@ -126,5 +125,5 @@ def _number(entry: Any) -> Any:
 
 
 def _coordinate(poses: Array) -> Array:
-    """The largest coordinate of each position [m], (n,)."""
+    """The largest |x|, |y| or |z| [m] of each of the positions in poses (n, 4, 4), shape (n,)."""
     return np.asarray(np.abs(poses[:, :3, 3]).max(axis=1))

@@ -1,7 +1,10 @@
-"""The laws that equations of motion must obey, each a function from sampled states to a relative error.
+"""The checks by laws of mechanics, each a function from sampled states to a relative error.
 
-A law gives the largest relative error it finds, or raises UnsupportedError where it does not apply. It calls the same
-functions that the user will call, not special ones. Checks against the robot as it was declared are in `declared_laws`.
+A check returns the largest relative error that it finds, or raises UnsupportedError where it does not apply. It calls
+the functions that users call. Checks against the robot as it was declared are in `declared_laws`. Symbols:
+
+    M mass matrix, h bias forces, C Coriolis matrix, g gravity forces, J Jacobian, A_G centroidal momentum matrix,
+    T and V kinetic and potential energy, ID(q, v, a) inverse dynamics, FD(q, v, tau) forward dynamics
 """
 
 from __future__ import annotations
@@ -24,7 +27,7 @@ from kinemorph.mechanics.recursions.kinematics import REFERENCES, Reference
 
 
 def applied(matrices: Array, vectors: Array) -> Array:
-    """Matrix times vector, state by state: (n, r, c), (n, c) -> (n, r)."""
+    """The products of n matrices (n, r, c) and n vectors (n, c), shape (n, r)."""
     return np.asarray(np.einsum("nij,nj->ni", matrices, vectors))
 
 
@@ -32,13 +35,13 @@ def applied(matrices: Array, vectors: Array) -> Array:
 
 
 def symmetric(s: Sample) -> WorstError:
-    """M = M^T."""
+    """The error of M = M^T, for the mass matrix M."""
     M = s.call(s.dynamics.mass_matrix)
     return s.worst(M - M.swapaxes(1, 2), M)
 
 
 def positive_definite(s: Sample) -> WorstError:
-    """Every eigenvalue of M is positive; the value is the largest condition number."""
+    """The largest condition number of the mass matrix M; infinite where M is not positive definite."""
     eigenvalues = _eigenvalues(s)
     smallest, largest = eigenvalues[:, 0], eigenvalues[:, -1]
     with np.errstate(all="ignore"):
@@ -48,14 +51,17 @@ def positive_definite(s: Sample) -> WorstError:
 
 
 def condition_numbers(s: Sample) -> Array:
-    """cond(M), shape (n,); nan where M is not finite, negative where it is not positive definite."""
+    """The condition numbers of the mass matrix M, shape (n,).
+
+    They are nan where M is not finite, and not positive where M is not positive definite.
+    """
     eigenvalues = _eigenvalues(s)
     with np.errstate(all="ignore"):
         return np.asarray(eigenvalues[:, -1] / eigenvalues[:, 0])
 
 
 def _eigenvalues(s: Sample) -> Array:
-    """Eigenvalues of M, ascending, (n, nv); nan where M is not finite."""
+    """Eigenvalues of the mass matrix M in ascending order, shape (n, nv); nan where M is not finite."""
     M = s.call(s.dynamics.mass_matrix)
     finite = np.isfinite(M).all(axis=(1, 2), keepdims=True)
     values = np.linalg.eigvalsh(np.where(finite, 0.5 * (M + M.swapaxes(1, 2)), 0.0))
@@ -66,20 +72,21 @@ def _eigenvalues(s: Sample) -> Array:
 
 
 def inverse_is_affine(s: Sample) -> WorstError:
-    """ID(q, v, a) = M a + h."""
+    """The error of ID(q, v, a) = M a + h: inverse dynamics from the mass matrix and the bias forces."""
     d = s.dynamics
     inertial, bias, tau = applied(s.call(d.mass_matrix), s.a), s.call(d.bias_forces), s.call(d.inverse_dynamics)
     return s.worst(inertial + bias - tau, inertial, bias, tau, floor=s.weight)
 
 
 def forward_is_right(s: Sample) -> WorstError:
-    """FD is the inverse of ID on an open tree; on a robot with loops or coupled joints it satisfies the constraints."""
+    """The error of forward dynamics: against inverse dynamics on an open tree, otherwise against the constraints."""
     return forward_undoes_inverse(s) if s.dynamics.robot.is_open else constraints_hold(s)
 
 
 def forward_undoes_inverse(s: Sample) -> WorstError:
-    """FD(q, v, ID(q, v, a)) = a; the error is divided by the condition number of M, and relative to the acceleration
-    under no forces.
+    """The error of FD(q, v, ID(q, v, a)) = a: forward dynamics is the inverse of inverse dynamics.
+
+    The error is divided by the condition number of M, and is relative to a and to the acceleration without forces.
     """
     d = s.dynamics
     forward = d.forward_dynamics
@@ -88,11 +95,11 @@ def forward_undoes_inverse(s: Sample) -> WorstError:
 
 
 def constraints_hold(s: Sample) -> WorstError:
-    """M a + h = tau + J^T lambda, and J a = gamma as nearly as possible, for a = FD(q, v, tau); the error is divided by
-    cond(M).
+    """The error of M a + h = tau + J^T lambda and J a = gamma, for a = FD(q, v, tau), divided by cond(M).
 
-    Away from a closed configuration, repeated constraints may contradict each other; then J a - gamma is the residual
-    of least squares: J^T D (J a - gamma) = 0 with D = 1 / diag(J M^-1 J^T).
+    J a = gamma are the constraints on accelerations, lambda the constraint forces. At configurations that are not
+    closed, redundant constraints may contradict each other; then J a - gamma is the residual of least squares:
+    J^T D (J a - gamma) = 0 with D = 1 / diag(J M^-1 J^T).
     """
     d = s.dynamics
     a, (shares, _) = s.call(d.forward_dynamics), s.call(d.constraint_forces)
@@ -111,16 +118,17 @@ def constraints_hold(s: Sample) -> WorstError:
 
 
 def derivatives_are_rates(s: Sample) -> WorstError:
-    """The rate of ID and of FD along the motion (q with v, v with a) by their derivatives = by dual numbers.
+    """The error of the derivatives of inverse and forward dynamics, ID and FD.
 
-    Where M is constant and there is no gravity, the rate of FD is only rounding: then the error is relative to FD per
-    second.
+    The rates of change of ID and FD while q moves with v and v with a are computed from the derivatives and by dual
+    numbers. Where M is constant and there is no gravity, the rate of FD is only rounding; so the error is relative to
+    FD per second as well.
     """
     d = s.dynamics
     if d.robot.nv > DERIVATIVES_LIMIT:
         raise UnsupportedError(
-            f"{d.robot.nv} degrees of freedom; derivatives take long to compile and are checked up to "
-            f"{DERIVATIVES_LIMIT} dof."
+            f"the robot has {d.robot.nv} degrees of freedom; derivatives take long to compile and are checked up to "
+            f"{DERIVATIVES_LIMIT}."
         )
     dq, dv, _ = s.call(d.inverse_dynamics_derivatives)
     (rate,) = s.rates(d.inverse_dynamics)
@@ -134,10 +142,10 @@ def derivatives_are_rates(s: Sample) -> WorstError:
 
 
 def wrenches_enter_by_jacobians(s: Sample) -> WorstError:
-    """ID with wrenches = ID without - sum J^T w."""
+    """The error of: inverse dynamics with wrenches w = inverse dynamics without them - sum over frames of J^T w."""
     d = s.dynamics
     if not d.wrenches:
-        raise UnsupportedError("this model was derived without outside wrenches.")
+        raise UnsupportedError("the model was derived without outside wrenches.")
     loaded, free = s.call(d.inverse_dynamics), s.call(d.inverse_dynamics, still=True)
     jacobians = [s.call(d.jacobian(frame)) for frame in d.wrenches]
     pushed = sum(np.einsum("nij,ni->nj", J, s.wrenches[:, k]) for k, J in enumerate(jacobians))
@@ -145,7 +153,7 @@ def wrenches_enter_by_jacobians(s: Sample) -> WorstError:
 
 
 def bias_splits(s: Sample) -> WorstError:
-    """h = C v + g."""
+    """The error of h = C v + g: bias forces from the Coriolis matrix and the gravity forces."""
     d = s.dynamics
     coriolis, gravity = applied(s.call(d.coriolis_matrix), s.v), s.call(d.gravity_forces)
     bias = s.call(d.bias_forces, still=True)
@@ -153,7 +161,7 @@ def bias_splits(s: Sample) -> WorstError:
 
 
 def passive(s: Sample) -> WorstError:
-    """Mdot - 2 C is skew-symmetric."""
+    """The error of dM/dt = C + C^T, so that dM/dt - 2 C is skew-symmetric (M mass matrix, C Coriolis matrix)."""
     (rate,) = s.rates(s.dynamics.mass_matrix)
     C = s.call(s.dynamics.coriolis_matrix)
     return s.worst(rate - C - C.swapaxes(1, 2), rate, C, s.call(s.dynamics.mass_matrix))
@@ -163,21 +171,21 @@ def passive(s: Sample) -> WorstError:
 
 
 def kinetic_energy_is_quadratic(s: Sample) -> WorstError:
-    """T = v . M v / 2."""
+    """The error of T = v . M v / 2: kinetic energy from the mass matrix."""
     kinetic, _ = s.call(s.dynamics.energy)
     quadratic = 0.5 * np.einsum("ni,ni->n", s.v, applied(s.call(s.dynamics.mass_matrix), s.v))
     return s.worst(kinetic - quadratic, kinetic, quadratic)
 
 
 def power_balances(s: Sample) -> WorstError:
-    """d/dt (T + V) = v . tau."""
+    """The error of d/dt (T + V) = v . tau: the energy of the robot changes by the power of the joint forces."""
     kinetic, potential = s.rates(s.dynamics.energy)
     work = s.v * s.call(s.dynamics.inverse_dynamics, still=True)
     return s.worst(kinetic + potential - work.sum(axis=1), kinetic, potential, work, floor=s.weight)
 
 
 def momentum_moves_the_center(s: Sample) -> WorstError:
-    """Linear momentum = total mass times the velocity of the center of mass = A_G v."""
+    """The error of: momentum = A_G v (centroidal matrix), linear momentum = mass times velocity of its center."""
     d = s.dynamics
     (velocity,) = s.rates(d.center_of_mass)
     momentum, by_matrix = s.call(d.momentum), applied(s.call(d.centroidal_matrix), s.v)
@@ -189,14 +197,14 @@ def momentum_moves_the_center(s: Sample) -> WorstError:
 
 
 def ends(s: Sample) -> list[str]:
-    """The frames at which kinematics is checked: declared frames and the bodies that carry no other, three at most."""
+    """Names of at most 3 frames at which kinematics is checked: declared frames, then bodies without children."""
     robot = s.dynamics.robot
     carrying = {joint.parent for joint in robot.joints}
     return [*(frame.name for frame in robot.frames), *(b for b in robot.body_names if b not in carrying)][:3]
 
 
 def jacobians_give_twists(s: Sample) -> WorstError:
-    """J v = twist from the pose's rate of change, in every reference."""
+    """The error of J v against the twist that follows from the rate of change of the pose, in every reference."""
     errors = []
     for number, frame in enumerate(ends(s)):
         pose = s.dynamics.pose(frame)
@@ -210,7 +218,7 @@ def jacobians_give_twists(s: Sample) -> WorstError:
 
 
 def jacobian_rates(s: Sample) -> WorstError:
-    """The rate of J as derived = J differentiated."""
+    """The error of `jacobian_rate` against the exact derivative of the Jacobian with respect to time."""
     frame = ends(s)[0]
     d = s.dynamics
     (exact,), rate = s.rates(d.jacobian(frame)), s.call(d.jacobian_rate(frame))
@@ -218,7 +226,7 @@ def jacobian_rates(s: Sample) -> WorstError:
 
 
 def _twist(T: Array, rate: Array, reference: Reference) -> Array:
-    """[linear; angular] velocity (n, 6) of a frame from its pose (n, 4, 4) and the pose's rate of change."""
+    """The twist [linear; angular] (n, 6) of a frame, from its pose T (n, 4, 4) and the rate of change of the pose."""
     R, p, velocity = T[:, :3, :3], T[:, :3, 3], rate[:, :3, 3]
     spin = rate[:, :3, :3] @ R.swapaxes(1, 2)
     angular = np.stack([spin[:, 2, 1], spin[:, 0, 2], spin[:, 1, 0]], axis=1)
@@ -233,7 +241,7 @@ def _twist(T: Array, rate: Array, reference: Reference) -> Array:
 
 
 class Law(NamedTuple):
-    """A row: the check's name, what it checks, the largest value that passes, and the function that measures it."""
+    """A row of the table of checks: name, the rule as a sentence, the largest value that passes, and the function."""
 
     name: str
     says: str
@@ -242,11 +250,11 @@ class Law(NamedTuple):
 
 
 DERIVATIVES_LIMIT = 20  # dof up to which derivatives are checked
-ROUNDING = 1e-11  # the error that a few thousand operations may leave; a correct model has 1e-15
+ROUNDING = 1e-11  # an upper bound of rounding errors after a few thousand operations; a correct model has about 1e-15
 LAWS = (
     Law("poses as declared", "Bodies and frames are where the Robot's data put them.", ROUNDING, poses_as_declared),
     Law("mass as declared", "M is the sum of J^T I J over the Robot's bodies.", ROUNDING, mass_as_declared),
-    Law("energy as declared", "T and V are those of the Robot's bodies.", ROUNDING, energy_as_declared),
+    Law("energy as declared", "T and V are the energies of the Robot's bodies.", ROUNDING, energy_as_declared),
     Law("mass matrix symmetric", "M(q) equals its transpose.", 1e-13, symmetric),
     Law(
         "mass matrix positive definite",
@@ -263,17 +271,27 @@ LAWS = (
     ),
     Law(
         "derivatives",
-        "d/dt ID = dq v + dv a + da j along the motion, and of FD alike.",
+        "d/dt ID = dID/dq v + dID/dv a along a motion, and the same for FD.",
         ROUNDING,
         derivatives_are_rates,
     ),
     Law("outside wrenches", "A wrench w at a frame lowers ID by J^T w.", ROUNDING, wrenches_enter_by_jacobians),
-    Law("links as written", "Recursions on the user's own links give the same.", ROUNDING, same_on_links_as_written),
+    Law(
+        "links as written",
+        "Recursions on the links as declared give the same M and ID.",
+        ROUNDING,
+        same_on_links_as_written,
+    ),
     Law("bias forces", "h(q, v) = C v + g.", ROUNDING, bias_splits),
     Law("passivity", "dM/dt - 2 C is skew-symmetric.", ROUNDING, passive),
     Law("kinetic energy", "T = v . M v / 2.", ROUNDING, kinetic_energy_is_quadratic),
     Law("power balance", "d/dt (T + V) = v . tau.", ROUNDING, power_balances),
-    Law("momentum", "Total mass times the velocity of its center is A_G v.", ROUNDING, momentum_moves_the_center),
-    Law("jacobian", "J v is the twist of the frame's pose.", ROUNDING, jacobians_give_twists),
-    Law("jacobian rate", "dJ/dt as derived equals J differentiated.", ROUNDING, jacobian_rates),
+    Law(
+        "momentum",
+        "Total mass times the velocity of the center of mass is the linear part of A_G v.",
+        ROUNDING,
+        momentum_moves_the_center,
+    ),
+    Law("jacobian", "J v is the twist of the frame, from its pose's rate of change.", ROUNDING, jacobians_give_twists),
+    Law("jacobian rate", "jacobian_rate is the time derivative of the Jacobian.", ROUNDING, jacobian_rates),
 )

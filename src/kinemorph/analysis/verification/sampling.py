@@ -1,7 +1,7 @@
-"""A derived model at random states, and the two tools that every check needs: relative errors and exact rates of
-change.
+"""A derived model at random states, with relative errors and exact rates of change, which all checks use.
 
-Rates are exact: the program of a compiled function is evaluated on dual numbers, q moving with qdot and v with a.
+Rates are exact: the program of a compiled function is evaluated on dual numbers, where q changes at the rate dq/dt of
+the velocity v, and v at the rate a.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from kinemorph.vocabulary.blocks import Block
 
 
 class WorstError(NamedTuple):
-    """The largest relative error of a check, where it occurred, and a remark."""
+    """The largest relative error that a check found, the state and entry where it occurred, and a remark."""
 
     worst: float
     where: str = ""
@@ -36,13 +36,13 @@ class WorstError(NamedTuple):
 
 
 def largest(errors: Sequence[WorstError]) -> WorstError:
-    """The largest of several errors; nan counts as larger than any."""
+    """The largest of several errors; nan counts as larger than any number."""
     return max(errors, key=lambda error: (math.isnan(error.worst), error.worst))
 
 
 @dataclass(frozen=True)
 class Sample:
-    """A derived model at n random states: q (n, nq), v and a (n, nv), wrenches (n, k, 6), p the nominal parameters."""
+    """A derived model at n random states: q (n, nq), v and a (n, nv), wrenches at k frames (n, k, 6)."""
 
     dynamics: Dynamics
     q: Array
@@ -51,20 +51,21 @@ class Sample:
     wrenches: Array
 
     def call(self, function: CompiledFunction, *, still: bool = False, **given: Array) -> Any:
-        """The values of a function at the states, with its inputs found by name; `given` replaces some, `still` drops
-        the wrenches.
+        """The values of a compiled function at the n states.
+
+        Its inputs are found by name, see `inputs`; `given` replaces some of them, `still` sets the wrenches to zero.
         """
         return function(*self.inputs(function.program, still=still, **given))
 
     def inputs(self, program: Program, *, still: bool = False, **given: Array) -> list[Array]:
-        """The sampled arrays for the inputs of a program."""
+        """The arrays for the inputs of a program, by their names; `tau` is the same as `a`, `p` is nominal."""
         held: dict[str, Array] = {"q": self.q, "v": self.v, "a": self.a, "tau": self.a}
         held["wrenches"] = 0.0 * self.wrenches if still else self.wrenches
         held["p"] = self.dynamics.nominal_parameters
         return [given.get(port.name, held[port.name]) for port in program.inputs]
 
     def rates(self, function: CompiledFunction) -> list[Array]:
-        """d/dt of every output of a function as the robot moves: q with v, v with a; exact, by dual numbers."""
+        """The exact time derivatives of all outputs of a function, for a robot with velocity v and acceleration a."""
         program = function.program
         speeds = {"q": self.call(self.dynamics.configuration_rate), "v": self.a}
         moving = [
@@ -74,15 +75,15 @@ class Sample:
 
     @property
     def weight(self) -> float:
-        """The robot's weight at an arm of 1 mm [N m]: a smaller force may be only rounding."""
+        """The moment of the robot's weight with a lever arm of 1 mm [N m]: smaller forces may be only rounding."""
         robot = self.dynamics.robot
         return 1e-3 * robot.total_mass * (1.0 + math.hypot(*(evaluate(x) for x in robot.gravity)))
 
     def worst(self, difference: Array, *terms: Array, floor: float = 0.0, by_joint: bool = True) -> WorstError:
-        """The largest entry of a difference (n, ...) divided by the largest entry of its terms, state by state.
+        """The largest relative error: a difference (n, ...) divided, at each state, by the largest entry of its terms.
 
-        `floor` is the least size to divide by, for terms that may vanish. `by_joint`: entries belong to velocities,
-        whose names are reported for the largest one.
+        `terms` are arrays (n, ...). `floor` is the least size to divide by, for terms that may vanish. `by_joint`: the
+        axes of the difference are velocities, so that the place of the error is reported by their names.
         """
         n = len(difference)
         size = np.max([np.abs(term).reshape(n, -1).max(axis=1) for term in terms], axis=0, initial=floor)
@@ -99,7 +100,10 @@ class Sample:
 
 
 def _carried(program: Program, moving: Sequence[tuple[Array, Array | None]], n: int) -> list[Array]:
-    """The tangents of a program's outputs, each (n, *shape), its inputs being pairs of a value and a rate (or None)."""
+    """The rates of change of a program's outputs, shape (n, *shape) each.
+
+    `moving` has a pair of the value and its rate for each input; the rate is None where the input is constant.
+    """
     columns: list[Any] = []
     for port, (value, rate) in zip(program.inputs, moving, strict=True):
         flat = np.broadcast_to(value, (n, *port.shape)).reshape(n, port.size)
@@ -116,7 +120,7 @@ def _carried(program: Program, moving: Sequence[tuple[Array, Array | None]], n: 
 
 
 def _lifted(op: str | Block) -> Callable[..., Any]:
-    """What an op or a block does to scalars of any kind."""
+    """The function that an op or a block stands for, on scalars of any kind: floats, arrays or dual numbers."""
     return partial(_applied, op) if isinstance(op, Block) else getattr(f, op)
 
 
@@ -125,7 +129,7 @@ def _applied(block: Block, *args: Any) -> list[Any]:
 
 
 def drawn(dynamics: Dynamics, states: int, seed: int) -> Sample:
-    """A model at random states: q over its whole range, velocities, accelerations and wrenches of about 1 SI unit."""
+    """A model at random states: q over its whole range; v, a and wrenches normally distributed, of about 1 SI unit."""
     rng, robot = np.random.default_rng(seed), dynamics.robot
     q = np.array([random_configuration(robot, rng) for _ in range(states)]).reshape(states, robot.nq)
     v, a = rng.normal(size=(2, states, robot.nv))

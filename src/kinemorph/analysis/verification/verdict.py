@@ -1,7 +1,7 @@
-"""The verdict on a derived model: named checks, each with a value and its tolerance.
+"""The results of checks: each has a name, a status, a value and a tolerance.
 
 A check passes where its value is finite and at most its tolerance. A check that does not apply to a model is skipped,
-with the reason; it counts neither for nor against.
+with the reason, and does not count.
 """
 
 from __future__ import annotations
@@ -21,8 +21,9 @@ Status = Literal["passed", "failed", "skipped"]
 class Check:
     """One check and its result.
 
-    `worst` is the largest relative error over all states (or another value, see `says`), None where the check was
-    skipped; `note` is the reason for a skip, the place of a failure, or a number worth knowing.
+    `says`    the rule that is checked, as a sentence
+    `worst`   the largest relative error over all states, or another value that `says` names; None where skipped
+    `note`    the reason why the check was skipped, the state and entry of the largest error, or a remark
     """
 
     name: str
@@ -34,11 +35,11 @@ class Check:
 
     @property
     def passed(self) -> bool:
-        """Whether the check was made and passed."""
+        """Whether the check passed; False where it failed or was skipped."""
         return self.status == "passed"
 
     def as_dict(self) -> dict[str, Any]:
-        """The check as JSON takes it: a value that is not finite becomes None, and the note says so."""
+        """The check as a dict for JSON; a `worst` that is not finite becomes None, and the note tells its value."""
         worst = self.worst if self.worst is not None and math.isfinite(self.worst) else None
         return {
             "name": self.name,
@@ -51,7 +52,7 @@ class Check:
 
 
 def judged(name: str, says: str, worst: float, tolerance: float, note: str = "") -> Check:
-    """A check whose value is compared with the tolerance; nan fails."""
+    """A check that passes where `worst` is at most the tolerance; it fails where `worst` is nan."""
     status: Status = "passed" if worst <= tolerance else "failed"
     if not math.isfinite(worst):
         note = f"the value is {worst}, not a finite number" + (f"; {note}" if note else "")
@@ -59,7 +60,7 @@ def judged(name: str, says: str, worst: float, tolerance: float, note: str = "")
 
 
 def table(checks: Sequence[Check]) -> list[str]:
-    """One line per check: verdict, name, value and tolerance, what it checks; its note below."""
+    """One line per check: status, name, value and tolerance, and the rule; then a line with its note, if it has one."""
     width = max((len(check.name) for check in checks), default=0)
     lines = []
     for check in checks:
@@ -74,7 +75,7 @@ def table(checks: Sequence[Check]) -> list[str]:
 
 
 class Judged(Shown, ABC):
-    """The results of several checks; true where none failed."""
+    """The results of several checks. As a bool it is True where no check failed."""
 
     checks: tuple[Check, ...]
 
@@ -93,20 +94,20 @@ class Judged(Shown, ABC):
 
     @property
     def skipped(self) -> tuple[Check, ...]:
-        """The checks that do not apply, each with its reason."""
+        """The checks that do not apply to the model; the `note` of each tells why."""
         return tuple(check for check in self.checks if check.status == "skipped")
 
     def __getitem__(self, name: str) -> Check:
-        """A check by name."""
+        """The check with this name; KeyError where there is none."""
         for check in self.checks:
             if check.name == name:
                 return check
-        raise KeyError(f"there is no check '{name}'; expected one of: {', '.join(c.name for c in self.checks)}")
+        raise KeyError(f"there is no check '{name}'. Choose from: {', '.join(c.name for c in self.checks)}")
 
 
 @dataclass(frozen=True)
 class Verification(Judged):
-    """All checks of one derived model. Made by `verify`; true where no check failed."""
+    """All checks of one derived model, made by `verify`. As a bool it is True where no check failed."""
 
     robot: str
     formulation: str
@@ -116,7 +117,7 @@ class Verification(Judged):
     checks: tuple[Check, ...]
 
     def as_dict(self) -> dict[str, Any]:
-        """The verdict as nested dicts and lists that JSON takes."""
+        """All results as nested dicts and lists, ready for JSON."""
         return {
             "robot": self.robot,
             "formulation": self.formulation,
@@ -128,7 +129,7 @@ class Verification(Judged):
         }
 
     def __str__(self) -> str:
-        """One line per check: verdict, name, value and tolerance, what it checks."""
+        """A line with the counts, then one line per check: status, name, value and tolerance, and the rule."""
         failed, skipped = len(self.failures), len(self.skipped)
         total = f"{len(self.checks) - failed - skipped} passed, {failed} failed, {skipped} skipped"
         over = f"{self.states} random states, seed {self.seed}"

@@ -1,12 +1,12 @@
-"""Verify a derived model at random states: its declaration, the laws of mechanics, other formulations, the interpreter.
+"""`verify`: checks of a derived model at random states.
 
     print(verify(robot))
 
-There are four kinds of evidence. Poses, masses and energies must be those of the Robot's own data, computed a second
-time without the tree that everything else uses (analysis.verification.declared_model). The laws
-(analysis.verification.laws) hold for any correct equations of motion. Another formulation computes the same numbers in
-another way. The interpreter is the definition of what a compiled function computes. A model that passes is that of the
-Robot as declared; no check can tell whether that is the robot the user meant.
+There are four kinds of checks. Poses, masses and energies must be those of the Robot's own data, computed a second
+time without the tree that everything else uses (analysis.verification.declared_model). The laws of mechanics
+(analysis.verification.laws) hold for any correct equations of motion. Another formulation must give the same numbers.
+Compiled functions must give the numbers of the interpreter, which defines what a program computes. A model that passes
+is that of the Robot as declared; no check can tell whether that is the robot the user meant.
 """
 
 from __future__ import annotations
@@ -31,33 +31,33 @@ from kinemorph.model.modules.assembly import Assembly
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System, as_robot
 
-DENSE_LIMIT = 12  # dof up to which another formulation's own mass matrix and forward dynamics are compared too
-SIZE_LIMIT = 60  # dof up to which formulations whose cost grows with the square of the dof are compared by default
+DENSE_LIMIT = 12  # most dof with which another formulation's own mass matrix and forward dynamics are compared too
+SIZE_LIMIT = 60  # most dof with which other formulations, whose cost grows with the square of the dof, are compared
 
 
 def verify(
     model: Robot | System | Dynamics, *, states: int = 8, seed: int = 0, formulations: Sequence[str] | None = None
 ) -> Verification:
-    """Checks a derived model, or derives a robot and checks that.
+    """Checks a derived model at random states; a Robot or a System is derived first.
 
     `states`        the number of random states
-    `seed`          of the random states; the same seed gives the same verdict
-    `formulations`  those to compare with; by default every other one, up to 60 degrees of freedom
+    `seed`          the seed of the random states; the same seed gives the same result
+    `formulations`  names of the formulations to compare with; by default all others, up to 60 degrees of freedom
     """
     if isinstance(model, Robot | System):
         model = derive(model)
     if isinstance(model, Assembly):
-        as_robot(model)  # which says what to pass
+        as_robot(model)  # raises an error that says what to pass
     if not isinstance(model, Dynamics):
         raise ModelError(
             f"verify was given a {type(model).__name__}; expected a Robot, a System or a Dynamics. "
             "Build a robot by name with library.build(name)."
         )
     if states < 1:
-        raise ShapeError(f"verify: states is {states}; expected 1 or more.")
+        raise ShapeError(f"verify: states is {states}; expected 1 or more random states.")
     for name in formulations or ():
         if name not in FORMULATIONS:
-            raise UnsupportedError(f"formulation '{name}' is unknown. Choose from {', '.join(FORMULATIONS)}.")
+            raise UnsupportedError(f"verify: formulation '{name}' is unknown. Choose from: {', '.join(FORMULATIONS)}.")
     sample = drawn(model, states, seed)
     rows = [*LAWS, *_other_formulations(model, formulations), _same_as_interpreter()]
     checks = tuple(_checked(row, sample) for row in rows)
@@ -65,11 +65,9 @@ def verify(
 
 
 def _checked(law: Law, sample: Sample) -> Check:
-    """The check of one law. It is skipped where the model does not support it, and fails where a function gives no
-    number.
-    """
+    """The result of one check: skipped where it does not apply to the model, failed where a function raises."""
     if not sample.dynamics.robot.nv:
-        return Check(law.name, law.says, "skipped", note="the robot has no joint that moves.")
+        return Check(law.name, law.says, "skipped", note="the robot has no movable joint.")
     try:
         worst, where, note = law.measure(sample)
     except UnsupportedError as refusal:
@@ -88,7 +86,7 @@ def _other_formulations(model: Dynamics, wanted: Sequence[str] | None) -> list[L
     return [
         Law(
             f"formulation {name}",
-            f"The equations by '{name}' give the same M, h and ID.",
+            f"Formulation '{name}' gives the same M, h and ID.",
             ROUNDING,
             _agrees_with(name, asked=wanted is not None),
         )
@@ -97,14 +95,18 @@ def _other_formulations(model: Dynamics, wanted: Sequence[str] | None) -> list[L
 
 
 def _agrees_with(name: str, *, asked: bool) -> Callable[[Sample], WorstError]:
-    """Comparison of inverse dynamics under random and under every unit acceleration, which covers all of M and h."""
+    """The check that formulation `name` gives the same numbers.
+
+    Inverse dynamics is compared for random and for all unit accelerations, which covers all of M and h. `asked` is true
+    where the user named the formulation: then it is compared whatever the size of the robot.
+    """
 
     def error(s: Sample) -> WorstError:
         d, nv = s.dynamics, s.dynamics.robot.nv
         if nv > SIZE_LIMIT and not asked:
             raise UnsupportedError(
-                f"{nv} degrees of freedom; '{name}' is compared by default up to {SIZE_LIMIT}. "
-                f"Pass formulations=['{name}'] to wait for it."
+                f"the robot has {nv} degrees of freedom; formulation '{name}' is compared by default up to "
+                f"{SIZE_LIMIT}. Pass formulations=['{name}'] to compare it; it takes longer."
             )
         other = derive(d.robot, name, parameters=[p.name for p in d.parameters], backend="interpreter")  # type: ignore[arg-type]
         pushes = np.concatenate([s.a[:, None], _units(len(s.q), nv)], axis=1)
@@ -112,7 +114,7 @@ def _agrees_with(name: str, *, asked: bool) -> Callable[[Sample], WorstError]:
         ours, theirs = (wide.call(way.inverse_dynamics) for way in (d, other))
         errors = [s.worst(ours - theirs, ours, theirs, floor=s.weight, by_joint=False)]
         if nv > DENSE_LIMIT:
-            note = f"through ID under unit accelerations; its own M and FD are compared up to {DENSE_LIMIT} dof"
+            note = f"M is compared through ID at unit accelerations; M and FD themselves, up to {DENSE_LIMIT} dof"
             return errors[0]._replace(note=note)
         M = s.call(other.mass_matrix)
         errors.append(s.worst(s.call(d.mass_matrix) - M, M))
@@ -124,7 +126,7 @@ def _agrees_with(name: str, *, asked: bool) -> Callable[[Sample], WorstError]:
 
 
 def _units(n: int, nv: int) -> Array:
-    """Zero and every unit acceleration, (n, 1 + nv, nv)."""
+    """The zero acceleration and all unit accelerations, for each of n states, shape (n, 1 + nv, nv)."""
     return np.broadcast_to(np.vstack([np.zeros(nv), np.eye(nv)]), (n, 1 + nv, nv))
 
 
@@ -136,7 +138,7 @@ FORCES = {"mass_matrix", "inverse_dynamics", "bias_forces", "gravity_forces", "c
 def _same_as_interpreter() -> Law:
     return Law(
         "compiled code",
-        "Every compiled function gives what the interpreter gives, on one state and on a batch.",
+        "Every compiled function gives the numbers of the interpreter, for one state and for a batch.",
         ROUNDING,
         _compiled_is_interpreted,
     )
@@ -144,7 +146,7 @@ def _same_as_interpreter() -> Law:
 
 def _compiled_is_interpreted(s: Sample) -> WorstError:
     if s.dynamics.backend == "interpreter":
-        raise UnsupportedError("this model runs on the interpreter itself.")
+        raise UnsupportedError("the model is evaluated by the interpreter, nothing is compiled.")
     condition = condition_numbers(s)
     errors = []
     for function in _every_function(s.dynamics):
@@ -156,9 +158,7 @@ def _compiled_is_interpreted(s: Sample) -> WorstError:
         floor = s.weight if function.name.removeprefix(f"{s.dynamics.robot.name}.") in FORCES else 1e-3
         for ours, alone, exact in zip(batch, single, expected, strict=True):
             gap = np.concatenate([ours - exact, (alone - exact[0])[None]])
-            if function.name.endswith(
-                ".forward_dynamics"
-            ):  # rounding errors of the matrix are amplified in its solution
+            if function.name.endswith(".forward_dynamics"):  # solving with M amplifies rounding errors by cond(M)
                 gap = gap / np.append(condition, condition[0])[:, None]
             error = s.worst(gap, np.concatenate([exact, exact[:1]]), floor=floor, by_joint=False)
             errors.append(WorstError(error.worst, f"largest in function '{function.name}'"))
@@ -166,7 +166,7 @@ def _compiled_is_interpreted(s: Sample) -> WorstError:
 
 
 def _every_function(d: Dynamics) -> list[CompiledFunction]:
-    """The functions of a model, and those of one frame."""
+    """The compiled functions of a model, and those of one of its frames."""
     names = STATE_FUNCTIONS if d.robot.is_open else (*STATE_FUNCTIONS, *CONSTRAINT_FUNCTIONS)
     functions = [getattr(d, name) for name in names]
     end = d.robot.frames[0].name if d.robot.frames else d.robot.body_names[-1]

@@ -1,4 +1,4 @@
-"""Entries of Kinemorph and Pinocchio (under SciPy, and in C++) for ten seconds of the four-bar.
+"""The entries of Kinemorph and of Pinocchio (with SciPy, and in C++) for ten seconds of the four-bar.
 
 The entries of other simulators are in `simulator_entries`.
 """
@@ -25,13 +25,13 @@ BAUMGARTE = (100.0, 20.0)  # gains of Pinocchio's correction: Kp [1/s^2] and Kd 
 
 
 def start_angles() -> Array:
-    """The initial q (3,) of the cut tree: the angle of the coupler is measured from the crank."""
+    """The initial q (3,) of the cut tree [rad]; the angle of the coupler is measured from the crank."""
     coupler, rocker = four_bar_motion.assembled(START)
     return np.array([START, coupler - START, rocker])
 
 
 def of_tree(q: Array) -> Motion:
-    """The motion with these configurations of the cut tree, shape (n, 3)."""
+    """The motion of the four-bar from configurations of its cut tree, shape (n, 3)."""
     return four_bar_motion.of_angles(q[:, 0], q[:, 0] + q[:, 1], q[:, 2])
 
 
@@ -39,7 +39,7 @@ def of_tree(q: Array) -> Motion:
 
 
 def kinemorph_entries() -> list[Entry]:
-    """Each method that keeps loops closed, by a `Stepper`; and the whole call `simulate` with its default method."""
+    """Our entries: a `Stepper` with each method that keeps loops closed, and `simulate` with its default method."""
 
     def entry(method: str, run: Run, read: Callable[[Any], Motion]) -> Entry:
         return Entry(OURS, method, TOLERANCES, TOLERANCE, run, read)
@@ -57,7 +57,10 @@ def kinemorph_entries() -> list[Entry]:
 
 
 def pinocchio_entries(library: Path | None) -> list[Entry]:
-    """`constraintDynamics` under SciPy, without and with its own correction; and under RK4 in C++, if that is built."""
+    """Pinocchio's entries: `constraintDynamics` with SciPy, without and with Pinocchio's correction of the gap.
+
+    `library` is Pinocchio's C++, with which RK4 is an entry, too; None if it was not built.
+    """
     from kinemorph.bench.loops.pinocchio_loops import twin_with_loops
     from kinemorph.bench.peers.pinocchio_cpp import CppPeer
     from kinemorph.bench.peers.pinocchio_python import constrained_call

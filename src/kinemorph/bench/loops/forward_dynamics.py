@@ -1,8 +1,9 @@
-"""The speed of forward dynamics with closed loops: ours, and Pinocchio's `constraintDynamics` and `lcaba`.
+"""The speed of forward dynamics with closed loops: our function, and Pinocchio's `constraintDynamics` and `lcaba`.
 
-Before anything is timed, both have to give the same accelerations at the same closed states, to 1e-9 relative. The
-faster of Pinocchio's algorithms counts, each with the cheapest setting that is accurate enough (see `pinocchio_loops`).
-There is one row per mode of calling. A robot of several copies is compared with one copy: time should be proportional.
+Before anything is timed, both sides have to give the same accelerations at the same closed states, to 1e-9 relative.
+The faster of Pinocchio's algorithms counts, each with the cheapest setting that is accurate enough (see
+`pinocchio_loops`). There is one row per mode of calling. A robot made of several copies is compared with one copy: its
+time should be proportional to the number of copies.
 """
 
 from __future__ import annotations
@@ -20,7 +21,10 @@ MODES = ("scalar", "batched", "python-raw", "python-call")
 
 
 def compare_loops(pace: Pace, library: Path | None, *, quick: bool, say: Say) -> Iterator[Row]:
-    """Yields the rows. Times are in µs per evaluation; `growth` is time over that of separate copies."""
+    """Yields the rows of the table. Times are in µs per evaluation.
+
+    `growth` is the time of a robot of copies divided by the time of as many separate robots.
+    """
     arena = Arena(pace, library)
     alone: dict[tuple[object, str], float] = {}
     for name in QUICK_LOOPED if quick else LOOPED:

@@ -1,6 +1,7 @@
 """The four-bar whose runs are compared, and its motion from an independent equation of motion.
 
-The angle of the crank describes the configuration. With the closed form of coupler and rocker angles, theta_i' = k_i,
+The angle theta of the crank describes the configuration. The angles of coupler and rocker follow from it in closed
+form, with derivatives k_i with respect to theta, so that
 
     I(theta) theta_ddot + I'(theta) theta_dot^2 / 2 + V'(theta) = 0
 
@@ -28,21 +29,21 @@ TOLERANCE = 1e-13
 
 
 class Motion(NamedTuple):
-    """The results of a run at `TIMES`: the angle of the crank [rad] and the gap of the loop [m], shapes (n,)."""
+    """A motion of the four-bar at `TIMES`: the angle of the crank [rad] and the gap of the loop [m], shapes (n,)."""
 
     crank: Array
     gap: Array
 
 
 def of_angles(crank: Array, coupler: Array, rocker: Array) -> Motion:
-    """The motion with these angles from the horizontal, shapes (n,); the gap is between coupler and rocker."""
+    """The motion with these angles from the horizontal [rad], shapes (n,); the gap is between coupler and rocker."""
     x = L1 * np.cos(crank) + L2 * np.cos(coupler) - L0 - L3 * np.cos(rocker)
     y = L1 * np.sin(crank) + L2 * np.sin(coupler) - L3 * np.sin(rocker)
     return Motion(crank, np.hypot(x, y))
 
 
 def assembled(crank: float) -> tuple[float, float]:
-    """Angles of coupler and rocker [rad] from the horizontal, on the branch in which the linkage starts."""
+    """The angles of coupler and rocker [rad] from the horizontal, on the branch of the initial configuration."""
     x, y = L1 * cos(crank) - L0, L1 * sin(crank)  # from the rocker's pivot to the end of the crank
     d = hypot(x, y)
     rocker = atan2(y, x) % (2.0 * pi) - acos((L3**2 + d * d - L2**2) / (2.0 * L3 * d))
@@ -67,7 +68,7 @@ def acceleration(crank: float, speed: float, torque: float = 0.0) -> float:
 
 @cache
 def reference() -> Array:
-    """The crank's angle [rad] at `TIMES`, shape (n,)."""
+    """The exact angle of the crank [rad] at `TIMES`, shape (n,), from the independent equation of motion."""
     from scipy.integrate import solve_ivp
 
     state, begun, angles = (START, 0.0), 0.0, []

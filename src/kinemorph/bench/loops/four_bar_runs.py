@@ -1,7 +1,8 @@
-"""`kinemorph bench loops`, with ten seconds of a four-bar: the gap of its loop, the error of its crank, and the time.
+"""The rows of `kinemorph bench loops`: forward dynamics, and ten seconds of a four-bar in several simulators.
 
-A closed loop does not make a run accurate. So each run is judged by both errors at 100 samples, and each run of a peer
-is compared with our fastest run that has no larger error of either kind. Errors below `ROUNDING` count as `ROUNDING`.
+A run is measured by the gap of the four-bar's loop, the error of its crank, and its time. A closed loop does not make a
+run accurate, so each run of a peer is compared with our fastest run that has no larger error of either kind at 100
+samples. Errors below `ROUNDING` count as `ROUNDING`.
 """
 
 from __future__ import annotations
@@ -31,14 +32,14 @@ PEERS: dict[str, Callable[[], list[Entry]]] = {
 
 
 def compare(pace: Pace, *, quick: bool, say: Say, note: Say) -> Iterator[Row]:
-    """Yields the rows of forward dynamics, then those of runs."""
+    """Yields the rows of forward dynamics, then the rows of runs."""
     library = fastest_library(note)
     yield from compare_loops(pace, library, quick=quick, say=say)
     yield from compare_runs(pace, library, quick=quick, say=say, note=note)
 
 
 def compare_runs(pace: Pace, library: Path | None, *, quick: bool, say: Say, note: Say) -> Iterator[Row]:
-    """One row per setting of each entry. `quick`: the first two settings of each."""
+    """Yields one row per setting of each entry; if `quick`, for the first two settings of each entry."""
     listed = entries.kinemorph_entries() + entries.pinocchio_entries(library) + gathered(PEERS, note)
     wanted = four_bar_motion.reference()
     tried = [(entry, setting) for entry in listed for setting in (entry.settings[:2] if quick else entry.settings)]
@@ -53,7 +54,10 @@ def compare_runs(pace: Pace, library: Path | None, *, quick: bool, say: Say, not
 
 
 def run_row(entry: Entry, setting: float, wanted: Array) -> Row:
-    """The errors of one run, without its time. `gaps` [m] and `errors` [rad] are at the samples."""
+    """The row of one run, without its time. `wanted` (n,) are the exact angles of the crank [rad].
+
+    `gaps` [m] and `errors` [rad] are lists with one number per sample.
+    """
     motion = entry.read(entry.run(setting))
     gaps, errors = np.abs(motion.gap), np.abs(motion.crank - wanted)
     return {
@@ -78,7 +82,9 @@ def _short(x: float) -> float | None:
 
 
 def judged(rows: Sequence[Row]) -> list[Row]:
-    """The rows; each row of a peer names our fastest run with no larger errors, and the ratio of the times."""
+    """The rows with a comparison: each row of a peer names our fastest run with no larger errors, and has the ratio of
+    the peer's time to ours.
+    """
     ours = [row for row in rows if not row["peer"]]
     found = []
     for row in rows:

@@ -22,18 +22,14 @@ CONSTRAINED = Algorithm(
     "constrained FD", "forward dynamics with loops", "forward_dynamics", ("constrained", "lcaba"), (("v",),), x="tau"
 )
 ASSEMBLED = (0.6, 0.02989836, 1.6066907)  # a closed configuration of the four-bar, to eight digits
-STEPS, STRIDE, CORRECTIONS = (
-    20,
-    0.5,
-    12,
-)  # random walk to a configuration: steps, their size [rad or m], corrections per step
+STEPS, STRIDE, CORRECTIONS = 20, 0.5, 12  # of random walks: steps, their size [rad or m], corrections per step
 RANK = 1e-7  # singular values below this share of the largest count as zero
 
 
 class Looped(NamedTuple):
-    """A robot of the table: how it is made, a configuration near which its loops close, and the number of copies.
+    """A robot of the table: the function that makes it, a configuration near a closed one, and the number of copies.
 
-    All joints are hinges. `copies` of the robot stand side by side and are one robot to both libraries.
+    All joints are hinges. The copies stand side by side and are one robot for both libraries.
     """
 
     make: Callable[[], Robot]
@@ -53,7 +49,7 @@ QUICK_LOOPED = ("four_bar", "four_bar x 4")
 
 
 def side_by_side(robot: Robot, copies: int) -> Robot:
-    """A robot of several copies; their positions do not matter, as nothing touches."""
+    """One robot made of several copies of a robot; their positions do not matter, as there is no contact."""
     builder = RobotBuilder(f"{copies}_of_{robot.name}", gravity=robot.gravity)
     for k in range(copies):
         called = {"world": "world"} | {name: f"{name}_{k}" for name in robot.body_names}
@@ -65,7 +61,7 @@ def side_by_side(robot: Robot, copies: int) -> Robot:
 
 
 class LoopContest(Contest):
-    """Forward dynamics of a robot with loops, at states in which the loops are closed."""
+    """A comparison of forward dynamics of a robot with loops, at states in which the loops are closed."""
 
     def __init__(self, name: str) -> None:
         self.row = LOOPED[name]
@@ -76,16 +72,20 @@ class LoopContest(Contest):
         super().__init__(twin_with_loops(robot), CONSTRAINED, dynamics, robot.body_names[-1])
 
     def states(self, n: int, seed: int = 0) -> dict[str, Array]:
-        """Closed configurations, velocities that keep them closed, and any forces; copies differ from each other."""
+        """n random states: closed configurations, velocities that keep loops closed, and any forces.
+
+        The copies of a robot are in different states.
+        """
         near = np.array(self.row.q or (0.0,) * self.single.robot.nq)
         found = closed_states(self.single, near, n * self.row.copies, seed)
         return {name: np.ascontiguousarray(values.reshape(n, -1)) for name, values in found.items()}
 
 
 def closed_states(dynamics: Dynamics, near: Array, n: int, seed: int = 0) -> dict[str, Array]:
-    """q, v and tau (n, nv): n random walks from `near` (nq,), closed after every step by Newton's method.
+    """Random states q, v and tau, shape (n, nv) each, in which loops are closed.
 
-    The rank of the constraints is that at the first configuration: an over-constrained mechanism has more constraint
+    They are the ends of n random walks from `near` (nq,); Newton's method closes the loops after every step. It uses
+    the rank of the constraint Jacobian at the first configuration: an over-constrained mechanism has more constraint
     rows than that, and they contradict each other as long as the loops are slightly open.
     """
     rng = np.random.default_rng([seed, 53])
@@ -113,7 +113,7 @@ def _closed(dynamics: Dynamics, q: Array, rank: int) -> Array:
 
 
 def _allowed(dynamics: Dynamics, q: Array, rank: int, v: Array) -> Array:
-    """The part of v (n, nv) that keeps the loops closed."""
+    """The part of the velocities v (n, nv) that keeps the loops closed at q."""
     Vt = np.linalg.svd(dynamics.constraint_jacobian(q), full_matrices=False)[2][:, :rank]
     rest: Array = v - np.einsum("nkv,nk->nv", Vt, np.einsum("nkv,nv->nk", Vt, v))
     return rest

@@ -1,4 +1,4 @@
-"""The picture of the four-bar runs: both errors over the ten seconds, and over the time that a run takes."""
+"""The picture of the four-bar runs: both errors over the ten seconds of motion, and over the time that a run takes."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ WIDTH, HEIGHT, LEGEND = 9.6, 8.2, 1.98  # [inch]
 
 
 def draw_loops(rows: Sequence[Row], path: Path | str | None = None) -> Figure:
-    """Draws the largest errors so far over time, one run per method; below, the errors of all runs over their times."""
+    """Draws the largest errors up to each time, one run per method; below, the errors of all runs over their times."""
     entries: dict[tuple[str, str], list[Row]] = {}
     for row in rows:
         if row["kind"] == "run":
             entries.setdefault((row["contestant"], row["method"]), []).append(row)
     if not entries:
-        raise KinemorphError("there is nothing to draw: no contestant has run the four-bar. Leave --picture out.")
+        raise KinemorphError("there is nothing to draw: the four-bar was not simulated. Leave --picture out.")
     figure = blank(WIDTH, HEIGHT)
     room = HEIGHT - LEGEND - 0.38
     for column, (largest, series, label) in enumerate(ERRORS):
@@ -57,7 +57,10 @@ TITLE = "a four-bar swings for 10 s: is its loop closed, is its crank right, and
 
 
 def _looks(entries: dict[tuple[str, str], list[Row]], entry: tuple[str, str]) -> dict[str, Any]:
-    """A color for each contestant, a stroke and a marker for each method; our default method is on top and thick."""
+    """The line style of an entry: a color per contestant, a stroke and a marker per method.
+
+    The first entry, our default method, is thicker and in front.
+    """
     names = list(dict.fromkeys(name for name, _ in entries))
     number = [method for name, method in entries if name == entry[0]].index(entry[1])
     first = entry == next(iter(entries))
@@ -72,7 +75,7 @@ def _looks(entries: dict[tuple[str, str], list[Row]], entry: tuple[str, str]) ->
 
 
 def shown(rows: Sequence[Row]) -> Row:
-    """The run of a method that is drawn over time: the one with the middle setting."""
+    """The run of a method that is drawn over time: the run with the middle setting."""
     return rows[len(rows) // 2]
 
 
@@ -98,7 +101,7 @@ def _over_work(axes: Any, entries: dict[tuple[str, str], list[Row]], largest: st
 
 
 def _legend(figure: Any, entries: dict[tuple[str, str], list[Row]]) -> None:
-    """Draws one column per contestant, headed by its name; each method has the setting that is drawn over time."""
+    """Draws the legend: a column per contestant, and for each method the setting that is drawn over time."""
     from matplotlib.lines import Line2D
 
     names = list(dict.fromkeys(name for name, _ in entries))

@@ -1,9 +1,9 @@
 """Closed loops in Pinocchio: the closing joints of a robot as point constraints, and the fastest accurate settings.
 
 Pinocchio constrains points (CONTACT_3D) or whole frames (CONTACT_6D) and has no constraint for a hinge. So a ball joint
-is one point; a hinge is one point if all axes are parallel, and two points on its axis otherwise. Either has one row
-too many, which Pinocchio regularizes by `mu` and corrects in iterations. The first of the settings below that agrees
-with our results is used, so that Pinocchio does not compute more digits than are needed.
+is one point; a hinge is one point if all axes are parallel, and two points on its axis otherwise. Both forms of a hinge
+have one redundant row, which Pinocchio regularizes by `mu` and corrects in iterations. The first of the settings below
+that agrees with our results is used, so that Pinocchio does not compute more digits than are needed.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from kinemorph.model.joint import Joint
 from kinemorph.model.parameter import evaluate_all
 from kinemorph.model.robot import Robot
 
-APART = 0.5  # [m], half the distance of two points on the axis of a hinge
+APART = 0.5  # [m], half the distance between the two points on the axis of a hinge
 
 # from fast to accurate; the first iteration of `lcaba`, which it always makes, counts
 SETTINGS: dict[str, tuple[Prox, ...]] = {
@@ -35,7 +35,7 @@ SETTINGS: dict[str, tuple[Prox, ...]] = {
 
 
 def twin_with_loops(robot: Robot) -> PinocchioTwin:
-    """The twin of a robot with its loops; its settings `prox` are not chosen yet (see `settled`)."""
+    """The robot and its model in Pinocchio, with loops; the settings `prox` are not chosen yet (see `settled`)."""
     twin = twin_of_robot(robot)
     flat = _is_flat(twin)
     twin.closures = tuple(point for loop in robot.loops for point in _closure(twin, loop, flat=flat))
@@ -64,8 +64,8 @@ def _axis(joint: Joint) -> Array:
 def _closure(twin: PinocchioTwin, loop: Joint, *, flat: bool) -> list[PointPair]:
     if loop.kind not in ("revolute", "spherical"):
         raise UnsupportedError(
-            f"loop '{loop.name}' is closed by a {loop.kind} joint; only ball joints and hinges can be written as "
-            "point constraints. Leave the robot out."
+            f"loop '{loop.name}' is closed by a {loop.kind} joint; expected a ball joint or a hinge, which point "
+            "constraints of Pinocchio can express. Leave the robot out."
         )
     (first, P), (second, S) = twin.at[loop.parent], twin.at[loop.child]
     P, S = P @ matrix(loop.placement), S @ matrix(loop.child_placement)
@@ -79,9 +79,10 @@ def _closure(twin: PinocchioTwin, loop: Joint, *, flat: bool) -> list[PointPair]
 
 
 def settled(contest: Contest, make: Callable[[Contest], Peer], n: int = 64) -> Contest:
-    """The contest with the fastest setting of each of Pinocchio's algorithms that agrees; others are left out.
+    """The contest, with the fastest setting of each of Pinocchio's algorithms whose results agree with ours.
 
-    If none agrees, the contest keeps one algorithm, so that the difference can be reported.
+    Algorithms that do not agree with any setting are left out. If none agrees, one remains, so that its difference can
+    be reported. `make` gives Pinocchio as a peer of the contest, `n` is the number of states to check.
     """
     states = contest.states(n, seed=1)
     outs = contest.outputs(n)

@@ -1,4 +1,4 @@
-"""Entries of MuJoCo, Drake and Exudyn for the four-bar, whose loop is closed as their manuals advise."""
+"""The entries of MuJoCo, Drake and Exudyn for the four-bar, with its loop modeled as their manuals advise."""
 
 from __future__ import annotations
 
@@ -28,14 +28,17 @@ from kinemorph.bench.loops.four_bar_motion import (
 )
 from kinemorph.model.library.linkages import four_bar
 
-STIFF = 0.99999  # impedance of MuJoCo's loop at its stiffest
+STIFF = 0.99999  # the largest impedance (solimp) of MuJoCo's loop constraint that is used
 
 
 # ── MuJoCo ────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def mujoco_entries() -> list[Entry]:
-    """A `connect` between two sites: with default values, and as stiff as MuJoCo allows (solref of two steps)."""
+    """MuJoCo's entries: the loop is a `connect` constraint between two sites.
+
+    It has default values, or is as stiff as MuJoCo allows (solref of two steps).
+    """
     mujoco = imported("mujoco", "mujoco")
     from kinemorph.bench.peers.mujoco_twin import MujocoTwin
 
@@ -65,7 +68,7 @@ def mujoco_entries() -> list[Entry]:
 
 
 def drake_entries() -> list[Entry]:
-    """A ball constraint in a discrete plant with SAP, the only plants of Drake that allow loops."""
+    """Drake's entry: the loop is a ball constraint in a discrete plant with SAP, the only plants that allow loops."""
     plants, trees = imported("pydrake.multibody.plant", "drake"), imported("pydrake.multibody.tree", "drake")
     analysis, math = imported("pydrake.systems.analysis", "drake"), imported("pydrake.math", "drake")
     made: dict[float, tuple[Any, Any]] = {}
@@ -113,9 +116,9 @@ def drake_entries() -> list[Entry]:
 
 
 def exudyn_entries() -> list[Entry]:
-    """Three rigid bodies and four hinges, all in the plane, by its implicit solvers; the explicit ones refuse hinges.
+    """Exudyn's entries: three rigid bodies and four hinges in the plane, with implicit solvers.
 
-    The gap is the largest at any of the four hinges, as none of them is closed by construction.
+    Its explicit solvers do not accept hinges. The gap is the largest gap of the four hinges, as all are constraints.
     """
     exudyn, items = imported("exudyn", "exudyn"), imported("exudyn.utilities", "exudyn")
     container = exudyn.SystemContainer()

@@ -1,1 +1,1 @@
-"""Assemblies of modules: growth with their number, forward dynamics, time to a new topology."""
+"""Assemblies of modules: how times grow with the number of modules, forward dynamics, the time to a new topology."""

@@ -1,13 +1,15 @@
-"""Forward dynamics of assemblies: ours, Pinocchio's and MuJoCo's, and the cost of general docking poses in ours.
+"""The speed of forward dynamics of assemblies in Kinemorph, Pinocchio and MuJoCo.
 
-    folded      poses on the grid are numbers in the code: quarter turns, most of whose entries are zero
-    measured    every docking is slightly off its pose, like measured ones: no entry is zero
+Our functions are made for three kinds of docking poses:
+
+    folded      poses on the grid are constants in the code: quarter turns, most of whose entries are zero
+    measured    every docking is slightly away from its grid pose, like a measured one: no entry is zero
     inputs      the offset of every docking is an input of seven parameters
 
-All contestants take turns in one run. Pinocchio runs in C++ if that can be built, with the faster of the conventions
-that agree with ours; MuJoCo runs `mj_forward` of a model without contacts and constraints whose fixed bodies are fused,
-called from Python, which costs less than a microsecond. MuJoCo factorizes the mass matrix, whose condition number grows
-with the length of a chain, and with it the difference of its accelerations; so `AGREE` is larger for MuJoCo.
+All contestants take turns in one run. Pinocchio runs in C++ if that can be built, with the faster of its conventions
+that agree with our results; MuJoCo runs `mj_forward` of a model without contacts and constraints whose fixed bodies are
+fused, called from Python, which costs less than a microsecond. MuJoCo factorizes the mass matrix, whose condition
+number grows with the length of a chain, and so does the error of its accelerations; so `AGREE` is larger for MuJoCo.
 """
 
 from __future__ import annotations
@@ -36,7 +38,7 @@ from kinemorph.deriving.dynamics import derive
 from kinemorph.model.modules import Assembly
 from kinemorph.model.robot import Robot
 
-AGREE = {"pinocchio": 1e-10, "mujoco": 1e-7}  # relative difference of accelerations
+AGREE = {"pinocchio": 1e-10, "mujoco": 1e-7}  # largest relative difference of accelerations that agree
 ROBOTS = (("organism", 9), ("tree", 50), ("tree", 200), ("chain", 50), ("chain", 200))
 STATES, CHECKED = 128, 8
 CALLS = 16  # calls of MuJoCo in a sweep
@@ -98,7 +100,10 @@ def _row(assembly: Assembly, arena: Arena) -> Row:
 
 
 def off(assembly: Assembly, angle: float = 0.02, distance: float = 0.002) -> Assembly:
-    """The assembly with every docking off its legal pose [rad, m], by the same random amounts in each run."""
+    """The assembly with every docking moved away from its grid pose by a random rotation and displacement.
+
+    `angle` [rad] and `distance` [m] are standard deviations; the random numbers are the same in each call.
+    """
     chance = random.Random(0)
     dockings = []
     for docking in assembly.dockings:
@@ -110,7 +115,7 @@ def off(assembly: Assembly, angle: float = 0.02, distance: float = 0.002) -> Ass
 
 
 def _made(robot: Robot) -> tuple[float, CompiledFunction]:
-    """(CPU time [ms], forward dynamics): compiled without the cache, all parameters as inputs."""
+    """(CPU time to compile [ms], forward dynamics), compiled without the cache, with all parameters as inputs."""
     parameters: Any = "all" if robot.parameters else None
     with switched_off():
         seconds, function = timed(lambda: derive(robot, parameters=parameters).forward_dynamics)
@@ -122,12 +127,15 @@ def _states(function: CompiledFunction, states: dict[str, Array]) -> list[Array]
 
 
 def _relative(ours: Array, theirs: Array) -> float:
-    """The largest difference of a state's accelerations, relative to the largest of them."""
+    """The largest relative difference over all states: of each state, relative to its largest acceleration."""
     return float((np.abs(ours - theirs).max(axis=1) / np.abs(theirs).max(axis=1)).max())
 
 
 def _mujoco(robot: Robot, function: CompiledFunction) -> tuple[float, Work | None]:
-    """(difference between MuJoCo and ours, a sweep of its calls); the sweep is None if MuJoCo is not installed."""
+    """(relative difference of MuJoCo's accelerations from ours, a function that makes CALLS calls of MuJoCo).
+
+    The function is None if MuJoCo is not installed.
+    """
     try:
         import mujoco
     except ImportError:

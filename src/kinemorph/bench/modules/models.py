@@ -13,26 +13,27 @@ ORGANISM = (
     *((0, 1, 3, 2), (1, 2, 5, 3), (0, 3, 5, 2), (3, 4, 4, 3)),
     *((4, 5, 5, 2), (0, 6, 2, 5), (6, 7, 4, 2), (7, 8, 4, 5)),
 )
-AROUND = ((1, 0), (0, 1), (-1, 0), (0, -1))
-FRONTS = ">^<v"
+AROUND = ((1, 0), (0, 1), (-1, 0), (0, -1))  # steps to the neighbors of a cell
+FRONTS = ">^<v"  # directions of a module's front
 SIZES = (25, 50, 100, 200)
 QUICK_SIZES = (25, 50)
 
 
 def organism() -> Assembly:
-    """Nine Backbones, as in the paper."""
+    """The assembly of nine Backbone modules of the paper."""
     return assemble(ORGANISM, name="organism")
 
 
 def chain_grid(count: int) -> str:
-    """Backbones in a row."""
+    """The text of a grid with `count` Backbone modules in a row."""
     return " ".join(f"B>{k}" for k in range(count))
 
 
 def tree_grid(count: int, seed: int = 0) -> str:
-    """A random tree of Backbones, the same for the same seed; fronts point in any direction.
+    """The text of a grid with a random tree of `count` Backbone modules, the same for the same seed.
 
-    A cell is taken only if exactly one of its neighbors is taken, so that no ring closes.
+    Fronts point in any direction. A cell is filled only if exactly one of its neighbors is filled, so that there are no
+    loops.
     """
     chance = random.Random(seed)
     taken = {(0, 0): "B>0"}
@@ -53,5 +54,5 @@ GRIDS: dict[str, Callable[[int], str]] = {"chain": chain_grid, "tree": tree_grid
 
 
 def grown(kind: str, count: int) -> Assembly:
-    """A chain or a tree of `count` Backbones."""
+    """The assembly of a "chain" or a "tree" of `count` Backbone modules."""
     return assemble(GRIDS[kind](count), name=f"{kind}{count}")

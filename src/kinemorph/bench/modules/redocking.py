@@ -1,12 +1,13 @@
 """The time from a docking to the first step of the new topology.
 
-The last module of the paper's organism undocks, and ten steps later it docks to another side. The tolerance is wide,
-because the time does not depend on the gap, which is an input of the compiled plant. The time runs from the last step
-of the old plant to the first accepted step of the new one: impact, robot, plant, machine code, state, step.
+The last module of the paper's organism undocks, and ten steps later it docks to another side. The tolerance of the
+docking is wide, because the time does not depend on the gap, which is an input of the compiled plant. The time is
+measured from the last step of the old plant to the first accepted step of the new one: impact, robot, plant, machine
+code, state, step.
 
-    cold    a fresh process that has stepped the initial organism, and an empty cache folder
-    disk    a fresh process, and the cache folder that another process has filled
-    seen    a topology that this process has had before
+    cold    a new process that has made steps of the initial organism, and an empty cache folder
+    disk    a new process, and a cache folder that another process has filled
+    seen    a topology that this process has built before
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ CHANGES: tuple[Change, ...] = (
 )
 NAMES = ("undock", "dock")
 METHODS = ("rk4", "dop853")
-AGAIN = 5  # repeats in one process
+AGAIN = 5  # runs in one process after the first
 PROCESSES = 5
 SCRIPT = """
 import json, sys
@@ -44,9 +45,10 @@ print(json.dumps([once(sys.argv[1]) for _ in range(AGAIN + 1)]))
 
 
 def changing_run(method: str, **options: Any) -> Trajectory:
-    """The organism in free fall, with all changes.
+    """A run of the organism in free fall in which the module undocks and docks.
 
     The steps of an adaptive method are limited to the constant step size of the others, so that steps are comparable.
+    Raises KinemorphError where the run fails or a change does not happen.
     """
     settings: Row = {"step": STEP} if method == "rk4" else {"max_step": STEP, "rtol": 1e-3, "atol": 1e-3}
     system = organism().system()
@@ -54,13 +56,13 @@ def changing_run(method: str, **options: Any) -> Trajectory:
     done = [event.kind for event in run.events]
     if run.outcome.kind != "finished" or done != [*NAMES]:
         raise KinemorphError(
-            f"expected a run with an undocking and a docking, but its events are {done}: {run.outcome.message}"
+            f"bench modules: the events of the run are {done}; expected {[*NAMES]}. {run.outcome.message}"
         )
     return run
 
 
 def once(method: str) -> list[tuple[float, float]]:
-    """For each change of a run: CPU time and wall time from it to the first step after it [s]."""
+    """(CPU time, wall time) [s] from each change of a run to the first step after it."""
     stamps: list[tuple[float, float, float]] = []
 
     def stamp(t: float, h: float, events: int) -> None:

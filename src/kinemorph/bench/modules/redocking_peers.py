@@ -1,6 +1,6 @@
-"""MuJoCo and Pinocchio where our organism undocks and docks: each builds another model and makes its first step.
+"""The time of MuJoCo and Pinocchio to follow an undocking and a docking: each builds a new model and makes a step.
 
-Both interpret models, so a new model needs no compilation. The rest of a docking is left to their users:
+Both interpret models, so that a new model needs no compilation. The rest of a docking is left to their users:
 
     MuJoCo      the module's bodies are deleted from the MjSpec and attached elsewhere; `recompile` carries over the
                 state of joints that still exist. Users have to compute the state of the new joint, the impact
@@ -8,7 +8,8 @@ Both interpret models, so a new model needs no compilation. The rest of a dockin
     Pinocchio   joints and bodies are added to a new Model, one by one, with known inertias and poses; users have
                 to compute states, impact and momentum
 
-Their times are without these computations. First, their accelerations of all hinges have to agree with ours to `AGREE`.
+Their times do not include these computations. Before they are timed, their accelerations of all hinges have to agree
+with ours to `AGREE`.
 """
 
 from __future__ import annotations
@@ -33,14 +34,17 @@ from kinemorph.model.robot import Robot
 from kinemorph.simulation.results.body_poses import frame_matrices
 from kinemorph.simulation.results.trajectory import Segment
 
-AGREE = 1e-10  # relative difference of accelerations
-MOVED = ("m8_rear", "m8_front")  # bodies of the module, outward
+AGREE = 1e-10  # largest relative difference of accelerations that agree
+MOVED = ("m8_rear", "m8_front")  # bodies of the module that undocks, from root to tip
 HINGE = "m8_hinge"
 REPEATS = 9
 
 
 class Piece:
-    """The beginning of a segment of our run: its robot, and the hinges' accelerations at rest under some torques."""
+    """The robot and configuration at the beginning of a segment of our run, with accelerations to compare.
+
+    The accelerations are those of the hinges at rest under given torques.
+    """
 
     def __init__(self, segment: Segment) -> None:
         robot = segment.robot
@@ -54,12 +58,12 @@ class Piece:
         self.accelerations: Array = a[self.at]
 
     def difference(self, theirs: Array) -> float:
-        """The difference between a peer's accelerations of the hinges and ours, relative to the largest."""
+        """The largest difference of a peer's accelerations of the hinges from ours, relative to our largest one."""
         return float(np.abs(theirs - self.accelerations).max() / np.abs(self.accelerations).max())
 
 
 class Rebuilt(NamedTuple):
-    """A change by a peer: its time [ms], and the difference between its accelerations and ours."""
+    """A change of topology in a peer: its time [ms], and the relative difference of its accelerations from ours."""
 
     change: str
     ms: float
@@ -67,7 +71,7 @@ class Rebuilt(NamedTuple):
 
 
 def peer_changes(repeats: int = REPEATS) -> dict[str, list[Rebuilt]]:
-    """The changes of our run by MuJoCo, if it is installed, and by Pinocchio."""
+    """The changes of our run made by MuJoCo, if it is installed, and by Pinocchio; by name of the peer."""
     run = changing_run("rk4")
     pieces = [Piece(segment) for segment in run.segments]
     found = {"Pinocchio": [_by_pinocchio(name, piece, repeats) for name, piece in zip(NAMES, pieces[1:], strict=True)]}
@@ -82,7 +86,7 @@ def peer_changes(repeats: int = REPEATS) -> dict[str, list[Rebuilt]]:
 
 
 def _by_pinocchio(change: str, piece: Piece, repeats: int) -> Rebuilt:
-    """Builds a model of the parts of a piece, its data, and calls `aba` once."""
+    """The result of Pinocchio, which builds a model of the piece, creates its data, and calls `aba` once."""
     twin = twin_of_robot(piece.robot)
     there, robot = twin.model, piece.robot
     joints = [
@@ -116,7 +120,7 @@ def _moments(body: Body) -> tuple[Array, Array]:
 
 
 def _by_mujoco(pieces: Sequence[Piece], repeats: int) -> list[Rebuilt]:
-    """Deletes the module and adds it where it is docked next; the model is compiled again and keeps its state."""
+    """The results of MuJoCo, which deletes the module, adds it where it docks next, and compiles the model again."""
     import mujoco
 
     from kinemorph.bench.peers.mujoco_twin import MujocoTwin
@@ -144,12 +148,15 @@ def _by_mujoco(pieces: Sequence[Piece], repeats: int) -> list[Rebuilt]:
 
 
 def _host(robot: Robot) -> str:
-    """The body that the module is attached to."""
+    """The name of the body that the undocking module is attached to, or "world"."""
     return next(joint.parent for joint in robot.joints if joint.child == MOVED[0])
 
 
 def _parts(piece: Piece) -> list[tuple[dict[str, Any], dict[str, Any] | None]]:
-    """The module's bodies as `add_body` takes them, outward, each with its joint as `add_joint` takes it."""
+    """Arguments of MuJoCo's `add_body` and `add_joint` for the bodies of the module, from root to tip.
+
+    A body that is fixed to its parent has None in place of the arguments of its joint.
+    """
     import mujoco
 
     robot, host = piece.robot, _host(piece.robot)
@@ -177,7 +184,7 @@ def _parts(piece: Piece) -> list[tuple[dict[str, Any], dict[str, Any] | None]]:
 
 
 def _hinges(model: Any, piece: Piece) -> Array:
-    """The accelerations of all hinges in the state of a piece."""
+    """MuJoCo's accelerations of all hinges in the state of a piece, shape (hinges,)."""
     import mujoco
 
     data = mujoco.MjData(model)

@@ -1,4 +1,4 @@
-"""`kinemorph bench modules`: scale, forward dynamics of all contestants, and the time to a new topology."""
+"""The rows of `kinemorph bench modules`: growth with size, forward dynamics, and the time to a new topology."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from kinemorph.bench.timing import Pace, Row, Say
 
 OURS = "Kinemorph"
 CARRIES = {
-    OURS: "state of all bodies; plastic impact, momentum kept, energy loss told",
+    OURS: "state of all bodies; plastic impact, momentum conserved, energy loss reported",
     "MuJoCo": "state of joints that stay",
     "Pinocchio": "nothing",
 }
 
 
 def compare(pace: Pace, *, quick: bool, say: Say, note: Say) -> Iterator[Row]:
-    """Yields the rows of all three tables; those of scale have the kinds "scale" and "growth"."""
+    """Yields the rows of all three tables; the rows of the table of scale have the kinds "scale" and "growth"."""
     library = fastest_library(note)
     yield from scale(QUICK_SIZES if quick else SIZES, pace, say=say)
     speeds = {}
@@ -34,7 +34,10 @@ def compare(pace: Pace, *, quick: bool, say: Say, note: Say) -> Iterator[Row]:
 
 
 def redocking(organism: Row, *, quick: bool, note: Say) -> Iterator[Row]:
-    """Yields the rows of a new topology. `caught_up`: evaluations after which ours has made up for its compilation."""
+    """Yields the rows of the table of new topologies. `organism` is the row of speeds of the organism.
+
+    `caught_up` is the number of evaluations after which our faster code has made up for its compilation.
+    """
     ours = [row for method in METHODS[: 1 if quick else None] for row in redocked(method, 1 if quick else PROCESSES)]
     for row in ours:
         verdict = judge_redocking(row["cold_ms"], row["seen_ms"])._asdict()
@@ -43,7 +46,7 @@ def redocking(organism: Row, *, quick: bool, note: Say) -> Iterator[Row]:
     cold = {row["change"]: row["cold_ms"] for row in ours if row["method"] == METHODS[0]}
     peers = peer_changes()
     if "MuJoCo" not in peers:
-        note("MuJoCo takes no part: it is not installed. Install it with: pip install 'kinemorph[peers]'")
+        note("MuJoCo is not compared: it is not installed. Install it with: pip install 'kinemorph[peers]'")
     for name, changes in peers.items():
         step = organism[f"{name.lower()}_us"]
         for change in changes:

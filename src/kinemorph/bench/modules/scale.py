@@ -2,17 +2,17 @@
 
     assemble    from the text of a grid to an assembly: cells, dockings, all checks
     robot       `assembly.robot()`: 2 bodies and 4 frames for each module, checked
-    tables      the walk over the modules, DTL and AIM
-    IDTL        its rows: pairs of modules of which one carries the other without being its neighbor
+    tables      the traversal of the modules, and the paper's tables DTL and AIM
+    IDTL        the rows of the paper's table IDTL: pairs of modules of which one carries the other indirectly
     trace       forward dynamics as a graph
     forward     forward dynamics as machine code for one state, with its graph, without the cache
     first       `simulate` for one step: the plant, the march, their machine code, without the cache
-    step        a step of RK4, four evaluations of forward dynamics with damping of hinges [µs]
+    step        a step of RK4: four evaluations of forward dynamics with damping of hinges [µs]
     closed      the stacked matrices of the paper: operations of its inverse dynamics, and the time to trace it
 
 Times are CPU times, the least of several, because other processes only add to them. The exponent of a stage is
-log(time ratio) / log(size ratio) between the last two sizes: 1 is linear, 2 quadratic. IDTL and closed form are
-quadratic by nature on a chain, in which one module of each pair carries the other; a tree has fewer such pairs.
+log(time ratio) / log(size ratio) between the last two sizes: 1 is linear, 2 quadratic. IDTL and the closed form are
+quadratic on a chain, in which one module of each pair carries the other; a tree has fewer such pairs.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ T = TypeVar("T")
 STEP = 1e-4  # [s]
 STEPS = 50  # steps in one sample
 MANY, FEW = 9, 3  # repeats; FEW for stages that take seconds
-# stages and the exponent up to which they count as near linear; None: quadratic by nature
+# stage -> the largest exponent that counts as near linear; None for a stage that is quadratic on a chain
 STAGES: dict[str, float | None] = {
     "assemble_ms": 1.2,
     "robot_ms": 1.2,
@@ -53,7 +53,7 @@ STAGES: dict[str, float | None] = {
 
 
 def scale(sizes: Sequence[int], pace: Pace, *, say: Say = lambda message: None) -> Iterator[Row]:
-    """Yields one row per shape and size, then one with the exponents of each shape."""
+    """Yields, for each shape of assembly, one row per size and then one row with the exponents of its stages."""
     self_test()  # loads LLVM
     _measured(GRIDS["chain"](4), pace)  # imports modules that are imported when they are first used
     for kind, grid in GRIDS.items():
@@ -67,7 +67,7 @@ def scale(sizes: Sequence[int], pace: Pace, *, say: Say = lambda message: None) 
 
 
 def exponents(small: Row, large: Row) -> Row:
-    """The exponent of growth of each stage between two rows, and which of them are not near linear."""
+    """The exponent of each stage between two rows of different size; `steep` lists stages that are not near linear."""
     ratio = math.log(large["modules"] / small["modules"])
     found = {stage: math.log(large[stage] / small[stage]) / ratio for stage in STAGES}
     steep = [stage for stage, most in STAGES.items() if most is not None and found[stage] > most]
@@ -75,7 +75,7 @@ def exponents(small: Row, large: Row) -> Row:
 
 
 def _measured(grid: str, pace: Pace) -> Row:
-    """The times and counts of one size."""
+    """The times and counts of all stages for the assembly of one grid."""
     assemble_ms, assembly = _least(lambda: assemble(grid), MANY)
     robot_ms, robot = _least(assembly.robot, MANY)
     tables_ms, _ = _least(lambda: (traverse(assembly), assembly_incidence(assembly)), MANY)
@@ -114,7 +114,7 @@ def _measured(grid: str, pace: Pace) -> Row:
 
 
 def _least(work: Callable[[], T], repeats: int) -> tuple[float, T]:
-    """(least CPU time [ms], result); garbage is collected between the samples."""
+    """(least CPU time [ms] of several calls, result of the last); garbage is collected before each call."""
     taken = []
     for _ in range(repeats):
         gc.collect()

@@ -11,7 +11,7 @@ from kinemorph.display.tables.grid import Grid
 
 
 def scale_grid(rows: Sequence[Row]) -> Grid:
-    """One row per size, then the exponents between the last two sizes."""
+    """The table of scale: for each shape, one line per size, then the exponents between the last two sizes."""
 
     def stage(name: str) -> Column:
         def cell(row: Row) -> str:
@@ -29,7 +29,10 @@ def scale_grid(rows: Sequence[Row]) -> Grid:
 
 
 def forward_grid(rows: Sequence[Row]) -> Grid:
-    """Forward dynamics: operations, times per evaluation of one state (in a batch), and peer / ours."""
+    """The table of forward dynamics: operations, times per evaluation, and each peer's time divided by ours.
+
+    Numbers in brackets are for states in a batch.
+    """
 
     def both(header: str, prefix: str) -> Column:
         times = f"{prefix}scalar_us", f"{prefix}batched_us"
@@ -53,7 +56,7 @@ def forward_grid(rows: Sequence[Row]) -> Grid:
 
 
 def redocking_grid(rows: Sequence[Row]) -> Grid:
-    """A new topology: from the event to its first step."""
+    """The table of times from a docking or undocking to the first step of the new topology."""
     keys = {"cold ms": "cold_ms", "from disk ms": "disk_ms", "seen ms": "seen_ms"}
     times = [number(header, key, three_digits) for header, key in keys.items()]
     late = number("caught up after", "caught_up", "{:,.0f}")

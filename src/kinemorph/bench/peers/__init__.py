@@ -1,1 +1,1 @@
-"""Other libraries on the same robots: Pinocchio from C++ and from Python, MuJoCo, and the browser for replays."""
+"""Other libraries on the same robots: Pinocchio in C++ and from Python, MuJoCo, and the browser that opens replays."""

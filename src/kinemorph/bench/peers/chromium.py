@@ -1,4 +1,4 @@
-"""A Chromium without a window, in which pages are timed and tested; Playwright drives it.
+"""A headless Chromium, in which pages are timed and tested; Playwright controls it.
 
     python -m kinemorph.bench.peers.chromium
 
@@ -31,7 +31,7 @@ OPTIONS = (
 
 
 def find_chromium() -> str | None:
-    """The program: named by CHROMIUM, found on the path, or installed by Playwright. None if there is none."""
+    """The path of Chromium: from the variable CHROMIUM, on PATH, or installed by Playwright; None if there is none."""
     named = os.environ.get("CHROMIUM")
     if named:
         return shutil.which(named)
@@ -53,7 +53,7 @@ def _playwrights_own() -> str | None:
 
 
 def launch(playwright: Playwright, program: str) -> Browser:
-    """Starts the browser without a window."""
+    """Starts a headless browser; `program` is the path of Chromium."""
     return playwright.chromium.launch(executable_path=program, args=list(OPTIONS))
 
 

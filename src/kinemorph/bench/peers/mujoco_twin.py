@@ -1,13 +1,15 @@
-"""A robot in MuJoCo, built from its text format, and the maps between its coordinates and ours.
+"""A robot as a MuJoCo model, built from MuJoCo's XML format, and the maps between its coordinates and ours.
 
-Several joints in one MuJoCo body act one after the other, so a universal joint is two hinges, a cylindrical one hinge
-and slide, a planar one two slides and a hinge, a free one below a body three slides and a ball. MuJoCo's own free joint
-has v = [linear velocity in the world; angular velocity in the body]. With v_mj = B(q) v, B orthogonal,
+Several joints in one MuJoCo body act one after the other. So a universal joint is two hinges, a cylindrical joint a
+hinge and a slide, a planar joint two slides and a hinge, and a free joint that is attached to a body three slides and a
+ball. MuJoCo's own free joint has v = [linear velocity in the world; angular velocity in the body]. With MuJoCo's
+velocities v_mj = B(q) v, B orthogonal,
 
     M = B^T M_mj B      h = B^T (h_mj + M_mj Bdot v)      a = B^T (a_mj - Bdot v)      tau_mj = B tau
 
-MuJoCo has no helical joint, and its rotor inertia of linear motion is along the axes of the world, ours along those of
-the body. Its text format refuses moments of inertia of no real body and of thin rods; these are set afterwards.
+MuJoCo has no helical joint, and its armature of linear motion is along the axes of the world, ours along those of the
+body. MuJoCo's compiler refuses moments of inertia that no real body has, and those of thin rods; these are set
+afterwards.
 """
 
 from __future__ import annotations
@@ -29,7 +31,7 @@ from kinemorph.model.robot import Robot
 
 
 def in_mujoco(robot: Robot) -> bool:
-    """Whether MuJoCo can represent the robot."""
+    """Whether MuJoCo can represent the robot: it has no helical joint, and no armature of linear motion."""
     for joint in robot.joints:
         linear = {"planar": (0, 1), "free": (0, 1, 2)}.get(joint.kind, ())
         if joint.kind == "helical" or any(evaluate(joint.armature[k]) for k in linear):
@@ -38,9 +40,10 @@ def in_mujoco(robot: Robot) -> bool:
 
 
 class MujocoTwin:
-    """A robot in MuJoCo. All methods take and return one state in our convention.
+    """A robot as a MuJoCo model. All methods take and return one state in our convention.
 
-    `fitted` may add to the model before it is compiled (feet, a ground, drives); without it, there are no contacts.
+    The function `fitted` may add parts to the model before it is compiled (feet, a ground, drives); without it,
+    contacts and constraints are disabled.
     """
 
     def __init__(self, robot: Robot, fitted: Callable[[mujoco.MjSpec], None] | None = None) -> None:
@@ -49,7 +52,7 @@ class MujocoTwin:
         self._framed = replace(robot, joints=tuple(replace(j, child_placement=IDENTITY) for j in robot.joints))
         self._order = [joint.name for joint in depth_first(robot)]
         self.names: list[tuple[str, Step]] = []
-        self.unreal: dict[str, Array] = {}  # principal moments, by body
+        self.unreal: dict[str, Array] = {}  # principal moments that MuJoCo's compiler would refuse, by body
         below: dict[str, list[Joint]] = {}
         for joint in robot.joints:
             below.setdefault(joint.parent, []).append(joint)
@@ -82,7 +85,10 @@ class MujocoTwin:
                 self.model.dof_armature[step.peer_v + k] = armature[step.v + k]
 
     def _body(self, joint: Joint, parent: Array, back: Array, children: str) -> str:
-        """The text of a body; `parent` and `back` (4, 4) are our frames of its parent and itself in MuJoCo's frames."""
+        """The XML text of a joint's child body, with its `children` inside.
+
+        `parent` and `back` (4, 4) are the poses of our frames of its parent and of itself in MuJoCo's frames.
+        """
         pose: Array = parent @ matrix(joint.placement)
         body = self.robot.body(joint.child)
         com = back[:3, :3] @ evaluate_all(body.com) + back[:3, 3]
@@ -113,7 +119,7 @@ class MujocoTwin:
         return made
 
     def place(self, q: Array, v: Array) -> None:
-        """Sets the state of MuJoCo, and its time to 0."""
+        """Sets MuJoCo's state to q (nq,) and v (nv,), given in our convention, and its time to 0."""
         self.data.time = 0.0
         self._set(q, v)
 
@@ -139,7 +145,7 @@ class MujocoTwin:
         return M
 
     def _set(self, q: Array, v: Array, tau: Array | None = None) -> tuple[Array, Array]:
-        """Sets and evaluates the state; returns (B, Bdot v), with B orthogonal."""
+        """Sets and evaluates MuJoCo's state; returns (B (nv, nv), Bdot v (nv,)), where v_mj = B v."""
         data, n = self.data, self.robot.nv
         qpos, units = to_convention(self._framed, "mujoco", q, np.eye(n), joints=self._order)
         B, rate = units.T, np.zeros(n)
@@ -172,7 +178,7 @@ _MUJOCO_JOINTS = {
 
 
 def _back(joint: Joint) -> Array:
-    """The pose of our frame of a joint's child in MuJoCo's frame, which is that of the joint."""
+    """The pose (4, 4) of our frame of a joint's child in MuJoCo's frame of this body, which is the joint frame."""
     back: Array = np.linalg.inv(matrix(joint.child_placement)).astype(float)
     return back
 

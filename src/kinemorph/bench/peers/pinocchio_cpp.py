@@ -1,7 +1,7 @@
 """Pinocchio's C++, built for this CPU from the headers of its Python package, and called through ctypes.
 
-`peer.cpp` is compiled once, header-only, with `-O3 -march=native -DNDEBUG`; that takes minutes. The library is kept in
-the cache folder under a hash of everything it is made from. A model is passed joint by joint, as numbers.
+`peer.cpp` is compiled once, header-only, with `-O3 -march=native -DNDEBUG`; that takes minutes. The library is stored
+in the cache folder under a hash of everything it is made from. A model is passed joint by joint, as numbers.
 """
 
 from __future__ import annotations
@@ -61,19 +61,22 @@ JOINTS = (
 
 
 def _folder() -> Path:
-    """The folder of built libraries in the cache. Raises CompileError if it cannot be used."""
+    """The folder of compiled libraries in the cache. Raises CompileError if it cannot be used."""
     outer = cache_folder()
     if outer is None:
-        raise CompileError(f"the cache on disk is switched off ({VARIABLE}), and a build takes minutes.")
+        raise CompileError(
+            f"the cache on disk is switched off by {VARIABLE}, and Pinocchio's C++ would be compiled for minutes in "
+            "each run. Unset this variable."
+        )
     for folder in (outer, outer / "bench"):
         problem = CodeCache(folder).problem()  # its files are executed, so it has to belong to the user alone
         if problem:
-            raise CompileError(f"the cache folder '{folder}' cannot be used ({problem}).")
+            raise CompileError(f"the cache folder '{folder}' cannot be used ({problem}). Set {VARIABLE} to another.")
     return outer / "bench"
 
 
 def _include_folders() -> tuple[list[str], list[str]]:
-    """Folders with the headers of Pinocchio, Boost and Eigen, and the names and versions of their packages."""
+    """(folders with the headers of Pinocchio, Boost and Eigen; names and versions of the packages that have them)."""
     folders, versions = [], []
     for package, header in HEADERS.items():
         try:
@@ -82,23 +85,30 @@ def _include_folders() -> tuple[list[str], list[str]]:
             raise MissingExtraError(package, "bench") from None
         path = Path(str(found.locate_file(INCLUDE)))
         if not (path / header).is_file():
-            raise CompileError(f"the header '{header}' is not in the installed package '{package}' {found.version}.")
+            raise CompileError(
+                f"the header '{header}' is not in the installed package '{package}' {found.version}. Reinstall it."
+            )
         folders += [str(path), str(path / "eigen3")]
         versions.append(f"{package} {found.version}")
     return sorted(set(folders)), versions
 
 
 def compiler() -> str:
-    """The C++ compiler: the one that CXX names, or one of the usual names. Raises CompileError if there is none."""
+    """The path of the C++ compiler: the one that CXX names, or else a common one. Raises CompileError without one."""
     for name in (os.environ.get("CXX", ""), *COMPILERS):
         found = shutil.which(name) if name else None
         if found:
             return found
-    raise CompileError(f"there is no C++ compiler; looked for {', '.join(COMPILERS)} and the one that CXX names.")
+    raise CompileError(
+        f"no C++ compiler is found: neither {', '.join(COMPILERS)} nor the one that CXX names. Install one of them."
+    )
 
 
 def built_library(say: Say) -> Path:
-    """The compiled library, built if the cache has none. Raises MissingExtraError or CompileError if it cannot be."""
+    """The path of the compiled library, compiled if it is not in the cache; `say` receives the progress.
+
+    Raises MissingExtraError or CompileError where it cannot be compiled.
+    """
     command = compiler()
     folders, versions = _include_folders()
     version = subprocess.run([command, "--version"], capture_output=True, text=True, check=False).stdout
@@ -126,7 +136,7 @@ def built_library(say: Say) -> Path:
 
 
 class CppPeer:
-    """The model of a twin in C++. Each instance has its own workspace, so each may run in its own thread."""
+    """Pinocchio's model of a robot in C++. Each instance has its own workspace, so it may run in its own thread."""
 
     label = "Pinocchio C++"
 
@@ -157,13 +167,13 @@ class CppPeer:
             self._code.peer_settle(self._peer, ALGORITHMS.index(algorithm), *prox)
 
     def results(self, algorithm: str, q: Array, v: Array, x: Array) -> Array:
-        """The results of all states, shape (n, size)."""
+        """The results of an algorithm at n states, each flattened, shape (n, size)."""
         out = np.full((len(q), self._sizes[algorithm]), np.nan)
         self._run(algorithm, q, v, x, out)
         return out
 
     def work(self, algorithm: str, q: Array, v: Array, x: Array) -> Callable[[], Any]:
-        """One sweep over all states, in one foreign call, during which the interpreter lock is released.
+        """A function that evaluates all states once, in one foreign call, which releases Python's interpreter lock.
 
         q (n, nq), v (n, nv) and x (n, nv), acceleration or force, are C-contiguous and in Pinocchio's convention.
         Results stay in Pinocchio's workspace, as in its normal use.
@@ -171,7 +181,7 @@ class CppPeer:
         return partial(self._run, algorithm, q, v, x)
 
     def march(self, algorithm: str, steps: int, step: float, q: Array, v: Array) -> None:
-        """Makes steps of RK4 of size `step` [s] without forces, in one foreign call; q and v are updated in place."""
+        """Makes `steps` steps of RK4 of size `step` [s] without joint forces; q and v are updated in place."""
         self._code.peer_march(self._peer, ALGORITHMS.index(algorithm), steps, step, q.ctypes.data, v.ctypes.data)
 
     def _run(self, algorithm: str, q: Array, v: Array, x: Array, out: Array | None = None) -> None:
@@ -186,7 +196,7 @@ class CppPeer:
 
 
 def _row(values: Any) -> Array:
-    """The numbers row by row, as the C interface reads them."""
+    """The numbers as a flat array, row by row, as the C interface reads them."""
     return np.array(values, dtype=np.float64).ravel()
 
 

@@ -1,4 +1,4 @@
-"""Pinocchio from Python: the peer of calls from Python, and of all modes if its C++ cannot be built."""
+"""Pinocchio called from Python: the peer of our calls from Python, and of all modes if its C++ cannot be built."""
 
 from __future__ import annotations
 
@@ -17,15 +17,13 @@ SETTLED = 1e-14  # tolerance at which iterations of algorithms for loops stop
 
 
 class PythonCall(NamedTuple):
-    """A function of the package `pinocchio`: which of q, v and x (an acceleration or a force) it takes after model and
-    data, its further arguments, and where its result is found. `data` is its own workspace, if it needs one.
-    """
+    """A function of the package `pinocchio`, with its arguments after model and data, and where its result is found."""
 
     function: Callable[..., Any]
-    states: str
-    more: tuple[Any, ...]
-    result: Callable[[Any, Any], list[Array]]  # of the data and the returned value
-    data: Any = None
+    states: str  # which of q, v and x (an acceleration or a force) it takes, as "qvx"
+    more: tuple[Any, ...]  # further arguments
+    result: Callable[[Any, Any], list[Array]]  # (data, returned value) -> results
+    data: Any = None  # its own pinocchio.Data, if it needs one
 
 
 def _symmetric(upper: Array) -> Array:
@@ -61,9 +59,10 @@ def _calls(tip: int) -> dict[str, PythonCall]:
 
 
 def constrained_call(twin: PinocchioTwin, name: str, prox: Prox, *, kp: float = 0.0, kd: float = 0.0) -> PythonCall:
-    """`constraintDynamics` ("constrained") or `lcaba` of a robot with loops, with Baumgarte's gains if they are given.
+    """The call of `constraintDynamics` (if `name` is "constrained") or of `lcaba`, for a robot with loops.
 
-    Each has its own data, because one would read the results of the other as input.
+    kp [1/s^2] and kd [1/s] are Baumgarte's gains. Each algorithm has its own data, because it would read the results of
+    the other one as input.
     """
     model, data = twin.model, twin.model.createData()
     models, datas = pin.StdVec_RigidConstraintModel(), pin.StdVec_RigidConstraintData()
@@ -83,7 +82,7 @@ def constrained_call(twin: PinocchioTwin, name: str, prox: Prox, *, kp: float = 
 
 
 class PythonPeer:
-    """The model of a twin, called from Python. States and results are in Pinocchio's convention."""
+    """Pinocchio's model of a robot, called from Python. States and results are in Pinocchio's convention."""
 
     label = "pin (Python)"
 
@@ -95,7 +94,7 @@ class PythonPeer:
             self._calls[name] = constrained_call(twin, name, prox)
 
     def results(self, algorithm: str, q: Array, v: Array, x: Array) -> Array:
-        """The results of all states, shape (n, size)."""
+        """The results of an algorithm at n states, each flattened, shape (n, size)."""
         call = self._calls[algorithm]
         rows = []
         for state in zip(q, v, x, strict=True):
@@ -107,7 +106,7 @@ class PythonPeer:
         return np.array(rows)
 
     def work(self, algorithm: str, q: Array, v: Array, x: Array) -> Callable[[], Any]:
-        """One sweep over all states; the loop around the calls runs inside the interpreter."""
+        """A function that evaluates all states once; its loop runs inside the Python interpreter, in C."""
         call = self._calls[algorithm]
         named: dict[str, Sequence[Array]] = {"q": list(q), "v": list(v), "x": list(x)}
         states = [named[name] for name in call.states]

@@ -1,10 +1,10 @@
 """A robot in Kinemorph and in Pinocchio, and the maps between both conventions. Either can be made from the other.
 
-A Pinocchio model carries one frame per joint: our joint frame on the child, so T_parent_joint = placement * motion(q),
-and bodies and further joints are attached to it at the inverse of `child_placement`. Its quaternions are xyzw, a planar
-joint has q = [x y cos sin] and an unbounded hinge q = [cos sin]; velocities are ours in another order. Joints are
-added depth first: in another order its CRBA gives wrong results without an error. Universal and cylindrical joints are
-two joints in Pinocchio. States are converted by `kinemorph.model.conventions.conversions`.
+A Pinocchio model has one frame per joint: our joint frame on the child, so T_parent_joint = placement * motion(q), and
+bodies and further joints are attached to it at the inverse of `child_placement`. Its quaternions are xyzw, a planar
+joint has q = [x y cos sin] and an unbounded hinge q = [cos sin]; its velocities are ours in another order. Joints are
+added depth first: in another order Pinocchio's CRBA gives wrong results without an error. Universal and cylindrical
+joints are two joints in Pinocchio. `kinemorph.model.conventions.conversions` converts states.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ X, Y, Z = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
 
 
 class Step(NamedTuple):
-    """One elementary joint: its kind, where its coordinates begin in our q and v, and in the peer's.
+    """One elementary joint: its kind, and the indices of its first coordinates in our q and v and in the peer's.
 
     `unbounded`: the peer represents the angle by cosine and sine.
     """
@@ -44,17 +44,17 @@ class Step(NamedTuple):
 
 
 def sizes(kind: str) -> tuple[int, int]:
-    """(nq, nv) of an elementary kind."""
+    """(nq, nv): the numbers of coordinates and velocities of a kind of joint."""
     return JOINT_KINDS[kind].nq, JOINT_KINDS[kind].nv
 
 
 def matrix(pose: Pose) -> Array:
-    """A pose as a homogeneous matrix of numbers."""
+    """A pose as a homogeneous matrix of numbers, shape (4, 4)."""
     return np.array(matrix_of(evaluate_all(pose)), dtype=float)
 
 
 def depth_first(robot: Robot) -> list[Joint]:
-    """The tree joints in depth-first order."""
+    """The joints of a robot's tree in depth-first order."""
     below: dict[str, list[Joint]] = {}
     for joint in robot.joints:
         below.setdefault(joint.parent, []).append(joint)
@@ -67,7 +67,7 @@ def depth_first(robot: Robot) -> list[Joint]:
 
 
 class PointPair(NamedTuple):
-    """Two points that a constraint keeps together: Pinocchio's joints that carry them, and poses (4, 4) on them."""
+    """Two points that a constraint keeps together: the indices of Pinocchio's joints, and poses (4, 4) on them."""
 
     first: int
     first_pose: Array
@@ -76,18 +76,19 @@ class PointPair(NamedTuple):
 
 
 class Prox(NamedTuple):
-    """Settings of Pinocchio's algorithms for loops: a regularization, and the most iterations that correct it."""
+    """Settings of Pinocchio's algorithms for loops: the regularization, and the most iterations that correct it."""
 
     mu: float
     iterations: int
 
 
 class PinocchioTwin:
-    """A robot and the same robot in Pinocchio.
+    """A robot, and the same robot as a Pinocchio model.
 
-    Attributes: `robot`; `model`, the pinocchio.Model; `steps`, the elementary joints; `at`, for every body and frame
-    the number of its joint in Pinocchio and its pose (4, 4) in that joint's frame; `order` (nv,), our index of each of
-    the peer's velocities.
+    `robot`, `model`   our robot and the pinocchio.Model
+    `steps`            the elementary joints
+    `at`               body or frame -> the index of its joint in Pinocchio, and its pose (4, 4) in the joint's frame
+    `order`            (nv,), our index of each of Pinocchio's velocities
     """
 
     closures: tuple[PointPair, ...] = ()  # point constraints of loops, see `loops.pinocchio_loops`
@@ -102,19 +103,19 @@ class PinocchioTwin:
         self.order = places.astype(int)
 
     def configuration(self, q: Array) -> Array:
-        """Our q, shape (..., nq), as the peer writes it."""
+        """Our configurations q, shape (..., nq), in Pinocchio's convention."""
         return to_convention(self.robot, "pinocchio", q, joints=self._joints, unbounded=self._unbounded)[0]
 
     def velocity(self, v: Array) -> Array:
-        """Our v (or a, or tau), shape (..., nv), in the peer's order."""
+        """Our v, a or tau, shape (..., nv), in Pinocchio's order."""
         return v[..., self.order]
 
     def seen_from(self, frame: str) -> Array:
-        """The matrix (6, 6) that maps a twist in the joint's frame to a body or frame attached to it."""
+        """The matrix (6, 6) that maps the twist in a joint's frame to the twist in a frame attached to it."""
         return np.array(pin.SE3(self.at[frame][1]).toActionMatrixInverse())
 
     def ours(self, values: Array, axes: tuple[int, ...] = (-1,)) -> Array:
-        """The peer's values in our order along the axes given, each of length nv."""
+        """Pinocchio's values in our order of velocities, along the given axes of length nv."""
         back = np.argsort(self.order)
         for axis in axes:
             values = np.take(values, back, axis=axis)
@@ -148,7 +149,7 @@ def _joint_there(kind: str, axis: Axis, pitch: float) -> Any:
 
 
 def twin_of_robot(robot: Robot) -> PinocchioTwin:
-    """The twin of a robot, with a new Pinocchio model. Loops and couplings are left out, as in our tree."""
+    """Our robot paired with a new Pinocchio model of its tree, without loops and couplings."""
     model = pin.Model()
     model.gravity.linear = np.array(evaluate_all(robot.gravity))
     at: dict[str, tuple[int, Array]] = {"world": (0, np.eye(4))}
@@ -182,7 +183,7 @@ def twin_of_robot(robot: Robot) -> PinocchioTwin:
 
 
 class JointThere(NamedTuple):
-    """Our counterpart of a joint of Pinocchio. `axis`: None if the joint itself has the axis, or none."""
+    """Our kind of a joint of Pinocchio. `axis` is None if Pinocchio's joint object has the axis, or needs none."""
 
     kind: str
     axis: Axis | None = None
@@ -210,12 +211,12 @@ JOINTS_THERE: dict[str, JointThere] = {
 
 
 def joint_here(joint: Any) -> tuple[JointThere, Axis, float]:
-    """A joint of a Pinocchio model as a row of the table, with its axis and its pitch [m/rad]."""
+    """Our kind of a joint of a Pinocchio model, its axis, and its pitch [m/rad]; raises for an unknown kind."""
     row = JOINTS_THERE.get(joint.shortname())
     if row is None:
         known = ", ".join(name.removeprefix("JointModel") for name in JOINTS_THERE)
         raise UnsupportedError(
-            f"Pinocchio's joint {joint.id} is a {joint.shortname()}; expected one of: {known}. Replace it by these."
+            f"Pinocchio's joint {joint.id} is a {joint.shortname()}; expected one of: {known}. Use one of these."
         )
     inside, axis = joint.extract(), row.axis
     if axis is None:  # an unbounded hinge has its axis in its screw only
@@ -225,7 +226,7 @@ def joint_here(joint: Any) -> tuple[JointThere, Axis, float]:
 
 
 def twin_of_model(model: Any, name: str) -> PinocchioTwin:
-    """The twin of a pinocchio.Model, with a new robot of ours: one body per joint, in Pinocchio's order of joints.
+    """A pinocchio.Model paired with a new robot of ours that has one body per joint, in Pinocchio's order.
 
     Bodies that are fixed to the world are left out; a body without a name is named after its joint.
     """
@@ -267,12 +268,12 @@ def twin_of_model(model: Any, name: str) -> PinocchioTwin:
 
 
 def _limits(there: Array) -> Array | None:
-    """The limits of a joint with one coordinate; in Pinocchio, the largest double means no limit."""
+    """Pinocchio's limits of a joint with one coordinate, where the largest double means no limit; else None."""
     return np.where(np.abs(there) < 1e300, there, np.copysign(np.inf, there)) if len(there) == 1 else None
 
 
 def _body_name(model: Any, joint: int) -> str:
-    """The name of the body whose frame is that of the joint; the joint's name if there is none."""
+    """The name of the body whose frame is the frame of the joint; the joint's name if there is no such body."""
     for frame in model.frames:
         if frame.parentJoint == joint and frame.type == pin.FrameType.BODY and frame.placement.isIdentity(1e-14):
             return str(frame.name)

@@ -1,8 +1,8 @@
-"""The robots of the tables, each with its twin in Pinocchio.
+"""The robots of the tables, each with its twin: the same robot as a Pinocchio model.
 
-Panda, ANYmal and Talos are read from their URDFs by Pinocchio, and our robot is made from its model, so both sides
-compute the same thing. The hexapods and chains have general inertias and, the chains, general axes: no entry is
-zero by chance. Any built-in robot can be named, too.
+Pinocchio reads Panda, ANYmal and Talos from their URDFs, and our robot is made from its model, so that both sides
+compute the same thing. The hexapods and chains have general inertias, and the chains also general axes, so that no
+entry is zero by chance. Any built-in robot can be named, too.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ URDFS = "cmeel.prefix/share/example-robot-data/robots"
 
 
 def pinocchio() -> Any:
-    """The package `pinocchio`. Raises MissingExtraError if it is not installed."""
+    """The imported package `pinocchio`. Raises MissingExtraError if it is not installed."""
     try:
         import pinocchio
     except ImportError:
@@ -46,7 +46,10 @@ def pinocchio() -> Any:
 
 
 def _urdf(path: str, *, free: bool = False, locked: tuple[str, ...] = ()) -> Any:
-    """A pinocchio.Model from a URDF of example-robot-data, without meshes; `locked` joints are fixed at zero."""
+    """A pinocchio.Model from a URDF of the package example-robot-data, without meshes.
+
+    `free` adds a free joint at the base; `locked` joints are fixed at zero.
+    """
     pin = pinocchio()
     found = robot_file(path)
     model = pin.buildModelFromUrdf(str(found), *([pin.JointModelFreeFlyer()] if free else []))
@@ -56,7 +59,7 @@ def _urdf(path: str, *, free: bool = False, locked: tuple[str, ...] = ()) -> Any
 
 
 def robot_file(path: str) -> Path:
-    """A file of the package example-robot-data."""
+    """The path of a file of the package example-robot-data; raises where the package or the file is missing."""
     try:
         package = importlib.metadata.distribution("example-robot-data")
     except importlib.metadata.PackageNotFoundError:
@@ -100,8 +103,9 @@ def _stored(path: Path) -> dict[str, Any]:
 
 
 def stored_robot(name: str, path: Path = STORED) -> Robot:
-    """A robot of a file like `bench_robots.json`, made without the builder, because no real body has some of its
-    inertias.
+    """The robot of this name in a file like `bench_robots.json`.
+
+    It is made without RobotBuilder, which refuses inertias that no real body has.
     """
     bodies, joints = [], []
     for n, link in enumerate(_stored(path)[name]["links"]):
@@ -129,7 +133,7 @@ def _rows(matrix: Any) -> Any:
 
 
 def general_chain(n: int) -> Robot:
-    """n hinges in a row with general axes, offsets and inertias, the same for the same n."""
+    """A chain of n hinges with random axes, offsets and inertias, the same for the same n."""
     rng = np.random.default_rng([n, 29])
     bodies, joints = [], []
     for k in range(n):
@@ -181,7 +185,10 @@ QUICK_SET = ("panda", "hexapod36")
 
 
 def bench_twin(name: str, file: Path | None = None) -> PinocchioTwin:
-    """A robot with its twin, by name: from `file` if it is there, else from the set, a model file, or built-in."""
+    """The robot of this name with its Pinocchio twin.
+
+    The name is searched in `file`, then among the robots of the tables; else it is a model file or a built-in robot.
+    """
     pinocchio()
     from kinemorph.bench.peers.pinocchio_twin import twin_of_model, twin_of_robot
 

@@ -1,1 +1,1 @@
-"""Replays: time to make, open and play a page, and its size."""
+"""Replay pages: the time to make, open and play them, and their size."""

@@ -1,8 +1,8 @@
-"""The table of replays: the time to make, to open and to play a page, and its size.
+"""The rows of `kinemorph bench replay`: the time to make, to open and to play a replay page, and its size.
 
-export   from a run to the file: the scene, its packing, and the page, written to disk
-load     from the beginning of navigation to the first picture, opened from disk in a Chromium without a window
-frame    time of the page's script for one picture while it plays; without the work of the GPU after it
+export   from a run to the file: the scene, its compression, and the page, written to disk
+load     from the beginning of navigation to the first picture, opened from disk in a headless Chromium
+frame    the time of the page's script for one picture while it plays, without the work of the GPU
 
 Runs are 10 s long and sampled at 60 pictures per second. The first is a chain of 50 links that swings, the second the
 hexapod of 36 degrees of freedom, set down on six feet and pushed, with the forces at its feet.
@@ -40,7 +40,7 @@ LINKS = 50
 
 
 def swinging_chain() -> Trajectory:
-    """A chain of 50 links that is released sideways."""
+    """A run of a chain of 50 links that is released sideways."""
     robot = chain(LINKS)
     q = np.zeros(robot.nq)
     q[0], q[1:] = 1.0, 0.02
@@ -48,7 +48,7 @@ def swinging_chain() -> Trajectory:
 
 
 def pushed_hexapod() -> Trajectory:
-    """A hexapod set down on its feet, and pushed."""
+    """A run of a hexapod that is set down on its feet and pushed."""
     problem = standing("hexapod36", "pushed")
     system = System(problem.robot, elements(problem))
     return simulate(system, SECONDS, q=problem.q, method="implicit_contact", step=0.004, output_step=1.0 / FPS)
@@ -58,7 +58,7 @@ SCENES: dict[str, Callable[[], Trajectory]] = {"chain of 50": swinging_chain, "h
 
 
 def compare(pace: Pace, *, quick: bool, say: Say, note: Say) -> Iterator[Row]:
-    """Yields one row per scene. Times in a browser are None if there is no browser or no Playwright."""
+    """Yields one row per scene. Times in a browser are None if Chromium or Playwright is not installed."""
     repeats = 2 if quick else REPEATS
     with tempfile.TemporaryDirectory() as folder:
         made: list[tuple[Row, Path]] = []
@@ -90,12 +90,15 @@ def _exported(name: str, run: Trajectory, path: Path, repeats: int) -> tuple[Row
 
 
 def _in_browser(paths: list[Path], repeats: int, note: Say) -> list[Row]:
-    """For each page: time to the first picture [s], and median and 95th percentile of script times per picture [ms]."""
+    """For each page, the time to the first picture [s], and the script time per picture [ms].
+
+    The script time is given as median and 95th percentile. All times are None without Chromium or Playwright.
+    """
     missing = [{"load_s": None, "frame_ms": None, "frame_ms_95": None} for _ in paths]
     try:
         from playwright.sync_api import sync_playwright
     except ImportError:
-        note("Playwright is missing, so that pages are made but not opened. Run: pip install playwright")
+        note("Playwright is not installed, so pages are made but not opened. Run: pip install playwright")
         return missing
     program = find_chromium()
     if program is None:

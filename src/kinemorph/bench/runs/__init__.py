@@ -1,1 +1,1 @@
-"""Runs through time: the same motion in several simulators."""
+"""Runs of robots without contact: the same motion in several simulators, at equal accuracy."""

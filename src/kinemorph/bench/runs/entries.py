@@ -1,6 +1,6 @@
-"""The problems and entries of `kinemorph bench simulate`: a robot is run from one state through the sample times.
+"""The problems and entries of `kinemorph bench simulate`: a robot is simulated from an initial state.
 
-An entry gives the angles of all hinges at the samples, shape (samples, hinges), in our order.
+An entry returns the angles of all hinges at the sample times, shape (samples, hinges), in our order.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Problem:
         return [k for k, unit in enumerate(self.robot.q_units) if unit == "rad"]
 
     def read(self, rows: Array) -> Array:
-        """The angles of the hinges, shape (samples, hinges), of states that begin with q."""
+        """The angles of the hinges, shape (samples, hinges), from states (samples, ...) that begin with q."""
         return rows[:, self.hinges]
 
 
@@ -55,7 +55,7 @@ TOLERANCES = tuple(10.0**-k for k in np.arange(7.0, 13.6, 0.5).tolist())
 
 
 def steps_per_second(*rates: int) -> tuple[float, ...]:
-    """Step sizes [s], large to small."""
+    """The step sizes [s] for numbers of steps per second."""
     return tuple(1.0 / rate for rate in rates)
 
 
@@ -63,7 +63,7 @@ def steps_per_second(*rates: int) -> tuple[float, ...]:
 
 
 def kinemorph_entries(problem: Problem) -> list[Entry]:
-    """The whole call `simulate`, and a `Stepper` that is made beforehand."""
+    """Our entries: the whole call `simulate`, and a `Stepper` that is made beforehand."""
     system, hinges, found = plant(problem.robot), problem.hinges, []
     for method in ("dop853", "dormand_prince"):
         given = system, problem.times, problem.q, problem.v, method
@@ -78,7 +78,10 @@ def kinemorph_entries(problem: Problem) -> list[Entry]:
 
 
 def pinocchio_entries(problem: Problem) -> list[Entry]:
-    """Pinocchio's ABA in Python, under SciPy's two codes of DOP853; quaternions are normalized in every evaluation."""
+    """Pinocchio's entries: its ABA, called from Python by SciPy's two implementations of DOP853.
+
+    Quaternions are normalized in every evaluation.
+    """
     from kinemorph.bench.peers.robots import pinocchio
 
     pin = pinocchio()
@@ -127,7 +130,7 @@ def pinocchio_entries(problem: Problem) -> list[Entry]:
 
 
 def angles_there(problem: Problem, steps: Sequence[Step]) -> list[int]:
-    """The indices of the hinges' angles in a peer's configuration, in our order."""
+    """The indices of the hinges' angles in a peer's configuration, in our order of hinges."""
     places = {step.q: step.peer_q for step in steps}
     return [places[k] for k in problem.hinges]
 
@@ -136,7 +139,7 @@ def angles_there(problem: Problem, steps: Sequence[Step]) -> list[int]:
 
 
 def mujoco_entries(problem: Problem) -> list[Entry]:
-    """MuJoCo's RK4 with a constant step size."""
+    """MuJoCo's entry: its RK4 with constant step sizes."""
     mujoco = imported("mujoco", "mujoco")
     from kinemorph.bench.peers.mujoco_twin import MujocoTwin
 
@@ -152,9 +155,9 @@ def mujoco_entries(problem: Problem) -> list[Entry]:
 
 
 def exudyn_entries(problem: Problem) -> list[Entry]:
-    """Exudyn's kinematic tree in minimal coordinates, by its explicit solvers; for trees of hinges.
+    """Exudyn's entries: its kinematic tree in minimal coordinates with explicit solvers; for robots with hinges only.
 
-    Exudyn stores results at its own steps only, so nothing is stored and only the end is compared.
+    Exudyn stores results at its own steps only, so nothing is stored and only the final state is compared.
     """
     exudyn, items = imported("exudyn", "exudyn"), imported("exudyn.utilities", "exudyn")
     robot, n = problem.robot, problem.robot.nv
@@ -222,7 +225,7 @@ def exudyn_entries(problem: Problem) -> list[Entry]:
 
 
 def _about_z(axis: Any) -> Array:
-    """A rotation that turns z to the axis."""
+    """A rotation matrix (3, 3) that turns the z axis to the given axis."""
     z = np.array(evaluate_all(axis), dtype=float)
     x = np.cross(z, np.eye(3)[int(np.argmin(np.abs(z)))])
     x /= np.linalg.norm(x)

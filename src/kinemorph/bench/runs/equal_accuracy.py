@@ -1,8 +1,8 @@
-"""Runs side by side: the time that ten seconds of motion take, at the same accuracy.
+"""The rows of `kinemorph bench simulate`: the time of a run of ten seconds, at equal accuracy.
 
 Every entry is tuned first: it gets its loosest setting whose angles are within `ENOUGH` of a reference at every sample.
 The reference is our own run at a tolerance of 1e-13, which two of the contestants have to confirm. Then all entries
-take turns, and the fastest of each contestant counts. Batches are timed alone, as no other contestant runs batches.
+take turns, and the fastest of each contestant counts. Only our batches are timed, as no peer runs batches.
 """
 
 from __future__ import annotations
@@ -30,15 +30,16 @@ from kinemorph.model.library.textbook import SWING, pendulum
 from kinemorph.plants.robot_plant import plant
 from kinemorph.simulation.simulate import simulate
 from kinemorph.simulation.simulate_batch import simulate_batch
+from kinemorph.words import counted
 
-ENOUGH = 1e-8  # [rad]
+ENOUGH = 1e-8  # [rad], the largest error of an accurate run
 DURATION = 10.0  # [s]
-STATES = 10_000
-LONGEST = 20.0  # [s]; if a setting takes longer, no tighter one is tried
+STATES = 10_000  # of a batch
+LONGEST = 20.0  # [s], if a setting takes longer, no tighter one is tried
 
 
 def double_pendulum() -> Problem:
-    """Two bars of 1 m, 1 kg and 1 kg m^2 each, g = 10 m/s^2, released horizontal."""
+    """The problem of two bars of 1 m, 1 kg and 1 kg m^2 each, released horizontally with g = 10 m/s^2."""
     builder = RobotBuilder("double_pendulum", gravity=(0.0, 0.0, -10.0))
     for k, (parent, offset) in enumerate((("world", 0.0), ("link0", -1.0))):
         builder.body(f"link{k}", 1.0, com=(0.0, 0.0, -0.5), inertia=(1.0, 1.0, 1.0))
@@ -47,7 +48,7 @@ def double_pendulum() -> Problem:
 
 
 def hexapod() -> Problem:
-    """The hexapod of 36 dof, afloat without gravity; its legs move at random, about 1 rad/s."""
+    """The problem of a hexapod of 36 dof that floats without gravity, with random leg velocities of about 1 rad/s."""
     robot = replace(stored_robot("hexapod36"), gravity=(0.0, 0.0, 0.0))
     v = np.random.default_rng(36).normal(size=robot.nv)
     v[:6] = 0.0
@@ -71,7 +72,7 @@ PROBLEMS: tuple[tuple[Callable[[], Problem], tuple[str, ...]], ...] = (
 
 @dataclass(frozen=True)
 class Tuned:
-    """An entry with the setting that it needs, and its error with that setting [rad]."""
+    """An entry with the setting that it needs to be accurate, and its error with that setting [rad]."""
 
     entry: Entry
     setting: float
@@ -79,12 +80,12 @@ class Tuned:
 
     @property
     def reached(self) -> bool:
-        """Whether it is accurate enough."""
+        """Whether the entry is accurate enough with its setting."""
         return self.error <= ENOUGH
 
 
 def compare(pace: Pace, *, quick: bool, say: Say, note: Say) -> Iterator[Row]:
-    """The rows of all problems, then of batches, of hexapods on the ground, and of quadrupeds on terrain."""
+    """Yields the rows of all problems, then of batches, of hexapods on the ground, and of quadrupeds on terrain."""
     for make, names in PROBLEMS:
         problem = make()
         yield from contest(problem, names, pace, quick=quick, say=say, note=note)
@@ -94,7 +95,7 @@ def compare(pace: Pace, *, quick: bool, say: Say, note: Say) -> Iterator[Row]:
 
 
 def contest(problem: Problem, names: tuple[str, ...], pace: Pace, *, quick: bool, say: Say, note: Say) -> list[Row]:
-    """One row per contestant, the fastest first."""
+    """The rows of one problem, one per contestant, the fastest first; `names` are the peers that take part."""
     wanted = reference(problem)
     makers = {name: partial(PEERS[name], problem) for name in names}
     tuned = []
@@ -114,7 +115,7 @@ def contest(problem: Problem, names: tuple[str, ...], pace: Pace, *, quick: bool
 
 
 def reference(problem: Problem) -> Array:
-    """The angles at the samples, at a tolerance of 1e-13."""
+    """The angles of the hinges at the samples [rad], shape (samples, hinges), from our run at a tolerance of 1e-13."""
     found = simulate(
         problem.robot, DURATION, q=problem.q, v=problem.v, output_step=problem.times.tolist(), rtol=1e-13, atol=1e-13
     )
@@ -122,7 +123,10 @@ def reference(problem: Problem) -> Array:
 
 
 def tune(entry: Entry, wanted: Array, longest: float) -> Tuned:
-    """The loosest setting that is accurate enough; if there is none, the most accurate one that was tried."""
+    """The entry with its loosest setting that is accurate enough, or else the most accurate one that was tried.
+
+    `wanted` are the angles of the reference; after a run of more than `longest` [s] no tighter setting is tried.
+    """
     best: Tuned | None = None
     for setting in entry.settings:
         took, found = timed(partial(entry.run, setting), time.perf_counter)
@@ -157,7 +161,7 @@ def _row(problem: Problem, one: Tuned, seconds: float, ratio: float) -> Row:
 
 
 def batches(pace: Pace, *, quick: bool) -> Iterator[Row]:
-    """Many pendulums of different masses and lengths in one call: steps per second, on one core and on all."""
+    """Yields the rows of batches: many different pendulums in one call, on one core and on all cores."""
     system = plant(pendulum(), parameters=["m1", "l1"])
     rng = np.random.default_rng(7)
     given: dict[str, Any] = {"q": rng.uniform(-2.0, 2.0, (STATES, 1)), "p": rng.uniform(0.5, 2.0, (STATES, 2))}
@@ -181,7 +185,7 @@ def batches(pace: Pace, *, quick: bool) -> Iterator[Row]:
                 "kind": "batch",
                 "problem": f"{STATES:,} pendulums",
                 "dof": 1,
-                "contestant": f"Kinemorph, {threads} core{'s' if threads > 1 else ''}",
+                "contestant": f"Kinemorph, {counted(threads, 'core')}",
                 "method": method,
                 "setting": setting,
                 "error": None,

@@ -1,1 +1,1 @@
-"""Time per evaluation, time to compile, time to load."""
+"""Speed: the time per evaluation, the time to compile, the time to load a URDF."""

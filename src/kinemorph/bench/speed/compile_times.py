@@ -1,8 +1,8 @@
 """The tables of compile times: from a robot to machine code, and how times grow with the number of links.
 
-trace   mechanics run on graph nodes, in Python
-cold    LLVM compiles the code for one state; `lanes`: the code for batches, compiled for the first batch
-warm    both are found in the cache on disk
+trace   tracing: the mechanics run on graph nodes, in Python
+cold    LLVM compiles the code for one state; `lanes`: the code for batches, which is compiled for the first batch
+warm    both are read from the cache on disk
 """
 
 from __future__ import annotations
@@ -30,11 +30,14 @@ LENGTHS = (50, 100, 200, 500, 1000)
 QUICK_LENGTHS = (50, 100, 200)
 GROWING = ("RNEA", "ABA")
 STATES = 64  # states in a measurement of growth
-FEW = 16  # states, enough to have the code for batches compiled
+FEW = 16  # states, enough for the code for batches to be compiled
 
 
 def building(robots: Sequence[str], algorithms: Sequence[str], *, file: Path | None = None) -> Iterator[Row]:
-    """Yields times from a robot to a compiled function [ms], one row per function."""
+    """Yields one row per robot and algorithm, with the times from a robot to a compiled function [ms].
+
+    Robots in `file` replace robots of the same name.
+    """
     self_test()  # loads LLVM
     for name in robots:
         robot = bench_twin(name, file).robot
@@ -59,7 +62,7 @@ def building(robots: Sequence[str], algorithms: Sequence[str], *, file: Path | N
 
 
 def _built(robot: Robot, algorithm: str) -> Row:
-    """A new function, and the times of its parts [ms]."""
+    """A newly compiled function, and the times to trace it, to compile it, and to compile its code for batches [ms]."""
     row = ALGORITHMS[algorithm]
     dynamics: Dynamics = derive(robot)
     tip = farthest_body(robot)
@@ -83,9 +86,9 @@ def _built(robot: Robot, algorithm: str) -> Row:
 
 
 def growth(lengths: Sequence[int], pace: Pace) -> Iterator[Row]:
-    """Yields times to build and evaluate functions of a general chain, one row per number of links and algorithm.
+    """Yields one row per number of links and algorithm, with the times to build and evaluate functions of a chain.
 
-    `memory_mb` is the peak memory of this process so far; rows come in the order of the lengths.
+    `memory_mb` is the peak memory of this process so far; rows are in the order of the lengths.
     """
     self_test()
     for n in lengths:

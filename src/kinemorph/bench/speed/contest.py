@@ -1,7 +1,7 @@
 """Contests with Pinocchio: for each algorithm our function, Pinocchio's function, and the difference of their results.
 
-A contest is fair: both sides have the same outputs and states, and may keep what they compute once per robot. Pinocchio
-offers CRBA and ABA in two conventions; the faster one counts.
+A contest is fair: both sides have the same outputs and states, and may store numbers that they compute once per robot.
+Pinocchio offers CRBA and ABA in two conventions; the faster one counts.
 """
 
 from __future__ import annotations
@@ -34,9 +34,12 @@ class Peer(Protocol):
 
 @dataclass(frozen=True)
 class Algorithm:
-    """An algorithm of the tables: our `function`, made for the tip if `of_tip`; its third state `x`; Pinocchio's
-    functions for it, `peer`; and the axes of each output: "v" has length nv and is reordered, "pose" means
-    bodies x 4 x 4.
+    """An algorithm of the tables.
+
+    `function`   the name of our function; `of_tip`: it is made for the last body of the robot
+    `peer`       the names of Pinocchio's functions for the same results
+    `axes`       the axes of each output: "v" has length nv and is reordered, "pose" means (bodies, 4, 4)
+    `x`          the third state that it takes besides q and v: "a" or "tau"
     """
 
     name: str
@@ -62,7 +65,7 @@ ALGORITHMS: dict[str, Algorithm] = {row.name: row for row in _ROWS}
 
 
 def farthest_body(robot: Robot) -> str:
-    """The body with the most joints between it and the world; the first of them if there are several."""
+    """The name of the body with the most joints between it and the world; the first if there are several."""
     depth = {"world": 0}
     for joint in robot.order:
         depth[joint.child] = depth[joint.parent] + 1
@@ -70,7 +73,10 @@ def farthest_body(robot: Robot) -> str:
 
 
 def random_states(robot: Robot, n: int, seed: int = 0) -> dict[str, Array]:
-    """q (n, nq); v, a and tau (n, nv): angles in [-pi, pi], lengths in [-1, 1] m, any orientation, limits ignored."""
+    """n random states: q (n, nq); v, a and tau (n, nv).
+
+    Angles are in [-pi, pi], lengths in [-1, 1] m, orientations are arbitrary, and limits of joints are ignored.
+    """
     rng = np.random.default_rng([seed, 41])
     reach = {"rad": np.pi, "m": 1.0}
     q = np.stack(
@@ -85,7 +91,7 @@ def random_states(robot: Robot, n: int, seed: int = 0) -> dict[str, Array]:
 
 
 class Contest:
-    """One algorithm of one robot, in Kinemorph and in Pinocchio."""
+    """The comparison of one algorithm for one robot in Kinemorph and in Pinocchio; `tip` is a body for Jacobians."""
 
     def __init__(self, twin: PinocchioTwin, algorithm: Algorithm, dynamics: Dynamics, tip: str) -> None:
         self.twin, self.algorithm, self.tip = twin, algorithm, tip
@@ -97,15 +103,15 @@ class Contest:
         return random_states(self.twin.robot, n, seed)
 
     def inputs(self, states: dict[str, Array]) -> list[Array]:
-        """The states that our function takes, in its order."""
+        """The arrays of the states that our function takes, in the order of its inputs."""
         return [states[port.name] for port in self.function.program.inputs]
 
     def outputs(self, n: int) -> list[Array]:
-        """Arrays for n results, filled with NaN."""
+        """Arrays for the results of our function at n states, filled with NaN."""
         return [np.full((n, *port.shape), np.nan) for port in self.function.program.outputs]
 
     def peer_states(self, states: dict[str, Array]) -> tuple[Array, Array, Array]:
-        """The states in the peer's convention: q, v, and a or tau."""
+        """The states in Pinocchio's convention: q, v, and a or tau."""
         twin = self.twin
         q, v, x = twin.configuration(states["q"]), twin.velocity(states["v"]), twin.velocity(states[self.algorithm.x])
         return np.ascontiguousarray(q), np.ascontiguousarray(v), np.ascontiguousarray(x)
@@ -121,7 +127,10 @@ class Contest:
         return self.input_bytes + int(8 * sum(port.size for port in self.function.program.outputs))
 
     def difference(self, ours: list[Array], flat: Array) -> float:
-        """The largest relative difference between our results and the peer's, over states and outputs."""
+        """The largest relative difference of our results from Pinocchio's, over all states and outputs.
+
+        `flat` (n, size) has Pinocchio's outputs one after the other, each flattened.
+        """
         worst, start = 0.0, 0
         for mine, axes in zip(ours, self.algorithm.axes, strict=True):
             shape = self._peer_shape(axes)
@@ -148,6 +157,6 @@ class Contest:
 
 
 def contests(twin: PinocchioTwin, names: list[str]) -> list[Contest]:
-    """The contests of one robot, one per algorithm."""
+    """The comparisons of one robot with Pinocchio, one for each named algorithm."""
     dynamics, tip = derive(twin.robot), farthest_body(twin.robot)
     return [Contest(twin, ALGORITHMS[name], dynamics, tip) for name in names]

@@ -1,12 +1,12 @@
 """The table of speeds: time per evaluation, ours and Pinocchio's, for robots, algorithms and modes of calling.
 
     scalar       one state after the other in machine code, all different; Pinocchio's C++ does the same
-    batched      one call on a batch, on one core; Pinocchio's C++ as above
+    batched      one call on a batch, on one core; Pinocchio's C++ as in `scalar`
     all-cores    one call on a large batch, on all cores; Pinocchio's C++ in as many threads
-    python-raw   one state per call from Python, without checks; `pin` from Python
-    python-call  one state per call with checks and a new result; `pin` from Python
+    python-raw   one state per call from Python, without checks; the package `pin` from Python
+    python-call  one state per call from Python, with checks and a new result; the package `pin` from Python
 
-Nothing is timed before both sides have given the same results; output arrays are filled with NaN before.
+Nothing is timed before both sides have given the same results, in output arrays that were filled with NaN.
 """
 
 from __future__ import annotations
@@ -37,25 +37,28 @@ MODES = ("scalar", "batched", "all-cores", "python-raw", "python-call")
 
 CHECKED = 64  # states on which both sides must agree
 BATCH, BATCH_BYTES = 4096, 1 << 20  # states of a batch; fewer if they would not fit into a core's cache
-LARGE, LARGE_BYTES = 1 << 16, 1 << 24  # states of a batch for all cores, which need not fit
+LARGE, LARGE_BYTES = 1 << 16, 1 << 24  # states of a batch for all cores, which need not fit into a cache
 CALLS = 256  # different states in a sweep of calls from Python
 
 
 class Arena:
-    """How contests are timed: the pace, and the library of Pinocchio's C++."""
+    """How contests are timed: the pace, and the compiled library of Pinocchio's C++; None to use Python."""
 
     def __init__(self, pace: Pace, library: Path | None) -> None:
         self.pace, self.library = pace, library
 
     def peer(self, contest: Contest) -> Peer:
-        """Pinocchio in C++, or in Python if there is no library."""
+        """Pinocchio for this contest: in C++, or called from Python if there is no compiled library."""
         if self.library is None:
             return PythonPeer(contest.twin, contest.tip)
         return CppPeer(contest.twin, contest.tip, self.library)
 
 
 def fastest_library(note: Say) -> Path | None:
-    """The library of Pinocchio's C++, built if necessary; None, with a note, if `pin` from Python has to replace it."""
+    """The path of the library of Pinocchio's C++, compiled if necessary.
+
+    It is None, with a note, where Pinocchio has to be called from Python instead.
+    """
     try:
         return built_library(note)
     except (MissingExtraError, CompileError) as problem:
@@ -76,8 +79,8 @@ def compare(
 ) -> Iterator[Row]:
     """Yields the rows of the table as they are measured. Times are in µs per evaluation.
 
-    `file`: stored robots that replace robots of the same name. `cpp=False`: `pin` from Python in every row. `say` gets
-    the progress, `note` what the reader of the table should know.
+    Robots in `file` replace robots of the same name. With `cpp=False`, Pinocchio is called from Python in every row.
+    `say` receives the progress, `note` remarks for the reader of the table.
     """
     twins = [(name, bench_twin(name, file)) for name in robots]  # first, so that unknown names are refused at once
     arena = Arena(pace, fastest_library(note) if cpp and not set(modes) <= {"python-raw", "python-call"} else None)
@@ -89,7 +92,7 @@ def compare(
 
 
 def measured_rows(name: str, contest: Contest, modes: Sequence[str], arena: Arena) -> Iterator[Row]:
-    """Yields one row per mode of a contest; without times if both sides do not agree."""
+    """Yields one row per mode of a contest; the rows have no times where both sides do not agree."""
     facts = {"robot": name, "nv": contest.twin.robot.nv, "algorithm": contest.algorithm.name}
     difference = disagreement(contest, arena.peer(contest))
     ours_us: dict[str, float] = {}
@@ -101,12 +104,12 @@ def measured_rows(name: str, contest: Contest, modes: Sequence[str], arena: Aren
             row |= measured
             row |= _judged(row, ours_us)
         else:
-            row |= {"target": "", "verdict": f"differs by {difference:.1e}: no time is worth taking"}
+            row |= {"target": "", "verdict": f"differs by {difference:.1e}, so it is not timed"}
         yield row
 
 
 def _judged(row: Row, ours_us: dict[str, float]) -> Row:
-    """Target and verdict of a row, given the times of the rows before it."""
+    """The target and verdict of a row; `ours_us` are our times of the same contest so far, by mode [µs]."""
     mode, ours = row["mode"], row["ours_us"]
     over = ours - ours_us["scalar"] if "scalar" in ours_us else None
     scaling = ours_us["batched"] / (ours * default_threads()) if mode == "all-cores" and "batched" in ours_us else None
@@ -115,7 +118,7 @@ def _judged(row: Row, ours_us: dict[str, float]) -> Row:
 
 
 def disagreement(contest: Contest, peer: Peer) -> float:
-    """The largest relative difference between our results, scalar and batched, and the peer's."""
+    """The largest relative difference of our results, scalar and batched, from the peer's."""
     states = contest.states(CHECKED, seed=1)
     ins = contest.inputs(states)
     batch, single = contest.outputs(CHECKED), contest.outputs(CHECKED)
@@ -141,7 +144,10 @@ def _result(
     pace: Pace,
     clock: Clock = time.process_time,
 ) -> Row:
-    """One row: our time, and that of the fastest of the peer's algorithms, per evaluation [µs]."""
+    """The times of a row: our time per evaluation [µs], and the time of the fastest of the peer's algorithms.
+
+    `ours` and `peers` are functions that evaluate n states; `label` names the peer.
+    """
     mine, *theirs = (1e6 * seconds / n for seconds in take_turns([ours, *peers], pace, clock))
     program = contest.function.program
     flops = program.flops if isinstance(program, Program) else None  # unknown for loop programs
@@ -158,14 +164,14 @@ def _result(
 
 
 def _against_peer(contest: Contest, arena: Arena, states: dict[str, Array], ours: Work) -> Row:
-    """Our work on one core against the peer's, on the same states."""
+    """The times of our function `ours` and of the peer's algorithms on one core, on the same states."""
     peer = arena.peer(contest)
     theirs = [peer.work(variant, *contest.peer_states(states)) for variant in contest.algorithm.peer]
     return _result(contest, len(states["q"]), ours, theirs, peer.label, arena.pace)
 
 
 def _scalar(contest: Contest, arena: Arena) -> Row:
-    """All results are written to one place, so that only the inputs need memory."""
+    """The times for one state after the other; all results are written to one place, so only inputs need memory."""
     states = contest.states(_fitting(contest.input_bytes, BATCH, BATCH_BYTES))
     ours = scalar_loop(contest.function, contest.outputs(1), contest.inputs(states), keep=False)
     return _against_peer(contest, arena, states, ours)
@@ -179,7 +185,7 @@ def _batched(contest: Contest, arena: Arena) -> Row:
 
 
 def _all_cores(contest: Contest, arena: Arena) -> Row:
-    """One checked call on a large batch, which is divided among threads; the peer gets a slice for each core."""
+    """The times for one checked call on a large batch in several threads; the peer gets a part of it for each core."""
     states = contest.states(_fitting(contest.state_bytes, LARGE, LARGE_BYTES))
     ins = contest.inputs(states)
     n = len(states["q"])
@@ -206,7 +212,7 @@ def _python_call(contest: Contest, arena: Arena) -> Row:
 
 
 def _from_python(contest: Contest, arena: Arena, calls: Callable[..., Iterator[Any]]) -> Row:
-    """One state per call; on both sides, the loop around the calls runs inside the interpreter."""
+    """The times for one state per call from Python; on both sides, the loop runs inside the interpreter, in C."""
     states = contest.states(CALLS)
     ins = [list(array) for array in contest.inputs(states)]
     peer = PythonPeer(contest.twin, contest.tip)
@@ -215,7 +221,7 @@ def _from_python(contest: Contest, arena: Arena, calls: Callable[..., Iterator[A
 
 
 def _fitting(bytes_each: int, most: int, most_bytes: int) -> int:
-    """How many states: a multiple of 16 that fits, and at least 32."""
+    """The number of states whose data fit into `most_bytes`: a multiple of 16, at most `most` and at least 32."""
     return max(32, min(most, most_bytes // bytes_each // 16 * 16))
 
 

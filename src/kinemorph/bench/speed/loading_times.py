@@ -1,10 +1,10 @@
 """The table of loading: times from a URDF to a model, and to a compiled function.
 
-read    our reader alone, file to blueprint: XML with lines, and everything that moves (links, joints, masses, limits,
-        loops), each number checked; checks of the whole robot and the looks of bodies come later
-load    `kinemorph.load` without its warnings: also looks and transmissions, and all checks (names, structure,
+read    our reader alone, from the file to a blueprint: XML with line numbers, and everything that moves (links, joints,
+        masses, limits, loops), each number checked; without checks of the whole robot and the shapes of bodies
+load    `kinemorph.load` without its warnings: also shapes and transmissions, and all checks (names, structure,
         masses, regularity, FD(ID(a)) = a at a random state)
-cold    a fresh process, with Kinemorph and NumPy imported: from `load` to the first value of a compiled inverse
+cold    in a new process that has imported Kinemorph and NumPy: from `load` to the first value of a compiled inverse
         dynamics, in wall time, with an empty cache of compiled code; `warm`: with the code in the cache
 peer    Pinocchio's `buildModelFromUrdf`: its XML parser and its model, in C++; without geometry and checks
 """
@@ -41,7 +41,7 @@ FILES = {
     "hexapod36": "",  # a robot of our library, written as URDF
 }
 QUICK = ("panda", "talos")
-REPEATS = 5  # fresh processes for each number
+REPEATS = 5  # new processes for each number
 SCRIPT = """
 import sys, time, warnings
 import numpy, kinemorph
@@ -56,7 +56,7 @@ print(time.perf_counter() - start)
 
 
 def chosen_files(names: Sequence[str] | None, *, quick: bool) -> tuple[str, ...]:
-    """The robots asked for; None stands for all, or for the few of a quick run."""
+    """The requested robots, with names checked; None stands for all, or for the few robots of a quick run."""
     for name in names or ():
         if name not in FILES:
             hint = did_you_mean(name, FILES)
@@ -65,9 +65,10 @@ def chosen_files(names: Sequence[str] | None, *, quick: bool) -> tuple[str, ...]
 
 
 def loading(names: Sequence[str], pace: Pace, *, quick: bool = False) -> Iterator[Row]:
-    """Times of loading [ms], one row for each robot; medians, and minima in the columns `..._min_ms`.
+    """Yields one row per robot with the times of loading [ms]: medians, and minima in the columns `..._min_ms`.
 
-    Pinocchio and our reader take turns on the same file, both warm; `ratio` is of medians, `ratio_min` of minima.
+    Pinocchio and our reader take turns on the same file, after a first call of each. `ratio` is Pinocchio's time
+    divided by ours for medians, `ratio_min` for minima.
     """
     with tempfile.TemporaryDirectory() as folder:
         for name in names:
@@ -79,7 +80,7 @@ def loading(names: Sequence[str], pace: Pace, *, quick: bool = False) -> Iterato
 
 
 def _row(name: str, path: Path, pace: Pace, repeats: int) -> Row:
-    """One row; `repeats` is the number of fresh processes that are timed."""
+    """The row of one robot; `repeats` is the number of new processes that are timed."""
     pin = pinocchio()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -116,7 +117,7 @@ def _row(name: str, path: Path, pace: Pace, repeats: int) -> Row:
 
 
 def _processes(path: Path, repeats: int) -> tuple[list[float], list[float]]:
-    """Times of fresh processes [s]: with an empty cache, and with the cache that the last of them filled."""
+    """(times with an empty cache, times with a filled cache) [s], each of `repeats` new processes."""
 
     def seconds(number: int) -> float:
         return float(in_process(SCRIPT, str(path), Path(folder, str(number)), f"loading {path.name}"))

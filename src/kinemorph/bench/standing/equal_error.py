@@ -1,8 +1,8 @@
-"""Hexapods on the ground, ours and MuJoCo's, compared at equal error.
+"""Hexapods on the ground in Kinemorph and in MuJoCo, compared at equal error.
 
 Each contestant runs with several step sizes. Its error is measured against its own run at a sixteenth of the step size.
-For MuJoCo's errors at 1 and at 2 ms we look up our largest step size whose error is no larger, by interpolation between
-the logarithms of step sizes and errors, and compare the times of both runs.
+For MuJoCo's errors at steps of 1 and 2 ms, our largest step size whose error is not larger is found by interpolation
+between the logarithms of step sizes and errors; then the times of both runs are compared.
 """
 
 from __future__ import annotations
@@ -35,15 +35,15 @@ from kinemorph.errors import MissingExtraError
 
 ROBOTS = ("hexapod24", "hexapod36")
 MUJOCO_STEPS = STEPS[1:5]  # 8 to 1 ms
-COMPARED = STEPS[3:5]  # 2 and 1 ms: MuJoCo's steps whose errors ours has to match
-LEAP = 16.0  # largest factor between errors when the step size doubles; more is instability, not the order of a method
-ROLLED = 4  # robots in MuJoCo's own batch
-DRAWN_BATCHED = "centered_contact"  # the only method whose batch is drawn, too: the others look alike
+COMPARED = STEPS[3:5]  # 2 and 1 ms: MuJoCo's step sizes whose errors our runs have to match
+LEAP = 16.0  # a larger factor between errors when the step size doubles is instability, not the order of a method
+ROLLED = 4  # robots in MuJoCo's batch
+DRAWN_BATCHED = "centered_contact"  # the only method whose batch is drawn, too: the other curves are similar
 
 
 @dataclass(frozen=True)
 class Curve:
-    """A contestant on one problem: the errors and times [s] of its runs, by step size [s]."""
+    """The errors and times [s] of a contestant's runs of one problem, by step size [s]."""
 
     contestant: str
     method: str
@@ -53,7 +53,7 @@ class Curve:
 
 
 def compare_standing(pace: Pace, *, quick: bool, say: Say, note: Say) -> Iterator[Row]:
-    """The rows of all hexapods on the ground: points of curves, and comparisons at equal error."""
+    """Yields the rows of all hexapods on the ground: points of curves, and comparisons at equal error."""
     try:
         from kinemorph.bench.standing.mujoco_hexapod import MujocoStanding
     except ImportError:
@@ -81,8 +81,8 @@ def compare_standing(pace: Pace, *, quick: bool, say: Say, note: Say) -> Iterato
         per_step = [min(rolled, single) / round(problem.duration / COMPARED[0])]
         per_step += [next(taken) / (BATCH * BATCH_STEPS) for _ in ours]
         note(
-            f"{says}: to run many robots on one core, MuJoCo's {'rollout' if rolled < single else 'mj_step'} "
-            f"is faster ({1e3 * rolled:.3g} and {1e3 * single:.3g} ms a robot)"
+            f"{says}: to simulate many robots on one core, MuJoCo's {'rollout' if rolled < single else 'mj_step'} is "
+            f"the faster function (rollout: {1e3 * rolled:.3g} ms, mj_step: {1e3 * single:.3g} ms per robot)"
         )
         curves = [
             Curve("Kinemorph" if k else "MuJoCo", method, errors, seconds[k], per_step[k])
@@ -94,12 +94,12 @@ def compare_standing(pace: Pace, *, quick: bool, say: Say, note: Say) -> Iterato
 
 
 def problems(*, quick: bool) -> list[tuple[str, Scenario]]:
-    """The problems: (robot, scenario)."""
+    """The problems to run, as (name of the robot, scenario)."""
     return [("hexapod24", "pushed")] if quick else [(name, scenario) for name in ROBOTS for scenario in SCENARIOS]
 
 
 def errors_by_step(run: Callable[[float], Array], steps: Sequence[float]) -> dict[float, dict[str, float]]:
-    """The errors of a run at each step size, against the same run at a sixteenth of it."""
+    """Step size [s] -> the RMS errors of its run against the run with a sixteenth of this step size."""
     rows: dict[float, Array] = {}
     errors = {}
     for h in steps:
@@ -111,10 +111,10 @@ def errors_by_step(run: Callable[[float], Array], steps: Sequence[float]) -> dic
 
 
 def step_with(errors: Mapping[float, float], wanted: float) -> float | None:
-    """The largest step size up to which no error exceeds the wanted one; None if even the smallest has a larger error.
+    """The largest step size [s] up to which no error exceeds `wanted`; None where the smallest step has a larger error.
 
-    Between two step sizes the error is taken as a power of the step size, except where it leaps because the method
-    becomes unstable.
+    `errors` are errors by step size. Between two step sizes the error is taken as a power of the step size, except
+    where it jumps because the method becomes unstable.
     """
     steps = sorted(errors)
     if not errors[steps[0]] <= wanted:
@@ -129,7 +129,7 @@ def step_with(errors: Mapping[float, float], wanted: float) -> float | None:
 
 
 def points(problem: Standing, curve: Curve) -> Iterator[Row]:
-    """Yields one row per step size of a contestant."""
+    """Yields one row per step size of a contestant's curve."""
     for h, errors in curve.errors.items():
         yield {
             "kind": "point",
@@ -147,15 +147,16 @@ def points(problem: Standing, curve: Curve) -> Iterator[Row]:
 
 
 def comparisons(problem: Standing, peer: Curve, ours: Sequence[Curve]) -> Iterator[Row]:
-    """Yields one row per component, step size of MuJoCo, and mode: one robot, or many on one core."""
+    """Yields the comparisons at equal error: a row per component of the error, MuJoCo's step size, and mode.
+
+    The mode is one robot, or a batch of many robots on one core.
+    """
     for component, unit in COMPONENTS.items():
         for h in COMPARED:
             wanted = peer.errors[h][component]
             for mode in ("one robot", "batched"):
                 theirs = peer.seconds[h]
-                if (
-                    mode == "batched"
-                ):  # its batch was timed at one step size; running robots one by one is never slower than this
+                if mode == "batched":  # MuJoCo's batch was timed at one step size; single robots may be faster
                     theirs = min(theirs, peer.batched * problem.duration / h)
                 best: tuple[float, float, Curve] | None = None
                 for curve in ours:
@@ -188,7 +189,7 @@ def comparisons(problem: Standing, peer: Curve, ours: Sequence[Curve]) -> Iterat
 
 
 def _time_at(curve: Curve, step: float) -> float:
-    """The time of a run [s] at a step size between those that were timed."""
+    """The time of a run [s] with a step size between the timed ones, by interpolation."""
     steps = sorted(curve.seconds)
     logs = np.interp(math.log(step), np.log(steps), [math.log(curve.seconds[h]) for h in steps])
     return float(math.exp(logs))
@@ -199,7 +200,7 @@ def _step(h: float) -> str:
 
 
 def as_works(rows: Sequence[Row]) -> list[Work]:
-    """The curves of the table for a picture of errors over times: one robot, and one of our methods in a batch, too."""
+    """The curves of errors over times for a picture: of single robots, and for one of our methods also of a batch."""
     points: dict[tuple[str, str], list[Row]] = {}
     for row in rows:
         if row["kind"] == "point":

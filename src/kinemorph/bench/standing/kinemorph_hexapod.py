@@ -1,4 +1,4 @@
-"""The hexapods on the ground in Kinemorph: feet on a plane, springs at the joints, and the methods of runs."""
+"""The hexapods on the ground in Kinemorph: contacts of the feet, springs at the joints, and the integration methods."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ SHORT = 1e-9  # [s], rounding of times
 
 
 class OursStanding:
-    """The problem as a plant, with one of our methods."""
+    """The problem of a hexapod on the ground, in Kinemorph with one of its integration methods."""
 
     def __init__(self, problem: Standing, method: str) -> None:
         self.problem, self.method = problem, method
         self.stepper = Stepper(standing_plant(problem), method=method, step=STEPS[0], q=problem.q)
 
     def run(self, h: float) -> Array:
-        """q at the samples, shape (n, nq), with the step size h [s]; NaN if the run fails."""
+        """The configurations at the samples of a run with step size h [s], shape (n, nq); NaN if the run fails."""
         stepper, times, nq = self.stepper, self.problem.times, self.problem.robot.nq
         stepper.restart(0.0, self.problem.q)
         stepper.h = h
@@ -55,7 +55,10 @@ class OursStanding:
         return np.concatenate(rows)
 
     def batch(self, h: float) -> Callable[[], Any]:
-        """BATCH_STEPS steps of size h [s] of BATCH robots on one core, each with its own initial velocity."""
+        """A function that makes BATCH_STEPS steps of size h [s] of BATCH robots on one core.
+
+        Each robot has its own initial velocity.
+        """
         angles = np.linspace(0.0, 2.0 * np.pi, BATCH, endpoint=False)
         v = np.zeros((BATCH, self.problem.robot.nv))
         v[:, :2] = 0.1 * np.stack([np.cos(angles), np.sin(angles)], axis=1)  # [m/s]
@@ -66,12 +69,12 @@ class OursStanding:
 
 @cache
 def standing_plant(problem: Standing) -> Plant:
-    """The robot with its elements. Each leg has a controller of its own, so that legs are alike."""
+    """The plant of the hexapod with its elements. Each leg has its own controller, so that all legs are alike."""
     return plant(System(problem.robot, elements(problem)))
 
 
 def elements(problem: Standing) -> tuple[Any, ...]:
-    """A contact and a controller for each leg, and the push."""
+    """The elements of the problem: a contact and a controller for each leg, and the push."""
     ground, robot = problem.ground, problem.robot
     normal = EasyDynNormal(stiffness=ground.stiffness, damping=ground.damping)
     friction = Regularized(ground.friction, ground.creep)
@@ -90,7 +93,10 @@ def elements(problem: Standing) -> tuple[Any, ...]:
 
 
 def pushing(push: Push) -> Callable[[Any], list[Any]]:
-    """The force over time [N]. A step that begins when the force starts or ends gets the value after that instant."""
+    """The force of a push [N] as a function of time [s].
+
+    A step that begins at the instant when the force starts or ends gets the value after that instant.
+    """
 
     def force(t: Any) -> list[Any]:
         acts = less(push.start - SHORT, t) * less(t, push.end - SHORT)

@@ -1,7 +1,7 @@
-"""The hexapods on the ground in MuJoCo: the same masses, gains and push, with its own default contact.
+"""The hexapods on the ground in MuJoCo: the same masses, gains and push, with MuJoCo's default contact.
 
-Feet are spheres of 1 mm, as MuJoCo has no points. The springs are position actuators and the dampers those of the
-joints, which every integrator except RK4 treats implicitly.
+Feet are spheres of 1 mm, as MuJoCo has no contact of points. The springs are position actuators, the dampers are joint
+damping, which every integrator except RK4 treats implicitly.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ INTEGRATORS: dict[Integrator, int] = {
 
 
 class MujocoStanding:
-    """The problem in MuJoCo."""
+    """The problem of a hexapod on the ground, in MuJoCo with one of its integrators."""
 
     def __init__(self, problem: Standing, integrator: Integrator = "Euler") -> None:
         self.problem = problem
@@ -42,7 +42,7 @@ class MujocoStanding:
         self.order = [*range(BASE), *(places[k] for k in range(BASE, problem.robot.nq))]
 
     def run(self, h: float) -> Array:
-        """q at the samples, shape (n, nq), in our order, with the step size h [s]."""
+        """The configurations at the samples of a run with step size h [s], shape (n, nq), in our order."""
         self.model.opt.timestep = h
         rows: list[Array] = []
         for times, force in self.begun():
@@ -55,14 +55,14 @@ class MujocoStanding:
         return found
 
     def begun(self) -> list[tuple[Array, tuple[float, float, float]]]:
-        """Resets the robot to its initial state; returns the phases of the run."""
+        """Resets the robot to its initial state; returns the sample times in phases, each with its push [N]."""
         mujoco.mj_resetData(self.model, self.data)
         self.data.qpos[:] = self.start
         self.data.ctrl[:] = self.problem.posture
         return self.problem.phases
 
     def rollout(self, h: float, count: int) -> Callable[[], None]:
-        """The run of `count` robots by MuJoCo's own function for batches, in one thread."""
+        """A function that runs `count` robots with step size h [s] by MuJoCo's `rollout`, in one thread."""
         from mujoco import rollout
 
         self.model.opt.timestep = h
@@ -88,7 +88,7 @@ class MujocoStanding:
 
 
 def fitted(problem: Standing, spec: mujoco.MjSpec) -> None:
-    """Adds ground, feet, springs and dampers."""
+    """Adds the ground, feet, springs and dampers of the problem to a MuJoCo model."""
     friction = [problem.ground.friction, 0.0, 0.0]
     plane = spec.worldbody.add_geom(type=mujoco.mjtGeom.mjGEOM_PLANE, size=[0.0, 0.0, 1.0])
     plane.contype, plane.conaffinity, plane.friction = 1, 0, friction

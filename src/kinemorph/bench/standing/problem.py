@@ -1,8 +1,9 @@
-"""Hexapods on the ground: dropped, standing, pushed. The problem as data, and the error of a run.
+"""The problem of hexapods on the ground, dropped or pushed, as data; and the error of a run.
 
 The hexapods of 24 and 36 dof stand on six feet at the ends of their legs, with a spring and a damper at every leg
-joint. Dropped from a small height, or set down and pushed, they come to rest. Every simulator has the same masses,
-gains and push, and its own model of the ground; so each is compared with its own run at a sixteenth of the step size.
+joint. They are dropped from a small height, or set down and pushed, and come to rest. Every simulator has the same
+masses, gains and push, but its own model of the ground; so the error of a run is measured against a run of the same
+simulator with a sixteenth of the step size.
 
 All times are whole multiples of every step size in STEPS, so that no step is cut short.
 """
@@ -29,19 +30,19 @@ Scenario = Literal["dropped", "pushed"]
 
 SCENARIOS: tuple[Scenario, ...] = get_args(Scenario)
 STEPS = tuple(0.016 / 2**k for k in range(13))  # [s], 16 ms to 4 microseconds
-FINER = 4  # a run is compared with the one this many places further in the list: a sixteenth of its step size
+FINER = 4  # a run is compared with the one this many entries later in STEPS: a sixteenth of its step size
 DURATION = 10.0  # [s]
 COMPONENTS = {"base position": "m", "base orientation": "rad", "joint angles": "rad"}
-BASE, PUSHED = 7, "pushed"  # coordinates of the base in q; the frame at its center of mass
+BASE, PUSHED = 7, "pushed"  # number of coordinates of the base in q; name of the frame at its center of mass
 
 
 class Ground(NamedTuple):
-    """The plane z = 0 in our own law of contact. With e the depth of a foot,
+    """The parameters of our contact law for the plane z = 0. With e the depth of a foot,
 
         normal force    max(e, 0) max(stiffness + damping de/dt, 0)
         friction        `friction` times the normal force against the sliding velocity, reduced linearly below `creep`
 
-    A standing foot sinks in by half a millimeter, is damped about critically and creeps as in MuJoCo's default contact.
+    A standing foot sinks in by half a millimeter, is about critically damped, and creeps as in MuJoCo's default.
     """
 
     stiffness: float = 5e4  # [N/m]
@@ -54,7 +55,7 @@ GROUND = Ground()
 
 
 class Push(NamedTuple):
-    """A force at the center of mass of the base, along the axes of the world, for a while."""
+    """A constant force at the center of mass of the base, in world axes, from `start` to `end`."""
 
     start: float = 4.0  # [s]
     end: float = 4.24  # [s]
@@ -62,7 +63,7 @@ class Push(NamedTuple):
 
 
 class Legs(NamedTuple):
-    """The posture of one leg, root to tip, and its foot."""
+    """The joint angles of each leg, from root to tip, and the position of its foot."""
 
     posture: tuple[float, ...]  # [rad]
     foot: tuple[float, float, float]  # in the last link [m]; links are along x
@@ -77,7 +78,7 @@ LIMBS = 6
 
 @dataclass(frozen=True, eq=False)
 class Standing:
-    """A robot with feet (frames of it), its initial configuration at rest, the push. q is [base (7), leg joints]."""
+    """A hexapod with its feet (names of frames), its initial configuration q = [base (7), leg joints], and the push."""
 
     name: str
     scenario: Scenario
@@ -103,7 +104,7 @@ class Standing:
 
     @property
     def phases(self) -> list[tuple[Array, tuple[float, float, float]]]:
-        """The sample times in parts, each with the constant force on the base during it [N]."""
+        """The sample times before, during and after the push, each part with its constant force on the base [N]."""
         if self.push is None:
             return [(self.times, (0.0, 0.0, 0.0))]
         first, last = (round(t / self.sample) for t in (self.push.start, self.push.end))
@@ -113,7 +114,7 @@ class Standing:
 
 @cache
 def standing(name: str, scenario: Scenario) -> Standing:
-    """A hexapod of the tables with feet: dropped from 1 cm, or set down on the ground and pushed at 4 s."""
+    """A hexapod of the tables, with feet: dropped from 1 cm, or set down on the ground and pushed at 4 s."""
     legs, robot = LEGS[name], stored_robot(name)
     n = len(legs.posture)
     base = robot.bodies[0]
@@ -129,9 +130,9 @@ def standing(name: str, scenario: Scenario) -> Standing:
 
 
 def rms_errors(found: Array, wanted: Array) -> dict[str, float]:
-    """RMS over all samples of the distance of the base [m], the angle it is turned by, and all joint angles [rad].
+    """The RMS errors over all samples: of the base position [m], the base orientation and the joint angles [rad].
 
-    Both are (n, nq) in our order. Errors of a failed run are infinite.
+    `found` and `wanted` are configurations (n, nq) in our order. Errors of a failed run are infinite.
     """
     if not np.all(np.isfinite(found)):
         return dict.fromkeys(COMPONENTS, math.inf)

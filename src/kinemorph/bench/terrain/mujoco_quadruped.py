@@ -19,7 +19,7 @@ from kinemorph.bench.terrain import quadruped as problem
 from kinemorph.model.elements.contact.grounds import HeightMap, Plane
 
 POINT = 1e-3  # the radius of a corner [m]
-BELOW = 0.1  # how deep the height field reaches below zero [m]
+BELOW = 0.1  # how deep the height field reaches below its lowest point [m]
 
 
 class MujocoQuadruped:
@@ -65,16 +65,16 @@ def fitted(ground: HeightMap | None, spec: mujoco.MjSpec) -> None:
     else:
         heights = np.asarray(ground.heights)
         half = 0.5 * (np.array(heights.shape) - 1.0) * ground.spacing
-        top = float(heights.max())
+        low, high = float(heights.min()), float(heights.max())
         spec.add_hfield(
             name="map",
             nrow=heights.shape[1],
             ncol=heights.shape[0],
-            size=[*half, top, BELOW],
-            userdata=(heights.T / top).ravel(),
+            size=[*half, high - low, BELOW],
+            userdata=((heights.T - low) / (high - low)).ravel(),
         )
         floor = spec.worldbody.add_geom(type=mujoco.mjtGeom.mjGEOM_HFIELD, hfieldname="map")
-        floor.pos = [*(np.array(ground.corner) + half), 0.0]
+        floor.pos = [*(np.array(ground.corner) + half), low]
     floor.contype, floor.conaffinity, floor.friction = 1, 0, friction
     for _, body, point, radius in problem.touching():
         ball = spec.body(body).add_geom(type=mujoco.mjtGeom.mjGEOM_SPHERE, size=[radius or POINT, 0.0, 0.0], pos=point)

@@ -32,7 +32,7 @@ from kinemorph.model.system import System
 from kinemorph.simulation.results.trajectory import Trajectory
 from kinemorph.simulation.simulate import simulate
 
-SEEN = 21.2  # [s], when the picture is taken: one leg is up, another pushes
+SEEN = 21.2  # [s], time in the run at which the picture is taken: one leg is up, another pushes
 TABLES = ("aim", "dtl", "idtl", "paths")  # the tables of the paper
 
 PAGE = """<!doctype html>
@@ -45,8 +45,9 @@ caption {{ text-align: left; font-weight: bold }} th, td {{ padding: 0.2em 0.7em
 
 
 def crawl_demo(folder: Path, say: Say = lambda message: None, until: float = 60.0) -> Data:
-    """Assembles, derives and verifies the paper's organism and lets it crawl for `until` [s]; writes everything to a
-    folder and reports its progress to `say`.
+    """Assembles, derives and verifies the paper's organism and simulates its crawl for `until` [s].
+
+    All results are written to `folder`. `say` is called with messages about the progress. Returns the summary as data.
     """
     begun = time.perf_counter()
     make_folder(folder)
@@ -64,7 +65,7 @@ def crawl_demo(folder: Path, say: Say = lambda message: None, until: float = 60.
     replay(run, folder / "crawl.html", fps=30.0, columns=shown, trace=base, follow=base, title=title)
     files = [
         write_still(run, folder / "organism.png", min(SEEN, until), camera=(30, -35), title="nine modules crawl"),
-        save(draw_crawl(run, title=title), folder / "crawl.png"),
+        save(draw_crawl(run, title="nine modules crawl"), folder / "crawl.png"),  # which says the distance itself
         *(folder / name for name in ("crawl.html", "tables.txt", "tables.html")),
     ]
     texts = [getattr(tables, name).text() for name in TABLES]
@@ -95,7 +96,11 @@ def crawl_demo(folder: Path, say: Say = lambda message: None, until: float = 60.
 
 
 def crawl_numbers(system: System, run: Trajectory, drive: str = "drive") -> Data:
-    """The numbers of a crawl: displacement of the center of mass [m], torques of the drives [N m], speeds, work."""
+    """Numbers that describe a crawl: displacement of the center of mass [m], peak torque of the drives [N m] and its
+    limit, peak joint speed [rad/s], work of the drives [J], steps and computing times [s].
+
+    `drive` is the name of the element that drives the joints.
+    """
     path = center_of_mass_path(system.robot, run.q)
     names = [name.removeprefix(f"{drive}.") for name in run.columns if name.startswith(f"{drive}.")]
     torques = np.array([run[f"{drive}.{name}"] for name in names])
@@ -107,7 +112,7 @@ def crawl_numbers(system: System, run: Trajectory, drive: str = "drive") -> Data
         "lengths": float(np.linalg.norm(path[-1, :2] - path[0, :2])) / LENGTH,
         "peak_torque": float(np.abs(torques).max()),
         "limit": limit,
-        "at_limit": float(full.any(axis=0).mean()),  # part of the time
+        "at_limit": float(full.any(axis=0).mean()),  # fraction of the time in which some torque is at its limit
         "peak_speed": float(max(np.abs(run[f"v.{name}"]).max() for name in names)),
         "work": float(run["energy.supplied"][-1]),
         "steps": run.statistics.accepted,

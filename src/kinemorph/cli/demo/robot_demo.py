@@ -1,4 +1,4 @@
-"""`kinemorph demo --robot`: a robot derived, verified and drawn, and the equations of a small robot to read.
+"""`kinemorph demo --robot`: derives, verifies and draws a robot; adds the equations of a robot small enough to read.
 
 Everything is written to one folder: pictures, `summary.md` for people, `summary.json` for programs.
 """
@@ -29,7 +29,10 @@ from kinemorph.model.robot import Robot
 
 
 def robot_demo(robot: Robot, folder: Path, say: Say = lambda message: None) -> Data:
-    """Derives, verifies and draws a robot; writes everything to a folder and reports its progress to `say`."""
+    """Derives, verifies and draws a robot, and writes all results to `folder`. Returns the summary as data.
+
+    `say` is called with messages about the progress.
+    """
     begun = time.perf_counter()
     make_folder(folder)
     q = stance(robot)

@@ -1,4 +1,4 @@
-"""The parts that all demos share: the functions of a robot, its verification, and the summary of both."""
+"""What all demos do: derive the functions of a robot, verify them, and write a summary."""
 
 from __future__ import annotations
 
@@ -22,7 +22,9 @@ Say = Callable[[str], Any]
 
 
 class Studied(NamedTuple):
-    """A robot that was derived and verified: the main functions with their counts, and M, shape (nv, nv)."""
+    """A robot that was derived and verified: its main functions, their operation counts, and the mass matrix M at one
+    configuration, shape (nv, nv).
+    """
 
     robot: Robot
     dynamics: Dynamics
@@ -30,11 +32,14 @@ class Studied(NamedTuple):
     counts: list[Data]
     M: Array
     verification: Verification
-    begun: float  # [s] of `time.perf_counter`
+    begun: float  # [s], `time.perf_counter()` at the start of the demo
 
 
 def studied(robot: Robot, q: Any, say: Say, name: str, begun: float) -> Studied:
-    """Derives and verifies a robot, and evaluates its mass matrix at q (nq,); reports its progress to `say`."""
+    """Derives and verifies a robot, and evaluates its mass matrix at q, shape (nq,).
+
+    `say` is called with messages about the progress, which call the robot `name`. `begun` [s] is when the demo started.
+    """
     say(f"deriving {name}")
     dynamics = derive(robot)
     made = [timed(lambda one=one: function_of(dynamics, one)) for one in MAIN_FUNCTIONS]  # type: ignore[misc]
@@ -47,9 +52,10 @@ def studied(robot: Robot, q: Any, say: Say, name: str, begun: float) -> Studied:
 def write_summary(
     folder: Path, found: Studied, files: Sequence[Path], page: Callable[[Data], list[str]], **more: Any
 ) -> Data:
-    """Writes `summary.md`, whose lines `page` makes of the data, and `summary.json`; returns the data.
+    """Writes `summary.json` with the data of a demo and `summary.md` with the lines that `page(data)` returns.
 
-    `more` are data of one demo; `passed` among them says whether its own checks passed, too.
+    `files` are the other files of the demo. `more` are further data; `passed` among them says whether the checks of
+    this demo passed. Returns the data.
     """
     robot = found.robot
     files = [*files, folder / "summary.md", folder / "summary.json"]
@@ -72,7 +78,7 @@ def write_summary(
 
 
 def function_lines(data: Data) -> list[str]:
-    """The section on functions, as lines of Markdown."""
+    """The section of the summary about operation counts and compile times of functions, as lines of Markdown."""
     return [
         *("## Functions", ""),
         "| function | operations | flops | graph [ms] | compile [ms] |",
@@ -87,7 +93,7 @@ def function_lines(data: Data) -> list[str]:
 
 
 def mass_matrix_line(data: Data, where: str) -> str:
-    """A sentence on the mass matrix at a configuration."""
+    """A sentence about the mass matrix; `where` names the configuration."""
     M = data["mass_matrix"]
     return (
         f"{where}: condition number {M['condition']:.4g}, eigenvalues from {M['smallest']:.4g} to {M['largest']:.4g}."
@@ -95,5 +101,5 @@ def mass_matrix_line(data: Data, where: str) -> str:
 
 
 def verification_lines(found: Studied) -> list[str]:
-    """The section on verification, as lines of Markdown."""
+    """The section of the summary about the verification, as lines of Markdown."""
     return ["## Verification", "", "```", str(found.verification), "```", ""]

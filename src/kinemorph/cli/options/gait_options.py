@@ -1,4 +1,4 @@
-"""Options of the verb `gait`: the gait that a robot follows, and the coupled maps whose clusters are counted."""
+"""Options of the verb `gait`: the gait that a robot follows, and for `gait maps` the coupled maps to study."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from typing import Annotated, Any
 from kinemorph.cli.application import flag, option
 from kinemorph.cli.options import option_values
 from kinemorph.errors import KinemorphError
-from kinemorph.words import did_you_mean
+from kinemorph.words import did_you_mean, listed
 
 
 class Kind(StrEnum):
-    """The kinds of gaits."""
+    """The kinds of gaits that --kind chooses from."""
 
     rhythmic = "rhythmic"
     serpenoid = "serpenoid"
@@ -43,27 +43,35 @@ class GaitOptions:
     joints: Annotated[
         str | None, option("Joints that move, separated by commas.", "NAMES", default="all joints with one axis")
     ] = None
-    amplitude: Annotated[str | None, option("Amplitude of joint angles.", "ANGLE", default="30deg")] = None
+    amplitude: Annotated[str | None, option("Amplitude of the joint angles.", "ANGLE", default="30deg")] = None
     frequency: Annotated[float | None, option("Frequency in Hz.", default="0.5")] = None
-    phase: Annotated[str | None, option("Phase from joint to joint.", "ANGLE", default="60deg")] = None
-    offset: Annotated[str | None, option("Offset of joint angles.", "ANGLE", default="0")] = None
-    ramp: Annotated[float | None, option("Time in which the amplitude grows, in seconds.", default="1")] = None
-    alternating: Annotated[bool, flag("--alternating", "serpenoid: joints pitch and yaw in turn.")] = False
-    network: Annotated[str | None, option("oscillators: coupled as chain, ring or all.", default="chain")] = None
+    phase: Annotated[
+        str | None, option("Phase difference between one joint and the next.", "ANGLE", default="60deg")
+    ] = None
+    offset: Annotated[str | None, option("Constant angle added to the joint angles.", "ANGLE", default="0")] = None
+    ramp: Annotated[
+        float | None, option("Time in seconds in which the amplitude grows from 0 to its full value.", default="1")
+    ] = None
+    alternating: Annotated[bool, flag("--alternating", "serpenoid: joints pitch and yaw alternately.")] = False
+    network: Annotated[str | None, option("oscillators: which are coupled, chain, ring or all.", default="chain")] = (
+        None
+    )
     adapt: Annotated[float | None, option("oscillators: learning rate of the frequency in 1/s.", default="0")] = None
     map: Annotated[str | None, option("maps: logistic, tent, sine or cubic.", default="logistic")] = None
     r: Annotated[float | None, option("maps: parameter of the map.", names=("--r",), default="3.9")] = None
-    coupling: Annotated[str | None, option("maps: coupled as ring, chain or global.", default="global")] = None
+    coupling: Annotated[str | None, option("maps: which are coupled, ring, chain or global.", default="global")] = None
     epsilon: Annotated[float | None, option("maps: strength of the coupling, 0 to 1.", default="0.3")] = None
     every: Annotated[float | None, option("maps: time between steps of the maps in seconds.", default="0.5")] = None
     interpolation: Annotated[
         str | None, option("maps: half-cosine or spline between steps.", default="half-cosine")
     ] = None
-    seed: Annotated[int | None, option("maps: seed of their initial values.", default="0")] = None
-    gains: Annotated[str | None, option("Gains of the PD controller.", "KP,KD", default="chosen by the inertia")] = None
+    seed: Annotated[int | None, option("maps: seed of their random initial values.", default="0")] = None
+    gains: Annotated[
+        str | None, option("Gains of the PD controller.", "KP,KD", default="computed from the inertia")
+    ] = None
 
     def check(self) -> None:
-        """Refuses values out of range and unknown words."""
+        """Raises KinemorphError for numbers out of range and for unknown words."""
         from kinemorph.mechanics.elements.gaits.map_steps import COUPLINGS, MAPS
 
         option_values.above_zero(self.frequency, "--frequency", "Hz")
@@ -73,14 +81,14 @@ class GaitOptions:
             word = getattr(self, name)
             if word is not None and word not in choices:
                 hint = did_you_mean(word, choices)
-                raise KinemorphError(f"--{name} is '{word}'; expected one of {', '.join(choices)}.{hint}")
+                raise KinemorphError(f"--{name} is '{word}'; expected one of {listed(choices)}.{hint}")
         for name in ("ramp", "adapt"):
             value = getattr(self, name)
             if value is not None and not 0.0 <= value < math.inf:
                 raise KinemorphError(f"--{name} is {value:g}; expected a finite number of at least 0.")
 
     def element(self, joints: tuple[str, ...]) -> Any:
-        """The gait as an element that moves these joints."""
+        """The element that computes the reference angles of these joints."""
         from kinemorph.model import elements
 
         kind = self.kind or Kind.rhythmic
@@ -101,20 +109,21 @@ class GaitOptions:
         return table[kind]("gait", joints, **said)
 
     def proportional_derivative(self) -> tuple[float | None, float | None]:
-        """(kp, kd) of --gains; without kd, joints are critically damped."""
+        """(kp, kd) of --gains; None for a gain that is not given. Without kd, joints are critically damped."""
         if self.gains is None:
             return None, None
         found = option_values.values(self.gains, "--gains")
         if not isinstance(found, list) or len(found) > 2 or min(found) < 0.0:
             raise KinemorphError(
-                f"--gains is '{self.gains}'; expected kp, or kp and kd separated by a comma, not below 0: 300,40."
+                f"--gains is '{self.gains}'; expected kp, or kp and kd separated by a comma, both at least 0. "
+                "Write for example 300,40."
             )
         return found[0], found[1] if len(found) == 2 else None
 
 
 @dataclass(frozen=True)
 class ClusterOptions:
-    """Coupled maps whose clusters are counted."""
+    """Options of `gait maps`, which counts into how many clusters coupled maps fall."""
 
     count: Annotated[int | None, option("'gait maps': number of maps.", default="6")] = None
     seeds: Annotated[int | None, option("'gait maps': number of random initial values.", default="100")] = None
@@ -126,9 +135,9 @@ class ClusterOptions:
 
     def __post_init__(self) -> None:
         if self.over is not None and self.picture is None:
-            raise KinemorphError(f"--over '{self.over}' says what --picture shows. Give --picture as well.")
+            raise KinemorphError(f"--over is '{self.over}', but there is no --picture to draw. Give --picture as well.")
 
 
 def given(values: Mapping[str, Any], *names: str) -> dict[str, Any]:
-    """The values among these names that were given."""
+    """The entries of `values` with these names, without those that are None."""
     return {name: values[name] for name in names if values[name] is not None}

@@ -1,4 +1,4 @@
-"""ROBOT, the argument that names a built-in robot or a model file, and the options that say how a file is read.
+"""ROBOT, the argument that names a built-in robot or a model file, and the options for reading a file.
 
 A verb that takes a model has the parameters `robot: RobotName` and `reading: ReadingOptions`, and gets its system from
 `chosen(robot, reading)`. Questionable values in a file are reported on stderr.
@@ -24,7 +24,7 @@ from kinemorph.model.system import System
 if TYPE_CHECKING:
     from kinemorph.formats.loading import Examination
 
-ROBOT_HELP = f"A model file ({', '.join(ENDINGS)}), or a built-in robot: {', '.join(CHOICE)}; with data: chain:20."
+ROBOT_HELP = f"A model file ({', '.join(ENDINGS)}), or a built-in robot: {', '.join(CHOICE)}; with arguments: chain:20."
 RobotName = Annotated[str, typer.Argument(metavar="ROBOT", help=ROBOT_HELP, show_default=False)]
 
 
@@ -37,9 +37,9 @@ class BaseChoice(StrEnum):
 
 @dataclass(frozen=True)
 class ReadingOptions:
-    """How a model file is read; the same options for all verbs that take a model."""
+    """How a model file is read. All verbs that take a model have these options."""
 
-    base: Annotated[BaseChoice | None, option("Root of the model file: fixed to the world, or free.", "KIND")] = None
+    base: Annotated[BaseChoice | None, option("Root body of the model: fixed to the world, or free.", "KIND")] = None
     package_dir: Annotated[
         list[Path] | None, option("Folder to search for package:// names and other files. May be repeated.", "DIR")
     ] = None
@@ -55,10 +55,10 @@ class ReadingOptions:
         if self.sidecar is not None and not self.sidecar.is_file():
             raise KinemorphError(f"--sidecar '{self.sidecar}' is not a file. Name a file that exists.")
 
-    def for_files(self, *, mendable: bool = False) -> Options:
-        """The options as the reader of files takes them."""
+    def for_files(self, *, repairable: bool = False) -> Options:
+        """The same options as `formats` expects them. `repairable` keeps the document, so that it can be repaired."""
         base: Any = None if self.base is None else self.base.value
-        return Options(base, self.merge_fixed, tuple(self.package_dir or ()), self.sidecar, mendable)
+        return Options(base, self.merge_fixed, tuple(self.package_dir or ()), self.sidecar, repairable)
 
 
 def is_file(text: str) -> bool:
@@ -69,9 +69,9 @@ def is_file(text: str) -> bool:
 
 
 def examined(text: str, reading: ReadingOptions) -> tuple[System, Examination | None]:
-    """The system that ROBOT names, and the examination of its file; None for a built-in robot.
+    """The system that ROBOT names, and the examination of its file, which is None for a built-in robot.
 
-    Raises ModelError with every problem of a file; warnings go to stderr.
+    Raises ModelError with every error in the file. Warnings are printed to stderr.
     """
     if is_file(text):
         from kinemorph.formats.loading import examine, settled
@@ -82,10 +82,12 @@ def examined(text: str, reading: ReadingOptions) -> tuple[System, Examination | 
     for name, value in vars(reading).items():
         if value:
             option = f"--{name.replace('_', '-')}"
-            raise KinemorphError(f"{option} is for model files, but '{text}' is a built-in robot. Leave it out.")
+            raise KinemorphError(f"{option} is for model files, but '{text}' is a built-in robot. Leave {option} out.")
     beside = next((text + ending for ending in ENDINGS if os.path.isfile(text + ending)), "")
     if beside and text.partition(":")[0] not in CHOICE:
-        raise KinemorphError(f"there is no robot '{text}', but a file '{beside}'. Name it with its ending.")
+        raise KinemorphError(
+            f"there is no built-in robot '{text}', but there is a file '{beside}'. Write '{beside}' to read it."
+        )
     return choose(text), None
 
 

@@ -1,4 +1,4 @@
-"""Options that ask for plots over time and phase portraits of runs; they are checked before any work is done."""
+"""Options for plots over time and phase portraits of runs. They are checked before any work is done."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class PlotOptions:
-    """Which plots of a run to write, and what they show."""
+    """Which plots of a run to write, and what to show in them."""
 
     plot: Annotated[Path | None, option("Write a plot over time: .png, .svg or .pdf.", "PATH")] = None
     columns: Annotated[
@@ -31,17 +31,21 @@ class PlotOptions:
 
     def __post_init__(self) -> None:
         if self.degrees and self.plot is None and self.phase is None:
-            raise KinemorphError("--degrees is for the angles of a plot. Give --plot as well.")
+            raise KinemorphError("--degrees is for the angles in a plot, but there is no plot. Give --plot as well.")
         if self.joint is not None and self.phase is None:
-            raise KinemorphError(f"--joint '{self.joint}' says what --phase shows. Give --phase as well.")
+            raise KinemorphError(
+                f"--joint is '{self.joint}', but there is no phase portrait to show it. Give --phase as well."
+            )
         if self.difference and self.plot is None:
-            raise KinemorphError("--difference adds the difference between runs to a plot. Give --plot as well.")
+            raise KinemorphError(
+                "--difference adds the difference between runs to a plot, but there is no plot. Give --plot as well."
+            )
         option_values.picture(self.plot, "--plot")
         option_values.picture(self.phase, "--phase")
 
     @property
     def names(self) -> list[str]:
-        """The columns that were asked for."""
+        """The columns, groups and patterns that --columns names."""
         return option_values.names(self.columns)
 
     def write(
@@ -52,10 +56,10 @@ class PlotOptions:
         compare: dict[str, Trajectory] | None = None,
         name: str | None = None,
     ) -> list[Path]:
-        """Writes the plots and returns their paths.
+        """Writes the plots of a run and returns their paths.
 
-        `default` are the columns to plot if none were asked for; `name` is the name of this run among those of
-        `compare`.
+        `default` are the columns to plot if --columns is not given. `compare` are other runs for the same plot, by
+        name; `name` is what the plot calls this run beside them.
         """
         made = []
         common: dict[str, Any] = {"degrees": self.degrees, "compare": compare or None, "name": name}

@@ -1,4 +1,4 @@
-"""Options of the verbs that run a robot through time, its progress bar, and the report at the end of the run."""
+"""Options of the verbs that simulate a robot, the progress bar of a run, and the report at its end."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ class RunOptions:
         float | None,
         option(
             "Time between stored samples in seconds.",
-            default="of the model file, or 0.01",
+            default="the one in the model file, or 0.01",
             names=("--output-step", "--sample"),
         ),
     ] = None
-    limits: Annotated[bool, option("Apply stops at the limits of joints.")] = True
+    limits: Annotated[bool, option("Stop joints at their limits.")] = True
     friction: Annotated[bool, option("Apply the Coulomb friction of joints.")] = True
-    save: Annotated[Path | None, option("Write the run: .npz, .csv, .h5 or .res.", "PATH")] = None
+    save: Annotated[Path | None, option("Write the run to a file: .npz, .csv, .h5 or .res.", "PATH")] = None
 
     def __post_init__(self) -> None:
         option_values.above_zero(self.step, "--step", "s")
@@ -48,14 +48,18 @@ class RunOptions:
 
     @property
     def given(self) -> dict[str, Any]:
-        """Arguments of `simulate` for the options that were given."""
+        """The options that were given, as keyword arguments of `kinemorph.simulate`."""
         chosen = {"method": self.method, "step": self.step, "output_step": self.output_step, "save": self.save}
         return {name: value for name, value in chosen.items() if value is not None}
 
 
 @contextlib.contextmanager
 def progress_bar(name: str, until: float) -> Iterator[Callable[[float, float, int], None] | None]:
-    """Shows simulated time, step size and events while the run inside continues, if stderr is a terminal."""
+    """Shows simulated time, step size and number of events while a run is computed, if stderr is a terminal.
+
+    Yields the function (t [s], step size [s], events) that updates the bar; None if stderr is not a terminal. `name`
+    is shown before the bar, `until` [s] is the time at which the run ends.
+    """
     if not sys.stderr.isatty():
         yield None
         return
@@ -81,9 +85,9 @@ def report_run(
     as_json: bool,
     columns: Sequence[str] = (),
 ) -> None:
-    """Writes the files of a finished run, prints its notes and data, and exits with its code.
+    """Writes the files of a finished run, prints its notes and data, and exits: 0 if the run reached its end, 1 if not.
 
-    `columns` are plotted if --columns does not name others.
+    `tables` makes tables of `data`. `columns` are plotted if --columns does not name others.
     """
     from kinemorph.display.tables.run_summaries import cautions
 

@@ -1,7 +1,7 @@
-"""Options that ask for replays, films, pictures or the live viewer; they are checked before any work is done.
+"""Options for replays, films, pictures and the live viewer. They are checked before any work is done.
 
 They are the same for all verbs: --html, --gif, --mp4, --png, --open and --view say what to make; --camera, --follow,
---trace, --speed and --fps say how it looks. An option that would change nothing is refused.
+--trace, --speed and --fps say how it looks. An option that would have no effect is an error.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from kinemorph.cli.application import flag, option, reported_warnings, say, work
 from kinemorph.cli.options import option_values
 from kinemorph.codegen.backends.identifiers import identifier
 from kinemorph.errors import KinemorphError, MissingExtraError
+from kinemorph.words import listed
 
 if TYPE_CHECKING:
     from kinemorph.display.scenes.building import Subject
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class SceneOptions:
-    """What to show of models or runs in 3-D, and how."""
+    """Which 3-D replays, films and pictures to make of models or runs, and how they look."""
 
     html: Annotated[Path | None, option("Write a replay: one .html file that any browser plays.", "PATH")] = None
     open: Annotated[bool, flag("--open", "Open the replay in the browser.")] = False
@@ -40,10 +41,10 @@ class SceneOptions:
     camera: Annotated[
         str | None, option("front, back, left, right, top, iso, or elevation,azimuth in degrees.", "PLACE")
     ] = None
-    follow: Annotated[str | None, option("Keep this body in the middle.", "BODY")] = None
+    follow: Annotated[str | None, option("Keep this body in the middle of the picture.", "BODY")] = None
     trace: Annotated[list[str] | None, option("Draw the path of this body or frame. May be repeated.", "NAME")] = None
     speed: Annotated[
-        float | None, option("Playback speed of --gif and --mp4; 0.1 is ten times slower than real.", default="1")
+        float | None, option("Playback speed of --gif and --mp4; 0.1 is ten times slower than real time.", default="1")
     ] = None
     fps: Annotated[float | None, option("Pictures per second.", default="60; 30 for --gif and --mp4")] = None
 
@@ -56,9 +57,11 @@ class SceneOptions:
         for name, value in {"camera": self.camera, **looks, "port": self.port}.items():
             of = LOOKS[name]
             if value is not None and not any(getattr(self, option) for option in of):
-                listed = ", ".join(f"--{option}" for option in of)
-                one = "Give it" if len(of) == 1 else "Give one of them"
-                raise KinemorphError(f"--{name} says how to show what {listed} asks for. {one} as well.")
+                outputs = listed(f"--{option}" for option in of)
+                one = f"Give {outputs}" if len(of) == 1 else "Give one of these options"
+                raise KinemorphError(
+                    f"--{name} changes only the output of {outputs}, which is not given. {one} as well."
+                )
         for wanted, package, module, extra in (
             (self.mp4, "imageio-ffmpeg", "imageio_ffmpeg", "video"),
             (self.view, "viser", "viser", "view"),
@@ -69,13 +72,18 @@ class SceneOptions:
 
     @property
     def asked(self) -> list[str]:
-        """The options given that ask for something to show."""
+        """The names of the options given that ask for an output, such as --html."""
         return [f"--{name}" for name in ("html", "gif", "mp4", "png", "open", "view") if getattr(self, name)]
 
     def write(
         self, subjects: Mapping[str, Subject], *, q: Any = None, columns: list[str] | None = None, title: str = ""
     ) -> list[Path]:
-        """Writes the files and returns their paths. --open opens the replay, or with --view the viewer instead."""
+        """Writes the files that the options ask for and returns their paths; --open opens the replay, unless --view is
+        given, for which `serve` opens the viewer.
+
+        `subjects` are models or runs by name; `q` (nq,) is the configuration of a model; `columns` of a run are plotted
+        below its replay.
+        """
         made = []
         if self.html is not None or (self.open and not self.view):
             made.append(page := self._replay(subjects, q, columns, title))
@@ -89,7 +97,7 @@ class SceneOptions:
         return made
 
     def serve(self, subjects: Mapping[str, Subject], *, q: Any = None, columns: list[str] | None = None) -> Viewer:
-        """Starts the live viewer."""
+        """Starts the live viewer of these models or runs, and opens it in the browser if --open is given."""
         from kinemorph.display.browsers import open_page
         from kinemorph.display.viewer.view import view
 
@@ -103,9 +111,10 @@ class SceneOptions:
             say("note: no graphical browser was found; open this address in one")
         return viewer
 
-    # ── each kind of output ───────────────────────────────────────────────────────────────────────────────────────────
+    # ── one function per kind of output ───────────────────────────────────────────────────────────────────────────────
 
     def _replay(self, subjects: Mapping[str, Subject], q: Any, columns: list[str] | None, title: str) -> Path:
+        """Writes the replay to the path of --html, or to a temporary folder, and returns its path."""
         from kinemorph.display.replays.replay import replay
 
         path = self.html
@@ -118,6 +127,7 @@ class SceneOptions:
         return path
 
     def _film(self, subjects: Mapping[str, Subject], path: Path) -> Path:
+        """Writes the animation or video `path` and returns its path."""
         from kinemorph.display.painting.animate import animate
 
         with reported_warnings(), working("painting") as tell:
@@ -126,6 +136,7 @@ class SceneOptions:
             return animate(subject, path, progress=painted, **self._looks("fps", "speed", "trace"))
 
     def _picture(self, subjects: Mapping[str, Subject], q: Any) -> Path:
+        """Writes the picture of --png and returns its path."""
         from kinemorph.display.canvas import save
         from kinemorph.display.painting.draw import draw
 
@@ -135,13 +146,13 @@ class SceneOptions:
             return save(draw(subject, q, **self._looks()), self.png)  # type: ignore[arg-type]
 
     def _looks(self, *names: str) -> dict[str, Any]:
-        """The options for looks that were given: those named, camera and follow."""
+        """Keyword arguments for the looks of an output: camera, follow, and the options `names`, where given."""
         given: dict[str, Any] = {name: getattr(self, name) for name in names}
         given |= {"camera": option_values.camera(self.camera), "follow": self.follow}
         return {name: value for name, value in given.items() if value not in (None, [])}
 
 
-# the outputs that each option for looks applies to
+# for each option that changes the looks: the outputs that it applies to
 LOOKS: dict[str, tuple[str, ...]] = {
     "camera": ("html", "open", "gif", "mp4", "png", "view"),
     "follow": ("html", "open", "gif", "mp4", "view"),
@@ -153,21 +164,26 @@ LOOKS: dict[str, tuple[str, ...]] = {
 
 
 def _one_or_all(subjects: Mapping[str, Subject]) -> Any:
-    """A single subject alone, so that it keeps its own name; several subjects by name."""
+    """The only model or run, which then keeps its own name; a dictionary by name if there are several."""
     return next(iter(subjects.values())) if len(subjects) == 1 else dict(subjects)
 
 
 def _say_notes(scene: Scene) -> None:
-    """Reports what a scene could not show."""
+    """Prints the notes of a scene, which name what it could not show."""
     for note in scene.notes:
         say(f"note: {note}")
 
 
 def _opened(page: Path, *, temporary: bool) -> None:
-    """Opens a page in a graphical browser; if there is none, says where the page is."""
+    """Opens a page in a graphical browser; if there is none, prints where the page is. `temporary`: the page lies in
+    a temporary folder.
+    """
     from kinemorph.display import browsers
 
     if not browsers.open_page(page.resolve().as_uri()):
         say(f"note: {browsers.advice(page)}")
     elif temporary and browsers.boxed():
-        say("note: a browser from a snap cannot read temporary files; if the page is missing, name a file with --html")
+        say(
+            "note: a browser that is installed as a snap cannot read temporary files; if the page is not shown, name a "
+            "file with --html"
+        )

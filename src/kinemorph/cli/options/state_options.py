@@ -1,4 +1,4 @@
-"""Options that give a state, inputs and locked joints, and the configuration that is taken if none is given."""
+"""Options for a state, inputs and locked joints, and the configuration that verbs take where none is given."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from kinemorph.cli.options import option_values
 from kinemorph.cli.options.option_values import Values
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System
+from kinemorph.words import listed
 
 LISTED = 6  # coordinates of an initial state that a note lists
 
@@ -21,7 +22,7 @@ class StateOptions:
     q: Annotated[
         str | None,
         option(
-            "Configuration: numbers in order (0.1,0.2) or by name (elbow=30deg); other coordinates are neutral.",
+            "Configuration: numbers in order (0.1,0.2) or by name (elbow=30deg); coordinates not named are neutral.",
             "VALUES",
             default=False,
         ),
@@ -30,7 +31,7 @@ class StateOptions:
     torque: Annotated[
         str | None,
         option(
-            "Constant inputs: torques or forces of joints, or undriven inputs of elements (motor=6).",
+            "Constant inputs: torques or forces of joints, or inputs of elements that nothing else drives (motor=6).",
             "VALUES",
             names=(
                 "--torque",
@@ -41,14 +42,15 @@ class StateOptions:
     lock: Annotated[list[str] | None, option("Lock this joint. May be repeated.", "JOINT")] = None
 
     def values(self, name: Literal["q", "v", "torque"]) -> Values | None:
-        """The numbers of an option, in order or by name; None where it is not given."""
+        """The numbers of the option `name`: a list, or a dictionary by name; None where it is not given."""
         return option_values.values(getattr(self, name), f"--{name}")
 
 
 def shown_configuration(system: System, q: Values | None) -> tuple[list[float], str]:
-    """(q, note): the configuration in which a model is shown: the given one, that of its settings, or a typical one.
+    """(q, note): the configuration in which a model is shown, shape (nq,): the given one, the initial one of its
+    settings, or a typical one.
 
-    Loops are closed while the given coordinates are kept; the note says why a loop stays open.
+    Loops are closed while the given coordinates are kept. The note says why a loop stays open; otherwise it is empty.
     """
     from kinemorph.display.looks.postures import stance
     from kinemorph.plants.robot_plant import plant
@@ -72,9 +74,10 @@ def shown_configuration(system: System, q: Values | None) -> tuple[list[float], 
 
 
 def initial_configuration(system: System, q: Values | None, v: Values | None) -> tuple[Values | None, str]:
-    """(q, note): the initial configuration of a run, and a note if it was chosen here: one in which the robot moves.
+    """(q, note): the initial configuration of a run, or None to take that of the system's settings.
 
-    None leaves it to the settings of the system.
+    Where neither the user nor the system gives an initial state, a configuration is chosen in which the robot does not
+    stay at rest, and the note names it. Otherwise the note is empty.
     """
     robot = system.robot
     if q is not None or v is not None or system.settings.q or system.settings.v:
@@ -82,15 +85,15 @@ def initial_configuration(system: System, q: Values | None, v: Values | None) ->
     from kinemorph.display.looks.postures import stance
 
     pose = [float(value) for value in stance(robot)]
-    if robot.loops:  # with other data than the default ones, loops close elsewhere
+    if robot.loops:  # the typical configuration closes them only for the default parameters
         from kinemorph.analysis.loops.close_loops import close_loops
 
         pose = [float(value) for value in close_loops(system, pose).q]
     moved = [
         f"{name} = {value:g}" for name, value in zip(robot.q_names, pose, strict=True) if value and name[-2:] != "qw"
     ]
-    listed = ", ".join(moved[:LISTED]) + (", ..." if len(moved) > LISTED else "")
-    return pose, f"starts at rest at {listed or 'the neutral configuration'}; --q and --v choose another initial state"
+    where = listed(moved, LISTED) if moved else "the neutral configuration"
+    return pose, f"starts at rest at {where}; --q and --v choose another initial state"
 
 
 def is_free(robot: Robot) -> bool:

@@ -19,6 +19,7 @@ from kinemorph.cli.output_files import write_text, wrote
 from kinemorph.errors import KinemorphError
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System
+from kinemorph.words import listed
 
 if TYPE_CHECKING:
     from kinemorph.analysis.small_motions.poles import Poles
@@ -27,7 +28,7 @@ COUNT = 6  # modes to show
 
 
 class Analysis(StrEnum):
-    """The analyses."""
+    """The analyses that WHAT chooses from."""
 
     equilibrium = "equilibrium"
     poles = "poles"
@@ -37,7 +38,9 @@ class Analysis(StrEnum):
 
 
 class Result(NamedTuple):
-    """The result of an analysis: data, the function that makes tables of them, files, and whether it succeeded."""
+    """The result of an analysis: its data, the function that makes tables of the data, the files that were written,
+    and whether the analysis succeeded.
+    """
 
     data: dict[str, Any]
     tables: Callable[[Any], list[Any]]
@@ -49,23 +52,29 @@ class Result(NamedTuple):
 def analyze(
     robot: RobotName,
     what: Annotated[Analysis, typer.Argument(metavar="WHAT", help=f"{', '.join(Analysis)}.")],
-    stable: Annotated[bool, flag("--stable", "equilibrium: search for a stable one.")] = False,
-    window: Annotated[str | None, option("poles, modes: only frequencies in this range, in Hz.", "LOW:HIGH")] = None,
+    stable: Annotated[bool, flag("--stable", "equilibrium: search for a stable equilibrium.")] = False,
+    window: Annotated[
+        str | None, option("poles, modes: show only frequencies in this range, in Hz: 0.5:20.", "LOW:HIGH")
+    ] = None,
     count: Annotated[int, option("modes: how many to show.", min=1, max=12)] = COUNT,
     plot: Annotated[Path | None, option("Write a picture: .png, .svg or .pdf.", "PATH")] = None,
-    mode: Annotated[int | None, option("modes: the one that --gif and --mp4 show.", default="1", min=1)] = None,
-    save: Annotated[Path | None, option("Write the numbers: .json; poles also .lst, .mod.", "PATH")] = None,
+    mode: Annotated[
+        int | None, option("modes: number of the mode that --gif and --mp4 show.", default="1", min=1)
+    ] = None,
+    save: Annotated[
+        Path | None, option("Write the numbers to a file: .json; poles and modes also .lst, .mod.", "PATH")
+    ] = None,
     *,
     state: StateOptions,
     films: Annotated[SceneOptions, "gif", "mp4"],
     reading: ReadingOptions,
     as_json: Json = False,
 ) -> None:
-    """Finds where a robot is at rest, its poles and modes there, and the motions that its loops allow.
+    """Finds an equilibrium of a robot, its poles and modes, its mobility, or the configurations that close its loops.
 
-    equilibrium, poles and modes are about small motions; --q is the initial guess of the search for an equilibrium.
-    mobility counts the degrees of freedom that loops leave, and assembly lists the configurations in which they close,
-    with the joints of --lock where they are.
+    equilibrium searches near --q. poles and modes linearize about --q and --v, or about an equilibrium if --q is not
+    given. mobility counts the degrees of freedom that the loops leave. assembly lists the configurations in which the
+    loops close while the joints of --lock keep their coordinates.
     """
     given = {**vars(state), **vars(films), "stable": stable, "window": window, "mode": mode, "plot": plot}
     _check(what, **given)
@@ -88,34 +97,41 @@ def analyze(
 
 
 def _check(what: Analysis, **given: Any) -> None:
-    """Refuses options that this analysis does not use."""
-    means_nothing = {
+    """Raises KinemorphError for an option that this analysis does not use. `given` are options by name."""
+    unused = {
         Analysis.equilibrium: ("v", "window", "gif", "mp4", "mode"),
         Analysis.poles: ("stable", "gif", "mp4", "mode"),
         Analysis.modes: ("stable",),
         Analysis.mobility: ("v", "window", "gif", "mp4", "mode", "stable", "torque", "lock", "plot"),
         Analysis.assembly: ("v", "window", "gif", "mp4", "mode", "stable", "torque", "plot"),
     }[what]
-    for name in means_nothing:
+    for name in unused:
         if given[name]:
-            raise KinemorphError(f"--{name} means nothing for '{what.value}'. Leave it out.")
+            raise KinemorphError(f"--{name} is not used by 'analyze {what.value}'. Leave --{name} out.")
     if given["mode"] is not None and given["gif"] is None and given["mp4"] is None:
-        raise KinemorphError(f"--mode {given['mode']} says what --gif and --mp4 show. Give one of them as well.")
+        raise KinemorphError(
+            f"--mode {given['mode']} chooses the mode that --gif and --mp4 show. Give one of these two as well."
+        )
 
 
 def _check_save(save: Path | None, what: Analysis) -> None:
-    """Refuses an unknown ending; poles without an ending are written as .lst and .mod."""
+    """Raises KinemorphError for an unknown ending of --save. Poles and modes may have none: then both .lst and .mod
+    are written.
+    """
     known = (".json", ".lst", ".mod") if what in (Analysis.poles, Analysis.modes) else (".json",)
     if save is not None and save.suffix not in known and (save.suffix or known == (".json",)):
-        raise KinemorphError(f"--save '{save}': use a name that ends in {', '.join(known)}.")
+        raise KinemorphError(
+            f"--save is '{save}'; expected a file name that ends in {listed(known)}. Change the ending."
+        )
 
 
 def _acting(state: StateOptions) -> dict[str, Any]:
-    """Inputs and locked joints, as analyses of small motions take them."""
+    """Inputs and locked joints, as keyword arguments of `equilibrium` and `poles`."""
     return {"u": state.values("torque"), "locked": state.lock or ()}
 
 
 def _equilibrium(model: Robot, state: StateOptions, stable: bool, plot: Path | None) -> Result:
+    """Searches for an equilibrium and draws the robot there if a path is given."""
     from kinemorph.analysis.small_motions.equilibrium import equilibrium
     from kinemorph.display.tables import run_summaries, run_tables
 
@@ -135,7 +151,7 @@ def _equilibrium(model: Robot, state: StateOptions, stable: bool, plot: Path | N
 
 
 def _of_loops(system: System, what: Analysis, state: StateOptions) -> Result:
-    """The motions that the loops of a robot allow, or the configurations in which they close."""
+    """The mobility of a robot with loops, or the configurations in which its loops close."""
     from kinemorph.analysis.loops.closed_configurations import closed_configurations
     from kinemorph.analysis.loops.mobility import mobility
     from kinemorph.display.tables import loop_reports
@@ -166,13 +182,13 @@ def _small_motions(
     mode: int,
     save: Path | None,
 ) -> Result:
-    """Poles, or modes with their shapes."""
+    """The poles of a robot, or its first `count` modes with their shapes, within the frequency band [Hz] if given."""
     from kinemorph.display.tables import run_summaries, run_tables
 
     with working(f"linearizing {model.name}"):
         found = _poles(model, state, band)
     if not len(found):
-        say(f"note: no pole of {model.name} has a frequency within --window")
+        say(f"note: no pole of {model.name} has a frequency within --window; choose a wider one")
     files = _drawn(found, what, count, plot, films, mode)
     if save is not None and save.suffix != ".json":
         files += found.save(save)
@@ -182,7 +198,7 @@ def _small_motions(
 
 
 def _poles(model: Robot, state: StateOptions, band: tuple[float, float] | None) -> Poles:
-    """Poles at the given state; if none is given, at the equilibrium nearest to the neutral configuration."""
+    """The poles at the state of --q and --v; without --q, at an equilibrium near the neutral configuration."""
     from kinemorph.analysis.small_motions.equilibrium import equilibrium
     from kinemorph.analysis.small_motions.poles import poles
 
@@ -193,16 +209,19 @@ def _poles(model: Robot, state: StateOptions, band: tuple[float, float] | None) 
         q = found.q if found else None
         named = zip(model.q_names, found.q, strict=True)
         moved = [f"{name} = {value:.6g}" for name, value in named if abs(value) > 1e-9]
-        where = ", ".join(moved[:6]) or "the neutral configuration"
+        where = listed(moved, 6) if moved else "the neutral configuration"
         if not found:
-            say(f"note: no equilibrium of {model.name} was found, so poles are those of the neutral configuration")
+            say(
+                f"note: no equilibrium of {model.name} was found, so it is linearized about the neutral configuration; "
+                "--q chooses another state"
+            )
         else:
             say(f"note: linearized about the equilibrium at {where}; --q chooses another state")
     return poles(model, q, state.values("v"), window=band, **acting)
 
 
 def _drawn(found: Poles, what: Analysis, count: int, plot: Path | None, films: SceneOptions, mode: int) -> list[Path]:
-    """Writes the pictures and films that were asked for."""
+    """Writes the pictures and films of poles or modes that the options ask for; returns their paths."""
     files: list[Path] = []
     if plot is not None and what is Analysis.poles:
         from kinemorph.display.charts.plot_poles import plot_poles

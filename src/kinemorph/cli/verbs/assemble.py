@@ -1,4 +1,4 @@
-"""The verb `assemble`: modules that are docked to each other, and the robot that they make up."""
+"""The verb `assemble`: reports on modules that are docked to each other, and on the robot that they make up."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from kinemorph.model.system import System
 
 
 class Form(StrEnum):
-    """The forms in which tables are written."""
+    """The forms of tables that --format chooses from."""
 
     text = "text"
     markdown = "markdown"
@@ -37,20 +37,25 @@ def assemble(
     base: Annotated[
         str | None, option("Module at the root of the kinematic tree, by name or number.", "MODULE")
     ] = None,
-    dyads: Annotated[str | None, option(f"{' or '.join(DYADS)}: modules with their hinges, or one body each.")] = None,
+    dyads: Annotated[
+        str | None, option(f"{' or '.join(DYADS)}: modules as two halves with a hinge, or as one body each.")
+    ] = None,
     root: Annotated[
-        str | None, option("free, fixed, or virtual joints out of x, y, z, rx, ry, rz, separated by commas: x,ry.")
+        str | None,
+        option("Root joint: free, fixed, or virtual joints out of x, y, z, rx, ry, rz, separated by commas: x,ry."),
     ] = None,
     planar: Annotated[
-        bool, flag("--planar", "Accept only trees of upright modules that are docked at sides 2 to 5.")
+        bool, flag("--planar", "Fail unless the modules form a tree, stand upright and dock at sides 2 to 5.")
     ] = False,
     tables: Annotated[bool, flag("--tables", "Print the matrices: AIM, DTL, IDTL, adjacency, incidence.")] = False,
     form: Annotated[Form, option(f"Form of the tables: {', '.join(Form)}.", "FORM", names=("--format",))] = Form.text,
-    picture: Annotated[Path | None, option("Draw the plan as seen from above: .png, .svg or .pdf.", "PATH")] = None,
-    model: Annotated[Path | None, option("Write the robot: .toml, .urdf, .xml (MJCF).", "PATH", default=False)] = None,
+    picture: Annotated[Path | None, option("Draw the modules from above: .png, .svg or .pdf.", "PATH")] = None,
+    model: Annotated[
+        Path | None, option("Write the robot as a model file: .toml, .urdf, .xml (MJCF).", "PATH", default=False)
+    ] = None,
     as_json: Json = False,
 ) -> None:
-    """Lists docked modules and the robot that they make up; prints tables, draws the plan, writes a model file."""
+    """Lists docked modules and the robot that they make up; prints tables, draws a plan, writes a model file."""
     from kinemorph.display.tables import assembly_reports
 
     place = option_values.picture(picture, "--picture")
@@ -79,13 +84,13 @@ def assemble(
 
 
 def _made(system: System, source: str, base: str | None, dyads: str | None, root: str | None) -> System:
-    """The system of the file, changed as the options ask."""
+    """The system of the file `source`, with the base, dyads and root that the options ask for."""
     from kinemorph.formats.toml.assembly_text import robot_options
 
     if system.assembly is None:
         raise KinemorphError(
-            f"'{source}' has no assembly of modules. Name a file with [assembly] or a grid; try: kinemorph new NAME "
-            "--kind organism."
+            f"'{source}' is a robot without an assembly of modules. Name a grid, or a TOML file with [assembly]; "
+            "`kinemorph new NAME --kind organism` writes one."
         )
     if base is None and dyads is None and root is None:
         return system
@@ -100,20 +105,21 @@ def _made(system: System, source: str, base: str | None, dyads: str | None, root
     if root is not None:
         options["root"] = root if "," not in root else tuple(option_values.names(root))
     if dyads is not None and system.elements:
-        say("note: elements are left out, because bodies have other names now")
+        say("note: the elements of the file are left out, because --dyads gives bodies other names")
     elements = () if dyads is not None else system.elements
     made: System = assembly.system(elements, **options, gravity=system.robot.gravity)
     return made
 
 
 def _check_planar(assembly: Assembly) -> None:
+    """Raises ModelError unless the modules form a tree, stand upright and dock at sides 2 to 5."""
     from kinemorph.formats.assemble import assemble as assembled
 
     assembled(assembly, planar=True, several=True)
 
 
 def _written(system: System, picture: Path | None, model: Path | None) -> list[str]:
-    """Writes the files that were asked for, and returns their names."""
+    """Writes the picture and the model file where paths are given, and returns the paths as texts."""
     found: list[Path] = []
     if picture is not None and system.assembly is not None:
         from kinemorph.display.charts.draw_plan import draw_plan

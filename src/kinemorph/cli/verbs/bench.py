@@ -1,4 +1,4 @@
-"""The verb `bench`: tables of times side by side with other libraries."""
+"""The verb `bench`: measures computing times side by side with other libraries."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import typer
 
 from kinemorph.cli.application import FAILED, WELL, Json, flag, option, out, put, reported_warnings, say, verb, working
 from kinemorph.errors import KinemorphError
+from kinemorph.words import listed
 
 
 @verb
@@ -16,22 +17,26 @@ def bench(
     table: Annotated[
         str | None,
         typer.Argument(
-            help="speed: time per evaluation; compile: times to compile; growth: with the number of links; load: model "
-            "files; replay: pages; simulate: runs; loops: closed chains; modules: assemblies and their dockings.",
+            help="speed: time per evaluation; compile: time to compile; growth: time over the number of links; load: "
+            "reading model files; replay: writing replays; simulate: runs; loops: closed chains; modules: assemblies "
+            "and their dockings.",
             metavar="TABLE",
             show_default="speed",
         ),
     ] = None,
     robot: Annotated[
-        list[str] | None, option("A robot of the table, a built-in robot, or a model file. May be repeated.")
+        list[str] | None,
+        option("Measure this robot: a robot of the table, a built-in robot, or a model file. May be repeated."),
     ] = None,
     algorithm: Annotated[
-        list[str] | None, option("RNEA, CRBA, ABA, dRNEA, dABA, FK or Jacobian. May be repeated.")
+        list[str] | None,
+        option("Measure this algorithm: RNEA, CRBA, ABA, dRNEA, dABA, FK or Jacobian. May be repeated."),
     ] = None,
     mode: Annotated[
-        list[str] | None, option("scalar, batched, all-cores, python-raw or python-call. May be repeated.")
+        list[str] | None,
+        option("Measure in this mode: scalar, batched, all-cores, python-raw or python-call. May be repeated."),
     ] = None,
-    quick: Annotated[bool, flag("--quick", "Two robots and fewer rounds.")] = False,
+    quick: Annotated[bool, flag("--quick", "Measure only two robots, with fewer repetitions.")] = False,
     compile_times: Annotated[bool, flag("--compile", "The same as TABLE compile.")] = False,
     growth: Annotated[bool, flag("--growth", "The same as TABLE growth.")] = False,
     robots: Annotated[
@@ -47,12 +52,12 @@ def bench(
     from kinemorph.bench import report as reports
 
     if as_json and markdown:
-        raise KinemorphError("--json and --markdown both say how to print. Give one of them.")
+        raise KinemorphError("--json and --markdown are given together; expected at most one. Leave one of them out.")
     which = reports.table_of(table, compile_times, growth)
     if picture is not None and which not in reports.DRAWN:
-        drawn = " and ".join(f"'{name}'" for name in reports.DRAWN)
         raise KinemorphError(
-            f"--picture draws the tables {drawn}, not '{which}'. Leave it out, or ask for one of these."
+            f"--picture is '{picture}', but table '{which}' has no picture; expected table {listed(reports.DRAWN)}. "
+            "Leave --picture out, or choose one of these tables."
         )
     chosen = reports.chosen(which, robot, algorithm, mode, quick=quick, file=robots)
     with reported_warnings(), working("measuring") as tell:

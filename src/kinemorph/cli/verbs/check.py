@@ -1,4 +1,4 @@
-"""The verb `check`: all errors and questionable values in model files, and copies with repairs."""
+"""The verb `check`: lists all errors and questionable values in model files, and writes repaired copies."""
 
 from __future__ import annotations
 
@@ -11,18 +11,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from kinemorph.cli.application import FAILED, WELL, Json, flag, option, out, put, say, verb, working
+from kinemorph.cli.application import BAD_INPUT, FAILED, WELL, Json, flag, option, out, put, say, verb, working
 from kinemorph.cli.options.model_argument import ReadingOptions
 from kinemorph.errors import KinemorphError
 from kinemorph.formats import FORMATS
 from kinemorph.formats.findings import Findings
 from kinemorph.formats.sources import Options
+from kinemorph.words import counted
 
 if TYPE_CHECKING:
     from kinemorph.formats.loading import Examination
 
 SURE = tuple(ending for name in ("urdf", "xacro", "sdf", "dh") for ending in FORMATS[name].endings)
-# other files have these endings, too; the beginning of a model file matches the pattern
+# files of other kinds have these endings, too; only a model file has this pattern near its beginning
 MARKS = {
     ".xml": re.compile(rb"<(mujoco|robot|sdf)\b"),
     ".mjcf": re.compile(rb"<mujoco\b"),
@@ -31,6 +32,7 @@ MARKS = {
 
 
 def _print_rules(wanted: bool) -> None:
+    """Prints the rules that model files have to satisfy and exits, where --rules is given."""
     if wanted:
         from kinemorph.display.tables import file_reports
         from kinemorph.display.tables.grid import Grid
@@ -48,26 +50,33 @@ def check(
     strict: Annotated[bool, flag("--strict", "Count warnings as errors.")] = False,
     verify: Annotated[bool, flag("--verify", "Also verify the derived equations.")] = False,
     fix: Annotated[
-        bool, flag("--fix", "Write a copy in which everything that can be repaired safely is repaired.")
+        bool, flag("--fix", "Write a copy in which all errors are repaired that have one possible repair.")
     ] = False,
     output: Annotated[Path | None, option("Path of the repaired copy, if one file is checked.", "PATH")] = None,
-    rules: Annotated[bool, flag("--rules", "List the rules.", callback=_print_rules, is_eager=True)] = False,
+    rules: Annotated[
+        bool, flag("--rules", "List the rules that files are checked against.", callback=_print_rules, is_eager=True)
+    ] = False,
     *,
     reading: ReadingOptions,
     as_json: Json = False,
 ) -> None:
-    """Lists all errors and questionable values in model files, with file, line, reason and remedy."""
+    """Lists all errors and questionable values in model files, with file, line, reason and remedy.
+
+    The exit code is 1 if a file has errors, and 2 if a FILE does not exist or a folder has no model files.
+    """
     from kinemorph.display.tables import file_reports
 
     if output is not None and not fix:
-        raise KinemorphError(f"--output '{output}' is where --fix writes. Give --fix as well.")
+        raise KinemorphError(f"--output is '{output}', but without --fix nothing is written. Give --fix as well.")
     found = list(dict.fromkeys(path for given in files for path in _files(given)))
     if output is not None and len(found) != 1:
-        raise KinemorphError(f"--output '{output}' is for one file, but {len(found)} are given. Leave it out.")
+        raise KinemorphError(
+            f"--output is '{output}', but {len(found)} files are checked; expected one file. Leave --output out."
+        )
     rows, well = [], True
     for path in found:
         with working(f"checking {path}"):
-            data, examination = _checked(path, reading.for_files(mendable=fix))
+            data, examination = _checked(path, reading.for_files(repairable=fix))
         well = well and data["loaded"] and not (strict and data["warnings"])
         if not as_json:
             out("\n".join(file_reports.check_lines(data)) + "\n")
@@ -84,11 +93,12 @@ def check(
         say(f"{len(rows)} files: {wrong} with errors, {questionable} with warnings")
     if as_json:
         out(json.dumps({"well": well, "files": rows}, indent=2, allow_nan=False) + "\n")
-    raise typer.Exit(WELL if well else FAILED)
+    named = all(os.path.isfile(path) for path in found)
+    raise typer.Exit(BAD_INPUT if not named else WELL if well else FAILED)
 
 
 def _checked(path: str, options: Options) -> tuple[dict[str, Any], Examination]:
-    """The examination of one file, and the same as data; with hints if it could be loaded."""
+    """(data, examination) of one file. The data contain hints if the file can be loaded."""
     from kinemorph.display.tables import file_reports
     from kinemorph.formats.hints import hints
     from kinemorph.formats.loading import Examination, examine
@@ -105,6 +115,7 @@ def _checked(path: str, options: Options) -> tuple[dict[str, Any], Examination]:
 
 
 def _verified(path: str, examination: Examination) -> dict[str, Any]:
+    """The verification of the derived equations, as data."""
     from kinemorph.analysis.verification import verify as verification
     from kinemorph.deriving.dynamics import derive
 
@@ -119,26 +130,29 @@ def _verified(path: str, examination: Examination) -> dict[str, Any]:
 def _fixed(
     path: str, examination: Examination, output: Path | None, options: Options, *, quiet: bool
 ) -> dict[str, Any] | None:
-    """Writes the repaired copy of a file and checks it; None, with a message, if nothing can be repaired."""
-    from kinemorph.display.tables import file_reports
-    from kinemorph.formats.repairs import copy_name, mend
+    """Writes a repaired copy of a file and returns its check as data; None, with a note, if nothing can be repaired.
 
-    # included files have documents of their own
+    `output` is the path of the copy; None puts it beside the file. `quiet` prints nothing to stdout.
+    """
+    from kinemorph.display.tables import file_reports
+    from kinemorph.formats.repairs import copy_name, repaired
+
+    # only findings of this file: the document of an included file is not kept
     repairs = [finding for finding in examination.findings if finding.repair is not None and finding.file == path]
     if not repairs or examination.document is None:
-        say(f"note: {path}: nothing can be repaired safely")
+        say(f"note: {path}: there is nothing that has one possible repair, so no copy is written")
         return None
     place = output or copy_name(Path(path))
     try:
         with place.open("xb") as file:
-            file.write(mend(examination.document, repairs))
+            file.write(repaired(examination.document, repairs))
     except FileExistsError:
         raise KinemorphError(
-            f"cannot write '{place}': it exists already. Remove it, or name another with --output."
+            f"cannot write '{place}': this file exists already. Remove it, or name another file with --output."
         ) from None
     except OSError as error:
-        raise KinemorphError(f"cannot write '{place}': {error.strerror}. Name another place with --output.") from None
-    say(f"wrote {place}: {len(repairs)} repaired")
+        raise KinemorphError(f"cannot write '{place}': {error.strerror}. Name another file with --output.") from None
+    say(f"wrote {place} with {counted(len(repairs), 'repair')}")
     data, _ = _checked(str(place), options)
     if not quiet:
         out("\n".join(file_reports.check_lines(data)) + "\n")
@@ -149,9 +163,9 @@ def _fixed(
 
 
 def _files(given: str) -> Iterator[str]:
-    """A file, or all model files in a folder, sorted; a folder without model files is yielded itself.
+    """The path of a file; for a folder, the paths of all model files in it, sorted, or its own path if there are none.
 
-    XML and TOML files count as models if they begin like one.
+    XML and TOML files count as model files if they begin like one.
     """
     if not given:
         raise KinemorphError("FILE is empty. Name a model file, or a folder of them.")
@@ -171,6 +185,7 @@ def _files(given: str) -> Iterator[str]:
 
 
 def _is_model(path: str) -> bool:
+    """Whether an XML or TOML file begins like a model file."""
     mark = MARKS.get(os.path.splitext(path)[1].lower())
     if mark is None or path.lower().endswith(".sidecar.toml"):
         return False

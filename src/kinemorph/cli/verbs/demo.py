@@ -1,4 +1,4 @@
-"""The verb `demo`: a folder of pictures, tables and summaries that shows what kinemorph does."""
+"""The verb `demo`: writes a folder of pictures, tables and summaries that show what kinemorph does."""
 
 from __future__ import annotations
 
@@ -19,9 +19,10 @@ def demo(
     reading: ReadingOptions,
     as_json: Json = False,
 ) -> None:
-    """Assembles an organism of nine modules, derives and verifies it, and lets it crawl; or shows another robot.
+    """Assembles an organism of nine modules, derives and verifies its equations, and simulates how it crawls.
 
-    Pictures, tables, a replay and a summary are written to a folder.
+    --robot derives, verifies and draws another robot instead. Pictures, tables, a replay and a summary are written to
+    a folder.
     """
     from kinemorph.cli.demo import crawl_demo, robot_demo
     from kinemorph.display.tables import robot_tables

@@ -1,4 +1,4 @@
-"""The verb `derive`: operation counts, formulas and source code of the functions of a robot."""
+"""The verb `derive`: prints or writes operation counts, formulas and source code of the functions of a robot."""
 
 from __future__ import annotations
 
@@ -10,15 +10,16 @@ from kinemorph.cli.options.model_argument import ReadingOptions, RobotName, chos
 from kinemorph.cli.output_files import wrote
 from kinemorph.deriving.function_names import FRAME_FUNCTIONS, FUNCTIONS, REDUCED_FUNCTIONS
 from kinemorph.errors import KinemorphError
+from kinemorph.words import listed
 
 if TYPE_CHECKING:
     from kinemorph.display.equations.equations_of_motion import ParameterChoice
 
-Formulation = Annotated[str, option("newton_euler, lagrange or closed_form.")]
+Formulation = Annotated[str, option("How the equations are derived: newton_euler, lagrange or closed_form.")]
 
 
 class Emit(StrEnum):
-    """The forms in which `derive` writes functions."""
+    """The forms that --emit chooses from; `emitted_forms.FORMS` has a row for each."""
 
     summary = "summary"
     text = "text"
@@ -33,7 +34,7 @@ class Emit(StrEnum):
 
 
 class Precision(StrEnum):
-    """The precision of numbers in source code."""
+    """The precisions of numbers in source code that --precision chooses from."""
 
     float64 = "float64"
     float32 = "float32"
@@ -44,14 +45,17 @@ def derive(
     robot: RobotName,
     formulation: Formulation = "newton_euler",
     function: Annotated[
-        list[str] | None, option(f"One of: {', '.join(FUNCTIONS)}. May be repeated.", default=False)
+        list[str] | None, option(f"Function to derive, one of: {', '.join(FUNCTIONS)}. May be repeated.", default=False)
     ] = None,
-    frame: Annotated[str | None, option(f"Frame or body of {', '.join(FRAME_FUNCTIONS)}.")] = None,
+    frame: Annotated[str | None, option(f"Frame or body for the functions {', '.join(FRAME_FUNCTIONS)}.")] = None,
     reference: Annotated[str, option("Axes of a Jacobian: local, world, local_world_aligned.")] = "local",
     emit: Annotated[Emit, option(f"What to print: {', '.join(Emit)}.", "FORM")] = Emit.summary,
     parameters: Annotated[
         str | None,
-        option("Parameters to keep as symbols: all, none, or names separated by commas; formulas keep all of them."),
+        option(
+            "Parameters to keep as symbols: all, none, or names separated by commas.",
+            default="all for formulas, none for source code",
+        ),
     ] = None,
     precision: Annotated[Precision, option("Precision of numbers in c, cuda, python, matlab.")] = Precision.float64,
     independent: Annotated[
@@ -59,12 +63,16 @@ def derive(
         option("For a robot with loops: an independent joint of the reduced functions. May be repeated.", "JOINT"),
     ] = None,
     actuated: Annotated[
-        list[str] | None, option("A joint on which the forces of the reduced functions act. May be repeated.", "JOINT")
+        list[str] | None,
+        option("For a robot with loops: an actuated joint of the reduced functions. May be repeated.", "JOINT"),
     ] = None,
     at: Annotated[
-        str | None, option("Configuration near which such joints are chosen: numbers separated by commas.", "Q")
+        str | None,
+        option("Configuration at which independent joints are chosen automatically: numbers separated by commas.", "Q"),
     ] = None,
-    epsilon: Annotated[float, option("Time constant of the fast dynamics that close loops, in seconds.")] = 0.01,
+    epsilon: Annotated[
+        float, option("Singular perturbation: time constant in seconds with which loops are closed.")
+    ] = 0.01,
     output: Annotated[str | None, option("Write to this file, stem or folder instead of stdout.", "PATH")] = None,
     *,
     reading: ReadingOptions,
@@ -108,32 +116,39 @@ def derive(
 
 
 def _check_options(functions: list[str], frame: str | None) -> None:
-    """Refuses repeated functions, and a frame that no function uses."""
+    """Raises KinemorphError for a function that is named twice, and for --frame without --function."""
     for k, name in enumerate(functions):
         if name in functions[:k]:
-            raise KinemorphError(f"--function '{name}' is given twice. Name it once.")
+            raise KinemorphError(f"--function '{name}' is given twice; expected once. Remove one of the two.")
     if frame is not None and not functions:
-        listed = ", ".join(FRAME_FUNCTIONS)
-        raise KinemorphError(f"--frame '{frame}' needs --function with one of: {listed}.")
+        raise KinemorphError(
+            f"--frame is '{frame}', but no function of a frame is named. Give --function with one of: "
+            f"{listed(FRAME_FUNCTIONS)}."
+        )
 
 
 def _check_split(functions: list[str], options: list[str]) -> None:
-    """Refuses options for the choice of independent velocities if no function uses it."""
+    """Raises KinemorphError if an option that chooses independent joints is given, but no function that uses them."""
     wanted = ("actuation", *REDUCED_FUNCTIONS)
     if options and not set(functions) & set(wanted):
-        raise KinemorphError(f"{options[0]} needs --function with one of: {', '.join(wanted)}.")
+        raise KinemorphError(
+            f"{options[0]} is given, but no function with independent joints is named. Give --function with one of: "
+            f"{listed(wanted, len(wanted))}."
+        )
 
 
 def _numbers(text: str, option: str) -> list[float]:
+    """The numbers in the text of an option, which are separated by commas."""
     try:
         return [float(part) for part in text.split(",")]
     except ValueError:
         raise KinemorphError(
-            f"{option} is '{text}'; expected numbers separated by commas, such as 0.6,0.03,1.6."
+            f"{option} is '{text}'; expected numbers separated by commas. Write for example 0.6,0.03,1.6."
         ) from None
 
 
 def _parameter_choice(given: str | None, *, default: ParameterChoice) -> ParameterChoice:
+    """The value of --parameters: "all", None for `none`, or a list of names; `default` where it is not given."""
     if given is None:
         return default
     if given in ("all", "none"):

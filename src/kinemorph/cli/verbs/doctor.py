@@ -12,7 +12,7 @@ from kinemorph.cli.application import FAILED, WELL, Json, flag, put, say, verb
 @verb
 def doctor(
     clear_cache: Annotated[
-        bool, flag("--clear-cache", "Only empty the cache of compiled code, and check nothing.")
+        bool, flag("--clear-cache", "Empty the cache of compiled code, and do nothing else.")
     ] = False,
     as_json: Json = False,
 ) -> None:

@@ -1,4 +1,4 @@
-"""The verb `export`: a model in another format."""
+"""The verb `export`: writes a model in another format."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ from kinemorph.cli.options.model_argument import ReadingOptions, RobotName, chos
 from kinemorph.cli.output_files import check_place, write_text, wrote
 from kinemorph.codegen.backends.identifiers import identifier
 from kinemorph.errors import KinemorphError
-from kinemorph.formats import FORMATS, Format, by_ending
+from kinemorph.formats import ENDINGS, FORMATS, Format, by_ending
 from kinemorph.model.system import System
+from kinemorph.words import listed, quoted
 
 
 class Written(StrEnum):
-    """The formats in which models are written."""
+    """The formats that --to chooses from: those in which models can be written."""
 
     urdf = "urdf"
     mjcf = "mjcf"
@@ -29,7 +30,8 @@ class Written(StrEnum):
 def export(
     robot: RobotName,
     to: Annotated[
-        Written | None, option(f"{', '.join(Written)}.", "FORMAT", default="by the ending of --output")
+        Written | None,
+        option(f"Format to write: {', '.join(Written)}.", "FORMAT", default="from the ending of --output"),
     ] = None,
     output: Annotated[Path | None, option("Write to this file instead of stdout.", "PATH")] = None,
     *,
@@ -40,8 +42,10 @@ def export(
     from kinemorph.formats.loading import save
 
     if to is None and output is None:
-        raise KinemorphError(f"no format is given. Name one with --to: {', '.join(Written)}.")
-    row = FORMATS[to.value] if to is not None else by_ending(str(output))
+        raise KinemorphError(
+            f"no format is given; expected one of {listed(Written)}. Name it with --to, or give --output."
+        )
+    row = FORMATS[to.value] if to is not None else _format_of(str(output))
     system = chosen(robot, reading)
     source = Path(robot) if is_file(robot) else None
     text: str | None = None
@@ -52,11 +56,14 @@ def export(
             (text,) = made.values()
         else:
             files = _kept(made, source.parent if source else Path())
-            say(f"note: {row.title} needs {len(made)} files for this, so nothing goes to stdout; --output names them")
+            say(
+                f"note: this model needs {len(made)} files in {row.title}, so they are not printed to stdout; "
+                "--output chooses their name"
+            )
     else:
         check_place(output, "--output")
         if source is not None and output.exists() and output.samefile(source):
-            raise KinemorphError(f"--output '{output}' is the file that is read. Choose another name.")
+            raise KinemorphError(f"--output '{output}' is the model file that is read. Choose another name.")
         with reported_warnings():
             files = save(system, output, format=row.name)
     data = {"robot": system.name, "format": row.name, "files": wrote(files), "text": text}
@@ -66,8 +73,19 @@ def export(
         out(text)
 
 
+def _format_of(output: str) -> Format:
+    """The format that the ending of --output names. Raises KinemorphError for other endings."""
+    endings = [ending for ending, row in ENDINGS.items() if row.name in Written.__members__]
+    if not output.lower().endswith(tuple(endings)):
+        raise KinemorphError(
+            f"--output is '{output}'; expected a file name that ends in {listed(endings)}. Change the ending, or name "
+            f"the format with --to: {listed(Written)}."
+        )
+    return by_ending(output)
+
+
 def _made(system: System, row: Format) -> dict[str, str]:
-    """The texts of a model by file name, written as if into the current folder."""
+    """The texts of a model in a format, by file name; paths in them are relative to the current folder."""
     from kinemorph.formats.loading import save
     from kinemorph.formats.write_text import in_memory
 
@@ -77,12 +95,13 @@ def _made(system: System, row: Format) -> dict[str, str]:
 
 
 def _kept(texts: dict[str, str], folder: Path) -> tuple[Path, ...]:
-    """Writes the files of a model; refuses to replace one that exists."""
+    """Writes the texts of a model into a folder and returns the paths. Raises KinemorphError if a file exists."""
     files = tuple(folder / name for name in texts)
     for path in files:
         if path.exists():
-            listed = " and ".join(texts)
-            raise KinemorphError(f"cannot write {listed}: '{path}' exists already. Name another file with --output.")
+            raise KinemorphError(
+                f"cannot write {quoted(texts)}: '{path}' exists already. Name another file with --output."
+            )
     for path, text in zip(files, texts.values(), strict=True):
         write_text(path, text)
     return files

@@ -1,4 +1,4 @@
-"""The verb `gait`: `gait ROBOT` lets a robot follow a gait, `gait maps` counts the clusters of coupled maps."""
+"""The verb `gait`: `gait ROBOT` makes a robot follow a gait, `gait maps` counts the clusters of coupled maps."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from kinemorph.cli.options.state_options import StateOptions, initial_configurat
 from kinemorph.cli.output_files import wrote
 from kinemorph.errors import KinemorphError
 from kinemorph.model.system import System
-from kinemorph.words import did_you_mean
+from kinemorph.words import did_you_mean, listed
 
-TIME = 10.0  # [s]
-STIFF = 3000.0  # [1/s], above which explicit steps would be too short
+TIME = 10.0  # [s], default of --time
+STIFF = 3000.0  # [1/s], settling rate above which the steps of an explicit method would be too short
 STIFF_METHOD = {"method": "rodas", "rtol": 1e-6}
-ADDED = ("gait", "gait_pd")  # names of the elements that are added
+ADDED = ("gait", "gait_pd")  # names of the two elements that this verb adds: the gait and its controller
 
 
 @verb
@@ -48,10 +48,10 @@ def gait(
     reading: ReadingOptions,
     as_json: Json = False,
 ) -> None:
-    """Lets a robot follow a gait by PD control and measures how far it comes; or finds the gaits of coupled maps.
+    """Makes a robot follow a gait by PD control and measures how far it moves; or finds the gaits of coupled maps.
 
     `gait ROBOT` moves the joints of a robot rhythmically; --plot shows displacement, angles and torques. `gait maps`
-    starts coupled maps at many random values and counts into which clusters they fall, and with which period.
+    starts coupled maps at many random values and counts how often each pattern of clusters and each period occurs.
     """
     kind, maps = pattern.kind or Kind.rhythmic, robot == "maps"
     where = "'gait maps'" if maps else f"a gait of kind '{kind.value}'"
@@ -60,7 +60,7 @@ def gait(
     used = {*MAP, *vars(clusters)} if maps else {*OWN[kind], *run_only, "kind", "joints", "gains"}
     for name in sorted(set(values) - used):
         if values[name] not in (None, False):
-            raise KinemorphError(f"--{name} means nothing for {where}. Leave it out.")
+            raise KinemorphError(f"--{name} is not used by {where}. Leave --{name} out.")
     if maps:
         _count_clusters(pattern, clusters, as_json)
         return
@@ -70,6 +70,7 @@ def gait(
 
 
 def _count_clusters(pattern: GaitOptions, clusters: ClusterOptions, as_json: bool) -> None:
+    """Runs `gait maps`: counts the clusters of coupled maps, prints them, and draws them if asked to."""
     from kinemorph.analysis.gait_clusters import gait_clusters
     from kinemorph.display.tables import gait_reports
 
@@ -101,6 +102,7 @@ def _follow(
     ground: bool | None,
     as_json: bool,
 ) -> None:
+    """Runs `gait ROBOT`: simulates the robot with its gait for `time` [s], and reports the run."""
     from kinemorph.analysis.with_gait import with_gait
     from kinemorph.display.tables import gait_reports, run_summaries
     from kinemorph.model.elements.forces.joint_forces import with_joint_forces
@@ -129,7 +131,7 @@ def _follow(
 
 
 def _joints(system: System, pattern: GaitOptions) -> tuple[str, ...]:
-    """The joints that the gait moves."""
+    """The names of the joints that the gait moves: those of --joints, or all joints with one axis."""
     from kinemorph.analysis.with_gait import gait_joints
 
     robot, known = system.robot, gait_joints(system)
@@ -138,15 +140,17 @@ def _joints(system: System, pattern: GaitOptions) -> tuple[str, ...]:
         if joint not in robot.joint_names:
             raise KinemorphError(
                 f"--joints: robot '{robot.name}' has no joint '{joint}'.{did_you_mean(joint, known)} Joints with one "
-                f"axis: {', '.join(known[:16]) or 'none'}."
+                f"axis: {listed(known, 16)}."
             )
     if not joints:
-        raise KinemorphError(f"robot '{robot.name}' has no joint with one axis, so no gait can move it.")
+        raise KinemorphError(
+            f"robot '{robot.name}' has no joint with one axis, so no gait can move it. Choose another robot."
+        )
     return joints
 
 
 def _check_elements(system: System, joints: Sequence[str]) -> None:
-    """Refuses elements with the names of those that are added; names controllers that work against the gait."""
+    """Raises KinemorphError if an element has a name of ADDED; notes controllers that work against the gait."""
     from kinemorph.model.elements.control.controllers import PD, PID
     from kinemorph.model.elements.control.model_based import ComputedTorque
 
@@ -158,13 +162,16 @@ def _check_elements(system: System, joints: Sequence[str]) -> None:
         )
     controllers = [element for element in system.elements if isinstance(element, (PD, PID, ComputedTorque))]
     shared = {element.name: [joint for joint in element.joints if joint in joints] for element in controllers}
-    listed = ", ".join(f"'{name}' ({', '.join(names)})" for name, names in shared.items() if names)
-    if listed:
-        say(f"note: {listed} control joints that the gait moves and work against it; --joints names other joints")
+    against = [f"'{name}' ({listed(names)})" for name, names in shared.items() if names]
+    if against:
+        say(
+            f"note: the controllers {listed(against)} act on joints that the gait moves, and work against it; --joints "
+            "chooses other joints"
+        )
 
 
 def _placed(system: System, ground: bool | None) -> System:
-    """The system on the ground if that is asked for, or if it is made of modules that would fall."""
+    """The system on the ground if --ground is given, or if neither is given and its modules would fall freely."""
     from kinemorph.model.modules.ground_contacts import on_ground
 
     floats = system.assembly is not None and is_free(system.robot) and not _touches(system)
@@ -179,15 +186,20 @@ def _touches(system: System) -> bool:
 
 
 def _method(system: System, run: RunOptions) -> tuple[dict[str, Any], list[str]]:
-    """(method, notes): stiff gains need a method for stiff equations, except in contact, whose default is one."""
+    """(arguments of `simulate` that choose a method, notes).
+
+    Stiff gains need a method for stiff equations. Systems in contact have one by default.
+    """
     from kinemorph.analysis.with_gait import settling_rate
 
     notes = []
     pd = next(element for element in system.elements if element.name == ADDED[1])
     ground = _touches(system)
     if is_free(system.robot) and not ground:
-        notes.append(f"nothing holds {system.robot.name}, and it has no ground to touch: it falls")
+        notes.append(f"{system.robot.name} is fixed to nothing and has no ground to stand on, so it falls")
     if run.method or run.step or ground or settling_rate(system, pd) < STIFF:
         return {}, notes
-    notes.append("the gains are stiff for this inertia, so rodas with rtol 1e-6 is used; --method chooses another")
+    notes.append(
+        "the gains are stiff for this inertia, so the method rodas with rtol 1e-6 is used; --method chooses another"
+    )
     return STIFF_METHOD, notes

@@ -1,4 +1,4 @@
-"""The verb `info`: the contents of a model."""
+"""The verb `info`: lists the contents of a model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The verb `new`: a model file to start from."""
+"""The verb `new`: writes a model file to start from."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import typer
 from kinemorph.cli.application import Json, option, out, say, verb
 from kinemorph.errors import KinemorphError
 from kinemorph.formats.toml.templates import TEMPLATES
-from kinemorph.words import did_you_mean
+from kinemorph.words import did_you_mean, listed
 
 
 @verb
@@ -23,22 +23,24 @@ def new(
     ] = "arm",
     as_json: Json = False,
 ) -> None:
-    """Writes a small model file with comments to start from; it can be simulated at once."""
+    """Writes a small model file with comments, which can be simulated at once and changed step by step."""
     if kind not in TEMPLATES:
         hint = did_you_mean(kind, TEMPLATES)
-        raise KinemorphError(f"--kind is '{kind}'; expected one of {', '.join(TEMPLATES)}.{hint}")
+        raise KinemorphError(f"--kind is '{kind}'; expected one of {listed(TEMPLATES)}.{hint}")
     path = Path(name if name.endswith(".toml") else f"{name}.toml")
     robot = path.name.removesuffix(".toml")
     if not robot or not robot.isprintable() or any(mark in robot for mark in '"\\'):
-        raise KinemorphError(f"NAME is {robot!r}; expected a name for a file and a robot, such as arm.")
+        raise KinemorphError(
+            f"NAME is {robot!r}; expected printable characters without quotes and backslashes. Write for example arm."
+        )
     try:
         with path.open("x", encoding="utf-8") as file:
             file.write(TEMPLATES[kind].text.replace("NAME", robot))
     except FileExistsError:
-        raise KinemorphError(f"'{path}' exists already. Choose another name.") from None
+        raise KinemorphError(f"cannot write '{path}': this file exists already. Choose another name.") from None
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)
-        raise KinemorphError(f"cannot write '{path}': {reason}. Choose another place.") from None
+        raise KinemorphError(f"cannot write '{path}': {reason}. Choose another name or folder.") from None
     say(f"wrote {path}: {TEMPLATES[kind].title}. Try: kinemorph simulate {shlex.quote(str(path))} --html run.html")
     if as_json:
         out(json.dumps({"robot": robot, "kind": kind, "files": [str(path)]}, indent=2) + "\n")

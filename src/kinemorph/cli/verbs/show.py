@@ -1,7 +1,7 @@
-"""The verb `show`: models and saved runs to look at.
+"""The verb `show`: shows models and saved runs.
 
-A name that ends like a file of runs (.npz, .csv, .h5, .res) is a run; any other is a model: a built-in robot or a file.
-A saved run contains no robot. To show its motion, the robot has to be a built-in one or the one named by --robot.
+A name that ends in .npz, .csv, .h5 or .res is a saved run; any other name is a model: a built-in robot or a model file.
+A saved run contains no robot. Its motion can be shown if the robot is a built-in one, or is named by --robot.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from kinemorph.errors import KinemorphError
 from kinemorph.formats import ENDINGS
 from kinemorph.model.library.choosing import CHOICE, choose
 from kinemorph.model.system import System
+from kinemorph.words import listed
 
 if TYPE_CHECKING:
     from kinemorph.display.scenes.building import Subject
@@ -35,11 +36,15 @@ SUBJECT_HELP = "A built-in robot, a model file, or a saved run: .npz, .csv, .h5 
 def show(
     subject: Annotated[str, typer.Argument(metavar="MODEL|RESULT", help=SUBJECT_HELP, show_default=False)],
     compare: Annotated[
-        list[str] | None, option("Show another one in the same plot, or side by side. May be repeated.", "OTHER")
+        list[str] | None,
+        option("Show another model or run side by side, or in the same plot. May be repeated.", "OTHER"),
     ] = None,
     robot: Annotated[
         list[str] | None,
-        option("The robot or model file that was run, to see it move; if modules dock, the initial one.", "MODEL"),
+        option(
+            "Robot or model file of the saved run, to show its motion; if modules dock in the run, the initial one.",
+            "MODEL",
+        ),
     ] = None,
     *,
     scenes: SceneOptions,
@@ -48,11 +53,13 @@ def show(
     reading: ReadingOptions,
     as_json: Json = False,
 ) -> None:
-    """Shows a model or a saved run: replay in the browser, live viewer, films, plots, numbers."""
+    """Shows a model or a saved run as numbers, plots, a replay in the browser, films, or in the live viewer."""
     if plots.difference and not compare:
-        raise KinemorphError("--difference needs a second run. Give it with --compare.")
+        raise KinemorphError("--difference needs a second run to compare with. Name it with --compare.")
     if compare and plots.plot is None and not scenes.asked:
-        raise KinemorphError("--compare shows runs in one plot or side by side. Give --plot or --html as well.")
+        raise KinemorphError(
+            f"--compare is '{compare[0]}', but there is no plot or replay to show it in. Give --plot or --html as well."
+        )
     names = [subject, *(compare or [])]
     if is_run(subject):
         _refuse({"--png": scenes.png, "--q": state.q}, f"is for models, but '{subject}' is a run")
@@ -61,21 +68,22 @@ def show(
         given = {"--plot": plots.plot, "--phase": plots.phase, "--columns": plots.columns, "--robot": robot}
         _refuse({**given, "--trace": scenes.trace}, f"is for runs, but '{subject}' is a model")
         films = {"--gif": scenes.gif, "--mp4": scenes.mp4}
-        _refuse(films, f"shows a run, but '{subject}' is a model; see `kinemorph simulate`")
+        _refuse(films, f"is for runs, but '{subject}' is a model, which `kinemorph simulate` can run")
         _show_models(names, scenes, state.values("q"), reading, as_json)
 
 
 def is_run(text: str) -> bool:
-    """Whether a name is that of a saved run and not of a model."""
+    """Whether the name of a file ends like that of a saved run."""
     from kinemorph.simulation.files.storage import FORMATS
 
     return text.lower().endswith(tuple(FORMATS)) and not text.lower().endswith(tuple(ENDINGS))
 
 
 def _refuse(options: Mapping[str, Any], why: str) -> None:
+    """Raises KinemorphError for the first option that is given; `why` continues the sentence after its name."""
     for name, value in options.items():
         if value:
-            raise KinemorphError(f"{name} {why}. Leave it out.")
+            raise KinemorphError(f"{name} {why}. Leave {name} out.")
 
 
 def _print_or_serve(
@@ -85,7 +93,9 @@ def _print_or_serve(
     printed: Callable[[], None],
     **more: Any,
 ) -> None:
-    """Prints the data; with --view, also serves the viewer until it is interrupted."""
+    """Calls `printed` to print the data. With --view, also serves the live viewer until Ctrl-C and adds its URL to the
+    data.
+    """
     if not scenes.view:
         printed()
         return
@@ -100,16 +110,19 @@ def _print_or_serve(
 
 
 def _show_models(names: list[str], scenes: SceneOptions, q: Any, reading: ReadingOptions, as_json: bool) -> None:
+    """Shows one or several models; `q` is the configuration of a single one."""
     from kinemorph.display.tables import robot_tables, summaries
 
     for name in names[1:]:
         if is_run(name):
-            raise KinemorphError(f"--compare '{name}' is a run, but '{names[0]}' is a model. Compare like with like.")
+            raise KinemorphError(
+                f"--compare '{name}' is a run, but '{names[0]}' is a model. Compare models with models, runs with runs."
+            )
     first = chosen(names[0], reading)
     others = [chosen(name, reading if is_file(name) else None) for name in names[1:]]
     systems = dict(zip(_called(names), (first, *others), strict=True))
     if others:
-        _refuse({"--q": q, "--png": scenes.png}, "is for one model")
+        _refuse({"--q": q, "--png": scenes.png}, f"is for one model, but {len(names)} are given")
     pose = None
     if scenes.asked and not others:
         pose, note = shown_configuration(first, q)
@@ -119,7 +132,7 @@ def _show_models(names: list[str], scenes: SceneOptions, q: Any, reading: Readin
     data["files"] = wrote(scenes.write(systems, q=pose))
     if not scenes.asked and not as_json:
         options = f"--open (in the browser), --html {first.name}.html (the same page as a file), --view (live)"
-        say(f"to see it: kinemorph show {shlex.quote(names[0])} with {options} or --png {first.name}.png")
+        say(f"to see the model: kinemorph show {shlex.quote(names[0])} with {options} or --png {first.name}.png")
     _print_or_serve(scenes, systems, data, lambda: put(data, as_json, robot_tables.short_tables), q=pose)
 
 
@@ -134,19 +147,23 @@ def _show_runs(
     reading: ReadingOptions,
     as_json: bool,
 ) -> None:
+    """Shows one or several saved runs; `robots` are the values of --robot."""
     from kinemorph.display.tables import run_summaries, run_tables
     from kinemorph.simulation.files.storage import load_trajectory
 
     for name in names[1:]:
         if not is_run(name):
-            raise KinemorphError(f"--compare '{name}' is a model, but '{names[0]}' is a run. Compare like with like.")
+            raise KinemorphError(
+                f"--compare '{name}' is a model, but '{names[0]}' is a run. Compare models with models, runs with runs."
+            )
     runs = dict(zip(_called(names), (load_trajectory(name) for name in names), strict=True))
     if scenes.asked:
         asked = _robots(runs, robots, reading, scenes.asked[0])
         runs = {key: load_trajectory(file, asked[key]) for key, file in zip(runs, names, strict=True)}
     elif robots:
         raise KinemorphError(
-            f"--robot '{robots[0]}' is only needed to show the motion of a run, for example with --html. Leave it out."
+            f"--robot is '{robots[0]}', but nothing is asked for that shows motion. Give --html as well, or leave "
+            "--robot out."
         )
     (name, trajectory), *others = runs.items()
     data = run_summaries.run_summary(trajectory)
@@ -157,7 +174,7 @@ def _show_runs(
 
 
 def _called(names: list[str]) -> list[str]:
-    """The names of models or runs: the names of their files, with folders if they would be the same otherwise."""
+    """What plots and replays call models or runs: the stems of their files, or whole paths if stems are equal."""
     stems = [Path(name).stem for name in names]
     if len(set(stems)) == len(stems):
         return stems
@@ -167,9 +184,11 @@ def _called(names: list[str]) -> list[str]:
 def _robots(
     runs: Mapping[str, Trajectory], names: list[str], reading: ReadingOptions, asking: str
 ) -> dict[str, System | list[System]]:
-    """The systems that were run: the models named, for runs with the name of the first run; else built-in robots.
+    """The systems of saved runs, by the name of the run: those that --robot names, for the first run and all runs of
+    the same robot; built-in robots for the others.
 
-    A run whose system changes needs a model for each system; if modules dock in it, the initial model is enough.
+    A run whose system changes needs one model per system; if modules dock in it, the initial model is enough. `asking`
+    is the option that needs the systems; messages name it.
     """
     first = next(iter(runs.values())).name
     found: dict[str, System | list[System]] = {}
@@ -180,21 +199,24 @@ def _robots(
             found[key] = given[0]  # its later systems follow from the dockings of the run
             continue
         if len(turns) > 1 and len(names) != len(turns):
-            listed = ", ".join(plant.name for plant in turns)
             raise KinemorphError(
-                f"{asking} needs the robots of run '{run.name}', which has {len(turns)} in turn ({listed}); "
-                f"{len(names)} are named. Name all of them with --robot, in this order; if modules dock during "
-                "the run, the file of its initial organism is enough."
+                f"{asking} needs the {len(turns)} robots of run '{run.name}', "
+                f"{listed(plant.name for plant in turns)}, but --robot names {len(names)}. Name all of them with "
+                "--robot, in this order; if modules dock during the run, the file of its initial organism is enough."
             )
         if len(turns) > 1:
             found[key] = given
         elif names and run.name == first:
             if len(names) > 1:
-                raise KinemorphError(f"--robot is given {len(names)} times, but run '{run.name}' has one. Give one.")
+                raise KinemorphError(
+                    f"--robot is given {len(names)} times, but run '{run.name}' has one robot. Give --robot once."
+                )
             found[key] = chosen(names[0], reading)
         elif run.name in CHOICE:
             found[key] = choose(run.name)
-            say(f"note: {key} is drawn as the built-in robot {run.name}; --robot names another")
+            say(f"note: {key} is drawn as the built-in robot {run.name}; --robot chooses another")
         else:
-            raise KinemorphError(f"{asking} needs the robot of run '{run.name}'. Name it with --robot.")
+            raise KinemorphError(
+                f"{asking} needs the robot of run '{run.name}', which is not a built-in one. Name it with --robot."
+            )
     return found

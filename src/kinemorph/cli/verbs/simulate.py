@@ -1,4 +1,4 @@
-"""The verb `simulate`: a robot is run through time."""
+"""The verb `simulate`: computes the motion of a robot over time."""
 
 from __future__ import annotations
 
@@ -16,10 +16,11 @@ from kinemorph.cli.options.state_options import StateOptions, initial_configurat
 from kinemorph.errors import KinemorphError
 from kinemorph.model.system import Settings
 
-FREE_TIME = 1.0  # [s], the default duration for a robot that falls freely
+FREE_TIME = 1.0  # [s], default duration of a run in which the robot falls freely
 
 
 def _print_methods(wanted: bool) -> None:
+    """Prints the integration methods and exits, where --methods is given."""
     if wanted:
         from kinemorph.display.tables import run_summaries, run_tables
 
@@ -30,9 +31,11 @@ def _print_methods(wanted: bool) -> None:
 @verb
 def simulate(
     robot: RobotName,
-    time: Annotated[float | None, option("Simulated time in seconds.", default="of the model file, or 10")] = None,
-    rtol: Annotated[float | None, option("Relative tolerance.", default="1e-8")] = None,
-    atol: Annotated[float | None, option("Absolute tolerance.", default="1e-10")] = None,
+    time: Annotated[
+        float | None, option("Simulated time in seconds.", default="the one in the model file, or 10")
+    ] = None,
+    rtol: Annotated[float | None, option("Relative tolerance of the error of a step.", default="1e-8")] = None,
+    atol: Annotated[float | None, option("Absolute tolerance of the error of a step.", default="1e-10")] = None,
     loops: Annotated[
         str | None,
         option(
@@ -41,7 +44,9 @@ def simulate(
             default="projection",
         ),
     ] = None,
-    methods: Annotated[bool, flag("--methods", "List the methods.", callback=_print_methods, is_eager=True)] = False,
+    methods: Annotated[
+        bool, flag("--methods", "List the integration methods.", callback=_print_methods, is_eager=True)
+    ] = False,
     *,
     run: RunOptions,
     state: StateOptions,
@@ -50,7 +55,7 @@ def simulate(
     reading: ReadingOptions,
     as_json: Json = False,
 ) -> None:
-    """Runs a robot through time; saves, plots and shows the run. A run that fails keeps what was computed."""
+    """Simulates a robot; saves, plots and shows the run. A run that fails keeps the part before the failure."""
     from kinemorph.display.tables import run_summaries, run_tables
     from kinemorph.model.elements.forces.joint_forces import with_joint_forces
     from kinemorph.simulation.simulate import simulate as computed
@@ -63,10 +68,13 @@ def simulate(
     }
     if run.step is not None and tolerances:
         raise KinemorphError(
-            "--step keeps the step size constant, --rtol and --atol control it. Give one or the other."
+            "--step keeps the step size constant, but --rtol and --atol adapt it. Give either --step or tolerances."
         )
     if plots.columns is not None and not (plots.plot or scenes.html or scenes.open):
-        raise KinemorphError(f"--columns '{plots.columns}' says what --plot and --html show. Give one of them as well.")
+        raise KinemorphError(
+            f"--columns is '{plots.columns}', but there is no plot or replay to show it in. Give --plot or --html as "
+            "well."
+        )
     given = chosen(robot, reading)
     system = with_joint_forces(given, limits=run.limits, friction=run.friction)
     model, settings = system.robot, system.settings
@@ -75,7 +83,10 @@ def simulate(
     notes = [f"{model.name} {note}"] if note else []
     if time is None and is_free(model) and settings.duration == Settings().duration:
         time = FREE_TIME
-        notes.append(f"nothing holds {model.name}, so it is simulated for {time:g} s only; --time chooses another time")
+        notes.append(
+            f"{model.name} is fixed to nothing and falls, so it is simulated for {time:g} s only; --time chooses "
+            "another time"
+        )
     inputs, locked = state.values("torque"), state.lock or ()
     with reported_warnings(), progress_bar(model.name, time or settings.duration) as progress:
         trajectory = computed(

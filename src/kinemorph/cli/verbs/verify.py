@@ -1,4 +1,4 @@
-"""The verb `verify`: checks of the derived equations."""
+"""The verb `verify`: checks the derived equations of a robot."""
 
 from __future__ import annotations
 
@@ -21,7 +21,9 @@ def verify(
     reading: ReadingOptions,
     as_json: Json = False,
 ) -> None:
-    """Checks the derived equations: laws of mechanics, the other formulations, compiled against interpreted code."""
+    """Checks the derived equations against laws of mechanics, other formulations, and interpreted instead of compiled
+    code.
+    """
     from kinemorph.analysis.verification import verify as verification
     from kinemorph.deriving.dynamics import derive as derived
     from kinemorph.display.tables import robot_tables

@@ -8,7 +8,7 @@ work_precision    error against cost, for several methods
 figures           mass matrix, operation counts, tree of a robot
 draw_plan         an assembly of modules from above
 draw_modules      the graph of an assembly
-graph_pictures    expression graphs; `graph_layout` places their nodes
+graph_pictures    expression graphs of programs; `graph_layout` places their nodes
 crawl_pictures    the path of an organism, its joint angles and torques
-runs, event_marks names of runs, and their events in a plot
+runs, event_marks the names and line styles of runs, and their events, in plots
 """

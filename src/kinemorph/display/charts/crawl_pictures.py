@@ -1,4 +1,4 @@
-"""How an organism crawled: its path seen from above, the angles of its joints, and their torques beside their limits.
+"""A picture of a crawling organism: its path from above, its joint angles, and its torques with their limits.
 
 save(draw_crawl(run), "crawl.png")
 """
@@ -6,12 +6,12 @@ save(draw_crawl(run), "crawl.png")
 from __future__ import annotations
 
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from kinemorph.algebra.arrays import Array
-from kinemorph.display.canvas import INK, LINES, PALE, blank, plain_axes
+from kinemorph.display.canvas import INK, LINES, PALE, Figure, blank, plain_axes
 from kinemorph.display.looks.poses import Poses
 from kinemorph.errors import UnsupportedError
 from kinemorph.model.parameter import evaluate, evaluate_all
@@ -19,16 +19,13 @@ from kinemorph.model.robot import Robot
 from kinemorph.model.shapes import Box, Cylinder, Shape
 from kinemorph.simulation.results.trajectory import Trajectory
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-STANDS = 5  # how often the organism itself is drawn along its path
-SMALL = 0.25  # of the largest part of a body: what is smaller is not drawn
+STANDS = 5  # number of times at which the organism is drawn along its path
+SMALL = 0.25  # shapes smaller than this fraction of the largest one of their body are not drawn
 ROUND = np.linspace(0.0, 2.0 * np.pi, 24, endpoint=False)
 
 
 def center_of_mass_path(robot: Robot, q: Array) -> Array:
-    """The center of mass [m], shape (n, 3), in the configurations q, shape (n, nq)."""
+    """The centers of mass [m] of a robot, shape (n, 3), in the configurations q, shape (n, nq)."""
     poses = Poses(robot, q)
     total = np.zeros((len(q), 3))
     masses = [float(evaluate(body.mass)) for body in robot.bodies]
@@ -38,14 +35,15 @@ def center_of_mass_path(robot: Robot, q: Array) -> Array:
 
 
 def draw_crawl(run: Trajectory, torques: str = "drive", *, title: str = "", until: float = 10.0) -> Figure:
-    """A run of an organism in three parts: the path of its center of mass with the organism itself, drawn from above
-    at equal times; angles of the driven joints; their torques, from the controller named `torques`, with the limits.
+    """A figure of an organism's run in three plots: its path, its joint angles, and its joint torques with limits.
 
-    Angles and torques are those of the first `until` [s], in which single steps can be seen.
+    The path of the center of mass is seen from above, with the organism at equally spaced times. Torques are those of
+    the controller named `torques`. Angles and torques are plotted for the first `until` [s], where single steps can be
+    seen.
     """
     robot = run.segments[-1].plant.robot
     if robot is None:
-        raise UnsupportedError(f"'{run.name}' has no robot, and so no path to draw. Give the run of an organism.")
+        raise UnsupportedError(f"'{run.name}' has no robot, so there is no path to draw. Pass the run of an organism.")
     names = [name.removeprefix(f"{torques}.") for name in run.columns if name.startswith(f"{torques}.")]
     width, height = np.ptp(run.q[:, robot.q_slice(robot.joints[0].name)][:, :2], axis=0)
     figure = blank(11.0, 6.0)
@@ -74,7 +72,7 @@ def draw_crawl(run: Trajectory, torques: str = "drive", *, title: str = "", unti
 
 
 def _panels(figure: Figure, wide: bool) -> tuple[Any, Any, Any]:
-    """The path above the curves where it is wide, and beside them where it is not."""
+    """The axes of path, angles and torques; the path is above the curves where it is wide, else beside them."""
     if wide:
         places = ((0.07, 0.48, 0.91, 0.42), (0.07, 0.08, 0.42, 0.27), (0.56, 0.08, 0.42, 0.27))
     else:
@@ -83,11 +81,11 @@ def _panels(figure: Figure, wide: bool) -> tuple[Any, Any, Any]:
     return above, angles, figure.add_axes(places[2], sharex=angles)
 
 
-# ── seen from above ───────────────────────────────────────────────────────────────────────────────────────────────────
+# ── view from above ───────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def _draw_way(axes: Any, robot: Robot, run: Trajectory) -> None:
-    """The organism at equal times, fading into the past, and the path of its center of mass."""
+    """Draws the organism at equally spaced times, earlier ones paler, and the path of its center of mass."""
     from matplotlib.collections import PolyCollection
 
     path = center_of_mass_path(robot, run.q)
@@ -116,9 +114,9 @@ def _draw_way(axes: Any, robot: Robot, run: Trajectory) -> None:
 
 
 def _outlines(robot: Robot, poses: Poses, number: int) -> tuple[list[Array], Array]:
-    """Boxes and cylinders of a robot, seen from above: polygons (n, 2) [m] and their colors (m, 3), the highest last.
+    """The boxes and cylinders of a robot seen from above: polygons (k, 2) [m] and colors (m, 3), the highest last.
 
-    What is small beside the largest of its body, as pips, is left out.
+    `number` is the index of the configuration in `poses`. Shapes smaller than SMALL are left out.
     """
     from scipy.spatial import ConvexHull
 
@@ -138,7 +136,7 @@ def _outlines(robot: Robot, poses: Poses, number: int) -> tuple[list[Array], Arr
 
 
 def _corners(shape: Shape) -> Array:
-    """Points of a box or a cylinder in its own frame, (n, 3) [m]; none of other shapes."""
+    """The corners of a box, or points on the edges of a cylinder, in the shape's frame, (n, 3) [m]; none otherwise."""
     if isinstance(shape, Box):
         signs: Array = np.array(list(product((-0.5, 0.5), repeat=3)))
         box: Array = signs * np.array(evaluate_all(shape.size), dtype=float)

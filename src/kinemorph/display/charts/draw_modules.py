@@ -1,27 +1,24 @@
 """The graph of an assembly: modules as numbered boxes, dockings as arrows with their sides, as in the paper's Fig. 4.
 
-Modules stand where they are when seen from above. Where some of them are above each other, they stand by their distance
-from the base instead. Arrows point away from the base; what closes a ring is dashed.
+Modules are placed as seen from above. Where some are above others, the columns are distances from the base instead, and
+the rows are paths. Arrows point away from the base; dockings that close a ring are dashed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from kinemorph.display.canvas import INK, PALE, PALETTE, RGB, blank, legible
+from kinemorph.display.canvas import INK, PALE, PALETTE, RGB, Figure, blank, legible
 from kinemorph.model.modules.assembly import Assembly, as_assembly
 from kinemorph.model.modules.dyads import MEANINGS
 from kinemorph.model.modules.incidence import RINGS, Column, IncidenceMatrix, assembly_incidence
 from kinemorph.model.modules.traversal import Traversal, traverse
 from kinemorph.model.topology import Method
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
 Point = tuple[float, float]
-STEP, MARGIN, BOX = 0.95, 0.6, 0.4  # [in]: from module to module, around, edge of a box
-LOWEST, NARROWEST, LINE = 2.0, 4.4, 0.18  # [in]: smallest picture, a line of the legend
+STEP, MARGIN, BOX = 0.95, 0.6, 0.4  # distance of modules, margin, edge of a box [inch]
+LOWEST, NARROWEST, LINE = 2.0, 4.4, 0.18  # smallest height and width, height of a line of the legend [inch]
 OTHER: RGB = (0.4, 0.4, 0.4)
 JOINTS = {"R": "revolute joint module", "P": "prismatic joint module"}
 WORDS: dict[str, str] = {kind: words for kind, words in (*MEANINGS.items(), *JOINTS.items())}
@@ -31,7 +28,10 @@ COLORS: dict[str, RGB] = dict(zip(WORDS, (*PALETTE, OTHER), strict=True))
 def draw_modules(
     assembly: Assembly, base: str | None = None, *, method: Method = "dfs", title: str | None = None
 ) -> Figure:
-    """The directed graph of an assembly from a base, with the sides and classes of its AIM."""
+    """A figure of the directed graph of an assembly from a base module, with sides and classes of its dockings.
+
+    They are those of the assembly incidence matrix. `method` is the order of numbering: "dfs" or "bfs".
+    """
     assembly = as_assembly(assembly)
     aim = assembly_incidence(assembly, base, method=method)
     places = _places(assembly, traverse(assembly, base, method=method))
@@ -56,7 +56,7 @@ def draw_modules(
 
 
 def _places(assembly: Assembly, walk: Traversal) -> dict[str, Point]:
-    """Where modules stand in the picture, one unit from neighbor to neighbor."""
+    """The places (x, y) of modules in the picture; neighbors are one unit apart."""
     unit = min(module.type.pitch for module in assembly.modules)
     seen = {name: (T.p[0] / unit, T.p[1] / unit) for name, T in assembly.poses(walk.bases[0]).items()}
     spots = {(round(2.0 * x), round(2.0 * y)) for x, y in seen.values()}
@@ -70,7 +70,7 @@ def _places(assembly: Assembly, walk: Traversal) -> dict[str, Point]:
 
 
 def _add_docking(axes: Any, column: Column, start: Point, end: Point) -> None:
-    """An arrow from box to box, the sides beside its ends, name and class at its middle."""
+    """Draws a docking as an arrow from box to box, in the color of its class, with sides at its ends and its name."""
     color = COLORS.get(column.kind, OTHER)
     dx, dy = end[0] - start[0], end[1] - start[1]
     length = max((dx * dx + dy * dy) ** 0.5, 1e-9)
@@ -107,13 +107,13 @@ def _add_modules(axes: Any, aim: IncidenceMatrix, places: dict[str, Point]) -> N
 
 
 def _kinds(aim: IncidenceMatrix) -> list[str]:
-    """What the last row says, each once, classes first."""
+    """The kinds of dockings that occur, each once, dyad classes first."""
     found = {column.kind for column in aim.columns}
     return [*(kind for kind in WORDS if kind in found), *sorted(found - {*WORDS})]
 
 
 def _add_legend(axes: Any, kinds: Sequence[str]) -> None:
-    """The classes that appear, in their colors."""
+    """Adds a legend of the kinds of dockings in their colors."""
     from matplotlib.lines import Line2D
 
     lines = [

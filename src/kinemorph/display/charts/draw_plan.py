@@ -1,47 +1,48 @@
-"""The plan of an assembly: modules seen from above, with letters, sides, hinges and what is docked.
+"""The plan of an assembly: its modules seen from above, with letters, sides, hinges and dockings.
 
-A module is a box with the letter of its kind and its name. Sides with a port have a plate and their number as on a die,
-the front's orange; a dashed line is the axis of the hinge where it lies in the plane, a ring where it stands upright.
-Docked ports are joined by a dark bar, by a lozenge with a letter where a joint module is between them. The base has a
-strong outline. Assemblies that are not flat are shown as a 3-D drawing instead.
+A module is a box with the letter of its kind and its name. A side with a port has a short thick line, orange at the
+front, and its number, counted as on a cube. A dashed line is a horizontal hinge axis, a ring a vertical one. Docked
+ports are connected by a dark bar, with a diamond and a letter where a joint module is between them. The base has a
+strong outline. An assembly that is not flat gets a 3-D picture instead.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.algebra.groups import Pose, act, compose
-from kinemorph.display.canvas import INK, PALE, blank, save
+from kinemorph.display.canvas import INK, PALE, Figure, blank, save
 from kinemorph.model.modules.assembly import Assembly, Module, as_assembly
 from kinemorph.model.modules.catalog import BLUE, SAND
 from kinemorph.model.modules.cube_shapes import SILVER
 from kinemorph.model.shapes import Color
+from kinemorph.words import counted
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-FLAT = 0.05  # how far a module may be tilted [rad] or lifted, as a part of its pitch, and still be in the plane
+FLAT = 0.05  # largest tilt [rad] and height difference, as a fraction of the pitch, of a flat assembly
 COLORS: dict[str, Color] = {"B": SILVER, "S": BLUE, "W": SAND, "L": SAND, "K": BLUE}
 OTHERS: tuple[Color, ...] = ((0.70, 0.80, 0.72), (0.84, 0.74, 0.82), (0.88, 0.83, 0.62))
 FRONT, BASE, BAR = "#d9772b", "#b3261e", "#22262b"
-BODY = 0.45  # half the box of a module, in cells: what is left is the gap across which ports dock
-MOST = (14.0, 11.0)  # [inch]
-LARGE = 0.95  # [inch] of a cell where there is room
+BODY = 0.45  # half the edge of a module's box over its pitch, which leaves a gap for the dockings
+MOST = (14.0, 11.0)  # largest picture [inch]
+LARGE = 0.95  # largest size of one pitch in the picture [inch]
 
 
 def draw_plan(assembly: Assembly, *, title: str | None = None, path: Path | str | None = None) -> Figure:
-    """An assembly from above, in its initial configuration, x to the right and y upward; a 3-D drawing if not flat."""
+    """A figure of an assembly from above in its initial configuration, with x to the right and y upward.
+
+    An assembly that is not flat gets a 3-D picture. `path` is a file to write, .png, .svg or .pdf.
+    """
     assembly = as_assembly(assembly)
     poses = assembly.poses()
     name = assembly.name.replace("_", " ")
     several = f", {len(assembly.organisms)} organisms" if len(assembly.organisms) > 1 else ""
-    counted = f"{len(assembly.modules)} module{'s' * (len(assembly.modules) != 1)}, {len(assembly.dockings)} docked"
-    caption = f"{counted}{several}; {assembly.base} is the base" if assembly.modules else "no modules"
+    sizes = f"{counted(len(assembly.modules), 'module')}, {len(assembly.dockings)} docked"
+    caption = f"{sizes}{several}; {assembly.base} is the base" if assembly.modules else "no modules"
     heading = f"plan of {name}" if title is None else title
     if assembly.modules and not is_flat(assembly, poses):
         figure = _drawing(assembly, f"{name}: {caption}" if title is None else title)
@@ -53,7 +54,7 @@ def draw_plan(assembly: Assembly, *, title: str | None = None, path: Path | str 
 
 
 def is_flat(assembly: Assembly, poses: Mapping[str, Pose] | None = None) -> bool:
-    """Whether all modules stand upright at one height."""
+    """Whether all modules of an assembly are upright and at one height, within FLAT."""
     poses = assembly.poses() if poses is None else poses
     feet = []
     for module in assembly.modules:
@@ -104,13 +105,13 @@ def _plan(assembly: Assembly, poses: Mapping[str, Pose], heading: str, caption: 
 
 
 def lighter(color: Color) -> Color:
-    """A color on which letters are read."""
+    """A lighter version of a color, on which letters are readable."""
     r, g, b = (x + 0.4 * (1.0 - x) for x in color[:3])
     return (r, g, b)
 
 
 def _module(axes: Any, module: Module, T: Pose, color: Color, base: bool, scale: float) -> None:
-    """One module: box, plates, numbers of sides, hinge, letter and name."""
+    """Draws one module at the pose T: its box, ports, numbers of sides, hinge, letter and name."""
     kind, cell = module.type, module.type.pitch
     outline = {"edgecolor": BASE, "linewidth": 2.2 * scale} if base else {"edgecolor": PALE, "linewidth": 0.9 * scale}
     axes.fill(*np.transpose(_box(module, T, BODY)), facecolor=color[:3], zorder=2, joinstyle="round", **outline)
@@ -119,13 +120,13 @@ def _module(axes: Any, module: Module, T: Pose, color: Color, base: bool, scale:
         pose = compose(T, kind.port_pose(side))
         out = np.array([float(pose.R[0][2]), float(pose.R[1][2])])
         if float(np.linalg.norm(out)) < 0.5:
-            continue  # above or below
+            continue  # a port on top or at the bottom
         across = np.array([-out[1], out[0]])
         at = np.array([float(pose.p[0]), float(pose.p[1])]) - (0.5 - BODY) * cell * out
         shade = FRONT if side == 3 else INK
         ends = np.array([at - 0.17 * cell * across, at + 0.17 * cell * across])
         axes.plot(*ends.T, color=shade, linewidth=3.2 * scale, solid_capstyle="butt", zorder=3)
-        number = at - 0.1 * cell * out - 0.13 * cell * across  # beside the axis of the hinge, which leads here too
+        number = at - 0.1 * cell * out - 0.13 * cell * across  # beside the hinge axis, which may end here too
         axes.text(*number, str(side), fontsize=7.5 * scale, color=INK, ha="center", va="center", zorder=5)
     x, y = float(T.p[0]), float(T.p[1])
     plate = {"boxstyle": "round,pad=0.12", "facecolor": color[:3], "edgecolor": "none"}
@@ -140,7 +141,7 @@ def _module(axes: Any, module: Module, T: Pose, color: Color, base: bool, scale:
 
 
 def _hinge(axes: Any, module: Module, T: Pose, scale: float) -> None:
-    """The axis of the hinge: a dashed line through the module, or a ring where it stands upright."""
+    """Draws the hinge axis of a module at the pose T: a dashed line, or a ring where the axis is vertical."""
     kind = module.type
     if not kind.hinge:
         return
@@ -158,7 +159,7 @@ def _hinge(axes: Any, module: Module, T: Pose, scale: float) -> None:
 
 
 def _bar(axes: Any, assembly: Assembly, poses: Mapping[str, Pose], name: str, inch: float) -> None:
-    """What joins two docked ports."""
+    """Draws the docking `name` as a bar between its ports; `inch` is the size of one pitch in the picture [inch]."""
     docking = next(d for d in assembly.dockings if d.name == name)
     ends = []
     for module, side in docking.ends:
@@ -175,7 +176,7 @@ def _bar(axes: Any, assembly: Assembly, poses: Mapping[str, Pose], name: str, in
 
 
 def _box(module: Module, T: Pose, half: float) -> Array:
-    """The corners of a module seen from above, shape (4, 2); `half` is 0.5 for the whole of its cells."""
+    """The corners (4, 2) [m] of a module at the pose T seen from above; `half` is half its edge over its pitch."""
     gap = (0.5 - half) * module.type.pitch
     x, y = (0.5 * float(edge) - gap for edge in module.type.size[:2])
     corners = [act(T, (a * x, b * y, 0.0)) for a, b in ((-1, -1), (1, -1), (1, 1), (-1, 1))]

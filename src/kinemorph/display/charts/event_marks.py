@@ -1,4 +1,4 @@
-"""Events in plots over time: a thin line through every axis, and their names above the first."""
+"""Events in plots over time: a thin vertical line on every axis, and the names above the first axis."""
 
 from __future__ import annotations
 
@@ -10,14 +10,15 @@ from kinemorph.display.canvas import PALE
 from kinemorph.display.charts.runs import time_range
 from kinemorph.simulation.results.trajectory import Trajectory
 
-LOOKS = ((PALE, "-"), ("#a8763e", (0, (5, 3))), ("#5c8a6b", (0, (1, 2))), ("#80679c", (0, (6, 2, 1, 2))))  # by name
-LETTER = 0.075  # width of one at size 8 [inch]
-CROWDED = 30  # events of one name, from which on their lines are fainter
+# color and line style of events, one for each name
+LOOKS = ((PALE, "-"), ("#a8763e", (0, (5, 3))), ("#5c8a6b", (0, (1, 2))), ("#80679c", (0, (6, 2, 1, 2))))
+LETTER = 0.075  # width of a letter of size 8 [inch]
+CROWDED = 30  # with at least this many events of one name, their lines are fainter
 
 
 @dataclass(frozen=True)
 class Mark:
-    """The events of one name and kind, and the line of text in which the name stands, counted upward."""
+    """The events of one name: their times [s], the text of their label, and its row above the axis, counted upward."""
 
     times: tuple[float, ...]
     text: str
@@ -26,17 +27,17 @@ class Mark:
 
 
 def event_marks(trajectory: Trajectory, width: float, room: float) -> list[Mark]:
-    """One mark for each name, at its first event, with their number; texts that would touch stand in another line.
+    """One mark for each name of events; labels are placed at the first event, in rows where they do not overlap.
 
-    `width` [inch] is that of the axis above which they stand, `room` [inch] what there is for texts from its left edge.
+    `width` [inch] is the width of the axis below the labels, `room` [inch] the width for labels from its left edge.
     """
     times: dict[str, list[float]] = {}
     for event in trajectory.events:
         times.setdefault(event.label, []).append(event.t)
     start, end = time_range({"": trajectory})
     marks: list[Mark] = []
-    ends: list[float] = []  # of the text in each line [inch]
-    # the last name stands lowest, so that no text lies over the line of a later one
+    ends: list[float] = []  # right end of the text in each row [inch]
+    # a later name takes the lowest free row, so that no text crosses the line of a later event
     for number, (name, found) in enumerate(sorted(times.items(), key=lambda item: item[1][0])):
         text = name if len(found) == 1 else f"{name} ({len(found)} times)"
         length = LETTER * len(text) + 0.12
@@ -48,7 +49,7 @@ def event_marks(trajectory: Trajectory, width: float, room: float) -> list[Mark]
 
 
 def show_events(axes: Any, marks: Sequence[Mark]) -> None:
-    """A thin line at every event."""
+    """Draws a thin vertical line at every event."""
     for mark in marks:
         color, style = mark.look
         faint = 0.8 if len(mark.times) < CROWDED else 0.35
@@ -58,7 +59,10 @@ def show_events(axes: Any, marks: Sequence[Mark]) -> None:
 
 
 def name_events(axes: Any, marks: Sequence[Mark], width: float, room: float, leading: float) -> None:
-    """Names above an axis of a width [inch], each at its first event, in lines of a height [inch]; above its title."""
+    """Writes the names of events above an axis and its title, each at its first event.
+
+    `width` and `room` [inch] as in `event_marks`; `leading` [inch] is the height of a row.
+    """
     raised = 1 if axes.get_title(loc="left") else 0
     start, end = axes.get_xlim()
     for mark in marks:

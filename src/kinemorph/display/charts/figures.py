@@ -1,20 +1,17 @@
-"""Pictures of finished results: the mass matrix with its structure, operation counts, the tree of a robot."""
+"""Pictures of the mass matrix with its zero structure, of operation counts, and of the kinematic tree of a robot."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from kinemorph.codegen.graphs.program import Program
-from kinemorph.display.canvas import INK, PALE, PALETTE, blank, depth_colors, legible
+from kinemorph.display.canvas import INK, PALE, PALETTE, Figure, blank, depth_colors, legible
 from kinemorph.model.robot import Robot
 from kinemorph.model.topology import WORLD
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 # operations by kind, as the bars show them
 OP_GROUPS: dict[str, tuple[str, ...]] = {
@@ -24,8 +21,8 @@ OP_GROUPS: dict[str, tuple[str, ...]] = {
     "sine, cosine": ("sin", "cos"),
 }
 OTHER = "other"
-ZERO_HERE = "#e3e5e8"  # entries of the mass matrix that vanish in the pose shown, though not in every one
-VANISHING = 1e-14  # of the largest entry; what is smaller is a zero with rounding
+ZERO_HERE = "#e3e5e8"  # color of entries of the mass matrix that are zero in this configuration, but not in all
+VANISHING = 1e-14  # an entry below this fraction of the largest is zero up to rounding
 KIND_LETTERS = {
     "revolute": "R", "prismatic": "P", "helical": "H", "cylindrical": "C", "universal": "U",
     "spherical": "S", "planar": "E", "point_on_line": "PS", "point_on_plane": "PPS", "free": "free", "fixed": "fixed",
@@ -47,10 +44,10 @@ def structure(program: Program) -> npt.NDArray[np.bool_]:
 
 
 def draw_mass_matrix(robot: Robot, program: Program, M: npt.ArrayLike, *, title: str | None = None) -> Figure:
-    """The mass matrix M, shape (nv, nv), as a map of |M| on a logarithmic scale.
+    """A figure of the mass matrix M, shape (nv, nv): the colors are |M| on a logarithmic scale.
 
-    White entries are zero at every q, gray ones only in the pose shown. `program` is that of `dynamics.mass_matrix`:
-    it knows the first kind, M the second.
+    White entries are zero in every configuration, according to `program`, which is `dynamics.mass_matrix.program`. Gray
+    entries are zero only in the configuration of M.
     """
     from matplotlib.colors import ListedColormap, LogNorm
 
@@ -84,7 +81,9 @@ def draw_mass_matrix(robot: Robot, program: Program, M: npt.ArrayLike, *, title:
 
 
 def _label_velocities(axes: Any, robot: Robot) -> None:
-    """Names of velocities where they fit, else of the joints' first ones; lines between the branches at the root."""
+    """Labels the axes with the names of velocities (some of them where there are many), and draws lines between
+    branches.
+    """
     step = max(1, -(-robot.nv // 40))
     marks = list(range(0, robot.nv, step))
     size = float(np.clip(220.0 / max(robot.nv, 1), 5.0, 9.0))
@@ -101,7 +100,7 @@ def _label_velocities(axes: Any, robot: Robot) -> None:
 
 
 def _branch_starts(robot: Robot) -> list[int]:
-    """Indices in v of joints that are not attached to the joint before them."""
+    """The indices in v of joints that start a branch: they are not attached to the body of the joint before."""
     starts, previous = [], None
     for joint in robot.joints:
         if joint.nv and previous is not None and joint.parent != previous:
@@ -121,14 +120,14 @@ def _write_entries(axes: Any, M: npt.NDArray[np.float64], filled: npt.NDArray[np
 
 
 def grouped_ops(counts: Mapping[str, int]) -> dict[str, int]:
-    """Operation counts by kind: the groups of OP_GROUPS and, last, all others."""
+    """{group: number of operations} for the groups of OP_GROUPS and, last, all other operations."""
     groups = {group: sum(counts.get(op, 0) for op in ops) for group, ops in OP_GROUPS.items()}
     groups[OTHER] = sum(counts.values()) - sum(groups.values())
     return groups
 
 
 def draw_op_counts(programs: Sequence[Program], *, title: str = "operations per function") -> Figure:
-    """One bar per program, cut by kind of operation, with the total at its end."""
+    """A figure with one bar per program, divided by kind of operation, with the total at its end."""
     rows = [grouped_ops(program.op_counts) for program in programs]
     totals = [sum(row.values()) for row in rows]
     names = [program.name.rpartition(".")[2].replace("_", " ") for program in programs]
@@ -159,7 +158,9 @@ def draw_op_counts(programs: Sequence[Program], *, title: str = "operations per 
 
 
 def tree_layout(robot: Robot) -> dict[str, tuple[float, float]]:
-    """A place (depth, row) for the world and every body: tips in rows of their own, a parent amid its children."""
+    """The place (depth, row) of the world and of every body: each leaf has its own row, a parent is centered on its
+    children.
+    """
     children: dict[str, list[str]] = {name: [] for name in (WORLD, *robot.body_names)}
     for joint in robot.joints:
         children[joint.parent].append(joint.child)
@@ -174,7 +175,7 @@ def tree_layout(robot: Robot) -> dict[str, tuple[float, float]]:
 
 
 def _tips_first(children: Mapping[str, Sequence[str]]) -> list[str]:
-    """Every name after all the names below it, branches in their order."""
+    """The names of the world and all bodies, each after all of its descendants."""
     order, waiting = [], [WORLD]
     while waiting:
         name = waiting.pop()
@@ -184,7 +185,7 @@ def _tips_first(children: Mapping[str, Sequence[str]]) -> list[str]:
 
 
 def draw_topology(robot: Robot, *, title: str | None = None) -> Figure:
-    """Bodies as boxes, joints as lines with the letter of their kind, the world at the left; loops dashed."""
+    """A figure of a robot's tree: bodies as boxes, joints as lines with the letter of their kind, loops dashed."""
     places, colors = tree_layout(robot), depth_colors(robot)
     columns = 1 + max(x for x, _ in places.values())
     rows = 1 + max(y for _, y in places.values())

@@ -1,10 +1,10 @@
-"""Places for the vertices of a directed graph without cycles: columns from left to right, every edge forward.
+"""The layout of a directed acyclic graph in columns: every edge goes from left to right.
 
-Sugiyama, Tagawa & Toda (1981). An edge that passes columns gets a bend in each of them, so that it keeps clear of what
-stands there; edges of one vertex share their bends and part where they must:
+Sugiyama, Tagawa & Toda (1981). An edge over several columns has a bend in each column between, so that it does not run
+over the vertices there; the edges of one vertex share their bends as far as possible. The steps are:
 
     columns      longest path from a vertex without predecessors; then to the right where that shortens edges
-    order        each vertex near the mean place of its neighbors (barycenter), over and over; the best order is kept
+    order        each vertex is moved to the mean place of its neighbors (barycenter), repeatedly; the best order counts
     heights      least squares: near the neighbors, at least the given distance apart, in that order
 
 Lengths are in any one unit; y grows downward.
@@ -16,9 +16,9 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-SWEEPS = 24  # over all columns for the order, four times as many for the heights
-BEND = 0.45  # room that a bend takes, of that of a vertex
-STRAIGHT = 6.0  # pull between two bends of one edge, against 1 between vertices
+SWEEPS = 24  # iterations over all columns for the order; four times as many for the heights
+BEND = 0.45  # height of a bend over that of a vertex
+STRAIGHT = 6.0  # weight of the distance between two bends of one edge; it is 1 between vertices
 
 Edge = tuple[int, int]
 Neighbors = Mapping[int, Sequence[int]]
@@ -27,7 +27,7 @@ Ports = Mapping[Edge, float]
 
 @dataclass(frozen=True)
 class Layout:
-    """Columns of vertices from top to bottom (bends included), the height of each, and the bends of every edge."""
+    """The columns of vertices and bends, each from top to bottom, their heights, and the bends of every edge."""
 
     columns: list[list[int]]
     heights: dict[int, float]
@@ -43,16 +43,16 @@ def layered(
     last: Collection[int] = (),
     ordered: Collection[int] = (),
 ) -> Layout:
-    """Places for the vertices 0 ... count - 1, `distance` apart in a column; an edge (a, b) has a < b.
+    """The layout of the vertices 0 ... count - 1, at least `distance` apart in a column; an edge (a, b) has a < b.
 
-    `first` stay in the first column, `last` in the last. Edges to an `ordered` vertex enter it from top to bottom in
-    the order given. Bends have numbers from `count` on.
+    The vertices `first` stay in the first column, `last` in the last. Edges to an `ordered` vertex enter it from top to
+    bottom in the order of `edges`. Bends are numbered from `count` on.
     """
     column_of = _columns(count, edges, set(first), set(last))
     columns: list[list[int]] = [[] for _ in range(max(column_of, default=-1) + 1)]
     for vertex, column in enumerate(column_of):
         columns[column].append(vertex)
-    trunks: list[list[int]] = []  # the bends of each vertex, up to its farthest reader
+    trunks: list[list[int]] = []  # the bends of each vertex's edges, up to its farthest successor
     number = count
     for vertex in range(count):
         end = max((column_of[b] for a, b in edges if a == vertex), default=0)
@@ -74,7 +74,10 @@ def layered(
 
 
 def _ports(edges: Sequence[Edge], bends: Sequence[list[int]], ordered: Collection[int]) -> Ports:
-    """How far below the top of an ordered vertex its edges enter, in rows, by the last piece of each edge."""
+    """The offset, in rows, below the top of an ordered vertex at which each edge enters it.
+
+    The keys are (the last bend of the edge or else its start, the vertex).
+    """
     entering: dict[int, list[int]] = {vertex: [] for vertex in ordered}
     for (a, b), way in zip(edges, bends, strict=True):
         if b in entering:
@@ -86,7 +89,7 @@ def _ports(edges: Sequence[Edge], bends: Sequence[list[int]], ordered: Collectio
 
 
 def _columns(count: int, edges: Sequence[Edge], first: set[int], last: set[int]) -> list[int]:
-    """The column of every vertex."""
+    """The column of every vertex, shape (count,); arguments as in `layered`."""
     before: list[set[int]] = [set() for _ in range(count)]
     after: list[set[int]] = [set() for _ in range(count)]
     for a, b in edges:
@@ -98,7 +101,7 @@ def _columns(count: int, edges: Sequence[Edge], first: set[int], last: set[int])
     end = max((column[v] + (1 if v not in last and last else 0) for v in range(count)), default=0)
     for vertex in last:
         column[vertex] = end
-    loose = {v for v in range(count) if not before[v] and v not in first and v not in last}  # they follow their readers
+    loose = {v for v in range(count) if not before[v] and v not in first and v not in last}  # stay beside successors
     for vertex in reversed(range(count)):
         if vertex in first or vertex in last or not after[vertex]:
             continue
@@ -111,7 +114,7 @@ def _columns(count: int, edges: Sequence[Edge], first: set[int], last: set[int])
 
 
 def _ordered(columns: list[list[int]], before: Neighbors, after: Neighbors, ports: Ports) -> list[list[int]]:
-    """The columns with their vertices in an order of few crossings."""
+    """The columns with their vertices in an order with few crossings of edges."""
     best, fewest = columns, crossings(columns, after, ports)
     for sweep in range(SWEEPS):
         columns = [list(column) for column in columns]
@@ -131,7 +134,7 @@ def _ordered(columns: list[list[int]], before: Neighbors, after: Neighbors, port
 
 
 def crossings(columns: Sequence[Sequence[int]], after: Neighbors, ports: Ports) -> int:
-    """How many pairs of edges between neighboring columns cross."""
+    """The number of pairs of edges between neighboring columns that cross."""
     total = 0
     for left, right in pairwise(columns):
         ends = list(_ends(left, right, after, ports).values())
@@ -140,13 +143,13 @@ def crossings(columns: Sequence[Sequence[int]], after: Neighbors, ports: Ports) 
 
 
 def _ends(left: Sequence[int], right: Sequence[int], after: Neighbors, ports: Ports) -> dict[int, list[float]]:
-    """Where the edges of each vertex in a column end in the next one."""
+    """For each vertex of the column `left`, the places in the column `right` where its edges end."""
     place = {vertex: i for i, vertex in enumerate(right)}
     return {a: [place[b] + ports.get((a, b), 0.0) for b in after[a]] for a in left}
 
 
 def _starts(left: Sequence[int], right: Sequence[int], before: Neighbors) -> dict[int, list[float]]:
-    """Where the edges of each vertex in a column start in the one before."""
+    """For each vertex of the column `right`, the places in the column `left` where its edges start."""
     place = {vertex: float(i) for i, vertex in enumerate(left)}
     return {b: [place[a] for a in before[b]] for b in right}
 
@@ -156,7 +159,7 @@ def _crossed(upper: Sequence[float], lower: Sequence[float]) -> int:
 
 
 def _swap_neighbors(columns: list[list[int]], before: Neighbors, after: Neighbors, ports: Ports) -> None:
-    """Swaps two that stand one above the other wherever fewer edges cross then."""
+    """Swaps neighboring vertices of a column wherever this reduces the number of crossings."""
     for k, column in enumerate(columns):
         sides = []
         if k > 0:
@@ -175,7 +178,7 @@ def _swap_neighbors(columns: list[list[int]], before: Neighbors, after: Neighbor
 def _heights(
     columns: list[list[int]], before: Neighbors, after: Neighbors, count: int, distance: float
 ) -> dict[int, float]:
-    """The y of every vertex and bend; the least is 0."""
+    """The height y of every vertex and bend; the smallest is 0."""
     rooms = [[distance * (1.0 if vertex < count else BEND) for vertex in column] for column in columns]
     starts = [[sum(room[:i]) + 0.5 * (room[i] - room[0]) for i in range(len(room))] for room in rooms]
     heights = {v: y for column, start in zip(columns, starts, strict=True) for v, y in zip(column, start, strict=True)}
@@ -193,11 +196,11 @@ def _heights(
 
 
 def _apart(wanted: Sequence[float], pulls: Sequence[float], starts: Sequence[float]) -> list[float]:
-    """The y nearest to the wanted ones (weighted squares) with steps of at least those of `starts`.
+    """The heights nearest to `wanted` (least squares with weights `pulls`) whose steps are at least those of `starts`.
 
-    Less its start, each y must not be below the one before: an isotonic regression, solved by joining neighbors.
+    So height minus start must not decrease: an isotonic regression, solved by pooling neighbors that violate this.
     """
-    groups: list[tuple[float, float, int]] = []  # (mean, weight, how many)
+    groups: list[tuple[float, float, int]] = []  # (mean, weight, number of vertices)
     for y, pull, start in zip(wanted, pulls, starts, strict=True):
         mean, weight, size = y - start, pull, 1
         while groups and groups[-1][0] > mean:

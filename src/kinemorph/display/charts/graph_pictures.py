@@ -1,8 +1,8 @@
-"""Pictures of programs: the expression graph, and how many values are alive while it is computed.
+"""Pictures of programs: the expression graph, and the number of live values during its evaluation.
 
-In a graph, inputs stand at the left, outputs at the right, and every edge points to the right, from a value to the
-operation that reads it. A minus on an edge is the sign of the reference: the value enters negated, at no cost. Where
-the order of the arguments matters (`-`, `/`, `where`, ...) the first one enters at the top.
+In a graph, inputs are at the left, outputs at the right, and every edge points to the right, from a value to the
+operation that uses it. A minus on an edge says that the value is negated, which costs no operation. Where the order of
+the arguments matters (`-`, `/`, `where`, ...), the first one enters at the top.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,27 +18,24 @@ import numpy.typing as npt
 from kinemorph.codegen.graphs.graph import LEAVES
 from kinemorph.codegen.graphs.program import Program, as_program, entry_names
 from kinemorph.codegen.graphs.schedule import last_uses, plan
-from kinemorph.display.canvas import GROUND, INK, PALE, PALETTE, RGB, blank, legible
+from kinemorph.display.canvas import GROUND, INK, PALE, PALETTE, RGB, Figure, blank, legible
 from kinemorph.display.charts.figures import OP_GROUPS
 from kinemorph.display.charts.graph_layout import Layout, layered
 from kinemorph.errors import UnsupportedError
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-LIMIT = 60  # nodes; more than that is a thicket
+LIMIT = 60  # nodes of a graph that is still readable
 SYMBOLS = {"add": "+", "sub": "−", "mul": "×", "div": "/", "neg": "−", "sqrt": "√", "lt": "<", "le": "≤", "eq": "="}
 COMMUTATIVE = frozenset({"add", "mul", "min", "max", "eq"})
 # operations have the colors of their bars in draw_op_counts
 OP_COLORS = {op: color for color, ops in zip(PALETTE, OP_GROUPS.values(), strict=False) for op in ops}
 OTHER_COLOR = PALETTE[len(OP_GROUPS)]
-MARKED = PALETTE[5]  # brick: the color of no group of operations
+MARKED = PALETTE[5]  # brick, which no group of operations has
 NUMBER: RGB = (0.93, 0.94, 0.95)
 PAPER: RGB = (1.0, 1.0, 1.0)
 GRAY: RGB = (0.84, 0.86, 0.88)
 
 # lengths in inches
-ROW, GAP, MARGIN = 0.44, 0.5, 0.25  # from row to row, between columns, around
+ROW, GAP, MARGIN = 0.44, 0.5, 0.25  # distance of rows, gap between columns, margin
 BOX, LETTER = 0.29, 0.083  # height of a box, width of a letter in it
 HEADING, CAPTION = 0.5, 0.36
 NARROWEST = 4.2
@@ -49,14 +46,14 @@ FONT = 10.0  # [pt]
 
 
 def new_nodes(program: Program, before: Program) -> frozenset[int]:
-    """The nodes of `program` that compute something no node of `before` computes. Inputs are known by their names."""
+    """The ids of the nodes of `program` whose expression no node of `before` has; inputs are compared by name."""
     known: dict[Any, int] = {}
     seen = set(_meanings(before, known).values())
     return frozenset(i for i, meaning in _meanings(program, known).items() if meaning not in seen)
 
 
 def _meanings(program: Program, known: dict[Any, int]) -> dict[int, int]:
-    """A number for what each node computes; nodes of any graph that compute the same have one number in `known`."""
+    """{node id: number of its expression}; equal expressions, also of other graphs, have the same number in `known`."""
     nodes, names = program.graph.nodes, _entries(program.inputs)
     found: dict[int, int] = {}
     for i in program.order:
@@ -75,7 +72,7 @@ def _meanings(program: Program, known: dict[Any, int]) -> dict[int, int]:
 
 @dataclass(frozen=True)
 class _Vertex:
-    """What is drawn for a node or an output. `sources`: the vertices it reads and whether each enters with a minus."""
+    """A node or an output as drawn. `sources` are (index of a vertex that it uses, whether that value is negated)."""
 
     text: str
     fill: RGB
@@ -83,12 +80,12 @@ class _Vertex:
     ink: str
     circle: bool
     sources: Sequence[tuple[int, bool]]
-    ordered: bool  # the order of the sources matters
-    pale: bool  # no output needs it
+    ordered: bool  # whether the order of the sources matters
+    pale: bool  # whether no output depends on it
 
     @property
     def width(self) -> float:
-        """Width of its box [inch]."""
+        """The width of the vertex's box [inch]."""
         return max(BOX, LETTER * len(self.text) + 0.14)
 
 
@@ -101,18 +98,18 @@ def draw_graph(
     title: str | None = None,
     limit: int = LIMIT,
 ) -> Figure:
-    """The expression graph of a program, of at most `limit` nodes.
+    """A figure of the expression graph of a program with at most `limit` nodes.
 
     `highlight`   ids of nodes to draw in a color, all others in gray (see `new_nodes`)
-    `unused`      also what was traced though no output needs it, in pale lines
-    `names`       other words for entries of inputs and outputs: `{"p[0]": "m"}`
+    `unused`      also draws traced nodes on which no output depends, in pale lines
+    `names`       other names of entries of inputs and outputs: `{"p[0]": "m"}`
     """
     program = as_program(program, "draw_graph")
     ids = sorted({*program.order, *range(1, len(program.graph))}) if unused else program.order
     if len(ids) > limit:
         raise UnsupportedError(
-            f"program '{program.name}': its graph has {len(ids)} nodes, expected at most {limit} to be readable. "
-            "Take a smaller function or robot, print it with format_program, or raise `limit`."
+            f"program '{program.name}': its graph has {len(ids)} nodes; expected at most {limit} for a readable "
+            "picture. Draw a smaller function or robot, print it with format_program, or raise `limit`."
         )
     vertices = [*_node_vertices(program, ids, highlight, names or {}), *_output_vertices(program, ids, names or {})]
     first = [k for k, i in enumerate(ids) if program.graph.nodes[i][0] == "input"]
@@ -164,7 +161,7 @@ def _output_vertices(program: Program, ids: Sequence[int], words: Mapping[str, s
 
 
 def _draw(vertices: Sequence[_Vertex], layout: Layout, title: str, caption: str) -> Figure:
-    """The figure of a layout; places are in inches from its upper left corner."""
+    """The figure of vertices in a layout; its axes are in inches from the upper left corner."""
     widths = [max((vertices[v].width for v in column if v < len(vertices)), default=0.0) for column in layout.columns]
     bodies = sum(widths) + GAP * max(len(widths) - 1, 0)
     width = max(bodies + 2 * MARGIN, NARROWEST, 0.1 * len(title) + 0.5)
@@ -188,7 +185,7 @@ def _draw(vertices: Sequence[_Vertex], layout: Layout, title: str, caption: str)
         for source, negative in vertex.sources:
             ways.append(([source, *layout.bends[number]], negative))
             number += 1
-        if not vertex.ordered:  # enter as they come, from top to bottom
+        if not vertex.ordered:  # edges enter in the order of their heights
             ways.sort(key=lambda way: (rows[way[0][-1]], rows[way[0][0]]))
         for place, (way, negative) in enumerate(ways):
             port = rows[k] + 0.6 * BOX * ((place + 0.5) / len(ways) - 0.5)
@@ -216,7 +213,7 @@ def _add_box(axes: Any, vertex: _Vertex, span: tuple[float, float], y: float) ->
 
 
 def _add_edge(axes: Any, points: Sequence[tuple[float, float]], negative: bool, *, pale: bool) -> None:
-    """A smooth line through points, level at each of them, with an arrowhead; a minus before the head if negative."""
+    """Draws a smooth arrow through points, horizontal at each of them, with a minus before its head if `negative`."""
     from matplotlib.patches import FancyArrowPatch
     from matplotlib.path import Path
 
@@ -236,18 +233,21 @@ def _add_edge(axes: Any, points: Sequence[tuple[float, float]], negative: bool, 
         axes.text(x - 0.15, y, "−", ha="center", va="center_baseline", fontsize=9, color=INK, zorder=4)
 
 
-# ── values alive ──────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── live values ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def values_alive(program: Program, order: list[int]) -> npt.NDArray[np.intp]:
-    """For each place in `order`, its end included: how many values are made before it and read there or later."""
+    """The number of live values before each node of `order` and at its end, shape (len(order) + 1,).
+
+    A value is live when it has been computed and will still be used.
+    """
     last, places = last_uses(program, order), np.arange(len(order) + 1)
-    done = np.searchsorted(np.sort([last[i] for i in order]), places)  # values whose last reader comes before
+    done = np.searchsorted(np.sort([last[i] for i in order]), places)  # number of values whose last use is before
     return places - done
 
 
 def draw_liveness(program: Program, *, title: str | None = None) -> Figure:
-    """How many values wait to be read while the operations run in order, with the borders of the chunks."""
+    """A figure of the number of live values over the operations of a program, with the borders of its chunks."""
     steps = plan(program)
     alive = values_alive(program, [i for chunk in steps.chunks for i in chunk])
     figure = blank(7.4, 3.6)

@@ -1,7 +1,8 @@
-"""A run over time: any of its columns, one axis for each group and unit, events as thin lines, how it ended.
+"""Plots of runs over time: one axis for each group of columns and unit, events as thin lines, and the outcome.
 
-Runs lie over one another with line styles of their own. Where there are more lines than colors can tell apart they are
-shown as small multiples, one for each leg or arm; joints that only count (q1 ... q36) run through one scale of colors.
+Several runs have different line styles on the same axes. Where there are more lines than distinct colors, they are
+split into small multiples (small axes side by side), one for each leg or arm; numbered joints (q1 ... q36) share one
+color scale.
 """
 
 from __future__ import annotations
@@ -10,46 +11,43 @@ import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.display import series
-from kinemorph.display.canvas import FAILURE, INK, LINES, PALE, blank, factor_out, plain_axes, save, units_of
+from kinemorph.display.canvas import FAILURE, INK, LINES, PALE, Figure, blank, factor_out, plain_axes, save, units_of
 from kinemorph.display.charts.event_marks import Mark, event_marks, name_events, show_events
 from kinemorph.display.charts.runs import Compared, Runs, failure_lines, line_style, named_runs, run_caption, show_ends
 from kinemorph.display.series import Block, Family
 from kinemorph.errors import UnsupportedError
 from kinemorph.simulation.results.trajectory import Trajectory
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
 # all in inches
 WIDTH, LEFT, RIGHT, LEGEND = 9.0, 0.85, 0.35, 1.5
-HEIGHT, SMALL = 1.9, 1.25  # of an axis, and of one among small multiples
-GAP, BETWEEN = 0.3, 0.32  # below each row; between small multiples side by side
+HEIGHT, SMALL = 1.9, 1.25  # height of an axis, and of a small multiple
+GAP, BETWEEN = 0.3, 0.32  # space below each row, and between small multiples
 HEAD, BOTTOM, LEADING = 0.72, 0.55, 0.17
 
-SHADES = (0.0, 0.86)  # of the scale of colors for counted joints; its yellow end is not read on white
-MOST_NAMES = 12  # in one legend
-LONGEST_NAME = 20  # letters
-RUNS_ABREAST = 4  # names of runs in a line
-GROWN = 10.0  # what grows beyond so many times its first values is cut off where a run failed
+SHADES = (0.0, 0.86)  # part of the color scale for numbered joints; its yellow end is hard to see on white
+MOST_NAMES = 12  # largest number of names in one legend
+LONGEST_NAME = 20  # characters
+RUNS_ABREAST = 4  # names of runs per line
+GROWN = 10.0  # for a failed run, values beyond this multiple of its first values are cut off
 TOTAL = "total"
 
 
 @dataclass(frozen=True)
 class Row:
-    """Axes side by side: families of one block, in cells of a number of columns."""
+    """A row of axes, one for each of the `families` of a block; `cells` is the number of axes that fit in a row."""
 
     block: Block
     families: tuple[Family, ...]
     cells: int = 1
     height: float = HEIGHT  # [inch]
-    shared: bool = False  # one legend for all rows of the block, beside its first
-    first: bool = True  # of its block
+    shared: bool = False  # whether all rows of the block share one legend, beside the first row
+    first: bool = True  # whether it is the first row of its block
     last: bool = True
     difference: bool = False
 
@@ -64,25 +62,23 @@ def plot(
     title: str | None = None,
     path: Path | str | None = None,
 ) -> Figure:
-    """A picture of a run over time.
+    """Plots columns of a run over time, and returns a Matplotlib Figure without a window.
 
-    `columns`      by name ("q.elbow"), group ("q", "v", "a", "u", "tau", "x", "y", "energy") or pattern ("q.leg1*");
-                   where none is named, what tells most: q, v, further states, energies
-    `compare`      further runs of the same system: by name, {"rk4": other}, or in a list
-    `name`         of this run among others; its method by default
-    `difference`   also how far each of them is from the first, on a logarithmic scale, at the times they share
-    `degrees`      angles in degrees
-    `path`         also write it there, as .png, .svg or .pdf
-
-    Returns a Matplotlib Figure that belongs to no window.
+    `columns`      names ("q.elbow"), groups ("q", "v", "a", "u", "tau", "x", "y", "energy") or patterns ("q.leg1*");
+                   by default q, v, states of elements, and energies
+    `compare`      further runs of the same system, by name, {"rk4": other}, or in a list
+    `name`         the name of this run beside the others; its integration method by default
+    `difference`   also plots the difference of each further run from the first, at their common times, on a log scale
+    `degrees`      shows angles in degrees
+    `path`         a file to write, .png, .svg or .pdf
     """
     runs = named_runs(trajectory, compare, name)
     if difference and len(runs) < 2:
-        raise UnsupportedError("a difference needs a second run. Give it with compare=.")
+        raise UnsupportedError("difference=True needs a second run. Pass it with compare=.")
     rows = [row for block in series.chosen_blocks(trajectory, columns) for row in _rows(block, difference)]
     right = LEGEND if any(_has_legend(row) for row in rows) else RIGHT
     marks = event_marks(trajectory, _width(rows[0], right), WIDTH - LEFT - right)
-    titled = LEADING * (rows[0].cells > 1 and bool(marks))  # names of events stand above the title of a small multiple
+    titled = LEADING * (rows[0].cells > 1 and bool(marks))  # names of events are above the title of small multiples
     failures = failure_lines(runs, 128)
     top = (
         HEAD
@@ -112,7 +108,7 @@ def plot(
 
 
 def _rows(block: Block, difference: bool) -> list[Row]:
-    """The rows of a block: one axis, or small multiples three abreast, two where each needs a legend of its own."""
+    """The rows of a block: one axis; or three small multiples per row, two where each has its own legend."""
     made = []
     for differs in (False, True) if difference else (False,):
         if len(block.families) == 1:
@@ -126,7 +122,7 @@ def _rows(block: Block, difference: bool) -> list[Row]:
 
 
 def _gap(row: Row) -> float:
-    """The space below a row [inch]; small multiples have numbers below the last row."""
+    """The space below a row [inch]; the last row of small multiples needs more for its tick labels."""
     return GAP + (0.12 if row.cells > 1 and row.last else 0.0)
 
 
@@ -139,17 +135,17 @@ def _has_legend(row: Row) -> bool:
 
 
 def _between(row: Row) -> float:
-    """The space between the cells of a row [inch]: room for legends where each has one."""
+    """The space between the axes of a row [inch], with room for legends where each axis has its own."""
     return BETWEEN if row.shared or row.cells == 1 else LEGEND
 
 
 def _width(row: Row, right: float) -> float:
-    """The width of a cell [inch]."""
+    """The width of an axis in a row [inch]; `right` is the right margin of the figure [inch]."""
     return (WIDTH - LEFT - right - (row.cells - 1) * _between(row)) / row.cells
 
 
 def _draw_row(figure: Figure, row: Row, y: float, right: float, runs: Runs, degrees: bool, *, last: bool) -> None:
-    """Fills one row, whose lower edge is at y [inch]. All axes share their time, small multiples their scale."""
+    """Draws a row with its lower edge at y [inch]. All axes share the time axis, small multiples also the y axis."""
     between, width = _between(row), _width(row, right)
     unit, factor = series.scaled(row.block.unit, degrees)
     for k, family in enumerate(row.families):
@@ -181,11 +177,11 @@ def _y_label(row: Row, unit: str) -> str:
 
 
 def _add_legend(axes: Any, row: Row) -> None:
-    """Writes names beside the axis; of many numbered lines only some."""
+    """Adds a legend beside the axis, with only some of the names where there are more than MOST_NAMES."""
     from matplotlib.lines import Line2D
 
     lines = {str(line.get_label()): line for line in axes.lines if not str(line.get_label()).startswith("_")}
-    if row.shared:  # of all small multiples, which repeat the same words
+    if row.shared:  # the labels of all small multiples, which have the same ones
         lines = {label: Line2D([], [], color=LINES[k]) for k, label in enumerate(_all_labels(row.block))}
     labels = list(lines)
     if len(labels) > MOST_NAMES:
@@ -208,7 +204,7 @@ def _add_legend(axes: Any, row: Row) -> None:
 
 
 def _draw_family(axes: Any, row: Row, family: Family, runs: Runs, factor: float) -> None:
-    """The lines of all runs; the first run gives the labels."""
+    """Draws the columns of a family for all runs, multiplied by `factor`; labels are for the first run only."""
     colors = _line_colors(row, family)
     reference = next(iter(runs.values()))
     seen: list[Array] = [np.zeros(0)]
@@ -218,7 +214,11 @@ def _draw_family(axes: Any, row: Row, family: Family, runs: Runs, factor: float)
                 continue
             t, y = _apart(reference, run, name) if row.difference else (run["t"], series.values(run, name))
             color = LINES[number % len(LINES)] if _by_run(row, runs) else colors[k]
-            look = {"color": color, "marker": "o" if len(t) == 1 else "", **line_style(number)}  # one sample is no line
+            look = {
+                "color": color,
+                "marker": "o" if len(t) == 1 else "",
+                **line_style(number),
+            }  # one sample: a dot
             axes.plot(t, factor * y, label=label if number == 0 else f"_{label}", **look)
             seen.append(factor * y)
         if row.block.group == "energy" and not row.difference:
@@ -232,7 +232,7 @@ def _draw_family(axes: Any, row: Row, family: Family, runs: Runs, factor: float)
 
 
 def _by_run(row: Row, runs: Runs) -> bool:
-    """Whether each run has its own color: where there is only one column on the axis."""
+    """Whether each run has its own color, which is so where the axis has only one column."""
     return len(row.block.names) == 1 and len(runs) > 1
 
 
@@ -249,7 +249,7 @@ def _line_colors(row: Row, family: Family) -> list[Any]:
 
 
 def _add_total(axes: Any, family: Family, run: Trajectory, number: int) -> None:
-    """Kinetic and potential energy together, where both are shown."""
+    """Draws the sum of kinetic and potential energy, where both are shown."""
     if {"energy.kinetic", "energy.potential"} <= {*family.names} & {*run.columns}:
         total = series.values(run, "energy.kinetic") + series.values(run, "energy.potential")
         label = TOTAL if number == 0 else f"_{TOTAL}"
@@ -257,22 +257,23 @@ def _add_total(axes: Any, family: Family, run: Trajectory, number: int) -> None:
 
 
 def _apart(reference: Trajectory, run: Trajectory, name: str) -> tuple[Array, Array]:
-    """(times, |difference|) at the times that two runs share."""
+    """(times [s], |difference|) of the column `name` at the common sample times of two runs."""
     t, other = (np.round(np.asarray(one["t"], dtype=float), 9) for one in (reference, run))
     common, here, there = np.intersect1d(t, other, return_indices=True)
     if len(common) < 2:
         raise UnsupportedError(
-            "the runs share no sample times, so there is no difference to show. Give both the same `output_step`."
+            "the runs have no sample times in common, so there is no difference to show. Simulate both with the same "
+            "`output_step`."
         )
     return common, np.abs(series.values(run, name)[there] - series.values(reference, name)[here])
 
 
 def _limit(axes: Any, seen: Sequence[Array]) -> None:
-    """Limits the axis of a failed run that grew without bound, so that the curve before the failure stays visible."""
+    """Limits the y axis where values of a failed run grew beyond GROWN, so that the curve before stays visible."""
     early = [np.abs(y[: max(5, len(y) // 4)]) for y in seen if len(y)]
     usual = GROWN * max((float(y[np.isfinite(y)].max(initial=0.0)) for y in early), default=0.0)
     values = np.concatenate(seen)
-    kept = values[np.abs(values) <= usual]  # not a number is not kept either
+    kept = values[np.abs(values) <= usual]  # leaves out NaN as well
     if len(kept) and len(kept) < np.isfinite(values).sum():
         low, high = float(kept.min()), float(kept.max())
         axes.set_ylim(low - 0.05 * (high - low), high + 0.05 * (high - low))
@@ -282,7 +283,7 @@ def _limit(axes: Any, seen: Sequence[Array]) -> None:
 
 
 def _finish(figure: Figure, runs: Runs, marks: Sequence[Mark], right: float) -> None:
-    """Adds ends and events to all axes, and the names of events above the first axis."""
+    """Adds the ends of runs and the events to all axes, and the names of events above the first axis."""
     from matplotlib.ticker import MaxNLocator
 
     small = min(axes.get_position().width for axes in figure.axes) < 0.5
@@ -296,7 +297,7 @@ def _finish(figure: Figure, runs: Runs, marks: Sequence[Mark], right: float) -> 
 
 
 def _head(figure: Figure, trajectory: Trajectory, runs: Runs, title: str | None) -> None:
-    """Writes the title, a line on the run, and the line styles of several runs."""
+    """Adds the title, and a caption of the one run or a legend of several runs."""
     height, left = figure.get_figheight(), LEFT / WIDTH
     name = trajectory.name.replace("_", " ")
     figure.text(left, 1.0 - 0.3 / height, name if title is None else title, fontsize=13, color=INK, va="center")

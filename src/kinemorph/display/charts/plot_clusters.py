@@ -1,33 +1,31 @@
-"""Clusters of coupled maps in a picture: where they go, over r or epsilon, how often, and one gait step by step.
+"""A picture of the clusters of coupled maps over r or epsilon, and of one gait step by step.
 
-Above, all x that maps come to, over the number that is varied, each in the color of how many clusters its start has
-led to. In the middle, the share of starts with so many clusters; where it is pale nothing comes again. Below, x of
-every map over the last steps of one start: rows that look alike keep step.
+The upper plot has the final values x of all maps over the varied parameter, in the color of the number of clusters to
+which the initial state leads. The middle plot has the share of initial states for each number of clusters, pale where
+the motion is not periodic. The lower plot has x of every map over the last steps from one initial state: maps of one
+cluster have equal rows.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.analysis.gait_clusters import TOLERANCE, checked_maps, classified, leaders_of, map_orbits, periods_of
-from kinemorph.display.canvas import INK, LINES, PALE, blank, plain_axes, save
+from kinemorph.display.canvas import INK, LINES, PALE, Figure, blank, plain_axes, save
 from kinemorph.errors import KinemorphError
 from kinemorph.mechanics.elements.gaits.map_steps import MAPS, random_start
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
 WIDTH, HEIGHT = 8.4, 7.4  # [inch]
-LEFT, ACROSS = 0.085, 0.765  # of the width
-LONGEST = 16  # period that is looked for
-MARKED = 4  # points in a column of pixels that one start may take
-SEEN = 32  # steps of the strip below
-CHAOS = 0.35  # opacity of what has no period
+LEFT, ACROSS = 0.085, 0.765  # left edge and width of the plots, as fractions of the width
+LONGEST = 16  # longest period that is searched for [steps]
+MARKED = 4  # half the number of final steps in the upper plot
+SEEN = 32  # steps in the lower plot
+CHAOS = 0.35  # opacity of motions without a period
 
 
 def plot_clusters(
@@ -46,14 +44,15 @@ def plot_clusters(
     title: str | None = None,
     path: Path | str | None = None,
 ) -> Figure:
-    """How `count` coupled maps fall into clusters while "epsilon" or "r" goes through `span`.
+    """A figure of the clusters of `count` coupled maps over the parameter `over`, "epsilon" or "r".
 
-    r and epsilon, one of which is varied above, are those of the strip below, whose start is that of `seed`. `span` is
-    (0, 0.6) of epsilon and the upper half of what r may be where it is left out; it is cut into `values`, for each of
-    which there are as many `starts`.
+    `span`     range of the varied parameter; by default (0, 0.6) for epsilon and the upper half of the allowed r
+    `values`   number of values of the varied parameter, each with `starts` random initial states
+    `steps`    number of steps before the final values
+    `seed`     initial state of the lower plot, which has the given r and epsilon
     """
     if over not in ("r", "epsilon"):
-        raise KinemorphError(f"over is {over!r}; expected 'r' or 'epsilon', the number that is varied.")
+        raise KinemorphError(f"over is {over!r}; expected 'r' or 'epsilon', the parameter to vary.")
     checked_maps(map, coupling, r, epsilon, count=count, steps=steps, seeds=starts, values=values)
     low, high = span or ((0.0, 0.6) if over == "epsilon" else (0.5 * MAPS[map].largest, MAPS[map].largest))
     for x in (low, high):
@@ -88,7 +87,7 @@ def plot_clusters(
 
 
 def _color(number: int) -> str:
-    """The color for a number of clusters."""
+    """The color of a number of clusters."""
     return LINES[(number - 1) % len(LINES)]
 
 
@@ -133,7 +132,7 @@ def _add_shares(
 
 
 def _add_names(figure: Figure, count: int) -> None:
-    """Writes the meaning of colors at the right."""
+    """Adds a legend of the colors at the right; `count` is the number of maps."""
     from matplotlib.patches import Patch
 
     shown = range(1, min(count, len(LINES)) + 1)

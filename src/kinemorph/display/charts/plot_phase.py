@@ -1,25 +1,22 @@
-"""Phase portraits: the velocity of a joint over its position, and where the motion goes from there."""
+"""Phase portraits: the velocity of a coordinate over its position, with arrows in the direction of motion."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.display import series
-from kinemorph.display.canvas import FAILURE, INK, LINES, PALE, blank, plain_axes, save, units_of
+from kinemorph.display.canvas import FAILURE, INK, LINES, PALE, Figure, blank, plain_axes, save, units_of
 from kinemorph.display.charts.runs import Compared, failure_lines, line_style, named_runs, run_caption
 from kinemorph.errors import UnsupportedError
 from kinemorph.simulation.results.trajectory import Trajectory
-from kinemorph.words import did_you_mean
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from kinemorph.words import did_you_mean, quoted
 
 WIDTH, HEIGHT = 6.4, 5.2  # [inch]
-ARROWS = 6  # along a run
+ARROWS = 6  # number of arrows along a run
 
 
 def plot_phase(
@@ -33,11 +30,13 @@ def plot_phase(
     title: str | None = None,
     path: Path | str | None = None,
 ) -> Figure:
-    """Velocity over position of one coordinate, of one run or several; a ring where each begins, a dot where it ends.
+    """A figure of velocity over position of one coordinate; a ring marks the start of each run, a dot its end.
 
-    `joint`     a coordinate with a velocity of its own, "elbow" or "q.elbow"; the first where none is named
-    `compare`   further runs, {"from rest": other} or a list; `name` is that of this run among them
-    `wrap`      angles between -180 and 180 degrees
+    `joint`     a coordinate whose velocity has the same name, "elbow" or "q.elbow"; by default the first one
+    `compare`   further runs, {"from rest": other} or a list; `name` is the name of this run beside them
+    `wrap`      shows angles between -180 and 180 degrees
+    `degrees`   shows angles in degrees
+    `path`      a file to write, .png, .svg or .pdf
     """
     which, unit, rate = _coordinate(trajectory, joint)
     runs = named_runs(trajectory, compare, name)
@@ -54,7 +53,7 @@ def plot_phase(
         known = np.flatnonzero(np.isfinite(q) & np.isfinite(v))
         if not len(known):
             continue
-        q, v = q[known[0] : known[-1] + 1], v[known[0] : known[-1] + 1]  # from where it is there to where it ends
+        q, v = q[known[0] : known[-1] + 1], v[known[0] : known[-1] + 1]  # the part in which the coordinate exists
         if wrap and unit == "rad":
             q, v = _wrapped(q, v, turn)
         color = LINES[number % len(LINES)]
@@ -87,29 +86,37 @@ def plot_phase(
 
 
 def _coordinate(trajectory: Trajectory, joint: str | None) -> tuple[str, str, str]:
-    """(name, unit, unit of the rate) of a coordinate that has both a position and a velocity."""
+    """(name, unit, unit of the velocity) of a coordinate that has both a position and a velocity."""
     columns = trajectory.columns
     known = [name[2:] for name in columns if name.startswith("q.") and f"v.{name[2:]}" in columns]
     if not known:
-        raise UnsupportedError("the run has no coordinate with a velocity of its own, so it has no phase portrait.")
+        raise UnsupportedError(
+            "the run has no coordinate with a velocity of the same name, so no phase portrait exists."
+        )
     name = known[0] if joint is None else joint.removeprefix("q.")
     if name not in known:
-        listed = ", ".join(f"'{one}'" for one in known[:12]) + (" ..." if len(known) > 12 else "")
         raise UnsupportedError(
-            f"there is no coordinate '{name}' with a velocity of its own.{did_you_mean(name, known)} Known: {listed}."
+            f"there is no coordinate '{name}' with a velocity of the same name; expected one of: {quoted(known)}."
+            + did_you_mean(name, known)
         )
     return name, columns[f"q.{name}"].unit, columns[f"v.{name}"].unit
 
 
 def _wrapped(q: Array, v: Array, turn: float) -> tuple[Array, Array]:
-    """Angles within half a turn of zero; a gap wherever they leap."""
+    """(angles wrapped to half a turn around zero, velocities), with NaN inserted where an angle jumps.
+
+    `turn` is a full turn in the unit of q.
+    """
     inside = (q + 0.5 * turn) % turn - 0.5 * turn
     leaps = np.flatnonzero(np.abs(np.diff(inside)) > 0.5 * turn) + 1
     return np.insert(inside, leaps, np.nan), np.insert(v, leaps, np.nan)
 
 
 def _add_arrows(axes: Any, q: Array, v: Array, color: str) -> None:
-    """Arrow heads along a run, equally spaced in the picture: distances are shares of its ranges of q and v."""
+    """Draws ARROWS arrow heads along a run, equally spaced in the picture.
+
+    Distances are relative to the ranges of q and v.
+    """
     spans = [max(float(np.nanmax(one) - np.nanmin(one)), 1e-300) for one in (q, v)]
     steps = np.nan_to_num(np.hypot(np.diff(q) / spans[0], np.diff(v) / spans[1]))
     length = np.concatenate([[0.0], np.cumsum(steps)])

@@ -1,36 +1,33 @@
 """Poles in the complex plane, with lines of constant damping and constant natural frequency.
 
-The upper half is shown: poles come in conjugate pairs, or are real. Where sizes lie far apart both axes are
-logarithmic away from zero, and the lines follow.
+The upper half is shown: poles are real or come in conjugate pairs. Where the ratio of their magnitudes is above
+FAR_APART, both axes are logarithmic away from zero (symlog).
 """
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.analysis.small_motions.poles import Poles
-from kinemorph.display.canvas import FAILURE, INK, LINES, PALE, blank, plain_axes, save
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from kinemorph.display.canvas import FAILURE, INK, LINES, PALE, Figure, blank, plain_axes, save
 
 WIDTH, HEIGHT = 7.0, 5.6  # [inch]
 FRAME = (0.115, 0.115, 0.75, 0.73)
 RATIOS = (0.1, 0.2, 0.4, 0.6, 0.8, 0.95)  # damping ratios with a line
-FAR_APART = 100.0  # the largest size over the smallest from which on axes are logarithmic
-NOTHING = 1e-6  # sizes below this, against the largest, count as zero
-NEAR = 0.16  # labels closer than this to another are left out [inch]
+FAR_APART = 100.0  # ratio of the largest to the smallest magnitude above which the axes are logarithmic
+NOTHING = 1e-6  # a magnitude below this fraction of the largest counts as zero
+NEAR = 0.16  # a label closer than this to another is left out [inch]
 GRID = "#c3cad2"
 
 
 def plot_poles(
     poles: Poles, *, labels: bool = True, title: str | None = None, path: Path | str | None = None
 ) -> Figure:
-    """Poles as crosses: real part across [1/s], imaginary part upward [rad/s], numbered as in the table of poles.
+    """A figure of poles as crosses: real part [1/s] and imaginary part [rad/s], numbered as in the table of poles.
 
     Rays are lines of constant damping ratio, arcs of constant natural frequency; the half plane where motions grow is
     tinted, and poles in it are red.
@@ -72,7 +69,7 @@ def plot_poles(
 
 
 def _window(values: np.ndarray[Any, Any]) -> tuple[tuple[float, float], float]:
-    """((left, right), top) of the plane to show."""
+    """((left, right), top): the part of the complex plane that contains the poles, from imaginary part 0 up."""
     size = float(np.abs(values).max(initial=0.0)) or 1.0
     top = max(1.12 * float(values.imag.max(initial=0.0)), 0.15 * size)
     left = min(1.12 * float(values.real.min(initial=0.0)), -0.35 * size if top > 0.4 * size else -0.2 * size)
@@ -85,7 +82,7 @@ def _radii(limit: float, spread: bool) -> Array:
 
 
 def _add_rays(axes: Any, corner: tuple[float, float], spread: bool) -> None:
-    """Lines of constant damping ratio, each with its number where it leaves the picture."""
+    """Draws lines of constant damping ratio, labeled at the edge of the plot; `corner` is its upper left one."""
     left, top = corner
     size = float(np.hypot(left, top))
     taken: list[Array] = []
@@ -105,7 +102,10 @@ def _add_rays(axes: Any, corner: tuple[float, float], spread: bool) -> None:
 
 
 def _add_arcs(axes: Any, corner: tuple[float, float], least: float | None) -> None:
-    """Lines of constant natural frequency [Hz], marked at the right side; of logarithmic axes from `least` on."""
+    """Draws lines of constant natural frequency, labeled in Hz at the right; `corner` is the upper left of the plot.
+
+    `least` is the magnitude [rad/s] from which logarithmic axes start, None for linear ones.
+    """
     left, top = corner
     limit = float(np.hypot(left, top))
     angles = np.linspace(0.5 * np.pi, np.pi, 181)
@@ -138,7 +138,7 @@ def _add_poles(axes: Any, values: np.ndarray[Any, Any], growing: np.ndarray[Any,
 
 
 def _add_numbers(axes: Any, values: np.ndarray[Any, Any]) -> None:
-    """The number of each pole with its frequency, where there is room for it."""
+    """Labels each pole with its number and frequency, where there is room."""
     from matplotlib.patheffects import withStroke
 
     axes.figure.draw_without_rendering()

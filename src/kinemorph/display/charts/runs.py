@@ -1,4 +1,4 @@
-"""Runs side by side in one picture: their names and line styles, what they were, where they ended."""
+"""Several runs in one plot: their names, line styles, captions and failures."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Compared = Mapping[str, Trajectory] | Sequence[Trajectory] | Trajectory | None
 
 STYLES: tuple[Any, ...] = ("-", (0, (4, 2)), (0, (1, 1.4)), (0, (6, 2, 1, 2)))  # one for each run
 WIDTHS = (1.4, 1.7, 1.9, 1.5)
-MISSING = 0.3  # how much of what a failed run did not reach is shown, beside what it did
+MISSING = 0.3  # the time axis extends beyond a failure by at most this fraction of the time before it
 ENDINGS = {
     "unfinished": "unfinished",
     "finished": "finished",
@@ -29,7 +29,7 @@ ENDINGS = {
 
 
 def named_runs(trajectory: Trajectory, compare: Compared = None, name: str | None = None) -> dict[str, Trajectory]:
-    """The run and the runs it is compared with, by name. Runs without a name are called by their methods."""
+    """{name: run} for the run and the runs it is compared with; runs without a name get that of their method."""
     own = trajectory.statistics.method if name is None else name
     if compare is None:
         return {own: trajectory}
@@ -40,7 +40,7 @@ def named_runs(trajectory: Trajectory, compare: Compared = None, name: str | Non
         others = [(run.statistics.method if isinstance(run, Trajectory) else repr(run), run) for run in listed]
     for word, run in others:
         if not isinstance(run, Trajectory):
-            raise UnsupportedError(f"compare: {word} is a {type(run).__name__}; expected a Trajectory.")
+            raise UnsupportedError(f"compare: '{word}' is of type {type(run).__name__}; expected a Trajectory.")
     named: dict[str, Trajectory] = {}
     for word, run in [(own, trajectory), *others]:
         count, unique = 2, word
@@ -51,12 +51,12 @@ def named_runs(trajectory: Trajectory, compare: Compared = None, name: str | Non
 
 
 def line_style(number: int) -> dict[str, Any]:
-    """Style and width of the lines of a run by its number."""
+    """The Matplotlib line style and width of the run with index `number`."""
     return {"linestyle": STYLES[number % len(STYLES)], "linewidth": WIDTHS[number % len(WIDTHS)]}
 
 
 def time_range(runs: Runs) -> tuple[float, float]:
-    """The first and last time of runs [s]; the planned end where a run failed before it."""
+    """The first and last time of all runs [s]; after a failed run, some of the time up to its planned end."""
     first = min(float(run["t"][0]) for run in runs.values())
     last = max(float(run["t"][-1]) for run in runs.values())
     wanted = [float(run.settings.get("until") or last) for run in runs.values() if not run.outcome.ok]
@@ -65,7 +65,7 @@ def time_range(runs: Runs) -> tuple[float, float]:
 
 
 def show_ends(axes: Any, runs: Runs) -> None:
-    """The range of time; where a run failed, a line, and a tint over what is missing."""
+    """Sets the range of the time axis, and marks the failure of a run by a line and a tinted area after it."""
     start, end = time_range(runs)
     axes.set_xlim(start, end)
     for run in runs.values():
@@ -75,7 +75,7 @@ def show_ends(axes: Any, runs: Runs) -> None:
 
 
 def failure_lines(runs: Runs, columns: int) -> list[str]:
-    """The messages of runs that failed, in lines of at most so many characters."""
+    """The messages of failed runs, wrapped to lines of at most `columns` characters."""
     found = []
     for name, run in runs.items():
         if not run.outcome.ok:
@@ -85,7 +85,7 @@ def failure_lines(runs: Runs, columns: int) -> list[str]:
 
 
 def run_caption(trajectory: Trajectory) -> str:
-    """One line on a run: method, steps, how it ended."""
+    """A caption of a run: its method, step size or tolerance, number of steps, and outcome if it did not finish."""
     statistics, settings, outcome = trajectory.statistics, trajectory.settings, trajectory.outcome
     if settings.get("step"):
         steps = f"steps of {settings['step']:g} s"

@@ -1,26 +1,25 @@
-"""Work and precision: what an error costs, for several methods side by side. Lower and further left is better."""
+"""Work-precision diagrams: error over computing time for several methods. Lower and further left is better."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from kinemorph.display.canvas import INK, LINES, PALE, SHADOW, blank, plain_axes, save
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from kinemorph.display.canvas import INK, LINES, PALE, SHADOW, Figure, blank, plain_axes, save
 
 WIDTH, HEIGHT = 3.3, 2.7  # of one plot [inch]
 MARKERS = "osDv^P"
-COLUMNS = 4  # of the legend
-WRITTEN = 2  # lines with settings beside them; with more, they would lie on each other
+COLUMNS = 4  # columns of the legend
+WRITTEN = 2  # number of lines that are labeled with their settings; more labels would overlap
 
 
 @dataclass(frozen=True)
 class Work:
-    """A method on one problem: by its setting (a step size), the time it takes, and its errors by component."""
+    """The results of a method on one problem for several settings (step sizes): computing times, and errors by
+    component.
+    """
 
     problem: str
     method: str
@@ -30,9 +29,9 @@ class Work:
 
 
 def work_precision(works: Sequence[Work], *, title: str, path: Path | str | None = None) -> Figure:
-    """Error over computing time, both logarithmic: a row for each problem, a column for each component.
+    """A figure of error over computing time, both logarithmic: a row for each problem, a column for each component.
 
-    The first and the last setting of the first two lines are written beside them. What is not finite is left out.
+    The first two lines are labeled with their first and last setting. Values that are not finite are left out.
     """
     problems = list(dict.fromkeys(work.problem for work in works))
     methods = list(dict.fromkeys(work.method for work in works))

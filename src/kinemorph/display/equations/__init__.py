@@ -1,6 +1,6 @@
-"""Equations as text, LaTeX, pictures and outlines.
+"""Equations as text, LaTeX, pictures and SVG.
 
-equations_of_motion   the equations of a robot, to read
-typesetting           equations as a picture
-formula_outlines      equations as outlines in SVG
+equations_of_motion   the equations of a robot as text and LaTeX
+typesetting           equations as a Matplotlib figure
+formula_outlines      equations as SVG outlines
 """

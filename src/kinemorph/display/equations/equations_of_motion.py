@@ -1,8 +1,8 @@
-r"""Equations of motion to read: a program of `derive` with the robot's own symbols, as text or LaTeX.
+r"""Equations of motion in readable form: a program of `derive` with the robot's own symbols, as text or LaTeX.
 
 Coordinates are q_i, velocities \dot q_i and accelerations \ddot q_i, counted from 1 in the order of `robot.v_names`;
-where v is not the rate of q (quaternions, planar joints) they are v_i and \dot v_i. Parameters carry their own symbols;
-gravity is the symbol g unless a number is asked for. The algebra of writing them short is codegen's.
+where v is not the rate of q (quaternions, planar joints) they are v_i and \dot v_i. Parameters have their own symbols;
+gravity is the symbol g unless numbers are requested. The equations are simplified in `codegen.reading`.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ from kinemorph.model.system import System, as_robot
 Names = dict[tuple[str, int | None], tuple[str, str]]
 ParameterChoice = Literal["all"] | Sequence[str] | None
 
-MOST_TRACED = 2000  # operations of programs that a notebook writes as equations unasked
-MOST_SHOWN = 2000  # operations of equations that it sets
+MOST_TRACED = 2000  # operations of programs up to which a notebook writes their equations
+MOST_SHOWN = 2000  # operations of equations up to which a notebook shows them
 
-# what the single output of a function is called; others keep the name of their port
+# names of the single output of a function, plain and LaTeX; others keep the name of their port
 OUTPUT_NAMES: dict[str, tuple[str, str]] = {
     "mass_matrix": ("M", "M"),
     "inverse_dynamics": ("tau", r"\tau"),
@@ -46,7 +46,7 @@ OUTPUT_NAMES: dict[str, tuple[str, str]] = {
     "momentum": ("h", "h"),
     "configuration_rate": ("qdot", r"\dot{q}"),
 }
-# what several outputs of one function are called where their ports' names are not how they are printed
+# names of the outputs of functions with several, plain and LaTeX, where they differ from their ports' names
 PORT_NAMES: dict[str, dict[str, tuple[str, str]]] = {
     "stacked_matrices": {
         "T_H0": ("T_H0", "T_{H_0}"),
@@ -58,7 +58,7 @@ PORT_NAMES: dict[str, dict[str, tuple[str, str]]] = {
 
 @dataclass(frozen=True, eq=False, repr=False)
 class WrittenEquations:
-    """Equations of one robot to read: `text` (Python syntax), `latex`, `legend`. `typesetting` draws them."""
+    """The equations of a robot in readable form: `text` (Python syntax), `latex`, and the `legend` of its symbols."""
 
     robot: Robot
     programs: tuple[Program, ...]
@@ -67,7 +67,7 @@ class WrittenEquations:
 
     @cached_property
     def written(self) -> tuple[Equations, ...]:
-        """The expression trees, one set per program."""
+        """The simplified expressions, one set per program."""
         return tuple(readable_equations(program, self._names(program)) for program in self.programs)
 
     @property
@@ -77,20 +77,20 @@ class WrittenEquations:
 
     @cached_property
     def text(self) -> str:
-        """One line `name = expression` for every entry."""
+        """One line `name = expression` in Python syntax for every entry of the outputs."""
         return "".join(as_text(written, self._names(written.program)) for written in self.written)
 
     @cached_property
     def latex(self) -> str:
-        """An `aligned` block per function, to be set in display math."""
+        """One LaTeX `aligned` block per function, for display math."""
         return "".join(as_latex(written, self._names(written.program)) for written in self.written)
 
     @property
     def legend(self) -> tuple[str, ...]:
-        """What the inputs that occur stand for, a line each: coordinates with units, parameters with their values."""
+        """One line for each symbol that occurs: coordinates with their units, parameters with their values."""
         robot, used = self.robot, {entry for program in self.programs for entry in used_inputs(program)}
         rows = [("q", i, name, unit) for i, (name, unit) in enumerate(zip(robot.q_names, robot.q_units, strict=True))]
-        rates = "v" if is_plain(robot) else ""  # where v is the rate of q, the line of q speaks for both
+        rates = "v" if is_plain(robot) else ""  # where v is the rate of q, the line of q is enough for both
         if not rates:
             rows += [
                 ("v", i, name, unit) for i, (name, unit) in enumerate(zip(robot.v_names, robot.v_units, strict=True))
@@ -113,7 +113,7 @@ class WrittenEquations:
         return f"<WrittenEquations of '{self.robot.name}': {count} expressions; .text, .latex, .legend>"
 
     def _repr_latex_(self) -> str | None:
-        """The equations for notebooks; None where they are so long that writing or typesetting them would take long."""
+        """The equations as LaTeX display math for notebooks; None where they are too long to be written quickly."""
         if sum(program.ops for program in self.programs) > MOST_TRACED or self.ops > MOST_SHOWN:
             return None
         return f"$$\n{self.latex}$$"
@@ -135,10 +135,10 @@ def equations_of_motion(
     parameters: ParameterChoice = "all",
     gravity: Literal["symbol", "number"] = "symbol",
 ) -> WrittenEquations:
-    """The equations of motion of a small robot, to read.
+    """The equations of motion of a small robot in readable form, as text and LaTeX.
 
     `form`         "forces": tau as a function of q, v, a;  "matrices": M(q) and h(q, v) of  M a + h = tau
-    `parameters`   which ones stay symbols: "all", names, or None (numbers everywhere)
+    `parameters`   the parameters that stay symbols: "all", a list of names, or None (numbers everywhere)
     `gravity`      "symbol" writes g where gravity is a number along one axis; "number" writes numbers in any case
     """
     functions = ("inverse_dynamics",) if form == "forces" else ("mass_matrix", "bias_forces")
@@ -152,7 +152,10 @@ def symbolic_dynamics(
     parameters: ParameterChoice = "all",
     gravity: Literal["symbol", "number"] = "symbol",
 ) -> Dynamics:
-    """Dynamics to print, not to run: parameters as inputs, with g among them if it is wanted as a symbol."""
+    """The dynamics of a robot for printing, with parameters, and g if it shall be a symbol, as inputs.
+
+    The arguments are those of `equations_of_motion`.
+    """
     robot = as_robot(robot)
     if gravity == "symbol" and parameters is not None:
         robot = _with_gravity_symbol(robot)
@@ -163,12 +166,12 @@ def symbolic_dynamics(
 
 
 def write_equations(dynamics: Dynamics, programs: Sequence[Program]) -> WrittenEquations:
-    """Any functions of a robot with its own symbols."""
+    """The equations of any programs of a Dynamics, with the robot's own symbols."""
     return WrittenEquations(dynamics.robot, tuple(programs), symbols_of(dynamics), dynamics.parameters)
 
 
 def symbols_of(dynamics: Dynamics) -> Names:
-    """Plain and LaTeX names for the entries of q, v, a, tau and p."""
+    """Plain and LaTeX names of the entries of q, v, a, tau and p, {(port, index): (plain, LaTeX)}."""
     robot = dynamics.robot
     names: Names = {("p", i): (p.name, p.symbol or latex_name(p.name)) for i, p in enumerate(dynamics.parameters)}
     names |= {("q", i): (f"q{i + 1}", f"q_{{{i + 1}}}") for i in range(robot.nq)}
@@ -181,7 +184,7 @@ def symbols_of(dynamics: Dynamics) -> Names:
 
 
 def used_inputs(program: Program) -> set[tuple[str, int]]:
-    """The inputs on which a program depends, as (port, place in it)."""
+    """The input entries on which a program depends, as (port name, index)."""
     places = [(port.name, i) for port in program.inputs for i in range(port.size)]
     nodes = program.graph.nodes
     return {places[int(nodes[i][1])] for i in program.order if nodes[i][0] == "input"}
@@ -207,7 +210,10 @@ def _output_names(robot: Robot, program: Program) -> Names:
 
 
 def _with_gravity_symbol(robot: Robot) -> Robot:
-    """The robot with the parameter g as the size of its gravity; unchanged where that is oblique, zero or symbolic."""
+    """The robot with a parameter g as the magnitude of its gravity.
+
+    It is unchanged where gravity is zero, symbolic or not along an axis, or where the name g is taken.
+    """
     acting = [i for i, value in enumerate(robot.gravity) if value != 0.0]
     taken = {parameter.name for parameter in robot.parameters}
     value = robot.gravity[acting[0]] if acting else 0.0

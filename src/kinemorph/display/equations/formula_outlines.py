@@ -1,7 +1,7 @@
-"""Equations as outlines of their letters in SVG: no font, no script, and the color of the page's own text.
+"""Equations as SVG outlines of their letters, which need no font and no script and have the color of the page's text.
 
-Set by Matplotlib's mathtext in the lines of `typesetting`. Every letter is outlined once and used where it stands; the
-names of letters hold a digest of the equations, so that two cards on a page do not mix theirs.
+Matplotlib's mathtext typesets the lines of `typesetting`. The outline of every letter is stored once and referenced.
+The ids of letters contain a hash of the equations, so that the ids of two cards on a page differ.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from typing import Any
 from kinemorph.display.equations.equations_of_motion import WrittenEquations
 from kinemorph.display.equations.typesetting import LEADING, POINTS, equation_lines, line_size
 
-SCALE = 1.0  # size on the page over that of a picture of equations
-ROOM = 560.0  # [points] for a line
-COMMANDS = {1: "M", 2: "L", 3: "Q", 4: "C"}  # Matplotlib's codes of a path
+SCALE = 1.0  # size on the page over the size in a picture of equations
+ROOM = 560.0  # width of a line [points]
+COMMANDS = {1: "M", 2: "L", 3: "Q", 4: "C"}  # Matplotlib's path codes and SVG's commands
 
 
 def outlined(equations: WrittenEquations, room: float = ROOM) -> str:
-    """Equations as an SVG element; its text alternative is the equations in Python's syntax."""
+    """The equations as an SVG element with lines of a width `room` [points]; its text alternative has Python syntax."""
     lines = equation_lines(equations, room)
     sizes = [line_size(line) for line in lines]
     steps = [max(0.8 * POINTS * LEADING, 1.3 * height) for _, height, _ in sizes]
@@ -37,7 +37,7 @@ def outlined(equations: WrittenEquations, room: float = ROOM) -> str:
 
 
 class Letters:
-    """Letters that lines have used so far, each under a short name."""
+    """The outlines of the letters that were used so far, each with an id that starts with `digest`."""
 
     def __init__(self, digest: str) -> None:
         self._digest = digest
@@ -45,7 +45,7 @@ class Letters:
         self._numbers: dict[str, int] = {}
 
     def line(self, line: str) -> str:
-        """A line of formula, its baseline at y = 0, y up [points]."""
+        """A line of a formula as SVG, with its baseline at y = 0 and y upward [points]."""
         from matplotlib.font_manager import FontProperties
         from matplotlib.textpath import text_to_path
 
@@ -64,13 +64,13 @@ class Letters:
 
     @property
     def outlines(self) -> str:
-        """The outlines of all letters."""
+        """The SVG definitions of the outlines of all letters used so far."""
         paths = [f'<path id="{self._digest}-{self._numbers[name]}" d="{path}"/>' for name, path in self._paths.items()]
         return f"<defs>{''.join(paths)}</defs>"
 
 
 def _path(points: Any, codes: Any) -> str:
-    """An outline as the data of an SVG path, rounded to hundredths of a letter's size."""
+    """A Matplotlib path (points and codes) as the data of an SVG path, rounded to hundredths of a letter's size."""
     from matplotlib.path import Path
 
     parts = []

@@ -1,8 +1,8 @@
-"""Equations as a picture, set by Matplotlib's mathtext: no LaTeX installation is needed.
+"""Equations as a picture, typeset by Matplotlib's mathtext: no LaTeX installation is needed.
 
-Lines are measured as they will be set. One that is too long is continued, broken before a plus or minus outside
-all brackets where it can be, else inside one; a long fraction is written with a slash so that it can be broken, too.
-What cannot be broken at all is set smaller. No formula loses its end.
+A line that is too long is broken before a plus or minus, outside all brackets where possible, else inside one. A long
+fraction is written with a slash so that it can be broken too. A line that cannot be broken gets a smaller font. No
+formula is cut off.
 """
 
 from __future__ import annotations
@@ -10,35 +10,32 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from kinemorph.codegen.backends.text.latex import latex
 from kinemorph.codegen.reading.expression_tree import Tree
-from kinemorph.display.canvas import INK, PALE, blank
+from kinemorph.display.canvas import INK, PALE, Figure, blank
 from kinemorph.display.equations.equations_of_motion import WrittenEquations
 from kinemorph.errors import UnsupportedError
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
 POINTS = 15.0  # font size
 LEADING = 2.35  # line height over font size
-LEAST_FILL = 0.3  # of a line, for a break outside all brackets to be preferred to one inside
-LONG_FRACTION = 110  # characters of source above or below the bar, from which on a fraction is written with a slash
+LEAST_FILL = 0.3  # a line is broken outside all brackets if it is filled to at least this fraction
+LONG_FRACTION = 110  # a fraction with more characters of source above or below the bar is written with a slash
 BRACKET = re.compile(r"\\(left|right)\s*(?:\\[a-z]+|.)")
 PAIRED = re.compile(r"\\(left|right)(?![a-z])\s*")
 MARKS = re.compile(rf"{BRACKET.pattern}|\\[a-zA-Z]+|[{{}}]|(?<= )[+-](?= )")
 
 
 class Piece(NamedTuple):
-    """A part of a formula that stays together, and how many brackets are open where it begins."""
+    """A part of a formula that is not broken, and the number of brackets that are open at its start."""
 
     text: str
     depth: int
 
 
 def draw_equations(equations: WrittenEquations, *, title: str | None = None, width: float = 11.0) -> Figure:
-    """The equations as a picture of a width in inches, long sums in several lines, with a legend below."""
+    """A figure of the equations, `width` [inch] wide, with long sums on several lines and a legend below."""
     room = 72.0 * (width - 0.9)
     lines = equation_lines(equations, room)
     legend = _filled([line.replace("^2", "²") for line in equations.legend], round(13 * width))
@@ -57,13 +54,13 @@ def draw_equations(equations: WrittenEquations, *, title: str | None = None, wid
 
 
 def equation_lines(equations: WrittenEquations, room: float) -> list[str]:
-    """All equations in lines for mathtext, none of them wider than the room [points] where it can be broken."""
+    """All equations as lines for mathtext, broken so that they are not wider than `room` [points] where possible."""
     lines: list[str] = []
     for program, written in zip(equations.programs, equations.written, strict=True):
         if program.blocks:
             raise UnsupportedError(
-                f"the equations of '{program.name}' hold {program.blocks[0].label}, and a picture sets no matrices. "
-                "Take their `latex` or `text`."
+                f"the equations of '{program.name}' contain {program.blocks[0].label}, and a picture cannot show "
+                "matrices. Use their `latex` or `text`."
             )
         rows = [(symbol.latex, tree) for symbol, tree in written.definitions]
         rows += list(zip(equations.entry_names(program), written.trees, strict=True))
@@ -73,7 +70,7 @@ def equation_lines(equations: WrittenEquations, room: float) -> list[str]:
 
 
 def _broken(name: str, tree: Tree, room: float) -> list[str]:
-    """`name = formula` in as many lines as the room [points] asks for; a line that continues is indented."""
+    """`name = formula`, broken into lines of a width `room` [points]; continued lines are indented."""
     waiting = _pieces(tree)
     lines: list[str] = []
     front = f"{name} ="
@@ -86,9 +83,12 @@ def _broken(name: str, tree: Tree, room: float) -> list[str]:
 
 
 def _fitting(front: str, pieces: Sequence[Piece], room: float) -> int:
-    """How many pieces go into a line: all, or as many as end before the shallowest bracket that is far enough."""
+    """The number of pieces for the next line of a width `room` [points], which starts with the text `front`.
+
+    A line that is not the last ends where the fewest brackets are open, if it is filled to LEAST_FILL there.
+    """
     widths = [_width(front)]
-    for piece in pieces:  # a first guess; brackets make lines a little longer or shorter than their pieces
+    for piece in pieces:  # an estimate: with brackets, a line is a little longer or shorter than the sum of its pieces
         widths.append(widths[-1] + _width(PAIRED.sub("", piece.text)))
         if widths[-1] > room:
             break
@@ -102,7 +102,7 @@ def _fitting(front: str, pieces: Sequence[Piece], room: float) -> int:
 
 
 def _line(front: str, pieces: Sequence[Piece]) -> str:
-    """Pieces in a line; a bracket that opens in it and closes in another, or the reverse, gets an unseen partner."""
+    """The pieces as one line; a bracket whose partner is on another line gets an invisible partner on this one."""
     body, depth, least = "".join(piece.text for piece in pieces), 0, 0
     for mark in BRACKET.finditer(body):
         depth += 1 if mark[1] == "left" else -1
@@ -111,8 +111,8 @@ def _line(front: str, pieces: Sequence[Piece]) -> str:
 
 
 def _pieces(tree: Tree) -> list[Piece]:
-    """A formula, cut before every plus and minus that stands in no fraction, root or exponent."""
-    # mathtext sets no space before a function, so it is put in
+    """A formula as pieces, split before every plus and minus outside fractions, roots and exponents."""
+    # mathtext puts no space before a function, so it is added
     formula = re.sub(r"(?<=[\w}] )\\(?=sin|cos|tan|ln|arc)", r"\\,\\", _slashed(latex(tree)))
     cuts = [(0, 0), *_cuts(formula)]
     ends = [*(start for start, _ in cuts[1:]), len(formula)]
@@ -120,7 +120,7 @@ def _pieces(tree: Tree) -> list[Piece]:
 
 
 def _cuts(formula: str) -> list[tuple[int, int]]:
-    """Where a formula may be broken, and how many brackets are open there."""
+    """(position, number of open brackets) of every place where a LaTeX formula may be broken."""
     found, braces, depth = [], 0, 0
     for mark in MARKS.finditer(formula):
         braces += {"{": 1, "}": -1}.get(mark[0], 0)
@@ -131,7 +131,7 @@ def _cuts(formula: str) -> list[tuple[int, int]]:
 
 
 def _slashed(formula: str) -> str:
-    """A formula with its long fractions written as (above) / (below)."""
+    """The LaTeX formula with its long fractions written as (numerator) / (denominator)."""
     start = formula.find(r"\frac{")
     if start < 0:
         return formula
@@ -147,23 +147,23 @@ def _slashed(formula: str) -> str:
 
 
 def _closing(formula: str, start: int) -> int:
-    """The place of the brace that closes the one at `start`."""
+    """The index of the brace that closes the one at index `start`."""
     depth = 0
     for place in range(start, len(formula)):
         depth += {"{": 1, "}": -1}.get(formula[place], 0)
         if depth == 0:
             return place
-    raise ValueError(f"no brace closes the one at {start} of '{formula}'")
+    raise ValueError(f"the brace at index {start} of '{formula}' is never closed")
 
 
 def _width(line: str) -> float:
-    """The width of a line of formula [points]."""
+    """The width of a line of a formula [points]."""
     return line_size(line)[0]
 
 
 @lru_cache(maxsize=4096)
 def line_size(line: str) -> tuple[float, float, float]:
-    """Width, height and depth below the baseline of a line of formula [points]; the height contains the depth."""
+    """(width, height, depth below the baseline) of a line of a formula [points]; the height includes the depth."""
     from matplotlib.font_manager import FontProperties
     from matplotlib.textpath import text_to_path
 
@@ -173,7 +173,7 @@ def line_size(line: str) -> tuple[float, float, float]:
 
 
 def _filled(items: Sequence[str], columns: int) -> list[str]:
-    """Items side by side in lines of at most so many characters."""
+    """The items side by side on lines of at most `columns` characters."""
     lines = [""]
     for item in items:
         joined = f"{lines[-1]}     {item}".strip()

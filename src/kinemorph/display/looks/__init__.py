@@ -1,6 +1,6 @@
-"""What robots look like: surfaces for shapes, shapes for bodies without any, good configurations.
+"""What robots look like: surfaces of shapes, simple shapes for bodies that have none, configurations that look good.
 
-solids           shapes as facets
+solids           the surface of each shape, as facets
 outlines         the shapes of a body: its own, mesh files, or simple ones where it has none
 poses            poses of all bodies in many configurations
 postures         the configuration in which a robot without a run is shown

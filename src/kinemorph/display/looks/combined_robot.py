@@ -1,14 +1,13 @@
-"""One robot that stands for all robots of a run with docking events: it has all their bodies, each free on its own.
+"""One robot that stands for all robots of a run with docking events: it has all their bodies, each on a free joint.
 
-Robots that dock have other joints than before, and so other coordinates; their bodies keep names and shapes. What shows
-such a run poses the bodies, and a robot of free bodies is posed like any other.
+When robots dock, their joints and so their coordinates change, but their bodies keep names and shapes. With a free
+joint for each body, one configuration poses all bodies at any time, so such a run is shown like any other.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -22,27 +21,22 @@ from kinemorph.model.joint import Joint
 from kinemorph.model.robot import Frame, Robot
 from kinemorph.model.shapes import Shape
 from kinemorph.model.topology import WORLD
+from kinemorph.plants.kept_with import kept_with
 from kinemorph.simulation.results.body_poses import body_poses, run_robots
 from kinemorph.simulation.results.trajectory import Trajectory
 
-_COMPANIES: WeakKeyDictionary[Trajectory, Robot] = WeakKeyDictionary()
 
-
+@kept_with
 def robot_of(trajectory: Trajectory) -> Robot:
     """The robot of a run; for a run with docking events, the robot that stands for all its robots."""
     robots = run_robots(trajectory)
-    if len(robots) == 1:
-        return robots[0]
-    found = _COMPANIES.get(trajectory)
-    if found is None:
-        found = _COMPANIES[trajectory] = _company(trajectory, robots)
-    return found
+    return robots[0] if len(robots) == 1 else _combined(trajectory, robots)
 
 
 def configurations(trajectory: Trajectory, times: Array | None = None) -> Array:
     """Configurations of `robot_of` a run at times [s] within it, or at its samples, shape (n, nq).
 
-    A body that is gone stays where it was last, and one that is still to come waits where it will be.
+    At times when a body does not exist, it has its last pose before, or else its first pose after.
     """
     if len(trajectory.stretches) == 1:
         return trajectory.q if times is None else trajectory.at(times).q
@@ -53,13 +47,14 @@ def configurations(trajectory: Trajectory, times: Array | None = None) -> Array:
         if len(here):
             rows = here[np.maximum(np.searchsorted(here, np.arange(len(poses)), side="right") - 1, 0)]
             poses[:, body] = poses[rows, body]
-        else:  # at no time that is asked for
+        else:  # the body exists at none of the times
             poses[:, body] = np.eye(4)
     turns = without_jumps(quaternions_of(poses[..., :3, :3]))
     return np.concatenate([poses[..., :3, 3], turns], axis=2).reshape(len(poses), -1)
 
 
-def _company(trajectory: Trajectory, robots: tuple[Robot, ...]) -> Robot:
+def _combined(trajectory: Trajectory, robots: tuple[Robot, ...]) -> Robot:
+    """A robot with all bodies and frames of `robots`, each body on its own free joint."""
     first = robots[0]
     size = extent_of(first, Poses(first, trajectory.stretches[0].segments[0].q[:1]))
     bodies: dict[str, Body] = {}
@@ -94,5 +89,5 @@ def _free(body: str) -> Joint:
 
 
 def _painted(shape: Shape, color: Any) -> Any:
-    """A shape in the color that it has on its first robot: a body keeps its color wherever it is docked later."""
+    """The shape in the color that it has on its first robot, so that docking never changes a body's color."""
     return replace(shape, color=(*own_color(shape, color), *shape.color[3:]))

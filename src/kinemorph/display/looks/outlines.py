@@ -1,10 +1,10 @@
-"""What to draw where the model says nothing: links for bodies without shapes, mounts for joints on the ground.
+"""Simple shapes where the model has none: links for bodies without shapes, mounts for joints on the ground.
 
-A link is tapered rods from the body's joint to every joint and frame that sits on it and, where none passes by, to the
-center of mass. Its joint has the shape of its kind: a barrel along the axis of a hinge, a sleeve on a slide, a ball.
-Around the center of mass stands, translucent, the uniform cuboid with the body's mass and inertia; one that is large
-beside the robot is drawn smaller, and one that is all there is of a body is solid. Along a slide lies a rail, and the
-ground end of a hinge gets a bracket.
+A link consists of tapered rods from the body's joint to every other joint and frame on the body, and to the center of
+mass where no rod passes near it. The shape of a joint depends on its kind: a cylinder along the axis of a revolute
+joint, a box on a prismatic joint, a ball for a spherical joint. The body's mass is shown as a translucent box: the
+uniform cuboid with the same mass and inertia, reduced where it is large compared with the robot, and opaque where the
+body has no other shape. A prismatic joint gets a rail, and a joint on the ground a bracket.
 """
 
 from __future__ import annotations
@@ -26,32 +26,32 @@ from kinemorph.model.robot import Robot
 from kinemorph.model.shapes import GRAPHITE, STEEL, Box, Color, Cylinder, Frustum, Line, Mesh, MeshFile, Shape, Sphere
 from kinemorph.model.topology import WORLD
 
-# sizes as parts of the robot's extent
+# sizes as fractions of the robot's extent
 ROOT, TIP = 0.017, 0.010  # radii of a link at its joint and at its end
 BALL = 0.023  # radius of a joint
-BARREL = (0.021, 0.052)  # radius and length of a hinge
-SLEEVE = (0.042, 0.042, 0.07)  # edges of a slide, the last one along its axis
-POINT_MASS = 0.03  # radius of a body without extent
-LEAST_EDGE, LARGEST_EDGE = 0.04, 0.4  # of the cuboid that stands for an inertia
-ASIDE = 0.03  # distance from which on a center of mass is not on a link
+BARREL = (0.021, 0.052)  # radius and length of a revolute joint
+SLEEVE = (0.042, 0.042, 0.07)  # edges of a prismatic joint, the last one along its axis
+POINT_MASS = 0.03  # radius of the ball that shows a point mass
+LEAST_EDGE, LARGEST_EDGE = 0.04, 0.4  # edges of the cuboid that shows an inertia
+ASIDE = 0.03  # a center of mass farther than this from all rods gets a rod of its own
 
-MESH_FACES = 2_000  # a mesh file is drawn with at most so many triangles
+MESH_FACES = 2_000  # the most triangles with which a mesh file is drawn
 GLASS = (*STEEL, 0.22)
 
 
 def shapes_of(
     robot: Robot, body: Body, size: float, *, masses: bool = True, faces: int = MESH_FACES
 ) -> Sequence[Shape]:
-    """A body's own shapes, or automatic ones. `size` [m] is the extent of the robot.
+    """A body's own shapes, or automatic ones where it has none. `size` [m] is the extent of the robot.
 
-    Mesh files are read here, with at most so many faces each.
+    Mesh files are read here and simplified to at most `faces` triangles each. `masses` as in `automatic_shapes`.
     """
     seen = [shape if not isinstance(shape, MeshFile) else read_mesh(shape, faces)[0] for shape in body.shapes]
     return [shape for shape in seen if shape is not None] or automatic_shapes(robot, body, size, masses=masses)
 
 
 def read_mesh(shape: MeshFile, faces: int = MESH_FACES) -> tuple[Mesh | None, str]:
-    """A mesh file as a surface that is coarse enough to draw; None with the reason where it cannot be read."""
+    """(mesh with at most `faces` triangles, ""), or (None, the reason) where the file cannot be read."""
     try:
         return surface(shape, faces=faces), ""
     except (ModelError, MissingExtraError) as error:
@@ -59,7 +59,7 @@ def read_mesh(shape: MeshFile, faces: int = MESH_FACES) -> tuple[Mesh | None, st
 
 
 def warn_of_meshes(robot: Robot) -> None:
-    """One warning for all mesh files that cannot be drawn."""
+    """Warns once about all mesh files of a robot that cannot be read and so are not drawn."""
     reasons = [read_mesh(shape)[1] for body in robot.bodies for shape in body.shapes if isinstance(shape, MeshFile)]
     lost = [reason for reason in reasons if reason]
     if lost:
@@ -69,9 +69,10 @@ def warn_of_meshes(robot: Robot) -> None:
 
 
 def automatic_shapes(robot: Robot, body: Body, size: float, *, masses: bool = True) -> list[Shape]:
-    """Rods to the joints and frames on a body, its joint, and its mass as a translucent cuboid.
+    """Simple shapes of a body: rods to its joints and frames, its own joint, and its mass as a translucent cuboid.
 
-    Without `masses`, for scenes that show inertia as a layer, a body that is a rod or two has no cuboid.
+    With masses=False, for scenes that show inertia as a layer, a body drawn as one or two rods gets no cuboid.
+    `size` [m] is the extent of the robot.
     """
     joint = robot.parent_joint[body.name]
     root = _point(evaluate_all(joint.child_placement).p)
@@ -94,7 +95,10 @@ def automatic_shapes(robot: Robot, body: Body, size: float, *, masses: bool = Tr
 
 
 def joint_shapes(joint: Joint, size: float) -> list[Shape]:
-    """What a joint looks like on its child, by its kind: see JOINT_SHAPES."""
+    """The shapes that show a joint, in the frame of its child body, by its kind (see JOINT_SHAPES).
+
+    `size` [m] is the extent of the robot.
+    """
     T = evaluate_all(joint.child_placement)
     R, p = np.array(T.R, dtype=float), _triple(_point(T.p))
     axes = [R @ np.array(axis, dtype=float) for axis in joint.axes[: joint.table.axes]]
@@ -126,11 +130,13 @@ JOINT_SHAPES: dict[str, Callable[[Pose, float], Shape]] = {
     "point_on_line": _ball,
     "point_on_plane": _ball,
 }
-SLIDES = ("prismatic", "point_on_line")  # they run along a rail
+SLIDES = ("prismatic", "point_on_line")  # kinds of joints that are drawn with a rail
 
 
 def _mass(body: Body, mass: float, com: Array, size: float, color: Color) -> list[Shape]:
-    """The uniform cuboid with a body's mass and inertia, shrunk to LARGEST_EDGE; a ball for a point mass."""
+    """The uniform cuboid with a body's mass and inertia, with edges limited to the range from LEAST_EDGE to
+    LARGEST_EDGE; a ball for a point mass; nothing without mass. `com` (3,) is the center of mass [m].
+    """
     if mass <= 0.0:
         return []
     edges, axes = inertia_box(body)
@@ -154,7 +160,7 @@ def inertia_box(body: Body) -> tuple[Array, Array]:
 
 
 def _link(start: Array, end: Array, size: float) -> list[Shape]:
-    """A tapered rod between two points, with a round end."""
+    """A tapered rod between two points (3,) [m], with a round end."""
     length = float(np.linalg.norm(end - start))
     R = _rows(z_toward((end - start) / length))
     rod = Frustum(ROOT * size, TIP * size, length, Pose(R, _triple(0.5 * (start + end))))
@@ -162,7 +168,7 @@ def _link(start: Array, end: Array, size: float) -> list[Shape]:
 
 
 def _distance(point: Array, start: Array, end: Array) -> float:
-    """How far a point is from the line between two points."""
+    """The distance [m] of a point from the line segment between two points."""
     along = end - start
     share = np.clip((point - start) @ along / max(float(along @ along), 1e-300), 0.0, 1.0)
     return float(np.linalg.norm(point - start - share * along))
@@ -181,7 +187,7 @@ def _triple(values: Array) -> tuple[float, float, float]:
 
 
 def mounts(robot: Robot, size: float) -> list[Shape]:
-    """Shapes on the ground for the joints that start there: a bracket for a hinge, a rail for a slide."""
+    """Shapes on the ground for the joints whose parent is the world: a rail for a prismatic joint, else a bracket."""
     made: list[Shape] = []
     for joint in (*robot.joints, *robot.loops):
         if joint.parent == WORLD and joint.nv and joint.kind not in ("free", "planar", "point_on_plane"):
@@ -195,7 +201,7 @@ def _bracket(joint: Joint, size: float) -> Shape:
 
 
 def _rail(joint: Joint, size: float) -> Shape:
-    """A line along the axis, as long as the limits say or as the robot is wide."""
+    """A line along a joint's axis between its position limits, cut off at 0.6 of the robot's extent `size` [m]."""
     reach = 0.6 * size
     low, high = (float(np.clip(limit, -reach, reach)) for limit in (joint.lower[0], joint.upper[0]))
     placement = evaluate_all(joint.placement)
@@ -204,9 +210,9 @@ def _rail(joint: Joint, size: float) -> Shape:
 
 
 def extent(robot: Robot, poses: dict[str, Pose]) -> float:
-    """The size of a robot [m]: the diagonal of the box round its joints, centers of mass and frames.
+    """The size of a robot [m]: the diagonal of the box around its joints, centers of mass and frames.
 
-    Where all these are one point, the largest inertia gives the size.
+    Where all of these coincide, the size follows from the largest inertia. `poses` are by body and frame name.
     """
     points: list[Array] = []
     for body in robot.bodies:

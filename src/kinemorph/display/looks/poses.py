@@ -1,4 +1,4 @@
-"""Poses of a robot's bodies and frames in many configurations at once: the kinematics of everything else, on arrays."""
+"""Poses of a robot's bodies and frames in many configurations at once, by the package's kinematics run on arrays."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from kinemorph.model.robot import Robot
 
 
 class Poses:
-    """Poses of bodies and declared frames in many configurations: R (n, 3, 3) and p (n, 3) [m] by name."""
+    """Poses of bodies and declared frames in n configurations: R[name] (n, 3, 3) and p[name] (n, 3) [m]."""
 
     def __init__(self, robot: Robot, q: npt.ArrayLike) -> None:
         values = np.atleast_2d(np.asarray(q, dtype=float))
@@ -25,7 +25,8 @@ class Poses:
             raise ShapeError(f"q has shape {values.shape}, expected (n, {robot.nq}) for robot '{robot.name}'.")
         if not np.isfinite(values).all():
             row, entry = np.argwhere(~np.isfinite(values))[0]
-            raise ShapeError(f"q: coordinate '{robot.q_names[entry]}' of row {row} is not finite; expected numbers.")
+            name = robot.q_names[entry]
+            raise ShapeError(f"q: coordinate '{name}' in row {row} is not finite; expected finite numbers.")
         self.count = len(values)
         names = [*robot.body_names, *(frame.name for frame in robot.frames)]
         found = forward_kinematics(resolve(robot), list(values.T), names)
@@ -33,13 +34,13 @@ class Poses:
         self.p = {name: self._stacked(pose.p, (3,)) for name, pose in zip(names, found, strict=True)}
 
     def _stacked(self, entries: Any, shape: tuple[int, ...]) -> Array:
-        """Entries that are numbers or arrays over the configurations, as one array."""
+        """One array (n, *shape) of nested entries, each a number or an array (n,) over the configurations."""
         flat = [entry for row in entries for entry in (row if isinstance(row, (tuple, list)) else (row,))]
         stacked = np.stack([np.broadcast_to(np.asarray(entry, dtype=float), (self.count,)) for entry in flat], axis=-1)
         return stacked.reshape(self.count, *shape)
 
     def at(self, number: int) -> dict[str, Pose]:
-        """All poses of one configuration, as matrices of floats."""
+        """The poses in the configuration with index `number`, by body and frame name."""
         return {
             name: Pose(tuple(map(tuple, R[number].tolist())), tuple(self.p[name][number].tolist()))
             for name, R in self.R.items()
@@ -47,5 +48,5 @@ class Poses:
 
 
 def extent_of(robot: Robot, poses: Poses, number: int = 0) -> float:
-    """The size of a robot [m] in one of the configurations."""
+    """The size of a robot [m] in the configuration with index `number`."""
     return outlines.extent(robot, poses.at(number))

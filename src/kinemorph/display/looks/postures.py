@@ -1,6 +1,6 @@
-"""The configuration in which a robot without a run is shown: the one asked for, or one that shows it well.
+"""The configuration in which a robot without a run is shown: the requested one, or a typical one.
 
-A robot is shown well with bent knees rather than straight legs.
+A legged robot, for instance, is shown with bent knees rather than straight legs.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from kinemorph.model.configuration import neutral
 from kinemorph.model.robot import Robot
 from kinemorph.words import did_you_mean
 
-# joint angles that show a robot well, by the ending of the joint's name [rad]
+# joint coordinates [rad or m] in which each robot is shown, by the ending of the joint's name
 STANCE: dict[str, dict[str, float]] = {
     "pendulum": {"q1": 0.6},
     "double_pendulum": {"q1": 0.5, "q2": 0.6},
@@ -36,7 +36,7 @@ STANCE: dict[str, dict[str, float]] = {
 
 
 def stance(robot: Robot) -> Array:
-    """A configuration that shows a robot well, shape (nq,): bent knees, free bases with their lowest frame at z = 0."""
+    """A typical configuration of a robot, shape (nq,): knees bent, and the lowest frame of a free base at z = 0."""
     q = neutral(robot)
     for ending, angle in STANCE.get(robot.name, {}).items():
         for joint in robot.joints:
@@ -54,7 +54,11 @@ def stance(robot: Robot) -> Array:
 
 
 def posture(robot: Robot, q: Any = None, start: Any = None) -> Array:
-    """The configuration (nq,) that `q` gives, in order or by names of coordinates; without q, that of `start`."""
+    """The configuration (nq,) that `q` gives, as numbers in order or as {coordinate name: value}.
+
+    Coordinates that `q` does not name, and all of them where `q` is None, come from `start` (nq,), or from `stance`
+    where there is no `start`.
+    """
     usual = np.array(start, dtype=float) if start else stance(robot)
     if q is None:
         return usual
@@ -64,12 +68,12 @@ def posture(robot: Robot, q: Any = None, start: Any = None) -> Array:
     for joint in robot.joints:
         own = values[robot.q_slice(joint.name)]
         if not all(own[first : first + 4].any() for first in joint.table.quaternions):
-            raise ShapeError(f"q: the quaternion of '{joint.name}' is zero; expected a rotation, as (1, 0, 0, 0).")
+            raise ShapeError(f"q: the quaternion of '{joint.name}' is zero; expected a rotation such as (1, 0, 0, 0).")
     return values
 
 
 def _named(robot: Robot, q: Mapping[Any, Any], usual: Array) -> Array:
-    """The configuration `usual` with the coordinates that `q` gives by name."""
+    """The configuration `usual` (nq,) with the coordinates replaced that `q` gives by name."""
     values = usual.copy()
     for name, value in q.items():
         if name not in robot.q_names:
@@ -88,4 +92,4 @@ def _numbers(q: Any) -> Array:
     try:
         return np.asarray(q, dtype=float)
     except (TypeError, ValueError):
-        raise ShapeError(f"q is {str(q)[:60]!r}; expected numbers, in order or by name.") from None
+        raise ShapeError(f"q is {str(q)[:60]!r}; expected numbers in order, or {{coordinate name: number}}.") from None

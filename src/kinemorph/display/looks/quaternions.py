@@ -10,7 +10,7 @@ from kinemorph.algebra.arrays import Array
 def quaternions_of(R: Array) -> Array:
     """Unit quaternions (..., 4) of rotation matrices (..., 3, 3).
 
-    Of the four ways to the same quaternion (Shepperd, 1978) each matrix takes the one with the largest divisor.
+    Of the four formulas for the same quaternion (Shepperd, 1978), the one with the largest divisor is used.
     """
     trace = np.trace(R, axis1=-2, axis2=-1)
     diagonal = np.diagonal(R, axis1=-2, axis2=-1)
@@ -30,7 +30,7 @@ def quaternions_of(R: Array) -> Array:
 
 
 def without_jumps(quaternions: Array) -> Array:
-    """Orientations (n, ..., 4) with signs such that no quaternion jumps to its negative; the first has w >= 0."""
+    """Quaternions (n, ..., 4) over time with signs chosen so that none jumps to its negative; the first has w >= 0."""
     first = np.where(quaternions[:1, ..., :1] < 0.0, -1.0, 1.0)
     turns = np.where(np.sum(quaternions[1:] * quaternions[:-1], axis=-1, keepdims=True) < 0.0, -1.0, 1.0)
     signs = np.cumprod(np.concatenate([first, turns]), axis=0)
@@ -39,7 +39,7 @@ def without_jumps(quaternions: Array) -> Array:
 
 
 def rotated(quaternions: Array, vectors: Array) -> Array:
-    """Vectors (..., 3) turned by unit quaternions (..., 4)."""
+    """Vectors (..., 3) rotated by unit quaternions (..., 4)."""
     w, u = quaternions[..., :1], quaternions[..., 1:]
     across = 2.0 * _cross(u, vectors)
     turned: Array = vectors + w * across + _cross(u, across)
@@ -47,6 +47,6 @@ def rotated(quaternions: Array, vectors: Array) -> Array:
 
 
 def _cross(a: Array, b: Array) -> Array:
-    """The cross product of vectors (..., 3), entry by entry: NumPy's own takes several times as long."""
+    """The cross product of vectors (..., 3), entry by entry: several times faster than `numpy.cross`."""
     (ax, ay, az), (bx, by, bz) = np.moveaxis(a, -1, 0), np.moveaxis(b, -1, 0)
     return np.stack([ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx], axis=-1)

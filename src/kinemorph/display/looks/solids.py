@@ -1,7 +1,7 @@
 """Shapes as surfaces: every shape of the model becomes an array of four-cornered facets.
 
-A facet is four points, counted so that its normal points outward; a triangle repeats its last point. Round solids are
-surfaces of revolution: an outline of (radius, z) points from bottom to top, turned about z.
+A facet has four corners, ordered so that its normal points outward; a triangle repeats its last corner. Round solids
+are surfaces of revolution: a profile of (radius, z) points from bottom to top, turned about z.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ NOTHING: Array = np.zeros((0, 4, 3))
 
 
 class Grain(NamedTuple):
-    """How fine a surface is: facets around a round solid, and points on a quarter of an arc.
+    """How fine a surface is: `sides` facets around a round solid, `arc` points along a quarter circle.
 
     Lines become tubes of radius `thickness` [m].
     """
@@ -49,12 +49,12 @@ def opacity(shape: Shape) -> float:
 
 
 def moved(surface: Array, R: Array, p: Array) -> Array:
-    """Facets carried by a pose: R x + p for every corner x."""
+    """Facets (n, 4, 3) [m] moved by a pose: R x + p for every corner x."""
     return surface @ R.T + p
 
 
 def tube(start: Array, end: Array, grain: Grain) -> Array:
-    """A closed tube with round ends between two points [m]."""
+    """A closed tube with round ends between two points (3,) [m], as facets (n, 4, 3); its radius is grain.thickness."""
     along = end - start
     length = float(np.linalg.norm(along))
     if length < 1e-12:
@@ -72,7 +72,7 @@ def normals(surface: Array) -> Array:
 
 
 def revolved(profile: Profile, grain: Grain) -> Array:
-    """The surface of an outline turned about z."""
+    """The surface of revolution of a profile about z, as facets (n, 4, 3) [m]."""
     angle = np.linspace(0.0, 2.0 * np.pi, grain.sides + 1)
     r, z = np.array(profile).T
     ring = np.stack([np.outer(r, np.cos(angle)), np.outer(r, np.sin(angle)), np.outer(z, np.ones_like(angle))], axis=-1)
@@ -82,7 +82,7 @@ def revolved(profile: Profile, grain: Grain) -> Array:
 def wire(line: Array, radius: float, sides: int) -> Array:
     """A closed round wire along a line (n, 3) [m], flat at both ends.
 
-    Its rings turn as little as they can from one point of the line to the next.
+    It is not twisted: its rings turn as little as possible from one point of the line to the next.
     """
     along = np.gradient(line, axis=0)
     along /= np.linalg.norm(along, axis=1, keepdims=True)
@@ -112,11 +112,11 @@ def ribbon(line: Array, thickness: float, width: float) -> Array:
     return np.concatenate([*walls, ring[:1], ring[-1:, ::-1]])
 
 
-# ── outlines of round solids ──────────────────────────────────────────────────────────────────────────────────────────
+# ── profiles of round solids ──────────────────────────────────────────────────────────────────────────────────────────
 
 
 def _arc(radius: float, z: float, first: float, last: float, grain: Grain) -> Profile:
-    """A quarter or half circle about (0, z), from angle `first` to `last` above the horizontal."""
+    """An arc about (0, z), from angle `first` to `last` [rad] above the horizontal."""
     return [(radius * np.cos(a), z + radius * np.sin(a)) for a in np.linspace(first, last, grain.arc)]
 
 
@@ -149,7 +149,7 @@ def _box(box: Box, grain: Grain) -> Array:
 
 
 def _triangle(triangle: Triangle, grain: Grain) -> Array:
-    """The facets of both sides, so that one always faces the viewer."""
+    """One facet for each side of a triangle, so that one always faces the viewer."""
     a, b, c = (np.array(evaluate_all(corner), dtype=float) for corner in (triangle.a, triangle.b, triangle.c))
     return np.array([[a, b, c, c], [c, b, a, a]])
 
@@ -177,9 +177,9 @@ SURFACES: dict[type[Any], Callable[[Any, Grain], Array]] = {
 
 
 def z_toward(direction: Array) -> Array:
-    """A rotation, shape (3, 3), that carries z onto a unit vector."""
+    """A rotation matrix (3, 3) that turns the z axis to a unit vector (3,)."""
     x, y, z = (float(value) for value in direction)
-    # x across it and the world axis that it leans on least
+    # x is perpendicular to the direction and to the world axis that is farthest from it
     side = min(((abs(x), 0, (0.0, -z, y)), (abs(y), 1, (z, 0.0, -x)), (abs(z), 2, (-y, x, 0.0))))[2]
     length = math.hypot(*side)
     a, b, c = (value / length for value in side)

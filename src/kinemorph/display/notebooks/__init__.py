@@ -1,9 +1,9 @@
-"""What notebooks show: cards with a picture and tables, without a script.
+"""Cards for Jupyter notebooks: HTML with a picture and tables, without scripts.
 
 card_of         the card of any object, by its type
-model_cards     robots, systems, dynamics, plants; small equations
-module_cards    assemblies and kinds of modules
-run_cards       runs, with sparklines
-verdict_cards   verifications, audits, poles, equilibria
-thumbnails      small pictures
+model_cards     cards of robots, systems, dynamics and plants, with the equations of small robots
+module_cards    cards of assemblies and kinds of modules
+run_cards       cards of runs, with small curves
+verdict_cards   cards of verifications, audits, poles and equilibria
+thumbnails      the small pictures on the cards
 """

@@ -1,6 +1,6 @@
-"""`card_of`: what a notebook shows for a model or a result, chosen by its type.
+"""`card_of`: the HTML card that a notebook shows for a model or a result, chosen by its type.
 
-A type of your own gets a card by `card_of.register`: a function from the object to HTML.
+`card_of.register` adds a card for a type of your own: a function from the object to HTML.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from kinemorph.display.notebooks.verdict_cards import audit_card, equilibrium_ca
 
 @singledispatch
 def card_of(subject: object) -> str:
-    """The card of an object as HTML; where its type has none, its text."""
+    """The card of an object as HTML; its plain text where its type has no card."""
     return f"<pre>{escaped(str(subject))}</pre>"
 
 

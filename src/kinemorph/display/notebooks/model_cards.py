@@ -1,12 +1,11 @@
-"""What a notebook shows for a robot, a system, its dynamics and its plant: a card with a picture and tables.
+"""Notebook cards of robots, systems, dynamics and plants: a picture and tables.
 
-The classes of the rooms below have one-line methods `_repr_html_` that call a function here; runs and verdicts are in
-`run_cards` and `verdict_cards`. A card never computes what was not asked for before: the functions of a Dynamics are
-listed with what is known of them, and nothing is traced or compiled for it. The equations of small robots are the one
-exception, and bounded (`small_equations`).
+The classes have methods `_repr_html_` that call these functions. A card never starts an expensive computation: it lists
+the functions of a Dynamics that exist already, and traces or compiles none. The only exception are the equations of
+small robots, whose size is limited (`small_equations`).
 
-HTML or LaTeX? Front ends that get both show the HTML. Some of them typeset formulas in it, others show their source,
-so a card holds equations as outlines (`formula_outlines`); `_repr_latex_` serves those that print, as nbconvert to PDF.
+Notebooks that receive HTML and LaTeX show the HTML. Some typeset formulas in HTML, others show their source, so a card
+has equations as SVG outlines (`formula_outlines`). `_repr_latex_` serves printing, for instance nbconvert to PDF.
 """
 
 from __future__ import annotations
@@ -48,17 +47,18 @@ from kinemorph.model.system import System
 from kinemorph.plants.programs import Plant
 from kinemorph.plants.user_laws import Column
 
-MOST_DOF = 3  # of a robot whose equations are shown unasked
-MOST_BODIES = 12  # fixed ones count: they are work, too
-MOST_TRACED = 250  # operations of a program that is written as equations
-MOST_WRITTEN = 160  # operations of equations that are shown
-NAMED = 6  # columns of a plant that are named
+# equations of motion are shown on a card up to these sizes
+MOST_DOF = 3  # degrees of freedom of the robot
+MOST_BODIES = 12  # bodies of the robot, including those with fixed joints
+MOST_TRACED = 250  # operations of the traced program
+MOST_WRITTEN = 160  # operations of the written equations
+NAMED = 6  # columns of a plant that are listed by name
 
 _EQUATIONS = Kept()
 
 
 def pictured(picture: Picture, says: str) -> tuple[str, str]:
-    """(the picture as HTML, a note below the card); each "" where there is none."""
+    """(the HTML of a picture, the HTML of its note), each "" where there is none; `says` is its alternative text."""
     shown = picture_of(picture.source, picture.width, says) if picture.source else ""
     return shown, note(picture.note) if picture.note else ""
 
@@ -67,13 +67,13 @@ def pictured(picture: Picture, says: str) -> tuple[str, str]:
 
 
 def robot_card(robot: Robot) -> str:
-    """A robot: its picture, joints, bodies, frames, loops, couplings and parameters."""
+    """The card of a robot: its picture, joints, bodies, frames, loops, couplings and parameters."""
     picture, why = pictured(robot_picture(robot), f"the robot {robot.name}")
     return card("Robot", robot.name, robot_figures(robot), [*robot_parts(robot), why], picture=picture)
 
 
 def robot_figures(robot: Robot) -> list[str]:
-    """The sizes of a robot, for one line."""
+    """The sizes, mass and gravity of a robot as texts, for one line of a card."""
     gravity = ", ".join(number(float(evaluate(value))) for value in robot.gravity)
     loops = [counted(len(robot.loops), "loop")] if robot.loops else []
     cut = " of the cut tree" if robot.loops else ""
@@ -82,7 +82,7 @@ def robot_figures(robot: Robot) -> list[str]:
 
 
 def robot_parts(robot: Robot, *, folded: bool = False) -> list[str]:
-    """The tables of a robot."""
+    """The HTML tables and lists of a robot; `folded` folds the table of joints."""
     follows = [
         f"{c.joint} = {number(float(evaluate(c.multiplier)))} {c.leader} + {number(float(evaluate(c.offset)))}"
         for c in robot.couplings
@@ -98,13 +98,13 @@ def robot_parts(robot: Robot, *, folded: bool = False) -> list[str]:
 
 
 def parameter_text(parameter: Parameter) -> str:
-    """`m1 = 2 kg`."""
+    """The text of a parameter: `m1 = 2 kg`."""
     unit = units_of(parameter.unit) if parameter.unit else ""
     return f"{parameter.name} = {number(parameter.value)} {unit}".rstrip()
 
 
 def counted(count: int, what: str, several: str = "") -> str:
-    """`1 body`, `2 bodies`."""
+    """A number with its noun: `1 body`, `2 bodies`, `1,000 bodies`; the plural adds an s where none is given."""
     return f"{count:,} {what if count == 1 else several or what + 's'}"
 
 
@@ -116,7 +116,7 @@ def _joints(robot: Robot, folded: bool) -> str:
             escaped(_coordinates(robot, joint)),
             escaped(_limits(joint)),
         ]
-        for joint in robot.joints[: MOST_ROWS + 1]  # the others are counted
+        for joint in robot.joints[: MOST_ROWS + 1]  # the table shows only the number of the others
     ]
     if not any(row[-1] for row in rows):
         columns, rows = columns[:-1], [row[:-1] for row in rows]
@@ -124,12 +124,12 @@ def _joints(robot: Robot, folded: bool) -> str:
 
 
 def _coordinates(robot: Robot, joint: Joint) -> str:
-    """Where a joint's coordinates lie in q, and their units: `q[3] [rad]`, `q[0:3] x [m], y [m], theta [rad]`."""
+    """The place of a joint's coordinates in q, with names and units: `q[3] [rad]`, `q[0:3] x y [m], theta [rad]`."""
     place, names, units = robot.q_slice(joint.name), joint.table.q_names, joint.table.q_units
     if not names:
         return "\N{EN DASH}"
     where = f"q[{place.start}]" if len(names) == 1 else f"q[{place.start}:{place.stop}]"
-    # neighbors of one unit share it
+    # neighbors with the same unit share it
     parts, waiting = [], ""
     for k, (name, unit) in enumerate(zip(names, units, strict=True)):
         waiting = f"{waiting} {name}".strip()
@@ -157,7 +157,7 @@ def _bodies(robot: Robot) -> str:
 
 
 def system_card(system: System) -> str:
-    """A system: what acts on the robot, how a run starts, and the robot."""
+    """The card of a system: its elements, its settings for runs, and its robot."""
     picture, why = pictured(robot_picture(system), f"the robot {system.name}")
     kinds = Counter(type(element).__name__ for element in system.elements)
     settings = system.settings
@@ -169,7 +169,7 @@ def system_card(system: System) -> str:
 
 
 def _elements(system: System) -> str:
-    """Elements, grouped by kind, with what they act on and their numbers."""
+    """The HTML table of elements, grouped by kind, with the bodies or joints they act on and their numbers."""
     found = element_rows(system)
     order = list(dict.fromkeys(row["kind"] for row in found))
     rows = [
@@ -187,7 +187,7 @@ def _elements(system: System) -> str:
 
 
 def dynamics_card(dynamics: Dynamics) -> str:
-    """The functions of a Dynamics, with operation counts where they are made; equations of small robots."""
+    """The card of a Dynamics: its functions, with operation counts of those made so far; equations of small robots."""
     robot = dynamics.robot
     picture, why = pictured(robot_picture(robot), f"the robot {robot.name}")
     made = made_functions(dynamics)
@@ -199,7 +199,7 @@ def dynamics_card(dynamics: Dynamics) -> str:
     parts = [
         _equations_part(dynamics),
         table("functions made so far", columns, rows)
-        or note("No function was used yet; each is made at its first use."),
+        or note("No function has been used yet. Each is derived and compiled when it is first used."),
         listed("made when first used", rest, most=len(rest)),
         listed("parameters as inputs", [parameter_text(parameter) for parameter in dynamics.parameters]),
         listed("outside wrenches at", list(dynamics.wrenches)),
@@ -210,7 +210,7 @@ def dynamics_card(dynamics: Dynamics) -> str:
 
 
 def made_functions(dynamics: Dynamics) -> dict[str, CompiledFunction]:
-    """The functions that have been used, by name; this makes none."""
+    """The functions of a Dynamics that exist already, {name: function}; it makes no new ones."""
     kept = {name: value for name, value in vars(dynamics).items() if isinstance(value, CompiledFunction)}
     order = (*STATE_FUNCTIONS, *DERIVATIVE_FUNCTIONS, *BODY_FUNCTIONS, *CONSTRAINT_FUNCTIONS)
     return {name: kept[name] for name in order if name in kept} | dynamics._made
@@ -242,16 +242,15 @@ def _equations_part(dynamics: Dynamics) -> str:
     legend = f'<div style="{FAINT};font-size:11px">{escaped(" · ".join(map(units_of, written.legend)), 600)}</div>'
     try:
         return section("equations of motion", outlined(written) + legend)
-    except (KinemorphError, ValueError):  # what mathtext cannot set, a symbol of the user's; LaTeX may
+    except (KinemorphError, ValueError):  # mathtext cannot typeset every symbol of a user
         return ""
 
 
 def small_equations(dynamics: Dynamics) -> WrittenEquations | None:
-    """The equations of motion of a small open tree, with its symbols; None where they are long or would take long.
+    """The equations of motion of a small robot without loops, with its symbols; None for larger robots.
 
-    Robots of at most MOST_DOF degrees of freedom and MOST_BODIES bodies are traced, which takes milliseconds; programs
-    of at most MOST_TRACED operations are written as equations; of these, those of at most MOST_WRITTEN operations are
-    shown. Where one limit is passed nothing further is done.
+    The limits are MOST_DOF degrees of freedom, MOST_BODIES bodies, MOST_TRACED operations of the traced program and
+    MOST_WRITTEN operations of the written equations; nothing is computed beyond the first limit that is exceeded.
     """
     robot = dynamics.robot
     if not 1 <= robot.nv <= MOST_DOF or len(robot.bodies) > MOST_BODIES or not robot.is_open:
@@ -271,13 +270,13 @@ def small_equations(dynamics: Dynamics) -> WrittenEquations | None:
 
 
 def dynamics_latex(dynamics: Dynamics) -> str | None:
-    """The equations of motion of a small robot for display math; None for others, so that HTML is shown instead."""
+    """The equations of motion of a small robot as LaTeX display math; None for others, which have only HTML."""
     written = small_equations(dynamics)
     return None if written is None else f"$$\n{written.latex}$$"
 
 
 def plant_card(plant: Plant) -> str:
-    """A plant: its states, inputs and parameters by name, and what acts."""
+    """The card of a plant: its states, inputs and parameters by name, and its elements."""
     robot = plant.robot
     picture, why = pictured(robot_picture(robot), f"the robot {robot.name}") if robot is not None else ("", "")
     groups = {"q": "configuration", "v": "velocities", "x": "further states", "m": "memory", "u": "inputs"}
@@ -294,7 +293,7 @@ def plant_card(plant: Plant) -> str:
         listed("outputs", list(plant.outputs)),
         listed("clocks", ticks),
         listed("locked", [plant.v[k].name for k in plant.locked]),
-        note("Stiff contacts: a method that suits them is chosen unless another is named.") if plant.touches else "",
+        note("Contacts are stiff: simulate chooses a stiff method unless you name another.") if plant.touches else "",
         why,
     ]
     sizes = [f"{plant.nv} dof", counted(plant.nx, "further state"), counted(plant.nu, "input")]

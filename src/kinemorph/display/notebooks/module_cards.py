@@ -1,4 +1,4 @@
-"""What a notebook shows for an assembly and for a kind of module: its plan or picture, and tables of what is docked."""
+"""Notebook cards of assemblies and kinds of modules: a plan or picture, and tables of modules and dockings."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from kinemorph.errors import KinemorphError
 from kinemorph.model.modules.assembly import Assembly, Module
 from kinemorph.model.modules.module_types import ModuleType
 
-MOST_DRAWN = 200  # modules of an assembly whose plan is drawn unasked
+MOST_DRAWN = 200  # modules; the plan of a larger assembly is not drawn on its card
 
 _PLANS, _PORTRAITS = Kept(), Kept()
 
 
 def assembly_card(assembly: Assembly) -> str:
-    """An assembly: its plan, its modules by kind, and what is docked to what."""
+    """The card of an assembly: its plan, its modules by kind, and its dockings."""
     kinds = Counter(f"{module.type.letter} ({module.type.name})" for module in assembly.modules)
     several = [f"{len(assembly.organisms)} organisms"] if len(assembly.organisms) > 1 else []
     rings = [] if assembly.is_tree else ["with rings"]
@@ -35,14 +35,14 @@ def assembly_card(assembly: Assembly) -> str:
     parts = [
         listed("modules", [f"{count} {kind}" for kind, count in kinds.items()]),
         table("dockings", columns, rows, count=len(rows), folded=len(rows) > 12) if rows else "",
-        note("assembly.robot() is the robot, assembly.system(elements) what every verb takes."),
+        note("assembly.robot() returns the robot; assembly.system(elements) returns a System to simulate and analyze."),
         why,
     ]
     return card("Assembly", assembly.name, [*figures, *based], parts, picture=picture)
 
 
 def module_type_card(kind: ModuleType) -> str:
-    """A kind of module: its picture, parts, joints and ports."""
+    """The card of a kind of module: its picture, parts, joints and ports."""
     picture, why = pictured(_portrait(kind), f"a {kind.name}")
     carried = {part.name: [port.side for port in kind.ports if port.body == part.name] for part in kind.bodies}
     rows = [
@@ -60,7 +60,7 @@ def module_type_card(kind: ModuleType) -> str:
 
 
 def _portrait(kind: ModuleType) -> Picture:
-    """The picture of one module."""
+    """The picture of one module of this kind, or a note that says why it cannot be drawn."""
 
     def make() -> Picture:
         alone = Assembly(kind.name, (Module("m0", kind),))
@@ -74,11 +74,12 @@ def _portrait(kind: ModuleType) -> Picture:
 
 
 def _plan(assembly: Assembly) -> Picture:
-    """The plan of an assembly, or a note on why it cannot be drawn."""
+    """The plan of an assembly, or a note that says why it is not drawn."""
     if not assembly.modules:
         return Picture()
     if len(assembly.modules) > MOST_DRAWN:
-        return Picture(note=f"With {len(assembly.modules)} modules it is not drawn unasked: draw_plan(assembly).")
+        count = len(assembly.modules)
+        return Picture(note=f"No plan: {count} modules are too many for a small one. Call draw_plan(assembly).")
 
     def make() -> Picture:
         try:

@@ -1,6 +1,7 @@
-"""The card of a run: how it ended, what it cost, its energies at both ends, small curves of its first coordinates.
+"""The notebook card of a run: outcome, steps and time, first and last energies, small curves of its first coordinates.
 
-Nothing is compiled for it. Energies are read where the run has them, or computed on plain numbers at two samples.
+Nothing is compiled for it. Energies come from the run where it has them; else they are computed without compiled code
+at the first and last sample.
 """
 
 from __future__ import annotations
@@ -25,16 +26,16 @@ from kinemorph.simulation.results.event import TOLD
 from kinemorph.simulation.results.segment import Segment
 from kinemorph.simulation.results.trajectory import Trajectory
 
-CURVES = 5  # coordinates with a small curve
-MARKED = 60  # events that are marked in the curves
-EVENTS = 6  # names of events that are listed
+CURVES = 5  # number of coordinates with a small curve
+MARKED = 60  # number of events that are marked in the curves
+EVENTS = 6  # number of event names that are listed
 
 
 def run_card(trajectory: Trajectory) -> str:
-    """A run: picture, outcome, numbers, curves, energies, events."""
+    """The card of a run: its picture, outcome, statistics, curves, energies and events."""
     if not len(trajectory):
         return card("Run of", trajectory.name, ["no samples"], [_outcome(trajectory)])
-    picture, why = pictured(run_picture(trajectory), f"poses of {trajectory.name} from begin to end")
+    picture, why = pictured(run_picture(trajectory), f"poses of {trajectory.name} from start to end")
     parts = [_outcome(trajectory), _curves(trajectory), _energies(trajectory), _events(trajectory), why]
     return card("Run of", trajectory.name, _figures(trajectory), parts, picture=picture)
 
@@ -57,7 +58,7 @@ def _time(seconds: float) -> str:
 
 
 def _outcome(trajectory: Trajectory) -> str:
-    """How a run ended; a failed run has its message in red."""
+    """The HTML line about the outcome of a run; the message of a failed run is red."""
     outcome = trajectory.outcome
     word = f"{ENDINGS.get(outcome.kind, outcome.kind)} at t = {number(outcome.t)} s"
     if not outcome.ok:
@@ -69,7 +70,10 @@ def _outcome(trajectory: Trajectory) -> str:
 
 
 def _curves(trajectory: Trajectory) -> str:
-    """Curves of a few coordinates, first of those that exist during the whole run; without any, of further states."""
+    """The HTML table with small curves of a few coordinates, or of element states where there are no coordinates.
+
+    Coordinates that exist during the whole run come first.
+    """
     group = "q" if any(segment.plant.q for segment in trajectory.segments) else "x"
     parts = [getattr(part.segments[0].plant, group) for part in trajectory.stretches]
     count = Counter(column for columns in parts for column in columns)
@@ -88,7 +92,7 @@ def _curves(trajectory: Trajectory) -> str:
 
 
 def _values(trajectory: Trajectory, group: str, column: Column) -> np.ndarray:
-    """The samples of a coordinate; NaN in segments that do not have it."""
+    """The samples of a coordinate or state, shape (n,); NaN in segments that do not have it."""
     parts = []
     for segment in trajectory.segments:
         columns = getattr(segment.plant, group)
@@ -101,7 +105,7 @@ def _values(trajectory: Trajectory, group: str, column: Column) -> np.ndarray:
 
 
 def _energies(trajectory: Trajectory) -> str:
-    """Energies [J] at the first and the last sample."""
+    """The HTML table of energies [J] at the first and the last sample."""
     segments = [segment for segment in trajectory.segments if len(segment.t)]
     ends = [_energy(segments[0], 0), _energy(segments[-1], -1)]
     names = [name for name in ends[0] if name in ends[1]]
@@ -117,7 +121,7 @@ def _change(first: float, last: float) -> str:
 
 
 def _energy(segment: Segment, place: int) -> dict[str, float]:
-    """Energies by name at one sample, as far as they are known."""
+    """Energies [J] by name at the sample with index `place`; empty where they are not known."""
     found = _mechanical(segment, place)
     if found is None or not all(map(math.isfinite, found)):
         return {}
@@ -131,7 +135,10 @@ def _energy(segment: Segment, place: int) -> dict[str, float]:
 
 
 def _mechanical(segment: Segment, place: int) -> tuple[float, float] | None:
-    """(kinetic, potential) energy [J]: as known, or else computed on plain numbers."""
+    """(kinetic, potential) energy [J] at the sample with index `place`; None where it is not known.
+
+    It is the stored value, or else computed without compiled code.
+    """
     known = vars(segment).get("energy")
     if known is None and segment.stored is not None:
         known = segment.stored.get("energy")
@@ -159,7 +166,7 @@ def _mechanical(segment: Segment, place: int) -> tuple[float, float] | None:
 
 
 def _or_none(compute: Callable[[], tuple[float, float]]) -> tuple[float, float] | None:
-    """A result; None where the laws of a user do not take plain numbers at this state."""
+    """The result of `compute`; None where it fails, as user laws may with plain numbers."""
     try:
         return compute()
     except (KinemorphError, ArithmeticError, TypeError, ValueError):
@@ -170,7 +177,7 @@ def _or_none(compute: Callable[[], tuple[float, float]]) -> tuple[float, float] 
 
 
 def _events(trajectory: Trajectory) -> str:
-    """Events by name: how many, the first and the last."""
+    """The HTML line of events by name: how often each occurred, and its first and last time."""
     counts = Counter(event.label for event in trajectory.events)
     told: list[str] = []
     for name, count in counts.items():

@@ -1,7 +1,7 @@
-"""Small pictures for cards: a robot as it stands, or a run as poses over each other, the last one solid.
+"""Small pictures for cards: a robot in one configuration, or a run as several poses, the last one in full color.
 
-A picture is a PNG of few colors inside a data URI, twice as fine as it is shown, so that it is crisp on fine screens.
-It is kept as long as the object it shows lives. Where nothing can be drawn, a sentence takes the picture's place.
+A picture is a PNG with few colors in a data URI, at twice the resolution at which it is shown, for high-resolution
+screens. It is cached as long as the object that it shows exists. Where nothing can be drawn, a sentence says why.
 """
 
 from __future__ import annotations
@@ -31,19 +31,19 @@ from kinemorph.simulation.results.trajectory import Trajectory
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-SHOWN = (240, 210)  # width and height of the room for a picture [px]
-FINE = 2  # pixels for each that is shown
-PAINTED = 620  # longer side of the paper, of which the robot takes most [px]
-MARGIN = 10  # white around what is drawn [px]
-COLORS = 200  # of the palette
-POSES = 5  # of a run
-MOST_BODIES = 1000  # of a robot that is drawn unasked
-SIZE = 4.4  # longer side of the paper [inch]
-RAISED = 12.0  # elevation from which motion in a plane is seen [deg]
+SHOWN = (240, 210)  # largest width and height of a picture as shown [px]
+FINE = 2  # resolution of a picture over that at which it is shown
+PAINTED = 620  # longer side of the rendered picture, before its margins are cut off [px]
+MARGIN = 10  # white margin around the robot [px]
+COLORS = 200  # size of the palette
+POSES = 5  # poses of a run that are drawn
+MOST_BODIES = 1000  # a robot with more bodies is not drawn on its card
+SIZE = 4.4  # longer side of the rendered picture [inch]
+RAISED = 12.0  # elevation from which planar motion is seen [deg]
 
 
 class Picture(NamedTuple):
-    """A picture as a data URI ("" where there is none), the width it is shown at [px], and what it does not show."""
+    """A picture as a data URI ("" for no picture), its width as shown [px], and a note about what it does not show."""
 
     source: str = ""
     width: int = 0
@@ -51,13 +51,16 @@ class Picture(NamedTuple):
 
 
 class Kept:
-    """Results by object, each forgotten when its object is. Comparing robots would take longer than looking by id."""
+    """A cache with one result per object, by identity; a result is dropped when its object is garbage collected.
+
+    Comparing objects by value would be slow for robots.
+    """
 
     def __init__(self) -> None:
         self._found: dict[int, Any] = {}
 
     def of(self, subject: Any, make: Callable[[], Any]) -> Any:
-        """The result of `make` for this object, which is called once."""
+        """The cached result for this object; `make` is called if there is none yet."""
         key = id(subject)
         if key not in self._found:
             value = make()
@@ -73,7 +76,7 @@ _PICTURES = Kept()
 
 
 def robot_picture(model: Robot | System, q: Any = None) -> Picture:
-    """A robot at q; by default in its `stance`, or as its system starts."""
+    """The picture of a robot at q (nq,); by default at the initial state of its system, or in its `stance`."""
     robot = as_robot(model)
 
     def make() -> Picture:
@@ -87,13 +90,13 @@ def robot_picture(model: Robot | System, q: Any = None) -> Picture:
 
 
 def run_picture(trajectory: Trajectory) -> Picture:
-    """The last pose of a run over paler ones before it, seen from the front where the motion is planar."""
+    """The picture of a run: its last pose over paler earlier ones, seen from the front where the motion is planar."""
 
     def rows() -> Array:
         every = configurations(trajectory)
         finite = every[np.isfinite(every).all(axis=1)]
         if not len(finite):
-            raise KinemorphError("the run has no configuration that could be drawn.")
+            raise KinemorphError("the run has no sample with finite coordinates to draw.")
         chosen: Array = finite[np.unique(np.linspace(0, len(finite) - 1, POSES).astype(int))]
         return chosen
 
@@ -111,12 +114,15 @@ def run_picture(trajectory: Trajectory) -> Picture:
 
 
 def figure_picture(figure: Any) -> Picture:
-    """A Matplotlib figure without its text and margins."""
+    """A Matplotlib figure as a small picture, without its text and margins."""
     return Picture(*_png(_cut(figure)))
 
 
 def _drawn(model: Robot | System, rows: Callable[[], Array]) -> Picture:
-    """The picture of a model in some configurations, or a sentence: a card shows its tables in any case."""
+    """The picture of a model in the configurations that `rows` returns, or a note that says why there is none.
+
+    It never raises an error, because the card shows its tables in any case.
+    """
     robot = as_robot(model)
     if not robot.bodies:
         return Picture(note="There is no body to draw.")
@@ -124,14 +130,17 @@ def _drawn(model: Robot | System, rows: Callable[[], Array]) -> Picture:
         return Picture(note=f"No picture: {len(robot.bodies):,} bodies are too many for a small one. Call draw(robot).")
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # the note below the picture names what is missing
+            warnings.simplefilter("ignore")  # the note below the picture names missing meshes
             return _painted(model, robot, rows())
-    except Exception as error:  # whatever it is, a card without a picture is better than none
+    except Exception as error:  # whatever the error, a card without a picture is better than no card
         return Picture(note=f"No picture: {error}")
 
 
 def _painted(model: Robot | System, robot: Robot, q: Array) -> Picture:
-    """A robot in configurations q, the last one solid; motion in a plane is seen from a little above."""
+    """The picture of a robot in configurations q (n, nq), the last one in full color, the others pale.
+
+    Planar motion is seen from a little above.
+    """
     azimuth = plane_azimuth(stacked_poses(robot, Poses(robot, q)))
     camera = VIEW if azimuth is None else (RAISED, azimuth)
     figure = draw(model, q[-1], ghosts=list(q[:-1]), title="", camera=camera, size=SIZE)
@@ -151,7 +160,7 @@ def _cut(figure: Any) -> Image:
     pixels = np.asarray(figure.canvas.buffer_rgba())[..., :3]
     rows, columns = (np.flatnonzero((pixels < 250).any(axis=(axis, 2))) for axis in (1, 0))
     if not len(rows):
-        raise KinemorphError("the picture is empty.")
+        raise KinemorphError("nothing is visible in the picture.")
     (top, bottom), (left, right) = ((max(one[0] - MARGIN, 0), one[-1] + MARGIN + 1) for one in (rows, columns))
     paper = Image.fromarray(np.ascontiguousarray(pixels[top:bottom, left:right]))
     paper.thumbnail((FINE * SHOWN[0], FINE * SHOWN[1]), Image.Resampling.LANCZOS)

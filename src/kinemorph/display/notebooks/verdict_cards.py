@@ -1,4 +1,4 @@
-"""Cards of analyses: verdicts of checks, poles, an equilibrium."""
+"""Notebook cards of analyses: verifications, audits, poles and equilibria."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from kinemorph.display.notebooks.model_cards import counted, pictured
 from kinemorph.display.notebooks.thumbnails import robot_picture
 
 STATUS = {"passed": "good", "failed": "bad", "skipped": "doubt"}
-UNSTABLE = 1e-9  # [1/s] of growth that is more than rounding
+UNSTABLE = 1e-9  # a larger real part of a pole counts as growth, not as rounding [1/s]
 
 
 def verification_card(verdict: Verification) -> str:
-    """A Verification: one row per check, failed checks first."""
+    """The card of a Verification: one row per check, failed checks first."""
     over = f"{counted(verdict.states, 'random state')}, seed {verdict.seed}"
     line = [*_counts(verdict.checks), verdict.formulation.replace("_", "-"), verdict.backend, over]
     return card("Verification of", verdict.robot, line, [_verdict(verdict.passed), _checks(verdict.checks)])
 
 
 def audit_card(audit: Audit) -> str:
-    """An Audit: one row per check, failed checks first."""
+    """The card of an Audit: one row per check, failed checks first."""
     return card("Audit of", audit.name, _counts(audit.checks), [_verdict(audit.passed), _checks(audit.checks)])
 
 
 def _verdict(passed: bool) -> str:
-    return f"<div>{mark('all laws hold', 'good') if passed else mark('some laws are broken', 'bad')}</div>"
+    return f"<div>{mark('all checks passed', 'good') if passed else mark('some checks failed', 'bad')}</div>"
 
 
 def _counts(checks: Sequence[Check]) -> list[str]:
@@ -48,7 +48,7 @@ def _checks(checks: Sequence[Check]) -> str:
 
 
 def poles_card(poles: Poles) -> str:
-    """Poles: growth, frequency, damping; growing ones are marked."""
+    """The card of poles: growth, frequency and damping of each; growing ones are marked."""
     rows = []
     for row in poles.rows()[:MOST_ROWS]:
         grows = row["alpha"] > UNSTABLE
@@ -68,7 +68,7 @@ def poles_card(poles: Poles) -> str:
 
 
 def equilibrium_card(found: Equilibrium) -> str:
-    """An Equilibrium: the sentence, whether it is stable, the configuration."""
+    """The card of an Equilibrium: whether it was found and is stable, and its configuration."""
     plant = found.plant
     judged = {True: ("stable", "good"), False: ("not stable", "bad"), None: ("stability not decided", "doubt")}
     word = mark(*judged[found.stable]) if found.converged else mark("not found", "bad")

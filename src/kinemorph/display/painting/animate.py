@@ -1,4 +1,4 @@
-"""Moving pictures of runs, in real time, slower or faster, and of the mode shapes of a robot."""
+"""Films of runs, in real time, slower or faster, and of the mode shapes of a robot."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from kinemorph.analysis.small_motions.poles import Poles
 from kinemorph.display.cameras import CameraChoice
 from kinemorph.display.painting.draw_modes import bent, mode_caption
 from kinemorph.display.painting.film_files import Frames, Progress, check_count, frame_time, reel_of, write_frames
+from kinemorph.display.painting.page import checked_size
 from kinemorph.display.painting.painter import Painting, scene_for
 from kinemorph.display.scenes.building import Subject, named_subjects, staged
 from kinemorph.display.scenes.figures import figure_of
 from kinemorph.errors import UnsupportedError
 from kinemorph.simulation.results.trajectory import Trajectory
 
-TRACED = 4  # points of a trace for each frame: a fast point moves far from one to the next
-WIDER = 1.5  # usual pictures of several runs
-SMALLEST, LARGEST = 1.0, 40.0  # longer sides of a picture [inch at 100 dpi]
+TRACED = 4  # points of a trace per frame: a fast point moves far from one frame to the next
+WIDER = 1.5  # default size of a film of several runs over that of one run
 
 
 def animate(
@@ -37,28 +37,31 @@ def animate(
     title: str | None = None,
     progress: Progress | None = None,
 ) -> Path:
-    """Writes a run as an animated gif or as an mp4, by the ending of the name, and returns its path.
+    """Writes a film of a run as an animated gif or an mp4, by the suffix of `path`, and returns the path.
 
     Several runs, given as a list or by name, are shown side by side, on one clock. An mp4 needs the extra [video].
 
     `camera`     "front", "back", "left", "right", "top", "iso", or (elevation, azimuth) [deg]; by default straight at
                  the plane of motion, if there is one
-    `follow`     a body, or a frame for its body, that stays in the middle while the ground moves
-    `fps`        frames per second: a gif has up to 50, with whole hundredths of a second between them, an mp4 up to 120
-    `speed`      simulated over shown time: 0.1 is ten times slower than real time
-    `size`       longer side [inch at 100 dpi]: 4.6 for a gif, 7.2 for an mp4, half as much more for several runs
-    `trace`      bodies or frames whose origins leave a line
-    `progress`   called as progress(frames done, frames in all); by default a terminal shows them after two seconds
+    `follow`     a body, or a frame of it, that stays in the middle of the picture
+    `fps`        frames per second: up to 50 for a gif, whose frames last whole hundredths of a second, up to 120 for
+                 an mp4
+    `speed`      simulated time over film time: 0.1 is ten times slower than real time
+    `size`       longer side [inch at 100 dpi]; by default 4.6 for a gif, 7.2 for an mp4, and 1.5 times as much for
+                 several runs
+    `trace`      names of bodies or frames whose paths are drawn
+    `progress`   a function, called as progress(frames done, frames in total); without it, a terminal shows them
+                 after two seconds
 
-    Springs, motors, forces of contacts and the ground are shown as in the viewer. Lengths across the line of sight are
-    true to scale. It needs no window.
+    Springs, motors, contact forces and the ground are shown as in the viewer. Lengths perpendicular to the line of
+    sight are true to scale. No window is needed.
     """
     path, reel = reel_of(path)
     if not isinstance(speed, Real) or not 0.0 < speed < np.inf:
-        raise UnsupportedError(f"speed is {speed!r}; expected a number above 0. 1 is real time.")
+        raise UnsupportedError(f"speed is {speed!r}; expected a number above 0, where 1 is real time.")
     period = frame_time(fps, reel)
     subjects = named_subjects(trajectory)
-    size = _size(reel.size * (WIDER if len(subjects) > 1 else 1.0) if size is None else size)
+    size = checked_size(reel.size * (WIDER if len(subjects) > 1 else 1.0) if size is None else size)
     runs = [run for run in subjects.values() if isinstance(run, Trajectory)]
     if not runs:
         raise UnsupportedError("there is no run to animate; expected at least one Trajectory, as simulate returns it.")
@@ -82,18 +85,10 @@ def _frame_times(runs: Sequence[Trajectory], step: float) -> Array:
     if count == 1 and last > first:
         slow = 10.0 ** np.floor(np.log10(last - first))
         raise UnsupportedError(
-            f"the motion lasts {last - first:.3g} s, less than one frame. Give a lower speed, as speed={slow:g}."
+            f"the motion lasts {last - first:.3g} s, less than one frame. Pass a lower speed, such as speed={slow:g}."
         )
     times: Array = np.minimum(first + step * np.arange(count), last)
     return times
-
-
-def _size(size: float) -> float:
-    if not isinstance(size, Real) or not SMALLEST <= size <= LARGEST:
-        raise UnsupportedError(
-            f"size is {size!r}; expected the longer side in inches at 100 dpi, from {SMALLEST:g} to {LARGEST:g}."
-        )
-    return size
 
 
 def animate_mode(
@@ -107,25 +102,26 @@ def animate_mode(
     size: float | None = None,
     progress: Progress | None = None,
 ) -> Path:
-    """Writes one mode shape as a gif or mp4 in which one period takes `seconds`; a gif repeats it.
+    """Writes one period of a mode shape as a gif (which repeats it) or an mp4, and returns the path.
 
-    `number` counts from 1, as in the table of poles. Growth and decay are not shown.
+    `number` counts from 1, as in the table of poles; one period takes `seconds` in the film. Growth and decay are not
+    shown. The other options are those of `animate`.
     """
     path, reel = reel_of(path)
     robot = poles.plant.robot
     if robot is None:
-        raise UnsupportedError(f"'{poles.plant.name}' has no robot to draw.")
+        raise UnsupportedError(f"'{poles.plant.name}' has no robot to draw. Use draw_modes, which draws bars instead.")
     if not 1 <= number <= len(poles):
-        raise UnsupportedError(f"there is no mode {number}; expected a number from 1 to {len(poles)}.")
+        raise UnsupportedError(f"there is no mode {number}; expected a mode number from 1 to {len(poles)}.")
     if not 0.0 < seconds < np.inf:
-        raise UnsupportedError(f"seconds is {seconds:g}; expected a time above 0 for one period.")
+        raise UnsupportedError(f"seconds is {seconds:g}; expected a time above 0 s for one period.")
     period = frame_time(fps, reel)
     count = max(4, round(seconds / period))
     check_count(count)
     phases = 2.0 * np.pi * np.arange(count) / count
     figure = figure_of(robot, bent(poles, number, [float(phase) for phase in phases]))
     scene = staged([figure], np.linspace(0.0, seconds, count, endpoint=False))
-    painting = Painting(scene, camera=camera, size=_size(reel.size if size is None else size))
+    painting = Painting(scene, camera=camera, size=checked_size(reel.size if size is None else size))
     text = f"mode {mode_caption(poles, number)}"
     frames = Frames(lambda k: painting.frame(k, text), count=count, progress=progress)
     return write_frames(frames, path, reel, period)

@@ -1,7 +1,7 @@
-"""Pictures of a robot, or of one moment of a run, true to scale: solids with light and shadow, on a ground with a grid.
+"""Pictures of a robot, or of a run at one time, true to scale, with light and shadow, on a ground with a grid.
 
-It is painted as films are (`painter`), and put into a Matplotlib figure with names and lines over it. Poses come from
-the same kinematics as everything else, run on floats: nothing is compiled for a drawing.
+A picture is rendered by `painter`, as films are, and put into a Matplotlib figure with names and lines over it. Poses
+come from the package's kinematics, run on floats: nothing is compiled for a picture.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,10 +17,10 @@ import numpy.typing as npt
 from kinemorph.algebra.arrays import Array
 from kinemorph.algebra.groups import IDENTITY, Pose, act
 from kinemorph.display.cameras import VIEW, CameraChoice, Lens
-from kinemorph.display.canvas import INK, depth_colors, save
+from kinemorph.display.canvas import INK, Figure, depth_colors, save
 from kinemorph.display.looks.outlines import warn_of_meshes
 from kinemorph.display.looks.poses import Poses
-from kinemorph.display.looks.postures import posture
+from kinemorph.display.looks.postures import posture, stance
 from kinemorph.display.painting.painter import Painting, scene_for
 from kinemorph.display.scenes.building import scene_of
 from kinemorph.display.scenes.figures import MANY
@@ -32,10 +32,7 @@ from kinemorph.model.robot import Robot
 from kinemorph.model.system import System, as_robot
 from kinemorph.simulation.results.trajectory import Trajectory
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-USUAL_SIZE = 6.5  # longer side [inch]
+USUAL_SIZE = 6.5  # default longer side [inch]
 AXIS_COLORS = ("#d1495b", "#3a9d5d", "#2e6fbb")  # x, y, z
 COMPASS, COMPASS_AT = 0.28, (0.42, 0.5)  # length of its lines and place of its middle [inch]
 JOINT_COLOR = LOOP_COLOR = "#b3261e"
@@ -54,22 +51,24 @@ def draw(
     camera: CameraChoice = None,
     size: float | tuple[float, float] | None = None,
 ) -> Figure:
-    """A picture of a robot at q, shape (nq,) or some coordinates by name; the neutral configuration by default.
+    """A picture of a robot at q, shape (nq,) or some coordinates by name.
 
+    By default it is the neutral configuration; for a robot with loops, one in which they are closed, as on its card.
     `ghosts`   further configurations, drawn pale and behind
     `joints`   also the axes of the joints
-    `frames`   also the declared frames as x-y-z triads with their names: all of them, or those named (bodies too)
+    `frames`   also frames, as x-y-z triads with their names: True for all declared ones, or names of frames and bodies
     `ground`   a grid below the robot with its shadow, or the ground of a system
     `camera`   "front", "back", "left", "right", "top", "iso", or (elevation, azimuth) [deg]
-    `size`     width and height [inch], or the longer side; by default as the robot needs
+    `size`     width and height, or the longer side [inch]
 
     Bodies without shapes get simple ones; a joint that closes a loop gets a dashed ring. Springs and motors of a system
-    are shown as in the viewer. Returns a Matplotlib Figure that belongs to no window: `savefig` it. Its axes are two-
-    dimensional, meters to the right and upward across the line of sight; seen from the right, they are x and z.
+    are shown as in the viewer. Returns a Matplotlib Figure without a window: write it with its method `savefig`. Its
+    axes are in meters to the right and upward across the line of sight; with camera="right" they are x and z.
     """
     model, robot = robot, as_robot(robot)
     warn_of_meshes(robot)
-    rows = np.stack([posture(robot, one, tuple(neutral(robot))) for one in (*ghosts, q)])
+    usual = stance(robot) if robot.loops else neutral(robot)
+    rows = np.stack([posture(robot, one, tuple(usual)) for one in (*ghosts, q)])
     poses = Poses(robot, rows).at(len(rows) - 1)
     names = ([frame.name for frame in robot.frames] if frames is True else frames) or ()
     placed = {name: poses.get(robot.frame(name).name, IDENTITY) for name in names}
@@ -82,8 +81,9 @@ def draw(
 
     extent = scene.figures[0].size
     room = 0.1 * extent if placed or joints else 0.0
-    painting = Painting(scene, camera=VIEW if camera is None else camera, size=size or USUAL_SIZE, around=room)
-    figure = painting.still(ground=ground)
+    view = VIEW if camera is None else camera
+    painting = Painting(scene, camera=view, size=USUAL_SIZE if size is None else size, around=room, ground=ground)
+    figure = painting.still()
     for ends in _joint_axes(robot, poses, 0.14 * extent) if joints else ():
         painting.plot(ends, color=JOINT_COLOR, linewidth=1.1, linestyle="-.")
     for name, pose in placed.items():
@@ -108,7 +108,7 @@ def write_still(
     size: float = 9.0,
     title: str | None = None,
 ) -> Path:
-    """Writes what a run looks like at time t [s] as a picture; `camera` and `size` as for `animate`."""
+    """Writes a picture of a run at time t [s], and returns its path; `camera` and `size` as for `animate`."""
     if not run.t[0] <= t <= run.t[-1]:
         raise UnsupportedError(
             f"t is {t:g} s; expected a time of the run '{run.name}', from {run.t[0]:g} to {run.t[-1]:g} s."
@@ -118,7 +118,9 @@ def write_still(
 
 
 def _with_lines(figure: SceneFigure) -> SceneFigure:
-    """The figure with lines along its graph in the colors of its bodies: links of long robots may be thin as a hair."""
+    """The figure with lines between joints in the colors of its bodies: links of robots with many bodies may be too
+    thin to see.
+    """
     palette = depth_colors(figure.robot)
     edges = [part for part in figure.parts if part.layer == "graph" and part.name.endswith(" edge")]
     lines = [replace(p, layer="elements", color=(*palette[figure.bodies[p.owner]], 1.0)) for p in edges]
@@ -126,7 +128,7 @@ def _with_lines(figure: SceneFigure) -> SceneFigure:
 
 
 def _joint_axes(robot: Robot, poses: dict[str, Pose], length: float) -> Iterator[Array]:
-    """The ends (2, 3) [m] of a line along every axis of a joint, in the joint frame on its child."""
+    """The ends (2, 3) [m] in the world of a line of a length [m] along every joint axis."""
     for joint in robot.joints:
         T_WB, T_BJ = poses[joint.child], evaluate_all(joint.child_placement)
         R, middle = np.array(T_WB.R, dtype=float) @ np.array(T_BJ.R, dtype=float), np.array(act(T_WB, T_BJ.p))
@@ -136,14 +138,14 @@ def _joint_axes(robot: Robot, poses: dict[str, Pose], length: float) -> Iterator
 
 
 def _loop_ends(robot: Robot, poses: dict[str, Pose]) -> Iterator[Array]:
-    """Where both sides (2, 3) [m] of every joint that closes a loop are."""
+    """The positions (2, 3) [m] in the world of the two sides of every joint that closes a loop."""
     for loop in robot.loops:
         sides = ((loop.parent, loop.placement), (loop.child, loop.child_placement))
         yield np.array([act(poses.get(body, IDENTITY), evaluate_all(T).p) for body, T in sides], dtype=float)
 
 
 def _add_compass(figure: Figure, lens: Lens) -> None:
-    """The directions of x, y and z in the lower left corner."""
+    """Draws the directions of x, y and z in the lower left corner of the figure."""
     from matplotlib.lines import Line2D
 
     for name, color, (across, up) in zip("xyz", AXIS_COLORS, COMPASS * lens.axes[:2].T, strict=True):
@@ -154,7 +156,7 @@ def _add_compass(figure: Figure, lens: Lens) -> None:
 
 
 def _add_triad(painting: Painting, name: str, pose: Pose, length: float) -> None:
-    """x, y and z of a frame in red, green and blue, with its name."""
+    """Draws the axes of a frame, x red, y green and z blue, of a length [m], with the name of the frame."""
     from matplotlib.patheffects import withStroke
 
     origin, R = np.array(pose.p, dtype=float), np.array(pose.R, dtype=float)

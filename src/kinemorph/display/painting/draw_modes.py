@@ -1,21 +1,21 @@
-"""Mode shapes: a robot at rest and bent in both directions along each motion, side by side.
+"""Pictures of mode shapes side by side: the robot at rest, and displaced in both directions along each mode.
 
-A shape has no size of its own. It is scaled until the farthest point of the robot moves a given part of the robot's
-extent, or an angle gets large; all is drawn at the scale of the robot. Equations without a robot are shown as bars.
+A mode shape has no amplitude of its own. It is scaled until some point of the robot moves by the fraction SWAY of the
+robot's extent, or a joint turns by LARGEST_ANGLE. A plant without a robot gets bars instead.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.analysis.small_motions.poles import Poles
 from kinemorph.display.cameras import CameraChoice
-from kinemorph.display.canvas import INK, LINES, PALE, blank, plain_axes, save
+from kinemorph.display.canvas import INK, LINES, PALE, Figure, blank, plain_axes, save
 from kinemorph.display.painting.painter import Painter
 from kinemorph.display.painting.triangles import Cast
 from kinemorph.display.painting.view_window import window_of
@@ -25,16 +25,13 @@ from kinemorph.errors import UnsupportedError
 from kinemorph.model.configuration import integrate
 from kinemorph.model.robot import Robot
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-SWAY = 0.16  # the largest displacement of a point, as a part of the extent
-LARGEST_ANGLE = 0.7  # [rad], of any joint
-FADES = (0.86, 0.62, 0.0)  # at rest, bent back, bent forth
-NOTHING = 1e-6  # a pole below this, against the largest, counts as zero
+SWAY = 0.16  # the largest displacement of a point, as a fraction of the robot's extent
+LARGEST_ANGLE = 0.7  # of any joint [rad]
+FADES = (0.86, 0.62, 0.0)  # share of white at rest, bent back, bent forth
+NOTHING = 1e-6  # a pole below this fraction of the largest one counts as zero
 KEY = "full color: bent forth; paler: back; palest: at rest"
-MOST = 12  # modes in one picture
-DPI = 150.0  # pixels of the painted robots for each inch
+MOST = 12  # largest number of modes in one picture
+DPI = 150.0  # resolution of the rendered robots [pixels/inch]
 
 
 def draw_modes(
@@ -45,9 +42,9 @@ def draw_modes(
     title: str | None = None,
     path: Path | str | None = None,
 ) -> Figure:
-    """Small pictures of mode shapes: bent forth in full color, bent back paler, at rest palest.
+    """A figure with small pictures of mode shapes: bent forth in full color, bent back paler, at rest palest.
 
-    `n`        how many, from the lowest frequency on; or their numbers, counted from 1 as in the table of poles
+    `n`        how many modes, from the lowest frequency on; or their numbers, counted from 1 as in the table of poles
     `camera`   "front", "left", ... or (elevation, azimuth) [deg]; by default straight at a plane of motion
     """
     numbers = _numbers(poles, n)
@@ -66,7 +63,7 @@ def draw_modes(
 
 
 def mode_caption(poles: Poles, number: int) -> str:
-    """A mode in words: its number, frequency and damping."""
+    """The caption of a mode: its number, frequency and damping ratio."""
     value = complex(poles.values[number - 1])
     if abs(value) <= NOTHING * float(np.abs(poles.values).max()):
         return f"{number}: free"
@@ -78,10 +75,10 @@ def mode_caption(poles: Poles, number: int) -> str:
 
 
 def bent(poles: Poles, number: int, phases: Sequence[float]) -> Array:
-    """Configurations along a mode at phases [rad] of its oscillation, shape (n, nq)."""
+    """The configurations (n, nq) of a robot at n phases [rad] of the oscillation in a mode (`number` from 1)."""
     robot = poles.plant.robot
     if robot is None:
-        raise UnsupportedError(f"'{poles.plant.name}' has no robot to draw; its mode shapes are shown as bars only.")
+        raise UnsupportedError(f"'{poles.plant.name}' has no robot to draw. Use draw_modes, which draws bars instead.")
     shape = np.asarray(poles.shapes[number - 1], dtype=complex)
     amount = _amount(poles, robot, shape)
     bends = [(amount * shape * np.exp(1j * phase)).real for phase in phases]
@@ -90,18 +87,18 @@ def bent(poles: Poles, number: int, phases: Sequence[float]) -> Array:
 
 def _numbers(poles: Poles, n: int | Sequence[int]) -> list[int]:
     if len(poles) == 0:
-        raise UnsupportedError(f"there are no poles of '{poles.plant.name}' to show. Widen the window of frequencies.")
+        raise UnsupportedError(f"'{poles.plant.name}' has no poles to show. Give a wider range with window=.")
     numbers = list(range(1, min(n, len(poles)) + 1)) if isinstance(n, int) else list(n)
     for number in numbers:
         if not 1 <= number <= len(poles):
-            raise UnsupportedError(f"there is no mode {number}; expected a number from 1 to {len(poles)}.")
+            raise UnsupportedError(f"there is no mode {number}; expected a mode number from 1 to {len(poles)}.")
     if not numbers or len(numbers) > MOST:
-        raise UnsupportedError(f"{len(numbers)} modes are asked for; expected 1 to {MOST} in one picture.")
+        raise UnsupportedError(f"n asks for {len(numbers)} modes; expected 1 to {MOST} in one picture.")
     return numbers
 
 
 def _amount(poles: Poles, robot: Robot, shape: np.ndarray[Any, Any]) -> float:
-    """The factor with which a shape is drawn."""
+    """The factor by which a mode shape (nv,) is scaled for drawing; see SWAY and LARGEST_ANGLE."""
     little = 1e-4
     largest = float(np.abs(shape).max(initial=0.0)) or 1.0
     rows = [poles.q, *(integrate(robot, poles.q, little / largest * part) for part in (shape.real, shape.imag))]
@@ -119,7 +116,7 @@ def _amount(poles: Poles, robot: Robot, shape: np.ndarray[Any, Any]) -> float:
 
 
 def _portraits(poles: Poles, robot: Robot, numbers: Sequence[int], camera: CameraChoice) -> Figure:
-    """Small pictures of a robot, one for each mode: at rest, bent back and bent forth, in this order."""
+    """A figure with one small picture of the robot for each mode: at rest, bent back and bent forth, overlaid."""
     rows = np.vstack([[poles.q, *bent(poles, number, (np.pi, 0.0))] for number in numbers])
     scene = staged([figure_of(robot, rows)], np.arange(len(rows), dtype=float))
     cast = Cast(scene)
@@ -150,7 +147,10 @@ def _portraits(poles: Poles, robot: Robot, numbers: Sequence[int], camera: Camer
 
 
 def _bars(poles: Poles, numbers: Sequence[int]) -> Figure:
-    """Shapes of equations without a robot: the entry of each coordinate as a bar; the imaginary part beside it."""
+    """A figure with the mode shapes of a plant without a robot as bars, one for each coordinate.
+
+    Where a shape is complex, the imaginary part has bars beside those of the real part.
+    """
     columns = min(3, len(numbers))
     rows = -(-len(numbers) // columns)
     height = 0.22 * len(poles.names) + 0.35

@@ -1,7 +1,7 @@
-"""Files of moving pictures, by the ending of their names: how many frames they may have, and how they are written.
+"""Film files, by the suffix of their names: how many frames they may have, and how they are written.
 
-A file is written beside its place and moved there when it is complete: after a failure nothing is left behind, and an
-older file is as it was.
+A film is written to a temporary file in the same folder, which is renamed when it is complete: after a failure nothing
+is left behind, and an older file is unchanged.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ from kinemorph.words import did_you_mean
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-Progress = Callable[[int, int], None]  # (frames done, frames in all)
+Progress = Callable[[int, int], None]  # (frames done, frames in total)
 
-COLORS = 128  # of the palette of a gif, which all frames share
-LOOKED_AT = 5  # frames from which it is taken
+COLORS = 128  # size of the palette of a gif, which all frames share
+LOOKED_AT = 5  # number of frames from which the palette is chosen
 MOST_FRAMES = 3000
 PATIENCE = 2.0  # [s] after which a film says how far it is
 
 
 @dataclass(frozen=True)
 class Frames:
-    """`count` frames, painted when they are asked for, so that a long film never lies in memory.
+    """The `count` frames of a film, each rendered when it is iterated over, so that a film is never whole in memory.
 
-    `paint(k)` makes number k; `progress` is called after each frame that is taken in turn.
+    `paint(k)` renders frame k; `progress` is called after each frame of an iteration.
     """
 
     paint: Callable[[int], Image]
@@ -51,7 +51,7 @@ class Frames:
 
 
 def write_gif(frames: Frames, path: Path, period: float) -> None:
-    """Writes frames `period` [s] apart, whole hundredths, as a gif that starts again at its end."""
+    """Writes frames as a gif that repeats forever; `period` is the time between them, in whole hundredths [s]."""
     from PIL.Image import Dither
 
     some = np.unique(np.linspace(0, frames.count - 1, LOOKED_AT).astype(int))
@@ -76,14 +76,14 @@ def _palette(some: Sequence[Image]) -> Image:
 
 
 class Reel(NamedTuple):
-    """A file format: the function that writes it, the least and most frames a second, the usual longer side
-    [inch at 100 dpi], and a check of what it needs.
+    """A film format: the function that writes it, the least and most frames per second, the default longer side
+    [inch at 100 dpi], and a function that raises an error where a required program is missing.
     """
 
     write: Callable[[Frames, Path, float], None]
     slowest: float
     fastest: float
-    hundredths: bool  # the time between frames is whole hundredths of a second
+    hundredths: bool  # whether the time between frames has to be whole hundredths of a second
     size: float
     check: Callable[[], None] = lambda: None
 
@@ -95,12 +95,12 @@ REELS = {
 
 
 def reel_of(path: Path | str) -> tuple[Path, Reel]:
-    """The path of a moving picture, and how it is written; unknown endings and missing programs are errors."""
+    """The path of a film and its format, by its suffix; unknown suffixes and missing programs are errors."""
     path = Path(path)
     found = REELS.get(path.suffix.lower())
     if found is None:
         raise UnsupportedError(
-            f"'{path}': moving pictures are written as gif or mp4. Use a name that ends in .gif or .mp4."
+            f"'{path}': films are written as gif or mp4. Use a name that ends in .gif or .mp4."
             + did_you_mean(path.suffix, REELS)
         )
     found.check()
@@ -108,12 +108,11 @@ def reel_of(path: Path | str) -> tuple[Path, Reel]:
 
 
 def frame_time(fps: float, reel: Reel = REELS[".gif"]) -> float:
-    """The time between frames [s] that comes nearest to a rate [1/s]; whole hundredths in a gif."""
+    """The time between frames [s] of a film format for a frame rate `fps` [1/s]; whole hundredths in a gif."""
     if not reel.slowest <= fps <= reel.fastest:
         what = "a gif" if reel.hundredths else "an mp4"
         raise UnsupportedError(
-            f"fps is {fps:g}; expected a number from {reel.slowest:g} to {reel.fastest:g}, which is what {what} can "
-            "show."
+            f"fps is {fps:g}; expected a number from {reel.slowest:g} to {reel.fastest:g} frames per second for {what}."
         )
     return max(2, round(100.0 / fps)) / 100.0 if reel.hundredths else 1.0 / fps
 
@@ -122,7 +121,7 @@ def check_count(count: int) -> None:
     """Raises an error for more than MOST_FRAMES frames."""
     if count > MOST_FRAMES:
         raise UnsupportedError(
-            f"{count:,} frames would be painted, at most {MOST_FRAMES:,} make sense. Lower fps or raise speed."
+            f"the film would have {count:,} frames; expected at most {MOST_FRAMES:,}. Lower fps or raise speed."
         )
 
 
@@ -145,7 +144,10 @@ def terminal_progress(name: str) -> Progress | None:
 
 
 def write_frames(frames: Frames, path: Path, reel: Reel, period: float) -> Path:
-    """Paints frames and writes them, `period` [s] apart. What was painted before a failure is removed."""
+    """Renders frames, writes them as a film with `period` [s] between them, and returns its path.
+
+    After a failure no file is left.
+    """
     if frames.progress is None:
         frames = replace(frames, progress=terminal_progress(path.name))
     beside = path.with_name(f".{os.getpid()}.{path.name}")

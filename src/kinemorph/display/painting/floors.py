@@ -1,4 +1,4 @@
-"""The level floor under a scene: a grid that fades away from what stands on it, and at the edges of the picture."""
+"""The level floor under a scene: its grid fades with the distance from the bodies and at the edges of the picture."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from kinemorph.algebra.arrays import Array
 from kinemorph.display.canvas import GROUND
 from kinemorph.display.painting.view_window import Window
 
-REACH = 0.45  # how far it continues around what moves, as a part of its size
-RIM = 30.0  # along which it fades to the edges of the picture [pixels]
-LINE = 0.8  # width of the grid's lines [pixels]
+REACH = 0.45  # distance over which the floor fades out around the bodies, as a fraction of their footprint
+RIM = 30.0  # distance from the edges of the picture over which the floor fades out [pixels]
+LINE = 0.8  # width of the grid lines [pixels]
 
 
 class Floor:
-    """The level floor under a scene: where it is seen, how faint it is there, and the lines of its grid."""
+    """The level floor under a scene at a height [m]: its points at all pixels, its opacity, and its grid lines."""
 
     def __init__(self, window: Window, height: float) -> None:
         self.window, self.height = window, height
@@ -32,10 +32,10 @@ class Floor:
         self.kept: tuple[Array, Array, Array] | None = None
         across, down = (np.arange(count) + 0.5 for count in window.size)
         fades = [smooth(np.minimum(one, len(one) - one) / RIM) for one in (down, across)]
-        self.rim = fades[0][:, None] * fades[1]  # how much of the ground is seen near the edges of the picture
+        self.rim = fades[0][:, None] * fades[1]  # opacity of the floor near the edges of the picture
 
     def points(self, k: int) -> Array:
-        """The points (h, w, 3) [m] of the floor at all pixels."""
+        """The points (h, w, 3) [m] of the floor that are seen at the pixels at time index k."""
         low, (width, height) = self.window.corner(k), self.window.size
         u = low[0] + (np.arange(width) + 0.5) / self.window.scale
         v = low[1] + (height - np.arange(height) - 0.5) / self.window.scale
@@ -45,7 +45,7 @@ class Floor:
         return found
 
     def laid(self, k: int) -> tuple[Array, Array, Array]:
-        """(points (h, w, 3) [m], how much of the floor is seen (h, w), how much of it are lines (h, w)) at time k."""
+        """(points (h, w, 3) [m], opacity of the floor (h, w), opacity of its grid lines (h, w)) at time index k."""
         if self.kept is not None and not self.window.followed:
             return self.kept
         points = self.points(k)
@@ -55,7 +55,7 @@ class Floor:
         lines = np.zeros(clear.shape)
         step, scale = self.window.step, self.window.scale
         for axis in (0, 1):
-            # lines of one width on the page: the distance to the nearest one, across it, in pixels
+            # all lines are equally wide in the picture: the distance to the nearest line is taken in pixels
             slope = math.hypot(self.right[axis], self.away[axis] / self.sine) / scale
             way = np.abs((points[..., axis] / step + 0.5) % 1.0 - 0.5) * step / slope
             lines = np.maximum(lines, np.clip(0.5 * LINE + 0.5 - way, 0.0, 1.0))
@@ -64,6 +64,6 @@ class Floor:
 
 
 def smooth(share: Array) -> Array:
-    """A share, limited to 0 ... 1, with zero slope at both ends."""
+    """The smoothstep function: `share` limited to the range from 0 to 1, with zero slope at both ends."""
     within = np.clip(share, 0.0, 1.0)
     return within * within * (3.0 - 2.0 * within)

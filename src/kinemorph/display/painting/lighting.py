@@ -1,7 +1,7 @@
 """A lamp beside the viewer, light from the sky, and soft shadows on the ground.
 
-Where a shadow falls is found on a map: the robot as the lamp sees it, blurred. A point of the ground is as dark as its
-place on the map, on level ground, slopes and terrains alike.
+Shadows are found with a shadow map: the silhouette of the robot as seen from the lamp, blurred. A point of the ground
+is as dark as its projection on the map, on level ground, slopes and terrains alike.
 """
 
 from __future__ import annotations
@@ -12,22 +12,25 @@ from kinemorph.algebra.arrays import Array
 from kinemorph.display.cameras import Lens
 from kinemorph.display.painting.rasters import covered
 
-BESIDE, ABOVE = -32.0, 44.0  # the lamp, from the viewer's azimuth and from the ground [deg]
-STEEP = 66.0  # from where shadows fall [deg]: nearer to what throws them than the lamp would have them
-AMBIENT, SKY, LAMP, GLOSS = 0.54, 0.20, 0.40, 0.13  # parts of the light
-SHARP = 24  # of the gloss
-DARKEST = 0.30  # how much a shadow takes from the ground
-BRIGHTEST = 1.3  # factor of a color
-BLUR = 2.2  # of shadows [pixels]
+BESIDE, ABOVE = -32.0, 44.0  # azimuth of the lamp from the viewer's, and its elevation [deg]
+STEEP = 66.0  # elevation of the lamp for shadows [deg]: a higher lamp keeps shadows near the bodies
+AMBIENT, SKY, LAMP, GLOSS = 0.54, 0.20, 0.40, 0.13  # shares of the light
+SHARP = 24  # exponent of the gloss
+DARKEST = 0.30  # share of the ground's brightness that a full shadow removes
+BRIGHTEST = 1.3  # largest factor by which light brightens a color
+BLUR = 2.2  # standard deviation of the blur of shadows [pixels]
 
 
 def lamp_of(azimuth: float, above: float = ABOVE) -> Lens:
-    """The view from the lamp beside a viewer at an azimuth [deg], at an elevation `above` the ground [deg]."""
+    """The view from the lamp beside a viewer at an azimuth [deg]; `above` is the elevation of the lamp [deg]."""
     return Lens.toward(above, azimuth + BESIDE)
 
 
 def light_on(normals: Array, lamp: Lens, toward: Array) -> Array:
-    """(factor of the own color, gloss that is added) for unit normals (n, 3), shape (n, 2); `toward` is the viewer."""
+    """(factor for the surface color, gloss to add) for unit normals (n, 3), shape (n, 2).
+
+    `toward` (3,) is the unit vector to the viewer.
+    """
     facing = np.clip(normals @ lamp.axes[2], 0.0, 1.0)
     halfway = lamp.axes[2] + toward
     shine = np.clip(normals @ (halfway / np.linalg.norm(halfway)), 0.0, 1.0) ** SHARP
@@ -36,7 +39,7 @@ def light_on(normals: Array, lamp: Lens, toward: Array) -> Array:
 
 
 class Shadow:
-    """The shadow that triangles (m, 3, 3) [m] cast in the light of a lamp; `scale` is in pixels for each meter."""
+    """The shadow map of triangles with corners (m, 3, 3) [m], seen from a lamp; `scale` is in pixels per meter."""
 
     def __init__(self, corners: Array, lamp: Lens, scale: float) -> None:
         from scipy.ndimage import gaussian_filter
@@ -53,7 +56,7 @@ class Shadow:
         self.map = gaussian_filter(drawn.reshape(height, width), BLUR, truncate=3.0)
 
     def on_floor(self, height: float) -> Array:
-        """The corners (4, 3) [m] of the map, projected by the lamp on a level floor."""
+        """The corners (4, 3) [m] of the shadow map, projected by the lamp on a level floor at a height [m]."""
         u, v = (self.low + np.array([[0, 0], [1, 0], [0, 1], [1, 1]]) * self.size).T / self.scale
         right, up, toward = self.lamp.axes
         across = u[:, None] * right + v[:, None] * up
@@ -61,7 +64,7 @@ class Shadow:
         return found
 
     def at(self, points: Array) -> Array:
-        """How dark it is (n,) from 0 to 1 at points (n, 3) [m] of the ground."""
+        """The darkness of the shadow, from 0 to 1, at points (n, 3) [m] of the ground, shape (n,)."""
         place = self.lamp.seen(points)[..., :2] * self.scale - self.low - 0.5
         column, row = np.clip(place, 0.0, self.size - 1.001).T
         j, i = column.astype(int), row.astype(int)

@@ -1,12 +1,13 @@
-"""The page around a picture: axes with numbers or the size of the grid, title, clock, names, notes and traces.
+"""The page around a picture: axes with numbers or the grid spacing, title, clock, names, notes and traces.
 
-Text and lines are drawn by Matplotlib, on a canvas without a window. The parts that do not change are drawn once.
+Matplotlib draws text and lines, on a canvas without a window. The parts that do not change are drawn once.
 """
 
 from __future__ import annotations
 
 import textwrap
 from collections.abc import Sequence
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -17,20 +18,27 @@ from kinemorph.display.canvas import INK, PALE, SHADOW, blank
 from kinemorph.display.painting.view_window import Window, round_step
 from kinemorph.display.scenes.loads import without_torques
 from kinemorph.display.scenes.scene import Scene, Surface
+from kinemorph.errors import UnsupportedError
 
 Pixels = npt.NDArray[np.uint8]
+
 
 DPI = 100.0
 MARGINS = (12, 12, 24, 30)  # left, right, bottom, top [pixels]
 AXES_MARGINS = (52, 14, 42, 30)
-LETTER, SPACING = 5.3, 12  # width and height of small letters [pixels]
-CLOCK, TITLE_LETTER = 130, 6.6  # width of the clock with its margins, and of letters beside it [pixels]
-LEAST, LEAST_ROOM = (240, 180), 40  # width and height of a page, and of the picture on it [pixels]
-UNITS = (("km", 1e-3, 5e3), ("m", 1.0, 0.02), ("mm", 1e3, 2e-5), ("\N{MICRO SIGN}m", 1e6, 0.0))  # span [m] from which
+LETTER, SPACING = 5.3, 12  # width of a letter and height of a line of notes [pixels]
+CLOCK, TITLE_LETTER = 130, 6.6  # width of the clock with its margins, and of a letter of the title [pixels]
+SMALLEST, LARGEST = 1.0, 40.0  # limits of the sides that a user may ask for [inch at 100 dpi]
+LEAST, LEAST_ROOM = (240, 180), 40  # smallest width and height of a page, and of the picture on it [pixels]
+# units of the axes: name, units per meter, least span of the picture [m]
+UNITS = (("km", 1e-3, 5e3), ("m", 1.0, 0.02), ("mm", 1e3, 2e-5), ("\N{MICRO SIGN}m", 1e6, 0.0))
 
 
 class Page:
-    """The page of a scene's pictures, with the window at `left`, `top` [pixels]; its sizes are even, as videos need."""
+    """The page of a scene's pictures; the upper left corner of the window is at `left`, `top` [pixels].
+
+    Width and height are even numbers of pixels, as videos require.
+    """
 
     def __init__(self, scene: Scene, window: Window, size: float | tuple[float, float]) -> None:
         self.scene = scene
@@ -51,7 +59,7 @@ class Page:
         self.empty: Any = None
 
     def _arrange(self, window: Window, size: float | tuple[float, float]) -> None:
-        """Finds the size of the page and the scale; the picture gets the room that margins and notes leave."""
+        """Sets the size of the page and the scale of its window, after subtracting the room for margins and notes."""
         left, right, bottom, top = AXES_MARGINS if window.lens.flat else MARGINS
         bottom += SPACING * max(len(self.notes) - (0 if window.lens.flat else 1), 0)
         around = np.array([left + right, bottom + top])
@@ -66,7 +74,7 @@ class Page:
     # ── frames ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def blank(self, k: int) -> Pixels:
-        """The page at time k, RGBA (h, w, 4), to be painted on."""
+        """The pixels of the page at time index k before rendering, RGBA (h, w, 4)."""
         if self.empty is None or (self.window.followed and self.window.lens.flat):
             self._place(k)
             self.canvas.draw()
@@ -76,12 +84,15 @@ class Page:
         return np.asarray(self.canvas.buffer_rgba())
 
     def inner(self, pixels: Pixels) -> Pixels:
-        """The part of the page that the window shows."""
+        """The pixels of the page inside the window, as a view of `pixels`."""
         width, height = self.window.size
         return pixels[self.top : self.top + height, self.left : self.left + width]
 
     def write(self, k: int, clock: str, ways: Sequence[tuple[Array, Any]] = ()) -> None:
-        """Lines along paths (n, 3) [m] in their colors (one for each part), the names of figures, and the clock."""
+        """Draws traces, the names of figures and the clock on the page at time index k.
+
+        `ways` are (points (n, 3) [m], RGBA (n - 1, 4) of the lines between them), one for each trace.
+        """
         self._place(k)
         if ways:
             parts, colors = [], []
@@ -108,7 +119,7 @@ class Page:
         self.axes.set_xlim(low[0], high[0])
         self.axes.set_ylim(low[1], high[1])
 
-    # ── what is written ───────────────────────────────────────────────────────────────────────────────────────────────
+    # ── text and axes ─────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _dress(self) -> None:
         from matplotlib.collections import LineCollection
@@ -138,12 +149,12 @@ class Page:
 
     @property
     def unit(self) -> tuple[str, float]:
-        """(unit, how many of it a meter has) in which the numbers on the axes are short."""
+        """(unit, units per meter) for the axes, chosen so that their numbers are short."""
         span = float((self.window.high - self.window.low).max())
         return next((name, each) for name, each, least in UNITS if span >= least)
 
     def _figures(self) -> None:
-        """Axes with numbers; each of several figures has its own."""
+        """Gives the axes numbers and labels; each of several figures has its own numbers on the horizontal axis."""
         from matplotlib.ticker import FixedFormatter, FixedLocator, FuncFormatter, MaxNLocator
 
         axes, (right, up, _) = self.axes, self.window.lens.axes
@@ -168,19 +179,19 @@ class Page:
         axes.set_axisbelow(True)
 
     def _profile(self) -> None:
-        """The ground as a line, where it is seen from its side."""
+        """Draws the ground as a line where the camera looks horizontally."""
         from matplotlib.collections import LineCollection
 
         if abs(self.window.lens.axes[2, 2]) > 0.5:
             return
-        if self.scene.floor != self.scene.box[0, 2] and not self.scene.grounds:  # something stands on it
+        if self.scene.floor != self.scene.box[0, 2] and not self.scene.grounds:  # an element touches the ground
             self.axes.axhline(self.scene.floor, color=PALE, linewidth=1.2, zorder=1)
         for part in self.scene.grounds:
             lines = self.window.lens.seen(part.surface.points[rim_of(part.surface)])[..., :2]
             self.axes.add_collection(LineCollection(list(lines), colors=PALE, linewidths=1.2, zorder=1), autolim=False)
 
     def _own_figures(self) -> tuple[list[float], list[str]]:
-        """Ticks of figures that stand beside each other: each counts from where it stands."""
+        """(positions, labels) of the horizontal ticks of figures side by side, each with its own zero."""
         right = self.window.lens.axes[0]
         zeros = [float(figure.offset @ right) for figure in self.scene.figures]
         if len({round(zero, 9) for zero in zeros}) < len(zeros):
@@ -191,8 +202,20 @@ class Page:
         return [place for place, _ in marks], [figure_of(value * self.unit[1]) for _, value in marks]
 
 
+def checked_size(size: Any) -> Any:
+    """`size`, the longer side of a page or its (width, height) [inch at 100 dpi]; raises an error outside limits."""
+    sides = np.ravel(np.asarray(size, dtype=object))
+    sensible = all(isinstance(side, Real) and SMALLEST <= float(side) <= LARGEST for side in sides)
+    if np.shape(size) not in ((), (2,)) or not sensible:
+        raise UnsupportedError(
+            f"size is {size!r}; expected the longer side, or (width, height), in inches at 100 dpi, each from "
+            f"{SMALLEST:g} to {LARGEST:g}."
+        )
+    return size
+
+
 def rim_of(surface: Surface) -> npt.NDArray[np.int64]:
-    """The edges (n, 2) of a surface that only one face has, as numbers of corners."""
+    """The boundary edges (n, 2) of a surface, which belong to one face only, as indices of corners."""
     edges = np.sort(np.concatenate([surface.faces[:, [0, 1]], surface.faces[:, [1, 2]], surface.faces[:, [2, 0]]]), 1)
     found, counts = np.unique(edges, axis=0, return_counts=True)
     rim: npt.NDArray[np.int64] = found[counts == 1].astype(np.int64)
@@ -200,7 +223,7 @@ def rim_of(surface: Surface) -> npt.NDArray[np.int64]:
 
 
 def _lines(notes: Sequence[str], letters: int) -> list[str]:
-    """Notes on one line, if they have room there; else each on its own."""
+    """The notes joined on one line of at most `letters` characters, or each wrapped on lines of its own."""
     words = "; ".join(note.rstrip(".") for note in notes)
     if len(words) <= letters:
         return [words] if words else []
@@ -208,7 +231,7 @@ def _lines(notes: Sequence[str], letters: int) -> list[str]:
 
 
 def _cut(text: str, letters: int) -> str:
-    """A text, shortened to a number of letters."""
+    """The text, cut with an ellipsis after `letters` characters."""
     return text if len(text) <= letters else f"{text[: max(letters - 1, 1)]}\N{HORIZONTAL ELLIPSIS}"
 
 

@@ -1,4 +1,4 @@
-"""Scenes painted on pages: the floor with grid and shadow, the bodies, and the text over them."""
+"""Renders scenes on pages: the floor with grid and shadow, the bodies, and the text over them."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ import numpy.typing as npt
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.display.cameras import CameraChoice
+from kinemorph.display.canvas import Figure
 from kinemorph.display.painting.floors import Floor
 from kinemorph.display.painting.ground_picture import GroundPicture
 from kinemorph.display.painting.lighting import BRIGHTEST, DARKEST, GLOSS, STEEP, Shadow, lamp_of, light_on
-from kinemorph.display.painting.page import Page
+from kinemorph.display.painting.page import Page, checked_size
 from kinemorph.display.painting.rasters import FINE, Reals, lay_over, nearest, planes, taken
 from kinemorph.display.painting.triangles import Cast, Shot, path_of
 from kinemorph.display.painting.view_window import Window, camera_lens, step_across, window_of
@@ -21,26 +22,25 @@ from kinemorph.display.scenes.building import Subjects, scene_of
 from kinemorph.display.scenes.scene import Scene
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
     from PIL.Image import Image
 
-FINER = 1.5  # pixels of a still for each of a film
-GHOST = 0.72  # how far what is shown behind a still fades toward white
-BEHIND = 0.18  # of what of a trace is hidden
-PALEST = 0.25  # of the oldest part of a trace
+FINER = 1.5  # resolution of a still picture over that of a film
+GHOST = 0.72  # share of white in the pale configurations behind a still picture
+BEHIND = 0.18  # opacity of hidden parts of a trace
+PALEST = 0.25  # opacity of the oldest part of a trace
 
 
 def scene_for(subject: Subjects, camera: CameraChoice, **options: Any) -> Scene:
-    """The scene of `scene_of`; several figures stand so that a camera sees all of them."""
+    """The scene that `scene_of` makes with `options`; in a flat view, several figures are placed side by side."""
     scene = scene_of(subject, **options)
     way = step_across(scene, camera_lens(scene, camera)[0])
     return scene if way is None else scene_of(subject, spread=way, **options)
 
 
 class Painter:
-    """Paints the triangles of a scene as a window shows them, on pixels RGBA (h, w, 4) from 0 to 255.
+    """Renders the triangles of a scene, seen through a window, on RGBA pixels (h, w, 4) from 0 to 255.
 
-    Colors of pixels are multiplied by their opacity, the fourth number.
+    Colors of pixels are premultiplied by their opacity, the fourth number.
     """
 
     def __init__(self, cast: Cast, window: Window) -> None:
@@ -51,12 +51,12 @@ class Painter:
         self.laid: GroundPicture | None = None  # what was painted of slopes and terrains
 
     def blank(self) -> Reals:
-        """Pixels to paint on: white paper, or nothing in a flat view, whose axes are seen behind."""
+        """White pixels to render on; transparent in a flat view, where Matplotlib's axes are seen behind them."""
         width, height = self.window.size
         return np.full((height, width, 4), 0.0 if self.window.lens.flat else 255.0, dtype=np.float32)
 
     def show(self, axes: Any, pixels: Reals) -> None:
-        """Puts painted pixels into Matplotlib axes, which get the units of the window, right and up [m]."""
+        """Shows rendered pixels in Matplotlib axes, whose units become meters to the right and up."""
         cover = np.maximum(pixels[..., 3:], 1.0) / 255.0
         straight = np.concatenate([pixels[..., :3] / cover, pixels[..., 3:]], axis=-1)
         (left, low), (right, high) = self.window.low, self.window.high
@@ -69,7 +69,7 @@ class Painter:
         axes.autoscale(False)
 
     def lay_floor(self, pixels: Reals, k: int) -> None:
-        """Paints the level floor with its grid and the shadow at time k, where one looks down at it."""
+        """Renders the level floor, its grid and the shadow at time index k, if the camera looks down at the floor."""
         if not self.window.sees_floor or self.cast.ground.any():
             return
         shadow = self._shadow(self.cast.at(k))
@@ -81,9 +81,10 @@ class Painter:
         ground[part] *= 1.0 - DARKEST * (dark * clear[part])[..., None]
 
     def paint(self, pixels: Reals, k: int, *, fade: float = 0.0, of: Any = True) -> tuple[tuple[slice, slice], Array]:
-        """Paints what is seen at time k over the pixels, paler by `fade` toward white; `of` chooses triangles.
+        """Renders the scene at time index k over the pixels; `fade` from 0 to 1 mixes its colors with white.
 
-        Returns the rows and columns that are painted, and how near the samples there are [samples].
+        `of`, booleans (m,) or True for all, selects triangles. Returns the rows and columns that were changed, and the
+        nearness to the viewer of the samples there [samples].
         """
         part, painted, near = self._painted(self.cast.at(k), k, of)
         painted[..., :3] += fade * (painted[..., 3:] - painted[..., :3])
@@ -97,16 +98,16 @@ class Painter:
         return Shadow(shot.points[self.cast.faces[solid]], self.high_lamp, self.window.scale)
 
     def _part(self, places: Array) -> tuple[slice, slice]:
-        """The rows and columns of the picture that hold places (n, >= 2) [pixels]."""
+        """The rows and columns of the picture that contain points (n, >= 2) given in pixels right and down."""
         size = np.array(self.window.size)
         low = np.clip(np.floor(places[:, :2].min(axis=0, initial=np.inf)), 0, size).astype(int)
         high = np.clip(np.ceil(places[:, :2].max(axis=0, initial=-np.inf)), low, size).astype(int)
         return slice(int(low[1]), int(high[1])), slice(int(low[0]), int(high[0]))
 
     def _painted(self, shot: Shot, k: int, of: Any) -> tuple[tuple[slice, slice], Reals, Array]:
-        """(rows and columns, RGBA (h, w, 4) there from 0 to 1, nearness [samples] of samples there) of what is seen.
+        """The rendered triangles at time index k: (rows and columns, RGBA (h, w, 4) from 0 to 1, nearness [samples]).
 
-        Colors are multiplied by opacity.
+        Colors are premultiplied by opacity. `of` selects triangles as in `paint`.
         """
         cast = self.cast
         places = self.window.pixels(shot.points, k)
@@ -164,7 +165,10 @@ class Painter:
         return colors.reshape(-1, 4), self.laid.near[part].reshape(-1)
 
     def _light(self, shot: Shot, facing: Any) -> Array:
-        """(factor, gloss) at the corners of all faces, shape (m, 3, 2); the inside of what is open is lit as well."""
+        """(factor for the color, added gloss) at the corners of all faces, shape (m, 3, 2).
+
+        Open surfaces that are seen from behind are lit with reversed normals.
+        """
         cast, toward = self.cast, self.window.lens.axes[2]
         light = light_on(shot.normals, self.lamp, toward)[cast.faces]
         turned = ~facing & ~cast.closed
@@ -174,10 +178,11 @@ class Painter:
 
 
 class Painting:
-    """A scene on a page, painted at any of its times.
+    """A scene on a page, which can be rendered at each of its times.
 
-    `size` is the longer side of the page, or its width and height [inch at 100 dpi], and `around` more room [m] than
-    the scene needs. Traces join every time of the scene, so times between the frames make them round.
+    `size` is the longer side of the page, or its width and height [inch at 100 dpi]; `around` is extra room around the
+    scene [m], and `ground` says whether a still picture has a floor with a shadow. Traces pass through every time of
+    the scene, so times between the frames of a film make them smooth.
     """
 
     def __init__(
@@ -188,15 +193,16 @@ class Painting:
         follow: str | None = None,
         size: float | tuple[float, float],
         around: float = 0.0,
+        ground: bool = True,
     ) -> None:
-        self.scene, self.cast = scene, Cast(scene)
-        self.page = Page(scene, window_of(scene, self.cast, camera, follow, around), size)
+        self.scene, self.cast, self.ground = scene, Cast(scene), ground
+        self.page = Page(scene, window_of(scene, self.cast, camera, follow, around, shadows=ground), checked_size(size))
         self.window = self.page.window
         self.painter = Painter(self.cast, self.window)
         self.ways = [(path_of(figure, trace.at), trace.color) for figure in scene.figures for trace in figure.traces]
 
     def frame(self, k: int, clock: str = "") -> Image:
-        """The picture at time k of the scene."""
+        """The picture at time index k of the scene, with `clock` as the text in its upper right corner."""
         from PIL import Image
 
         inner = self.page.inner(self.page.blank(k))
@@ -207,12 +213,12 @@ class Painting:
         self.page.write(k, clock, self._traces(k, part, near))
         return Image.fromarray(np.ascontiguousarray(np.asarray(self.page.canvas.buffer_rgba())[..., :3]))
 
-    def still(self, *, ground: bool = True) -> Figure:
-        """The last time of the scene, over pale pictures of all times before it, as a Matplotlib figure."""
+    def still(self) -> Figure:
+        """A Matplotlib figure that shows the scene at its last time, and in pale colors at all times before."""
         window = replace(self.window, scale=FINER * self.window.scale)
         painter, last = Painter(self.cast, window), len(self.scene.times) - 1
         pixels = painter.blank()
-        if ground:
+        if self.ground:
             painter.lay_floor(pixels, last)
         if last:
             painter.paint(pixels, last, of=self.cast.ground)
@@ -224,11 +230,14 @@ class Painting:
         return figure
 
     def plot(self, points: Array, **look: Any) -> None:
-        """Draws a line along points (n, 3) [m] over a still."""
+        """Draws a line through points (n, 3) [m] over a still picture; `look` are options of Matplotlib's `plot`."""
         self.page.axes.plot(*self.window.lens.seen(points)[:, :2].T, zorder=5, clip_on=False, **look)
 
     def _traces(self, k: int, part: tuple[slice, slice], near: Array) -> list[tuple[Array, Array]]:
-        """Paths so far and the RGBA of their pieces; older pieces and hidden ones are paler."""
+        """(points (k + 1, 3) [m], RGBA (k, 4) of the lines between them) of each trace up to time index k.
+
+        Older and hidden lines are paler.
+        """
         if k == 0:
             return []
         age = PALEST + (1.0 - PALEST) * np.arange(1, k + 1) / k
@@ -241,7 +250,7 @@ class Painting:
         return found
 
     def _hidden(self, points: Array, k: int, part: tuple[slice, slice], near: Array) -> npt.NDArray[np.bool_]:
-        """Whether points (n, 3) [m] are hidden; in a flat view none is."""
+        """Whether each of the points (n, 3) [m] is hidden behind a body, shape (n,); never in a flat view."""
         hidden = np.zeros(len(points), dtype=bool)
         if self.window.lens.flat:
             return hidden

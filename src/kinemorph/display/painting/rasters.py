@@ -1,8 +1,8 @@
-"""Triangles to samples: at every sample the nearest triangle, with values in between those at its corners.
+"""Rasterization: the nearest triangle at every sample of a picture, with values interpolated between its corners.
 
-All triangles are cut into rows and all rows into samples at once, so that no loop runs over triangles. The depth of a
-sample and the number of its triangle are one integer, whose maximum at every sample is what one sees. Values over a
-triangle are a + b x + c y, in single precision: they become colors of eight bits.
+All triangles are split into rows of samples and all rows into samples at once, without a loop over triangles. Depth and
+triangle number of a sample are packed into one integer, so the maximum at every sample is the visible triangle. A value
+over a triangle is a + b x + c y, in single precision, which is enough for 8-bit colors.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from kinemorph.algebra.arrays import Array
 Ints = npt.NDArray[np.int32]
 Reals = npt.NDArray[np.float32]
 
-NUMBER_BITS = 32  # of the integer that holds depth and number; depth has those above
-DEPTHS = 2.0**30
-FINE = 2  # samples for each pixel, right and down
+NUMBER_BITS = 32  # the lower bits of the packed integer hold the triangle number, the upper bits the depth
+DEPTHS = 2.0**30  # number of depth levels
+FINE = 2  # samples per pixel in each direction
 
 
 class Samples(NamedTuple):
-    """Samples inside triangles: the number of the triangle, and of the sample in its picture, row by row."""
+    """Samples inside triangles: `triangle` (n,) is the triangle's index, `place` (n,) the sample's, counted by rows."""
 
     triangle: Ints
     place: Ints
@@ -34,7 +34,10 @@ class Samples(NamedTuple):
 
 
 def covered(corners: Array, width: int, height: int) -> Samples:
-    """The samples of a picture whose middles lie in triangles, given as corners (m, 3, >= 2) [samples, y downward]."""
+    """The samples of a picture whose centers lie in triangles, for each triangle.
+
+    `corners` (m, 3, >= 2) are x to the right and y downward, in samples; `width` and `height` are in samples.
+    """
     x, y = corners[..., 0], corners[..., 1]
     first = np.clip(np.ceil(y.min(axis=1) - 0.5), 0, height).astype(np.int32)
     last = np.clip(np.floor(y.max(axis=1) - 0.5), -1, height - 1).astype(np.int32)
@@ -56,7 +59,7 @@ def covered(corners: Array, width: int, height: int) -> Samples:
 
 
 def _counted(first: Ints, counts: Ints) -> tuple[Ints, Ints]:
-    """(k, number): for every entry k the `counts[k]` numbers from `first[k]` on."""
+    """(k, number) arrays that list, for every index k, the `counts[k]` consecutive numbers from `first[k]` on."""
     counts = np.maximum(counts, 0)
     owner = np.repeat(np.arange(len(counts), dtype=np.int32), counts)
     before = np.cumsum(counts, dtype=np.int32) - counts
@@ -64,7 +67,10 @@ def _counted(first: Ints, counts: Ints) -> tuple[Ints, Ints]:
 
 
 def planes(values: Array, corners: Array) -> Array:
-    """Values at corners (m, 3, k) as a + b x + c y over their triangles, shape (m, k, 3)."""
+    """The coefficients (a, b, c) of a + b x + c y over m triangles for k values at their corners, shape (m, k, 3).
+
+    `values` is (m, 3, k), `corners` (m, 3, >= 2).
+    """
     (x0, y0), (x1, y1), (x2, y2) = (corners[:, k, :2].T for k in range(3))
     twice = (x1 - x0) * (y2 - y0) - (x2 - x0) * (y1 - y0)
     scale = 1.0 / np.where(twice == 0.0, 1.0, twice)
@@ -75,7 +81,7 @@ def planes(values: Array, corners: Array) -> Array:
 
 
 def taken(plane: npt.NDArray[Any], samples: Samples, width: int) -> npt.NDArray[Any]:
-    """One value at samples, of planes (m, 3), in their precision."""
+    """The value a + b x + c y at each sample, shape (n,); `plane` (m, 3) are the coefficients (a, b, c) by triangle."""
     row = samples.place // np.int32(width)
     x = samples.place - row * np.int32(width) + plane.dtype.type(0.5)
     found: npt.NDArray[Any] = plane[samples.triangle, 1] * x.astype(plane.dtype)
@@ -85,9 +91,9 @@ def taken(plane: npt.NDArray[Any], samples: Samples, width: int) -> npt.NDArray[
 
 
 def nearest(corners: Array, width: int, height: int) -> tuple[Samples, Array]:
-    """What is seen of triangles (m, 3, 3) [samples, samples, nearness], and the nearness (height * width,) of it.
+    """The visible samples of triangles, and the nearness to the viewer at all samples, shape (height * width,).
 
-    Nearness is -inf where nothing is hit.
+    `corners` (m, 3, 3) are (x, y, nearness). Nearness is -inf where there is no triangle.
     """
     samples = covered(corners, width, height)
     z = corners[..., 2]
@@ -108,9 +114,10 @@ def nearest(corners: Array, width: int, height: int) -> tuple[Samples, Array]:
 def lay_over(
     picture: Reals, near: Array, corners: Array, colors: Array, opacity: Array, width: int, height: int
 ) -> None:
-    """Paints translucent triangles, the far ones first, where nothing is nearer; `picture` (h * w, 4) is changed.
+    """Renders translucent triangles into `picture` (h * w, 4), from far to near, where no opaque one is nearer.
 
-    Its colors are multiplied by its opacity, the fourth number. `colors` (m, 3, 3) at corners, `opacity` (m,).
+    `near` (h * w,) is the nearness of the opaque triangles. The colors of `picture` are premultiplied by opacity.
+    `corners` (m, 3, 3) are (x, y, nearness), `colors` (m, 3, 3) RGB at the corners, `opacity` (m,).
     """
     samples = covered(corners, width, height)
     depth = taken(planes(corners[..., 2:], corners)[:, 0], samples, width)
@@ -118,7 +125,7 @@ def lay_over(
     order = seen[np.lexsort((depth[seen], samples.place[seen]))]
     chosen = samples.only(order)
     place = chosen.place
-    # the k-th layer over each sample, k = 0, 1, ...: no sample occurs twice in one of them
+    # layer k holds the k-th farthest triangle of each sample, so no sample occurs twice in a layer
     starts = np.flatnonzero(np.diff(place, prepend=-1))
     rank = np.arange(len(place)) - np.repeat(starts, np.diff(np.append(starts, len(place))))
     tints = planes(colors, corners).astype(np.float32)

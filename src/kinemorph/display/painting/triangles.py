@@ -1,6 +1,7 @@
-"""A scene as triangles at any of its times: parts carried by bodies, marks stretched between points.
+"""A scene as triangles at each of its times: parts that move with bodies, marks that stretch between points.
 
-Everything is made once. At each time a corner is carried by the matrix of its owner: a body, the ground or a mark.
+The triangles are made once. At each time a corner is transformed by the matrix of its owner: a body, the ground or a
+mark.
 """
 
 from __future__ import annotations
@@ -28,18 +29,21 @@ from kinemorph.display.scenes.scene import (
 )
 from kinemorph.display.scenes.surfaces import look_surface
 
-CLOSED = 1e-6  # the sum of all area vectors, as a part of the area, below which a surface has no rim
+CLOSED = 1e-6  # a surface is closed if the sum of its area vectors is below this fraction of its area
 
 
 class Shot(NamedTuple):
-    """Corners and their normals (n, 3) in the world, at one time."""
+    """The corners [m] and unit normals of all triangles in the world at one time, each of shape (n, 3)."""
 
     points: Array
     normals: Array
 
 
 class MovingMarks:
-    """Marks with both ends at all times, `starts` and `ends` (m, n, 3) [m], and a direction `across` each."""
+    """The marks of a scene: `starts` and `ends` (m, n, 3) [m] at its n times, and a direction `across` (m, 3).
+
+    `across` is a world axis that is never near the mark's own direction; it fixes how the mark is turned about itself.
+    """
 
     def __init__(self, placed: Sequence[tuple[Figure, Mark]], count: int) -> None:
         self.marks = [mark for _, mark in placed]
@@ -57,7 +61,7 @@ class MovingMarks:
         self.shown = np.array(flags, dtype=bool).reshape(-1, count)
 
     def at(self, k: int) -> tuple[Array, Array]:
-        """(axes (m, 3, 3) as columns, places (m, 3)) that carry looks to where they are at time k."""
+        """(matrices (m, 3, 3), translations (m, 3) [m]) that transform the looks of the marks at time index k."""
         starts, ways = self.starts[:, k], self.ends[:, k] - self.starts[:, k]
         lengths = np.linalg.norm(ways, axis=1)[:, None]
         shown = lengths > 1e-9 * self.widths[:, None]
@@ -80,10 +84,10 @@ def _end_of(figure: Figure, mark: Mark, start: Array) -> Array:
 
 
 class Cast:
-    """All triangles of a scene that are shown at first: faces (m, 3) of corners, RGBA (m, 4) and what they are.
+    """The triangles of all layers that are shown by default: `faces` (m, 3) of corner indices, `colors` RGBA (m, 4).
 
-    `solid` says of each face that nothing is seen through it, `closed` that its back is never seen, `ground` that it
-    belongs to the ground, `force` to an arrow, and `still` that it is fixed to the ground, at least in part.
+    Booleans (m,) for each face: `solid`, nothing is seen through it; `closed`, its back is never seen; `ground`, it
+    belongs to the ground; `force`, it belongs to an arrow; `still`, it is fixed to the ground, at least at one end.
     """
 
     def __init__(self, scene: Scene) -> None:
@@ -91,7 +95,7 @@ class Cast:
         shown = [(figure, mark) for figure in scene.figures for mark in figure.marks if LAYERS[mark.layer].shown]
         self.marks = MovingMarks(shown, len(scene.times))
         parts: list[tuple[int, Surface, tuple[float, ...], str]] = []
-        passing: dict[int, Flags] = {}  # when parts are there, by their number
+        passing: dict[int, Flags] = {}  # at which times parts are shown, by their number
         first, grounds = 1, {0}  # 0 is the world
         for figure in scene.figures:
             for part in figure.parts:
@@ -109,7 +113,7 @@ class Cast:
         self.normals = np.concatenate([np.zeros((0, 3)), *(one.normals for one in surfaces)])
         self.passing = [(parts[number][0], shown) for number, shown in passing.items()]
         owners = np.array([owner for owner, _, _, _ in parts], dtype=int)
-        owners[list(passing)] = first + len(shown) + np.arange(len(passing))  # with matrices of their own, at the end
+        owners[list(passing)] = first + len(shown) + np.arange(len(passing))  # own matrices, at the end
         self.owner = np.repeat(owners, corners)
         self.faces: npt.NDArray[np.int64] = np.concatenate(
             [np.zeros((0, 3), dtype=np.int64), *(one.faces + at for one, at in zip(surfaces, starts, strict=True))]
@@ -125,7 +129,7 @@ class Cast:
         self.force = np.repeat(np.array([kind in LOADS for _, _, _, kind in parts], dtype=bool), faces)
 
     def at(self, k: int) -> Shot:
-        """All corners where they are at time k of the scene."""
+        """The corners and normals of all triangles at time index k of the scene."""
         axes, places = [np.eye(3)[None]], [np.zeros((1, 3))]
         for figure in self.scene.figures:
             axes += [np.swapaxes(rotated(figure.quaternions[k][:, None], np.eye(3)[None]), 1, 2), np.eye(3)[None]]
@@ -137,7 +141,7 @@ class Cast:
             there = np.array([shown[k] for _, shown in self.passing], dtype=float)
             A, p = np.concatenate([A, A[carriers] * there[:, None, None]]), np.concatenate([p, p[carriers]])
         points = np.einsum("nij,nj->ni", A[self.owner], self.points) + p[self.owner]
-        # axes are at right angles, so a normal is carried by the matrix with its columns divided by their squares
+        # columns are perpendicular, so the inverse transpose is the matrix with columns divided by their squared norms
         squares = np.maximum(np.sum(A**2, axis=1, keepdims=True), 1e-30)
         normals = np.einsum("nij,nj->ni", (A / squares)[self.owner], self.normals)
         normals /= np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), 1e-30)
@@ -145,25 +149,28 @@ class Cast:
 
 
 def figure_owner(part: Part, first: int, figure: Figure) -> int:
-    """The row of a part's matrix; a figure's own ground comes after its bodies, as it stands beside the others."""
+    """The index of the matrix of a part; `first` is that of the figure's first body.
+
+    Parts of the ground have the matrix after those of the bodies, with the offset of their figure.
+    """
     return first + (len(figure.bodies) if part.owner == WORLD_OWNER else part.owner)
 
 
 def mark_is_fixed(mark: Mark) -> bool:
-    """Whether an end of a mark is on the ground."""
+    """Whether an end of a mark is fixed to the ground."""
     return WORLD_OWNER in (mark.start.owner, mark.start.owner if mark.end is None else mark.end.owner)
 
 
 def path_of(figure: Figure, at: Attachment) -> Array:
-    """Where a point of a body is at all times of the scene, shape (n, 3) [m]."""
+    """The positions of a point of a body at all times of the scene, shape (n, 3) [m], with the figure's offset."""
     way: Array = positions_of(figure, at) + figure.offset
     return way
 
 
 def is_closed(surface: Surface) -> bool:
-    """Whether a surface has no rim and its normals point outward, so that its inside is never seen.
+    """Whether a surface is closed and its normals point outward, so that its inside is never seen.
 
-    Every shell of a file with several has to be so: one whose faces are wound inward would be seen from inside.
+    This must hold for every connected shell of the surface.
     """
     if not len(surface.faces):
         return True
@@ -175,12 +182,12 @@ def is_closed(surface: Surface) -> bool:
 
 
 def _shells(surface: Surface) -> npt.NDArray[np.intp]:
-    """A number for every face; faces that are connected by corners have the same."""
+    """The number of the connected shell of every face, shape (m,)."""
     size = float(np.ptp(surface.points, axis=0).max()) or 1.0
     _, corner = np.unique(np.round(surface.points / (1e-6 * size)), axis=0, return_inverse=True)
     faces = corner.reshape(-1)[surface.faces]
     label = np.arange(faces.max() + 1)
-    while True:  # corners take the least number around them, and the number that this one has by now
+    while True:  # each corner takes the least label of its neighbors, then the label of that corner
         before = label.copy()
         np.minimum.at(label, faces, label[faces].min(axis=1)[:, None])
         label = label[label]

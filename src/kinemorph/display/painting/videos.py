@@ -1,8 +1,8 @@
-"""Frames as an mp4 that every browser and player shows: H.264 in yuv420p, by the ffmpeg that imageio-ffmpeg brings.
+"""Writes frames as an mp4 that every browser and player shows: H.264 in yuv420p, by the ffmpeg of imageio-ffmpeg.
 
-ffmpeg is a process of its own that takes frames from a pipe. It is asked for its version first, so that a failure to
-start is reported before anything is painted. If it stops taking frames, it is ended. Since it fails silently, the boxes
-of the written file are checked.
+ffmpeg runs as a process that reads frames from a pipe. It is asked for its version first, so that a failure to start is
+reported before anything is rendered. If it stops reading, it is killed. Since it fails silently, the boxes (the
+top-level structure) of the written mp4 are checked.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from kinemorph.errors import KinemorphError, MissingExtraError
 if TYPE_CHECKING:
     from kinemorph.display.painting.film_files import Frames
 
-QUALITY = 18  # constant rate factor: lines stay clean, files small
-PATIENCE = 30.0  # for an answer of ffmpeg, and for it to take a frame [s]
-LAST_PATIENCE = 120.0  # for it to finish a file [s]
+QUALITY = 18  # constant rate factor of H.264: sharp lines, small files
+PATIENCE = 30.0  # longest wait for ffmpeg to start, and to read a frame [s]
+LAST_PATIENCE = 120.0  # longest wait for ffmpeg to finish the file [s]
 
 
 def find_ffmpeg() -> None:
-    """Raises an error where ffmpeg is missing or does not work."""
+    """Raises an error where ffmpeg is missing or does not start."""
     try:
         import imageio_ffmpeg  # type: ignore[import-untyped]
     except ImportError:
@@ -41,7 +41,7 @@ def find_ffmpeg() -> None:
 
 
 def write_video(frames: Frames, path: Path, period: float) -> None:
-    """Writes frames `period` [s] apart; their width and height are even."""
+    """Writes frames that are `period` [s] apart as an mp4; their width and height have to be even numbers of pixels."""
     import imageio_ffmpeg
 
     writer: Any = None
@@ -63,16 +63,16 @@ def write_video(frames: Frames, path: Path, period: float) -> None:
                 writer.send(None)
             _send(writer, frame.tobytes())
     except OSError as error:
-        raise OSError("ffmpeg took no more frames, as it does when the disk is full") from error
+        raise OSError("ffmpeg stopped reading frames; the disk may be full") from error
     finally:
         if writer is not None:
             writer.close()
     if not _whole(path):
-        raise OSError("ffmpeg did not finish the file, as it does when the disk is full")
+        raise OSError("ffmpeg did not finish the file; the disk may be full")
 
 
 def _send(writer: Any, data: bytes) -> None:
-    """Gives ffmpeg a frame; ends ffmpeg if it does not take it within PATIENCE, since the pipe would wait forever."""
+    """Sends a frame to ffmpeg; kills ffmpeg if it does not read it within PATIENCE, as the pipe would block forever."""
     process = writer.gi_frame.f_locals.get("p")
     watch = threading.Timer(PATIENCE, lambda: process and process.kill())
     watch.daemon = True
@@ -84,7 +84,7 @@ def _send(writer: Any, data: bytes) -> None:
 
 
 def _whole(path: Path) -> bool:
-    """Whether an mp4 has its table of contents and is as long as its boxes say."""
+    """Whether an mp4 file has the boxes ftyp, moov and mdat, and exactly the length that its boxes add up to."""
     kinds, at = set(), 0
     try:
         size = path.stat().st_size

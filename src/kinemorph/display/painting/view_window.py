@@ -1,7 +1,7 @@
-"""The part of the world that a picture shows: the whole motion, or the surroundings of a body.
+"""The part of the world that a picture shows: the whole motion, or the surroundings of a followed body.
 
-Lengths across the line of sight are true to scale. A view straight along an axis, or at a plane of motion, is flat: it
-has axes with numbers instead of a floor.
+Lengths perpendicular to the line of sight are true to scale. A view along a world axis, or perpendicular to a plane of
+motion, is flat: its picture has axes with numbers instead of a floor.
 """
 
 from __future__ import annotations
@@ -15,27 +15,30 @@ import numpy.typing as npt
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.display.cameras import CameraChoice, Lens, camera_of
+from kinemorph.display.painting.lighting import STEEP, lamp_of
 from kinemorph.display.painting.rasters import FINE
 from kinemorph.display.painting.triangles import Cast, path_of
 from kinemorph.display.scenes.scene import Scene
 from kinemorph.display.scenes.usual_view import followed_body, plane_azimuth
 
-LOOKED_AT = 40  # times at which the size of the picture is taken
-MARGIN, FLOOR_MARGIN = 0.04, 0.08  # around what moves, as a part of the longer side; where a floor is seen
-LOWEST = 2.0  # elevation from which a floor is seen as one [deg]
-NARROWEST = 0.44  # of the shorter side, as a part of the longer one
+LOOKED_AT = 40  # number of times at which the size of the scene is measured
+MARGIN, FLOOR_MARGIN = 0.04, 0.08  # around the bodies, as a fraction of the longer side: without and with a floor
+LOWEST = 2.0  # least elevation at which a floor is drawn [deg]
+NEAREST = 0.3  # sides of a picture, at least, as a fraction of the largest robot: also for a view along a mechanism
+HIGH = 1.5  # height above the floor, over the size of the robot, up to which the picture contains the shadow
+NARROWEST = 0.44  # shorter side of a picture, at least, as a fraction of the longer one
 GRID_STEPS = (1.0, 2.0, 5.0, 10.0)
-SQUARES = 6.0  # of the grid, across what moves
-GAP = 0.25  # between figures beside each other, as a part of the wider one
+SQUARES = 6.0  # squares of the grid along the bodies
+GAP = 0.25  # between figures side by side, as a fraction of the widest one
 
 
 @dataclass(frozen=True, eq=False)
 class Window:
-    """A lens, and the part of what it sees that is shown: `low` and `high` corner (2,) [m right, m up].
+    """The rectangle that a picture shows: corners `low` and `high` (2,) [m right, m up] in the projection of `lens`.
 
-    `middles` (n, 3) [m] is what stays in the middle, at all times of the scene; zeros where nothing is followed.
-    `ground` are the lowest and highest corner (2, 2) [m] of what the floor lies under, from the middle.
-    `scale` is in pixels for each meter.
+    `middles` (n, 3) [m] is the position of the followed body at all times of the scene, zeros if none is followed; the
+    corners and `ground` are relative to it. `ground` (2, 2) [m] are the corners of the footprint of the bodies in x and
+    y. `scale` is in pixels per meter, angles are in degrees.
     """
 
     lens: Lens
@@ -62,7 +65,7 @@ class Window:
 
     @property
     def sees_floor(self) -> bool:
-        """Whether one looks down at a floor."""
+        """Whether the camera looks down at a floor."""
         return not self.lens.flat and self.elevation > LOWEST
 
     def first_sample(self, k: int) -> npt.NDArray[np.int64]:
@@ -74,30 +77,30 @@ class Window:
         return np.rint([right, -up]).astype(np.int64)
 
     def corner(self, k: int) -> Array:
-        """The lower left corner of the picture at time k, as seen [m]."""
+        """The lower left corner (2,) of the picture at time index k, in the projection [m right, m up]."""
         found: Array = self.low + self.first_sample(k) * [1.0, -1.0] / (self.scale * FINE)
         return found
 
     def samples(self, points: Array) -> Array:
-        """Points (..., 3) [m] as (samples right, samples down, nearness [samples]), where nothing is followed."""
+        """World points (..., 3) [m] as (x right, y down, nearness) in samples of a picture that follows nothing."""
         seen, low = self.lens.seen(points) * self.scale, self.low * self.scale
         placed = [seen[..., 0] - low[0], self.size[1] - (seen[..., 1] - low[1]), seen[..., 2]]
         found: Array = np.stack(placed, axis=-1) * FINE
         return found
 
     def pixels(self, points: Array, k: int) -> Array:
-        """Points (..., 3) [m] as (pixels right, pixels down, nearness [pixels]) in the picture at time k."""
+        """World points (..., 3) [m] as (x right, y down, nearness) in pixels of the picture at time index k."""
         found: Array = (self.samples(points) - [*self.first_sample(k), 0.0]) / FINE
         return found
 
     def fitted(self, scale: float, size: Sequence[float]) -> Window:
-        """The same view at a scale [pixels/m] in a picture of a size [pixels]: it shows more on all sides."""
+        """The same view at a scale [pixels/m], widened on all sides to fill a picture of a size [pixels]."""
         more = 0.5 * (np.array(size) / scale - (self.high - self.low))
         return replace(self, low=self.low - more, high=self.high + more, scale=scale)
 
 
 def camera_lens(scene: Scene, choice: CameraChoice) -> tuple[Lens, float]:
-    """(lens, azimuth [deg]) of a camera; by default straight at the vertical plane of motion, if there is one."""
+    """(lens, azimuth [deg]) of a camera; by default perpendicular to the vertical plane of motion, if there is one."""
     if choice is None:
         azimuth = plane_azimuth(*((figure.positions, figure.quaternions) for figure in scene.figures))
         if azimuth is not None:
@@ -108,7 +111,10 @@ def camera_lens(scene: Scene, choice: CameraChoice) -> tuple[Lens, float]:
 
 
 def step_across(scene: Scene, lens: Lens) -> Array | None:
-    """The step (3,) [m] from each figure to the next in a flat view, where figures must not hide each other."""
+    """The step (3,) [m] from each figure to the next with which none hides another in a flat view.
+
+    None where there is one figure only, or where the view is not flat.
+    """
     if len(scene.figures) < 2 or not lens.flat:
         return None
     lows, highs = [], []
@@ -123,24 +129,39 @@ def step_across(scene: Scene, lens: Lens) -> Array | None:
     return way
 
 
-def window_of(scene: Scene, cast: Cast, choice: CameraChoice, follow: str | None, around: float = 0.0) -> Window:
-    """The window in which a scene is shown, with at least so much room `around` it [m]."""
+def window_of(
+    scene: Scene,
+    cast: Cast,
+    choice: CameraChoice,
+    follow: str | None,
+    around: float = 0.0,
+    *,
+    shadows: bool = False,
+) -> Window:
+    """The window in which a scene is shown, with `around` [m] of extra room. `follow` names a body to follow.
+
+    With `shadows`, it also contains the shadow on the floor, where the camera looks down at one.
+    """
     camera = camera_of(choice, follow or followed_body(scene), *(figure.robot for figure in scene.figures))
     lens, azimuth = camera_lens(scene, choice)
     middles = _middles(scene, camera.follow)
-    chosen = ~cast.ground & ~cast.force  # a blow is short, its arrow long
+    chosen = ~cast.ground & ~cast.force  # the long arrow of a short impact must not make the picture large
     if camera.follow is not None:
         chosen &= ~cast.still
     moving = np.unique(cast.faces[chosen])
     lows, highs, grounds = [], [], []
+    size = max((figure.size for figure in scene.figures), default=0.0)
+    lit = shadows and not lens.flat and camera.elevation > LOWEST and not cast.ground.any()
+    light = lamp_of(azimuth, STEEP).axes[2] if lit else None
     for k in _looked_at(scene):
         points = cast.at(k).points[moving] - middles[k] if len(moving) else np.zeros((1, 3))
-        seen = lens.seen(points)[:, :2]
+        shadow = points[:0] if light is None else _shadow(points, scene.floor - middles[k, 2], light, size)
+        seen = lens.seen(np.concatenate([points, shadow]))[:, :2]
         lows.append(seen.min(axis=0))
         highs.append(seen.max(axis=0))
         grounds.append([points[:, :2].min(axis=0), points[:, :2].max(axis=0)])
     low, high = np.min(lows, axis=0), np.max(highs, axis=0)
-    if camera.follow is not None:  # in the middle, whatever is around it
+    if camera.follow is not None:  # the followed body is in the middle
         high = np.maximum(high, -low)
         low = -high
     else:
@@ -148,18 +169,29 @@ def window_of(scene: Scene, cast: Cast, choice: CameraChoice, follow: str | None
         low = np.min([low, *(way.min(axis=0) for way in ways)], axis=0)
         high = np.max([high, *(way.max(axis=0) for way in ways)], axis=0)
     ground = np.array([np.min([g[0] for g in grounds], axis=0), np.max([g[1] for g in grounds], axis=0)])
-    low, high = _framed(low - around, high + around, MARGIN if lens.flat else FLOOR_MARGIN)
+    low, high = _framed(low - around, high + around, MARGIN if lens.flat else FLOOR_MARGIN, NEAREST * size)
     elevation = 0.0 if lens.flat else camera.elevation
     return Window(lens, azimuth, elevation, low, high, middles, ground, camera.follow is not None)
 
 
+def _shadow(points: Array, floor: float, light: Array, size: float) -> Array:
+    """Points (n, 3) [m] projected on a floor at a height [m], along the unit vector `light` (3,) to the lamp.
+
+    Points higher than HIGH robot sizes are left out: the floor under a flying robot is not in the picture.
+    """
+    heights = points[:, 2] - floor
+    low = heights <= HIGH * size
+    shadow: Array = points[low] - (heights[low] / light[2])[:, None] * light
+    return shadow
+
+
 def _looked_at(scene: Scene) -> list[int]:
-    """Indices of some times, spread over the scene."""
+    """The indices of at most LOOKED_AT times, spread evenly over the scene."""
     return [int(k) for k in np.unique(np.linspace(0, len(scene.times) - 1, LOOKED_AT).astype(int))]
 
 
 def _middles(scene: Scene, follow: str | None) -> Array:
-    """Where a body is at all times, (n, 3) [m]; midway between them, where several figures have one of its name."""
+    """The position of a body at all times, shape (n, 3) [m]; the mean over all figures that have such a body."""
     if follow is None:
         return np.zeros((len(scene.times), 3))
     ways = [
@@ -171,15 +203,18 @@ def _middles(scene: Scene, follow: str | None) -> Array:
     return middle
 
 
-def _framed(low: Array, high: Array, margin: float) -> tuple[Array, Array]:
-    """The corners of a picture with a margin, neither very low nor very narrow."""
+def _framed(low: Array, high: Array, margin: float, least: float) -> tuple[Array, Array]:
+    """The corners (2,) [m] of a picture with a margin.
+
+    Both sides are at least NARROWEST of the longer one, and at least `least` [m].
+    """
     longest = max(float((high - low).max()), 1e-6)
-    half = np.maximum(0.5 * (high - low) + margin * longest, 0.5 * NARROWEST * longest)
+    half = np.maximum(0.5 * (high - low) + margin * longest, 0.5 * max(NARROWEST * longest, least))
     middle = 0.5 * (low + high)
     return middle - half, middle + half
 
 
 def round_step(length: float) -> float:
-    """1, 2 or 5 times a power of ten, not less than a length."""
+    """The smallest of 1, 2 or 5 times a power of ten that is not less than a length [m]."""
     power = 10.0 ** math.floor(math.log10(max(length, 1e-9)))
     return float(next(power * step for step in GRID_STEPS if power * step >= length * 0.999))

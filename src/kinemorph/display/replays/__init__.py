@@ -1,9 +1,10 @@
-"""Replays: a self-contained page with a scene in it, which opens from disk in any browser.
+"""Replays: self-contained HTML pages that show a scene, and open from disk in any browser.
 
-replay          the page as one text: saving, opening, showing in a notebook (`notebook_frame`)
-packing         from a scene to one text of letters and digits
-codes           arrays of whole numbers as few bytes
-joint_rows      the joints of a robot as the page computes them, and how finely their coordinates are kept
-surface_codes   each distinct surface once
-page/           what runs in the browser: unpack, algebra, posing; the rest draws and listens
+replay          the function `replay` and the class Replay, which saves and opens the page
+notebook_frame  a replay inside a notebook
+packing         encodes a scene as one text
+codes           compresses arrays of integers
+joint_rows      encodes the joints of a robot and its coordinates over time
+surface_codes   encodes surfaces, each distinct one once
+page/           the scripts of the page: unpack, algebra and posing; the other files render and handle input
 """

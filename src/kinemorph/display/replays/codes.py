@@ -1,12 +1,12 @@
-"""Arrays of whole numbers as few bytes.
+"""Compresses arrays of integers.
 
-A row of numbers is a channel: one coordinate over time, one column of a list of points. Along a channel neighbors are
-alike, so differences of neighbors are kept, and differences of those, as often as it pays: up to MOST_DIFFERENCES
-times, for each channel separately. What remains is small and of both signs; zigzag (0, -1, 1, -2, ... become 0, 1, 2,
-3, ...) makes it small and positive, and the four bytes of all numbers are laid down as four planes of which the high
-ones are mostly zero, or left out. The deflate that follows finds the rest.
+A row of an array is a channel: one coordinate over time, or one column of a list of points. Neighbors in a channel are
+similar, so differences of neighbors are stored, or differences of differences, up to MOST_DIFFERENCES times, whichever
+is smallest for the channel. Zigzag coding (0, -1, 1, -2, ... become 0, 1, 2, 3, ...) makes these small numbers
+positive. The four bytes of all numbers are stored as four planes, of which the high ones are mostly zero or left out.
+Deflate compresses the result.
 
-Numbers have 32 bits and wrap, so nothing is lost.
+Numbers have 32 bits and overflow without loss.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ import numpy as np
 import numpy.typing as npt
 
 MOST_DIFFERENCES = 4
-Reference = list[Any]  # [first byte, channels, numbers per channel, planes, differences of each channel as digits]
+Reference = list[Any]  # [first byte, channels, numbers per channel, planes, order of differences of each channel]
 
 
 class Codes:
-    """Bytes that grow as arrays are added; every addition returns the reference by which the page finds it."""
+    """A growing store of compressed arrays; adding one returns the reference by which the page finds it."""
 
     def __init__(self) -> None:
         self._planes: list[bytes] = []
@@ -31,7 +31,10 @@ class Codes:
         self._known: dict[bytes, Reference] = {}
 
     def add(self, numbers: npt.ArrayLike, *, most: int = MOST_DIFFERENCES) -> Reference:
-        """Adds whole numbers of 32 bits, shape (channels, n); an array that is there already is not added again."""
+        """Adds 32-bit integers, shape (channels, n), and returns their reference; equal arrays are stored once.
+
+        `most` limits the order of differences.
+        """
         rows = np.atleast_2d(np.asarray(numbers)).astype(np.int64).astype(np.int32)
         key = repr((rows.shape, most)).encode() + rows.tobytes()
         if key not in self._known:
@@ -55,11 +58,11 @@ class Codes:
         return [at, *rows.shape, count, "".join(map(str, orders))]
 
     def add_floats(self, values: npt.ArrayLike) -> Reference:
-        """Adds numbers of single precision, shape (channels, n), by their bits: what is not a number stays so."""
+        """Adds single-precision values, shape (channels, n), as their bits, so that NaN stays NaN; see `add`."""
         rows: npt.NDArray[np.float32] = np.atleast_2d(np.asarray(values, dtype=np.float32))
         return self.add(np.ascontiguousarray(rows).view(np.int32))
 
     def text(self, header: bytes) -> str:
-        """All of it deflated and as letters and digits: the length of the header (4 bytes), the header, the planes."""
+        """The whole store, deflated and in base 64: the length of the header (4 bytes), the header, the planes."""
         whole = b"".join([len(header).to_bytes(4, "little"), header, *self._planes])
         return base64.b64encode(zlib.compress(whole, 9)).decode("ascii")

@@ -1,8 +1,8 @@
-"""The joints of a robot as the page computes them, and how finely coordinates are kept.
+"""Encodes the joints of a robot, and its coordinates over time, for the page.
 
-The page finds the poses of all bodies from the coordinates, so of a run only those are kept. They are rounded to
-quanta so fine that no body is off by more than TOLERANCE: a joint that is off by a quantum moves what it carries by
-as much as the robot reaches beyond it, and all joints of a chain may be off in the same direction.
+The page computes the poses of all bodies from the coordinates, so only the coordinates of a run are stored. They are
+rounded to multiples of quanta, which are so small that no body is off by more than TOLERANCE: an error of a joint moves
+all bodies beyond it, in proportion to their distance, and the errors of all joints of a chain may add up.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from kinemorph.model.parameter import evaluate, evaluate_all
 from kinemorph.model.robot import Robot
 from kinemorph.model.topology import WORLD
 
-TOLERANCE = 1e-5  # of bodies: in rad, and as a part of the robot's size in m
-DIGITS = 10  # significant ones of constants
-WIDEST = 2.0**30  # quanta
+TOLERANCE = 1e-5  # largest error of body poses [rad], and as a fraction of the robot's size for positions
+DIGITS = 10  # significant digits of constants
+WIDEST = 2.0**30  # largest encoded number, in quanta
 
 
 def joint_rows(robot: Robot) -> list[dict[str, Any]]:
-    """One row for every tree joint, parents first. Owners and entries of q by number; a missing limit is None."""
+    """One row of data for every tree joint, parents first; bodies and coordinates are indices, no limit is None."""
     led = followers(robot.couplings)
     rows = []
     for joint in robot.order:
@@ -67,7 +67,7 @@ def joint_rows(robot: Robot) -> list[dict[str, Any]]:
 
 
 def loop_rows(robot: Robot) -> list[dict[str, Any]]:
-    """One row for every loop: where its sides sit on the bodies, and by which conditions it holds them together."""
+    """One row of data for every loop joint: its placements on both bodies, its axes and its constraint rows."""
     return [
         {
             "name": loop.name,
@@ -85,7 +85,7 @@ def loop_rows(robot: Robot) -> list[dict[str, Any]]:
 
 
 def short(value: Any) -> float:
-    """A number with as many digits as matter; whole ones without a point."""
+    """The value rounded to DIGITS significant digits; an int where it is a whole number, which makes JSON shorter."""
     rounded = float(f"{float(value):.{DIGITS}g}")
     return int(rounded) if rounded.is_integer() and abs(rounded) < 1e9 else rounded
 
@@ -97,16 +97,18 @@ def _placed(pose: Pose) -> dict[str, list[float]]:
 
 # ── coordinates over time ─────────────────────────────────────────────────────────────────────────────────────────────
 
-LENGTHS = {"revolute": 0, "prismatic": 1, "helical": 0, "spherical": 0, "planar": 2, "free": 3}  # the first entries
+# number of lengths, which come before the angles or the quaternion, among the coordinates of a primitive joint
+LENGTHS = {"revolute": 0, "prismatic": 1, "helical": 0, "spherical": 0, "planar": 2, "free": 3}
 QUATERNIONS = ("spherical", "free")
-WRAPPING = ("revolute", "planar")  # whose angles may go round
+WRAPPING = ("revolute", "planar")  # kinds whose angle may wrap: whole turns do not matter
 
 
 def coordinate_codes(robot: Robot, q: Array, size: float) -> tuple[npt.NDArray[np.int64], list[float]]:
-    """Coordinates (n, nq) as whole numbers (nq, n) of 32 bits, and their quanta; `size` [m] is that of the robot.
+    """(coordinates q (n, nq) as 32-bit integers (nq, n), quanta of the nq coordinates).
 
-    A quantum of an angle is a power of two of a turn, so that numbers that wrap have made whole turns. Where others
-    would wrap, the quantum is coarser: in a picture of a path of 10,000 robot sizes, a part of one size is not visible.
+    `size` [m] is the robot's extent. The quantum of an angle is a full turn over a power of two, so that an integer
+    overflow is a number of full turns. Other coordinates must not overflow; where they would, their quantum is larger:
+    in a picture of a path of 10,000 robot sizes, an error of a fraction of one size is not visible.
     """
     angle, length = _quanta(robot, q, size)
     quanta, wraps, values = np.full(robot.nq, length), np.zeros(robot.nq, dtype=bool), q.copy()
@@ -116,7 +118,7 @@ def coordinate_codes(robot: Robot, q: Array, size: float) -> tuple[npt.NDArray[n
             turns = slice(first + step.q[0] + LENGTHS[step.kind], first + step.q[1])
             quanta[turns] = angle / 4.0 if step.kind in QUATERNIONS else angle
             wraps[turns] = step.kind in WRAPPING
-            if step.kind in QUATERNIONS:  # only their directions count
+            if step.kind in QUATERNIONS:  # normalized: their length has no meaning
                 norms = np.linalg.norm(q[:, turns], axis=1, keepdims=True)
                 values[:, turns] /= np.where(norms > 0.0, norms, 1.0)
     largest = np.abs(values).max(axis=0, initial=0.0)
@@ -125,11 +127,11 @@ def coordinate_codes(robot: Robot, q: Array, size: float) -> tuple[npt.NDArray[n
 
 
 def _quanta(robot: Robot, q: Array, size: float) -> tuple[float, float]:
-    """Quanta of angles [rad] and of lengths [m].
+    """(quantum of angles [rad], quantum of lengths [m]) for coordinates q (n, nq).
 
-    Of the tolerance, half is for what turns and half for what shifts, shared by all steps of the longest chain. An
-    angle is off by half a quantum; so are the three lengths of a base, and the four entries of a quaternion, which
-    turns by up to twice what they are off together.
+    Half of the tolerance is for rotations and half for translations, shared by all primitive joints of the longest
+    chain. An angle is off by at most half a quantum; so are the three lengths of a free base and the four entries of a
+    quaternion, whose rotation is off by up to twice the norm of their errors.
     """
     steps, reaches = {WORLD: 0}, {WORLD: 0.0}
     for joint in robot.order:
@@ -141,7 +143,9 @@ def _quanta(robot: Robot, q: Array, size: float) -> tuple[float, float]:
 
 
 def _length(joint: Joint, q: Array) -> float:
-    """How far a joint's child may lie from its parent [m], not counting how far a base has gone."""
+    """The largest distance [m] between a joint's parent and child frames over q (n, joint.nq), for a free or planar
+    joint without its own translation.
+    """
     length = sum(float(np.linalg.norm(evaluate_all(pose).p)) for pose in (joint.placement, joint.child_placement))
     for step in joint.table.primitives:
         if step.kind in ("prismatic", "helical"):

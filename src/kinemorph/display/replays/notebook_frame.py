@@ -1,8 +1,8 @@
-"""A replay inside a notebook: the page in a frame of its own, with fewer pictures where it would be large.
+"""A replay inside a notebook: the page in an HTML frame, with fewer frames of the run where the page would be large.
 
-What a notebook shows is kept in its file, and sent to the browser whenever it is opened, so a page above MOST_BYTES
-shows every second picture, or every third; the page itself glides from one to the next. A page that is still too large
-then, because of its meshes, is not put in: a sentence says how to see it.
+The output of a notebook is stored in its file and sent to the browser whenever it is opened. So a page above MOST_BYTES
+gets only every second or third frame of the run; the page interpolates between them. A page that is still too large,
+because of its meshes, is left out: a sentence says how to see it.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ from kinemorph.display.scenes.scene import Figure, Scene
 if TYPE_CHECKING:
     from kinemorph.display.replays.replay import Replay
 
-MOST_BYTES = 8_000_000  # of a page in a notebook
-LEAST_FPS = 8.0  # pictures for each second; with fewer, motion is guessed and not shown
-TRIES = 3
-HEIGHT = 520  # of the frame [px]
+MOST_BYTES = 8_000_000  # largest page in a notebook
+LEAST_FPS = 8.0  # least frames per second; with fewer, interpolation would not show the true motion
+TRIES = 3  # attempts to make the page small enough
+HEIGHT = 520  # height of the HTML frame [px]
 
 
 def framed(replay: Replay) -> str:
-    """A replay as HTML for a notebook: a frame, and a note where pictures are left out."""
+    """A replay as HTML for a notebook: an HTML frame, and a note where frames of the run are left out."""
     whole, shown = replay.size, fitting(replay)
     if shown is None:
         words = (
-            f"This replay has {_megabytes(whole)}, more than the {_megabytes(MOST_BYTES)} a notebook carries well. "
-            "replay.open() shows it in the browser, replay.save('run.html') writes it."
+            f"This replay has {_megabytes(whole)}, more than the {_megabytes(MOST_BYTES)} that a notebook should hold. "
+            "replay.open() opens it in the browser, replay.save('run.html') writes it."
         )
         return f'<div style="{FONT}">{note(words, "doubt")}</div>'
     page, title = html.escape(shown.html), html.escape(shown.scene.title)
@@ -45,14 +45,17 @@ def framed(replay: Replay) -> str:
     if shown is replay:
         return frame
     words = (
-        f"Shown with {_rate(shown.scene):.3g} pictures for each second instead of {_rate(replay.scene):.3g}, so that "
-        f"the notebook grows by {_megabytes(shown.size)}, not {_megabytes(whole)}. replay.save('run.html') keeps all."
+        f"Shown with {_rate(shown.scene):.3g} frames per second instead of {_rate(replay.scene):.3g}, so that the "
+        f"notebook grows by {_megabytes(shown.size)}, not {_megabytes(whole)}. replay.save('run.html') writes all."
     )
     return f'{frame}<div style="{FONT}">{note(words)}</div>'
 
 
 def fitting(replay: Replay, most: int | None = None) -> Replay | None:
-    """The replay, or one with fewer pictures, of at most MOST_BYTES bytes; None where that is not possible."""
+    """The replay, or one with fewer frames, whose page has at most `most` bytes (by default MOST_BYTES).
+
+    None where that would take fewer than LEAST_FPS frames per second.
+    """
     most = MOST_BYTES if most is None else most
     every, shown = 1, replay
     for _ in range(TRIES):
@@ -66,7 +69,7 @@ def fitting(replay: Replay, most: int | None = None) -> Replay | None:
 
 
 def thinned(scene: Scene, every: int) -> Scene:
-    """A scene with every n-th of its pictures, and the last one."""
+    """The scene with only every `every`-th of its times, and the last one."""
     count = len(scene.times)
     kept = np.unique([*range(0, count, every), count - 1])
     return replace(
@@ -94,7 +97,7 @@ def _thinned(figure: Figure, kept: Array) -> Figure:
 
 
 def _rate(scene: Scene) -> float:
-    """Pictures for each second; 0 where nothing moves."""
+    """The frames per second of a scene; 0 for a scene with one time."""
     return (len(scene.times) - 1) / scene.duration if scene.duration > 0.0 else 0.0
 
 

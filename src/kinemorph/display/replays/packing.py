@@ -1,7 +1,7 @@
-"""From a scene to one text: a header of names and small things, and all arrays behind it, deflated, in base 64.
+"""Encodes a scene as one text: a JSON header with names and small data, then all arrays, deflated, in base 64.
 
-The text has letters, digits, + / = only, so it is safe wherever it is put, whatever the names in it are. page/unpack.js
-is the inverse; what the page gets is described there.
+The text contains only letters, digits and + / =, so it is safe inside HTML whatever the names in the scene are.
+page/unpack.js is the inverse; the data that the page gets are described there.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from kinemorph.display.scenes.surfaces import look_surface
 
 
 def pack(scene: Scene, camera: Camera) -> str:
-    """The text of a scene for `unpack` in the page."""
+    """The text of a scene and its initial camera, to be decoded by `unpack` in the page."""
     codes = Codes()
     surfaces = SurfaceCodes(codes)
     looks = sorted({mark.look for figure in scene.figures for mark in figure.marks})
@@ -46,11 +46,11 @@ def pack(scene: Scene, camera: Camera) -> str:
         "surfaces": surfaces.rows,
     }
     text = json.dumps(header, separators=(",", ":"), allow_nan=False, ensure_ascii=False)
-    return codes.text(text.encode("utf-8", "replace"))  # names of files may hold what is no letter
+    return codes.text(text.encode("utf-8", "replace"))  # file names may contain invalid characters
 
 
 def _camera(camera: Camera, scene: Scene) -> dict[str, Any]:
-    """The camera, with the body it follows by number, and the number of the first figure that has this body."""
+    """The camera, with the index of the followed body and the index of the first figure that has this body."""
     known = [(k, figure.bodies) for k, figure in enumerate(scene.figures) if camera.follow in figure.bodies]
     number, bodies = known[0] if known else (0, ())
     follow = None if camera.follow is None else bodies.index(camera.follow)
@@ -106,7 +106,10 @@ def _mark(mark: Mark, size: float, codes: Codes) -> dict[str, Any]:
 
 
 def _ways(rows: Array | None, size: float, codes: Codes) -> dict[str, Any] | None:
-    """Vectors (n, 3) [m] over time."""
+    """Encodes vectors (n, 3) [m] over time as multiples of a quantum [m]; None without vectors.
+
+    `size` [m] is the extent of the robot.
+    """
     if rows is None:
         return None
     quantum = max(TOLERANCE * size, float(np.abs(rows).max(initial=0.0)) / 2.0**30)
@@ -114,7 +117,7 @@ def _ways(rows: Array | None, size: float, codes: Codes) -> dict[str, Any] | Non
 
 
 def _shown(flags: Flags | None) -> dict[str, Any]:
-    """When something is there: the numbers of times at which it comes, and of those at which it has gone, in turn."""
+    """The flags as time indices at which they change: shown from the first on, hidden from the second on, and so on."""
     if flags is None:
         return {}
     edges = np.flatnonzero(np.diff(np.concatenate([[False], flags, [False]]).astype(int)))
@@ -126,7 +129,7 @@ def _attachment(at: Attachment) -> dict[str, Any]:
 
 
 def _times(times: Array, codes: Codes) -> dict[str, Any]:
-    """Times that are equally far apart by the first, the last and their number; others by their bits."""
+    """Encodes times [s]: equally spaced ones as the first, the last and their number, others as their bits."""
     first, last, count = float(times[0]), float(times[-1]), len(times)
     if np.array_equal(times, np.linspace(first, last, count)):
         return {"first": first, "last": last, "count": count}

@@ -1,8 +1,8 @@
-"""Replays: a scene and the page that shows it, as one text that needs nothing else.
+"""Replays: a scene and the page that shows it, as one HTML text that loads nothing else.
 
-The page is put together out of the files in page/: `page.html` with the style, the scripts and the packed scene in
-the places {{title}}, {{style}}, {{script}} and {{scene}}. The scripts share one scope; they come in the order of their
-names, `main.js` last, so that nothing but `main.js` may run before all of them are read.
+The page is assembled from the files in page/: in `page.html`, the placeholders {{title}}, {{style}}, {{script}} and
+{{scene}} are replaced by the title, the style, the scripts and the packed scene. The scripts share one scope, in the
+order of their names with `main.js` last; only `main.js` runs code, the others define functions.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ from kinemorph.display.scenes.scene import Scene
 from kinemorph.display.scenes.usual_view import followed_body, plane_azimuth
 from kinemorph.errors import StorageError, UnsupportedError
 
-RAISED = 14.0  # elevation from which motion in a plane is seen [deg]
+RAISED = 14.0  # elevation from which planar motion is seen [deg]
 ENDINGS = (".html", ".htm")
 
 
 @dataclass(frozen=True, eq=False)
 class Replay:
-    """A scene as a page that opens from disk in any browser, offline: it plays, scrubs, and has sliders for joints."""
+    """A scene as one HTML page that works offline in any browser: it plays runs, and has sliders for joints."""
 
     scene: Scene
     camera: Camera
@@ -44,31 +44,31 @@ class Replay:
 
     @cached_property
     def html(self) -> str:
-        """The whole page."""
+        """The HTML text of the whole page."""
         filled = {
             "title": html.escape(self.scene.title).encode("utf-8", "replace").decode(),
             "style": _style(),
             "script": _script(),
             "scene": pack(self.scene, self.camera),
         }
-        # all at once, so that what is filled in is not searched for places again
+        # all placeholders at once, so that the inserted texts are not searched for placeholders
         return re.sub(r"\{\{(\w+)\}\}", lambda place: filled[place[1]], _page_file("page.html"))
 
     @property
     def size(self) -> int:
-        """Size of the page [bytes]."""
+        """The size of the page [bytes]."""
         return len(self.html.encode())
 
     def __repr__(self) -> str:
-        frames = f"{len(self.scene.times):,} frames" if len(self.scene.times) > 1 else "to be posed"
+        frames = f"{len(self.scene.times):,} frames" if len(self.scene.times) > 1 else "no run"
         return f"<Replay '{self.scene.title}': {frames}, {size_text(self.size)}>"
 
     def _repr_html_(self) -> str:
-        """The page in a frame, for notebooks; one that is large has fewer pictures there, see `notebook_frame`."""
+        """The page in a frame, for notebooks; a large page has fewer frames there (see `notebook_frame`)."""
         return framed(self)
 
     def save(self, path: Path | str) -> Path:
-        """Writes the page and returns its path. Missing folders are made; a failure leaves an older page as it was."""
+        """Writes the page and returns its path. Missing folders are made; a failure leaves an older page unchanged."""
         target = html_path(path)
         beside = target.with_name(f".{os.getpid()}.{target.name}")
         try:
@@ -82,12 +82,12 @@ class Replay:
         return target
 
     def open(self) -> Path:
-        """Shows the page in the browser and returns its path; without a browser, a sentence says what to do."""
+        """Opens the page in the browser and returns its path; without a browser, prints what to do."""
         path = self.path
         if path is None or not path.exists():
             path = self.save(Path(tempfile.mkdtemp(prefix="kinemorph-")) / f"{_file_name(self.scene.title)}.html")
         if not open_page(path.resolve().as_uri()):
-            print(f"There is no graphical browser here. Open {path} in one, on any machine.")
+            print(f"No graphical browser was found. Open {path} in a browser on any machine.")
         return path
 
 
@@ -104,18 +104,18 @@ def replay(
     camera: CameraChoice = None,
     follow: str | None = None,
 ) -> Replay:
-    """A run, or several side by side, as one page that plays offline; a robot without a run as one that is posed.
+    """A self-contained HTML page that plays one or several runs offline, or shows a robot with joint sliders.
 
-    `path`      where the page is written at once; it ends in .html
-    `q`         the configuration (nq,) of a robot; by default one that shows it well. Runs have their own
-    `fps`       pictures for each second of a run; the page shows those between them as well
+    `path`      a file name that ends in .html, to write the page at once
+    `q`         the configuration (nq,) of a robot; by default a typical one. Not for runs
+    `fps`       frames per second of simulated time; between them the page interpolates
     `columns`   names, groups or patterns of a run's columns to plot below it; its energies by default
     `trace`     bodies or frames whose paths are drawn
-    `spread`    distance between several figures [m], 0 for all in one place
-    `camera`    from where one looks at first: "front", "left", "iso", ... or (elevation, azimuth) [deg]
-    `follow`    a body or frame that is kept in the middle; by default that of a robot which goes very far
+    `spread`    distance between several figures [m]; 0 draws all of them in one place
+    `camera`    the initial view: "front", "left", "iso", ... or (elevation, azimuth) [deg]
+    `follow`    a body or frame that stays in the middle; by default that of a robot which travels very far
 
-    In a notebook the replay shows itself. `.save(path)` writes it, `.open()` shows it in the browser.
+    A notebook shows the replay. `.save(path)` writes it, `.open()` opens it in the browser.
     """
     target = None if path is None else html_path(path)
     scene = scene_of(subject, q=q, fps=fps, columns=columns, trace=trace, spread=spread, title=title)
@@ -126,7 +126,7 @@ def replay(
 
 
 def replay_camera(scene: Scene, camera: CameraChoice, follow: str | None) -> Camera:
-    """From where a scene is seen at first; by default motion in a vertical plane is seen from the side, a bit above."""
+    """The initial camera of a replay; by default planar motion is seen perpendicularly, from a little above."""
     chosen = camera_of(camera, follow or followed_body(scene), *(figure.robot for figure in scene.figures))
     first = scene.figures[0]
     if camera is not None or not first.bodies:
@@ -141,7 +141,7 @@ def replay_camera(scene: Scene, camera: CameraChoice, follow: str | None) -> Cam
 
 
 def html_path(path: Path | str) -> Path:
-    """The path of a page; another ending, or a folder, is refused."""
+    """The path of a page; raises an error for a folder, and for a name that does not end in .html or .htm."""
     try:
         target = Path(path)
         folder = target.is_dir()
@@ -149,14 +149,14 @@ def html_path(path: Path | str) -> Path:
         reason = getattr(error, "strerror", None) or error
         raise StorageError(f"path {str(path)[:80]!r}: {reason}. Use a name that ends in .html.") from None
     if folder:
-        raise StorageError(f"'{target}' is a folder; expected a file. Use a name in it that ends in .html.")
+        raise StorageError(f"'{target}' is a folder; expected a file. Add a file name that ends in .html.")
     if target.suffix.lower() not in ENDINGS:
-        raise UnsupportedError(f"'{target}': replays are pages. Use a name that ends in .html.")
+        raise UnsupportedError(f"'{target}': a replay is an HTML page. Use a name that ends in .html.")
     return target
 
 
 def size_text(count: int) -> str:
-    """A number of bytes as readable text."""
+    """A number of bytes as text, in kB or MB."""
     return f"{count / 1e6:.1f} MB" if count >= 1e6 else f"{count / 1e3:.0f} kB"
 
 
@@ -180,7 +180,7 @@ def _script() -> str:
 
 
 def _trimmed(text: str) -> str:
-    """A script or style without indents, and without comments that have lines of their own."""
+    """A script or style sheet without indentation, and without comments on lines of their own."""
     text = re.sub(r"^[ \t]*/\*(?:(?!\*/).)*\*/[ \t]*$|^[ \t]*//[^\n]*$", "", text, flags=re.MULTILINE | re.DOTALL)
     return re.sub(r"\n[ \t\n]+", "\n", text).strip() + "\n"
 

@@ -1,7 +1,8 @@
-"""Each distinct surface once: corners in 16 bits, normals as points of an octahedron, faces as differences.
+"""Encodes surfaces, each distinct one once: 16-bit corners, normals in octahedral coordinates, faces as differences.
 
-Parts are often one surface stretched, turned and moved: balls, rods, the like legs of a walker. Surfaces with the same
-faces whose corners are affine images of another's are kept as that image, twelve numbers.
+Many parts are the same surface stretched, rotated and moved: balls, rods, the equal legs of a walker. A surface with
+the same faces as another, and corners that are an affine map of the other's, is stored as the twelve numbers of that
+map.
 """
 
 from __future__ import annotations
@@ -16,25 +17,25 @@ from kinemorph.display.replays.codes import Codes
 from kinemorph.display.replays.joint_rows import short
 from kinemorph.display.scenes.scene import Surface
 
-STEPS = 65534  # of 16 bits; even, so that what is symmetric stays so
-OCTAHEDRON = 511  # steps of a normal along an edge: a sixth of a degree
-SAME = 1e-6  # corners off by this part of a surface's size are in place
-SAME_NORMAL = 1e-4
-COMPARED = 12  # surfaces with the same faces that a new one is held against
+STEPS = 65534  # steps of a 16-bit coordinate; even, so that symmetric surfaces stay symmetric
+OCTAHEDRON = 511  # steps of a normal along an edge of the octahedron, a sixth of a degree each
+SAME = 1e-6  # largest difference of equal corners, as a fraction of the surface's size
+SAME_NORMAL = 1e-4  # largest difference of equal normals
+COMPARED = 12  # largest number of surfaces with the same faces to which a new one is compared
 
 
 class SurfaceCodes:
-    """The distinct surfaces of a scene. `rows` are for the header: codes with their box, or images of others."""
+    """The distinct surfaces of a scene; `rows` are their data in the header: encoded arrays or affine maps."""
 
     def __init__(self, codes: Codes) -> None:
         self.rows: list[dict[str, Any]] = []
         self._codes = codes
-        self._by_identity: dict[int, tuple[int, Surface]] = {}  # a surface is kept, so its id stays its own
+        self._by_identity: dict[int, tuple[int, Surface]] = {}  # keeps the surface, so that its id stays unique
         self._by_content: dict[bytes, int] = {}
         self._by_faces: dict[bytes, list[tuple[int, Surface]]] = {}
 
     def number(self, surface: Surface) -> int:
-        """The number of a surface among the rows, which it joins where it is new."""
+        """The index of a surface in `rows`, to which it is added if it is new."""
         found = self._by_identity.get(id(surface))
         if found is None:
             found = self._by_identity[id(surface)] = (self._find(surface), surface)
@@ -73,7 +74,10 @@ class SurfaceCodes:
 
 
 def affine_image(base: Surface, surface: Surface) -> Array | None:
-    """The map (3, 4) that carries the corners of `base` to those of `surface`, or None; both have the same faces."""
+    """The affine map (3, 4) from the corners of `base` to those of `surface`, which have the same faces.
+
+    None where no affine map fits both corners and normals.
+    """
     if base.points.shape != surface.points.shape or len(base.points) < 4:
         return None
     size = float(np.ptp(surface.points, axis=0).max())
@@ -89,9 +93,10 @@ def affine_image(base: Surface, surface: Surface) -> Array | None:
 
 
 def octahedral(normals: Array) -> npt.NDArray[np.int64]:
-    """Unit vectors (n, 3) as whole numbers (n, 2): put on an octahedron, whose lower half is folded outward.
+    """Unit vectors (n, 3) in octahedral coordinates, as integers (n, 2).
 
-    Meyer, Suessmuth, Sussner, Stamminger and Greiner (2010).
+    A vector is projected on an octahedron, whose lower half is folded outward into the plane: Meyer, Suessmuth,
+    Sussner, Stamminger and Greiner (2010).
     """
     on = normals / np.abs(normals).sum(axis=1, keepdims=True)
     signs = np.where(on[:, :2] < 0.0, -1.0, 1.0)
@@ -101,6 +106,6 @@ def octahedral(normals: Array) -> npt.NDArray[np.int64]:
 
 
 def _rows_of_differences(faces: npt.NDArray[np.int32]) -> npt.NDArray[np.int64]:
-    """Three channels: the first corners, and how far the others are from them."""
+    """Faces as three channels (3, m): the index of the first corner, and the differences of the other two to it."""
     wide = faces.astype(np.int64)
     return np.stack([wide[:, 0], wide[:, 1] - wide[:, 0], wide[:, 2] - wide[:, 0]])

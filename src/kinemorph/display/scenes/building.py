@@ -1,7 +1,7 @@
-"""From a robot, a run or several of them to a scene.
+"""Makes a scene from one or several robots, systems and runs.
 
-Runs share one clock. A run that starts later or ends earlier than the others rests meanwhile. Several figures stand
-side by side, along the direction in which their robots are the thinnest, x or y.
+Runs share one clock; before its start and after its end a run shows its first or last state. Several figures stand side
+by side, along x or y, whichever is the direction in which the robots are narrower.
 """
 
 from __future__ import annotations
@@ -40,15 +40,15 @@ Subject: TypeAlias = Robot | System | Dynamics | Trajectory
 Subjects: TypeAlias = Subject | Sequence[Subject] | Mapping[str, Subject]
 
 MOST_FRAMES = 20_000
-BRIEF, LEAST_FRAMES = 0.5, 61  # runs that last less [s] have so many pictures, if they have as many samples
-GAP = 0.35  # between figures that stand side by side, as a part of the wider one
-LOOKED_AT = 60  # times at which the box is taken
+BRIEF, LEAST_FRAMES = 0.5, 61  # a run shorter than this [s] gets this number of frames, or one for each sample
+GAP = 0.35  # between figures side by side, as a fraction of the widest one
+LOOKED_AT = 60  # number of times at which the size of a figure is measured
 TRACE_COLORS: tuple[Color, ...] = (
     *((0.84, 0.37, 0.0, 1.0), (0.0, 0.45, 0.70, 1.0), (0.0, 0.62, 0.45, 1.0)),
     *((0.80, 0.47, 0.65, 1.0), (0.20, 0.13, 0.53, 1.0)),
 )
 TINTS = ((0.90, 0.45, 0.10), (0.10, 0.62, 0.46), (0.78, 0.40, 0.62), (0.93, 0.75, 0.20), (0.45, 0.35, 0.75))
-TINTED = 0.75  # how much of a color is its figure's
+TINTED = 0.75  # share of the tint in the color of a tinted figure
 ENERGIES = ("energy.kinetic", "energy.potential")
 
 
@@ -64,18 +64,17 @@ def scene_of(
     title: str | None = None,
     masses: bool = False,
 ) -> Scene:
-    """The scene of a robot, a system, a derived robot or a run, or of several, given as a list or by name.
+    """The scene of a Robot, System, Dynamics or Trajectory, or of several, given as a list or as {name: subject}.
 
-    `q`         the configuration (nq,) of a robot, or one (n, nq) for each of the `times`; by default one that shows it
-                well. Runs have their own
-    `fps`       pictures for each second of a run; fewer where a run is so long that there would be MOST_FRAMES, more
-                where it is so short that there would be but a few
-    `times`     the times of the pictures [s], shape (n,), instead of `fps`
-    `columns`   names, groups or patterns of a run's columns to plot below it; its energies by default
-    `trace`     bodies or frames whose paths are drawn
-    `spread`    distance between several figures [m], 0 for all in one place; by default so that none touches another.
-                Or the step (3,) [m] from each to the next
-    `masses`    also the inertia of bodies without shapes, as translucent cuboids
+    `q`         the configuration (nq,) of a robot, or one (n, nq) for each of the `times`; by default a typical one.
+                Not for runs, which have their own configurations
+    `fps`       frames per second of simulated time; fewer in very long runs (MOST_FRAMES), more in very short ones
+    `times`     the times of the frames [s], shape (n,), instead of `fps`
+    `columns`   names, groups or patterns of a run's columns to plot below the scene; its energies by default
+    `trace`     names of bodies or frames whose paths are drawn
+    `spread`    distance between several figures [m], 0 to draw all in one place, or the step (3,) [m] from each figure
+                to the next; by default far enough that they do not touch
+    `masses`    also shows the inertia of bodies without shapes, as translucent cuboids
     """
     subjects = named_subjects(subject)
     runs = {name: one for name, one in subjects.items() if isinstance(one, Trajectory)}
@@ -95,7 +94,7 @@ def scene_of(
 
 
 def _failures(runs: Mapping[str, Trajectory]) -> Iterator[str]:
-    """A sentence for every failed run."""
+    """A sentence about every failed run, with the reason of its failure."""
     for name, run in runs.items():
         if not run.outcome.ok:
             whose = f"run '{name}'" if len(runs) > 1 else "the run"
@@ -105,7 +104,10 @@ def _failures(runs: Mapping[str, Trajectory]) -> Iterator[str]:
 def staged(
     figures: Sequence[Figure], times: Array, acting: Sequence[Sequence[Element]] = (), title: str | None = None
 ) -> Scene:
-    """Figures at times [s] on the grounds of what acts on each, without columns to plot below them."""
+    """The scene of figures at times [s], with the grounds of their elements, and without columns to plot.
+
+    `acting` are the elements on each figure; by default there are none.
+    """
     boxes = [_box(figure) for figure in figures]
     elements = acting or [()] * len(figures)
     standings = [Standing(one, box, figure.offset) for one, box, figure in zip(elements, boxes, figures, strict=True)]
@@ -125,7 +127,7 @@ def staged(
 
 
 def elements_of(subject: Subject) -> tuple[Element, ...]:
-    """The elements that act on a robot."""
+    """The elements of a system, or of all systems of a run; none for a robot."""
     if isinstance(subject, System):
         return subject.elements
     if not isinstance(subject, Trajectory):
@@ -135,20 +137,20 @@ def elements_of(subject: Subject) -> tuple[Element, ...]:
 
 
 def named_subjects(subject: Any) -> dict[str, Subject]:
-    """Subjects by name: the given names, or else names of robots and methods; every name occurs once."""
+    """{name: subject} with the given names, or else names of robots or integration methods, numbered to be unique."""
     if isinstance(subject, Mapping):
         pairs = [(str(name), one) for name, one in subject.items()]
     else:
         several = list(subject) if isinstance(subject, (list, tuple)) else [subject]
         pairs = [("", one) for one in several]
     if not pairs:
-        raise UnsupportedError("there is nothing to show; expected a robot, a system or a run, or several of them.")
+        raise UnsupportedError("there is nothing to show; expected at least one Robot, System, Dynamics or Trajectory.")
     for name, one in pairs:
         if not isinstance(one, Subject):
             called = f"'{name}'" if name else "the subject"
-            remedy = "Runs of simulate_batch are given one by one."
+            remedy = "Pass the runs of simulate_batch as a list of trajectories."
             if isinstance(one, Assembly):
-                remedy = "Give what its system() or robot() gives."
+                remedy = "Pass the result of its method system() or robot()."
             raise UnsupportedError(
                 f"{called} is of type {type(one).__name__}; expected a Robot, System, Dynamics or Trajectory. {remedy}"
             )
@@ -163,7 +165,7 @@ def named_subjects(subject: Any) -> dict[str, Subject]:
 
 
 def _word(one: Subject, all_of_them: Sequence[Subject]) -> str:
-    """The name of the robot; for several runs of one robot, the name of the method."""
+    """The name of a subject's robot; for several runs of one robot, the name of the integration method."""
     names = {_robot(other).name for other in all_of_them}
     if isinstance(one, Trajectory) and len(all_of_them) > 1 and len(names) == 1:
         return one.statistics.method
@@ -186,7 +188,7 @@ def _clock(runs: Sequence[Trajectory], fps: float) -> Array:
     """
     if not isinstance(fps, Real) or not 0.0 < fps <= 1000.0:
         said = f"{fps:g}" if isinstance(fps, Real) else repr(fps)
-        raise UnsupportedError(f"fps is {said}; expected a number above 0 and up to 1000. 60 is smooth.")
+        raise UnsupportedError(f"fps is {said}; expected a number above 0 and up to 1000 frames per second.")
     if not runs:
         return np.zeros(1)
     first, last = min(float(run.t[0]) for run in runs), max(float(run.t[-1]) for run in runs)
@@ -199,11 +201,11 @@ def _clock(runs: Sequence[Trajectory], fps: float) -> Array:
 def _figure(
     name: str, subject: Subject, q: npt.ArrayLike | None, times: Array, trace: Sequence[str], masses: bool
 ) -> tuple[Figure, list[Load]]:
-    """The figure of a subject, and what acts on it."""
+    """The figure of a subject at times [s], and the loads on it; the other arguments as in `scene_of`."""
     robot, elements = _robot(subject), elements_of(subject)
     if isinstance(subject, Trajectory):
         if q is not None:
-            raise UnsupportedError("q is given for a run, which has its own. Leave it out.")
+            raise UnsupportedError("q is given for a run, which has its own configurations. Leave q out.")
         within = np.clip(times, subject.t[0], subject.t[-1])
         if len(subject.stretches) > 1:
             figure, loads = succession(subject, within, name)
@@ -224,7 +226,7 @@ def _figure(
 
 
 def _loaded(figures: Sequence[Figure], loads: Sequence[Sequence[Load]]) -> tuple[list[Figure], Sequence[str]]:
-    """The figures with arrows for forces and torques, all to one scale, and the sentences that say the scale."""
+    """(the figures with arrows for their loads, all to one scale, the sentences that state the scale)."""
     marks, scales = arrows(figures, loads)
     return [replace(figure, marks=(*figure.marks, *some)) for figure, some in zip(figures, marks, strict=True)], scales
 
@@ -233,7 +235,7 @@ def _check_traces(names: Sequence[str], robots: Sequence[Robot]) -> None:
     """Raises an error for a name that no robot has as a body or frame."""
     for name in names:
         if not any(_has_frame(robot, name) for robot in robots):
-            robots[0].frame(name)  # says what there is
+            robots[0].frame(name)  # raises an error that lists the known names
 
 
 def _has_frame(robot: Robot, name: str) -> bool:
@@ -252,7 +254,10 @@ def traces_of(robot: Robot, names: Sequence[str]) -> Iterator[Trace]:
 
 
 def _series(runs: Mapping[str, Trajectory], times: Array, columns: str | Sequence[str] | None) -> Iterator[Series]:
-    """Columns at the times of the scene; NaN before a run begins and after it ends. Energies bring their sum."""
+    """The columns to plot, at the times of the scene [s]; NaN before a run begins and after it ends.
+
+    Without `columns`, these are the energies of each run and their sum.
+    """
     wished = None if columns is None else _listed(columns, "columns", "columns, groups or patterns")
     for name, run in runs.items():
         if wished is None:
@@ -266,11 +271,11 @@ def _series(runs: Mapping[str, Trajectory], times: Array, columns: str | Sequenc
             yield Series(name, "energy.total", chosen[0].unit, np.sum(sampled, axis=0))
 
 
-# ── where they stand ──────────────────────────────────────────────────────────────────────────────────────────────────
+# ── figures side by side ──────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def _side_by_side(figures: Sequence[Figure], spread: npt.ArrayLike | None) -> list[Figure]:
-    """The same figures, each with its offset, symmetric about the origin."""
+    """The figures with offsets that place them side by side, symmetric about the origin; `spread` as in `scene_of`."""
     if len(figures) < 2:
         return list(figures)
     sizes = np.array([np.ptp(_corners(figure), axis=(0, 1)) for figure in figures]).max(axis=0)
@@ -283,10 +288,10 @@ def _side_by_side(figures: Sequence[Figure], spread: npt.ArrayLike | None) -> li
 
 
 def _listed(wish: Any, what: str, of: str) -> list[str]:
-    """One name or several as a list of names."""
+    """One name or several as a list; `what`, the argument, and `of`, the kind of names, are for the error message."""
     names = [wish] if isinstance(wish, str) else list(wish or ()) if isinstance(wish, Iterable) else [wish]
     if not all(isinstance(name, str) for name in names):
-        raise UnsupportedError(f"{what} is {wish!r}; expected names of {of}, one or a list.")
+        raise UnsupportedError(f"{what} is {wish!r}; expected the name or a list of names of {of}.")
     return names
 
 
@@ -296,18 +301,18 @@ def _way(spread: npt.ArrayLike) -> Array:
     except (TypeError, ValueError):
         way = np.full(1, np.nan)
     if way.shape not in ((), (3,)) or not np.isfinite(way).all():
-        raise UnsupportedError(f"spread is {spread!r}; expected a finite distance [m], or the step (3,) to the next.")
+        raise UnsupportedError(f"spread is {spread!r}; expected a finite distance [m], or a step (3,) [m].")
     return way
 
 
 def _corners(figure: Figure) -> Array:
-    """The lowest and highest corners (n, 2, 3) [m] of a figure's shapes at some of its times."""
+    """The lowest and highest corners (k, 2, 3) [m] of a figure's shapes at up to LOOKED_AT times."""
     numbers = np.unique(np.linspace(0, len(figure.positions) - 1, LOOKED_AT).astype(int))
     lows, highs = [], []
     for part in figure.parts:
         if part.layer == "shapes" and len(part.surface.points):
             points = part.surface.points
-            if part.owner >= 0:  # the corners of the part's own box, carried along
+            if part.owner >= 0:  # the corners of the part's box in its body's frame, moved with the body
                 box = np.stack([points.min(axis=0), points.max(axis=0)])
                 ends = np.array([[box[i, 0], box[j, 1], box[k, 2]] for i in (0, 1) for j in (0, 1) for k in (0, 1)])
                 turn, place = figure.quaternions[numbers, part.owner], figure.positions[numbers, part.owner]
@@ -323,7 +328,7 @@ def _corners(figure: Figure) -> Array:
 
 
 def _box(figure: Figure) -> Array:
-    """The box (2, 3) [m] round a figure at all times, with what its springs are fixed to."""
+    """The box (2, 3) [m] around a figure at all times, and around the points where elements are fixed to the ground."""
     corners = _corners(figure)
     ends = [end for mark in figure.marks for end in (mark.start, mark.end) if mark.layer == "elements"]
     fixed = [np.array(end.point)[None] for end in ends if end is not None and end.owner == WORLD_OWNER]
@@ -334,7 +339,7 @@ def _box(figure: Figure) -> Array:
 
 
 def told_apart(figures: Sequence[Figure]) -> list[Figure]:
-    """The same figures, with a tint for each that stands where the first one stands, so that they differ in color."""
+    """The figures, tinted in different colors where they stand in the same place as the first one."""
     first = figures[0].offset
     return [
         _tinted(figure, number) if number and np.array_equal(figure.offset, first) else figure

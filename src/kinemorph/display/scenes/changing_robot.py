@@ -1,7 +1,7 @@
-"""The figure of a run with docking events: one set of bodies; joints and elements as long as they exist.
+"""The figure of a run with docking events: all bodies at all times, joints and elements only while they exist.
 
-Bodies are those of the robot that stands for all (`combined_robot`). What belongs to a joint, a frame or an element
-comes from the stretch of the run that has it, and is shown then. What two stretches share is one thing.
+The bodies are those of the combined robot (`combined_robot`). Parts of joints, frames and elements come from the
+stretches of the run in which these exist, and are shown only then. A part that several stretches share is one part.
 """
 
 from __future__ import annotations
@@ -24,22 +24,25 @@ from kinemorph.model.system import Element
 from kinemorph.simulation.results.body_poses import run_robots
 from kinemorph.simulation.results.trajectory import Trajectory, stretch_numbers
 
-OF_JOINTS = ("frames", "joints", "graph")  # layers that come and go with joints and frames
+OF_JOINTS = ("frames", "joints", "graph")  # layers whose parts exist only as long as their joints and frames
 
 
 class Act(NamedTuple):
-    """A stretch of a run: its robot as a figure at the times of the scene, and at which of them it exists."""
+    """A stretch of a run (a part in which the system stays the same), as a figure at the times of the scene.
+
+    `shown` (n,) says at which of these times the stretch lasts.
+    """
 
     run: Trajectory
     figure: Figure
     elements: tuple[Element, ...]
-    times: Array  # [s], those of the scene that it does not cover at its own ends
+    times: Array  # [s], the times of the scene, limited to the stretch
     shown: Flags
-    owners: tuple[int, ...]  # of its bodies, in the figure of the whole run
+    owners: tuple[int, ...]  # numbers of its bodies in the figure of the whole run
 
 
 def succession(run: Trajectory, times: Array, name: str) -> tuple[Figure, list[Load]]:
-    """The figure of a run at times [s] within it, and what acts on it."""
+    """The figure of a run with docking events at times [s] within it, and the loads on it."""
     robots = run_robots(run)
     whole = figure_of(robot_of(run), configurations(run, times), name=name)
     acts = list(_acts(run, robots, whole, times))
@@ -68,7 +71,7 @@ def _acts(run: Trajectory, robots: Sequence[Robot], whole: Figure, times: Array)
 
 
 def _parts(act: Act) -> Iterator[Part]:
-    """The parts that do not belong to one body alone."""
+    """The parts of a stretch that do not exist all the time: joints, frames, the ground and elements."""
     own = [part for part in act.figure.parts if part.layer in OF_JOINTS or part.owner == WORLD_OWNER]
     for part in (*own, *parts_of(act.figure, act.elements)):
         yield replace(part, owner=_owner(act, part.owner), shown=act.shown)
@@ -95,7 +98,7 @@ def _attached(act: Act, at: Attachment) -> Attachment:
     return at._replace(owner=_owner(act, at.owner))
 
 
-# ── one thing in several acts ─────────────────────────────────────────────────────────────────────────────────────────
+# ── parts and marks of several stretches ──────────────────────────────────────────────────────────────────────────────
 
 
 def _unless_all(shown: Flags) -> Flags | None:
@@ -107,7 +110,7 @@ def _either(a: Flags | None, b: Flags | None) -> Flags | None:
 
 
 def _merged_parts(parts: Sequence[Part]) -> Iterator[Part]:
-    """The parts without duplicates."""
+    """The parts without duplicates; a part is shown whenever one of its duplicates is."""
     found: dict[tuple[object, ...], Part] = {}
     for part in parts:
         surface = part.surface.points.round(9).tobytes(), part.surface.faces.tobytes()
@@ -118,10 +121,10 @@ def _merged_parts(parts: Sequence[Part]) -> Iterator[Part]:
 
 
 def _merged_marks(marks: Sequence[Mark]) -> Iterator[Mark]:
-    """The marks without duplicates between the same points."""
+    """The marks without duplicates between the same points; a mark is shown whenever one of its duplicates is."""
     found: dict[tuple[object, ...], Mark] = {}
     for number, mark in enumerate(marks):
-        own = number if mark.vectors is not None or mark.shifts is not None else None  # these are of one act
+        own = number if mark.vectors is not None or mark.shifts is not None else None  # belongs to one stretch
         key = (mark.name, mark.look, mark.color, mark.width, mark.start, mark.end, own)
         shown = _either(found[key].shown, mark.shown) if key in found else mark.shown
         found[key] = replace(mark, shown=shown)

@@ -1,4 +1,4 @@
-"""Which joints are driven, by what, and how hard over time."""
+"""Which joints are driven, by which elements, and with which efforts over time."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ from kinemorph.simulation.results.trajectory import Trajectory
 
 
 def driven_joints(robot: Robot, elements: Sequence[Element]) -> tuple[str, ...]:
-    """Joints with one axis that a motor, an actuator or a controller drives, in the order of the robot."""
+    """The names of the one-axis joints that a motor, an actuator or a controller drives, in the order of the robot."""
     named = {element.joint for element in elements if isinstance(element, (DCMotor, Actuator))}
     named |= {target for element in elements for target in _targets(element)} - _inputs(elements)
     return tuple(joint.name for joint in robot.joints if joint.name in named and joint.kind in ONE_AXIS)
 
 
 def efforts_of(robot: Robot, elements: Sequence[Element], run: Trajectory, times: Array) -> dict[str, Array]:
-    """The total effort of all drives of a joint [N m or N], shape (n,), by the name of the joint."""
+    """The total effort of all drives of each driven joint at times [s], {joint name: effort (n,) [N m or N]}."""
 
-    def signal(name: str) -> Array | None:  # None where the run has none
+    def signal(name: str) -> Array | None:  # None where the run has no such column
         return between_samples(run, name, times) if name in run.columns else None
 
     joints = {joint.name for joint in robot.joints if joint.kind in ONE_AXIS}
     commands = {target: name for element in elements for target, name in _targets(element).items()}
-    plain = joints - _inputs(elements)  # an actuator may be called like its joint, and then it is meant
+    plain = joints - _inputs(elements)  # where an actuator has the name of a joint, the name means the actuator
     drives = [pair for element in elements for pair in _targets(element).items()]
     found = [(target, signal(name)) for target, name in drives if target in plain]
     found += [(joint, signal(f"u.{joint}")) for joint in plain]
@@ -64,12 +64,12 @@ def efforts_of(robot: Robot, elements: Sequence[Element], run: Trajectory, times
 
 
 def _inputs(elements: Sequence[Element]) -> set[str]:
-    """Elements that take an input, by name."""
+    """The names of the motors and actuators, which take an input."""
     return {element.name for element in elements if isinstance(element, (DCMotor, Actuator))}
 
 
 def _targets(element: Element) -> Mapping[str, str]:
-    """What a controller drives, with the full names of the signals for it. An element without a law drives nothing."""
+    """{driven element or joint: full name of the signal that drives it}; empty for an element without a law."""
     try:
         drives = law_of(element).drives(element)
     except ModelError:

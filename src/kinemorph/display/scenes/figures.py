@@ -1,6 +1,6 @@
-"""A robot as parts of a scene, layer by layer: what it looks like, what it touches with, its inertia, its graph.
+"""A robot as parts of a scene, layer by layer: shapes, collision shapes, inertia, frames, joint axes and graph.
 
-All parts are rigid, in the frames of their bodies, so a robot is made once and only its bodies move.
+All parts are rigid and given in the frames of their bodies, so they are made once and only the bodies move.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from kinemorph.model.robot import Robot
 from kinemorph.model.shapes import GRAPHITE, Mesh, MeshFile, Shape
 from kinemorph.model.topology import WORLD
 
-# sizes as parts of the robot's extent
+# sizes as fractions of the robot's extent
 TRIAD, AXIS, NODE, WIRE = 0.09, 0.2, 0.016, 0.004
 THICKNESS = 0.006  # radius of lines
-MANY, COARSE = 100, (8, 3)  # bodies of a robot from which on round shapes have so few sides, and points on an arc
-SCENE_FACES, LEAST_FACES, MOST_FACES = 36_000, 800, 3_000  # of all meshes, and of each
+MANY, COARSE = 100, (8, 3)  # with more bodies than this, round shapes have these numbers of sides and points on an arc
+SCENE_FACES, LEAST_FACES, MOST_FACES = 36_000, 800, 3_000  # of all meshes together; least and most of each
 AXIS_COLORS: tuple[Color, ...] = ((0.82, 0.24, 0.30, 1.0), (0.23, 0.62, 0.36, 1.0), (0.18, 0.44, 0.73, 1.0))
 JOINT_COLOR: Color = (0.70, 0.15, 0.12, 1.0)
 GRAPH_COLOR: Color = (0.10, 0.12, 0.15, 1.0)
@@ -43,7 +43,7 @@ CENTER_COLOR: Color = (0.95, 0.77, 0.06, 1.0)
 
 
 def figure_of(robot: Robot, q: npt.ArrayLike, *, name: str | None = None, masses: bool = False) -> Figure:
-    """The figure of a robot in configurations q, shape (n, nq), all layers but those of elements and traces.
+    """The figure of a robot in configurations q, shape (n, nq), with all layers except elements, loads and traces.
 
     With `masses`, bodies without shapes also show their inertia, as translucent cuboids.
     """
@@ -59,7 +59,11 @@ def placed_figure(
     name: str | None = None,
     masses: bool = False,
 ) -> Figure:
-    """The figure of a robot of a size [m] whose bodies are known to be at positions and quaternions."""
+    """The figure of a robot whose body poses are known.
+
+    `placed` are positions (n, n_b, 3) [m] and quaternions (n, n_b, 4); `size` [m] is the robot's extent. `q` and
+    `masses` as in `figure_of`.
+    """
     positions, quaternions = placed
     return Figure(
         name=robot.name.replace("_", " ") if name is None else name,
@@ -84,13 +88,13 @@ def stacked_poses(robot: Robot, poses: Poses) -> tuple[Array, Array]:
 
 
 def mesh_faces(robot: Robot) -> int:
-    """How many faces each mesh of a robot may have, such that all together have about SCENE_FACES."""
+    """The most faces for each mesh file of a robot, so that all together have about SCENE_FACES."""
     count = sum(isinstance(shape, MeshFile) for body in robot.bodies for shape in body.shapes)
     return int(np.clip(SCENE_FACES // max(count, 1), LEAST_FACES, MOST_FACES))
 
 
 def lost_meshes(robot: Robot) -> list[str]:
-    """A sentence for every mesh that cannot be shown: files that cannot be read, and surfaces that are too fine."""
+    """Sentences about the meshes that cannot be shown: files that cannot be read, and meshes with too many faces."""
     faces, shapes = mesh_faces(robot), [(body.name, shape) for body in robot.bodies for shape in body.shapes]
     reasons = [read_mesh(shape, faces)[1] for _, shape in shapes if isinstance(shape, MeshFile)]
     fine = [(name, len(shape.faces)) for name, shape in shapes if isinstance(shape, Mesh)]
@@ -122,7 +126,7 @@ def _parts(robot: Robot, size: float, masses: bool) -> Iterator[Part]:
 
 
 def owner_of(robot: Robot, body: str) -> int:
-    """The number of a body among the owners; the world's is WORLD_OWNER."""
+    """The owner number of a body: its index in the robot, or WORLD_OWNER for "world"."""
     return WORLD_OWNER if body == WORLD else robot.body_names.index(body)
 
 
@@ -137,18 +141,18 @@ def _collisions(body: Body) -> list[Shape]:
 
 
 def _inertia(owner: int, body: Body, size: float) -> Iterator[Part]:
-    """The uniform ellipsoid with a body's mass and inertia, and a ball at its center of mass."""
+    """The uniform ellipsoid with a body's mass and inertia, at its center of mass; nothing for a body without mass."""
     if float(evaluate(body.mass)) <= 0.0:
         return
     com = np.array(evaluate_all(body.com), dtype=float)
     edges, axes = outlines.inertia_box(body)
-    # a cuboid has m e^2 / 12 about its middle planes, an ellipsoid m r^2 / 5
+    # second moments about the middle planes: m e^2 / 12 for a cuboid with edge e, m r^2 / 5 for an ellipsoid
     radii = np.maximum(edges * np.sqrt(5.0 / 12.0), 0.004 * size)
     yield Part(f"{body.name} inertia", owner, _stretched("ball", axes, radii, com), INERTIA_COLOR, "inertia")
 
 
 def _graph(owner: int, body: Body, joints: Sequence[tuple[Joint, Pose, Color]], size: float) -> Iterator[Part]:
-    """A node at the center of mass, and a line from there to its joints; joints that close loops are orange."""
+    """A ball at a body's center of mass, and lines from there to its joints; lines to loop joints are orange."""
     center = np.array(evaluate_all(body.com), dtype=float)
     node = _stretched("ball", np.eye(3), np.full(3, NODE * size), center)
     if float(evaluate(body.mass)) > 0.0:
@@ -160,7 +164,7 @@ def _graph(owner: int, body: Body, joints: Sequence[tuple[Joint, Pose, Color]], 
 
 
 def _joints_on(robot: Robot) -> dict[str, list[tuple[Joint, Pose, Color]]]:
-    """The joints on each body, with their places there and their colors in the graph."""
+    """For each body, its joints with their placements on the body and their colors in the graph."""
     found: dict[str, list[tuple[Joint, Pose, Color]]] = {name: [] for name in (*robot.body_names, WORLD)}
     for joints, color in ((robot.joints, GRAPH_COLOR), (robot.loops, LOOP_COLOR)):
         for joint in joints:
@@ -176,7 +180,7 @@ def _triad(name: str, owner: int, placement: Pose, size: float) -> Iterator[Part
 
 
 def _axes(robot: Robot, joint: Joint, size: float) -> Iterator[Part]:
-    """A line along every axis of a joint, carried by its child."""
+    """A line along every axis of a joint, fixed to its child body."""
     placement = evaluate_all(joint.child_placement)
     R, p = np.array(placement.R, dtype=float), np.array(placement.p, dtype=float)
     for number in range(joint.table.axes):
@@ -186,7 +190,7 @@ def _axes(robot: Robot, joint: Joint, size: float) -> Iterator[Part]:
 
 
 def _wire(name: str, owner: int, start: Array, end: Array, radius: float, color: Color, layer: Layer) -> Iterator[Part]:
-    """A thin rod between two points of a body; nothing where they are one."""
+    """A thin rod between two points (3,) [m] of a body; nothing where the points coincide."""
     along = end - start
     length = float(np.linalg.norm(along))
     if length > 1e-12:
@@ -195,7 +199,7 @@ def _wire(name: str, owner: int, start: Array, end: Array, radius: float, color:
 
 
 def _stretched(look: Look, R: Array, scale: Array, p: Array) -> Surface:
-    """A look carried by x -> R diag(scale) x + p, with normals to match."""
+    """The surface of a look, transformed by x -> R diag(scale) x + p, with the normals of the result."""
     unit = look_surface(look)
     normals = (unit.normals / scale) @ R.T
     normals /= np.sqrt(np.einsum("ij,ij->i", normals, normals))[:, None]
@@ -206,8 +210,8 @@ def _stretched(look: Look, R: Array, scale: Array, p: Array) -> Surface:
 
 
 def fixed(robot: Robot, body: str, point: Any = (0.0, 0.0, 0.0)) -> Attachment:
-    """A point [m] of a body, a frame or "world", as a point of the body that carries it."""
-    frame = robot.frame(body)  # says what there is where this one is not
+    """A point [m], given in a body, a frame or "world", as a point fixed to the body of that frame."""
+    frame = robot.frame(body)  # an unknown name raises an error that lists the known ones
     T = evaluate_all(frame.placement)
     x, y, z = np.array(T.R, dtype=float) @ np.array(evaluate_all(tuple(point)), dtype=float) + np.array(
         T.p, dtype=float
@@ -216,18 +220,18 @@ def fixed(robot: Robot, body: str, point: Any = (0.0, 0.0, 0.0)) -> Attachment:
 
 
 def joint_end(robot: Robot, joint: Joint) -> Attachment:
-    """The origin of a joint's frame on its child."""
+    """The origin of a joint's frame as a point fixed to its child body."""
     x, y, z = (float(value) for value in evaluate_all(joint.child_placement).p)
     return Attachment(owner_of(robot, joint.child), (x, y, z))
 
 
 def positions_of(figure: Figure, at: Attachment) -> Array:
-    """Where a point is in the world at all times, shape (n, 3) [m], without the offset of its figure."""
+    """The positions of a point in the world at all times, shape (n, 3) [m], without the figure's offset."""
     return turned(figure, at.owner, at.point) + (figure.positions[:, at.owner] if at.owner != WORLD_OWNER else 0.0)
 
 
 def turned(figure: Figure, owner: int, vector: Sequence[float] | Array) -> Array:
-    """A vector of a body, (3,) or one for each time (n, 3), in world axes at all times, shape (n, 3)."""
+    """A vector in body axes, (3,) or one for each time (n, 3), in world axes at all times, shape (n, 3)."""
     vectors: Array = np.broadcast_to(np.asarray(vector, dtype=float), (len(figure.positions), 3))
     return vectors if owner == WORLD_OWNER else rotated(figure.quaternions[:, owner], vectors)
 

@@ -1,7 +1,7 @@
-"""The ground of contacts, as far as a scene reaches; where nothing touches, a floor below the lowest point.
+"""The ground of contacts around the figures of a scene; without contacts, a floor at the lowest point.
 
-The lowest level plane is the floor, which viewers draw as a grid. What slopes, undulates or lies at
-another height becomes a surface around its figure.
+The lowest level plane is the floor, which is drawn as a grid. Slopes, terrains and higher level planes become surfaces
+around their figures.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from kinemorph.model.elements.forces.tires import Tire
 from kinemorph.model.parameter import evaluate, evaluate_all
 from kinemorph.model.system import Element
 
-GRID = 80  # cells along each side of a terrain
-MARGIN = 0.6  # around a figure, as a part of the larger side of its box
-STEEP = 1e-9  # a plane whose normal leans by less is level
+GRID = 80  # squares along each side of a terrain
+MARGIN = 0.6  # around a figure, as a fraction of the larger side of its box
+STEEP = 1e-9  # a plane is level if the z component of its normal differs from 1 by less than this
 EARTH: Color = (0.66, 0.58, 0.46, 1.0)
 SLOPE: Color = (0.74, 0.74, 0.72, 1.0)
 
@@ -31,7 +31,7 @@ Height = Callable[[Array, Array], Any]
 
 
 class Standing(NamedTuple):
-    """What stands on grounds: elements that may touch them, the box (2, 3) [m] of a figure, and its offset (3,) [m]."""
+    """A figure on its ground: its elements, its box (2, 3) [m] and its offset (3,) [m]."""
 
     elements: Sequence[Element]
     box: Array
@@ -39,7 +39,7 @@ class Standing(NamedTuple):
 
 
 def grounds_of(standings: Sequence[Standing]) -> tuple[tuple[Part, ...], float]:
-    """The surfaces of the ground, and the height of the level floor [m]."""
+    """(the ground of all figures as parts, the height of the level floor [m])."""
     lowest = min(float(one.box[0, 2]) for one in standings)
     levels: list[float] = []
     parts: list[Part] = []
@@ -52,7 +52,7 @@ def grounds_of(standings: Sequence[Standing]) -> tuple[tuple[Part, ...], float]:
             else:
                 levels.append(height + float(standing.offset[2]))
     floor = min(levels) if levels else lowest
-    if parts:  # the grid stays below what undulates
+    if parts:  # the grid stays below slopes and terrains
         floor = min([floor, *(float(part.surface.points[:, 2].min()) for part in parts)])
     boxes = np.stack([one.box for one in standings])
     reach = _widened(np.stack([boxes[:, 0].min(axis=0), boxes[:, 1].max(axis=0)]))
@@ -62,12 +62,12 @@ def grounds_of(standings: Sequence[Standing]) -> tuple[tuple[Part, ...], float]:
 
 
 def carried(elements: Sequence[Element]) -> bool:
-    """Whether a ground can push one of the elements."""
+    """Whether one of the elements touches a ground."""
     return any(True for _ in _touched(elements))
 
 
 def _touched(elements: Sequence[Element]) -> Iterator[Any]:
-    """The grounds of elements, each once."""
+    """The grounds that elements touch, each once."""
     seen: list[Any] = []
     for element in elements:
         row = GROUNDS.get(type(element))
@@ -78,7 +78,7 @@ def _touched(elements: Sequence[Element]) -> Iterator[Any]:
 
 
 def level_of(ground: Any) -> float | None:
-    """The height of a level plane [m] that carries; None for what slopes or undulates."""
+    """The height [m] of a level plane with its normal upward; None for other planes and for terrains."""
     if not isinstance(ground, Plane):
         return None
     normal = np.array(evaluate_all(ground.normal), dtype=float)
@@ -97,7 +97,7 @@ GROUNDS: dict[type[Any], Callable[[Any], Any]] = {
 
 
 def _reach(standing: Standing, standings: Sequence[Standing]) -> Array:
-    """The box (2, 3) [m] over which a figure's ground is drawn: around it, and half-way to the figures beside it."""
+    """The box (2, 3) [m] in which a figure's ground is drawn: around the figure, at most half-way to its neighbors."""
     reach = _widened(standing.box)
     for other in standings:
         way = other.offset - standing.offset
@@ -116,7 +116,7 @@ def _widened(box: Array) -> Array:
 
 
 def _surface(ground: Any, reach: Array, offset: Array) -> Part:
-    """A patch of a ground that is moved by an offset, within a box of the scene."""
+    """The part of a ground inside the box `reach` (2, 3) [m] of the scene, moved by a figure's offset (3,) [m]."""
     make, color = SURFACES[type(ground)]
     surface = make(ground, reach - offset)
     moved = Surface(surface.points + offset, surface.normals, surface.faces)
@@ -124,7 +124,7 @@ def _surface(ground: Any, reach: Array, offset: Array) -> Part:
 
 
 def _plane(plane: Plane, box: Array) -> Surface:
-    """A rectangle above or below the box, or beside it for a wall."""
+    """The rectangle of a plane that spans the box (2, 3) [m] along the two axes to which the plane is most parallel."""
     point, normal = (np.array(evaluate_all(one), dtype=float) for one in (plane.point, plane.normal))
     normal /= np.linalg.norm(normal)
     across = int(np.argmax(np.abs(normal)))  # the coordinate that the plane gives as a function of the other two
@@ -139,7 +139,7 @@ def _plane(plane: Plane, box: Array) -> Surface:
 
 
 def _terrain(height: Height, box: Array) -> Surface:
-    """A grid over the box, with the slopes of the ground as normals."""
+    """The surface z = height(x, y) over the box (2, 3) [m], as a grid, with normals from its slopes."""
     x, y = (np.linspace(box[0, k], box[1, k], GRID + 1) for k in (0, 1))
     X, Y = np.meshgrid(x, y, indexing="ij")
     Z = heights(height, X, Y)
@@ -150,7 +150,7 @@ def _terrain(height: Height, box: Array) -> Surface:
 
 
 def heights(height: Height, X: Array, Y: Array) -> Array:
-    """z = height(x, y) on arrays of one shape; a function that takes no arrays is called point by point."""
+    """z = height(x, y) [m] for arrays X and Y of one shape; a function that rejects arrays is called point by point."""
     try:
         Z: Array = np.broadcast_to(np.asarray(height(X, Y), dtype=float), X.shape)
     except (TypeError, ValueError):
@@ -160,7 +160,10 @@ def heights(height: Height, X: Array, Y: Array) -> Array:
 
 
 def _grid_faces(rows: int, columns: int) -> Faces:
-    """Triangles of a grid of points counted row by row, normals up where rows go along x and columns along y."""
+    """The triangles (m, 3) of a grid of points, which are numbered row by row.
+
+    Normals point up where the row index grows along x and the column index along y.
+    """
     corner = (np.arange(rows - 1)[:, None] * columns + np.arange(columns - 1)).reshape(-1)
     near, far = corner + columns, corner + columns + 1
     faces: Faces = np.concatenate([np.stack([corner, near, far], 1), np.stack([corner, far, corner + 1], 1)]).astype(

@@ -1,7 +1,7 @@
 """Forces and torques on a figure over time, and the arrows that show them.
 
-Forces of contacts start at the touching point; torques of drives lie along the axes of their joints. All figures of a
-scene share one scale for forces and one for torques, so that arrows may be compared.
+Contact forces start at the contact point; torques of drives lie along the axes of their joints. All figures of a scene
+share one scale for forces and one for torques, so that arrows can be compared.
 """
 
 from __future__ import annotations
@@ -29,13 +29,15 @@ from kinemorph.model.system import Element
 from kinemorph.simulation.results.trajectory import Trajectory
 
 Kind = Literal["force", "torque"]
-TYPICAL = 95.0  # percentile of all that is not 0
-LONGEST = 0.8  # of an arrow, as a part of the robot's extent
-TINY = 1e-12
+TYPICAL = 95.0  # percentile of the nonzero loads that sets the scale
+LONGEST = 0.8  # longest arrow, as a fraction of the robot's extent
+TINY = 1e-12  # a smaller load counts as zero [N or N m]
 
 
 class KindRow(NamedTuple):
-    """How loads of a kind look: their layer, unit, color, radius and typical length as parts of the robot's extent."""
+    """The layer, unit and color of a kind of loads; radius and typical length of its arrows as fractions of the robot's
+    extent.
+    """
 
     layer: Layer
     unit: str
@@ -52,7 +54,10 @@ KINDS: dict[Kind, KindRow] = {
 
 @dataclass(frozen=True, eq=False)
 class Load:
-    """A force [N] or torque [N m] in world axes at all times, shape (n, 3), at a point as a Mark has it."""
+    """A force [N] or torque [N m] on a figure: `values` (n, 3) in world axes at all times of the scene.
+
+    It acts at the point `start`, moved by `shifts` (n, 3) [m] in world axes, if given.
+    """
 
     name: str
     kind: Kind
@@ -64,9 +69,10 @@ class Load:
 def loads_of(
     figure: Figure, elements: Sequence[Element], run: Trajectory | None = None, times: Array | None = None
 ) -> list[Load]:
-    """What acts on a figure: at points from elements with a row in LOADS, and along joints from their drives.
+    """The loads on a figure: those of elements with a row in LOADS, and the efforts of the drives of joints.
 
-    Without a run there are only forces from outside, at the time 0. What is 0 at all times is left out.
+    `times` are those of the scene [s]. Without a run there are only applied wrenches, at time 0. Loads that are 0 at
+    all times are left out.
     """
     showing = Showing(figure, run, np.zeros(len(figure.positions)) if times is None else times)
     rows = [(element, LOADS[type(element)]) for element in elements if type(element) in LOADS]
@@ -77,7 +83,10 @@ def loads_of(
 
 
 def arrows(figures: Sequence[Figure], loads: Sequence[Sequence[Load]]) -> tuple[list[list[Mark]], list[str]]:
-    """The arrows of each figure's loads, and a sentence for each scale. The largest figure sets their lengths."""
+    """(the arrows of each figure's loads, a sentence about the scale of each kind of loads).
+
+    The size of the largest figure sets the scales.
+    """
     size = max(figure.size for figure in figures)
     scales = {kind: _scale(kind, [one for some in loads for one in some if one.kind == kind], size) for kind in KINDS}
     marks = [[_arrow(load, scales[load.kind][0], size) for load in some] for some in loads]
@@ -85,7 +94,10 @@ def arrows(figures: Sequence[Figure], loads: Sequence[Sequence[Load]]) -> tuple[
 
 
 def _scale(kind: Kind, loads: Sequence[Load], size: float) -> tuple[float, str]:
-    """(length of an arrow for one unit [m], a sentence that says so), chosen among round numbers."""
+    """(arrow length per unit of load [m], a sentence that states this scale); the scale is a round number.
+
+    `size` [m] is the extent of the largest figure. Without loads it is (0, "").
+    """
     sizes = np.concatenate([np.zeros(0), *(np.linalg.norm(load.values, axis=1) for load in loads)])
     sizes = sizes[np.isfinite(sizes) & (sizes > TINY)]
     if not len(sizes):
@@ -100,12 +112,12 @@ def _scale(kind: Kind, loads: Sequence[Load], size: float) -> tuple[float, str]:
 
 
 def without_torques(notes: Sequence[str]) -> list[str]:
-    """Notes for pictures in which torques, which are not shown at first, cannot be switched on."""
+    """The notes without the one about torque arrows, for pictures: there these arrows are hidden."""
     return [note for note in notes if not note.startswith("torque arrows: ")]
 
 
 def round_number(x: float) -> float:
-    """The nearest of 1, 2, 2.5 and 5 times a power of ten."""
+    """The number nearest to x > 0 among 1, 2, 2.5 and 5 times a power of ten."""
     power = 10.0 ** np.floor(np.log10(x))
     steps = power * np.array([1.0, 2.0, 2.5, 5.0, 10.0])
     return float(steps[np.argmin(np.abs(np.log(steps / x)))])
@@ -132,7 +144,10 @@ def _arrow(load: Load, scale: float, size: float) -> Mark:
 
 
 def _touching_force(element: Element, run: Trajectory, times: Array) -> Array | None:
-    """The force of a contact [N], shape (n, 3), from its columns; 0 where the nearest sample does not touch."""
+    """The force of a contact [N] at times [s], shape (n, 3), from the run's columns; None where it has none.
+
+    It is 0 where the nearest sample has no contact.
+    """
     names = [f"{element.name}.force_{axis}" for axis in "xyz"]
     touching = f"{element.name}.touching"
     if any(name not in run.columns for name in (*names, touching)):
@@ -142,7 +157,9 @@ def _touching_force(element: Element, run: Trajectory, times: Array) -> Array | 
 
 
 def _contact(contact: Contact, showing: Showing) -> Iterator[Load]:
-    """The force of a contact at the deepest point of a sphere; for a capsule, at the mean of its spheres, by depth."""
+    """The force of a contact at the deepest point of its sphere; for a capsule, at the depth-weighted mean of the
+    deepest points of its spheres.
+    """
     figure, run, times = showing
     force = None if run is None or times is None else _touching_force(contact, run, times)
     if force is None:
@@ -164,7 +181,7 @@ def _contact(contact: Contact, showing: Showing) -> Iterator[Load]:
 
 
 def _pair(pair: PairContact, showing: Showing) -> Iterator[Load]:
-    """The force of a pair on both bodies, half-way between their surfaces."""
+    """The forces of a pair contact on its two bodies, half-way between their surfaces."""
     figure, run, times = showing
     force = None if run is None or times is None else _touching_force(pair, run, times)
     if force is None:
@@ -186,7 +203,7 @@ def _pair(pair: PairContact, showing: Showing) -> Iterator[Load]:
 
 
 def _tire(tire: Tire, showing: Showing) -> Iterator[Load]:
-    """The forces of a tire at its lowest point: its load upward, the others along and to the left of its rolling."""
+    """The force of a tire at its lowest point: the load upward, the other components forward and to the left."""
     figure, run, times = showing
     names = [f"{tire.name}.{part}" for part in ("longitudinal", "lateral", "load")]
     if run is None or times is None or any(name not in run.columns for name in names):
@@ -212,7 +229,7 @@ def _wrench(wrench: AppliedWrench, showing: Showing) -> Iterator[Load]:
     kinds: tuple[tuple[str, Kind], ...] = (("force", "force"), ("moment", "torque"))
     for what, kind in kinds:
         values = course(wrench, what, 3, times)
-        if wrench.axes == "body":  # through the frame's axes into those of the body, then into the world's
+        if wrench.axes == "body":  # from frame axes to body axes, then to world axes
             values = turned(figure, origin.owner, values @ columns)
         yield Load(f"{wrench.name} {what}", kind, start, values)
 
@@ -229,7 +246,7 @@ LOADS: dict[type[Any], Callable[[Any, Showing], Iterator[Load]]] = {
 
 
 def _along_joints(figure: Figure, elements: Sequence[Element], run: Trajectory, times: Any) -> Iterator[Load]:
-    """The sum of all drives of each joint: a torque about its axis, or a force along the axis of a slide."""
+    """The total effort of the drives of each joint: a torque about its axis, or a force along a prismatic axis."""
     for name, effort in efforts_of(figure.robot, elements, run, times).items():
         if not np.nan_to_num(effort).any():
             continue

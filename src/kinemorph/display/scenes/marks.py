@@ -1,6 +1,6 @@
-"""Elements that join two points, as marks: springs, dampers, ropes, rods, legs.
+"""Elements between two points, as marks: springs, dampers, ropes, rods, legs.
 
-Each kind of element has a row in SPANS; one without a row is not drawn.
+Each kind of element that is drawn has a row in SPANS.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from kinemorph.model.parameter import evaluate, evaluate_all
 from kinemorph.model.system import Element
 from kinemorph.simulation.results.trajectory import Trajectory
 
-# radii as parts of the robot's extent
+# radii as fractions of the robot's extent
 COIL, PISTON, CORD = 0.022, 0.016, 0.012
 BOLT = 0.01
-SHORTEST = 0.08  # of a spring along a slide, as a part of the robot's extent
+SHORTEST = 0.08  # shortest drawn spring along a prismatic joint, as a fraction of the robot's extent
 SPRING_COLOR: Color = (0.35, 0.45, 0.55, 1.0)
 LEG_COLOR: Color = (0.80, 0.42, 0.10, 1.0)
 DAMPER_COLOR: Color = (0.25, 0.28, 0.33, 1.0)
@@ -35,7 +35,7 @@ RUBBER_COLOR: Color = (0.20, 0.20, 0.22, 1.0)
 
 
 class Showing(NamedTuple):
-    """What elements are drawn on: a figure, and the run and times [s] that it shows, if any."""
+    """The figure on which elements are drawn, and the run and times [s] that it shows, if any."""
 
     figure: Figure
     run: Trajectory | None = None
@@ -45,7 +45,7 @@ class Showing(NamedTuple):
 def marks_of(
     figure: Figure, elements: Sequence[Element], run: Trajectory | None = None, times: Array | None = None
 ) -> list[Mark]:
-    """The marks of elements on a figure; with a run and the times [s] of the scene, legs stand where they stood."""
+    """The marks of elements on a figure; with a run and the times [s] of the scene, spring legs show their stance."""
     showing = Showing(figure, run, times)
     rows = [(element, SPANS[type(element)]) for element in elements if type(element) in SPANS]
     spans = [mark for element, row in rows for mark in row(element, showing)]
@@ -63,7 +63,10 @@ def _bolt(name: str, at: Attachment, size: float) -> Mark:
 
 
 def _between(look: Look, color: Color, width: float) -> Callable[[Any, Showing], Iterator[Mark]]:
-    """A row for elements with two bodies and a point on each."""
+    """A row of SPANS for elements between a point of one body and a point of another.
+
+    `width` is the radius of the mark as a fraction of the robot's extent.
+    """
 
     def marks(element: Any, showing: Showing) -> Iterator[Mark]:
         robot, size = showing.figure.robot, showing.figure.size
@@ -74,14 +77,16 @@ def _between(look: Look, color: Color, width: float) -> Callable[[Any, Showing],
 
 
 def _spring(spring: Spring, showing: Showing) -> Iterator[Mark]:
-    """A coil; the damper of a spring that has one stands inside it."""
+    """A coil spring, with a damper inside it where the spring has damping."""
     yield from _between("spring", SPRING_COLOR, COIL)(spring, showing)
     if float(evaluate(spring.damping)) > 0.0:
         yield from _between("damper", DAMPER_COLOR, 0.45 * COIL)(spring, showing)
 
 
 def _bushing(bushing: Bushing, showing: Showing) -> Iterator[Mark]:
-    """A block of rubber between the origins of its frames; at rest they coincide, and a ball shows the place."""
+    """A rubber block between the origins of a bushing's two frames, with a ball at the end, as the origins coincide
+    at rest.
+    """
     robot, size = showing.figure.robot, showing.figure.size
     start = fixed(robot, bushing.body_a, evaluate_all(bushing.placement_a).p)
     end = fixed(robot, bushing.body_b, evaluate_all(bushing.placement_b).p)
@@ -90,7 +95,9 @@ def _bushing(bushing: Bushing, showing: Showing) -> Iterator[Mark]:
 
 
 def _leg(leg: SpringLeg, showing: Showing) -> Iterator[Mark]:
-    """A coil from the hip to the foot: in flight along the leg's direction, in stance to where the foot stands."""
+    """A coil spring from hip to foot: in flight along the leg's direction, in stance to the foot's position on the
+    ground.
+    """
     figure, run, times = showing
     hip = fixed(figure.robot, leg.body, leg.point)
     direction = np.array(evaluate_all(leg.direction), dtype=float)
@@ -104,7 +111,10 @@ def _leg(leg: SpringLeg, showing: Showing) -> Iterator[Mark]:
 
 
 def _slide_spring(spring: TorsionSpring, showing: Showing) -> Iterator[Mark]:
-    """On a slide, a coil along the axis that ends at the child; it begins where it never has to turn round."""
+    """For a spring in a prismatic joint, a coil along the joint axis to the child body; else nothing.
+
+    It starts so far behind the lowest joint position that its length never becomes zero or negative.
+    """
     figure = showing.figure
     joint = figure.robot.joint(spring.joint)
     if joint.kind != "prismatic":

@@ -1,6 +1,6 @@
-"""Elements that sit rigidly on a body, as parts of its figure: motors, springs inside joints, sensors.
+"""Elements that are fixed to a body, as parts of its figure: motors, springs inside joints, sensors.
 
-Each kind of element has a row in FITTINGS. A joint that something drives has a flange, with a motor its housing too.
+Each kind of element that is drawn has a row in FITTINGS. A driven joint has a flange, and a motor also a housing.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from kinemorph.model.parameter import evaluate_all
 from kinemorph.model.shapes import Box, Cylinder
 from kinemorph.model.system import Element
 
-# sizes as parts of the robot's extent
-ASIDE = 0.011  # from the middle of a joint
-HOUSING = (0.017, 0.042)  # radius and length
-FLANGE = (0.021, 0.008)
-SPIRAL, TURNS = 0.034, 3.25
-CHIP = (0.03, 0.022, 0.01)
-CELL = (0.026, 0.01)
+# sizes as fractions of the robot's extent
+ASIDE = 0.011  # distance of a flange or spiral from the middle of its joint
+HOUSING = (0.017, 0.042)  # radius and length of a motor's housing
+FLANGE = (0.021, 0.008)  # radius and length
+SPIRAL, TURNS = 0.034, 3.25  # radius and number of turns of a torsion spring
+CHIP = (0.03, 0.022, 0.01)  # edges of an IMU
+CELL = (0.026, 0.01)  # radius and length of a force-torque sensor
 HOUSING_COLOR: Color = (0.17, 0.18, 0.21, 1.0)
 FLANGE_COLOR: Color = (0.80, 0.55, 0.24, 1.0)
 SPIRAL_COLOR: Color = (0.35, 0.45, 0.55, 1.0)
@@ -40,21 +40,21 @@ CELL_COLOR: Color = (0.45, 0.36, 0.60, 1.0)
 
 
 def parts_of(figure: Figure, elements: Sequence[Element]) -> list[Part]:
-    """The parts of elements on a figure, all of them in the layer of elements."""
+    """The parts that show elements on a figure, all in the layer "elements"."""
     found = [_flange(figure.robot.joint(name), figure) for name in driven_joints(figure.robot, elements)]
     rows = [(element, FITTINGS[type(element)]) for element in elements if type(element) in FITTINGS]
     return found + [part for element, row in rows for part in row(element, figure)]
 
 
 def _flange(joint: Joint, figure: Figure) -> Part:
-    """A disk beside the joint, across its axis, on its parent."""
+    """A disk beside a joint, perpendicular to its axis, fixed to its parent body."""
     radius, length = FLANGE[0] * figure.size, FLANGE[1] * figure.size
     disk = Cylinder(radius, length, Pose(IDENTITY.R, (0.0, 0.0, ASIDE * figure.size + 0.5 * length)))
     return _on_joint(f"{joint.name} flange", joint, figure, shape_surface(disk), FLANGE_COLOR)
 
 
 def _motor(motor: DCMotor | Actuator, figure: Figure) -> Iterator[Part]:
-    """A housing behind the flange of its joint."""
+    """The housing of a motor, behind the flange of its joint."""
     radius, length = HOUSING[0] * figure.size, HOUSING[1] * figure.size
     middle = (ASIDE + FLANGE[1]) * figure.size + 0.5 * length
     housing = shape_surface(Cylinder(radius, length, Pose(IDENTITY.R, (0.0, 0.0, middle))))
@@ -62,7 +62,7 @@ def _motor(motor: DCMotor | Actuator, figure: Figure) -> Iterator[Part]:
 
 
 def _torsion(spring: TorsionSpring, figure: Figure) -> Iterator[Part]:
-    """A flat spiral about the axis of the joint, on the side where no motor is; on a slide there is none."""
+    """A flat spiral about the joint axis, on the side without a motor; nothing for a prismatic joint."""
     joint = figure.robot.joint(spring.joint)
     if joint.kind == "prismatic":
         return
@@ -77,7 +77,7 @@ def _torsion(spring: TorsionSpring, figure: Figure) -> Iterator[Part]:
 
 
 def _imu(imu: IMU, figure: Figure) -> Iterator[Part]:
-    """A chip in the axes of its body or frame."""
+    """A small box, like a chip, at the frame in which an IMU measures."""
     frame = figure.robot.frame(imu.body)
     a, b, c = (edge * figure.size for edge in CHIP)
     surface = shape_surface(Box((a, b, c), evaluate_all(frame.placement)))
@@ -85,7 +85,7 @@ def _imu(imu: IMU, figure: Figure) -> Iterator[Part]:
 
 
 def _cell(sensor: ForceTorqueSensor, figure: Figure) -> Iterator[Part]:
-    """A disk across the z axis of the joint frame on the child."""
+    """A disk perpendicular to the z axis of the joint frame, fixed to the joint's child body."""
     joint = figure.robot.joint(sensor.joint)
     disk = Cylinder(CELL[0] * figure.size, CELL[1] * figure.size, evaluate_all(joint.child_placement))
     owner = owner_of(figure.robot, joint.child)
@@ -93,7 +93,7 @@ def _cell(sensor: ForceTorqueSensor, figure: Figure) -> Iterator[Part]:
 
 
 def _on_joint(name: str, joint: Joint, figure: Figure, surface: Surface, color: Color) -> Part:
-    """A surface about z, turned onto the axis of a joint, on its parent."""
+    """A surface about the z axis, rotated to the axis of a joint and fixed to the joint's parent body."""
     T = evaluate_all(joint.placement)
     R = np.array(T.R, dtype=float) @ z_toward(np.array(joint.axis, dtype=float))
     points = moved(surface.points, R, np.array(T.p, dtype=float))

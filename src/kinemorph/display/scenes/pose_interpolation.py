@@ -1,8 +1,8 @@
-"""Poses between two times of a scene.
+"""Interpolated poses of bodies between two times of a scene.
 
-From one time to the next coordinates go straight. Where joints turn little, so do bodies, near enough; where they turn
-by more than QUICK, the coordinates themselves are taken, so that what hangs on a joint keeps its distance and a wheel
-spins in its own direction, however fast.
+Where all joints turn by less than QUICK from one time to the next, the poses of bodies are interpolated directly. Where
+a joint turns by more, joint coordinates are interpolated and forward kinematics gives the poses, so that bodies stay at
+their joints and a fast wheel spins in the right direction.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from kinemorph.mechanics.recursions.kinematics import forward_kinematics
 from kinemorph.mechanics.trees.resolve import resolve
 from kinemorph.mechanics.trees.tree import Tree
 
-QUICK = 0.1  # [rad] from one time to the next: bodies that go straight are off by a thousandth of a radius
-ANGLES = {"revolute": 0, "helical": 0, "planar": 2}  # where in the coordinates of a primitive its angle is
-QUATERNIONS = {"spherical": 0, "free": 3}
+QUICK = 0.1  # [rad] between two times; below this, direct interpolation is off by at most a thousandth of a radius
+ANGLES = {"revolute": 0, "helical": 0, "planar": 2}  # index of the angle among the coordinates of a primitive joint
+QUATERNIONS = {"spherical": 0, "free": 3}  # index of the quaternion's first entry
 
 
 class Glide:
-    """The poses of a figure at any time."""
+    """Interpolates the poses of all bodies of a figure between the times of its scene."""
 
     def __init__(self, figure: Figure) -> None:
         self.figure = figure
@@ -40,7 +40,10 @@ class Glide:
         self._quick: npt.NDArray[np.bool_] = ways > QUICK
 
     def at(self, frame: int, part: float) -> tuple[Array, Array]:
-        """Positions (n_b, 3) [m] and unit quaternions (n_b, 4) at a share `part` from a frame to the next, 0 to 1."""
+        """Positions (n_b, 3) [m] and unit quaternions (n_b, 4) of all bodies at an interpolated time.
+
+        `frame` is the index of a time of the scene, `part` the fraction of the time to the next one, from 0 to 1.
+        """
         figure = self.figure
         after = min(frame + 1, len(figure.positions) - 1)
         if 0.0 < part < 1.0 and self._quick[frame]:
@@ -50,7 +53,7 @@ class Glide:
         return positions, turns / np.linalg.norm(turns, axis=-1, keepdims=True)
 
     def _between(self, before: Array, after: Array, part: float) -> Array:
-        """Coordinates (nq,) in between, linearly; quaternions along the shorter arc."""
+        """Coordinates (nq,) interpolated linearly by `part` from 0 to 1; quaternions along the shorter arc."""
         q: Array = (1.0 - part) * before + part * after
         for first in self._turns:
             at = slice(first, first + 4)

@@ -1,4 +1,4 @@
-"""Numbers at the times of a scene: columns of a run, and inputs of elements over time."""
+"""Values at the times of a scene: columns of a run, and prescribed values of elements over time."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from kinemorph.simulation.results.trajectory import Trajectory, stretch_numbers
 
 
 def between_samples(run: Trajectory, column: str, times: Array) -> Array:
-    """A column at times [s], shape (n,), straight between samples; NaN before its first number and after its last.
+    """A column at times [s], shape (n,), interpolated linearly; NaN before its first value and after its last.
 
-    Where the system changes, it is NaN as long as there is no such column.
+    In a run whose system changes, it is also NaN while the system has no such column.
     """
     if len(run.stretches) > 1:
         return _between_changes(run, column, times)
@@ -28,7 +28,7 @@ def between_samples(run: Trajectory, column: str, times: Array) -> Array:
 
 
 def _between_changes(run: Trajectory, column: str, times: Array) -> Array:
-    """`between_samples`, where a stretch that has no such column leaves a gap. A jump at a change stays one."""
+    """`between_samples` for a run whose system changes: stretches are interpolated separately, so jumps stay jumps."""
     values, found = run[column], np.full(len(times), np.nan)
     rows = np.cumsum([0, *(len(part) for part in run.stretches)])
     numbers = stretch_numbers(run, times)
@@ -41,14 +41,14 @@ def _between_changes(run: Trajectory, column: str, times: Array) -> Array:
 
 
 def held(run: Trajectory, column: str, times: Array) -> Array:
-    """A column at times [s], shape (n,), each number held until the next sample; of two at one time, the later."""
+    """A column at times [s], shape (n,): the value of the last sample at or before each time."""
     numbers = np.searchsorted(run.t, times, side="right") - 1
     values: Array = run[column][np.clip(numbers, 0, len(run) - 1)]
     return values
 
 
 def nearest_sample(run: Trajectory, column: str, times: Array) -> Array:
-    """A column at times [s], shape (n,): the number of the sample that is nearest."""
+    """A column at times [s], shape (n,): the value of the nearest sample."""
     after = np.clip(np.searchsorted(run.t, times), 1, max(len(run) - 1, 1))
     before = after - 1
     after = np.minimum(after, len(run) - 1)
@@ -58,9 +58,9 @@ def nearest_sample(run: Trajectory, column: str, times: Array) -> Array:
 
 
 def course(element: Any, what: str, size: int, times: Array) -> Array:
-    """What an element is given over time, at times [s], shape (n, size): numbers, a Table or a function.
+    """The field `what` of an element at times [s], shape (n, size), where it is numbers, a Table or a function of time.
 
-    A function that takes no arrays is asked time by time.
+    A function that fails with arrays is called for each time.
     """
 
     def at(t: Any) -> list[Any]:

@@ -1,8 +1,8 @@
 """A scene as data: figures (robots) that move over time, on a ground.
 
-A figure is made of rigid parts. Each belongs to a body, its owner, and is carried by it; WORLD_OWNER stands for the
-ground. Marks join points of bodies and stretch with them (springs), or point from one along a vector (forces). What
-follows from the poses of bodies is not stored: traces, springs and centers of mass are computed when it is shown.
+A figure consists of rigid parts. Each part is fixed to a body, its owner; WORLD_OWNER stands for the ground. A mark
+connects two points of bodies and stretches with them (a spring), or goes from a point along a vector (a force). Data
+that follow from the poses of bodies are not stored: traces, springs and centers of mass are placed when they are shown.
 
 Lengths in meters, angles in radians, quaternions (w, x, y, z), world axes with z up.
 """
@@ -22,7 +22,7 @@ Faces = npt.NDArray[np.int32]
 Flags = npt.NDArray[np.bool_]
 Color = tuple[float, float, float, float]  # red, green, blue, opacity, each from 0 to 1
 
-WORLD_OWNER = -1  # the ground owns what does not move
+WORLD_OWNER = -1  # owner of parts that are fixed to the ground
 
 Layer = Literal[
     "shapes", "collisions", "inertia", "centers", "frames", "joints", "graph", "elements", "forces", "torques", "traces"
@@ -30,7 +30,7 @@ Layer = Literal[
 
 
 class LayerRow(NamedTuple):
-    """The visible name of a layer, and whether it is shown at first."""
+    """The label of a layer, and whether it is shown by default."""
 
     label: str
     shown: bool
@@ -50,14 +50,14 @@ LAYERS: dict[Layer, LayerRow] = {
     "traces": LayerRow("traces", True),
 }
 
-LOADS: tuple[Layer, ...] = ("forces", "torques")  # arrows: they cast no shadow
+LOADS: tuple[Layer, ...] = ("forces", "torques")  # layers of arrows, which cast no shadow
 
 Look = Literal["spring", "damper", "rope", "rod", "arrow", "ball"]
 
 
 @dataclass(frozen=True, eq=False)
 class Surface:
-    """Triangles: corner points (n, 3), unit normals there (n, 3), faces (m, 3) as indices of corners."""
+    """A triangle mesh: corner points (n, 3) [m], unit normals at the corners (n, 3), faces (m, 3) of corner indices."""
 
     points: Array
     normals: Array
@@ -66,9 +66,9 @@ class Surface:
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """A surface in the frame of a body, which carries it. `owner` is the body's number in its figure.
+    """A surface that is fixed to a body, in the body's frame. `owner` is the index of the body in its figure.
 
-    `shown` (n,) says at which times of the scene it is there; None is always.
+    `shown` (n,) says at which times of the scene the part is shown; None means always.
     """
 
     name: str
@@ -80,7 +80,7 @@ class Part:
 
 
 class Attachment(NamedTuple):
-    """A point [m] fixed to a body, in its axes."""
+    """A point [m] that is fixed to a body (index `owner`), in the body's frame."""
 
     owner: int
     point: tuple[float, float, float]
@@ -88,11 +88,12 @@ class Attachment(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Mark:
-    """What joins two points or points from one along a vector: from `start` to `end`, or to start + vectors[k].
+    """A shape (`look`) stretched from `start` to `end`, or from `start` along vectors[k] at time index k.
 
-    `vectors` [m] in world axes, shape (n, 3), one for each time of the scene: forces are already drawn to length. A
-    vector of length 0 shows nothing. `shifts` [m], likewise, move the start: where a ball touches is no point of it.
-    `width` [m] is the radius of the look; a ball has it as its radius, at its end. `shown` is as that of a Part.
+    `vectors` (n, 3) [m] are in world axes, one for each time of the scene; forces are already scaled to lengths. A
+    vector of length 0 shows nothing. `shifts` (n, 3) [m] in world axes move the start, because the contact point of a
+    ball is not fixed to it. `width` [m] is the radius of the look; a ball has this radius and lies at the end. `shown`
+    is as in Part.
     """
 
     name: str
@@ -121,9 +122,9 @@ class Figure:
     """A robot in a scene: its parts, and the poses of its n_b bodies at the n times of the scene.
 
     `positions` (n, n_b, 3) [m] and `quaternions` (n, n_b, 4) are those of the body frames in the world, without the
-    `offset` (3,) [m] by which the figure stands beside the others. `masses` (n_b,) [kg], `centers` (n_b, 3) [m] in
-    body axes. `size` [m] is the extent of the robot, `poseable` whether it has no motion of its own and is to be posed.
-    A run with docking events has its robots in `robots`, and `robot` stands for all of them.
+    `offset` (3,) [m] that places the figure beside the others. `masses` (n_b,) [kg]; `centers` (n_b, 3) [m] are the
+    centers of mass in body frames. `size` [m] is the extent of the robot. `poseable` says that the robot has no motion,
+    so that a user may pose it. For a run with docking events `robots` are its robots, and `robot` is the combined one.
     """
 
     name: str
@@ -143,12 +144,12 @@ class Figure:
 
     @property
     def bodies(self) -> tuple[str, ...]:
-        """Names of the bodies, in the order of owners."""
+        """The names of the bodies; a body's index is its owner number."""
         return self.robot.body_names
 
 
 class Series(NamedTuple):
-    """A column over the times of the scene, to be plotted below it; NaN where a run has no value."""
+    """A column of a run at the times of the scene, to be plotted below it; NaN where the run has no value."""
 
     figure: str
     name: str
@@ -157,7 +158,7 @@ class Series(NamedTuple):
 
 
 class Happening(NamedTuple):
-    """An event of a run."""
+    """An event of a run: its time and name."""
 
     t: float  # [s]
     name: str
@@ -167,9 +168,9 @@ class Happening(NamedTuple):
 class Scene:
     """Figures at `times` [s], shape (n,), on their grounds. A scene in which nothing moves has one time.
 
-    `floor` [m] is the height of the grid, `loose` where nothing can touch it, and `box` the lowest and highest corner
-    (2, 3) [m] of all that is seen. `notes` are sentences on runs that failed, on what is shown to which scale, and on
-    what cannot be shown.
+    `floor` [m] is the height of the grid; `loose` says that no element can touch it. `box` (2, 3) [m] are the lowest
+    and highest corners of all figures. `notes` are sentences about failed runs, the scales of arrows, and meshes that
+    cannot be shown.
     """
 
     title: str
@@ -185,12 +186,12 @@ class Scene:
 
     @property
     def duration(self) -> float:
-        """The time from the first picture to the last [s]."""
+        """The time from the first to the last time of the scene [s]."""
         return float(self.times[-1] - self.times[0])
 
     @property
     def layers(self) -> tuple[Layer, ...]:
-        """The layers that hold something, in the order of LAYERS."""
+        """The layers that are not empty, in the order of LAYERS."""
         found: set[str] = {"shapes"}
         for figure in self.figures:
             found |= {part.layer for part in figure.parts} | {mark.layer for mark in figure.marks}

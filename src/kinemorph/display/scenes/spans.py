@@ -1,7 +1,7 @@
-"""Where marks lie: springs from one point to another, arrows along their forces, balls at their ends.
+"""Where marks are at each time: springs from one point to another, arrows along their forces, balls at their ends.
 
-A look is a surface about z from 0 to 1 with radius 1 (scenes.surfaces); a mark shows it stretched by a scale, turned by
-a quaternion and put at a position. All marks of a figure are placed together.
+A look is a surface about the z axis from z = 0 to 1 with radius 1 (scenes.surfaces); a mark shows its look scaled,
+rotated by a quaternion and moved to a position. All marks of a figure are placed together.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from kinemorph.algebra.arrays import Array
 from kinemorph.display.looks.quaternions import rotated
 from kinemorph.display.scenes.scene import WORLD_OWNER, Attachment, Mark
 
-NOTHING = 1e-9  # [m], a span shorter than this is not shown
+NOTHING = 1e-9  # a mark shorter than this is not shown [m]
 
 
 class Placement(NamedTuple):
-    """How m looks are to be shown: positions (m, 3) [m], unit quaternions (m, 4), scales (m, 3)."""
+    """The transformations of m looks: positions (m, 3) [m], unit quaternions (m, 4), scales (m, 3)."""
 
     positions: Array
     quaternions: Array
@@ -27,7 +27,7 @@ class Placement(NamedTuple):
 
 
 class Spans:
-    """The marks of a figure as arrays."""
+    """All marks of a figure as arrays, to find their ends and placements at any time."""
 
     def __init__(self, marks: Sequence[Mark]) -> None:
         self.count = len(marks)
@@ -40,9 +40,9 @@ class Spans:
         self._shown = [mark.shown for mark in marks]
 
     def ends(self, positions: Array, quaternions: Array, frame: int = 0, part: float = 0.0) -> tuple[Array, Array]:
-        """Where marks begin and end, (m, 3) [m] each, for bodies at positions (n_b, 3) and quaternions (n_b, 4).
+        """The starts and ends of all marks, (m, 3) [m] each, for bodies at positions (n_b, 3) and quaternions (n_b, 4).
 
-        `frame` is the number of the scene's time, `part` how far it has gone toward the next, from 0 to 1.
+        `frame` is the index of a time of the scene, `part` the fraction of the time to the next one, from 0 to 1.
         """
         start, end = self._starts.at(positions, quaternions), self._ends.at(positions, quaternions)
         start[self._shifts.whose] += self._shifts.at(frame, part)
@@ -50,7 +50,7 @@ class Spans:
         return start, end
 
     def placed(self, positions: Array, quaternions: Array, frame: int = 0, part: float = 0.0) -> Placement:
-        """The placement of all marks; a mark without length has the scale zero."""
+        """The placement of all marks; those that are hidden or have no length get scale 0. Arguments as in `ends`."""
         start, end = self.ends(positions, quaternions, frame, part)
         along = end - start
         lengths = np.linalg.norm(along, axis=1)
@@ -63,7 +63,7 @@ class Spans:
 
 
 class _Points:
-    """Points fixed to bodies, as arrays."""
+    """Points that are fixed to bodies or to the ground, as arrays."""
 
     def __init__(self, attachments: Sequence[Attachment]) -> None:
         self.owners = np.array([at.owner for at in attachments], dtype=int)
@@ -71,7 +71,7 @@ class _Points:
         self.carried = self.owners != WORLD_OWNER
 
     def at(self, positions: Array, quaternions: Array) -> Array:
-        """The points in the world, (m, 3) [m]."""
+        """The points in the world, (m, 3) [m], for bodies at positions (n_b, 3) and quaternions (n_b, 4)."""
         found = self.points.copy()
         owners = self.owners[self.carried]
         found[self.carried] = rotated(quaternions[owners], self.points[self.carried]) + positions[owners]
@@ -79,7 +79,7 @@ class _Points:
 
 
 class _Moving:
-    """Vectors over time of some marks; `whose` are the numbers of these marks."""
+    """Vectors over time of those marks that have them; `whose` are the indices of these marks."""
 
     def __init__(self, columns: Sequence[Array | None]) -> None:
         self.whose = np.array([number for number, column in enumerate(columns) if column is not None], dtype=int)
@@ -87,14 +87,17 @@ class _Moving:
         self._values = np.stack(given, axis=1) if given else np.zeros((1, 0, 3))  # (n, marks, 3)
 
     def at(self, frame: int, part: float) -> Array:
-        """The vectors (marks, 3) at a share `part` from a frame to the next; a still scene has one frame."""
+        """The vectors (marks, 3) [m], interpolated from time index `frame` to the next by `part` from 0 to 1."""
         now, after = (min(number, len(self._values) - 1) for number in (frame, frame + 1))
         between: Array = (1.0 - part) * self._values[now] + part * self._values[after]
         return between
 
 
 def turns_toward(directions: Array) -> Array:
-    """Unit quaternions (..., 4) of the shortest turns that carry z to unit vectors (..., 3); any for opposite ones."""
+    """Unit quaternions (..., 4) of the shortest rotations from the z axis to unit vectors (..., 3).
+
+    For vectors opposite to z it is a half turn about x.
+    """
     x, y, z = np.moveaxis(directions, -1, 0)
     down = z < -1.0 + 1e-12
     turns = np.stack([np.where(down, 0.0, 1.0 + z), np.where(down, 1.0, -y), np.where(down, 0.0, x), 0.0 * z], axis=-1)

@@ -1,7 +1,7 @@
-"""Triangles with normals: out of facets and shapes, and the looks of marks.
+"""Triangles with normals, made from facets and shapes; and the looks (surfaces) of marks.
 
-A corner is smooth where the faces that meet there turn by less than CREASE, and split where they turn by more: balls
-look round and boxes have edges.
+Faces that meet at an angle below CREASE share a smooth normal; at larger angles there is an edge: balls look round and
+boxes have edges.
 
 A look is a surface about the z axis from z = 0 to 1 with radius 1; it is stretched from the start of its mark to the
 end.
@@ -23,11 +23,11 @@ from kinemorph.model.shapes import Shape
 FINE = Grain()
 CREASE = np.radians(38.0)
 MARKED = Grain(0.0, sides=14, arc=6)
-THIN = 10  # sides of what is thin: there may be hundreds of it
+THIN = 10  # sides of ropes, rods and wires, of which there may be hundreds
 COILS, COIL_STEPS = 8, 16
-SLENDER = 11.0  # length of a spring over its radius, where its wire is round
-WELD = 1e-7  # of the size of a surface: corners nearer than this are one
-SMALL = 1000  # facets of a surface that is kept
+SLENDER = 11.0  # length over radius of a spring at which its wire has a round cross section
+WELD = 1e-7  # corners nearer than this fraction of the surface's size are merged
+SMALL = 1000  # surfaces with at most this many facets are cached
 MIXED = np.array([0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0xD6E8FEB86659FD93], dtype=np.uint64)
 
 
@@ -38,10 +38,10 @@ def shape_surface(shape: Shape, grain: Grain = FINE) -> Surface:
 
 
 def surface_of(quads: Array) -> Surface:
-    """Triangles with normals out of facets (n, 4, 3); what has no area is left out.
+    """The triangles with normals of facets (n, 4, 3) [m], without those that have no area.
 
-    Corners keep the order of the facets, so that like shapes have like faces. Robots have many like shapes: small
-    surfaces are kept.
+    Corners keep the order of the facets, so that similar shapes have equal faces. Small surfaces are cached, because
+    robots have many equal shapes.
     """
     return _kept_surface(np.ascontiguousarray(quads).tobytes()) if len(quads) <= SMALL else _surface(quads)
 
@@ -69,9 +69,9 @@ def _surface(quads: Array) -> Surface:
 
 
 def _distinct(rows: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
-    """The rows that are the first of their like, in order; and for every row, which of those it is like.
+    """(indices of the first of each group of equal rows, in order; for every row, the number of its group).
 
-    Rows are compared by a sum of products with odd numbers of 64 bits, which is as good as never the same by chance.
+    Rows are compared by a 64-bit hash, a sum of products with odd numbers; a collision is practically impossible.
     """
     keys = (rows.astype(np.uint64) * MIXED[: rows.shape[1]]).sum(axis=1)
     first, like = np.unique(keys, return_index=True, return_inverse=True)[1:]
@@ -82,11 +82,14 @@ def _distinct(rows: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.intp], npt.ND
 
 
 def _smooth(vertex: npt.NDArray[np.intp], across: Array) -> Array:
-    """The unit normal of every corner (n, 3): the sum over the faces at its vertex that turn by less than CREASE."""
+    """The unit normal of every corner (n, 3): the mean over the faces at its vertex that differ by less than CREASE.
+
+    `vertex` (n,) is the vertex number of each corner, `across` (n, 3) the area vector of its face.
+    """
     order = np.argsort(vertex, kind="stable")
     counts = np.bincount(vertex)
     starts = np.concatenate([[0], np.cumsum(counts)[:-1]])
-    # every corner meets all corners of its vertex, itself too
+    # pair every corner with all corners of its vertex, itself included
     meets = counts[vertex]
     mine = np.repeat(np.arange(len(vertex)), meets)
     within = np.arange(len(mine)) - np.repeat(np.cumsum(meets) - meets, meets)
@@ -104,7 +107,7 @@ def _smooth(vertex: npt.NDArray[np.intp], across: Array) -> Array:
 
 @cache
 def look_surface(look: Look) -> Surface:
-    """The surface of a look, to be stretched along z; creases are found at its usual proportions."""
+    """The surface of a look, to be stretched along z; its creases are those at usual proportions."""
     seen, squash = surface_of(LOOKS[look]()), np.array([1.0, 1.0, SLENDER if look == "spring" else 1.0])
     normals = seen.normals * squash
     normals /= np.linalg.norm(normals, axis=1, keepdims=True)
@@ -116,7 +119,7 @@ def _turned(*outline: tuple[float, float], sides: int = MARKED.sides) -> Array:
 
 
 def _spring() -> Array:
-    """A coil of round wire, SLENDER times as long as wide, whose ends lead to the axis."""
+    """A coil of round wire, SLENDER times as long as its radius, whose ends lead to the axis; facets (n, 4, 3)."""
     turns = np.linspace(0.0, 2.0 * np.pi * COILS, COILS * COIL_STEPS + 1)
     lead = np.clip(np.minimum(turns, turns[-1] - turns) / np.pi, 0.0, 1.0)  # half a turn from the axis to the coil
     radius = 0.8 * np.sin(0.5 * np.pi * lead)
@@ -127,13 +130,15 @@ def _spring() -> Array:
 
 
 def _damper() -> Array:
-    """A cylinder, and the thinner rod that goes into it."""
+    """A cylinder and the thinner rod that slides in it, as facets (n, 4, 3)."""
     cylinder = _turned((0.0, 0.15), (1.0, 0.15), (1.0, 0.6), (0.0, 0.6))
     return np.concatenate([cylinder, _turned((0.0, 0.0), (0.3, 0.0), (0.3, 1.0), (0.0, 1.0))])
 
 
 def _ball() -> Array:
-    """A ball of radius 1 about the origin: it is not stretched but scaled, and stands at the end of its mark."""
+    """A ball of radius 1 about the origin, as facets (n, 4, 3); it is scaled, not stretched, and moved to the mark's
+    end.
+    """
     angle = np.linspace(-np.pi / 2.0, np.pi / 2.0, 11)
     return revolved([(float(np.cos(a)), float(np.sin(a))) for a in angle], MARKED._replace(sides=18))
 

@@ -1,4 +1,4 @@
-"""The usual camera of a scene: straight at a plane of motion, and following a robot that travels very far."""
+"""The default camera of a scene: perpendicular to a plane of motion, and following a robot that travels very far."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from kinemorph.algebra.arrays import Array
 from kinemorph.display.looks.quaternions import rotated
 from kinemorph.display.scenes.scene import Scene
 
-FAR = 50.0  # of a robot's size: a path as long leaves it a few pixels
-FLAT = 1e-6  # motion out of a plane, as a part of that in it, that counts as none
-LOOKED_AT = 200  # times at which the motion is looked at
+FAR = 50.0  # path length over robot size from which a camera follows: else the robot would be a few pixels large
+FLAT = 1e-6  # a motion is planar if its part out of the plane is below this fraction of its part in the plane
+LOOKED_AT = 200  # number of times at which the motion is examined
 
 
 def plane_azimuth(*paths: tuple[Array, Array]) -> float | None:
-    """The azimuth [deg] from which one looks straight at the vertical plane of motion, x or y to the right.
+    """The azimuth [deg] of a camera that looks perpendicularly at the vertical plane in which all bodies move.
 
-    `paths` are positions (n, n_b, 3) [m] and quaternions (n, n_b, 4) of bodies over time. None where they do not move
-    in such a plane, or only along a line.
+    `paths` are (positions (n, n_b, 3) [m], quaternions (n, n_b, 4)) of the bodies of each robot over time. None where
+    there is no such plane, or where all motion is along one line.
     """
     moves = np.concatenate([_moves(*path) for path in paths])
     sizes, directions = np.linalg.svd(moves.T @ moves)[1:]  # sums of squares
@@ -30,7 +30,7 @@ def plane_azimuth(*paths: tuple[Array, Array]) -> float | None:
 
 
 def _moves(positions: Array, quaternions: Array) -> Array:
-    """Displacements (n, 3) [m] of all bodies' origins and of points beside them, so that turning counts as well."""
+    """Displacements (k, 3) [m] of the bodies' origins and of points 0.1 m beside them, which include rotations."""
     rows = np.unique(np.linspace(0, len(positions) - 1, LOOKED_AT).astype(int))
     beside = 0.1 * np.array([np.zeros(3), *np.eye(3)])
     points = positions[rows, :, None] + rotated(quaternions[rows, :, None], beside)
@@ -38,7 +38,9 @@ def _moves(positions: Array, quaternions: Array) -> Array:
 
 
 def followed_body(scene: Scene) -> str | None:
-    """The first body of a scene's only robot where it travels FAR, so a camera has to follow it; else None."""
+    """The first body of a scene's only robot if it travels farther than FAR robot sizes, so a camera follows it; else
+    None.
+    """
     if len(scene.figures) != 1 or not scene.figures[0].bodies:
         return None
     figure = scene.figures[0]

@@ -1,4 +1,4 @@
-"""Assemblies as plain data and as tables: modules, what is docked to what, and the robot that they make up."""
+"""Assemblies as plain data and as tables: modules, dockings, and the robot that the modules make up."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from kinemorph.model.system import System
 
 
 def assembly_summary(system: System) -> Data:
-    """The assembly of a system as data for JSON."""
+    """The assembly of a system as data: its modules, its dockings and the sizes of its robot."""
     assembly, robot = system.assembly, system.robot
     assert assembly is not None
     poses = assembly.poses()
@@ -57,7 +57,7 @@ def assembly_summary(system: System) -> Data:
 
 
 def assembly_lines(data: Data) -> Parts:
-    """An assembly as tables for a terminal."""
+    """The data of `assembly_summary` as tables for a terminal."""
     kinds = Counter(f"{row['letter']} ({row['type']})" for row in data["modules"])
     groups = data["organisms"]
     robot = data["robot"]

@@ -1,4 +1,5 @@
-"""The matrices and lists of an assembly as tables: adjacency, incidence, AIMs, DTL, IDTL, paths and dyad classes.
+"""The matrices and lists of an assembly as tables: adjacency, incidence, assembly incidence matrices (AIM), direct and
+indirect transformations (DTL, IDTL), paths and dyad classes.
 
 tables = assembly_tables(assembly)
 print(tables.aim.text())
@@ -28,11 +29,14 @@ CORNER = ""
 
 
 class AssemblyTables(NamedTuple):
-    """All tables of an assembly, seen from one base.
+    """All tables of an assembly, with its modules numbered from one base module.
 
-    `aim`           the adapted AIM, with dyad classes      `chen_aim`    Chen and Yang's, with joint modules
-    `adjacency`     modules by modules                      `incidence`   modules by dockings, signed
-    `dtl`, `idtl`   direct and indirect transformations     `paths`       from the base to the pendant modules
+    `aim`           the adapted assembly incidence matrix (AIM), with dyad classes
+    `chen_aim`      the AIM of Chen and Yang, with joint modules
+    `adjacency`     the adjacency matrix, modules by modules
+    `incidence`     the signed incidence matrix, modules by dockings
+    `dtl`, `idtl`   the lists of direct and indirect transformations
+    `paths`         the paths from the base to the pendant modules
     """
 
     aim: Grid
@@ -44,12 +48,12 @@ class AssemblyTables(NamedTuple):
     chen_aim: Grid
 
     def written(self, form: Format = "text") -> str:
-        """All tables, one below the other: "text", "markdown", "latex" or "html"."""
+        """All tables, one below the other, as "text", "markdown", "latex" or "html"."""
         return "\n".join(grid.written(form) for grid in self)
 
 
 def assembly_tables(assembly: Assembly, base: str | None = None, *, method: Method = "dfs") -> AssemblyTables:
-    """The tables of an assembly from a base, that of the assembly where none is named; see AssemblyTables.
+    """The tables of an assembly, numbered from the module `base` (by default the assembly's own); see AssemblyTables.
 
     `method`: "dfs" numbers modules path by path, as the paper does; "bfs" level by level, on shortest paths.
     """
@@ -73,7 +77,9 @@ def assembly_tables(assembly: Assembly, base: str | None = None, *, method: Meth
 
 
 def incidence_grid(aim: IncidenceMatrix) -> Grid:
-    """An AIM as in the paper's Fig. 5: paths above the columns, kinds of modules last, kinds of dockings below."""
+    """The table of an assembly incidence matrix, as in the paper's Fig. 5: paths above the columns, kinds of modules in
+    the last column, kinds of dockings in the last row.
+    """
     names = tuple(column.name for column in aim.columns)
     rows = [[row.label, *line, row.letter] for row, line in zip(aim.rows, aim.entries, strict=True)]
     adapted = aim.form == "adapted"
@@ -91,7 +97,7 @@ def incidence_grid(aim: IncidenceMatrix) -> Grid:
 
 
 def direct_grid(walk: Traversal) -> Grid:
-    """The DTL: which modules are docked, and by which sides."""
+    """The table of direct transformations (DTL): which modules are docked, and by which sides."""
     number = walk.numbers
     rows = [[str(number[row.i]), str(number[row.j]), str(row.side_from), str(row.side_to)] for row in walk.direct]
     rings = ", ".join(f"{number[r.i]}-{number[r.j]} by sides {r.side_from}-{r.side_to}" for r in walk.chords)
@@ -103,7 +109,7 @@ def direct_grid(walk: Traversal) -> Grid:
 
 
 def indirect_grid(walk: Traversal) -> Grid:
-    """The IDTL, T_ij = T_ix T_xj (docs/errata.md, E000-16)."""
+    """The table of indirect transformations (IDTL), T_ij = T_ix T_xj (docs/errata.md, E000-16)."""
     number = walk.numbers
     rows = [[str(number[name]) for name in (i, j, i, x, x, j)] for i, j, x in walk.indirect]
     groups = (("T_ij", 2), ("T_ix", 2), ("T_xj", 2))
@@ -111,13 +117,13 @@ def indirect_grid(walk: Traversal) -> Grid:
 
 
 def path_grid(walk: Traversal) -> Grid:
-    """The paths from the base to each pendant module, by number."""
+    """The table of the paths from the base to each pendant module, as module numbers."""
     rows = [[str(k), "-".join(str(walk.numbers[name]) for name in path)] for k, path in enumerate(walk.paths, 1)]
     return Grid("paths", ("path", "modules"), rows, ("path",), note=" ".join(_named(walk)))
 
 
 def dyad_grid(a: ModuleType, b: ModuleType) -> Grid:
-    """The look-up table of dyads, as the paper's Table II: the pairs of sides of each class."""
+    """The table of the dyads of two kinds of modules, as in the paper's Table II: the pairs of sides of each class."""
     found: Mapping[tuple[Side, Side], DyadClass] = dyad_classes(a, b)
     sets = {name: [pair for pair, kind in found.items() if kind == name] for name in MEANINGS if name in found.values()}
     longest = max(map(len, sets.values()), default=0)
@@ -136,7 +142,7 @@ def _matrix(title: str, labels: list[str], columns: list[str], entries: IntMatri
 
 
 def _named(walk: Traversal) -> list[str]:
-    """Which module has which number, where that is not in its name."""
+    """A note that lists the numbers of the modules; empty where their names show the numbers."""
     if all(Row(f"v{k}", name, "").label == f"v{k}" for name, k in walk.numbers.items()):
         return []
     return ["Numbers: " + ", ".join(f"{k} is {name}" for name, k in walk.numbers.items()) + "."]

@@ -1,4 +1,4 @@
-"""The elements of a system as data and as tables: what acts, on what, with which numbers, how they are connected."""
+"""The elements of a system as data and as tables: on which bodies or joints they act, their numbers, their signals."""
 
 from __future__ import annotations
 
@@ -16,15 +16,18 @@ from kinemorph.model.elements.fields import defaults_of, is_part, part_fields
 from kinemorph.model.parameter import Formula, Parameter, evaluate
 from kinemorph.model.system import System
 from kinemorph.model.units import KINDS
+from kinemorph.words import listed
 
-FEW = 6  # how many numbers or names are listed
+FEW = 6  # largest number of values or names that are listed
 
 
 def element_rows(system: System) -> list[Data]:
-    """One row per element: its data as far as JSON has them, and what its law says it has."""
+    """One row of data per element: its fields that JSON can represent, and the inputs, signals, states, memory, clocks
+    and events of its law.
+    """
     try:
         cast = ensemble(system.robot, system.elements)
-    except ModelError:  # a law is missing: the data are all there is
+    except ModelError:  # an element has no law: only its fields are known
         return [{**_plain(element), "kind": kind_of(type(element).__name__)} for element in system.elements]
     return [_row(cast, index) for index in range(len(cast.members))]
 
@@ -56,7 +59,7 @@ def _slot(slot: Slot, element: str = "") -> Data:
 
 
 def _plain(element: Any) -> Data:
-    """The fields that JSON has: words, whole and finite numbers."""
+    """The fields of an element that JSON can represent: strings, integers and finite numbers."""
     named = {field.name: getattr(element, field.name) for field in fields(element)}
     return {
         key: value
@@ -69,7 +72,7 @@ def _plain(element: Any) -> Data:
 
 
 def numbers_of(part: Any) -> str:
-    """`stiffness 40 N/m, rest 0.1 m`: the data of an element that are neither names nor defaults."""
+    """The fields of an element that are neither names nor defaults, as text: `stiffness 40 N/m, rest 0.1 m`."""
     defaults = defaults_of(part)
     told = []
     for row in part_fields(type(part)):
@@ -91,7 +94,7 @@ def _is_rich(value: Any) -> bool:
 
 
 def spelled(value: Any) -> str:
-    """A value in a table."""
+    """The text of a field's value in a table."""
     if isinstance(value, Parameter):
         return f"{value.name} = {evaluate(value):g}"
     if isinstance(value, Formula):
@@ -116,7 +119,10 @@ def spelled(value: Any) -> str:
 
 
 def element_tables(rows: Sequence[Data]) -> Parts:
-    """What acts on the robot; and of the elements that have any, their signals, inputs, clocks, states and memory."""
+    """The table of all elements, and a table of the inputs, signals, states, memory and clocks of those that have any.
+
+    `rows` are those of `element_rows`.
+    """
     if not rows:
         return []
     acting: dict[str, Any] = {"element": "{name}", "kind": "{kind}"}
@@ -149,5 +155,4 @@ def _unit(slot: Data) -> str:
 
 
 def _listed(names: Sequence[str]) -> str:
-    more = f", ... ({len(names)})" if len(names) > FEW else ""
-    return ", ".join(names[:FEW]) + more
+    return listed(names, FEW) if names else ""

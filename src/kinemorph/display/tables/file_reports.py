@@ -1,6 +1,6 @@
-"""Model files as plain data and as lines: what `check` finds in them, and what `info` says beyond the robot itself.
+"""Model files as plain data and as lines of text, for the commands `check` and `info`.
 
-A line of `check` begins as compilers write it, `file:line: error: ...`, so that editors find the place.
+A line of `check` begins as in the messages of compilers, `file:line: error: ...`, so that editors can jump there.
 """
 
 from __future__ import annotations
@@ -18,10 +18,11 @@ from kinemorph.formats.findings import RULES
 from kinemorph.formats.hints import Hint
 from kinemorph.formats.loading import Examination
 from kinemorph.model.system import Settings, System
+from kinemorph.words import counted
 
 
 def check_summary(path: str, examination: Examination, hints: Sequence[Hint] = ()) -> Data:
-    """One file as data: its format, sizes where it could be loaded, findings and hints."""
+    """A checked file as data: its format, its sizes if it could be loaded, findings and hints."""
     system = examination.system
     sizes = (
         None
@@ -41,7 +42,7 @@ def check_summary(path: str, examination: Examination, hints: Sequence[Hint] = (
         "sizes": sizes,
         "errors": len(examination.errors),
         "warnings": len(examination.warnings),
-        "untold": examination.untold,
+        "untold": examination.unlisted,
         "findings": [finding.as_dict() for finding in examination.findings],
         "hints": [
             {
@@ -55,23 +56,23 @@ def check_summary(path: str, examination: Examination, hints: Sequence[Hint] = (
 
 
 def check_lines(data: Data) -> list[str]:
-    """One file as lines: findings, hints, and a summary at the end."""
+    """The data of `check_summary` as lines: one for each finding and hint, and a summary at the end."""
     lines = []
     for row in data["findings"]:
         element = f"{row['element']}: " if row["element"] else ""
-        mendable = " (--fix repairs it)" if row["repairable"] else ""
-        sentence = f"{element}{row['problem']}. {row['remedy']}{mendable} [{row['rule']}]"
+        fixable = " (--fix repairs it)" if row["repairable"] else ""
+        sentence = f"{element}{row['problem']}. {row['remedy']}{fixable} [{row['rule']}]"
         lines.append(f"{_place(row['file'], row['line'])}: {row['severity']}: {sentence}")
     if data["untold"]:
         lines.append(f"{data['file']}: {data['untold']} more findings are not listed")
     for row in data["hints"]:
         lines.append(f"{_place(data['file'], row['line'])}: hint: {row['element']}: {row['sentence']}")
-    lines.append(f"{data['file']}: {_counted(data)}")
+    lines.append(f"{data['file']}: {_sizes(data)}")
     return lines
 
 
 def _word(kind: str, format: str) -> str:
-    """What a format calls a part."""
+    """The word of a file format for a kind of part: "link" for "body" in URDF, xacro and SDF."""
     return "link" if kind == "body" and format in ("urdf", "xacro", "sdf") else kind
 
 
@@ -79,34 +80,30 @@ def _place(file: str, line: int) -> str:
     return f"{file}:{line}" if line else file
 
 
-def _counted(data: Data) -> str:
-    """`7 bodies, 7 dof, 2 warnings`, or `3 errors, 1 warning`."""
+def _sizes(data: Data) -> str:
+    """The summary of a checked file: `7 bodies, 7 dof, 2 warnings`, or `3 errors, 1 warning`."""
     parts = []
     if data["sizes"]:
         sizes = data["sizes"]
         cut = " of the cut tree" if sizes["loops"] else ""
-        parts += [_number(sizes["bodies"], "body", "bodies"), f"{sizes['dof']} dof{cut}"]
-        parts += [_number(sizes[key], key[:-1], key) for key in ("loops", "couplings") if sizes[key]]
-    parts += [_number(data[key], key[:-1], key) for key in ("errors", "warnings") if data[key]]
+        parts += [counted(sizes["bodies"], "body", "bodies"), f"{sizes['dof']} dof{cut}"]
+        parts += [counted(sizes[key], key[:-1]) for key in ("loops", "couplings") if sizes[key]]
+    parts += [counted(data[key], key[:-1]) for key in ("errors", "warnings") if data[key]]
     if data["hints"]:
-        parts.append(_number(len(data["hints"]), "hint", "hints"))
-    return ", ".join(parts) or "well"
-
-
-def _number(count: int, one: str, many: str) -> str:
-    return f"{count} {one if count == 1 else many}"
+        parts.append(counted(len(data["hints"]), "hint"))
+    return ", ".join(parts) or "no findings"
 
 
 def verification_line(path: str, verdict: Data) -> str:
-    """`arm.urdf: verified: 14 passed, 0 failed, 2 skipped`; what failed is named."""
+    """The line `arm.urdf: verified: 14 passed, 0 failed, 2 skipped`, followed by the names of failed checks."""
     count = Counter(row["status"] for row in verdict["checks"])
-    counted = ", ".join(f"{count[status]} {status}" for status in ("passed", "failed", "skipped"))
+    counts = ", ".join(f"{count[status]} {status}" for status in ("passed", "failed", "skipped"))
     failed = [f"{row['name']} ({row['note']})" for row in verdict["checks"] if row["status"] == "failed"]
-    return f"{path}: verified: {counted}" + (f": {'; '.join(failed)}" if failed else "")
+    return f"{path}: verified: {counts}" + (f": {'; '.join(failed)}" if failed else "")
 
 
 def rule_rows() -> list[Data]:
-    """The rules that findings name."""
+    """All rules of model files as data: the name that findings quote, and what the rule says."""
     return [{"rule": name, "says": says} for name, says in RULES.items()]
 
 
@@ -114,7 +111,7 @@ def rule_rows() -> list[Data]:
 
 
 def system_summary(system: System, examination: Examination | None = None, path: str = "") -> Data:
-    """A system as data: its robot, elements, mobility and settings, and the file that it came from."""
+    """A system as data: its robot, elements, mobility and settings, and the file from which it was loaded."""
     data = robot_summary(system.robot)
     if system.assembly is not None:
         kinds = Counter(module.type.name for module in system.assembly.modules)

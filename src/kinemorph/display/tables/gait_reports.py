@@ -1,4 +1,4 @@
-"""Gaits as plain data and as tables: clusters of coupled maps, and the motion of a robot that followed a gait."""
+"""Gaits as plain data and as tables: clusters of coupled maps, and the motion of a robot that follows a gait."""
 
 from __future__ import annotations
 
@@ -15,10 +15,11 @@ from kinemorph.display.tables.run_tables import run_tables
 from kinemorph.mechanics.elements.gaits.map_steps import MAPS
 from kinemorph.model.robot import Robot
 from kinemorph.simulation.results.trajectory import Trajectory
+from kinemorph.words import counted
 
 
 def cluster_summary(found: GaitClusters) -> Data:
-    """The outcomes of many initial states of coupled maps."""
+    """The clusters of coupled maps as data: how many of the initial states led to each outcome."""
     return {
         "map": found.map,
         "formula": MAPS[found.map].formula,
@@ -33,7 +34,7 @@ def cluster_summary(found: GaitClusters) -> Data:
 
 
 def cluster_tables(data: Data) -> Parts:
-    """What `gait maps` shows."""
+    """The tables of the command `gait maps`, from the data of `cluster_summary`."""
     rows = [
         ("maps", f"{data['count']} of {data['map']}, f(x) = {data['formula']}, r = {data['r']:g}"),
         ("coupling", f"{data['coupling']}, epsilon = {data['epsilon']:g}"),
@@ -51,7 +52,10 @@ def cluster_tables(data: Data) -> Parts:
 
 
 def following_summary(robot: Robot, trajectory: Trajectory, kind: str, joints: Sequence[str], pd: str) -> Data:
-    """A run that followed a gait: how far the robot went, how well it followed, which efforts it needed."""
+    """A run of a robot that follows a gait, as data: its displacement, tracking errors and efforts.
+
+    `kind` is the kind of gait, `joints` are the joints that follow it, and `pd` is the name of their controller.
+    """
     data = run_summary(trajectory)
     rows = []
     for joint in joints:
@@ -79,11 +83,11 @@ def following_summary(robot: Robot, trajectory: Trajectory, kind: str, joints: S
 
 
 def following_tables(data: Data) -> Parts:
-    """What `gait ROBOT` shows."""
+    """The tables of the command `gait ROBOT`, from the data of `following_summary`."""
     gait = data["gait"]
     went = "" if gait["distance"] is None else f"{gait['distance']:.4g} m from where it began"
     rows = [
-        ("gait", f"{gait['kind']}, {len(gait['joints'])} joint{'s' * (len(gait['joints']) > 1)}"),
+        ("gait", f"{gait['kind']}, {counted(len(gait['joints']), 'joint')}"),
         *([("went", went)] if went else []),
     ]
     columns = {"joint": "{joint}", "smallest": "{smallest:.4g}", "largest": "{largest:.4g}", "unit": "{unit}"}
@@ -93,7 +97,7 @@ def following_tables(data: Data) -> Parts:
 
 
 def displacement_columns(robot: Robot) -> list[str]:
-    """Where the robot is as a whole [m]: the shifts of a free root, or of virtual joints."""
+    """The columns with the robot's overall position [m]: translations of a free or planar root, or virtual joints."""
     found = []
     for joint in robot.joints:
         units = dict(zip(robot.q_names, robot.q_units, strict=True))

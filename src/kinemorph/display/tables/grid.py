@@ -1,9 +1,9 @@
-"""Tables of texts, written once for a terminal, for Markdown, for LaTeX and for HTML.
+"""Tables of texts that can be written for a terminal and as text, Markdown, LaTeX and HTML.
 
     grid = Grid("sides", ("i", "j"), [["0", "1"]], right=("i", "j"))
     print(grid.text())
 
-Symbols with an index are written plainly (`v0`, `T_ij`, `v0=m2`); LaTeX and HTML set the index low.
+Symbols with an index are given as `v0`, `T_ij` or `v0=m2`; LaTeX and HTML show the index as a subscript.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ VERDICTS["failed"] = "bold red"
 
 
 class Facts(NamedTuple):
-    """Names with their values, one below the other; a value may have several lines."""
+    """A list of (name, value) pairs, shown one below the other; a value may have several lines."""
 
     rows: Sequence[tuple[str, object]]
 
     def for_terminal(self) -> Table:
-        """The facts as a rich table of two columns without a head."""
+        """The facts as a table of the library rich, with two columns and no header."""
         from rich.table import Table
         from rich.text import Text
 
@@ -45,13 +45,14 @@ class Facts(NamedTuple):
 
 
 class Grid(NamedTuple):
-    """A table of texts; the columns named in `right` hold numbers.
+    """A table of texts.
 
-    `groups`    names above the columns, each with how many columns it spans
-    `heads`     how many columns on the left are labels
-    `tails`     how many columns on the right are set apart
-    `feet`      how many rows at the end are set apart
-    `note`      a sentence below
+    `right`     names of the columns that are aligned to the right, usually those with numbers
+    `groups`    (name, number of columns that it spans) pairs, written above the columns
+    `heads`     number of columns on the left that are labels
+    `tails`     number of columns on the right that are separated by a line
+    `feet`      number of rows at the end that are separated by a line
+    `note`      a sentence below the table
     """
 
     title: str
@@ -65,7 +66,7 @@ class Grid(NamedTuple):
     note: str = ""
 
     def for_terminal(self) -> Table:
-        """The table for rich, with a thin line below its head; cells that begin with a verdict have its color."""
+        """The table as a table of the library rich; cells that begin with a word of VERDICTS have its color."""
         from rich import box
         from rich.table import Table
         from rich.text import Text
@@ -79,10 +80,10 @@ class Grid(NamedTuple):
         return table
 
     def text(self) -> str:
-        """The table as plain text: columns of equal width, rules below the head and above the foot."""
+        """The table as plain text with aligned columns, and lines below the header and above the last `feet` rows."""
         lines = [self.columns, *self.rows]
         widths = [max(len(line[k]) for line in lines) for k in range(len(self.columns))]
-        for start, end, name in self._spans():  # a long name widens the last column below it
+        for start, end, name in self._spans():  # a long group name widens the last of its columns
             widths[end - 1] += max(0, len(name) - _room(widths[start:end]))
         above = [name.ljust(_room(widths[start:end])) for start, end, name in self._spans()]
         written = [
@@ -100,7 +101,7 @@ class Grid(NamedTuple):
         return "\n".join(line.rstrip() for line in told) + "\n"
 
     def markdown(self) -> str:
-        """The table in Markdown, which has one line of heads: the name of a group stands before its first column."""
+        """The table in Markdown; as it has one header line, the name of a group is put before its first column name."""
         named = {start: f"{name}: " for start, _, name in self._spans() if name}
         columns = [named.get(k, "") + column for k, column in enumerate(self.columns)]
         rule = ["---:" if column in self.right else "---" for column in self.columns]
@@ -109,7 +110,7 @@ class Grid(NamedTuple):
         return "\n".join([f"**{self.title}**", "", *(f"| {' | '.join(line)} |" for line in lines), "", *below])
 
     def latex(self) -> str:
-        """The table as a LaTeX `tabular` that needs no package; title and note are comments around it."""
+        """The table as a LaTeX `tabular` that needs no package; title and note are LaTeX comments around it."""
         sorts = ["r" if column in self.right else "l" for column in self.columns]
         end = len(sorts) - self.tails
         parts = ["".join(part) for part in (sorts[: self.heads], sorts[self.heads : end], sorts[end:]) if part]
@@ -124,7 +125,7 @@ class Grid(NamedTuple):
         return "\n".join([*lines, *rows, r"\end{tabular}", *(f"% {note}" for note in self._notes())]) + "\n"
 
     def html(self) -> str:
-        """The table as a `table` of HTML with a caption."""
+        """The table as an HTML `table` with a caption."""
         lines = ["<table>", f"<caption>{escape(self.title)}</caption>", "<thead>"]
         if self.groups:
             lines.append(
@@ -138,13 +139,13 @@ class Grid(NamedTuple):
         return "\n".join([*lines, *rows, end, "</table>", *(f"<p>{_html(note)}</p>" for note in self._notes())]) + "\n"
 
     def written(self, form: Format) -> str:
-        """The table in one of the four formats, by name."""
+        """The table in the format "text", "markdown", "latex" or "html"."""
         if form not in WRITERS:
-            raise UnsupportedError(f"a table as {form!r} is asked for; expected one of: {', '.join(WRITERS)}.")
+            raise UnsupportedError(f"the format of a table is {form!r}; expected one of: {', '.join(WRITERS)}.")
         return WRITERS[form](self)
 
     def _spans(self) -> list[tuple[int, int, str]]:
-        """The groups as (first column, column after the last, name)."""
+        """The groups as (index of the first column, index after the last column, name)."""
         spans, start = [], 0
         for name, count in self.groups:
             spans.append((start, start + count, name))
@@ -163,22 +164,26 @@ class Grid(NamedTuple):
 def grid_of(
     title: str, rows: Iterable[Data], columns: Mapping[str, str | Callable[[Data], str]], right: Sequence[str] = ()
 ) -> Grid:
-    """A table with a line for every row of data: each column is a format of the row's entries, or a function of it."""
+    """A table with one line for every row of data.
+
+    Each of the `columns` has a name and either a format string for the row's entries, such as "{mass:g}", or a function
+    from the row to text. `right` as in Grid.
+    """
     cells = [column.format_map if isinstance(column, str) else column for column in columns.values()]
     return Grid(title, tuple(columns), [[cell(row) for cell in cells] for row in rows], right)
 
 
-Parts = list[Grid | Facts | str]  # of a report for a terminal, one below the other
+Parts = list[Grid | Facts | str]  # the parts of a report for a terminal, one below the other
 WRITERS = {"text": Grid.text, "markdown": Grid.markdown, "latex": Grid.latex, "html": Grid.html}
 
 
 def _room(widths: Sequence[int]) -> int:
-    """How wide columns are together, with two blanks between them."""
+    """The total width of columns with two spaces between them."""
     return sum(widths) + 2 * (len(widths) - 1)
 
 
 def _latex(text: str) -> str:
-    """A cell in LaTeX: symbols in math, special characters escaped."""
+    """The LaTeX of a cell: symbols with an index in math mode, special characters escaped."""
     parts = [SYMBOL.fullmatch(part) for part in text.split("=")]
     if all(parts):
         return "$" + " = ".join(f"{part[1]}_{{{part[2] or part[3]}}}" for part in parts if part) + "$"
@@ -186,7 +191,7 @@ def _latex(text: str) -> str:
 
 
 def _html(text: str) -> str:
-    """A cell in HTML."""
+    """The HTML of a cell: symbols with an index as a subscript, special characters escaped."""
     parts = [SYMBOL.fullmatch(part) for part in text.split("=")]
     if all(parts):
         return " = ".join(f"{part[1]}<sub>{part[2] or part[3]}</sub>" for part in parts if part)

@@ -1,4 +1,4 @@
-"""Loops as plain data and as tables: mobility, redundant rows, and the configurations in which loops close."""
+"""Loops as plain data and as tables: mobility, redundant constraint rows, and closed configurations."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from kinemorph.analysis.loops.mobility import Mobility
 from kinemorph.display.tables.grid import Data, Facts, Grid, Parts, grid_of
 from kinemorph.model.robot import Robot
 
-WIDTH = 100  # characters of a sentence in a line
+WIDTH = 100  # characters per line of a wrapped sentence
 
 
 def mobility_summary(robot: Robot, found: Mobility) -> Data:
@@ -37,7 +37,7 @@ def mobility_summary(robot: Robot, found: Mobility) -> Data:
 
 
 def freedom_rows(data: Data) -> list[tuple[str, str]]:
-    """What `info` says of a robot with loops: its degrees of freedom, and the independent joints."""
+    """The lines of `info` about loops: the degrees of freedom and the independent joints, from `mobility_summary`."""
     free = f"{data['dof']} with loops closed, {data['rank']} of {data['rows']} rows are independent"
     doubt = "" if data["closed"] else " (but the loops do not close)"
     lead = ", ".join(data["independent"]) or "none"
@@ -45,14 +45,14 @@ def freedom_rows(data: Data) -> list[tuple[str, str]]:
 
 
 def constraint_table(data: Data) -> Grid:
-    """Each loop, coupled joint and element: how many rows, and which follow from the others."""
+    """A table of the loops, coupled joints and elements with their numbers of constraint rows and redundant rows."""
     columns: dict[str, Any] = {"constraint": "{name}", "rows": "{rows}"}
     columns |= {"redundant": lambda row: str(len(row["redundant"])), "these": lambda row: ", ".join(row["redundant"])}
     return grid_of("constraints", data["constraints"], columns, ("rows", "redundant"))
 
 
 def mobility_tables(data: Data) -> Parts:
-    """What `analyze ROBOT mobility` shows."""
+    """The tables of the command `analyze ROBOT mobility`, from the data of `mobility_summary`."""
     least = "none, there are no rows" if data["smallest"] is None else f"{data['smallest']:.4g}, without units"
     rows = [
         ("mobility", textwrap.fill(data["message"], WIDTH)),
@@ -82,7 +82,9 @@ def assembly_summary(robot: Robot, found: ClosedConfigurations) -> Data:
 
 
 def assembly_tables(data: Data) -> Parts:
-    """What `analyze ROBOT assembly` shows: a column for each coordinate, a row for each closed configuration."""
+    """The tables of the command `analyze ROBOT assembly`: one row for each closed configuration, one column for each
+    coordinate.
+    """
     columns = ["number", "branch", *data["q_names"]]
     rows = [
         [str(number), mode["branch"], *(f"{round(x, 12) + 0.0:.8g}" for x in mode["q"])]

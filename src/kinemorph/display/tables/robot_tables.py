@@ -1,6 +1,6 @@
-"""The data of `summaries` as tables for a terminal, by rich.
+"""The data of `summaries` as tables for a terminal, printed with the library rich.
 
-Each function takes what `--json` would print and returns tables and lines. `rendered` turns them into text: colored
+Each function takes the data that `--json` prints and returns tables and lines. `rendered` turns them into text: colored
 for a terminal (unless NO_COLOR is set), plain and wide for a pipe.
 """
 
@@ -15,12 +15,13 @@ from kinemorph.display.tables.element_tables import element_tables
 from kinemorph.display.tables.grid import Data, Facts, Grid, Parts, grid_of
 from kinemorph.display.tables.loop_reports import constraint_table, freedom_rows
 from kinemorph.display.tables.summaries import PER_VELOCITY
+from kinemorph.words import counted, listed
 
-PIPE_WIDTH = 140  # characters in a line, where the stream is not a terminal
+PIPE_WIDTH = 140  # characters per line where the output is not a terminal
 
 
 def rendered(parts: Iterable[Any], stream: IO[str]) -> str:
-    """Tables and lines as text for a stream."""
+    """Tables and lines as text for an output stream, colored where it is a terminal."""
     from rich.console import Console
 
     terminal = stream.isatty()
@@ -39,16 +40,18 @@ def rendered(parts: Iterable[Any], stream: IO[str]) -> str:
 
 
 def _modules(data: Data | None) -> list[tuple[str, str]]:
-    """The modules that a robot is made of."""
+    """A line about the modules that a robot is made of; none for a robot without modules."""
     if data is None:
         return []
-    kinds = ", ".join(f"{count} {kind}" for kind, count in data["kinds"].items())
+    kinds = listed(f"{count} {kind}" for kind, count in data["kinds"].items())
     docked = f"{data['docked']} docked; base {data['base']}; see `kinemorph assemble`"
     return [("modules", f"{sum(data['kinds'].values())} ({kinds}), {docked}")]
 
 
 def robot_tables(data: Data) -> Parts:
-    """Sizes, joints, bodies, frames and parameters of a robot, and the conventions."""
+    """The tables of the command `info`: a robot's sizes, joints, bodies, frames, elements and parameters, and the
+    conventions.
+    """
     gravity = ", ".join(f"{value:g}" for value in data["gravity"])
     joints: dict[str, Any] = {"joint": "{name}", "kind": "{kind}", "parent": "{parent}", "child": "{child}"}
     joints |= {"axis": lambda row: _spaced(row["axis"] or ()), "q": _coordinates, "limits": _limits}
@@ -100,15 +103,15 @@ def _spaced(values: Iterable[float], gap: str = " ") -> str:
 
 
 def _origin(file: Data | None) -> list[tuple[str, str]]:
-    """The file that a robot came from."""
+    """A line about the file from which a robot was loaded; none without a file."""
     if file is None:
         return []
-    doubts = f", {file['warnings']} warning{'s' if file['warnings'] > 1 else ''}" if file["warnings"] else ""
-    return [("file", f"{file['path']}  ({file['format']}{doubts})")]
+    warnings = f", {counted(file['warnings'], 'warning')}" if file["warnings"] else ""
+    return [("file", f"{file['path']}  ({file['format']}{warnings})")]
 
 
 def _per_velocity(rows: Sequence[Data]) -> Parts:
-    """Limits of velocity and effort, losses and rotor inertia, in SI, of the joints that have any."""
+    """The table of velocity and effort limits, damping, friction and armature, in SI units, of the joints with any."""
     keys = [key for key in PER_VELOCITY if any(_is_told(value) for row in rows for value in row[key])]
     if not keys:
         return []
@@ -120,27 +123,29 @@ def _per_velocity(rows: Sequence[Data]) -> Parts:
 
 
 def _is_told(value: float | None) -> bool:
-    """Whether a number is not the default: no limit, no loss."""
+    """Whether a limit or loss is given: neither None (no limit) nor 0 (no loss)."""
     return value is not None and value != 0.0
 
 
 def _couplings(rows: Sequence[Data]) -> Parts:
-    """Joints that follow others: q = multiplier * q of the leader + offset."""
+    """The table of joints that follow others: q = multiplier * q of the leader + offset."""
     columns = {"joint": "{joint}", "follows": "{leader}", "times": "{multiplier:g}", "plus": "{offset:g}"}
     return [grid_of("couplings", rows, columns, ("times", "plus"))] if rows else []
 
 
 def _freedom(data: Data) -> str:
-    """`6  (q has 6 entries)`; a robot with loops has fewer than its tree, which is what q and v describe."""
-    entries = f"(q has {data['nq']} {'entry' if data['nq'] == 1 else 'entries'})"
-    loops = len(data["loops"])
-    if not loops:
+    """The degrees of freedom, such as `6  (q has 6 entries)`; for a robot with loops, those of its cut tree.
+
+    q and v describe the cut tree; the robot itself has fewer degrees of freedom.
+    """
+    entries = f"(q has {counted(data['nq'], 'entry', 'entries')})"
+    if not data["loops"]:
         return f"{data['nv']}  {entries}"
-    return f"{data['nv']} dof of the cut tree, {loops} loop{'s' if loops > 1 else ''}  {entries}"
+    return f"{data['nv']} dof of the cut tree, {counted(len(data['loops']), 'loop')}  {entries}"
 
 
 def library_tables(rows: Sequence[Data]) -> Parts:
-    """The built-in robots, one row each."""
+    """The table of the built-in robots, one row each."""
     columns: dict[str, Any] = {"robot": "{name}", "dof": "{dof}", "bodies": "{bodies}"}
     columns |= {"loops": lambda row: str(row["loops"] or ""), "mass [kg]": "{mass:g}"}
     columns |= {"joints": lambda row: ", ".join(row["kinds"]), "data, as in name:data": "{data}"}
@@ -148,7 +153,7 @@ def library_tables(rows: Sequence[Data]) -> Parts:
 
 
 def _coordinates(row: Data) -> str:
-    """Where a joint's coordinates lie in q: `q[3]`, or `q[0:7] x y z qw qx qy qz`."""
+    """The place of a joint's coordinates in q: `q[3]`, or `q[0:7] x y z qw qx qy qz`; `-` for a fixed joint."""
     first, names = row["q_index"], [name.removeprefix(f"{row['name']}.") for name in row["q"]]
     if len(names) < 2:
         return f"q[{first}]" if names else "-"
@@ -169,7 +174,7 @@ def _limits(row: Data) -> str:
 
 
 def function_table(rows: Sequence[Data], title: str = "") -> Grid:
-    """Operation counts and times of functions."""
+    """The table of functions with their inputs, outputs, operation counts and build times."""
     columns: dict[str, Any] = {
         "function": "{function}",
         "inputs": lambda row: ", ".join(f"{name} {_shape(shape)}" for name, shape in row["inputs"].items()),
@@ -187,7 +192,7 @@ def _shape(shape: Sequence[int]) -> str:
 
 
 def check_tables(data: Data) -> Parts:
-    """A Verification: one row per check, then the verdict."""
+    """The tables of a Verification: one row per check, then a line that counts the verdicts."""
     columns: dict[str, Any] = {
         "check": "{name}",
         "verdict": "{status}",
@@ -207,7 +212,7 @@ def _error(value: float | None) -> str:
 
 
 def environment_tables(data: Data) -> Parts:
-    """What `doctor` found."""
+    """The tables of the command `doctor`: versions, compiler, cache, optional packages, self-test."""
     llvm = data["llvm"]
     found = [("kinemorph", data["kinemorph"]), ("python", f"{data['python']}  {data['executable']}")]
     found += [("platform", data["platform"])]
@@ -220,7 +225,7 @@ def environment_tables(data: Data) -> Parts:
         )
         found += [("llvm", llvm["version"]), ("target", f"{llvm['cpu']}, {llvm['triple']}"), ("SIMD width", lanes)]
     found += [("cache", _cache(data["cache"]))]
-    found += [("browser", data["browser"] or "none that is graphical: replays are written, not opened")]
+    found += [("browser", data["browser"] or "no graphical browser: replays are written but not opened")]
     extras: dict[str, Any] = {
         "optional package": "{package}",
         "version": lambda row: row["version"] or "missing",
@@ -241,8 +246,8 @@ def environment_tables(data: Data) -> Parts:
 
 
 def short_tables(data: Data) -> Parts:
-    """What `show` says of a model: the most important lines of `info`."""
-    loops = f" of the cut tree, {data['loops']} loop{'s' * (data['loops'] > 1)}" if data["loops"] else ""
+    """The lines of the command `show` about a model: the most important ones of `info`."""
+    loops = f" of the cut tree, {counted(data['loops'], 'loop')}" if data["loops"] else ""
     rows = [("robot", data["name"]), ("degrees of freedom", f"{data['dof']}{loops}"), ("bodies", data["bodies"])]
     rows += [("mass", f"{data['mass']:g} kg"), ("joints", ", ".join(data["kinds"]) or "none that move")]
     rows += [("viewer", data["url"])] if data.get("url") else []
@@ -250,7 +255,7 @@ def short_tables(data: Data) -> Parts:
 
 
 def _cache(data: Data) -> str:
-    """One line on the cache: `folder: 12 programs, 1.3 MB of at most 512 MB`, or why there is none."""
+    """A line about the cache: `folder: 12 programs, 1.3 MB of at most 512 MB`, or why it cannot be used."""
     if not data["usable"]:
         return f"{data['folder']}: {data['problem']}" if data["folder"] else str(data["problem"])
     amount = f"{data['files']} programs, {_megabytes(data['bytes'])} of at most {_megabytes(data['limit'])}"
@@ -262,13 +267,13 @@ def _megabytes(size: int) -> str:
 
 
 def cleared_tables(data: Data) -> Parts:
-    """What `doctor --clear-cache` did."""
+    """The lines of the command `doctor --clear-cache`: what was removed, and the cache after that."""
     removed = f"{data['removed_files']} files, {_megabytes(data['removed_bytes'])}"
     return [Facts([("removed", removed), ("cache", _cache(data))])]
 
 
 def _crawl_rows(crawl: Data | None) -> list[tuple[str, str]]:
-    """How far an organism crawled, if the demo had one."""
+    """Lines about the distance and the torques of a crawling organism; none where the demo had no organism."""
     if crawl is None:
         return []
     way = f"{crawl['displacement']:.2f} m in {crawl['time']:.0f} s, {crawl['lengths']:.1f} of its own lengths"
@@ -277,7 +282,7 @@ def _crawl_rows(crawl: Data | None) -> list[tuple[str, str]]:
 
 
 def demo_tables(data: Data) -> Parts:
-    """What `demo` did: functions, mass matrix, checks, files."""
+    """The tables of the command `demo`: functions, checks, mass matrix, and the files that it wrote."""
     M = data["mass_matrix"]
     figures = Facts(
         [

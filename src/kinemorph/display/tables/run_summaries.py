@@ -1,4 +1,4 @@
-"""Runs, poles and equilibria as plain data: what `--json` prints and `run_tables` shows."""
+"""Runs, poles and equilibria as plain data, which `--json` prints and `run_tables` shows as tables."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from kinemorph.model.elements import JointLimits
 from kinemorph.model.system import System
 from kinemorph.simulation.integrators.methods import DEFAULT, alias_rows, method_rows
 from kinemorph.simulation.results.trajectory import Event, Trajectory
+from kinemorph.words import counted, listed
 
-# of the largest kinetic energy, and of what is supplied or dissipated: what the balance may be off without a word
-DRIFTED = 0.05
-STILL = 1e-14  # [rad or m], of the potential energy: what rounding moves
-PASSED = 1e-6  # [m or rad] beyond a limit
-OPEN = 1e-6  # [m or rad] a loop that is open by more is worth a word
+NAMED = 4  # coordinates that a warning lists
+STILL = 1e-14  # smaller motions [rad or m] are rounding, as are kinetic energies below this fraction of the potential
+PASSED = 1e-6  # tolerance of joint limits [m or rad]
+OPEN = 1e-6  # a larger loop error at the initial state gives a warning [m or rad]
 
 
 def run_summary(trajectory: Trajectory) -> Data:
-    """A run as data: how it ended, what it cost, energies, the state at its end."""
+    """A run as data: outcome, settings, steps and time, systems, events, energy drift, loop error, last state."""
     outcome, statistics = trajectory.outcome, trajectory.statistics
     plant = trajectory.segments[-1].plant
     last = trajectory.segments[-1]
@@ -56,14 +56,14 @@ def run_summary(trajectory: Trajectory) -> Data:
 
 
 def _stretch(part: Trajectory) -> Data:
-    """A part of a run in which the system stays the same: what was run, from when to when."""
+    """A stretch of a run (a part in which the system stays the same) as data: its system, first and last time."""
     plant, t = part.segments[0].plant, part.t
     ends = (_number(t[0]), _number(t[-1])) if len(t) else (None, None)
     return {"name": plant.name, "start": ends[0], "end": ends[1], "dof": plant.nv, "states": plant.nx}
 
 
 def _event(event: Event) -> Data:
-    """An event; note and numbers where it has some."""
+    """An event as data; with its note and numbers if it has any."""
     data: Data = {"t": event.t, "name": event.name, "kind": event.kind}
     data |= {"note": event.note} if event.note else {}
     numbers = [{**number._asdict(), "value": _number(number.value)} for number in event.numbers]
@@ -71,14 +71,14 @@ def _event(event: Event) -> Data:
 
 
 def _number(value: object) -> object:
-    """A number that JSON takes: None where it is not finite."""
+    """The value for JSON: a number as a float, None for one that is not finite, anything else unchanged."""
     if isinstance(value, (int, float, np.number)) and not isinstance(value, bool):
         return float(value) if math.isfinite(value) else None
     return value
 
 
 def _largest(trajectory: Trajectory, name: str) -> float | None:
-    """The largest size of a column, where there is one."""
+    """The largest finite magnitude of a column; None where the run has no such column or no finite value."""
     if name not in trajectory.columns:
         return None
     values = np.abs(series.values(trajectory, name))
@@ -87,10 +87,10 @@ def _largest(trajectory: Trajectory, name: str) -> float | None:
 
 
 def _energy(trajectory: Trajectory) -> Data | None:
-    """How far the energy balance is off [J], and the largest kinetic energy, against which that is judged.
+    """The energy drift of a run [J], the largest kinetic energy [J], and their ratio, as data; None without energies.
 
-    What an impact or a docking takes is no error: it counts from one such event to the next. Where the kinetic energy
-    is but rounding of the potential energy, as of a mechanism that stands, there is nothing to judge against.
+    Energy that an impact or a docking dissipates is no drift: the balance is compared between such events only. The
+    ratio is None where the kinetic energy is only rounding of the potential energy, as for a mechanism at rest.
     """
     drift, kinetic = _drift(trajectory), _largest(trajectory, "energy.kinetic")
     if drift is None or kinetic is None:
@@ -100,7 +100,7 @@ def _energy(trajectory: Trajectory) -> Data | None:
 
 
 def _drift(trajectory: Trajectory) -> float | None:
-    """The largest change of the energy balance within a segment [J], where there is an account of energy."""
+    """The largest change of the energy balance within a segment of a run [J]; None where the run has no balance."""
     if "energy.balance" not in trajectory.columns:
         return None
     balance = series.values(trajectory, "energy.balance")
@@ -110,42 +110,35 @@ def _drift(trajectory: Trajectory) -> float | None:
 
 
 def cautions(trajectory: Trajectory) -> list[str]:
-    """Sentences on what a user should know about a run."""
+    """Warnings about a run: open loops at its initial state, energy drift, no motion at all."""
     found = []
     if "loop_error" in trajectory.columns:
         first = float(series.values(trajectory, "loop_error")[0])
         if first > OPEN:
-            found.append(f"loops are open by {first:.3g} m or rad at the start; give a closed configuration with --q")
-    energy = _energy(trajectory)
-    # what crawls turns over far more energy than its slow bodies ever have
-    turned = max(_largest(trajectory, name) or 0.0 for name in ("energy.supplied", "energy.dissipated"))
-    if (
-        energy
-        and (energy["relative"] or 0.0) > DRIFTED
-        and energy["drift"] > DRIFTED * turned
-        and not trajectory.events
-    ):
-        found.append("energy is not kept, so the motion is not right: take a smaller --step or --rtol")
+            found.append(f"loops are open by {first:.3g} m or rad initially; give a closed configuration with --q")
     moved = max((float(np.ptp(q)) for part in trajectory.segments for q in part.q.T if len(q)), default=1.0)
     if trajectory.outcome.ok and moved <= STILL:
-        found.append("nothing moved: the start is an equilibrium; give another one with --q or --v")
+        found.append("nothing moved: the initial state is an equilibrium; give another one with --q or --v")
     return found
 
 
 def acting_joints(system: System, given: System) -> list[str]:
-    """A sentence on the joint limits and losses that a run adds to a model, and on how to leave them out."""
+    """A sentence about the joint limits and friction that a run adds to a model, and the options that leave them out.
+
+    `system` has these elements, `given` is the model without them.
+    """
     added = [element for element in system.elements if element not in given.elements]
     words = {"JointLimits": ("limits", "--no-limits"), "JointFriction": ("friction", "--no-friction")}
     found = []
     for element in added:
         what, option = words[type(element).__name__]
         count = len(law_of(element).acts_on(element, system.robot))
-        found.append(f"the {what} of {_counted(count, 'joint')} ({option} leaves them out)")
-    return [f"what acts besides the elements of the model: {'; '.join(found)}"] if found else []
+        found.append(f"the {what} of {counted(count, 'joint')} ({option} leaves them out)")
+    return [f"the run adds to the elements of the model: {'; '.join(found)}"] if found else []
 
 
 def beyond_limits(system: System, trajectory: Trajectory) -> list[str]:
-    """Joints that begin beyond their limits, and joints that pass them because nothing stops them."""
+    """Warnings about coordinates that start beyond their limits, and about those that pass limits without stops."""
     robot, begun, passed = system.robot, [], []
     stopped = {
         name
@@ -161,22 +154,14 @@ def beyond_limits(system: System, trajectory: Trajectory) -> list[str]:
                 begun.append(name)
             elif joint.name not in stopped and np.any(outside):
                 passed.append(name)
-    told = [f"{_some(begun)} began beyond limits, and stops push back at once"] if begun else []
-    return told + ([f"{_some(passed)} passed limits, at which nothing stops a joint"] if passed else [])
-
-
-def _some(names: Sequence[str]) -> str:
-    return ", ".join(names[:4]) + (", ..." if len(names) > 4 else "")
-
-
-def _counted(count: int, what: str) -> str:
-    return f"{count} {what}{'s' * (count > 1)}"
+    told = [f"{listed(begun, NAMED)} started beyond the limits, and the stops push back at once"] if begun else []
+    return told + ([f"{listed(passed, NAMED)} passed the limits, because no stops are active"] if passed else [])
 
 
 def column_figures(trajectory: Trajectory, wanted: Sequence[str] = ()) -> list[Data]:
-    """Chosen columns as numbers: first, last, smallest and largest value, and when.
+    """Chosen columns as data: the first, last, smallest and largest value, and the times of the last two [s].
 
-    Where the system changes, only samples that have the column count.
+    `wanted` selects columns as in `series.chosen`. In a run whose system changes, only samples with the column count.
     """
     rows = []
     for column in series.chosen(trajectory, wanted):
@@ -194,7 +179,7 @@ def column_figures(trajectory: Trajectory, wanted: Sequence[str] = ()) -> list[D
 
 
 def method_summary() -> Data:
-    """All methods of integration, and their names in other software."""
+    """All integration methods, and the names of other software for them, as data."""
     return {
         "default": DEFAULT,
         "methods": [row._asdict() for row in method_rows()],
@@ -206,7 +191,7 @@ def method_summary() -> Data:
 
 
 def equilibrium_summary(found: Equilibrium) -> Data:
-    """An equilibrium as data: where, whether it is one, whether it is stable."""
+    """An equilibrium as data: its configuration, whether it was found, and whether it is stable."""
     plant = found.plant
     return {
         "name": plant.name,
@@ -223,7 +208,7 @@ def equilibrium_summary(found: Equilibrium) -> Data:
 
 
 def poles_summary(poles: Poles, shapes: int | None = None) -> Data:
-    """Poles as data and, where asked for, the shapes of the first few."""
+    """Poles as data, with the mode shapes of the first `shapes` of them if that is given."""
     data: Data = {
         "name": poles.plant.name,
         "q": [_number(value) for value in poles.q],

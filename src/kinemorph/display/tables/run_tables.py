@@ -8,18 +8,18 @@ from typing import Any
 from kinemorph.display.charts.runs import ENDINGS
 from kinemorph.display.tables.grid import Data, Facts, Grid, Parts, grid_of
 
-FEW = 16  # coordinates whose last values are listed
-MOST_EVENTS = 12  # that are listed
-PHASES = 1e-9  # imaginary parts of shapes below this are left out
+FEW = 16  # largest number of coordinates whose last values are listed
+MOST_EVENTS = 12  # largest number of events that are listed
+PHASES = 1e-9  # smaller imaginary parts of mode shapes are not shown
 
 
 def run_tables(data: Data) -> Parts:
-    """A run: how it ended, what it cost, events, the state at its end."""
+    """The tables of a run: outcome, steps and time, events, last state."""
     return [_overview(data), *_events(data), *_final(data)]
 
 
 def result_tables(data: Data) -> Parts:
-    """A saved run: how it ended, its events, and first, last and extreme values of its columns."""
+    """The tables of a saved run: outcome, events, and the first, last and extreme values of its columns."""
     numbers = ("first", "last", "smallest", "largest")
     rows = [(row["name"], row["unit"], *(_number(row.get(name)) for name in numbers)) for row in data["columns"]]
     title = "columns" if rows else ""
@@ -38,7 +38,7 @@ def _overview(data: Data) -> Facts:
         *_systems(data),
         ("method", f"{data['method']}, {how}: {data['steps']:,} steps, {data['rejected']:,} rejected"),
     ]
-    if data["seconds"]:  # not all files keep it
+    if data["seconds"]:  # some files do not store it
         rows.append(
             ("time", f"{_time(data['seconds'])} to run, {_time(data['compile_seconds'])} to derive and compile")
         )
@@ -51,7 +51,7 @@ def _overview(data: Data) -> Facts:
 
 
 def _systems(data: Data) -> list[tuple[str, str]]:
-    """The systems of a run with docking events, in order."""
+    """A line that lists the systems of a run with docking events, in order; none for a run of one system."""
     parts = data["systems"]
     lines = [
         f"{part['name']} ({part['dof']} dof) from {_number(part['start'])} to {_number(part['end'])} s"
@@ -85,10 +85,10 @@ def _told(event: Data) -> str:
 
 
 def _final(data: Data) -> Parts:
-    """The state at the end; of many coordinates only their number."""
+    """The table of the last state; for many coordinates, a sentence with their number."""
     q, v, x = (data["final"][group] for group in ("q", "v", "x"))
     if max(len(q), len(v), len(x)) > FEW:
-        return [f"the last state has {len(q)} coordinates: --json prints it, --save keeps it"]
+        return [f"the last state has {len(q)} coordinates: --json prints it, --save stores it"]
     rows = [
         (f"{group}.{row['name']}", _number(row["value"], 8), row["unit"])
         for group, part in (("q", q), ("v", v))
@@ -103,7 +103,7 @@ def _number(value: float | None, digits: int = 5) -> str:
 
 
 def method_tables(data: Data) -> Parts:
-    """The methods, and the names that users of MATLAB know."""
+    """The tables of the integration methods and of the MATLAB names for them."""
     methods: dict[str, Any] = {"method": "{name}", "order": "{order}"}
     methods |= {"adaptive": lambda row: "yes" * row["adaptive"], "stiff": lambda row: "yes" * row["stiff"]}
     known = {"name": "{name}", "is here": "{method}", "because": "{why}"}
@@ -117,7 +117,7 @@ def method_tables(data: Data) -> Parts:
 
 
 def equilibrium_tables(data: Data) -> Parts:
-    """An equilibrium: the verdict, then where it is."""
+    """The tables of an equilibrium: whether it was found and is stable, and its coordinates."""
     word = {True: "yes", False: "no", None: "not decided by linear equations"}[data["stable"]]
     rows = [
         ("equilibrium", textwrap.fill(data["message"], 100)),
@@ -129,7 +129,7 @@ def equilibrium_tables(data: Data) -> Parts:
 
 
 def poles_tables(data: Data) -> Parts:
-    """Poles, one row each."""
+    """The table of poles, one row each."""
     heads = {"number": "pole", "alpha": "alpha [1/s]", "omega": "omega [rad/s]", "frequency": "frequency [Hz]",
              "damping_ratio": "damping ratio", "modal_mass": "modal mass"}  # fmt: skip
     names = list(data["poles"][0]) if data["poles"] else list(heads)
@@ -140,7 +140,7 @@ def poles_tables(data: Data) -> Parts:
 
 
 def modes_tables(data: Data) -> Parts:
-    """Mode shapes: a row for each coordinate, a column for each mode."""
+    """The table of mode shapes: a row for each coordinate, a column for each mode."""
     shapes, poles = data["shapes"], {row["number"]: row for row in data["poles"]}
     heads = [f"{shape['number']}: {_number(poles[shape['number']]['frequency'], 4)} Hz" for shape in shapes]
     rows = []

@@ -1,4 +1,4 @@
-"""Results as plain data: dicts, lists, text and numbers that JSON takes. What `--json` prints and `tables` shows."""
+"""Results as plain data, which `--json` prints: dicts, lists, strings and numbers that JSON can represent."""
 
 from __future__ import annotations
 
@@ -23,7 +23,9 @@ from kinemorph.words import did_you_mean
 
 
 class Split(NamedTuple):
-    """How functions of a robot with loops are to be split; see `Dynamics.reduced` and `Dynamics.actuation`."""
+    """The arguments of `Dynamics.reduced` and `Dynamics.actuation`: independent joints, actuated joints, the
+    configuration `at` which the independent joints are chosen, and the regularization `epsilon`.
+    """
 
     independent: Sequence[str] | None = None
     actuated: Sequence[str] | None = None
@@ -34,14 +36,18 @@ class Split(NamedTuple):
 def function_of(
     dynamics: Dynamics, name: str, frame: str | None = None, reference: str = "local", split: Split | None = None
 ) -> CompiledFunction:
-    """A function of a robot by name. Functions of a frame need the name of a frame or body, `actuation` joints."""
+    """The function of a robot with a name from FUNCTIONS.
+
+    Functions of a frame need `frame`, the name of a frame or body, and use the axes `reference`. Functions of a robot
+    with loops use `split`; `actuation` needs its actuated joints.
+    """
     choice = split or Split()
     if name not in FUNCTIONS:
         hint = did_you_mean(name, FUNCTIONS)
-        raise KinemorphError(f"there is no function '{name}'.{hint} Functions: {', '.join(FUNCTIONS)}.")
+        raise KinemorphError(f"there is no function '{name}'; expected one of: {', '.join(FUNCTIONS)}.{hint}")
     if name == "actuation":
         if not choice.actuated:
-            raise KinemorphError("function 'actuation' needs joints that have an actuator; name them with --actuated.")
+            raise KinemorphError("function 'actuation' needs joints that have an actuator. Name them with --actuated.")
         return dynamics.actuation(choice.actuated, at=choice.at)
     if name in REDUCED_FUNCTIONS:
         reduced = dynamics.reduced(choice.independent, actuated=choice.actuated, at=choice.at, epsilon=choice.epsilon)
@@ -53,7 +59,7 @@ def function_of(
     robot = dynamics.robot
     if frame is None:
         known = ", ".join(f"'{known}'" for known in (*(f.name for f in robot.frames), *robot.body_names)[:12])
-        raise KinemorphError(f"function '{name}' needs a frame or body; give one with --frame: {known}.")
+        raise KinemorphError(f"function '{name}' needs a frame or body. Give one with --frame: {known}.")
     if reference not in REFERENCES:
         raise KinemorphError(f"reference is '{reference}', expected one of: {', '.join(REFERENCES)}.")
     options = () if name == "pose" else (reference,)
@@ -90,14 +96,14 @@ def robot_summary(robot: Robot) -> Data:
 
 
 def robot_line(robot: Robot) -> Data:
-    """A robot in a line: its sizes, mass, and the kinds of its joints."""
+    """A robot as data for one line of a list: its sizes, its mass, and the kinds of its joints."""
     kinds = sorted({joint.kind for joint in (*robot.joints, *robot.loops) if joint.nv})
     sizes = {"bodies": len(robot.bodies), "dof": robot.nv, "loops": len(robot.loops)}
     return {"name": robot.name, **sizes, "mass": robot.total_mass, "kinds": kinds}
 
 
 def _convention_lines() -> list[str]:
-    """The conventions, a two-word topic joined by an underscore so that the first word is the topic."""
+    """The conventions, one per line, each with its topic as the first word (spaces in it become underscores)."""
     return [line[:15].strip().replace(" ", "_") + " " + line[15:] for line in CONVENTIONS.splitlines() if line.strip()]
 
 
@@ -131,7 +137,7 @@ def _joint_row(robot: Robot, name: str) -> Data:
 
 
 def _finite(value: float) -> float | None:
-    """A number that JSON has; a limit that is not there becomes None."""
+    """The value as a float; None where it is infinite (no limit), which JSON cannot represent."""
     return float(value) if math.isfinite(value) else None
 
 
@@ -139,7 +145,7 @@ def _finite(value: float) -> float | None:
 
 
 def timed(make: Callable[[], CompiledFunction]) -> tuple[CompiledFunction, Data]:
-    """A function and its summary, with the time its graph took to build and its code to compile [s]."""
+    """(the function that `make` returns, its summary with the times to build its graph and to compile its code [s])."""
     start = time.perf_counter()
     function = make()
     total = time.perf_counter() - start
@@ -151,7 +157,7 @@ def timed(make: Callable[[], CompiledFunction]) -> tuple[CompiledFunction, Data]
 
 
 def function_summary(function: CompiledFunction) -> Data:
-    """A function as data: its name, shapes and operation counts."""
+    """A compiled function as data: its name, the shapes of its inputs and outputs, and its operation counts."""
     program = function.program
     return {
         "function": program.name.partition(".")[2],
@@ -169,6 +175,6 @@ def _shape(port: Port) -> list[int]:
 
 
 def mass_matrix_figures(M: Any) -> Data:
-    """Condition number, smallest and largest eigenvalue of a mass matrix, shape (nv, nv)."""
+    """The condition number and the smallest and largest eigenvalue of a mass matrix (nv, nv), as data."""
     values = np.linalg.eigvalsh(np.asarray(M, dtype=float))
     return {"condition": float(values[-1] / values[0]), "smallest": float(values[0]), "largest": float(values[-1])}

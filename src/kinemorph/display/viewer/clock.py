@@ -1,7 +1,7 @@
-"""The playback clock: it runs from the first time to the last, at a speed, once or repeatedly.
+"""The playback clock: it runs from the first time of a run to the last, at a speed, once or repeatedly.
 
-A thread shows the time that it is now, up to 60 times a second. Where showing takes longer, fewer times are shown; the
-run never falls behind.
+A thread shows the current time up to 60 times a second. Where showing takes longer, times are skipped, so that playback
+never lags behind.
 """
 
 from __future__ import annotations
@@ -10,12 +10,16 @@ import threading
 import time
 from collections.abc import Callable
 
-FRAME = 1.0 / 60.0  # [s]
-SCRUBBED = 0.25  # [s], time stands still so long after it was set from outside
+FRAME = 1.0 / 60.0  # time between frames [s]
+SCRUBBED = 0.25  # pause of playback after a user has set the time [s]
 
 
 class Clock:
-    """`show` is called whenever playback has changed the time, `ended` when it comes to the end."""
+    """A clock from time `first` to `last` [s], driven by a thread.
+
+    `show` is called whenever playback has changed the time, `ended` when it reaches the end, and `failed` with the
+    error where `show` or `ended` raises one.
+    """
 
     def __init__(
         self,
@@ -27,7 +31,7 @@ class Clock:
     ) -> None:
         self.first, self.last = first, last
         self.speed = 1.0
-        self.round = False  # begins again at the end
+        self.round = False  # whether playback starts again at the end
         self._show, self._ended, self._failed = show, ended, failed
         self._now = first
         self._playing = self._closed = False
@@ -37,15 +41,16 @@ class Clock:
 
     @property
     def now(self) -> float:
-        """[s]"""
+        """The current time [s]."""
         return self._now
 
     @property
     def playing(self) -> bool:
+        """Whether the clock is running."""
         return self._playing
 
     def play(self) -> None:
-        """Continues playback; starts again where the end is reached."""
+        """Continues playback; at the end of the run it starts again."""
         if self.last <= self.first:
             return
         with self._changed:
@@ -66,7 +71,7 @@ class Clock:
             self._changed.notify()
 
     def set(self, now: float, *, hold: float = 0.0) -> float:
-        """Sets the time [s], within the first and the last, and holds playback for `hold` [s]; returns the time."""
+        """Sets the time [s], limited to the run, and stops playback for `hold` [s]; returns the time."""
         with self._changed:
             self._now = min(max(now, self.first), self.last)
             self._held_until = time.perf_counter() + hold
@@ -74,7 +79,7 @@ class Clock:
             return self._now
 
     def close(self) -> None:
-        """Ends the thread."""
+        """Stops playback and ends the thread."""
         with self._changed:
             self._closed, self._playing = True, False
             self._changed.notify()
@@ -88,12 +93,12 @@ class Clock:
                     self._changed.wait()
             try:
                 self._play()
-            except Exception as error:  # a thread that dies in silence would look like a frozen page
+            except Exception as error:  # a thread that ends without a message would look like a frozen page
                 self._playing = False
                 self._failed(error)
 
     def _play(self) -> None:
-        """Shows time after time until it is paused or ends."""
+        """Advances and shows the time until playback is paused or reaches the end."""
         before = time.perf_counter()
         while self._playing:
             with self._changed:

@@ -1,4 +1,4 @@
-"""The surroundings of the figures: the ground and its grid, light, and the camera that sees all of it at first."""
+"""The surroundings of the figures on the page: the ground and its grid, and the initial camera."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from kinemorph.display.cameras import Lens
 from kinemorph.display.scenes.scene import Scene
 from kinemorph.display.viewer.nodes import add_mesh
 
-FIELD = np.radians(40.0)  # of view, from bottom to top
-NARROW = 1.1  # width over height of a window in which all is seen
-MARGIN = 1.12
-CELLS = 12.0  # of the grid across the scene, about
+FIELD = np.radians(40.0)  # vertical field of view
+NARROW = 1.1  # width over height of the narrowest window in which the whole box is visible
+MARGIN = 1.12  # distance of the camera over the least one at which the whole box is visible
+CELLS = 12.0  # approximate number of grid cells along the scene
 
 
 def furnish(server: Any, scene: Scene, box: Array, place: tuple[float, float]) -> tuple[Any, Array]:
-    """Adds ground, grid and camera; returns the node of the grid, and the vector (3,) [m] from the scene to the camera.
+    """Adds ground, grid and camera to the page; returns (node of the grid, vector (3,) [m] from scene to camera).
 
-    The camera sees a box (2, 3) [m] from an elevation and azimuth [deg].
+    The camera sees the box (2, 3) [m] from `place`, its elevation and azimuth [deg].
     """
     server.scene.world_axes.visible = False
     for number, part in enumerate(scene.grounds):
@@ -37,7 +37,7 @@ def furnish(server: Any, scene: Scene, box: Array, place: tuple[float, float]) -
         fade_distance=9.0 * size,
         fade_strength=1.4,
         shadow_opacity=0.16,
-        position=(0.0, 0.0, scene.floor - (0.03 if scene.grounds else 1e-3) * size),  # below what lies on it
+        position=(0.0, 0.0, scene.floor - (0.03 if scene.grounds else 1e-3) * size),  # a little below the ground
     )
     position, middle = seat(box, place)
     camera = server.initial_camera
@@ -48,10 +48,13 @@ def furnish(server: Any, scene: Scene, box: Array, place: tuple[float, float]) -
 
 
 def seat(box: Array, place: tuple[float, float]) -> tuple[Array, Array]:
-    """Where the camera stands and looks at, (3,) [m] each, so that it sees all of a box (2, 3) [m]."""
+    """(position of the camera, point it looks at), (3,) [m] each, such that it sees the whole box (2, 3) [m].
+
+    `place` is its elevation and azimuth [deg].
+    """
     middle = box.mean(axis=0)
     elevation, azimuth = place
-    # straight from above there is no way up for a camera that keeps z up
+    # exactly from above, the up direction z would be undefined in the picture
     axes = Lens.toward(float(np.clip(elevation, -89.9, 89.9)), azimuth).axes
     corners = np.array([[box[i, 0], box[j, 1], box[k, 2]] for i in (0, 1) for j in (0, 1) for k in (0, 1)])
     right, up, near = ((corners - middle) @ axes.T).T
@@ -62,6 +65,6 @@ def seat(box: Array, place: tuple[float, float]) -> tuple[Array, Array]:
 
 
 def _round(length: float) -> float:
-    """The nearest of 1, 2, 5 times a power of ten below a length."""
+    """The largest of 1, 2 or 5 times a power of ten that is not above a length [m]."""
     power = 10.0 ** np.floor(np.log10(length))
     return float(power * max(step for step in (1.0, 2.0, 5.0) if step * power <= length * (1.0 + 1e-9)))

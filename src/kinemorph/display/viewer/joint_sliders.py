@@ -1,6 +1,7 @@
-"""Coordinates of joints as sliders: degrees and meters, and roll, pitch and yaw where q has a quaternion.
+"""Joint coordinates as slider values: degrees and meters, and roll, pitch and yaw where q has a quaternion.
 
-A joint's knobs are those of its primitives, one after the other. Orientations are Rz(yaw) Ry(pitch) Rx(roll).
+A knob is the description of one slider. A joint has the knobs of its primitive joints, one after the other.
+Orientations are Rz(yaw) Ry(pitch) Rx(roll).
 """
 
 from __future__ import annotations
@@ -18,13 +19,13 @@ from kinemorph.model.joint import Joint
 from kinemorph.model.robot import Robot
 
 DEGREE, METER = "deg", "m"
-FINEST = {DEGREE: 0.1, METER: 0.001}
-UNBOUNDED = 1e6  # [rad] or [m]: a limit beyond is none
-TURN = 180.0  # [deg] either way where an angle has no limit
+FINEST = {DEGREE: 0.1, METER: 0.001}  # largest step of a slider
+UNBOUNDED = 1e6  # a limit beyond this counts as no limit [rad] or [m]
+TURN = 180.0  # range of an angle without limits, in each direction [deg]
 
 
 class Knob(NamedTuple):
-    """One slider of a joint: what it is called, its unit, its range and step, and whether it only follows."""
+    """One slider of a joint: its label, unit, range and step; `follows` where the joint is coupled to another."""
 
     joint: str
     label: str
@@ -36,7 +37,7 @@ class Knob(NamedTuple):
 
 
 class _Row(NamedTuple):
-    """The knobs of a primitive: names, units, coordinates -> values, and back."""
+    """The knobs of a primitive joint: names, units, and functions from coordinates to slider values and back."""
 
     names: tuple[str, ...]
     units: tuple[str, ...]
@@ -82,9 +83,10 @@ _ROWS: dict[str, _Row] = {
 
 
 def knobs_of(robot: Robot, q: Array, size: float) -> list[Knob]:
-    """All knobs of a robot in the order of q; `size` [m] is the range of a slide without limits, in both directions.
+    """The knobs of all joints of a robot, in the order of q.
 
-    Ranges are the joints' limits, and reach as far as q (nq,) where that lies outside.
+    Their ranges are the joint limits, widened to contain the configuration q (nq,). `size` [m] is the range of a
+    translation without limits, in each direction.
     """
     lower, upper = coupled_limits(robot)
     coupled = followers(robot.couplings)
@@ -101,12 +103,12 @@ def knobs_of(robot: Robot, q: Array, size: float) -> list[Knob]:
 
 
 def knob_values(robot: Robot, q: Array) -> list[float]:
-    """The values of all knobs [deg] or [m] in a configuration q (nq,)."""
+    """The slider values of all knobs [deg] or [m] in the configuration q (nq,)."""
     return [value for joint in robot.joints for _, _, value in _described(joint, q[robot.q_slice(joint.name)])]
 
 
 def coordinates_of(joint: Joint, values: Sequence[float]) -> Array:
-    """The coordinates of a joint, shape (its nq,), for the values of its knobs."""
+    """The coordinates of a joint, shape (joint.nq,), for the slider values of its knobs [deg] or [m]."""
     q: list[float] = []
     begin = 0
     for step in joint.table.primitives:
@@ -117,7 +119,7 @@ def coordinates_of(joint: Joint, values: Sequence[float]) -> Array:
 
 
 def _described(joint: Joint, q: Array) -> list[tuple[str, str, float]]:
-    """Label, unit and value of each of a joint's knobs."""
+    """(label, unit, value) of each knob of a joint with coordinates q (joint.nq,)."""
     found = []
     several = len(joint.table.primitives) > 1
     for step, suffix in zip(joint.table.primitives, joint.table.q_names, strict=False):
@@ -129,7 +131,7 @@ def _described(joint: Joint, q: Array) -> list[tuple[str, str, float]]:
 
 
 def _limits(joint: Joint, lower: Array, upper: Array, number: int, unit: str) -> tuple[float, float]:
-    """The limits of a knob in its unit. Angles of a quaternion have none."""
+    """The limits of knob `number` of a joint in its unit; infinite for the angles of a quaternion."""
     if joint.table.quaternions and unit == DEGREE:
         return -np.inf, np.inf
     scale = float(np.degrees(1.0)) if unit == DEGREE else 1.0
@@ -139,12 +141,15 @@ def _limits(joint: Joint, lower: Array, upper: Array, number: int, unit: str) ->
 
 
 def _step(unit: str, width: float) -> float:
-    """The step of a slider: a few hundred of them in its range, none coarser than a person would want."""
+    """The step of a slider whose range has a width in its unit: at least 200 steps, and none larger than FINEST."""
     return float(min(FINEST[unit], 10.0 ** np.floor(np.log10(max(width, 1e-9) / 200.0))))
 
 
 def _even(end: float, value: float, step: float, *, up: bool) -> float:
-    """An end of a range as a multiple of the step, inward but not beyond the value."""
+    """An end of a slider's range rounded inward to a multiple of its step, but so that the range contains the value.
+
+    `up` for the lower end, which is rounded up.
+    """
     inward, outward = (np.ceil, np.floor) if up else (np.floor, np.ceil)
     count = inward(round(end / step, 6))
     if (count * step > value) if up else (count * step < value):

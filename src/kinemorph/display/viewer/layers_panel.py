@@ -1,4 +1,4 @@
-"""The panel of what is shown: layers, names, traces, and notes on what cannot be."""
+"""The panel of layers, names and traces, with notes about scales and about parts that cannot be shown."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from kinemorph.display.scenes.building import TRACE_COLORS, traces_of
 from kinemorph.display.scenes.scene import LAYERS, Layer, Scene, Trace
 from kinemorph.display.viewer.nodes import Actor
 from kinemorph.errors import UnsupportedError
-from kinemorph.words import did_you_mean
+from kinemorph.words import did_you_mean, listed
 
-NOBODY = "add ..."
+NOBODY = "add ..."  # entry of the dropdown while no point is chosen
 NAMES = {"bodies": "body", "frames": "frame", "joints": "joint"}
 
 
 class Showing:
-    """Which layers, names and traces are on the page."""
+    """Shows and hides the layers, names and traces of a scene on the page; `layers` says which layers are shown."""
 
     def __init__(self, scene: Scene, actors: list[Actor], grid: Any) -> None:
         self.scene, self._actors, self._grid = scene, actors, grid
@@ -28,7 +28,7 @@ class Showing:
             actor.show("traces", True)
 
     def build(self, gui: Any, guarded: Callable[[Callable[[Any], None]], Callable[[Any], None]]) -> None:
-        """Adds the checkboxes."""
+        """Adds the checkboxes and the list of traces to the page; `guarded` wraps their event handlers."""
         with gui.add_folder("Layers"):
             for layer, on in self.layers.items():
                 box = self._boxes[layer] = gui.add_checkbox(LAYERS[layer].label, on)
@@ -51,7 +51,7 @@ class Showing:
         clear.on_click(guarded(lambda event: self.clear_traces()))
 
     def build_notes(self, gui: Any) -> None:
-        """Adds notes on what cannot be shown, and on the scale of forces."""
+        """Adds the notes of the scene to the page: failed runs, scales of arrows, meshes that cannot be shown."""
         if self.scene.notes:
             with gui.add_folder("Notes"):
                 gui.add_markdown("\n".join(f"- {plain(note)}" for note in self.scene.notes))
@@ -60,7 +60,7 @@ class Showing:
         """Shows or hides a layer of all figures."""
         if layer not in self.layers:
             raise UnsupportedError(
-                f"there is no layer '{layer}' in this scene; expected one of: {', '.join(self.layers)}."
+                f"there is no layer '{layer}' in this scene; expected one of: {listed(self.layers)}."
                 + did_you_mean(layer, self.layers)
             )
         self.layers[layer] = on
@@ -81,7 +81,7 @@ class Showing:
 
     @property
     def points(self) -> tuple[str, ...]:
-        """Bodies and frames of all figures that can be traced."""
+        """The names of all frames and bodies, whose paths can be drawn."""
         names = (name for actor in self._actors for name in _points(actor))
         return tuple(dict.fromkeys(names))
 
@@ -89,7 +89,7 @@ class Showing:
         """Draws the path of a body or frame in every figure that has it."""
         if name not in self.points:
             raise UnsupportedError(
-                f"there is no body or frame '{name}' to trace; expected one of: {', '.join(self.points[:12])}."
+                f"there is no body or frame '{name}' to trace; expected one of: {listed(self.points)}."
                 + did_you_mean(name, self.points)
             )
         for actor in self._actors:
@@ -106,5 +106,5 @@ def _points(actor: Actor) -> list[str]:
 
 
 def plain(text: str) -> str:
-    """A sentence in which names stay what they are: markdown would take some of their signs for its own."""
+    """A sentence with the special characters of Markdown escaped, so that names in it are shown unchanged."""
     return re.sub(r"[<>{}*_`\\\[\]]", lambda sign: f"&#{ord(sign[0])};", text)

@@ -1,7 +1,7 @@
-"""What the browser draws: bodies with their parts, marks, traces, names, the ground.
+"""The nodes of the browser's scene: bodies with their parts, marks, traces, names, the ground.
 
-A figure is a node at its offset, its bodies are nodes under it, and parts hang under their bodies. What is hidden at
-first is made when it is first shown. A moment is sent as one change.
+A figure is a node at its offset; its bodies are children of this node, and parts are children of their bodies. A hidden
+layer is made when it is first shown. All changes of one time are sent together.
 """
 
 from __future__ import annotations
@@ -34,30 +34,30 @@ from kinemorph.display.scenes.spans import Spans
 from kinemorph.display.scenes.surfaces import look_surface
 from kinemorph.model.parameter import evaluate_all
 
-GAMMA = 2.2  # of a screen
-MOST_POINTS = 600  # of a trace
-THICKNESS = 3.0  # of a trace [pixels]
-TOTAL = 2.2  # the ball of the total center of mass, against those of bodies
+GAMMA = 2.2  # exponent from screen colors to light
+MOST_POINTS = 600  # points of a trace
+THICKNESS = 3.0  # width of a trace [pixels]
+TOTAL = 2.2  # radius of the ball at the total center of mass, over that of a body's center
 
 
 def screen(color: Color) -> tuple[int, int, int]:
-    """A color for a mesh, as on a screen, from 0 to 255."""
+    """The color of a mesh as RGB from 0 to 255 (sRGB, as on a screen)."""
     r, g, b = (round(255.0 * min(max(x, 0.0), 1.0)) for x in color[:3])
     return r, g, b
 
 
 def light(color: Color) -> tuple[int, int, int]:
-    """A color for a line, or for one of many copies of a mesh, as amounts of light from 0 to 255."""
+    """The color of a line, or of a mesh in a batch, as linear RGB from 0 to 255."""
     r, g, b = (round(255.0 * min(max(x, 0.0), 1.0) ** GAMMA) for x in color[:3])
     return r, g, b
 
 
 class Sender:
-    """Sends poses of many bodies quickly.
+    """Sends the poses of many nodes quickly.
 
-    Setting the pose of a node goes through checks that take 40 microseconds each, and leaves a change of less than 1e-5
-    out; a frame of 50 bodies would take 4 ms. The messages themselves take a tenth of that. Where a version of the
-    server has them no longer, poses are set node by node.
+    Setting the pose of a viser node runs checks that take 40 microseconds and ignores changes below 1e-5; a frame of 50
+    bodies would take 4 ms. Sending viser's messages directly takes a tenth of that. Where a version of viser does not
+    have these messages, poses are set node by node.
     """
 
     def __init__(self, api: Any, nodes: Sequence[Any]) -> None:
@@ -84,10 +84,10 @@ class Sender:
 
 
 class Way:
-    """One trace of a figure: the path of a point up to the present time.
+    """One trace of a figure: the path of a point up to the current time.
 
-    A line has the same number of segments all the time; segments of the future lie at the present point. The path of a
-    posed robot is what its point has passed since the trace was added.
+    The line always has the same number of segments; segments of later times have length zero, at the current point.
+    For a robot without a run, it is the path of the point since the trace was added.
     """
 
     def __init__(self, api: Any, name: str, figure: Figure, trace: Trace, shown: bool) -> None:
@@ -114,7 +114,10 @@ class Way:
         self._node.remove()
 
     def move(self, positions: Array, quaternions: Array, frame: int, part: float) -> None:
-        """Draws the path up to a time, the bodies at positions (n_b, 3) [m] and quaternions (n_b, 4)."""
+        """Draws the path up to time index `frame`, then to the current point.
+
+        Bodies are now at positions (n_b, 3) [m] and quaternions (n_b, 4).
+        """
         now = self._at(positions[None], quaternions[None])[0]
         passed = int(np.searchsorted(self._frames, frame, side="right"))
         if not self._run:
@@ -125,14 +128,14 @@ class Way:
         self._node.points = self._segments(now, passed)
 
     def _segments(self, now: Array, passed: int) -> Array:
-        """Segments (n, 2, 3): the path so far, then nothing at the present point."""
+        """Segments (n, 2, 3) [m]: the first `passed` points of the path, then segments of length zero at `now` (3,)."""
         points = np.tile(now, (len(self._frames) + 1 if self._run else MOST_POINTS + 1, 1))
         points[:passed] = self._way[:passed]
         segments: Array = np.stack([points[:-1], points[1:]], axis=1).astype(np.float32)
         return segments
 
     def _at(self, positions: Array, quaternions: Array) -> Array:
-        """The point (n, 3) [m] at n times."""
+        """The traced point (n, 3) [m] at n times, for poses of bodies (n, n_b, 3) [m] and (n, n_b, 4)."""
         owner = self.trace.at.owner
         if owner == WORLD_OWNER:
             return np.tile(self._point, (len(positions), 1))
@@ -140,7 +143,7 @@ class Way:
 
 
 class Actor:
-    """A figure on the page."""
+    """A figure of the scene as nodes on the page."""
 
     def __init__(self, server: Any, figure: Figure, name: str) -> None:
         self.figure, self.glide = figure, Glide(figure)
@@ -156,15 +159,15 @@ class Actor:
         ]
         self._total: Any = None
         self._shown: set[Layer] = set()
-        self._passing: list[tuple[Layer, Any, Flags]] = []  # what is there at some times only
+        self._passing: list[tuple[Layer, Any, Flags]] = []  # parts that are shown at some times only
         self.ways: list[Way] = []
         for trace in figure.traces:
             self.add_trace(trace)
-        # as they were sent
+        # the poses that were sent last
         self.positions, self.quaternions = figure.positions[0].copy(), figure.quaternions[0].copy()
         self._moment = (0, 0.0)
 
-    # ── what is shown ─────────────────────────────────────────────────────────────────────────────────────────────
+    # ── layers, names, traces ─────────────────────────────────────────────────────────────────────────────────────
 
     def show(self, layer: Layer, on: bool) -> None:
         """Shows or hides a layer."""
@@ -190,7 +193,7 @@ class Actor:
             handle.visible = on
 
     def add_trace(self, trace: Trace) -> None:
-        """Draws the path of one more point; a path that is drawn already stays as it is."""
+        """Adds a trace, unless there is one of the same name already."""
         if all(way.trace.name != trace.name for way in self.ways):
             name = f"{self._root}/trace {_path(trace.name)}"
             self.ways.append(Way(self._api, name, self.figure, trace, "traces" in self._shown))
@@ -201,17 +204,20 @@ class Actor:
             way.remove()
         self.ways = []
 
-    # ── where it is ───────────────────────────────────────────────────────────────────────────────────────────────
+    # ── poses ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def move(self, positions: Array, quaternions: Array, frame: int = 0, part: float = 0.0) -> None:
-        """Sends the poses of all bodies, (n_b, 3) [m] and (n_b, 4), at a share `part` from a frame to the next."""
+        """Sends the poses of all bodies, (n_b, 3) [m] and (n_b, 4), and everything that depends on them.
+
+        `frame` is the index of a time of the scene, `part` the fraction of the time to the next one, from 0 to 1.
+        """
         self.positions, self.quaternions = positions, quaternions
         self._moment = (frame, part)
         self._sender.send(positions, quaternions)
         self.refresh()
 
     def refresh(self) -> None:
-        """Sends what follows from the poses, as far as it is shown."""
+        """Sends the marks, traces and center of mass that belong to the current poses, if they are shown."""
         frame, part = self._moment
         for layer, handle, shown in self._passing:
             there = layer in self._shown and bool(shown[frame])
@@ -227,7 +233,7 @@ class Actor:
 
     @property
     def center_of_mass(self) -> Array:
-        """The center of mass of all bodies, (3,) [m], without the offset."""
+        """The center of mass of all bodies (3,) [m], without the figure's offset."""
         figure = self.figure
         centers = rotated(self.quaternions, figure.centers) + self.positions
         mass = figure.masses.sum()
@@ -237,7 +243,7 @@ class Actor:
     # ── making nodes ──────────────────────────────────────────────────────────────────────────────────────────────
 
     def _made(self, layer: Layer) -> Iterator[Any]:
-        """The meshes of a layer: parts of one body and one color are one."""
+        """Makes the meshes of a layer; parts of one body and one color are merged into one mesh."""
         chosen = [part for part in self.figure.parts if part.layer == layer and len(part.surface.faces)]
         for number, part in enumerate(merged(chosen)):
             handle = self._mesh(f"{self._parent(part.owner)}/{layer} {number}", part)
@@ -273,7 +279,7 @@ class Actor:
 
 
 class _Bundle:
-    """Marks of one look and layer: one node of many copies."""
+    """All marks of one look, layer and opacity as one node: a batch of copies of one mesh."""
 
     def __init__(self, api: Any, root: str, number: int, layer: Layer, marks: Sequence[Mark]) -> None:
         self.layer = layer
@@ -319,7 +325,7 @@ def _bundles(figure: Figure) -> Iterator[tuple[Layer, list[Mark]]]:
 
 
 def merged(parts: Sequence[Part]) -> list[Part]:
-    """Surfaces in which parts of one owner and color that are shown at the same times are merged."""
+    """The parts, merged where they have the same owner and color and are shown at the same times."""
     together: dict[tuple[int, Color, bytes | None], list[Part]] = {}
     for part in parts:
         when = None if part.shown is None else part.shown.tobytes()
@@ -341,7 +347,7 @@ def _joined(surfaces: Sequence[Surface]) -> Surface:
 
 
 def add_mesh(api: Any, name: str, part: Part, *, scale: float = 1.0, receive: bool = True) -> Any:
-    """A part as a node of that name."""
+    """Adds a part to the page as a mesh node of that name; `receive` says whether shadows fall on it."""
     clear = part.color[3] < 1.0
     solid = part.layer == "shapes" and not clear
     return api.add_mesh_simple(
@@ -350,7 +356,7 @@ def add_mesh(api: Any, name: str, part: Part, *, scale: float = 1.0, receive: bo
         part.surface.faces,
         color=screen(part.color),
         opacity=part.color[3] if clear else None,
-        side="front" if clear else "double",  # meshes out of files may have faces that look inward
+        side="front" if clear else "double",  # meshes of files may have faces that point inward
         scale=scale,
         cast_shadow=solid,
         receive_shadow=solid and receive,
@@ -358,12 +364,12 @@ def add_mesh(api: Any, name: str, part: Part, *, scale: float = 1.0, receive: bo
 
 
 def _path(name: str) -> str:
-    """A name that is one step of a path."""
+    """The name without slashes, so that it is one segment of a node's path."""
     return name.replace("/", "|") or "-"
 
 
 def actors_of(server: Any, scene: Scene) -> list[Actor]:
-    """All figures of a scene on the page, with the layers that are shown at first."""
+    """Adds all figures of a scene to the page, with the layers that are shown by default."""
     actors = [Actor(server, figure, figure.name) for figure in scene.figures]
     for actor in actors:
         for layer in scene.layers:

@@ -1,7 +1,7 @@
-"""A robot that is posed: its configuration, and the sliders that move it.
+"""The panel of a robot without a run: its configuration, and a slider for every joint.
 
-A slider moves its own joint. Coupled joints follow at once, and where the robot has loops, the others move so that they
-close again; where they cannot, the joint stops on its way and a line says so.
+A slider moves its own joint. Coupled joints follow, and where the robot has loops, the other joints move so that the
+loops close again; where this is not possible, the joint stops before the slider's value and a message says so.
 """
 
 from __future__ import annotations
@@ -26,14 +26,17 @@ from kinemorph.mechanics.trees.resolve import resolve
 from kinemorph.mechanics.trees.tree import Tree
 from kinemorph.model.configuration import neutral, random_configuration
 
-ITERATIONS = 25  # a hand waits: what is closable at all takes four or five
-ATTEMPTS = 8  # at a random configuration in which loops can be closed
+ITERATIONS = 25  # to close loops while a user moves a slider; loops that can be closed take four or five
+ATTEMPTS = 8  # to find a random configuration in which loops close
 SIGNS = {DEGREE: "°", METER: "m"}
-REACH = 1.5  # how far a slide or a free body goes either way, against the size of the robot
+REACH = 1.5  # range of a prismatic or free joint in each direction, over the size of the robot
 
 
 class Posture:
-    """The configuration of one robot on the page. `said` takes a sentence where a request cannot be met."""
+    """The configuration of one robot on the page, and its sliders.
+
+    `said` is called with a sentence where a requested configuration is not possible.
+    """
 
     def __init__(self, actor: Actor, said: Callable[[str], None]) -> None:
         self.actor, self._say = actor, said
@@ -49,20 +52,23 @@ class Posture:
         self._rng = np.random.default_rng(0)
         self.knobs = knobs_of(self.robot, self.q, REACH * actor.figure.size)
         self._sliders: list[Any] = []
-        self._taken: list[float] = []  # values of sliders that have been followed
+        self._taken: list[float] = []  # the last slider values to which the robot was moved
 
-    # ── moving it ─────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── configurations ────────────────────────────────────────────────────────────────────────────────────────────
 
     def set(self, q: npt.ArrayLike) -> None:
-        """Takes a configuration (nq,), as it is, or coordinates by name, and moves bodies and sliders."""
+        """Sets the configuration (nq,), or some coordinates by name, without closing loops, and moves the sliders."""
         self._pose(posture(self.robot, q, self.q.tolist()))
 
     def turn(self, number: int, value: float, *, by_hand: bool = False) -> None:
-        """Moves one knob to a value [deg] or [m]; coupled joints and loops follow. A hand has moved its slider."""
+        """Moves the coordinate of slider `number` to a value [deg] or [m]; coupled joints and loops follow.
+
+        `by_hand` says that a user has moved the slider, so it need not be set.
+        """
         knob = self.knobs[number]
         joint = self.robot.joint(knob.joint)
         mine = [i for i, other in enumerate(self.knobs) if other.joint == knob.joint]
-        # angles of a quaternion are taken from the sliders, which know more than it: a whole turn, which one is at 90
+        # roll, pitch and yaw come from the sliders: they are not unique at a pitch of 90 deg, or after a full turn
         shown = [float(self._sliders[i].value) if self._sliders else knob_values(self.robot, self.q)[i] for i in mine]
         shown[mine.index(number)] = value
         wished = self.q.copy()
@@ -73,11 +79,11 @@ class Posture:
         self._pose(found.q, keep=mine if found and by_hand else ())
 
     def to_zero(self) -> None:
-        """Sets all joints to zero, as near as loops and limits allow."""
+        """Sets all coordinates to zero, or as near as loops and limits allow."""
         self._jump(neutral(self.robot), "zero")
 
     def to_start(self) -> None:
-        """Sets the configuration that was shown at first."""
+        """Sets the initial configuration."""
         self._pose(self.start)
 
     def to_random(self) -> None:
@@ -92,7 +98,7 @@ class Posture:
             if found:
                 self._pose(found.q)
                 return
-        self._say("no random configuration was found in which the loops close.")
+        self._say("no random configuration with closed loops was found. Try again.")
 
     def _jump(self, q: Array, what: str) -> None:
         found = self._closed(q)
@@ -106,7 +112,7 @@ class Posture:
     @cached_property
     def _closer(self) -> Closer:
         lower, upper = self.robot.q_lower, self.robot.q_upper
-        inside = bool(np.all((lower <= self.q) & (self.q <= upper)))  # else limits would move it from where it is
+        inside = bool(np.all((lower <= self.q) & (self.q <= upper)))  # else it would jump into its limits
         return Closer(self.robot, limits=inside, tolerance=1e-10, iterations=ITERATIONS)
 
     def _closed(self, q: Array) -> Closed:
@@ -128,9 +134,10 @@ class Posture:
                 self._taken[number] = slider.value
 
     def _bodies(self, q: Array) -> tuple[Array, Array]:
-        """Positions (n_b, 3) [m] and quaternions (n_b, 4): `Poses` of one q, on numbers instead of arrays."""
+        """Positions (n_b, 3) [m] and quaternions (n_b, 4) of all bodies in the configuration q (nq,)."""
         if not np.isfinite(q).all():
-            raise ShapeError(f"q: coordinate '{self.robot.q_names[int(np.argmin(np.isfinite(q)))]}' is not finite.")
+            name = self.robot.q_names[int(np.argmin(np.isfinite(q)))]
+            raise ShapeError(f"q: coordinate '{name}' is not finite; expected finite numbers.")
         poses = forward_kinematics(self._tree, q.tolist(), self.robot.body_names)
         R = np.array([pose.R for pose in poses], dtype=float).reshape(-1, 3, 3)
         positions = np.array([pose.p for pose in poses], dtype=float).reshape(-1, 3)
@@ -142,7 +149,7 @@ class Posture:
 
     @staticmethod
     def _put(slider: Any, value: float) -> None:
-        """Sets a slider; its range grows where the value lies outside."""
+        """Sets a slider to a value, and widens its range where the value lies outside."""
         if value < slider.min:
             slider.min = value
         if value > slider.max:
@@ -150,7 +157,7 @@ class Posture:
         slider.value = value
 
     def build(self, gui: Any, guarded: Callable[[Callable[[Any], None]], Callable[[Any], None]]) -> None:
-        """Adds the sliders and buttons."""
+        """Adds the sliders and buttons to the page; `guarded` wraps their event handlers."""
         buttons = gui.add_button_group("Pose", ("zero", "reset", "random"))
         moves = {"zero": self.to_zero, "reset": self.to_start, "random": self.to_random}
         buttons.on_click(guarded(lambda event: moves[buttons.value]()))
@@ -168,11 +175,11 @@ class Posture:
             disabled=knob.follows,
             hint=f"follows '{self._leader(knob.joint)}'" if knob.follows else knob.label,
         )
-        slider.value = float(value)  # with all its digits, of which the page shows a few
+        slider.value = float(value)  # with all digits; the page shows the first ones
         self._taken.append(slider.value)
 
         def moved(event: Any) -> None:
-            # of many moves that came while one was being followed only the last counts
+            # if a slider moved several times meanwhile, only its last value counts
             if event.client is None or slider.value == self._taken[number]:
                 return
             self._taken[number] = slider.value

@@ -1,4 +1,4 @@
-"""The panel of a run: play, scrub, speed, repeat, events, and columns as numbers and curves."""
+"""The panel of a run: play, time slider, speed, repeat, events, and columns as numbers and curves."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from kinemorph.display.scenes.scene import Scene, Series
 from kinemorph.display.viewer.clock import SCRUBBED, Clock
 
 SPEEDS = (0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 5.0, 10.0)
-TOLD = 0.1  # [s] between changes of sliders and numbers while it plays
-MOST_POINTS = 400  # of a curve
+TOLD = 0.1  # least time between updates of the controls during playback [s]
+MOST_POINTS = 400  # points of a curve
 MOST_CURVES = 8
-MOST_ROWS, MOST_FIGURES = 16, 4  # of the table
+MOST_ROWS, MOST_FIGURES = 16, 4  # rows and columns of the table
 MOST_EVENTS = 200
-NOWHERE = "go to ..."
+NOWHERE = "go to ..."  # entry of the list of events while none is chosen
 COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#332288", "#e69f00", "#56b4e9", "#555555")
 
 
 class Player:
-    """The controls of time. `show` shows the clock's time."""
+    """The controls of playback on the page; `show` is a function that shows the scene at the clock's time."""
 
     def __init__(self, scene: Scene, clock: Clock, show: Callable[[], None]) -> None:
         self.scene, self.clock, self._show = scene, clock, show
@@ -31,7 +31,7 @@ class Player:
         self._button: Any = None
 
     def build(self, gui: Any, guarded: Callable[[Callable[[Any], None]], Callable[[Any], None]]) -> None:
-        """Adds the controls."""
+        """Adds the controls to the page; `guarded` wraps their event handlers."""
         first, last = self.clock.first, self.clock.last
         with gui.add_folder("Time"):
             self._slider = gui.add_slider(
@@ -58,17 +58,17 @@ class Player:
     # ── time ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def play(self) -> None:
-        """Continues playback."""
+        """Continues playback and updates the controls."""
         self.clock.play()
         self.tell()
 
     def pause(self) -> None:
-        """Pauses playback."""
+        """Pauses playback and updates the controls."""
         self.clock.pause()
         self.tell()
 
     def set_speed(self, speed: float) -> None:
-        """Sets the speed; 1 is real time."""
+        """Sets the speed of playback; 1 is real time."""
         self.clock.speed = speed
         word = _times(speed)
         if word not in self._speed.options:
@@ -76,11 +76,11 @@ class Player:
         self._speed.value = word
 
     def tell_loop(self) -> None:
-        """Shows on the controls whether playback repeats."""
+        """Updates the checkbox that says whether playback repeats."""
         self._round.value = self.clock.round
 
     def tell(self, *, seldom: bool = False) -> None:
-        """Shows the time on the controls; while it plays `seldom` is enough."""
+        """Updates the time and the values on the controls; with `seldom`, at most every TOLD seconds."""
         wall = time.perf_counter()
         if self._button is None or (seldom and wall - self._told < TOLD):
             return
@@ -91,9 +91,9 @@ class Player:
             self._numbers.content = self._table()
 
     def _scrubbed(self, event: Any) -> None:
-        if event.client is not None:  # a hand on it, not we
+        if event.client is not None:  # a user moved the slider, not the program
             self.clock.set(float(self._slider.value), hold=SCRUBBED)
-            self._told = time.perf_counter() + SCRUBBED  # the slider is left to the hand
+            self._told = time.perf_counter() + SCRUBBED  # do not move the slider while the user does
             self._show()
 
     def _at_speed(self, event: Any) -> None:
@@ -106,20 +106,22 @@ class Player:
             self._events.value = NOWHERE
 
     def to_event(self, number: int) -> None:
-        """Goes to the time of an event."""
+        """Sets playback to the time of the event with index `number`."""
         self.clock.set(self.scene.events[number].t, hold=SCRUBBED)
         self._show()
         self.tell()
 
     def _happenings(self) -> tuple[str, ...]:
-        """Events as lines without duplicates."""
+        """One line of text for each event, with its number, time and name; at most MOST_EVENTS."""
         some = self.scene.events[:MOST_EVENTS]
         return tuple(f"{number}: {event.t:.3f} s {event.name}" for number, event in enumerate(some, 1))
 
     # ── columns ───────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _table(self) -> str:
-        """All columns now: a row for each, a column for each figure."""
+        """A Markdown table of the values at the current time: a row for each column of the runs, a column for each
+        figure.
+        """
         figures = list(dict.fromkeys(one.figure for one in self.scene.series))[:MOST_FIGURES]
         rows: dict[str, dict[str, str]] = {}
         for one in self.scene.series:
@@ -169,5 +171,5 @@ def _times(speed: float) -> str:
 
 
 def _step(duration: float) -> float:
-    """A step of the time slider, about a thousandth of the run."""
+    """The step of the time slider [s], a power of ten near a thousandth of the duration [s]."""
     return float(10.0 ** np.floor(np.log10(max(duration, 1e-9) / 500.0)))

@@ -1,4 +1,4 @@
-"""The web server of a viewer: viser on this computer only, on a free port, without its banner and without sharing."""
+"""The web server of a viewer: viser, reachable from this computer only, without its banner and its sharing service."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from kinemorph.errors import MissingExtraError, UnsupportedError
 
 HOST = "127.0.0.1"  # no other computer can reach it
 FIRST_PORT, TRIED = 8080, 200
-ONE_BY_ONE = threading.RLock()  # there is one console, and one next free port
+ONE_BY_ONE = threading.RLock()  # servers start one after the other: they share the console and the search for a port
 
 
 def start(port: int | None, title: str) -> Any:
-    """A running server with an empty scene. Without a port, the first free one from 8080 on.
+    """Starts a server with an empty scene on a port; None means the first free one from 8080 on.
 
-    With a port that is taken, UnsupportedError; without viser, MissingExtraError.
+    Raises UnsupportedError where the port is taken, and MissingExtraError where viser is not installed.
     """
     try:
         import viser
@@ -27,13 +27,13 @@ def start(port: int | None, title: str) -> Any:
 
     class Server(viser.ViserServer):  # type: ignore[misc,unused-ignore]
         def request_share_url(self, verbose: bool = True) -> str | None:
-            """Sharing would carry the page to a server outside; no button asks for it, and none would get it."""
+            """Returns None always: sharing, which would send the page to a public server, is switched off."""
             return None
 
     with quiet():
         chosen = _free_port() if port is None else _checked(port)
         server = Server(host=HOST, port=chosen, label=title, verbose=False)
-    if port not in (None, 0) and server.get_port() != port:  # taken between our look and the server's
+    if port not in (None, 0) and server.get_port() != port:  # another program took the port meanwhile
         stop(server)
         raise _taken(chosen)
     server.gui.configure_theme(
@@ -43,14 +43,14 @@ def start(port: int | None, title: str) -> Any:
 
 
 def stop(server: Any) -> None:
-    """Ends a server and its threads, and frees its port."""
+    """Stops a server and its threads, and frees its port."""
     with quiet():
         server.stop()
 
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Silences the server, which prints through rich's console."""
+    """A context in which the server, which prints with rich's console, is silent."""
     import rich
 
     with ONE_BY_ONE:
@@ -69,12 +69,12 @@ def _free_port() -> int:
     for port in range(FIRST_PORT, FIRST_PORT + TRIED):
         if _is_free(port):
             return port
-    return 0  # whichever the system gives
+    return 0  # the operating system chooses one
 
 
 def _checked(port: Any) -> int:
     if isinstance(port, bool) or not isinstance(port, int) or not 0 <= port <= 65_535:
-        raise UnsupportedError(f"port is {port!r}; expected a whole number up to 65535, or None for the next free one.")
+        raise UnsupportedError(f"port is {port!r}; expected a whole number from 0 to 65535, or None for a free port.")
     if port and not _is_free(port):
         raise _taken(port)
     return port
@@ -92,6 +92,6 @@ def _is_free(port: int) -> bool:
 
 def _taken(port: int) -> UnsupportedError:
     return UnsupportedError(
-        f"port {port} is taken by another program or not allowed; expected a free one. Leave `port` out to get the "
-        "next free port, or stop the viewer that uses it."
+        f"port {port} is taken by another program or not allowed; expected a free port. Leave `port` out to get the "
+        "next free one, or stop the viewer that uses it."
     )

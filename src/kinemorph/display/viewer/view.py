@@ -1,11 +1,11 @@
-"""A viewer in the browser: a robot that one can pose, or runs that play.
+"""A viewer in the browser: a robot with sliders, or runs that play.
 
-    viewer = view(robot)        # prints its address, goes on at once
+    viewer = view(robot)        # prints its address and returns at once
     viewer.q = [0.3, -0.5]
     viewer.stop()
 
-The page comes from this computer and is seen on this computer only. The viewer lives until it is stopped or the program
-ends; `block=True` or `wait()` keep a script alive.
+The page is served by this computer and reachable from this computer only. The viewer runs until it is stopped or the
+program ends; `block=True` or `wait()` keep a script running.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ from kinemorph.display.viewer.nodes import Actor, actors_of
 from kinemorph.display.viewer.robot_panel import Posture
 from kinemorph.display.viewer.run_panel import Player
 from kinemorph.errors import KinemorphError, ShapeError, UnsupportedError
-from kinemorph.words import did_you_mean
+from kinemorph.words import did_you_mean, listed
 
-PANEL = 350  # [px], the width of the controls
-HEIGHT = 560  # [px], of the frame in a notebook
+PANEL = 350  # width of the controls [px]
+HEIGHT = 560  # height of the frame in a notebook [px]
 
 
 def view(
@@ -60,32 +60,32 @@ def view(
 ) -> Viewer:
     """Shows a robot, a system or a run, or several, in the browser; needs the extra [view].
 
-    A robot or system has a slider for every joint, a run plays. Prints the address of the page and returns at once.
+    A robot or system gets a slider for every joint, a run plays. Prints the address of the page and returns at once.
 
-    `q`         the configuration (nq,) of a robot at first; by default one that shows it well
-    `fps`       pictures for each second of a run; between them the viewer interpolates
+    `q`         the initial configuration (nq,) of a robot; by default a typical one
+    `fps`       frames per second of simulated time; between them the viewer interpolates
     `columns`   names, groups or patterns of a run's columns to be shown as numbers and curves; its energies by default
-    `trace`     bodies or frames whose ways are drawn; more can be added on the page
-    `spread`    distance between several figures [m], 0 for all in one place
+    `trace`     bodies or frames whose paths are drawn; more can be added on the page
+    `spread`    distance between several figures [m]; 0 draws all of them in one place
     `camera`    "front", "back", "left", "right", "top", "iso", or (elevation, azimuth) [deg]
-    `follow`    a body or frame that the camera goes along with
-    `port`      of the page on this computer; by default the next free one from 8080 on
-    `block`     do not return before Ctrl-C
-    `open`      open the page in the browser
+    `follow`    a body or frame that the camera follows
+    `port`      the port of the page on this computer; by default the next free one from 8080 on
+    `block`     whether to wait until Ctrl-C is pressed
+    `open`      whether to open the page in the browser
     """
     scene = scene_of(subject, q=q, fps=fps, columns=columns, trace=trace, spread=spread, title=title)
     seen = camera_of(camera, follow or followed_body(scene), *(figure.robot for figure in scene.figures))
     viewer = Viewer(scene, port=port, place=(seen.elevation, seen.azimuth), follow=seen.follow)
     print(f"viewer at {viewer.url}", flush=True)
     if open and not open_page(viewer.url):
-        print("There is no graphical browser here. Open that address in one, on this computer.", flush=True)
+        print("No graphical browser was found. Open that address in a browser on this computer.", flush=True)
     if block:
         viewer.wait()
     return viewer
 
 
 class Viewer:
-    """A scene on a page, and what moves it. Made by `view`."""
+    """A running viewer, as `view` returns it: sets the robot's configuration or plays a run, and shows layers."""
 
     def __init__(self, scene: Scene, *, port: int | None, place: tuple[float, float], follow: str | None) -> None:
         self.scene = scene
@@ -106,7 +106,7 @@ class Viewer:
         server, scene = self._server, self.scene
         self._clock = Clock(float(scene.times[0]), float(scene.times[-1]), self._show, self._ended, self._failed)
         self._follow = follow
-        self._welcomed: set[int] = set()  # pages whose cameras have been put there
+        self._welcomed: set[int] = set()  # ids of the pages whose cameras have been placed
         gui = server.gui
         gui.main_panel.dock_right()
         gui.main_panel.set_width(PANEL)
@@ -130,7 +130,7 @@ class Viewer:
             self._name_figures()
             for posture in self._postures:
                 posture.set(posture.q)
-            for actor in self._actors:  # a run of one sample stands where it is
+            for actor in self._actors:  # a run of one sample has no player, so its figure is placed here
                 if self._player is None and not actor.figure.poseable:
                     actor.move(actor.figure.positions[0], actor.figure.quaternions[0])
             self._show()
@@ -138,7 +138,7 @@ class Viewer:
             server.on_client_connect(self._welcome)
 
     def _seen(self) -> Array:
-        """The box (2, 3) [m] that is in sight at first: round all, or round the body that is followed."""
+        """The box (2, 3) [m] that the camera shows initially: around all figures, or around the followed body."""
         for figure in self.scene.figures:
             if self._follow in figure.bodies:
                 middle = figure.positions[0, figure.bodies.index(self._follow)] + figure.offset
@@ -147,7 +147,7 @@ class Viewer:
         return self.scene.box
 
     def _name_figures(self) -> None:
-        """Adds the names of figures that stand side by side, above them."""
+        """Adds the names of several figures above them."""
         if len(self._actors) < 2:
             return
         top = float(self.scene.box[1, 2])
@@ -170,7 +170,7 @@ class Viewer:
         return not self._stopped.is_set()
 
     def stop(self) -> None:
-        """Ends the viewer: its threads end and its port is free. Once is enough, twice does no harm."""
+        """Stops the viewer, ends its threads and frees its port. It may be called more than once."""
         if self._stopped.is_set():
             return
         self._stopped.set()
@@ -183,22 +183,23 @@ class Viewer:
         self._visited = True
 
     def _end_with_program(self) -> None:
-        """Warns where a script ends at once and takes its viewer along before anyone has seen it."""
+        """Stops the viewer at the end of the program, with a warning if no page was ever opened."""
         if self.running and not self._visited:
             print(
-                f"the viewer at {self.url} ends with the program, and no page was opened; block=True keeps it.",
+                f"the program ends, and with it the viewer at {self.url}, whose page was never opened. "
+                "Pass block=True to keep it running.",
                 file=sys.stderr,
             )
         self.stop()
 
     def _check_running(self) -> None:
         if not self.running:
-            raise UnsupportedError(f"the viewer of '{self.scene.title}' was stopped. Make another with view(...).")
+            raise UnsupportedError(f"the viewer of '{self.scene.title}' was stopped. Start another one with view(...).")
 
     def wait(self) -> None:
-        """Does not return before the viewer is stopped, here with Ctrl-C or elsewhere with `stop`."""
+        """Waits until the viewer is stopped, by Ctrl-C here or by `stop` in another thread."""
         try:
-            while not self._stopped.is_set():  # no lock is taken here, for Ctrl-C could leave it locked for ever
+            while not self._stopped.is_set():  # takes no lock: Ctrl-C could leave it locked forever
                 time.sleep(0.1)
         except KeyboardInterrupt:
             self.stop()
@@ -220,11 +221,11 @@ class Viewer:
             'style="border:1px solid #d5d9df;border-radius:6px"></iframe>'
         )
 
-    # ── a robot that is posed ─────────────────────────────────────────────────────────────────────────────────────
+    # ── configuration of a robot ──────────────────────────────────────────────────────────────────────────────────
 
     @property
     def q(self) -> Array:
-        """The configuration (nq,) of the robot; to be set where there is one that can be posed."""
+        """The configuration (nq,) of the robot; it can be set where the viewer shows one robot without a run."""
         return np.array(self._posture().q)
 
     @q.setter
@@ -235,14 +236,13 @@ class Viewer:
             self._keep_in_sight()
 
     def set_joint(self, name: str, value: float) -> None:
-        """Moves one joint as its slider does: coupled joints follow, loops close again. `value` in [rad] or [m]."""
+        """Moves the slider `name` to a value [rad] or [m]: coupled joints follow, loops are closed again."""
         self._check_running()
         posture = self._posture()
         rows = {knob.label: number for number, knob in enumerate(posture.knobs)}
         if name not in rows:
             raise UnsupportedError(
-                f"there is no slider '{name}'; expected one of: {', '.join(list(rows)[:12])}."
-                + did_you_mean(name, rows)
+                f"there is no slider '{name}'; expected one of: {listed(rows)}." + did_you_mean(name, rows)
             )
         knob = posture.knobs[rows[name]]
         shown = float(np.degrees(value)) if knob.unit == "deg" else float(value)
@@ -253,21 +253,21 @@ class Viewer:
     def _posture(self) -> Posture:
         if len(self._postures) != 1:
             found = "several robots" if self._postures else "a run, which has its own motion"
-            raise UnsupportedError(f"the viewer shows {found}; expected one robot to pose. View it by itself.")
+            raise UnsupportedError(f"the viewer shows {found}; expected one robot without a run. View it alone.")
         return self._postures[0]
 
-    # ── a run that plays ──────────────────────────────────────────────────────────────────────────────────────────
+    # ── playback of a run ─────────────────────────────────────────────────────────────────────────────────────────
 
     @property
     def time(self) -> float:
-        """The time that is shown [s]."""
+        """The time of the run that is shown [s]; it can be set."""
         return self._clock.now
 
     @time.setter
     def time(self, t: float) -> None:
         self._check_running()
         if not _is_finite(t):
-            raise ShapeError(f"time is {t!r}; expected a number of seconds.")
+            raise ShapeError(f"time is {t!r}; expected a finite number of seconds.")
         self._clock.set(float(t))
         self._show()
         self._tell()
@@ -278,7 +278,7 @@ class Viewer:
         return self._clock.playing
 
     def play(self) -> None:
-        """Continues playback; starts again where the end is reached."""
+        """Continues playback; at the end of the run it starts again."""
         self._check_running()
         self._clock.play()
         self._tell()
@@ -290,21 +290,21 @@ class Viewer:
 
     @property
     def speed(self) -> float:
-        """Seconds of the run in a second; below zero it plays backward."""
+        """Simulated time over real time during playback; negative speeds play backward. It can be set."""
         return self._clock.speed
 
     @speed.setter
     def speed(self, speed: float) -> None:
         self._check_running()
         if not _is_finite(speed) or speed == 0.0:
-            raise ShapeError(f"speed is {speed!r}; expected a number other than 0, 1 for the speed of the world.")
+            raise ShapeError(f"speed is {speed!r}; expected a finite number other than 0, where 1 is real time.")
         self._clock.speed = float(speed)
         if self._player is not None:
             self._player.set_speed(float(speed))
 
     @property
     def loop(self) -> bool:
-        """Whether playback repeats."""
+        """Whether playback repeats. It can be set."""
         return self._clock.round
 
     @loop.setter
@@ -313,15 +313,18 @@ class Viewer:
         if self._player is not None:
             self._player.tell_loop()
 
-    # ── what is shown ─────────────────────────────────────────────────────────────────────────────────────────────
+    # ── poses, layers, traces ─────────────────────────────────────────────────────────────────────────────────────
 
     def pose(self, figure: str | int = 0, body: str | int = 0) -> tuple[Array, Array]:
-        """Position (3,) [m] and quaternion (4,) of a body as sent to the page, without the offset of its figure."""
+        """(position (3,) [m], quaternion (4,)) of a body as sent to the page, without the offset of its figure.
+
+        `figure` and `body` are names or indices.
+        """
         actor = self._actor(figure)
         names = actor.figure.bodies
         if isinstance(body, str) and body not in names:
             raise UnsupportedError(
-                f"there is no body '{body}'; expected one of: {', '.join(names[:12])}.{did_you_mean(body, names)}"
+                f"there is no body '{body}'; expected one of: {listed(names)}.{did_you_mean(body, names)}"
             )
         number = names.index(body) if isinstance(body, str) else body
         with self._lock:
@@ -329,18 +332,18 @@ class Viewer:
 
     @property
     def layers(self) -> dict[Layer, bool]:
-        """Which layers there are, and whether each is shown."""
+        """The layers of the scene, {name: whether it is shown}."""
         return dict(self._showing.layers)
 
     def show(self, *layers: Layer) -> None:
-        """Shows layers."""
+        """Shows the named layers."""
         self._check_running()
         for layer in layers:
             with self._lock, self._server.atomic():
                 self._showing.set(layer, True)
 
     def hide(self, *layers: Layer) -> None:
-        """Hides layers."""
+        """Hides the named layers."""
         self._check_running()
         for layer in layers:
             with self._lock, self._server.atomic():
@@ -354,21 +357,21 @@ class Viewer:
 
     @property
     def message(self) -> str:
-        """The line at the top of the panel: what could not be done, or nothing."""
+        """The message at the top of the panel about a failed request; empty where there is none."""
         return unescape(str(self._line.content))
 
     def _actor(self, figure: str | int) -> Actor:
         names = [actor.figure.name for actor in self._actors]
         if isinstance(figure, str) and figure not in names:
             raise UnsupportedError(
-                f"there is no figure '{figure}'; expected one of: {', '.join(names)}.{did_you_mean(figure, names)}"
+                f"there is no figure '{figure}'; expected one of: {listed(names)}.{did_you_mean(figure, names)}"
             )
         return self._actors[names.index(figure) if isinstance(figure, str) else figure]
 
-    # ── moments ───────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── sending one time ──────────────────────────────────────────────────────────────────────────────────────────
 
     def _show(self) -> None:
-        """Sends the scene at the time of the clock, as one change."""
+        """Sends the scene at the time of the clock to the page, as one change."""
         if self._player is None or self._stopped.is_set():
             return
         with self._lock, self._server.atomic():
@@ -379,13 +382,13 @@ class Viewer:
             self._player.tell(seldom=self._clock.playing)
 
     def _moment(self, t: float) -> tuple[int, float]:
-        """The frame at or before a time [s], and how far it has gone to the next, from 0 to 1."""
+        """(index of the scene's time at or before t [s], fraction of the time to the next one, from 0 to 1)."""
         times = self.scene.times
         frame = int(np.clip(np.searchsorted(times, t, side="right") - 1, 0, max(len(times) - 2, 0)))
         return frame, float(np.clip((t - times[frame]) / (times[frame + 1] - times[frame]), 0.0, 1.0))
 
     def _keep_in_sight(self) -> None:
-        """Moves all cameras along with the followed body, from where users have put them."""
+        """Moves the cameras of all pages with the followed body; each keeps the direction that its user chose."""
         if self._follow is not None:
             for client in self._server.get_clients().values():
                 away = (
@@ -416,15 +419,17 @@ class Viewer:
     def _ended(self) -> None:
         self._tell()
 
-    # ── what goes wrong ───────────────────────────────────────────────────────────────────────────────────────────
+    # ── messages and errors ───────────────────────────────────────────────────────────────────────────────────────
 
     def _say(self, sentence: str) -> None:
-        """Shows a sentence at the top of the panel; an empty one takes it away."""
+        """Shows a message at the top of the panel; an empty text removes it."""
         self._line.content = plain(sentence)
         self._line.visible = bool(sentence)
 
     def _guarded(self, action: Callable[[Any], None]) -> Callable[[Any], None]:
-        """An action of the page: one at a time, sent in one piece, and what it raises is shown."""
+        """An event handler for the page that runs `action` under a lock, sends its changes together, and shows its
+        errors on the page.
+        """
 
         def guarded(event: Any) -> None:
             if self._stopped.is_set():
@@ -440,7 +445,7 @@ class Viewer:
         return guarded
 
     def _failed(self, error: BaseException) -> None:
-        """What an action or the clock raised: on the page, and on stderr where it is no sentence of ours."""
+        """Shows an error of an event handler or of the clock on the page; unexpected ones also on stderr."""
         if self._stopped.is_set():
             return
         self._say(str(error) if isinstance(error, KinemorphError) else f"{type(error).__name__}: {error}")
@@ -449,5 +454,5 @@ class Viewer:
 
 
 def _is_finite(value: Any) -> bool:
-    """Whether it is a number that a clock can take."""
+    """Whether a value is a finite real number."""
     return isinstance(value, Real) and bool(np.isfinite(float(value)))

@@ -2,18 +2,18 @@
 
     standard   T = Rot(z, theta) Trans(z d) Trans(x a) Rot(x, alpha)     frame i at the far end of link i
     modified   T = Rot(x, alpha) Trans(x a) Rot(z, theta) Trans(z d)     frame i at the near end (Craig): a and alpha of
-                                                                        a row are those of the link before
+                                                                        a row belong to the previous link
 
-A revolute joint adds q to theta, a prismatic one to d; `offset` is added to the same. The frames of the bodies are the
-frames of the table; mass data are given in them. `base` is the pose of frame 0 in the world, `tool` that of the frame
-"tool" in the last one.
+A revolute joint adds q to theta, a prismatic one to d; `offset` is added to the same parameter. The frames of the
+bodies are the frames of the table; mass data are given in these frames. `base` is the pose of frame 0 in the world,
+`tool` is the pose of the frame "tool" in the last frame.
 
-Most tables have no masses. Such a robot has no dynamics, and none is made up: its links are massless, and every joint
-has an armature of 1 kg m^2 or 1 kg, so that M is the identity matrix and is not taken for that of an arm. A warning
-[massless] says so.
+Most tables have no masses. Then the robot has no meaningful dynamics: its links are massless, and every joint has an
+armature of 1 kg m^2 or 1 kg, so that the mass matrix M is the identity and cannot be mistaken for that of a real arm. A
+warning [massless] says so.
 
-A file is text with commas (`.dh`, `.dh.csv`): comments that set something, a line of column names with units, and a
-line per joint. Columns that are left out are 0, or none for limits:
+A file (`.dh`, `.dh.csv`) is text with commas: comments with settings, a line of column names with units, and one line
+per joint. Columns that are left out are 0; limits that are left out are infinite:
 
     # convention: modified
     # name: arm
@@ -40,10 +40,11 @@ from kinemorph.model.building.builder import RobotBuilder
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System
 from kinemorph.model.topology import WORLD
+from kinemorph.words import did_you_mean, listed
 
 KINDS = ("revolute", "prismatic")
 MASSLESS = (
-    "the table has no masses, so there are no dynamics: links are massless and every joint has an armature of 1, "
+    "the table has no masses, so dynamics mean nothing: links are massless and every joint has an armature of 1, "
     "which makes M the identity matrix"
 )
 
@@ -59,11 +60,12 @@ def from_dh(
 ) -> Robot:
     """The robot of a Denavit-Hartenberg table: a fixed serial arm with bodies link1, link2, ... and a frame "tool".
 
-    Rows are `Row`s or dictionaries of their fields. A table without masses gives a robot of which only the kinematics
-    mean anything, with a ModelWarning; see the head of this file. Raises ModelError with every mistake found.
+    Rows are `Row`s or dictionaries of their fields. `base` is the pose of frame 0 in the world, `tool` that of the
+    frame "tool" in the last frame, `gravity` the acceleration of free fall [m/s^2]. A table without masses gives a
+    robot with kinematics only, and a ModelWarning. Raises ModelError with every problem found.
     """
     if convention not in ("standard", "modified"):
-        raise ModelError(f"the convention is {convention!r}, expected 'standard' or 'modified'. Choose one.")
+        raise ModelError(f"the convention is {convention!r}, expected 'standard' or 'modified'. Choose one of these.")
     known = {entry.name for entry in fields(Row)}
     read = []
     for number, row in enumerate(rows, 1):
@@ -72,18 +74,22 @@ def from_dh(
             continue
         strange = [key for key in row if key not in known]
         if strange:
-            raise ModelError(f"row {number} has {strange}, expected only {sorted(known - {'line'})}. Rename them.")
+            fields_known = listed(sorted(known - {"line"}), len(known))
+            hint = did_you_mean(strange[0], known) or " Rename it, or leave it out."
+            raise ModelError(f"row {number} has the key '{strange[0]}'; expected only {fields_known}.{hint}")
         read.append(Row(**row))
     builder = RobotBuilder(name, gravity)
     if _without_dynamics(read):
-        warnings.warn(f"{name}: {MASSLESS}. Give masses for dynamics. [massless]", ModelWarning, users_level())
+        warnings.warn(
+            f"robot '{name}': {MASSLESS}. Give masses if you need dynamics. [massless]", ModelWarning, users_level()
+        )
     for part, data in _parts(read, convention, base, tool):
         getattr(builder, part)(**data)
     return builder.build()
 
 
 def read(source: Source, options: Options, findings: Findings) -> System | None:
-    """The system of a DH file."""
+    """The system of a DH file; None, with findings, if it cannot be read."""
     table = read_table(source, findings)
     if table is None or findings.failed:
         return None
@@ -92,7 +98,7 @@ def read(source: Source, options: Options, findings: Findings) -> System | None:
     if _without_dynamics(rows):
         findings.warn("massless", rows[0].line, "", MASSLESS, "Add a column 'mass', with center of mass and inertia.")
     if options.base == "free":
-        findings.error("structure", 0, "", "a free base is asked for, expected an arm that stands", "Leave base out.")
+        findings.error("structure", 0, "", "base is 'free', but a DH table describes a fixed arm", "Leave base out.")
     unused_sidecar(options, "a DH table", findings)
     lines = {index: row.line for index, row in enumerate(rows)}
     convention: Convention = "modified" if table.convention == "modified" else "standard"
@@ -104,7 +110,7 @@ def read(source: Source, options: Options, findings: Findings) -> System | None:
 
 
 def _row(table: Table, values: dict[str, float | str], line: int) -> Row:
-    """A line of a file as a row."""
+    """The row of a table whose cells are `values`, by column."""
     numbers = {key: value for key, value in values.items() if key in COLUMNS and not COLUMNS[key].part}
     com = tuple(float(values.get(key, 0.0)) for key in ("cx", "cy", "cz"))
     xx, yy, zz, xy, xz, yz = (float(values.get(key, 0.0)) for key in ("ixx", "iyy", "izz", "ixy", "ixz", "iyz"))
@@ -118,7 +124,7 @@ def _without_dynamics(rows: Sequence[Row]) -> bool:
 
 
 def _parts(rows: Sequence[Row], convention: Convention, base: Pose, tool: Pose) -> list[tuple[str, dict[str, Any]]]:
-    """What to declare, as (kind of part, data)."""
+    """The parts of the robot, as pairs of the builder's method ("body", "joint" or "frame") and its arguments."""
     parts: list[tuple[str, dict[str, Any]]] = []
     parent, before = WORLD, base
     bare = _without_dynamics(rows)
@@ -133,7 +139,7 @@ def _parts(rows: Sequence[Row], convention: Convention, base: Pose, tool: Pose) 
         data = {key: getattr(row, key) for key in LIMITS}
         if bare:
             data["armature"] = 1.0
-        kind = row.kind if row.kind in KINDS else f"{row.kind}, no row of a DH table"
+        kind = row.kind if row.kind in KINDS else f"{row.kind}, which a DH table cannot have"
         place = {"placement": placement, "child_placement": behind}
         name = row.joint or f"joint{number}"
         parts.append(("joint", {"name": name, "kind": kind, "parent": parent, "child": link, **place, **data}))

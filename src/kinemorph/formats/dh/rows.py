@@ -1,4 +1,4 @@
-"""Rows of a Denavit-Hartenberg table, and the two screw motions that they are made of."""
+"""Rows of a Denavit-Hartenberg table, and the two screw motions, along x and along z, that a row describes."""
 
 from __future__ import annotations
 
@@ -11,14 +11,15 @@ from kinemorph.algebra.groups import Pose, compose, translation
 from kinemorph.model.body import NO_INERTIA
 
 Convention = Literal["standard", "modified"]
-DUST = 4.5e-16  # sines and cosines of quarter turns, a rounding or two from 0 or 1
+DUST = 4.5e-16  # rounding error of the sine or cosine of a quarter turn
 
 
 @dataclass(frozen=True)
 class Row:
-    """A joint and the link it moves. Angles [rad], lengths [m]; `com` [m] and `inertia` [kg m^2] in the link's frame.
+    """A row: a joint and the link that it moves. Angles [rad], lengths [m], mass [kg].
 
-    Limits and the numbers from `damping` on are those of `Joint`.
+    `com` [m] and `inertia` [kg m^2] about it are in the link's frame. Limits, damping, friction and armature are those
+    of `Joint`; None stands for its default.
     """
 
     kind: str = "revolute"
@@ -46,7 +47,7 @@ LIMITS = ("lower", "upper", "velocity", "effort", "damping", "friction", "armatu
 
 
 def step(row: Row, convention: Convention) -> Pose:
-    """The pose of frame i in frame i - 1 at q = 0."""
+    """The pose of frame i in frame i - 1 at q = 0, where i is the number of the row."""
     turning = row.kind != "prismatic"
     along = screw_z(row.d + (0.0 if turning else row.offset), row.theta + (row.offset if turning else 0.0))
     across = screw_x(row.a, row.alpha)
@@ -54,13 +55,13 @@ def step(row: Row, convention: Convention) -> Pose:
 
 
 def screw_x(a: float, alpha: float) -> Pose:
-    """Trans(x a) Rot(x, alpha)."""
+    """The screw motion Trans(x a) Rot(x, alpha), with a [m] and alpha [rad]."""
     c, s = _sincos(alpha)
     return Pose(((1.0, 0.0, 0.0), (0.0, c, 0.0 - s), (0.0, s, c)), (a, 0.0, 0.0))
 
 
 def screw_z(d: float, theta: float) -> Pose:
-    """Trans(z d) Rot(z, theta)."""
+    """The screw motion Trans(z d) Rot(z, theta), with d [m] and theta [rad]."""
     c, s = _sincos(theta)
     if c == 1.0:
         return translation((0.0, 0.0, d))
@@ -68,9 +69,9 @@ def screw_z(d: float, theta: float) -> Pose:
 
 
 def _sincos(angle: float) -> tuple[float, float]:
-    """(cosine, sine), exact at quarter turns: exact zeros vanish from compiled code, rounding errors do not."""
+    """(cosine, sine) of an angle [rad], exact at quarter turns: compiled code has no operations for exact zeros."""
     if not isinstance(angle, (int, float)) or not math.isfinite(angle):
-        return math.nan, math.nan  # told by the builder
+        return math.nan, math.nan  # the builder reports NaN
     c, s = math.cos(angle), math.sin(angle)
     if abs(c) <= DUST * max(1.0, abs(angle)):
         return 0.0, math.copysign(1.0, s)

@@ -1,4 +1,4 @@
-"""The text of a DH table: settings in comments, a line of columns, lines of values; every mistake with its line."""
+"""Reads the text of a DH table: settings in comments, a line of column names, and lines of values."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from kinemorph.model.expressions import ExpressionError, parse_expression
 from kinemorph.model.input_reader import short
 from kinemorph.model.units import KINDS as UNIT_KINDS
 from kinemorph.model.units import fits, in_si, parse_unit
-from kinemorph.words import did_you_mean
+from kinemorph.words import counted, did_you_mean
 
 SETTINGS = ("convention", "name", "gravity", "base", "tool")
 CONVENTIONS = ("standard", "modified")
@@ -27,7 +27,9 @@ KINDS = {"revolute": "revolute", "r": "revolute", "prismatic": "prismatic", "p":
 
 
 class Column(NamedTuple):
-    """A column: what it is for a revolute and for a prismatic joint; "" for text. `part`: one entry of a vector."""
+    """A column: its kind of quantity for a revolute and for a prismatic joint, "" for text. `part`: whether it is one
+    entry of the center of mass or the inertia.
+    """
 
     turning: str
     sliding: str
@@ -66,7 +68,7 @@ _HEAD = re.compile(r"(\w+)\s*(?:\[([^\[\]]*)\])?")
 
 @dataclass
 class Table:
-    """A table as it was read, in SI."""
+    """A table as it was read, with numbers in SI units. `rows` are pairs of cells by column, and the line."""
 
     name: str = "arm"
     convention: str = ""
@@ -77,7 +79,7 @@ class Table:
 
 
 class _Head(NamedTuple):
-    """A column of this file: its name, and one of its unit in SI for revolute and prismatic joints."""
+    """A column of a file: its name, and the factors that convert its unit to SI for revolute and prismatic joints."""
 
     name: str
     turning: float
@@ -85,12 +87,12 @@ class _Head(NamedTuple):
 
 
 def read_table(source: Source, findings: Findings) -> Table | None:
-    """The table in a text; None, with findings, where there is none."""
+    """The table in a file; None, with findings, if it cannot be read."""
     try:
         text = source.data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = source.data.count(b"\n", 0, error.start) + 1
-        findings.error("syntax", line, "", "the text is not UTF-8", "Save it as UTF-8.")
+        findings.error("syntax", line, "", "the text is not encoded in UTF-8", "Save the file in UTF-8.")
         return None
     table, heads = Table(), list[_Head]()
     for number, raw in enumerate(text.splitlines(), 1):
@@ -103,17 +105,18 @@ def read_table(source: Source, findings: Findings) -> Table | None:
                 return None
         elif content:
             if len(table.rows) == limits.BODIES:
-                what = f"the table has more than {limits.BODIES} rows"
-                findings.error("file", number, "", what, "Split it.")
+                what = f"the table has more rows than {limits.BODIES}, the largest number allowed"
+                findings.error("file", number, "", what, "Split the robot.")
                 return None
             table.rows.append((_values(content, number, heads, findings), number))
     if not table.rows:
-        what = "the file has no row of a joint" if heads else "the file has no line of column names"
-        findings.error("structure", 1, "", f"{what}, expected a table", "Write a line of columns and a line per joint.")
+        what = "the table has no row for a joint" if heads else "the file has no line of column names"
+        remedy = "Write a line of column names, and one line per joint."
+        findings.error("structure", 1, "", f"{what}, expected a table", remedy)
         return None
     if not table.convention:
         table.convention = "standard"
-        problem = "the convention is not told: standard is taken"
+        problem = "the convention is not given: standard is assumed"
         findings.warn("assumed", 1, "", problem, "Write '# convention: standard' or '# convention: modified'.")
     return table
 
@@ -122,7 +125,7 @@ def read_table(source: Source, findings: Findings) -> Table | None:
 
 
 def _setting(line: str, number: int, table: Table, findings: Findings) -> None:
-    """A comment; one that begins with a known word and a colon sets something."""
+    """Reads a comment line: if it is a setting, such as `# name: arm`, its value is stored in the table."""
     match = _SETTING.fullmatch(line)
     if match is None:
         return
@@ -139,24 +142,25 @@ def _setting(line: str, number: int, table: Table, findings: Findings) -> None:
     elif key in ("base", "tool"):
         setattr(table, key, _pose(_numbers(text, (3, 6, 7), number, key, findings), number, key, findings))
     else:
-        near = get_close_matches(key, SETTINGS, n=1, cutoff=0.75)  # most comments are just that
+        near = get_close_matches(key, SETTINGS, n=1, cutoff=0.75)  # most comments are not meant as settings
         if near:
-            problem = f"the comment begins with '{key}:', which sets nothing"
+            problem = f"the comment begins with '{key}:', which is no setting, so it has no effect"
             findings.warn("unknown", number, "", problem, f"Did you mean '{near[0]}'?")
 
 
 def _numbers(text: str, counts: tuple[int, ...], number: int, what: str, findings: Findings) -> tuple[float, ...]:
+    """The numbers of the setting `what` on line `number`; `counts` are how many it may have."""
     parts = text.replace(",", " ").split()
     if len(parts) not in counts:
         expected = " or ".join(map(str, counts))
-        problem = f"it has {len(parts)} numbers, expected {expected}"
-        findings.error("number", number, what, problem, "Write them with spaces between.")
+        problem = f"it has {counted(len(parts), 'number')}, expected {expected}"
+        findings.error("number", number, what, problem, f"Write {expected} numbers, separated by spaces.")
         return (0.0,) * counts[0]
     return tuple(_real(part, number, what, findings) for part in parts)
 
 
 def _pose(values: tuple[float, ...], number: int, what: str, findings: Findings) -> Pose:
-    """x y z; with roll pitch yaw [rad], or with a quaternion qw qx qy qz."""
+    """The pose with the values x y z [m], or x y z roll pitch yaw [rad], or x y z qw qx qy qz."""
     turn = values[3:]
     if len(turn) == 4:
         length = math.hypot(*turn)
@@ -172,33 +176,37 @@ def _pose(values: tuple[float, ...], number: int, what: str, findings: Findings)
 
 
 def _heads(line: str, number: int, findings: Findings) -> list[_Head]:
-    """The columns of the table; empty, with findings, where they cannot be used."""
+    """The columns that a line of column names declares; empty, with findings, if there is an error in it."""
     heads: list[_Head] = []
     before = len(findings.errors)
     words = [word for word in re.split(r"[;\s]+", line) if word]
     if "," not in line and len(words) > 1 and all(word.lower() in COLUMNS for word in words):
-        problem = f"the columns {short(line)} stand without commas, expected commas between cells"
-        findings.error("syntax", number, "", problem, f"Write {', '.join(words)}, and the rows alike.")
+        problem = f"the column names {short(line)} have no commas between them, expected commas between cells"
+        findings.error("syntax", number, "", problem, f"Write {', '.join(words)}, and commas in the rows, too.")
         return []
     for cell in _cells(line):
         match = _HEAD.fullmatch(cell.strip())
         name = match[1].lower() if match else cell
         if match is None or name not in COLUMNS:
             remedy = did_you_mean(name, COLUMNS).strip() or f"Use {', '.join(COLUMNS)}."
-            findings.error("unknown", number, "", f"there is no column {short(cell.strip())} in a DH table", remedy)
+            problem = f"the column {short(cell.strip())} is not known, expected a column of a DH table"
+            findings.error("unknown", number, "", problem, remedy)
         elif any(head.name == name for head in heads):
-            findings.error("structure", number, "", f"column '{name}' is there twice, expected once", "Remove one.")
+            problem = f"the column '{name}' appears twice, expected once"
+            findings.error("structure", number, "", problem, "Remove one of the two.")
         else:
             heads.append(_head(name, match[2], number, findings))
     missing = [name for name in NEEDED if all(head.name != name for head in heads)]
     if missing and len(findings.errors) == before:
         problem = f"columns {', '.join(missing)} are missing, expected at least {', '.join(NEEDED)}"
-        findings.error("structure", number, "", problem, "Add them, with zeros where there is nothing.")
+        findings.error("structure", number, "", problem, "Add the columns; they may be zero.")
     return heads if len(findings.errors) == before else []
 
 
 def _head(name: str, units: str | None, number: int, findings: Findings) -> _Head:
-    """A column with its units: one for all joints, or one for angles and one for lengths, with a comma or 'or'."""
+    """A column with its unit. `units` is the text in brackets: one unit, or one for angles and one for lengths, as in
+    [deg or mm]; None if there is none.
+    """
     column = COLUMNS[name]
     scales: dict[str, float] = {}
     for text in re.split(r"\s+or\s+|\|", units.strip()) if units and units.strip() else ():
@@ -206,28 +214,28 @@ def _head(name: str, units: str | None, number: int, findings: Findings) -> _Hea
         try:
             unit = parse_unit(text)
         except ValueError as error:
-            findings.error("unit", number, f"column '{name}'", str(error), "Use m, mm, rad, deg, kg ...")
+            findings.error("unit", number, f"column '{name}'", str(error), "Use a unit such as m, mm, rad, deg or kg.")
             continue
         fitting = [kind for kind in kinds if fits(text, kind)]
         if not fitting:
             usual = " or ".join(dict.fromkeys(UNIT_KINDS[kind][0] for kind in kinds)) or "none"
             problem = f"the unit is {short(text)}, expected one such as {usual}"
-            findings.error("unit", number, f"column '{name}'", problem, "Give a unit that fits.")
+            findings.error("unit", number, f"column '{name}'", problem, "Write a unit of this kind.")
         scales |= {kind: in_si(1.0, unit) for kind in fitting}
     return _Head(name, scales.get(column.turning, 1.0), scales.get(column.sliding, 1.0))
 
 
 def _cells(line: str) -> list[str]:
-    """The cells of a line, quotes around them left out."""
+    """The cells of a line, which are separated by commas, without quotes around them."""
     return [cell.strip().removeprefix('"').removesuffix('"').strip() for cell in line.split(",")]
 
 
 def _values(line: str, number: int, heads: list[_Head], findings: Findings) -> dict[str, float | str]:
-    """The cells of a row by column, in SI; empty ones left out."""
+    """The cells of a row by column, without empty cells; numbers are in SI units."""
     cells = _cells(line)
     if len(cells) != len(heads):
-        problem = f"the row has {len(cells)} cells, expected {len(heads)} as the line of columns"
-        findings.error("syntax", number, "", problem, "Write a point for a decimal comma, and a comma between cells.")
+        problem = f"the row has {counted(len(cells), 'cell')}, expected {len(heads)}, as the line of column names has"
+        findings.error("syntax", number, "", problem, "Write decimal points, and one comma between two cells.")
         return {}
     given = {head.name: cell for head, cell in zip(heads, cells, strict=True)}
     kind = KINDS.get(given.get("kind", "revolute").lower() or "revolute", "")
@@ -245,20 +253,21 @@ def _values(line: str, number: int, heads: list[_Head], findings: Findings) -> d
         scale = head.sliding if kind == "prismatic" else head.turning
         value = _real(cell, number, f"column '{head.name}'", findings, infinite=head.name in INFINITE)
         values[head.name] = value * scale
-        if scale == 1.0 and head.name in ("theta", "alpha") and (doubt := maybe_degrees([value])):
-            remedy = f"Call the column {head.name} [deg] if degrees are meant."
-            findings.warn("unit", number, f"column '{head.name}'", doubt[0], remedy)
+        if scale == 1.0 and head.name in ("theta", "alpha") and (warning := maybe_degrees([value])):
+            remedy = f"Write the column name as {head.name} [deg] if degrees are meant."
+            findings.warn("unit", number, f"column '{head.name}'", warning[0], remedy)
     return values
 
 
 def _real(text: str, number: int, what: str, findings: Findings, *, infinite: bool = False) -> float:
+    """The number in a text on line `number`; 0, with a finding about `what`, if there is none."""
     remedy = "Write a number, or an expression such as pi/2."
     try:
         value = float(text)
     except ValueError:
         value = _constant(text)
         if _VARIABLE.fullmatch(text):
-            remedy = "Write what is added to the coordinate, mostly 0: the coordinate itself is not written."
+            remedy = "Write the constant that is added to the joint coordinate, usually 0, instead of the coordinate."
     if "_" in text or math.isnan(value) or (math.isinf(value) and not infinite):
         findings.error("number", number, what, f"it is {short(text)}, expected a finite number", remedy)
         return 0.0
@@ -266,7 +275,7 @@ def _real(text: str, number: int, what: str, findings: Findings, *, infinite: bo
 
 
 def _constant(text: str) -> float:
-    """The number of an expression without names, such as -pi/2; NaN for anything else."""
+    """The value of an expression without names, such as -pi/2; NaN for any other text."""
     try:
         value = parse_expression(text, {})
     except ExpressionError:

@@ -1,14 +1,14 @@
-"""A serial arm as a DH table: common normals between its axes, and its masses in the frames of the table.
+"""Writes a serial arm as a DH table: parameters from the common normals of its axes, masses in the frames of the table.
 
-Axis i is the line of joint i at q = 0. Neighbors have a common normal, with feet P on the one and Q on the other:
+Axis i is the axis of joint i at q = 0. The common normal of two neighboring axes meets them at the points P and Q:
 
-    a, alpha    between axes i and i+1: the length of the normal, the angle about it
-    d, theta    on axis i: from the normal before to the normal after it, along and about the axis
+    a, alpha    between axes i and i+1: length of the normal, and angle about it
+    d, theta    on axis i: distance along the axis, and angle about it, from the previous normal to the next
 
-Any arm of revolute and prismatic joints can be described so. What lies before the first normal is the base, what comes
-after the last one the tool, so rows begin and end with zeros. Where axes are parallel, the normal starts where the one
-before ended. The frames are computed forward from the numbers that are written, so that masses and tool make up for
-their rounding.
+Any arm of revolute and prismatic joints can be described in this form. The pose before the first normal is the base,
+the pose after the last normal is the tool, so the first and last parameters are zeros. Between parallel axes, the
+normal begins where the previous normal ended. The frames are computed from the numbers as they are written, so that
+masses and tool compensate for the rounding of these numbers.
 """
 
 from __future__ import annotations
@@ -34,10 +34,11 @@ from kinemorph.model.parameter import evaluate, evaluate_all
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import Settings, System
 from kinemorph.model.topology import WORLD
+from kinemorph.words import counted, quoted
 
 
 class DhTable(NamedTuple):
-    """A robot as a table. `base` is the pose of frame 0 in the world, `tool` that of the tool in the last frame."""
+    """A DH table. `base` is the pose of frame 0 in the world, `tool` that of the frame "tool" in the last frame."""
 
     rows: list[Row]
     base: Pose
@@ -45,22 +46,24 @@ class DhTable(NamedTuple):
 
 
 class _Arm(NamedTuple):
-    """A serial arm at q = 0: its joints, their frames in the world, and what each of them moves, welded together."""
+    """A serial arm at q = 0: its moving joints, their frames in the world, the mass data of the bodies that each joint
+    moves up to the next one, and the pose of the tool in the world.
+    """
 
     joints: list[Joint]
     frames: list[Pose]
-    masses: list[Inertia]  # in the world
+    masses: list[Inertia]  # in the world's frame
     tool: Pose
 
 
 def write(system: System, path: Path, findings: Findings, convention: Convention = "standard") -> tuple[Path, ...]:
-    """Writes the table of a serial arm. Gives the file; none, with a finding, if the robot does not fit."""
+    """Writes the DH table of a serial arm and returns its path; nothing, with a finding, if the robot is none."""
     text = written_table(system, convention, findings)
     return (path,) if text and write_text(path, text, findings) else ()
 
 
 def written_table(system: System, convention: Convention, findings: Findings) -> str:
-    """The text of the table; empty, with findings, where the robot is no serial arm."""
+    """The text of the DH table of a system; empty, with a finding, if its robot is not a serial arm."""
     table = to_table(system.robot, convention, findings)
     if table is None:
         return ""
@@ -69,7 +72,7 @@ def written_table(system: System, convention: Convention, findings: Findings) ->
 
 
 def to_table(robot: Robot, convention: Convention, findings: Findings) -> DhTable | None:
-    """The robot as a table; None, with findings, where it is no serial arm of hinges and slides."""
+    """The DH table of a robot; None, with a finding, if it is not a serial arm of revolute and prismatic joints."""
     arm = _arm(robot, findings)
     if arm is None:
         return None
@@ -85,7 +88,7 @@ def to_table(robot: Robot, convention: Convention, findings: Findings) -> DhTabl
         d, theta = turns[i]
         data: dict[str, Any] = {key: _number(getattr(joint, key)[0]) for key in LIMITS}
         rows.append(Row(joint.kind, theta, d, a, alpha, joint=joint.name, link=joint.child, **data))
-    # mass data in the frames that the written numbers make
+    # mass data in the frames that follow from the numbers as they are written
     frame = base
     for i, row in enumerate(rows):
         frame = compose(frame, step(row, convention))
@@ -99,7 +102,7 @@ def to_table(robot: Robot, convention: Convention, findings: Findings) -> DhTabl
 
 
 def _arm(robot: Robot, findings: Findings) -> _Arm | None:
-    """The robot as a serial arm; None, with one finding that names what does not fit."""
+    """The robot as a serial arm; None, with a finding that names the first joint that does not fit."""
     if robot.loops or robot.couplings:
         name = robot.loops[0].name if robot.loops else robot.couplings[0].joint
         why = "closes a loop" if robot.loops else "follows another joint"
@@ -129,8 +132,8 @@ def _arm(robot: Robot, findings: Findings) -> _Arm | None:
             moved, place = transformed(inertia, poses[body.name]), carrier[joint.child] - 1
             masses[place] = added(masses[place], moved) if masses[place].mass else _plus(masses[place], moved)
     if not joints:
-        problem = "it has no joint that moves, expected an arm"
-        findings.error("structure", 0, f"robot '{robot.name}'", problem, "Add one.")
+        problem = "it has no joint that moves, expected a serial arm"
+        findings.error("structure", 0, f"robot '{robot.name}'", problem, "Write TOML instead.")
         return None
     tool = poses[joints[-1].child]
     for frame in robot.frames:
@@ -140,22 +143,24 @@ def _arm(robot: Robot, findings: Findings) -> _Arm | None:
 
 
 def _plus(first: Inertia, second: Inertia) -> Inertia:
-    """Two bodies of which the first has no mass, though perhaps an inertia."""
+    """The sum of two inertias of which the first has no mass, but perhaps a moment of inertia."""
     moment = np.add(first.moment, second.moment)
     return Inertia(second.mass, second.com, tuple(map(tuple, moment.tolist())))
 
 
 def _unfit(joint: str, why: str, findings: Findings) -> None:
+    """Reports a joint that cannot be in a DH table; `why` is a verb phrase."""
     problem = f"it {why}, expected a serial arm of revolute and prismatic joints in a DH table"
     findings.error("structure", 0, f"joint '{joint}'", problem, "Write TOML instead.")
 
 
 def _as_written(pose: Pose) -> Pose:
-    """A pose as it comes out of the file again."""
+    """A pose as it is read back from the file, where the rotation is a quaternion."""
     return pose if _plain(pose) else Pose(quat_to_rotation(quat_normalize(rotation_to_quat(pose.R))), pose.p)
 
 
 def _plain(pose: Pose) -> bool:
+    """Whether a pose has no rotation."""
     return bool(np.abs(np.array(pose.R) - np.eye(3)).max() < 1e-16)
 
 
@@ -163,6 +168,7 @@ def _plain(pose: Pose) -> bool:
 
 
 def _text(robot: Robot, table: DhTable, convention: Convention) -> str:
+    """The text of a table; columns in which all numbers are 0 are left out, unless they are in ALWAYS."""
     cells = [_cells(row) for row in table.rows]
     columns = [key for key in cells[0] if key in ALWAYS or any(row[key] not in ("", "0.0") for row in cells)]
     lines = [columns, *([row[key] for key in columns] for row in cells)]
@@ -179,6 +185,7 @@ ALWAYS = ("joint", "link", "kind", "theta", "d", "a", "alpha", "mass")
 
 
 def _cells(row: Row) -> dict[str, str]:
+    """The texts of a row by column."""
     inertia = dict(zip(("ixx", "iyy", "izz", "ixy", "ixz", "iyz"), _six(row.inertia), strict=True))
     center = dict(zip(("cx", "cy", "cz"), row.com, strict=True))
     numbers = {"theta": row.theta, "d": row.d, "a": row.a, "alpha": row.alpha, "mass": row.mass, **center, **inertia}
@@ -188,47 +195,54 @@ def _cells(row: Row) -> dict[str, str]:
 
 
 def _six(inertia: Any) -> tuple[float, ...]:
+    """(xx, yy, zz, xy, xz, yz) of an inertia matrix."""
     (xx, xy, xz), (_, yy, yz), (_, _, zz) = inertia
     return (xx, yy, zz, xy, xz, yz)
 
 
 def _number(value: Any) -> float | None:
+    """The nominal value of a limit; None if it is infinite."""
     number = float(evaluate(value))
     return number if math.isfinite(number) else None
 
 
 def _numbers(values: Any) -> str:
+    """Numbers as text, separated by spaces."""
     return " ".join(repr(float(x) + 0.0) for x in values)
 
 
 def _placed(pose: Pose) -> str:
+    """A pose as text: x y z, with a quaternion if it has a rotation."""
     return _numbers(pose.p if _plain(pose) else (*pose.p, *rotation_to_quat(pose.R)))
 
 
 def _times(settings: Settings) -> list[str]:
-    """The times that are not the usual ones."""
+    """The names of those times in the settings that are not the defaults."""
     return [key for key in ("duration", "sample") if getattr(settings, key) != getattr(Settings(), key)]
 
 
 def _warn_of_the_rest(system: System, findings: Findings) -> None:
-    """Reports data that a table cannot hold."""
+    """Warns about data that a DH table cannot express, and reports names that it cannot contain."""
     robot = system.robot
     welded = [joint.child for joint in robot.joints if joint.kind == "fixed"]
     frames = [frame.name for frame in robot.frames if frame.name != "tool"]
     shapes = sum(len(body.shapes) + len(body.collisions) for body in robot.bodies)
     for names, problem in (
-        (welded, "are part of the links, or of the ground, that carry them; their names are left out"),
-        (frames, "are left out"),
-        ([element.name for element in system.elements], "are left out"),
-        ([parameter.name for parameter in robot.parameters], "are numbers"),
-        (["q or v"] if system.settings.q or system.settings.v else [], "of the initial state are left out"),
-        (_times(system.settings), "of a run are left out"),
-        ([f"{shapes} shapes"] if shapes else [], "are left out: a table has none"),
+        (welded, "the bodies {} are merged into the links, or the ground, that they are fixed to"),
+        (frames, "the frames {} are left out"),
+        ([element.name for element in system.elements], "the elements {} are left out"),
+        ([parameter.name for parameter in robot.parameters], "the parameters {} are written as numbers"),
+        (["q", "v"] if system.settings.q or system.settings.v else [], "the initial state {} is left out"),
+        (_times(system.settings), "the settings {} are left out"),
+        (
+            [counted(shapes, "shape is", "shapes are")] if shapes else [],
+            "{} left out, because a DH table has no shapes",
+        ),
     ):
         if names:
-            listed = ", ".join(f"'{name}'" for name in names[:5]) + (", ..." if len(names) > 5 else "")
-            problem = f"{listed} {problem}"
-            findings.warn("dropped", 0, f"robot '{robot.name}'", problem, "Write TOML to keep everything.")
+            problem = problem.format(names[0] if "shape" in problem else quoted(names, 5))
+            findings.warn("dropped", 0, f"robot '{robot.name}'", problem, "Write TOML to keep all data.")
     for name in (robot.name, *robot.joint_names, *robot.body_names):
         if any(mark in name for mark in ',"#'):
-            findings.error("name", 0, f"'{name}'", "it has a comma, a quote or a '#', expected none", "Rename it.")
+            problem = "the name has a comma, a quote or a '#', which a DH table cannot contain"
+            findings.error("name", 0, f"'{name}'", problem, "Rename the part.")

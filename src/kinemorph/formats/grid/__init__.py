@@ -1,1 +1,1 @@
-"""Grids of modules in text."""
+"""Grids: text files that show docked modules as cells, seen from above."""

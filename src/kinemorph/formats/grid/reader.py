@@ -1,11 +1,12 @@
-"""Grids of modules in text: what stands where, seen from above (see `model.modules.grids`).
+"""Reads grids: text files that show docked modules as cells, seen from above (see `model.modules.grids`).
 
     ; base: m0
     ; root: fixed
     B>4 B>3 .
     .   B>0 Bv1
 
-Remarks that name one of `SETTINGS` set something, as `[assembly]` of a TOML file does; others have no effect.
+A comment line that begins with one of `SETTINGS` and a colon is a setting, as in `[assembly]` of a TOML file; other
+comments have no effect.
 """
 
 from __future__ import annotations
@@ -30,13 +31,13 @@ _REMARK = re.compile(rf"\s*;\s*({'|'.join(SETTINGS)})\s*:\s*(.*?)\s*")
 
 
 def read(source: Source, options: Options, findings: Findings) -> System | None:
-    """The system of a grid."""
+    """The system of a grid; None, with findings, if it cannot be read."""
     unused_sidecar(options, "a grid", findings)
     try:
         text = source.data.decode("utf-8-sig").replace("\r\n", "\n")
     except UnicodeDecodeError as error:
         line = source.data.count(b"\n", 0, error.start) + 1
-        findings.error("syntax", line, "", "the text is not UTF-8, expected a grid of cells", "Save it as UTF-8.")
+        findings.error("syntax", line, "", "the text is not encoded in UTF-8", "Save the file in UTF-8.")
         return None
     said = _settings(text, findings)
     name = said.get("name") or Path(source.name).stem.strip("<>") or "organism"
@@ -58,12 +59,13 @@ def read(source: Source, options: Options, findings: Findings) -> System | None:
 
 
 def _report(problems: Iterable[Problem], findings: Findings) -> None:
-    """Problems of an assembly as findings."""
+    """Records problems of an assembly as findings on their lines."""
     for problem in problems:
         findings.error("assembly", line_of(problem), "", problem.what, problem.remedy)
 
 
 def _settings(text: str, findings: Findings) -> dict[str, Any]:
+    """The settings in the comments of a grid, by name."""
     found: dict[str, Any] = {}
     for number, line in enumerate(text.splitlines(), start=1):
         match = _REMARK.fullmatch(line)

@@ -1,3 +1,8 @@
-"""MJCF through MuJoCo's own compiler. `files` gathers all that a model names, `compiler` and `child` run MuJoCo in a
-limited process, `reader` makes a robot of what it gives; `writer` with `text`, `parts` and `inertia`.
+"""MJCF, the format of MuJoCo, read through MuJoCo's own compiler.
+
+reader                          reads a file: `files`, then `compiler`, then `model`
+files                           checks and collects all files that a model names
+compiler, child                 run MuJoCo's compiler in a separate process with limits
+model                           makes a System of the compiled model, with `shapes`, `equalities` and `drives`
+writer                          writes a System, with `text`, `parts` and `inertia`
 """

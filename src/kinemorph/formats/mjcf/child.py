@@ -1,10 +1,11 @@
-"""Compiles one MJCF text by MuJoCo, in a process of its own: run as a script, never imported by the package.
+"""Compiles one MJCF text by MuJoCo in a separate process: this file is run as a script, never imported by the package.
 
-MuJoCo can abort, hang or eat memory; then this process goes, and nothing else. It reads a NumPy archive from its
-standard input (the text and the files it names) and writes one to its standard output: arrays of the compiled model, or
-a message. It uses nothing of the package, so that it can run isolated.
+If MuJoCo aborts, hangs or takes too much memory, only this process ends. The script reads a NumPy archive from stdin
+(the text and the files that it names) and writes one to stdout: arrays of the compiled model, or a message. It imports
+nothing of the package, so that it can run in isolated mode.
 
-Arguments: bytes of memory and seconds of processor time it may have, the most bodies, and the folder that holds MuJoCo.
+Arguments: the largest memory [byte], the largest processor time [s], the largest number of bodies, and the folder in
+which MuJoCo is installed.
 """
 
 from __future__ import annotations
@@ -103,11 +104,14 @@ COUNTS = [
     "ngravcomp",
     "nmocap",
 ]
-SMALL = 4000  # corners of a surface that is returned whole
+SMALL = 4000  # vertices: only meshes of at most this size are returned
 
 
 def compiled(text: bytes, files: dict[str, bytes], most: int) -> tuple[dict[str, Any], dict[str, Any]]:
-    """(plain data, arrays) of the compiled model."""
+    """(plain data, arrays) of the compiled model; ({"error": message}, {}) if it cannot be compiled.
+
+    `files` are the contents of files by name; `most` is the largest number of bodies.
+    """
     import mujoco
     import numpy as np
 
@@ -144,24 +148,24 @@ def compiled(text: bytes, files: dict[str, bytes], most: int) -> tuple[dict[str,
 
 
 def confine(memory: int, seconds: int) -> None:
-    """Limits this process, where the platform can."""
+    """Limits memory [byte] and processor time [s] of this process, if the operating system can."""
     try:
         import resource
     except ImportError:
         return
     for kind, limit in (("RLIMIT_AS", memory), ("RLIMIT_CPU", seconds), ("RLIMIT_CORE", 0), ("RLIMIT_FSIZE", 1 << 20)):
         try:
-            resource.setrlimit(getattr(resource, kind), (limit, limit + 1))  # a second later than told, it is killed
+            resource.setrlimit(getattr(resource, kind), (limit, limit + 1))  # SIGXCPU at the limit, SIGKILL 1 s later
         except (ValueError, OSError, AttributeError):
             continue
 
 
 def main(memory: str, seconds: str, most: str, folder: str) -> None:
-    """Reads, compiles, writes."""
+    """Reads the archive from stdin, compiles the model, and writes the archive with the result to stdout."""
     confine(int(memory), int(seconds))
     sys.path.append(folder)
     answer = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # what MuJoCo prints is no answer
+    os.dup2(2, 1)  # messages that MuJoCo prints go to stderr, so that stdout has only the answer
     import numpy as np
 
     with np.load(io.BytesIO(sys.stdin.buffer.read()), allow_pickle=False) as given:

@@ -1,6 +1,6 @@
-"""MuJoCo's compiler at arm's length: a process with limits on time and memory, arrays in and out.
+"""Runs MuJoCo's compiler in a separate process with limits on time and memory, which exchanges arrays with this one.
 
-Whatever happens - a message, an abort, a hang, too much memory - is one finding. Nothing is pickled.
+An error message, an abort, a hang or too much memory gives one finding. Nothing is pickled.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ from kinemorph.formats.limited_process import ask, inherited
 from kinemorph.formats.mjcf import child
 from kinemorph.formats.mjcf.files import Bundle
 
-KEPT = ("PATH", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "TMPDIR", "TEMP", "LANG")  # of the environment
-WALL = 5.0  # times the processor time: how long we wait on a busy computer
+KEPT = ("PATH", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "TMPDIR", "TEMP", "LANG")  # environment variables passed on
+WALL = 5.0  # times the processor time: largest wall-clock time, which is longer on a busy computer
 _LINE = re.compile(r"\n?Element (?:name )?'(?P<name>[^\n]*)'(?:, id -?\d+)?, line (?P<line>-?\d+)\s*$")
 
 
 @dataclass(frozen=True)
 class Compiled:
-    """The compiled model: MuJoCo's arrays by their names, and names, counts and flags."""
+    """A model that MuJoCo has compiled: the arrays of mjModel, which are also attributes, and names, counts, flags."""
 
     arrays: dict[str, Any]
     names: dict[str, list[str]]
     counts: dict[str, int]
-    paths: list[str]  # of meshes: the made-up file name, empty where there is none
+    paths: list[str]  # of meshes: the name of the file in the Bundle, empty if the mesh is not in a file
     name: str
     no_gravity: bool
 
@@ -48,11 +48,11 @@ class Compiled:
 
 
 def compile_bundle(bundle: Bundle, findings: Findings) -> Compiled | None:
-    """The compiled model of a bundle; None, with a finding, where MuJoCo cannot compile it."""
+    """The compiled model of a bundle; None, with a finding, if MuJoCo cannot compile it."""
     spec = find_spec("mujoco")
     if spec is None or spec.origin is None:
         missing = MissingExtraError("mujoco", "mujoco")
-        findings.error("file", 0, "", f"MJCF is read through MuJoCo, and {missing.what}", f"{missing.remedy}.")
+        findings.error("file", 0, "", f"an MJCF file needs MuJoCo, but {missing.what}", f"{missing.remedy}.")
         return None
     answer = _answer(bundle, str(Path(spec.origin).parent.parent), findings)
     if answer is None:
@@ -65,6 +65,10 @@ def compile_bundle(bundle: Bundle, findings: Findings) -> Compiled | None:
 
 
 def _answer(bundle: Bundle, folder: str, findings: Findings) -> tuple[dict[str, Any], dict[str, Any]] | None:
+    """(plain data, arrays) that the process returns; None, with a finding, if it gives no answer.
+
+    `folder` is where MuJoCo is installed.
+    """
     packed = io.BytesIO()
     parts = {"text": bundle.text, **{f"file:{key}": data for key, data in bundle.files.items()}}
     np.savez(packed, **{key: np.frombuffer(data, dtype=np.uint8) for key, data in parts.items()})  # type: ignore[arg-type]
@@ -75,7 +79,8 @@ def _answer(bundle: Bundle, folder: str, findings: Findings) -> tuple[dict[str, 
     try:
         code, output, said = ask(child.__file__, arguments, packed.getvalue(), WALL * seconds, environment)
     except OSError as error:
-        findings.error("file", 0, "", f"MuJoCo cannot be started: {error.strerror}", "Check the installation.")
+        problem = f"the process for MuJoCo cannot be started: {error.strerror}"
+        findings.error("file", 0, "", problem, "Run `kinemorph doctor` to check the installation.")
         return None
     try:
         with np.load(io.BytesIO(output), allow_pickle=False) as archive:
@@ -87,25 +92,26 @@ def _answer(bundle: Bundle, folder: str, findings: Findings) -> tuple[dict[str, 
 
 
 def _gone(code: int | None, said: str, seconds: float, memory: int, findings: Findings) -> None:
-    """Reports why a process gave no answer."""
+    """Reports why the process gave no answer; `code` and `said` are its exit code and its text on stderr."""
     last = " ".join(said.split()[-30:])
     if code is None or code == -getattr(signal, "SIGXCPU", 0):
-        problem, remedy = f"MuJoCo does not compile the model within {seconds:.0f} s", "Make the model smaller."
+        problem = f"MuJoCo takes longer than {seconds:.0f} s to compile the model, the longest time allowed"
+        remedy = "Make the model smaller."
     elif "MemoryError" in said or "bad_alloc" in said or "allocate" in said:
-        problem = f"MuJoCo needs more than {memory / 1024**3:.1f} GiB to compile the model"
+        problem = f"MuJoCo needs more than {memory / 1024**3:.1f} GiB to compile the model, the largest memory allowed"
         remedy = "Make the model smaller."
     else:
         how = f"signal {-code}" if code < 0 else f"code {code}"
-        problem = f"MuJoCo broke down with {how} when it compiled the model{f': {last}' if last else ''}".rstrip(".")
-        remedy = "Remove the newest parts of the model until it compiles."
+        problem = f"MuJoCo ended with {how} when it compiled the model{f': {last}' if last else ''}".rstrip(".")
+        remedy = "Remove parts of the model until it compiles, to find the one that causes this."
     findings.error("file", 0, "", problem, remedy)
 
 
 def _report(message: str, bundle: Bundle, findings: Findings) -> None:
-    """MuJoCo's message as a finding, on the line where its element stands."""
+    """Records an error message of MuJoCo as a finding, on the line of the element that it names."""
     message = message.strip()
     if message.startswith("the compiled model"):
-        findings.error("file", 0, "", message, "Split it, or merge bodies that do not move against each other.")
+        findings.error("file", 0, "", message, "Split the model, or merge bodies that are fixed to each other.")
         return
     found = _LINE.search(message)
     what, file, line, element = message, findings.file, 0, ""
@@ -117,6 +123,6 @@ def _report(message: str, bundle: Bundle, findings: Findings) -> None:
         element = f"'{found['name']}'" if found["name"] else ""
     for prefix in ("XML Error:", "Error:", "Schema violation:"):
         what = what.strip().removeprefix(prefix)
-    problem = f"MuJoCo refuses the model: {' '.join(what.split())}".rstrip(". ")
-    remedy = "Correct it, so that MuJoCo can compile the model."
+    problem = f"MuJoCo cannot compile the model: {' '.join(what.split())}".rstrip(". ")
+    remedy = "Correct this element of the model."
     findings.within(file).error("structure", line, element, problem, remedy)

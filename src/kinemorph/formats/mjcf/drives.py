@@ -1,6 +1,8 @@
-"""Actuators of a compiled MuJoCo model: motors, position and velocity servos on hinges and slides; springs of joints.
+"""Reads actuators and joint springs of a compiled MuJoCo model: motors, position and velocity servos on hinges and
+slides.
 
-force = gain ctrl + bias, effort of the joint = gear force. A motor's gain is part of its gear here.
+In MuJoCo, force = gain * ctrl + bias, and the effort of the joint is gear * force. Here, the gain of a motor is a
+factor of its gear.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ FIXED, AFFINE, NONE = 0, 1, 0  # mjtGain, mjtBias
 
 
 def reflected_inertia(model: Compiled) -> Array:
-    """Rotor inertia of the actuators, seen by each velocity, shape (nv,): armature gear^2."""
+    """The rotor inertia of actuators that each velocity sees, armature * gear^2, shape (nv,)."""
     found = np.zeros(len(model.dof_armature))
     for k in np.flatnonzero(model.actuator_armature):
         j = int(model.actuator_trnid[k][0])
@@ -30,7 +32,7 @@ def reflected_inertia(model: Compiled) -> Array:
 
 
 def add_drives(model: Compiled, reading: Any) -> None:
-    """Declares the actuators; what has no counterpart is named."""
+    """Declares the actuators of a model; warns about those that cannot be expressed."""
     dropped: dict[str, list[str]] = {}
     taken: set[str] = set()
     for k, name in enumerate(model.names["actuator"]):
@@ -48,13 +50,11 @@ def add_drives(model: Compiled, reading: Any) -> None:
     for what, names in dropped.items():
         reading.drop(what, names)
     damped = np.flatnonzero((model.actuator_damping != 0.0) | np.any(model.actuator_dampingpoly != 0.0, axis=1))
-    reading.drop("dampings of actuators", [model.names["actuator"][k] for k in damped])
+    reading.drop("damping of actuators", [model.names["actuator"][k] for k in damped])
 
 
 def add_springs(model: Compiled, reading: Any) -> None:
-    """Declares the springs of hinges and slides; those of balls and free joints, and those that are not linear, are
-    named. A spring is called like its joint.
-    """
+    """Declares the linear springs of hinges and slides, called "<joint> spring"; warns about all other springs."""
     curved = np.any(model.jnt_stiffnesspoly != 0.0, axis=1)
     lost = []
     for j in np.flatnonzero((model.jnt_stiffness != 0.0) | curved):
@@ -69,7 +69,7 @@ def add_springs(model: Compiled, reading: Any) -> None:
 
 
 def _drive(model: Compiled, reading: Any, k: int) -> dict[str, Any] | str:
-    """The data of an actuator, or what kind of it is left out."""
+    """The data of actuator number k; or, if it is left out, a text that names its kind in a warning."""
     j = int(model.actuator_trnid[k][0])
     if int(model.actuator_trntype[k]) not in ON_JOINT:
         return "actuators that do not act on a joint"
@@ -90,7 +90,7 @@ def _drive(model: Compiled, reading: Any, k: int) -> dict[str, Any] | str:
     data: dict[str, Any] = {"joint": reading.joints[j], "gear": gear}
     effort = _even(model.actuator_forcerange[k]) if model.actuator_forcelimited[k] else math.inf
     if effort is None:
-        return "actuators with uneven limits of force"
+        return "actuators with different force limits in both directions"
     if stiffness == 0.0 and damping == 0.0:
         data |= {"gear": gear * gain, "effort": effort / abs(gain)}
     elif stiffness == -gain:
@@ -105,6 +105,6 @@ def _drive(model: Compiled, reading: Any, k: int) -> dict[str, Any] | str:
 
 
 def _even(limits: Array) -> float | None:
-    """A limit to both sides; None where they differ."""
+    """The limit of a force if it is the same in both directions; None if not."""
     lower, upper = limits.tolist()
     return float(upper) if lower == -upper else None

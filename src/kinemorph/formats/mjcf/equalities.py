@@ -1,7 +1,7 @@
-"""Equality constraints of a compiled MuJoCo model: connect and weld close loops, joint couples two joints.
+"""Reads equality constraints of a compiled MuJoCo model: connect and weld close loops, joint couples two joints.
 
-In MuJoCo they are soft springs; here they are exact constraints. A loop is declared from its deeper body to the
-shallower one, so that the tree of joints stays the one of the file.
+In MuJoCo these constraints are soft; here they are exact. The parent of a joint that closes a loop is the body farther
+from the root, so that the tree is that of the file.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ SIMPLE = (2, 3)  # mjtJoint: slide, hinge
 
 
 def add_equalities(model: Compiled, reading: Any) -> None:
-    """Declares loops and couplings; what has no counterpart is named."""
+    """Declares loops and couplings of a model; warns about equalities that cannot be expressed."""
     dropped: dict[str, list[str]] = {}
     leaders: dict[int, int] = {}
     for e, kind in enumerate(model.eq_type.tolist()):
@@ -38,7 +38,9 @@ def add_equalities(model: Compiled, reading: Any) -> None:
 
 
 def _loop(model: Compiled, reading: Any, e: int, kind: int) -> str | None:
-    """Two points, or two frames, that coincide."""
+    """Declares the loop of equality number e: two points, or two frames, that coincide. Returns a text that names the
+    kind of equality if it is left out, else None.
+    """
     one, two = int(model.eq_obj1id[e]), int(model.eq_obj2id[e])
     data = model.eq_data[e].tolist()
     if int(model.eq_objtype[e]) == SITE:
@@ -69,14 +71,18 @@ def _loop(model: Compiled, reading: Any, e: int, kind: int) -> str | None:
 
 
 def _coupling(model: Compiled, reading: Any, e: int, leaders: dict[int, int]) -> str | None:
-    """q1 - ref1 = c0 + c1 (q2 - ref2) + ...: affine couplings only, each joint led once and not in a circle."""
+    """Declares the coupling q1 - ref1 = c0 + c1 (q2 - ref2) of equality number e. Returns a text that names the kind of
+    equality if it is left out: it is not affine, or joint 1 follows another joint already, also in a cycle.
+
+    `leaders` are the joints that are followed, by the joints that follow them; numbers are MuJoCo's.
+    """
     one, two = int(model.eq_obj1id[e]), int(model.eq_obj2id[e])
     c0, c1, *more = model.eq_data[e][:5].tolist()
-    if two < 0:  # held in place: it follows any other joint, by nothing
+    if two < 0:  # a joint that is kept constant: it follows another joint with the factor 0
         c1, more = 0.0, []
         others = [j for j in range(len(reading.joints)) if j not in (one, *leaders) and model.jnt_type[j] in SIMPLE]
         if not others:
-            return "equalities that hold the only joint"
+            return "equalities that lock the only joint"
         two = others[0]
     if any(more):
         return "couplings of joints by polynomials of higher order"
@@ -96,7 +102,7 @@ def _coupling(model: Compiled, reading: Any, e: int, leaders: dict[int, int]) ->
 
 
 def _meet(model: Compiled, one: int, two: int, multiplier: float, offset: float) -> bool:
-    """Whether there is a configuration within the limits of both joints."""
+    """Whether q1 = multiplier q2 + offset is possible within the limits of both joints."""
     if not model.jnt_limited[one]:
         return True
     lower, upper = model.jnt_range[one].tolist()

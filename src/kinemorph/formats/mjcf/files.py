@@ -1,12 +1,12 @@
-"""An MJCF file with all it names, checked and in memory: nothing is left for MuJoCo to look up on a disk.
+"""Collects an MJCF file and all files that it names in memory, so that MuJoCo reads no files.
 
-MuJoCo follows every path in a file, `../` and absolute ones too, when it compiles it. So a file is put together here:
-includes are put in their places, meshes and height fields are read, and each path must lie in the model's folder or in
-a folder that the caller names, after all links are followed. What is handed on is one text in which files have made-up
-names, and the bytes under those names. Between the check and the use nothing can be exchanged.
+MuJoCo would follow every path in a file, also absolute paths and `../`. Therefore the model is put together here:
+included files are inserted, meshes and height fields are read, and each path must be in the folder of the model or in a
+folder that the caller names, after links are followed. The result is one text, in which files have names such as
+`file0.stl`, and the contents of these files. They cannot change between the check and their use.
 
-Textures, skins, cameras' and lights' pictures and custom data do not affect the motion; they are left out of the text.
-In the text every element has a line of its own, so that a line in one of MuJoCo's messages can be traced back.
+Textures, skins, pictures of cameras and lights, and custom data do not affect the motion; they are left out of the
+text. Every element of the text is on a line of its own, so that the line in a message of MuJoCo identifies the element.
 """
 
 from __future__ import annotations
@@ -24,24 +24,24 @@ from kinemorph.formats.sources import Options, Outside, Source, find_file, read_
 from kinemorph.formats.xml_documents import Node, line_of, parse
 from kinemorph.model.input_reader import short
 
-# which of the compiler's folders the files of an element are looked for in
+# the attribute of <compiler> that names the folder for the files of an element
 FOLDERS = {"mesh": "meshdir", "hfield": "meshdir", "flexcomp": "meshdir", "composite": "meshdir", "model": ""}
-ENDINGS = (".stl", ".obj", ".msh", ".png", ".xml", ".mjcf", ".gmsh", ".bin", ".hf", "")  # formats that name no files
-LEFT_OUT = {"texture", "skin", "custom", "layer"}  # elements without a say in the motion
-UNREAD = {  # attributes likewise; and the compiler's folders, once they are followed
+ENDINGS = (".stl", ".obj", ".msh", ".png", ".xml", ".mjcf", ".gmsh", ".bin", ".hf", "")  # of files that name no others
+LEFT_OUT = {"texture", "skin", "custom", "layer"}  # elements that do not affect the motion
+UNREAD = {  # attributes that do not affect the motion; folders of the compiler, which are followed here
     "material": ("texture",),
     "light": ("texture",),
-    "size": ("memory", "njmax", "nconmax", "nstack"),  # room for a simulation in MuJoCo
+    "size": ("memory", "njmax", "nconmax", "nstack"),  # memory for simulations in MuJoCo
     "compiler": ("meshdir", "texturedir", "assetdir", "strippath"),
 }
 PICTURES = ("file", "fileright", "fileleft", "fileup", "filedown", "filefront", "fileback")
 COUNTED = ("replicate", "flexcomp", "composite")  # elements that make copies
-SECTIONS = ("equality", "actuator")  # whose parts are known by the section, all others by their tag
-NAMED = {"mesh", "hfield"}  # elements that are called like their files where they have no name
+SECTIONS = ("equality", "actuator")  # parts in these sections have the section as kind, all others have their tag
+NAMED = {"mesh", "hfield"}  # elements whose default name is the stem of their file
 
 
 class Place(NamedTuple):
-    """Where an element stands: its file, its line there, and the line of the main file that brought it in."""
+    """The place of an element: its file, its line in this file, and the line of the main file that includes it."""
 
     file: str
     line: int
@@ -50,37 +50,38 @@ class Place(NamedTuple):
 
 @dataclass
 class Bundle:
-    """One text with everything it names, by made-up names; `places` has a row for every line of the text."""
+    """One text, and the contents of all files that it names, by their names in the text (`file0.stl`).
+
+    `places` has one entry for every line of the text.
+    """
 
     text: bytes = b""
     files: dict[str, bytes] = field(default_factory=dict)
-    origins: dict[str, tuple[str, str]] = field(default_factory=dict)  # by made-up name: as the model names it, path
+    origins: dict[str, tuple[str, str]] = field(default_factory=dict)  # by name in the text: name in the model, path
     places: list[Place] = field(default_factory=list)
     lines: dict[tuple[str, str], int] = field(default_factory=dict)  # of the main file, by kind of part and name
-    turned: set[str] = field(default_factory=set)  # made-up names of meshes that are moved before all else
-    skins: int = 0
+    turned: set[str] = field(default_factory=set)  # names in the text of meshes with refpos or refquat
+    skins: int = 0  # number of skins, which are left out
 
 
 class _Step(NamedTuple):
-    """An element's beginning, or with `node` None the end of one."""
+    """The beginning of an element; if `node` is None, its end."""
 
     node: Node | None
     tag: str
-    section: str  # the element below <mujoco> in which it stands
+    section: str  # the child of <mujoco> that contains it
     place: Place
 
 
 def gather(source: Source, options: Options, findings: Findings) -> Bundle | None:
-    """The text with all it names; None, with findings, where anything may not be read or is not there."""
+    """The bundle of a model; None, with findings, if a file does not exist or may not be read."""
     root = parse(source, findings)
     if root is None:
         return None
     if root.tag != "mujoco":
-        what = (
-            "a part of a model, made to be included by another file" if root.tag == "mujocoinclude" else "no MJCF model"
-        )
-        problem = f"the outermost element is <{short(str(root.tag))[1:-1]}>, expected <mujoco>: this is {what}"
-        remedy = "Read the file that includes it." if root.tag == "mujocoinclude" else "Choose an MJCF file."
+        what = "only a part of a model, for other files to include" if root.tag == "mujocoinclude" else "no MJCF model"
+        problem = f"the root element is <{short(str(root.tag))[1:-1]}>, expected <mujoco>: this file is {what}"
+        remedy = "Name the file that includes this one." if root.tag == "mujocoinclude" else "Name an MJCF file."
         findings.error("structure", line_of(root), "", problem, remedy)
         return None
     work = _Gathering(source, options, findings)
@@ -89,7 +90,7 @@ def gather(source: Source, options: Options, findings: Findings) -> Bundle | Non
 
 
 class _Gathering:
-    """One model and its sub-models on their way into a Bundle."""
+    """Collects one model and its sub-models in a Bundle."""
 
     def __init__(self, source: Source, options: Options, findings: Findings) -> None:
         self.source, self.findings = source, findings
@@ -100,7 +101,7 @@ class _Gathering:
         self.count, self.bytes, self.elements, self.bodies = 0, len(source.data), 0, 0
 
     def model(self, root: Node, source: Source, *, main: bool) -> bytes:
-        """The text of a model, with its includes in place; sub-models and files go into the bundle."""
+        """The text of a model with its included files inserted. Sub-models and other files are added to the bundle."""
         pending = [(root, source, main, "")]
         text = b""
         while pending:
@@ -122,10 +123,10 @@ class _Gathering:
     # ── includes ──────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _flat(self, root: Node, source: Source) -> list[_Step]:
-        """All elements in order, those of included files in place of the includes."""
+        """The beginnings and ends of all elements in order; includes are replaced by the elements of their files."""
         steps: list[_Step] = []
         included: set[Path] = set()
-        # a walk with a stack of (children to come, what closes after them, file, line of the main file)
+        # depth first, with a stack of (remaining children, tag to close after them, file, line of the main file)
         stack: list[tuple[Iterator[Node], str | None, Source, int]] = [(iter([root]), None, source, 0)]
         tags: list[str] = []
         copies = [1]  # how many times each open element is repeated
@@ -143,14 +144,14 @@ class _Gathering:
             self.elements += 1
             place = Place(at.name, line_of(node), main or line_of(node))
             if self.elements > limits.ELEMENTS or len(tags) > limits.NESTING:
-                what = f"more than {limits.ELEMENTS} elements, or more than {limits.NESTING} inside one another"
-                self._refuse("file", place, "", f"the file and what it includes have {what}", "Split the model.")
+                what = f"more than {limits.ELEMENTS} elements, or elements nested deeper than {limits.NESTING}"
+                self._refuse("file", place, "", f"the file and its includes have {what}", "Split the model.")
                 return []
             times = _copies(node)
             self.bodies += copies[-1] if node.tag == "body" else 0
             if max(self.bodies, copies[-1] * times) > limits.BODIES:
                 what = f"{max(self.bodies, copies[-1] * times)} bodies or copies, expected at most {limits.BODIES}"
-                self._refuse("file", place, f"<{node.tag}>", f"the model asks for {what}", "Write smaller counts.")
+                self._refuse("file", place, f"<{node.tag}>", f"the model has {what}", "Write smaller counts.")
                 return []
             if node.tag == "include":
                 opened = self._included(node, at, source, place, included)
@@ -167,7 +168,10 @@ class _Gathering:
     def _included(
         self, node: Node, at: Source, source: Source, place: Place, included: set[Path]
     ) -> tuple[Node, Source] | None:
-        """The root of an included file: looked for from the main file first, then from the one that names it."""
+        """(root, source) of an included file; None, with a finding, if it cannot be read or was included before.
+
+        Its path is relative to the main file `source`, or else to the file `at` that includes it.
+        """
         name = node.get("file", "")
         path = self._found(name, "include", source, place, quiet=at.folder != source.folder)
         if path is None and at.folder != source.folder and not self.findings.failed:
@@ -176,13 +180,13 @@ class _Gathering:
             return None
         if path in included:
             self._refuse("structure", place, "<include>", f"the file {short(name)} is included already, expected each "
-                         "file once", "Remove one of the two; a file must not include itself.")  # fmt: skip
+                         "file once", "Remove this <include>; a file must not include itself.")  # fmt: skip
             return None
         included.add(path)
         return self._xml(path, place)
 
     def _xml(self, path: Path, place: Place) -> tuple[Node, Source] | None:
-        """A further file of the model, parsed; its own findings bear its name."""
+        """(root, source) of another file of the model; None, with findings about that file, if it cannot be read."""
         inner = self.findings.within(str(path))
         source = read_file(path, inner)
         root = None if source is None else parse(source, inner)
@@ -193,7 +197,10 @@ class _Gathering:
     # ── the text ──────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _written(self, steps: list[_Step], source: Source, main: bool) -> tuple[bytes, list[tuple[str, Path, Place]]]:
-        """The text of all elements that matter, a line each, with made-up file names; and the sub-models found."""
+        """(text, sub-models): all elements that affect the motion, one per line, with the file names of the bundle.
+
+        A sub-model is (name in the bundle, path, place). `main`: this is the model itself, not a sub-model.
+        """
         compiler: dict[str, str] = {}
         for step in steps:
             if step.node is not None and step.tag == "compiler":
@@ -242,13 +249,15 @@ class _Gathering:
         compiler: dict[str, str],
         further: list[tuple[str, Path, Place]],
     ) -> str | None:
-        """The made-up name of a file; its bytes go into the bundle."""
+        """The name in the bundle of the file that an element names; its contents are added to the bundle, or, for a
+        sub-model, its path to `further`. None, with a finding, if it cannot be read.
+        """
         name = _in_folder(attributes["file"], FOLDERS[step.tag], compiler)
         ending = PurePosixPath(name).suffix.lower()
         if ending not in ENDINGS:
             self._refuse("mesh", step.place, f"<{step.tag}>", f"the file {short(name)} has the ending "
                          f"{short(ending)}, expected one of {', '.join(filter(None, ENDINGS))}",
-                         "Convert it.")  # fmt: skip
+                         "Convert the file to one of these formats.")  # fmt: skip
             return None
         path = self._found(name, step.tag, source, step.place)
         if path is None:
@@ -266,7 +275,9 @@ class _Gathering:
         return self.keys[path]
 
     def _pictures(self, step: _Step, source: Source, compiler: dict[str, str]) -> None:
-        """Files of elements that are left out are not read, and need not be there; but they must lie inside."""
+        """Checks the paths of files of an element that is left out. They need not exist, but their folders must be
+        ones that may be read.
+        """
         folder = "texturedir" if step.tag == "texture" else "meshdir"
         for key in PICTURES:
             if step.node is not None and step.node.get(key):
@@ -276,23 +287,25 @@ class _Gathering:
     # ── paths ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _found(self, name: str, tag: str, source: Source, place: Place, *, quiet: bool = False) -> Path | None:
-        """Where a named file lies; None, with a finding, where it does not exist or may not be read.
+        """The path of a file that an element <tag> names; None, with a finding, if it is missing or may not be read.
 
-        `quiet` reports no missing file.
+        `quiet` does not report a missing file.
         """
         try:
             path = find_file(name, source, self.options) if name else None
         except (Outside, OSError, ValueError, RuntimeError):
-            self._refuse("path", place, f"<{tag}>", f"the file {short(name)} lies outside the folders that may be read",
-                         "Move it beside the model, or name its folder in package_dirs (--package-dir).")  # fmt: skip
+            self._refuse("path", place, f"<{tag}>", f"the file {short(name)} is outside the folders that may be read",
+                         "Move it to the folder of the model, or name its folder in package_dirs "
+                         "(--package-dir).")  # fmt: skip
             return None
         if path is None and not quiet:
             rule = "path" if tag in ("include", "model") else "mesh"
-            self._refuse(rule, place, f"<{tag}>", f"the file {short(name)} is not there", "Correct the name, or put "
-                         "the file there: masses may depend on it.")  # fmt: skip
+            self._refuse(rule, place, f"<{tag}>", f"the file {short(name)} does not exist, and masses may depend on "
+                         "it", "Correct the name, or add the file.")  # fmt: skip
         return path
 
     def _counted(self, size: int, place: Place) -> bool:
+        """Counts a file of `size` [byte]; False, with a finding, if there are too many files or bytes."""
         self.count, self.bytes = self.count + 1, self.bytes + size
         if self.count <= limits.INCLUDES and self.bytes <= limits.NAMED_BYTES:
             return True
@@ -301,21 +314,25 @@ class _Gathering:
         return False
 
     def _refuse(self, rule: str, place: Place, element: str, problem: str, remedy: str) -> None:
+        """Records an error at a place."""
         self.findings.within(place.file).error(rule, place.line, element, problem, remedy)
 
 
 def _copies(node: Node) -> int:
-    """How many parts an element asks for by its count; 1 where it has no readable count."""
+    """The number of copies that an element makes by its count; 1 if it has no valid count."""
     if node.tag not in COUNTED:
         return 1
     try:
         return math.prod(max(int(part), 1) for part in node.get("count", "1").split()[:3])
     except ValueError:
-        return 1  # MuJoCo will say so
+        return 1  # MuJoCo reports this
 
 
 def _in_folder(name: str, folder: str, compiler: dict[str, str]) -> str:
-    """A file's name from the model's folder, as MuJoCo's compiler puts it together."""
+    """The path of a file relative to the folder of the model, by the rules of MuJoCo's compiler.
+
+    `folder` is the attribute of <compiler> that applies; `compiler` are the attributes that are given.
+    """
     if compiler.get("strippath") == "true":
         name = PurePosixPath(name.replace("\\", "/")).name
     inside = compiler.get(folder) or compiler.get("assetdir") if folder else ""

@@ -1,4 +1,4 @@
-"""The mass of a body in an MJCF file, with MuJoCo's own conditions on it."""
+"""Writes the mass and inertia of a body in MJCF so that MuJoCo's compiler accepts them."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from kinemorph.formats.xml_documents import Node
 from kinemorph.model.body import Body
 from kinemorph.model.parameter import evaluate, evaluate_all
 
-LEAST = 2e-15  # [kg] and [kg m^2]: MuJoCo refuses 1e-15 and below on what moves
-FLAT = 64.0 * float(np.finfo(float).eps)  # of the moments: what rounding may make of a flat body's
-ROUNDING = 1e-9  # of the moments: a triangle inequality missed by less is missed by rounding
+LEAST = 2e-15  # [kg] and [kg m^2]: MuJoCo gives an error for 1e-15 and less on a body that moves
+FLAT = 64.0 * float(np.finfo(float).eps)  # times the largest moment: rounding error of the moments of a flat body
+ROUNDING = 1e-9  # times the largest moment: a smaller violation of the triangle inequality is a rounding error
 
 
 def write_inertial(node: Node, body: Body, moves: bool, losses: Losses) -> None:
-    """The <inertial> of a body; nothing for a body without mass that stands still on another."""
+    """Writes the <inertial> of a body; nothing for a body without mass that does not move relative to its parent."""
     mass, com, inertia = float(evaluate(body.mass)), evaluate_all(body.com), np.array(evaluate_all(body.inertia))
     if not moves and not mass and not inertia.any():
         return
     if moves and mass < LEAST:
-        losses.add(f"a moving body without mass is written with {LEAST:g} kg, MuJoCo's least", body.name)
+        losses.add(f"moving bodies without mass are written with {LEAST:g} kg, MuJoCo's smallest mass", body.name)
         mass = LEAST
     inertial = etree.SubElement(node, "inertial", pos=numbers(com), mass=number(mass))
     moments, axes = np.diag(inertia), np.eye(3)
@@ -31,13 +31,14 @@ def write_inertial(node: Node, body: Body, moves: bool, losses: Losses) -> None:
     wanted = moments.copy()
     excess = 2.0 * moments.max() - moments.sum()
     if np.any(axes != np.eye(3)) and excess > -FLAT * moments.max():
-        excess += FLAT * moments.max()  # a flat body: MuJoCo computes its moments again, with its own rounding
+        excess += FLAT * moments.max()  # a flat body: MuJoCo computes its moments again, with rounding errors
     if 0.0 < excess <= ROUNDING * moments.max():
         wanted[moments < moments.max()] += excess
     elif excess > 0.0:
-        losses.add("moments of inertia that no real body has are refused by MuJoCo", body.name, "Correct them.")
+        what = "MuJoCo will give an error for moments of inertia that no real body has"
+        losses.add(what, body.name, "Correct the moments of inertia.")
     if moves and wanted.min() < LEAST:
-        losses.add(f"a moment of inertia of 0 is written as {LEAST:g} kg m^2, MuJoCo's least", body.name)
+        losses.add(f"moments of inertia of 0 are written as {LEAST:g} kg m^2, MuJoCo's smallest value", body.name)
         wanted = np.maximum(wanted, LEAST)
     if np.array_equal(axes, np.eye(3)):
         inertial.set("diaginertia", numbers(wanted))

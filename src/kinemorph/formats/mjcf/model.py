@@ -1,4 +1,7 @@
-"""From MuJoCo's compiled model to a System: bodies, joints, frames, and what is left out. See `mjcf` for the rules."""
+"""Makes a System of MuJoCo's compiled model: bodies, joints, frames, and warnings about data that are left out.
+
+`mjcf.reader` describes how coordinates and joints correspond.
+"""
 
 from __future__ import annotations
 
@@ -21,20 +24,21 @@ from kinemorph.formats.mjcf.files import Bundle
 from kinemorph.formats.mjcf.shapes import Geometry
 from kinemorph.model.system import System
 from kinemorph.model.topology import WORLD
+from kinemorph.words import quoted
 
 FREE, BALL, SLIDE, HINGE = range(4)  # mjtJoint
 KINDS = {BALL: "spherical", SLIDE: "prismatic", HINGE: "revolute"}
-FAR = 1e10  # [rad] or [m]: a limit this far is none, where a joint is limited to one side only
-GEOMS_OF_WORLD = "world~geoms"  # the body that bears them
+FAR = 1e10  # [rad] or [m]: a larger limit means none, for a joint that is limited in one direction only
+GEOMS_OF_WORLD = "world~geoms"  # name of the body that gets the geoms of the world
 
 
 def system_of(model: Compiled, bundle: Bundle, findings: Findings) -> System | None:
-    """The system of a compiled model."""
+    """The system of a compiled model; None, with findings, on error."""
     return _Reading(model, bundle, findings).system()
 
 
 class _Reading:
-    """One compiled model on its way into a Blueprint. Lists go by MuJoCo's numbers of bodies and joints."""
+    """Declares the parts of one compiled model in a Blueprint. Lists are indexed by MuJoCo's ids of parts."""
 
     def __init__(self, model: Compiled, bundle: Bundle, findings: Findings) -> None:
         self.model, self.bundle, self.findings = model, bundle, findings
@@ -49,7 +53,7 @@ class _Reading:
         self.geometry = Geometry(model, bundle)
 
     def system(self) -> System | None:
-        """Declares everything; then the checks of the blueprint."""
+        """Declares all parts, and returns the system that the blueprint makes of them."""
         model = self.model
         self._name_joints()
         looks = self.geometry.by_body()
@@ -70,7 +74,7 @@ class _Reading:
     # ── names and lines ───────────────────────────────────────────────────────────────────────────────────────────
 
     def unique(self, name: str) -> str:
-        """A name that no body, joint or frame has yet: with `~2`, `~3` ... where needed."""
+        """The name, with `~2`, `~3` ... added if a body or frame has it already."""
         found, count = name, 1
         while found in self.taken:
             count += 1
@@ -79,19 +83,18 @@ class _Reading:
         return found
 
     def line(self, part: str, name: str) -> int:
-        """The line of the main file where a named part stands; 0 where it has no name."""
+        """The line of the main file on which the part of a kind and name is; 0 if it has no name."""
         return self.bundle.lines.get((part, name), 0)
 
-    def drop(self, what: str, names: Sequence[str], remedy: str = "Add it by hand where it matters.") -> None:
-        """A warning about parts of one kind that are left out."""
+    def drop(self, what: str, names: Sequence[str], remedy: str = "Add them in Python if you need them.") -> None:
+        """Warns about parts that are left out, if `names` is not empty; `what` is their kind, "" an unnamed part."""
         if len(names):
-            told = [f"'{name}'" for name in names if name]
-            listed = ", ".join(told[:4]) + (", ..." if len(told) > 4 else "")
-            problem = f"{what}: {len(names)} left out{f' ({listed})' if told else ''}"
+            named = [name for name in names if name]
+            problem = f"{what}: {len(names)} left out{f' ({quoted(named, 4)})' if named else ''}"
             self.findings.warn("dropped", 0, "", problem, remedy)
 
     def _name_joints(self) -> None:
-        """Joints have names of their own, apart from bodies."""
+        """Gives every joint a unique name; joints without a name are called after their body."""
         taken: set[str] = set()
         for i, body in enumerate(self.bodies):
             first, count = int(self.model.body_jntadr[i]), int(self.model.body_jntnum[i])
@@ -106,7 +109,7 @@ class _Reading:
         self.joint_names = taken
 
     def new_joint(self, name: str) -> str:
-        """A name that no joint has yet."""
+        """The name, with `~2`, `~3` ... added if a joint has it already."""
         found, number = name, 1
         while found in self.joint_names:
             number += 1
@@ -117,6 +120,7 @@ class _Reading:
     # ── bodies and joints ─────────────────────────────────────────────────────────────────────────────────────────
 
     def _body(self, name: str, i: int, looks: tuple[Any, Any]) -> None:
+        """Declares body number i; `looks` are its shapes and collision shapes."""
         model = self.model
         shapes, collisions = looks
         line = self.line("body", model.names["body"][i])
@@ -136,11 +140,12 @@ class _Reading:
         )
 
     def _joint(self, name: str, kind: str, parent: str, child: str, line: int, **data: Any) -> None:
+        """Declares a joint of the tree, and stores the depth of its child."""
         self.depth[child] = self.depth[parent] + 1
         self.blueprint.joint(line, name, kind, parent, child, **data)
 
     def _with_joints(self, i: int, looks: tuple[Any, Any]) -> None:
-        """A body with the joints that carry it; where there are several, a chain of bodies without mass."""
+        """Declares body number i and the joints that move it; several joints become a chain with massless bodies."""
         model = self.model
         name, parent = self.bodies[i], self.bodies[int(model.body_parentid[i])]
         first, count = int(model.body_jntadr[i]), int(model.body_jntnum[i])
@@ -159,13 +164,16 @@ class _Reading:
             parent, before = child, IDENTITY
 
     def _between(self, body: str, joint: str) -> str:
-        """A body without mass between two joints of one body."""
+        """Declares a massless body between two joints of one body, and returns its name."""
         name = self.unique(f"{body}~{joint}")
         self.blueprint.body(self.line("body", body), name)
         return name
 
     def _single(self, j: int, parent: str, child: str, before: Pose) -> None:
-        """A hinge, slide or ball. The reference is part of the placement, so that q is qpos."""
+        """Declares joint number j, a hinge, slide or ball. `before` is the pose of the child at qpos0.
+
+        The reference coordinate `ref` is part of the placement, so that q equals qpos.
+        """
         model = self.model
         kind = int(model.jnt_type[j])
         q, v, nv = int(model.jnt_qposadr[j]), int(model.jnt_dofadr[j]), 3 if kind == BALL else 1
@@ -198,6 +206,7 @@ class _Reading:
         )
 
     def _losses(self, v: int, nv: int) -> dict[str, list[float]]:
+        """Armature, damping and friction of the `nv` velocities from index v."""
         model, part = self.model, slice(v, v + nv)
         return {
             "armature": self.armature[part].tolist(),
@@ -206,7 +215,7 @@ class _Reading:
         }
 
     def _free(self, j: int, body: str, parent: str) -> None:
-        """A free joint; with armature, three slides along the world's axes and a ball."""
+        """Declares a free joint; if it has armature, as three slides along the world's axes and a ball."""
         v, name = int(self.model.jnt_dofadr[j]), self.joints[j]
         line, losses = self.line("joint", name), self._losses(v, 6)
         if not any(losses["armature"]):
@@ -221,6 +230,7 @@ class _Reading:
         self._joint(name, "spherical", parent, body, line, **rest)
 
     def _sites(self) -> None:
+        """Declares a frame for every site."""
         model = self.model
         for k, name in enumerate(model.names["site"]):
             placement = Pose(quat_to_rotation(model.site_quat[k].tolist()), tuple(model.site_pos[k].tolist()))
@@ -228,7 +238,7 @@ class _Reading:
             self.blueprint.frame(self.line("site", name), self.unique(name or f"site{k}"), body, placement=placement)
 
     def _start(self) -> None:
-        """qpos0 is where a run starts, where that is not the neutral configuration."""
+        """Makes qpos0 the initial configuration, unless it is the neutral one."""
         model = self.model
         neutral = np.zeros(len(model.qpos0))
         for kind, q in zip(model.jnt_type.tolist(), model.jnt_qposadr.tolist(), strict=True):
@@ -237,32 +247,35 @@ class _Reading:
         if np.all(np.isfinite(model.qpos0)) and np.any(model.qpos0 != neutral):
             self.blueprint.settings = replace(self.blueprint.settings, q=tuple(model.qpos0.tolist()))
 
-    # ── what is left out ──────────────────────────────────────────────────────────────────────────────────────────
+    # ── data that are left out ────────────────────────────────────────────────────────────────────────────────────
 
     def _left_out(self) -> None:
+        """Warns about all parts of the model that cannot be expressed."""
         model, counts, joints = self.model, self.model.counts, self.joints
         cones = (model.jnt_type == BALL) & (model.jnt_limited != 0)
         self.drop("limits of ball joints", [joints[j] for j in np.flatnonzero(cones)])
         uneven = (model.jnt_actfrclimited != 0) & (model.jnt_actfrcrange.sum(axis=1) != 0.0)
-        self.drop("smaller sides of uneven effort limits of joints", [joints[j] for j in np.flatnonzero(uneven)])
+        what = "smaller ones of two effort limits that differ with the direction"
+        self.drop(what, [joints[j] for j in np.flatnonzero(uneven)])
         self.drop("damping that is not linear", [""] * int(np.count_nonzero(np.any(model.dof_dampingpoly, axis=1))))
         self.drop("tendons", model.names["tendon"])
         self.drop("sensors", model.names["sensor"])
-        self.drop("keyframes", model.names["key"], "Start from them by settings: qpos0 is taken.")
+        self.drop("keyframes", model.names["key"], "Give the initial state in the settings; it is qpos0 otherwise.")
         mocap = [self.bodies[i] for i in np.flatnonzero(model.body_mocapid >= 0)]
-        self.drop("motions of mocap bodies", mocap, "They stand where the file puts them.")
+        self.drop("motions of mocap bodies", mocap, "Expect these bodies to stay where the file puts them.")
         lifted = [self.bodies[i] for i in np.flatnonzero(model.body_gravcomp)]
-        self.drop("compensations of gravity", lifted)
+        self.drop("gravity compensations of bodies", lifted)
         if model.wind[3] or model.wind[4]:
-            self.drop("forces of the fluid (density, viscosity)", [""])
+            self.drop("fluid forces (density, viscosity)", [""])
         for what, key in (
-            ("deformable bodies (flex), but for the bodies at their nodes", "nflex"),
+            ("deformable bodies (flex), except the bodies at their nodes", "nflex"),
             ("contact pairs", "npair"),
-            ("exclusions of contact", "nexclude"),
+            ("contact exclusions", "nexclude"),
             ("plugins", "nplugin"),
         ):
             self.drop(what, [""] * counts[key])
-        self.drop("skins", [""] * self.bundle.skins, "They are only seen.")
+        self.drop("skins", [""] * self.bundle.skins, "Expect the same motion: skins are only drawn.")
         for what, names in self.geometry.left_out.items():
-            floor = "Give what touches it elements.Contact." if what == "plane" else "Add it by hand where it matters."
-            self.drop(f"geoms of type {what}", names, floor)
+            floor = "Add elements.Contact to the bodies that touch the plane."
+            remedy = {"remedy": floor} if what == "plane" else {}
+            self.drop(f"geoms of type {what}", names, **remedy)

@@ -1,4 +1,4 @@
-"""The parts on the bodies of an MJCF file: geoms, equalities, drives."""
+"""Writes geoms, equalities and actuators of an MJCF file."""
 
 from __future__ import annotations
 
@@ -19,9 +19,10 @@ from kinemorph.model.parameter import evaluate, evaluate_all
 from kinemorph.model.robot import Robot
 from kinemorph.model.shapes import Box, Capsule, Cylinder, Mesh, MeshFile, Shape, Sphere
 from kinemorph.model.system import System
+from kinemorph.words import counted
 
 READABLE = (".stl", ".obj", ".msh")
-APART = 0.1  # [m] between the two points on the axis that make a hinge
+APART = 0.1  # [m], distance of the two points on an axis that are connected to make a hinge
 SIZES: dict[type[Any], tuple[str, Callable[[Any], Sequence[float]]]] = {
     Box: ("box", lambda shape: [0.5 * x for x in evaluate_all(shape.size)]),
     Sphere: ("sphere", lambda shape: [evaluate(shape.radius)]),
@@ -29,11 +30,15 @@ SIZES: dict[type[Any], tuple[str, Callable[[Any], Sequence[float]]]] = {
     Cylinder: ("cylinder", lambda shape: [evaluate(shape.radius), 0.5 * evaluate(shape.length)]),
 }
 
-# ── looks ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── geoms ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def write_looks(robot: Robot, nodes: Mapping[str, Node], asset: Node, path: Path, losses: Losses) -> None:
-    """Geoms: shapes that are shown and touch in group 0, only shown in group 1, only touching in group 3."""
+    """Writes shapes as geoms: group 0 for those that are both drawn and used for collisions, group 1 for those that
+    are only drawn, group 3 for those that are only used for collisions.
+
+    `nodes` are the XML elements of bodies by name; `path` is where the file will be written.
+    """
     meshes: dict[Shape, str] = {}
     away = []
     for body in robot.bodies:
@@ -45,7 +50,8 @@ def write_looks(robot: Robot, nodes: Mapping[str, Node], asset: Node, path: Path
             if node is None:
                 kind = f"{type(shape).__name__}"
                 if isinstance(shape, MeshFile):
-                    kind = f"mesh {os.path.splitext(shape.path)[1].lower()}" if shape.path else "mesh that is not there"
+                    ending = os.path.splitext(shape.path)[1].lower()
+                    kind = f"mesh with the ending '{ending}'" if shape.path else "mesh whose file is missing"
                 losses.add(f"shapes of kind {kind} are left out", body.name)
                 continue
             if isinstance(shape, MeshFile) and _from(path, shape).startswith("../"):
@@ -57,8 +63,8 @@ def write_looks(robot: Robot, nodes: Mapping[str, Node], asset: Node, path: Path
             node.set("group", "0" if seen and touches else "1" if seen else "3")
             node.set("rgba", numbers((*shape.color, 1.0)[:4]))
     if away:
-        problem = f"meshes such as {away[0]!r} lie outside the folder of this file ({len(away)} in all)"
-        remedy = "Write it where they are, or name their folder in package_dirs (--package-dir) when you load it."
+        problem = f"{counted(len(away), 'mesh is', 'meshes are')} outside the folder of this file, such as {away[0]!r}"
+        remedy = "Write the file into the folder of the meshes, or load it with package_dirs (--package-dir)."
         losses.findings.warn("mesh", 0, "", problem, remedy)
 
 
@@ -68,6 +74,7 @@ def _from(path: Path, shape: MeshFile) -> str:
 
 
 def _geom(shape: Shape, body: Node, asset: Node, meshes: dict[Shape, str], path: Path) -> Node | None:
+    """The <geom> of a shape in a body; None if MuJoCo has no such shape. Meshes are added to `asset` once."""
     row = SIZES.get(type(shape))
     if row is not None:
         return etree.SubElement(body, "geom", type=row[0], size=numbers(row[1](shape)))
@@ -92,7 +99,10 @@ def _geom(shape: Shape, body: Node, asset: Node, meshes: dict[Shape, str], path:
 def write_equalities(
     system: System, nodes: Mapping[str, Node], equality: Node, q0: Sequence[float], losses: Losses
 ) -> None:
-    """Loops between sites, which need not coincide at the start; couplings of joints; helical joints."""
+    """Writes loops as equalities between sites, and couplings and helical joints as equalities of joints.
+
+    Sites need not coincide in the initial configuration q0 (nq,).
+    """
     robot = system.robot
     for loop in robot.loops:
         _loop(loop, nodes, equality, losses)
@@ -101,25 +111,28 @@ def write_equalities(
         multiplier, offset = evaluate(coupling.multiplier), evaluate(coupling.offset)
         constant = offset + multiplier * lead - follow
         _couple(equality, coupling.joint, coupling.leader, constant, multiplier)
-        losses.add("couplings are soft in MuJoCo", coupling.joint)
+        losses.add("couplings are soft constraints in MuJoCo", coupling.joint)
     for joint in robot.joints:
         if joint.kind == "helical":
             _couple(equality, f"{joint.name}.travel", joint.name, 0.0, evaluate(joint.pitch))
-            losses.add("a helical joint is a hinge and a slide, coupled softly", joint.name)
+            losses.add("helical joints are written as a hinge and a slide with a soft coupling", joint.name)
 
 
 def _couple(equality: Node, joint: str, leader: str, constant: float, multiplier: float) -> None:
+    """Writes the equality by which `joint` follows `leader`, both relative to their references."""
     polynomial = numbers((constant, multiplier, 0.0, 0.0, 0.0))
     etree.SubElement(equality, "joint", joint1=joint, joint2=leader, polycoef=polynomial)
 
 
 def _loop(loop: Joint, nodes: Mapping[str, Node], equality: Node, losses: Losses) -> None:
-    """A ball or a weld as it is; a hinge as two points on its axis."""
+    """Writes a joint that closes a loop: spherical as connect, fixed as weld, revolute as two connected points on its
+    axis. Other kinds are left out, with a warning.
+    """
     offsets = {"spherical": (0.0,), "fixed": (0.0,), "revolute": (0.0, APART)}.get(loop.kind)
     if offsets is None:
-        losses.add(f"loops that close by a {loop.kind} joint are left out", loop.name)
+        losses.add(f"loops that a {loop.kind} joint closes are left out", loop.name)
         return
-    losses.add("loops are soft in MuJoCo", loop.name)
+    losses.add("loops are soft constraints in MuJoCo", loop.name)
     for index, offset in enumerate(offsets):
         name = loop.name if index == 0 else f"{loop.name}~{index + 1}"
         shift = translation(tuple(offset * x for x in loop.axis))
@@ -130,15 +143,15 @@ def _loop(loop: Joint, nodes: Mapping[str, Node], equality: Node, losses: Losses
         etree.SubElement(equality, kind, name=name, site1=f"{name}~a", site2=f"{name}~b")
 
 
-# ── drives ────────────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── actuators ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def write_drives(system: System, actuator: Node, losses: Losses) -> None:
-    """Motors and servos of joints with one coordinate."""
+    """Writes motors and servos of joints with one coordinate; other elements are left out, with a warning."""
     simple = {joint.name for joint in system.robot.joints if joint.kind in ("revolute", "prismatic", "helical")}
     for element in system.elements:
         if isinstance(element, TorsionSpring) and evaluate(element.damping) == 0.0 and element.joint in simple:
-            continue  # a part of its joint
+            continue  # it is written as an attribute of its joint
         if not isinstance(element, Actuator) or element.joint not in simple:
             losses.add(f"elements of kind {type(element).__name__} are left out", element.name)
             continue
@@ -151,9 +164,9 @@ def write_drives(system: System, actuator: Node, losses: Losses) -> None:
         if math.isfinite(element.lower) and math.isfinite(element.upper):
             data["ctrlrange"] = numbers((element.lower, element.upper))
         elif math.isfinite(element.lower) or math.isfinite(element.upper):
-            losses.add("input limits of one side are left out", element.name)
+            losses.add("input limits in one direction only are left out", element.name)
         if math.isfinite(element.effort):
             data["forcerange"] = numbers((-element.effort, element.effort))
         if element.inertia:
-            losses.add("rotor inertia of drives is left out", element.name, "Give it to the joint as armature.")
+            losses.add("rotor inertias of actuators are left out", element.name, "Give them to the joints as armature.")
         etree.SubElement(actuator, tag, **data)

@@ -1,16 +1,17 @@
-"""MJCF, the format of MuJoCo: compiled by MuJoCo itself, in a process of its own, after our own check of its paths.
+"""Reads MJCF, the format of MuJoCo. MuJoCo compiles the file in a separate process, after its paths are checked.
 
-Defaults, classes, frames, replicates, inertias from geoms, meshes: MuJoCo's compiler knows what a file means, so what
-is read is its compiled model. q equals MuJoCo's qpos, number by number:
+MuJoCo's compiler applies defaults, classes, frames, replicates and meshes, and computes inertias from geoms. Its
+compiled model is then read. q equals MuJoCo's qpos, number by number:
 
     T_parent_body = T_body J_1(q) J_2(q) ...
+
     slide  J = Trans(axis (q - q0))         hinge  J = Trans(p) Rot(axis, q - q0) Trans(-p)
 
-with q0 the `ref` of the joint. A body with several joints becomes a chain: between two joints stands a body without
-mass called `body~joint`. Free joints are absolute, as in qpos; their v is a body twist here and not MuJoCo's mixture.
-A free joint with armature is a chain too, of three slides and a ball: MuJoCo's armature acts along the world's axes.
-
-What has no counterpart is named in a warning, once for every kind, with the number of parts that are left out.
+where q0 is the `ref` of the joint and p its `pos`. A body with several joints becomes a chain of bodies: between two
+joints is a massless body called `body~joint`. Coordinates of free joints are relative to the world, as in qpos; their
+velocity here is a twist in the body frame, while MuJoCo has the linear velocity in the world frame. A free joint with
+armature becomes a chain of three slides and a ball, because MuJoCo's armature acts along the world's axes. Parts that
+cannot be expressed give one warning for every kind, with the number of parts that are left out.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from kinemorph.model.system import System
 
 
 def read(source: Source, options: Options, findings: Findings) -> System | None:
-    """The system of an MJCF file."""
+    """The system of an MJCF file; None, with findings, if it cannot be read."""
     bundle = gather(source, options, findings)
     if bundle is None:
         return None
@@ -32,7 +33,7 @@ def read(source: Source, options: Options, findings: Findings) -> System | None:
     if compiled is None:
         return None
     if options.base is not None:
-        problem = f"base is {options.base!r}, but an MJCF file says itself how its bodies hang on the world"
-        findings.warn("dropped", 0, "", problem, "Write a <freejoint/> into the body, or remove it.")
+        problem = f"base is {options.base!r}, but has no effect: an MJCF file itself defines how bodies join the world"
+        findings.warn("dropped", 0, "", problem, "Add a <freejoint/> to the body, or remove it.")
     unused_sidecar(options, "an MJCF file", findings)
     return system_of(compiled, bundle, findings)

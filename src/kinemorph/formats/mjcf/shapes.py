@@ -1,7 +1,7 @@
-"""Geoms of a compiled MuJoCo model as shapes: what touches are collisions, what is seen are shapes.
+"""Reads geoms of a compiled MuJoCo model as shapes to draw, collision shapes, or both.
 
-A geom that takes part in contacts (contype or conaffinity) is a collision shape; one in the groups 0 to 2, which
-MuJoCo shows, is a shape to draw, and so is every geom that touches nothing.
+A geom that takes part in contacts (contype or conaffinity) is a collision shape. A geom in the groups 0 to 2, which
+MuJoCo shows, is a shape to draw, and so is every geom without contacts.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ SOLIDS: dict[int, Callable[[Sequence[float], Pose, Color], Shape]] = {
 WITHOUT = {0: "plane", 1: "hfield", 4: "ellipsoid", MESH: "mesh (large, and not in a file of its own)", 8: "sdf"}
 READABLE = (".stl", ".obj")
 SHOWN = 2  # the last group that MuJoCo shows
-DEFAULT_COLOR = (0.5, 0.5, 0.5, 1.0)  # of a geom that leaves it to its material
+DEFAULT_COLOR = (0.5, 0.5, 0.5, 1.0)  # a geom with this color has the color of its material
 
 Looks = tuple[tuple[Shape, ...], tuple[Shape, ...]]
 
 
 class Geometry:
-    """The shapes of all bodies; `left_out` lists the geoms that are none, by type."""
+    """The shapes of all bodies. `left_out` are the names of geoms that cannot be expressed as shapes, by type."""
 
     def __init__(self, model: Compiled, bundle: Bundle) -> None:
         self.model, self.bundle = model, bundle
         self.left_out: dict[str, list[str]] = {}
 
     def by_body(self) -> dict[int, Looks]:
-        """(shapes, collisions) by MuJoCo's number of the body."""
+        """(shapes, collision shapes) of bodies, by MuJoCo's id of the body."""
         model = self.model
         shapes: dict[int, list[Shape]] = {}
         collisions: dict[int, list[Shape]] = {}
@@ -54,6 +54,7 @@ class Geometry:
         return {body: (tuple(shapes.get(body, ())), tuple(collisions.get(body, ()))) for body in {*shapes, *collisions}}
 
     def _shape(self, k: int) -> Shape | None:
+        """The shape of geom number k; None if it cannot be expressed."""
         model = self.model
         placement = Pose(quat_to_rotation(model.geom_quat[k].tolist()), tuple(model.geom_pos[k].tolist()))
         kind, color = int(model.geom_type[k]), self._color(k)
@@ -62,6 +63,7 @@ class Geometry:
         return self._mesh(int(model.geom_dataid[k]), placement, color) if kind == MESH else None
 
     def _color(self, k: int) -> Color:
+        """The color of geom number k, or of its material."""
         model = self.model
         color, material = tuple(model.geom_rgba[k].tolist()), int(model.geom_matid[k])
         if color == DEFAULT_COLOR and material >= 0:
@@ -69,7 +71,10 @@ class Geometry:
         return tuple(min(max(round(part, 6), 0.0), 1.0) if part == part else 1.0 for part in color)
 
     def _mesh(self, mesh: int, placement: Pose, color: Color) -> Shape | None:
-        """A mesh by its file. MuJoCo has moved it to its center of mass and turned it to its principal axes."""
+        """The mesh number `mesh`, if possible by its file; None if it is large and its format cannot be read.
+
+        MuJoCo moves a mesh to its center of mass and rotates it to its principal axes; for a file this is undone.
+        """
         model = self.model
         name, path = self.bundle.origins.get(model.paths[mesh], ("", ""))
         moved = Pose(quat_to_rotation(model.mesh_quat[mesh].tolist()), tuple(model.mesh_pos[mesh].tolist()))

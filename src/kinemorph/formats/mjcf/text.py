@@ -1,4 +1,4 @@
-"""Numbers, poses and warnings of an MJCF file that is being written."""
+"""Writes numbers and poses of an MJCF file, and collects warnings about data that are left out."""
 
 from __future__ import annotations
 
@@ -7,21 +7,22 @@ from collections.abc import Iterable
 from kinemorph.algebra.groups import IDENTITY, Pose, rotation_to_quat
 from kinemorph.formats.findings import Findings
 from kinemorph.formats.xml_documents import Node
+from kinemorph.words import quoted
 
 
 def number(x: float) -> str:
-    """A number that reads back to the last bit; whole numbers without a point."""
+    """A number as text that is read back without rounding; whole numbers have no decimal point."""
     x = float(x) + 0.0
     return str(int(x)) if x.is_integer() and abs(x) < 1e15 else repr(x)
 
 
 def numbers(values: Iterable[float]) -> str:
-    """Numbers with spaces between."""
+    """Numbers as text, separated by spaces."""
     return " ".join(number(x) for x in values)
 
 
 def place(node: Node, pose: Pose) -> None:
-    """Writes the pose of a part, where it is not its parent's frame."""
+    """Writes `pos` and `quat` of a node, each unless it is that of the identity."""
     if any(pose.p):
         node.set("pos", numbers(pose.p))
     if pose.R != IDENTITY.R:
@@ -29,18 +30,17 @@ def place(node: Node, pose: Pose) -> None:
 
 
 class Losses:
-    """Data that MJCF cannot express, by kind; reported at the end, once for each kind."""
+    """Collects data that MJCF cannot express, and reports them once for each kind."""
 
     def __init__(self, findings: Findings) -> None:
         self.findings = findings
         self.found: dict[tuple[str, str], list[str]] = {}
 
-    def add(self, what: str, name: str, remedy: str = "Keep it in a TOML file.") -> None:
-        """Records a part that is left out, or not expressed exactly."""
+    def add(self, what: str, name: str, remedy: str = "Save the model as TOML, too, to keep all data.") -> None:
+        """Records that `what` applies to the part `name`, which is left out or not expressed exactly."""
         self.found.setdefault((what, remedy), []).append(name)
 
-    def tell(self) -> None:
-        """The warnings."""
+    def report(self) -> None:
+        """Records one warning for each kind, with the number and names of parts."""
         for (what, remedy), names in self.found.items():
-            listed = ", ".join(f"'{name}'" for name in names[:4]) + (", ..." if len(names) > 4 else "")
-            self.findings.warn("dropped", 0, "", f"{what} ({len(names)}: {listed})", remedy)
+            self.findings.warn("dropped", 0, "", f"{what} ({len(names)}: {quoted(names, 4)})", remedy)

@@ -1,14 +1,16 @@
-"""MJCF from a System: bodies in one another, joints as MuJoCo has them, loops and couplings as equalities.
+"""Writes a System as MJCF: nested bodies with MuJoCo's joints, loops and couplings as equalities.
 
     T_parent_body = b_1 M_1(q_1) b_2 M_2(q_2) ... e,      M_k(q) = M_k(q0) M_k(q - q0)
 
-A MuJoCo body may carry several joints, each stated in the body's own frame. So a body without mass that only passes
-motion on is no body in the file: its joint goes to the next body, and the constant poses b and e are folded into the
-pose of that body and the axes of its joints. Kinds that MuJoCo lacks are stacks of hinges and slides. The start of a
-run is the reference (`ref`) of hinges and slides.
+Here M_k is the motion of joint k, q0 the initial configuration, and b_k and e are constant poses. A MuJoCo body may
+have several joints, all given in the body's frame. Therefore a massless body between two joints is not written: its
+joint becomes a further joint of the next body, and b and e become part of the pose of that body and the axes of its
+joints.
+Kinds of joints that MuJoCo does not have are written as several hinges and slides. The initial configuration is the
+reference (`ref`) of hinges and slides.
 
-MuJoCo wants more than 1e-15 kg and kg m^2 on everything that moves, and its equalities are soft; where that matters, a
-warning says what was written. Parameters are written as their nominal numbers.
+MuJoCo requires more than 1e-15 kg and kg m^2 for bodies that move, and its equalities are soft. Where this changes the
+model, a warning says what is written. Parameters are written as their nominal values.
 """
 
 from __future__ import annotations
@@ -38,14 +40,16 @@ from kinemorph.model.robot import Robot
 from kinemorph.model.system import Settings, System
 from kinemorph.model.topology import WORLD
 
-FAR = 1e10  # [rad] or [m]: stands for no limit where only the other side has one
-MOST = 6  # degrees of freedom in a body
+FAR = 1e10  # [rad] or [m]: written instead of infinity if a joint is limited in one direction only
+MOST = 6  # largest number of degrees of freedom of a MuJoCo body
 DOF = {"ball": 3, "free": 6}
 AXES = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 
 
 class Step(NamedTuple):
-    """One MuJoCo joint: hinge, slide, ball or free; the joint it comes from, and which of its velocities it has."""
+    """One MuJoCo joint (hinge, slide, ball or free), the joint of the robot that it is a part of, and the indices v of
+    the velocities of that joint that it has. q0 is its reference.
+    """
 
     name: str
     kind: str
@@ -56,7 +60,7 @@ class Step(NamedTuple):
 
     @property
     def start(self) -> Pose:
-        """M(q0) of a hinge or slide."""
+        """The motion M(q0) of a hinge or slide at its reference; the identity for other joints."""
         if self.kind == "hinge" and self.q0:
             return turn(rotation(self.axis, self.q0))
         if self.kind == "slide" and self.q0:
@@ -65,20 +69,20 @@ class Step(NamedTuple):
 
 
 def write(system: System, path: Path, findings: Findings) -> tuple[Path, ...]:
-    """Writes the file whole or not at all."""
+    """Writes a system as MJCF and returns the path; nothing, with a finding, if the file cannot be written."""
     text = mjcf_text(system, path, findings)
     return (path,) if write_text(path, text, findings) else ()
 
 
 def mjcf_text(system: System, path: Path, findings: Findings) -> str:
-    """The text of the file; `path` is where it will stand, so that meshes can be named from there."""
+    """The MJCF text of a system; `path` is where it will be written, because paths of meshes are relative to it."""
     root = _Writing(system, path, findings).document()
     etree.indent(root)
     return str(etree.tostring(root, encoding="unicode")) + "\n"
 
 
 class _Writing:
-    """One system on its way into an XML tree."""
+    """Writes one system into an XML tree."""
 
     def __init__(self, system: System, path: Path, findings: Findings) -> None:
         self.system, self.robot, self.path = system, system.robot, path
@@ -116,7 +120,7 @@ class _Writing:
     # ── chains of joints ──────────────────────────────────────────────────────────────────────────────────────────
 
     def _chains(self) -> dict[str, list[Joint]]:
-        """For every body of the file: the joints it carries, those of bodies that only pass motion on included."""
+        """The joints of every body that is written, by its name; they include joints of massless bodies between."""
         robot, passing = self.robot, _passing_on(self.robot)
         chains: dict[str, list[Joint]] = {}
         used: set[str] = set()
@@ -131,14 +135,14 @@ class _Writing:
         return chains
 
     def _stackable(self, joints: Sequence[Joint]) -> bool:
-        """Whether one MuJoCo body can carry these joints."""
+        """Whether one MuJoCo body can have these joints."""
         kinds = [step.kind for joint in joints for step in self._steps(joint)]
         if sum(DOF.get(kind, 1) for kind in kinds) > MOST or ("free" in kinds and len(kinds) > 1):
             return False
         return "ball" not in kinds or not {"hinge", "ball"} & set(kinds[kinds.index("ball") + 1 :])
 
     def _steps(self, joint: Joint) -> list[Step]:
-        """A joint as MuJoCo's joints, in the order of its motion."""
+        """The MuJoCo joints that make up a joint, from parent to child."""
         name, q0 = joint.name, self.q0[self.robot.q_slice(joint.name)]
 
         def step(suffix: str, kind: str, axis: tuple[float, ...], start: float, *v: int) -> Step:
@@ -176,9 +180,9 @@ class _Writing:
     # ── bodies ────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _body(self, body: Body, chain: Sequence[Joint]) -> None:
-        """A body with its joints; a second one inside where a ball's axes are not the body's."""
+        """Writes a body with the joints `chain`; with a second body inside if the axes of a ball are not the body's."""
         steps: list[Step] = []
-        between: list[Pose] = []  # constant poses before each step, at the start
+        between: list[Pose] = []  # constant poses before each step, at the initial configuration
         rest = IDENTITY
         for joint in chain:
             rest = compose(rest, evaluate_all(joint.placement))
@@ -194,7 +198,7 @@ class _Writing:
         inner = IDENTITY
         for step, pose in zip(steps, after, strict=False):
             if (step.kind == "ball" and pose.R != IDENTITY.R) or (step.kind == "free" and pose != IDENTITY):
-                inner = pose  # the outer body has the ball's own frame
+                inner = pose  # the outer body has the frame of the ball
         after = [compose(pose, inverse(inner)) for pose in after] if inner is not IDENTITY else after
         at = compose(between[0], after[0]) if steps else rest
         if steps and steps[0].kind == "free":
@@ -211,7 +215,7 @@ class _Writing:
         self.nodes[body.name] = node
 
     def _joint(self, body: Node, step: Step, frame: Pose) -> None:
-        """One MuJoCo joint; `frame` is its frame in the body's."""
+        """Writes one MuJoCo joint; `frame` is the pose of its frame in the body's frame."""
         joint, node = step.joint, etree.SubElement(body, "joint", name=step.name, type=step.kind)
         if step.kind in ("hinge", "slide"):
             axis = np.array(frame.R) @ np.array(step.axis)
@@ -226,19 +230,19 @@ class _Writing:
         else:
             for key in ("velocity", "effort"):
                 if any(math.isfinite(getattr(joint, key)[k]) for k in step.v):
-                    self.losses.add(f"limits of {key} of {step.kind} joints are left out", joint.name)
+                    self.losses.add(f"{key} limits of {step.kind} joints are left out", joint.name)
         for key, word in (("damping", "damping"), ("friction", "frictionloss"), ("armature", "armature")):
             values = [float(evaluate(getattr(joint, key)[k])) for k in step.v]
             if len(set(values)) > 1:
-                self.losses.add(f"{key} that differs from axis to axis is written as its mean", joint.name)
+                self.losses.add(f"{key} that differs between axes is written as its mean", joint.name)
             if any(values):
                 node.set(word, number(values[0] if len(set(values)) == 1 else sum(values) / len(values)))
         body_axes = {"free": (0, 1, 2), "planar": (0, 1)}.get(joint.kind, ())
         if any(k in body_axes and evaluate(joint.armature[k]) for k in step.v):
-            self.losses.add("armature along the body's axes is written along fixed ones, as MuJoCo has it", joint.name)
+            self.losses.add("armature along the body's axes acts along the world's axes in MuJoCo", joint.name)
 
     def _spring(self, node: Node, step: Step) -> None:
-        """The spring of a joint, where one has no damper."""
+        """Writes the first spring of a joint, if it has no damping."""
         springs = [e for e in self.system.elements if isinstance(e, TorsionSpring) and e.joint == step.name]
         for spring in springs[:1]:
             if evaluate(spring.damping) == 0.0:
@@ -246,18 +250,19 @@ class _Writing:
                 node.set("springref", number(float(evaluate(spring.rest))))
 
     def _limits(self, node: Node, joint: Joint, k: int) -> None:
+        """Writes the limits of velocity number k of a joint."""
         lower, upper = joint.lower[k], joint.upper[k]
         if math.isfinite(lower) or math.isfinite(upper):
             node.set("range", numbers((max(lower, -FAR), min(upper, FAR))))
         if math.isfinite(joint.effort[k]):
             node.set("actuatorfrcrange", numbers((-joint.effort[k], joint.effort[k])))
         if math.isfinite(joint.velocity[k]):
-            self.losses.add("limits of velocity are left out", joint.name)
+            self.losses.add("velocity limits are left out", joint.name)
 
-    # ── the start, and what is left out ───────────────────────────────────────────────────────────────────────────
+    # ── the initial state, and data that are left out ─────────────────────────────────────────────────────────────
 
     def _start(self) -> None:
-        """A keyframe where `ref` cannot say it all: balls that are turned, and velocities."""
+        """Writes a keyframe if `ref` cannot express the initial state: if balls are rotated, or velocities not zero."""
         robot, q = self.robot, []
         turned = any(self.v0)
         for joint in robot.joints:
@@ -270,36 +275,40 @@ class _Writing:
             key: dict[str, Any] = {"name": "start", "qpos": numbers(q)}
             etree.SubElement(etree.SubElement(self.root, "keyframe"), "key", **key)
         if any(self.v0):
-            self.losses.add("the velocities at the start are left out", robot.name)
+            self.losses.add("initial velocities are left out", robot.name)
 
     def _in_order(self) -> bool:
-        """Whether MuJoCo's coordinates come in our order: it goes down one branch after the other."""
+        """Whether MuJoCo has coordinates in the order of the robot; MuJoCo's order is depth first."""
         theirs = [node.get("name") for node in self.nodes[WORLD].iter("joint")]
         return theirs == [step.name for joint in self.robot.joints for step in self._steps(joint)]
 
     def _left_out(self) -> None:
+        """Records all remaining data that MJCF cannot express, and reports the warnings."""
         robot, losses = self.robot, self.losses
         if not self._in_order():
-            losses.add(
-                "coordinates come in another order, branch by branch", robot.name, "Address coordinates by their names."
-            )
+            what = "coordinates have another order in MuJoCo, depth first"
+            losses.add(what, robot.name, "Address coordinates by their names.")
         for joint in robot.joints:
             steps = self._steps(joint)
             if joint.kind == "planar" or (joint.kind == "free" and len(steps) > 1):
-                what = f"a {joint.kind} joint is a stack of simple ones, whose velocities are along the parent's axes"
+                what = (
+                    f"{joint.kind} joints are written as several simple joints, with velocities along the parent's axes"
+                )
                 losses.add(what, joint.name)
         usual = Settings()
         if (self.system.settings.duration, self.system.settings.sample) != (usual.duration, usual.sample):
-            losses.add("duration and sample of a run are left out", robot.name)
+            losses.add("the settings duration and sample are left out", robot.name)
         if self.system.settings.loops != usual.loops:
-            losses.add("how a run keeps loops is left out", robot.name)
+            losses.add("the setting loops is left out", robot.name)
         for parameter in robot.parameters:
-            losses.add("parameters are written as their nominal numbers", parameter.name)
-        losses.tell()
+            losses.add("parameters are written as their nominal values", parameter.name)
+        losses.report()
 
 
 def _passing_on(robot: Robot) -> set[str]:
-    """Bodies without mass, looks, frames or loops that carry exactly one other: they only pass motion on."""
+    """The names of bodies without mass, shapes, frames and loops that have exactly one child: they need not be
+    written.
+    """
     carried = Counter(joint.parent for joint in robot.joints)
     named = {frame.body for frame in robot.frames}
     named |= {end for loop in robot.loops for end in (loop.parent, loop.child)}

@@ -1,1 +1,12 @@
-"""SDF: models, nested and included, whose poses may be relative to any frame. `reader`, and its parts."""
+"""SDF, the format of Gazebo: models may be nested and included, and poses may be relative to any frame.
+
+reader        reads a file, with the other files of this folder
+files         finds and parses the files that are included
+models        opens nested and included models
+frames        computes poses and finds the body of each frame
+links, solids, joints, couplings        read the parts of models
+tree          chooses the root of each group of links and the direction of joints
+assembly      declares bodies, joints and frames
+parts         warns about elements that are left out
+values        reads numbers, switches and poses
+"""

@@ -1,6 +1,7 @@
-"""Bodies, joints and frames of the models that were opened, declared for the builder.
+"""Declares bodies, joints and frames of all models in a blueprint.
 
-Links of static models hang on the world one by one. What hangs on nothing is free; it starts where the file puts it.
+Each link of a static model is fixed to the world. A link without a parent joint gets a free joint; its initial pose is
+that of the file.
 """
 
 from __future__ import annotations
@@ -32,12 +33,12 @@ from kinemorph.model.elements import TorsionSpring
 from kinemorph.model.system import System
 from kinemorph.model.topology import WORLD
 
-GRAVITY = (0.0, 0.0, -9.8)  # of a <world> that says none
+GRAVITY = (0.0, 0.0, -9.8)  # [m/s^2], SDF's default for a <world> without <gravity>
 NOTHING = Inertia(0.0, ORIGIN, NO_INERTIA)
 
 
 class Assembly:
-    """Makes bodies, joints and frames of the models that were opened."""
+    """Makes a system of all models of a file."""
 
     def __init__(self, models: Models, options: Options, findings: Findings, frames: Frames, tally: Tally) -> None:
         self.models, self.options, self.findings = models, options, findings
@@ -46,10 +47,11 @@ class Assembly:
         self.alone = f"{models.top[0]}::" if len(models.top) == 1 and not shared else ""
 
     def name(self, key: str) -> str:
-        """The name of a part, without that of the only model."""
+        """The name of a part in the robot: its key `model::part`, without the model if there is only one."""
         return (key.removeprefix(self.alone) if self.alone else key).removesuffix(NAMESAKE)
 
     def system(self, top: Node, has_world: bool) -> System | None:
+        """The system of all models in `top`, which is <world> or <sdf>; None, with findings, on error."""
         frames, links, joints = (
             self.frames,
             Links(self.frames, self.options, self.tally),
@@ -69,7 +71,8 @@ class Assembly:
             for index, node in enumerate(model.node.iterchildren("joint")):
                 joint_key = model.joint_keys.get(index)
                 if joint_key is not None and static:
-                    what, remedy = "a joint of a static model does not move", "Remove it, or let the model move."
+                    what = "a joint of a static model has no effect"
+                    remedy = "Remove the joint, or write <static>false</static>."
                     self.tally.add(model.file.values.at(node, model.element), "dropped", what, remedy)
                 elif joint_key is not None:
                     joints.read(node, model, joint_key)
@@ -99,7 +102,7 @@ class Assembly:
                 following.offset,
             )
         self._declare_frames(blueprint)
-        self._tell_assumed(bodies, moving)
+        self._warn_of_assumed(bodies, moving)
         import_module("kinemorph.formats.toml.sidecar").extend(
             blueprint, self.models.main.source, self.options, self.findings
         )
@@ -107,25 +110,31 @@ class Assembly:
         return None if system is None else _started(system, starts)
 
     def _stray(self, node: Node, model: Model) -> None:
-        problem = f"it stands in <{model.node.tag}>, expected it in a <model>"
-        model.file.values.at(node, f"link '{node.get('name', '')}'").error("structure", problem, "Put it into a model.")
+        """Reports a link that is not in a model."""
+        problem = f"the link is in <{model.node.tag}>, expected it in a <model>"
+        remedy = "Move the link into a <model>."
+        model.file.values.at(node, f"link '{node.get('name', '')}'").error("structure", problem, remedy)
 
     def _title(self, top: Node, has_world: bool) -> str:
+        """The name of the robot: that of the only model, of the world, or of the file."""
         if len(self.models.top) == 1:
             return self.models.top[0]
         return (top.get("name") if has_world else "") or Path(self.models.main.source.name).stem or "models"
 
     def _gravity(self, world: Node) -> tuple[float, ...]:
+        """The gravity of a <world> [m/s^2], shape (3,)."""
         values = self.models.main.values
         if world.find("gravity") is None:
-            problem = f"<gravity> is missing: SDF's default {GRAVITY} is taken"
-            values.at(world, f"world '{world.get('name', '')}'").warn("assumed", problem, "Write it out.")
+            problem = f"<gravity> is missing: SDF's default {GRAVITY} is used"
+            values.at(world, f"world '{world.get('name', '')}'").warn("assumed", problem, "Write <gravity>.")
         return values.vector(world, "gravity", "world", GRAVITY)
 
     # ── declaring ─────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _grounded(self, connections: list[Connection], still: set[str]) -> list[Connection]:
-        """Joints with links of static models as the world; one between two static links is left out."""
+        """The joints, with the world in place of parents that belong to static models. A child in a static model is an
+        error.
+        """
         grounded = []
         for connection in connections:
             joint = connection.joint
@@ -134,8 +143,8 @@ class Assembly:
                 joint = replace(joint, parent=WORLD, placement=T)
             if joint.child in still:
                 entry = self.frames.entries[joint.name]
-                problem = "its child belongs to a static model, expected a link that moves"
-                entry.error("structure", problem, "Swap parent and child, or let the model move.")
+                problem = "its child belongs to a static model, expected a link that can move"
+                entry.error("structure", problem, "Exchange parent and child, or write <static>false</static>.")
                 continue
             if joint.parent == WORLD and joint.kind == "fixed" and self.options.base == "free":
                 joint = replace(joint, kind="free")
@@ -145,7 +154,7 @@ class Assembly:
     def _declare_bodies(
         self, blueprint: Blueprint, bodies: dict[str, tuple[LinkParts, int, Model, Node]], moving: set[str]
     ) -> None:
-        """Declares all links. A link that does not move and has no mass data needs none."""
+        """Declares all links as bodies. A link without mass data that does not move has no mass."""
         for key, (parts, line, _, node) in bodies.items():
             inertia = parts.inertia if key in moving or node.find("inertial") is not None else NOTHING
             blueprint.body(
@@ -166,7 +175,9 @@ class Assembly:
         roots: list[str],
         kind: str,
     ) -> dict[str, Pose]:
-        """Joints to the world of links without a parent joint; returns the initial poses of the free ones."""
+        """Declares joints between the world and links without a parent joint: fixed for links `still` of static models,
+        `kind` for `roots`. Returns the initial poses of free joints by name.
+        """
         starts = {}
         hanging = set(roots)
         for key, (_, line, _, _) in bodies.items():
@@ -180,6 +191,7 @@ class Assembly:
         return starts
 
     def _declare_joints(self, blueprint: Blueprint, connections: list[Connection]) -> None:
+        """Declares joints and their springs."""
         for connection in connections:
             joint = connection.joint
             data = {key: getattr(joint, key) for key in PER_COORDINATE} if joint.kind not in ("free", "fixed") else {}
@@ -202,6 +214,7 @@ class Assembly:
                 blueprint.element(connection.line, TorsionSpring(f"{name} spring", name, *connection.spring))
 
     def _declare_frames(self, blueprint: Blueprint) -> None:
+        """Declares a frame for every <frame>."""
         for model in self.models.opened:
             for node in model.node.iterchildren("frame"):
                 key = model.scope.key(node.get("name", ""))
@@ -211,10 +224,11 @@ class Assembly:
                     placement = self.frames.between(body, key)
                     blueprint.frame(model.file.line_of(node), self.name(key), on, placement=placement)
 
-    def _tell_assumed(self, bodies: dict[str, tuple[LinkParts, int, Model, Node]], moving: set[str]) -> None:
+    def _warn_of_assumed(self, bodies: dict[str, tuple[LinkParts, int, Model, Node]], moving: set[str]) -> None:
+        """Warns about links that move and have SDF's default of mass or inertia."""
         for key, (parts, _, model, node) in bodies.items():
             if parts.assumed and key in moving:
-                what = "mass or inertia is missing: SDF's defaults of 1 kg and 1 kg m^2 are taken"
+                what = "mass or inertia is missing: SDF's defaults of 1 kg and 1 kg m^2 are used"
                 remedy = "Write <inertial> with mass and inertia."
                 element = f"link '{self.name(key)}'"
                 self.tally.add(model.file.values.at(node, element), "assumed", what, remedy)
@@ -224,7 +238,7 @@ PER_COORDINATE = ("lower", "upper", "velocity", "effort", "damping", "friction",
 
 
 def _welded(connections: Sequence[Connection], links: set[str]) -> set[str]:
-    """These links, and all links that fixed joints connect to them."""
+    """The given links, and all links that fixed joints connect to them."""
     below: dict[str, list[str]] = {}
     for connection in connections:
         if connection.joint.kind == "fixed":
@@ -239,10 +253,10 @@ def _welded(connections: Sequence[Connection], links: set[str]) -> set[str]:
 
 
 def _started(system: System, starts: dict[str, Pose]) -> System:
-    """The system with its free roots where the file puts them."""
+    """The system with the initial poses of free joints in its settings, unless a sidecar gives the initial state."""
     q = neutral(system.robot)
     for name, pose in starts.items():
         q[system.robot.q_slice(name)] = (*pose.p, *rotation_to_quat(pose.R))
-    if system.settings.q or np.array_equal(q, neutral(system.robot)):  # a sidecar may say otherwise
+    if system.settings.q or np.array_equal(q, neutral(system.robot)):
         return system
     return replace(system, settings=replace(system.settings, q=tuple(q.tolist())))

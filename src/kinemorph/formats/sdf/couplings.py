@@ -1,4 +1,4 @@
-"""Joints of SDF that follow others: mimic, and gearboxes, which keep the angles of two hinges in a ratio."""
+"""Reads joints of SDF that follow others: mimic joints, and gearboxes, which keep a ratio between two hinges."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SIMPLE = ("revolute", "prismatic", "helical")
 
 @dataclass(frozen=True)
 class Following:
-    """A joint that follows another: q = multiplier * q[leader] + offset. Names are keys."""
+    """A joint that follows another: q[joint] = multiplier * q[leader] + offset. Both names are keys of frames."""
 
     line: int
     joint: str
@@ -26,7 +26,7 @@ class Following:
 
 
 class Couplings:
-    """Turns the mimics and gearboxes of `joints` into `followings`, with a warning where that is not possible."""
+    """Makes `followings` of the mimics and gearboxes of `joints`, with a warning for each that cannot be expressed."""
 
     def __init__(self, joints: Joints) -> None:
         self.joints, self.frames, self.tally = joints, joints.frames, joints.tally
@@ -43,7 +43,7 @@ class Couplings:
             self._gearbox(*gearbox)
 
     def _mimic(self, node: Node, model: Model, key: str) -> None:
-        """q = multiplier (q[leader] - reference) + offset."""
+        """Adds the coupling q = multiplier (q[leader] - reference) + offset of a <mimic> in the joint `key`."""
         values, entry = model.file.values, self.frames.entries[key]
         name = values.word(node, "joint", entry.element)
         leader = self.frames.find(model.scope, name) if name else None
@@ -52,8 +52,8 @@ class Couplings:
                 self.frames.unknown(entry, "<mimic> joint", name)
             return
         if leader not in self._simple or key not in self._simple:
-            what = "<mimic> between joints with several axes cannot be expressed"
-            remedy = "Split the joints into simple ones."
+            what = "<mimic> between joints with several axes has no effect"
+            remedy = "Replace the joints by joints with one axis."
             self.tally.add(values.at(node, entry.element), "dropped", what, remedy)
             return
         factor = values.value(node, "multiplier", entry.element, 1.0)
@@ -62,7 +62,9 @@ class Couplings:
         self.followings.append(Following(model.file.line_of(node), key, leader, factor, offset - factor * shift))
 
     def _gearbox(self, node: Node, model: Model, key: str) -> None:
-        """theta_2 = -ratio theta_1: angles of the child and of the parent against the reference body."""
+        """Adds the coupling theta_2 = -ratio theta_1 of a gearbox joint `key`, where theta_1 and theta_2 are the angles
+        of its parent and child relative to the reference body.
+        """
         entry, values = self.frames.entries[key], model.file.values
         element, ends = entry.element, self.joints.ends(node, model, entry)
         name = values.text(node, "gearbox_reference_body", element)
@@ -78,8 +80,11 @@ class Couplings:
             for link, tag in zip(ends, ("axis", "axis2"), strict=True)
         )
         if first is None or second is None:
-            what = "a gearbox whose reference body has no hinge to parent and child along its axes cannot be expressed"
-            remedy = "Expect the two to turn freely."
+            what = (
+                "a gearbox needs hinges along its axes between its reference body and its parent and child, which are "
+                "missing: it has no effect"
+            )
+            remedy = "Add the hinges, or expect both links to turn freely."
             self.tally.add(values.at(node, element), "dropped", what, remedy)
             return
         (leader, sign1), (follower, sign2) = first, second
@@ -87,7 +92,9 @@ class Couplings:
         self.followings.append(Following(model.file.line_of(node), follower, leader, factor, 0.0))
 
     def _hinge(self, base: str | None, link: str, axis: Axis, gearbox: str) -> tuple[str, float] | None:
-        """The hinge between two links along an axis of the gearbox's frame, and the sign of its angle there."""
+        """(key, sign) of the hinge between the links `base` and `link` along an axis of the gearbox; None if there is
+        none. The sign is -1 if the angle of the hinge counts against the axis.
+        """
         for joint in self._hinges.get(frozenset((base, link)), ()):
             along = dot(matvec(self.frames.between(gearbox, joint.name).R, joint.axis), axis)
             if abs(abs(along) - 1.0) < 1e-6:

@@ -1,7 +1,7 @@
-"""Files of SDF: the one that is read, and those that it includes, found and parsed once.
+"""Finds and parses SDF files that are included, each once.
 
-A URI names an SDF file, or a folder with model.config or model.sdf. Files are confined to the folders that may be read,
-and limited in number and in bytes together.
+A URI names an SDF file, or a folder with model.config or model.sdf. Files must be in the folders that may be read.
+Their number and their total size are limited.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ OLDEST, NEWEST = (1, 4), (1, 12)
 
 @dataclass(frozen=True)
 class File:
-    """An SDF file that is being read. `line` is that of the <include> in the main file; 0 in the main file itself."""
+    """An SDF file. `line` is the line of the main file whose <include> leads to it; 0 for the main file itself."""
 
     source: Source
     values: SdfValues
@@ -33,20 +33,21 @@ class File:
 
     @property
     def real(self) -> str:
-        """Where the file lies, links followed."""
+        """The path of the file after links are followed."""
         return str(Path(self.source.name).resolve())
 
     @property
     def findings(self) -> Findings:
+        """The findings about this file."""
         return self.values.findings
 
     def line_of(self, node: Node) -> int:
-        """The line in the main file that leads to an element."""
+        """The line of an element in the main file, or of the <include> that leads to it."""
         return self.line or line_of(node)
 
 
 class Includes:
-    """Finds and parses the files that <include> names. `full`: a limit is exceeded, which is reported once."""
+    """Finds and parses the files that <include> names. `full` says whether a limit is exceeded."""
 
     def __init__(self, main: File, options: Options) -> None:
         self.main, self.options, self.full = main, options, False
@@ -54,17 +55,18 @@ class Includes:
         self._bytes, self._count = limits.FILE_SIZE, 0
 
     def overflow(self, what: str, remedy: str) -> None:
-        """Reports, once, that a limit is exceeded."""
+        """Reports that a limit is exceeded, only once per model."""
         if not self.full:
             self.main.findings.error("file", 0, "", what, remedy)
         self.full = True
 
     def follow(self, node: Node, file: File) -> tuple[File, Node] | None:
-        """The file that an <include> in `file` leads to, and its root; None, with a finding, where it leads nowhere."""
+        """(file, root) that an <include> in `file` names; None, with a finding, if it cannot be read."""
         uri = file.values.text(node, "uri", "include")
         self._count += 1
         if self._count > limits.INCLUDES:
-            self.overflow(f"more than {limits.INCLUDES} includes are followed", "Write models out, or leave some.")
+            problem = f"the model has more includes than {limits.INCLUDES}, the largest number allowed"
+            self.overflow(problem, "Include fewer models.")
         if not uri or self.full:
             return None
         element, line = f"include '{short(uri)[1:-1]}'", line_of(node)
@@ -72,20 +74,20 @@ class Includes:
         if path is None:
             return None
         if str(path) in (*file.above, file.real):
-            problem = "the file includes itself, expected files without a ring"
-            file.findings.error("structure", line, element, problem, "Remove it.")
+            problem = "the file includes itself, directly or through other files"
+            file.findings.error("structure", line, element, problem, "Remove this <include>.")
             return None
         document = self._document(path)
         if document is None:
             problem = "the included file cannot be read, expected SDF"
-            file.findings.error("file", line, element, problem, "Correct that file first.")
+            file.findings.error("file", line, element, problem, "Correct the included file first.")
             return None
         source, root = document
         values = SdfValues(self.main.findings.within(source.name))
         return File(source, values, version_of(root, values), (*file.above, file.real), file.line_of(node)), root
 
     def _located(self, uri: str, file: File, element: str, line: int) -> Path | None:
-        """The file that a URI means: the file itself, or the model in a folder."""
+        """The path of the file that a URI names, directly or by its folder; None, with a finding, if there is none."""
         folder = uri.rstrip("/")
         try:
             if uri.lower().endswith((".sdf", ".world", ".urdf", ".xml")):
@@ -93,18 +95,20 @@ class Includes:
             else:
                 found = self._listed(folder, file) or find_file(f"{folder}/model.sdf", file.source, self.options)
         except (Outside, OSError, ValueError):
-            problem = f"the path {short(uri)} leads out of the folders that may be read, or cannot be followed"
-            remedy = "Copy the model beside this file, or name its folder as a package folder."
+            problem = f"the path {short(uri)} is outside the folders that may be read, or not valid"
+            remedy = "Copy the model to the folder of this file, or name its folder in package_dirs (--package-dir)."
             file.findings.error("path", line, element, problem, remedy)
             return None
         if found is None:
-            problem = f"no model is found under {short(uri)}, expected an SDF file or a folder with model.sdf"
-            remedy = "Correct the path, or name the folder that holds it as a package folder."
+            problem = f"no model is found at {short(uri)}, expected an SDF file or a folder with model.sdf"
+            remedy = "Correct the path, or name the folder that contains it in package_dirs (--package-dir)."
             file.findings.error("file", line, element, problem, remedy)
         return found
 
     def _listed(self, folder: str, file: File) -> Path | None:
-        """The file that model.config in a folder lists for the newest version; None where there is no such list."""
+        """The path of the file that model.config in a folder names for the newest version of SDF; None if there is
+        none.
+        """
         path = find_file(f"{folder}/model.config", file.source, self.options)
         document = None if path is None else self._document(path)
         nodes = [] if document is None else document[1].findall("sdf")
@@ -113,13 +117,14 @@ class Includes:
         return find_file(f"{folder}/{name}", file.source, self.options) if name else None
 
     def _document(self, path: Path) -> tuple[Source, Node] | None:
-        """A file and its root, parsed once; None, with findings of that file, where it cannot be."""
+        """(source, root) of a file, which is parsed once; None, with findings about that file, if it cannot be read."""
         if path not in self._documents:
             findings = self.main.findings.within(str(path))
             source = read_file(path, findings)
             self._bytes -= 0 if source is None else len(source.data)
             if self._bytes < 0:
-                self.overflow(f"included files have more than {limits.FILE_SIZE} bytes together", "Include less.")
+                problem = f"included files have more than {limits.FILE_SIZE} bytes together, the largest size allowed"
+                self.overflow(problem, "Include fewer or smaller files.")
                 source = None
             root = None if source is None else parse(source, findings)
             self._documents[path] = None if source is None or root is None else (source, root)
@@ -127,7 +132,7 @@ class Includes:
 
 
 def version_of(root: Node, values: SdfValues) -> Version:
-    """The version of SDF that a file is written in; findings where it is missing or not known here."""
+    """The SDF version of a file, as (1, 9); with a finding if it is missing, too old, or newer than this reader."""
     text = root.get("version")
     if text is None:
         values.missing(root, "version", "sdf", "a version such as 1.9")
@@ -142,12 +147,13 @@ def version_of(root: Node, values: SdfValues) -> Version:
         values.at(root, "sdf").error("structure", problem, "Convert the file to a newer version of SDF.")
     elif version > NEWEST:
         problem = (
-            f"the version is {text}, expected at most {NEWEST[0]}.{NEWEST[1]}: what is new in it is not known here"
+            f"the version is {text}, expected at most {NEWEST[0]}.{NEWEST[1]}: features of newer versions are not read"
         )
-        values.at(root, "sdf").warn("unknown", problem, "Compare poses and masses with another reader.")
+        values.at(root, "sdf").warn("unknown", problem, "Compare poses and masses with another program.")
     return version
 
 
 def _numbers(text: str) -> Version:
+    """The version in a text; (0, 0) if it is none."""
     found = re.fullmatch(r"\s*(\d{1,3})\.(\d{1,3})(\.\d{1,3})?\s*", text)
     return (int(found[1]), int(found[2])) if found else (0, 0)

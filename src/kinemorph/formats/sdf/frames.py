@@ -1,15 +1,17 @@
-"""Frames of SDF: links, joints, models and frames proper, placed against each other by name, in any order.
+"""Computes the poses of SDF frames: of links, joints, models and <frame>s, which are relative to each other by name.
 
-A pose is relative to a named frame, and a frame moves with the one it is attached to. Both are pointers; they are
-followed without recursion, rings are found, and every name is looked up in the scope (model or world) that holds it:
+A pose is relative to a named frame, and a frame moves with the frame that it is attached to. These references are
+followed without recursion, cycles are reported, and every name is looked up in its scope, the model or world that
+contains it:
 
     relative_to, if not given:   link, nested model -> the frame of its model     joint -> its child
-                                 frame -> what it is attached to                   model -> the world
+                                 frame -> the frame that it is attached to         model -> the world
     attached_to, if not given:   frame -> the frame of its model                   joint -> its child
                                  model -> its canonical link, static model -> the world
 
-A model with a placement frame is placed so that this frame within it lies at the model's pose. Poses are kept relative
-to the model that owns a frame, so models that lie far out lose no digits. Source: sdformat.org, "Pose frame semantics".
+A model with a placement frame is placed so that this frame inside it is at the model's pose. Poses are stored relative
+to the model that contains the frame, so that models far from the origin lose no digits. Source: sdformat.org, "Pose
+frame semantics".
 """
 
 from __future__ import annotations
@@ -23,15 +25,17 @@ from kinemorph.model.input_reader import short
 from kinemorph.model.topology import WORLD
 from kinemorph.words import did_you_mean
 
-DUST = 4.5e-16  # what products of rotations leave where an exact one has a zero: two roundings
+DUST = 4.5e-16  # two rounding errors: what a product of rotations has instead of an exact zero
 
-NAMED = "\0"  # marks an `attached_to` that is still a name
-PENDING = ""  # an `attached_to` that is not set: a model without links
+NAMED = "\0"  # begins an `attached_to` that is a name, and not yet a key
+PENDING = ""  # an `attached_to` that is not known yet: of a model without links
 
 
 @dataclass(frozen=True)
 class Scope:
-    """Where names are looked up: they stand for `prefix::name`. `home` is the key of the frame called __model__."""
+    """A model or world in which names are looked up: the key of a name is `prefix::name`. `home` is the key of the
+    frame of this model, which is called __model__.
+    """
 
     prefix: str
     home: str
@@ -43,50 +47,56 @@ class Scope:
 
 @dataclass
 class Entry:
-    """One frame: its pose against `relative_to`, and what it moves with. `owner` is the frame of its model."""
+    """One frame: its pose relative to `relative_to`, and the frame `attached_to` that it moves with.
+
+    `owner` is the key of the frame of its model.
+    """
 
     owner: str
-    scope: Scope  # where its references are looked up
+    scope: Scope  # in which names are looked up
     pose: Pose
-    relative_to: str  # a name; empty for `default`
+    relative_to: str  # a name; `default` is used if it is empty
     default: str  # a key
-    attached_to: str | None  # a key or a name; None: it is a body itself
+    attached_to: str | None  # a key, or NAMED and a name; None for a link, which is a body itself
     line: int
     element: str
     findings: Findings
-    placement: str = ""  # the frame inside that the pose is about, for models
-    inside: Scope | None = None  # the scope of a model, where `placement` and its canonical link are looked up
-    attribute: str = "attached_to"  # what messages call the reference to what it moves with
+    placement: str = ""  # for a model: the name of its placement frame
+    inside: Scope | None = None  # for a model: its own scope, in which placement frame and canonical link are looked up
+    attribute: str = "attached_to"  # the attribute or element that gives `attached_to`, for messages
 
     def error(self, rule: str, problem: str, remedy: str) -> None:
-        """Records what is wrong with this frame."""
+        """Records an error about this frame."""
         self.findings.error(rule, self.line, self.element, problem, remedy)
 
 
 class Frames:
-    """All frames of a file and of those it includes, by key. Declare, then `settle`, then ask."""
+    """All frames of a file and of the files that it includes, by key.
+
+    Call `declare` for all frames, then `attach` and `settle`, then `between` and `body`.
+    """
 
     def __init__(self) -> None:
         self.entries: dict[str, Entry] = {}
         self._local: dict[str, Pose] = {}  # in the owner's frame
-        self._targets: dict[str, str] = {}  # key of what the pose is relative to
+        self._targets: dict[str, str] = {}  # keys of the frames that poses are relative to
         self._placements: dict[str, str] = {}
         self._bodies: dict[str, str | None] = {}
 
     def declare(self, key: str, entry: Entry) -> bool:
-        """Keeps a frame; False, with a finding, where the name is taken in its scope."""
+        """Adds a frame; False, with a finding, if its name is used already in its scope."""
         known = self.entries.get(key)
         if known is not None:
-            problem = (
-                f"{known.element} on line {known.line} has this name already, expected names that differ in a model"
-            )
+            problem = f"{known.element} on line {known.line} has this name already, expected different names in a model"
             entry.error("name", problem, "Rename one of the two.")
             return False
         self.entries[key] = entry
         return True
 
     def find(self, scope: Scope, name: str, *, world: bool = False) -> str | None:
-        """The key that a name stands for in a scope; None where there is none. `world`: the world may be named."""
+        """The key of the frame that a name means in a scope; None if there is none. `world`: whether "world" is
+        allowed inside a model.
+        """
         if name == "__model__":
             return scope.home if scope.home != WORLD else None
         if name == WORLD:
@@ -97,21 +107,22 @@ class Frames:
         return None
 
     def unknown(self, entry: Entry, what: str, name: str) -> None:
-        """Reports a name that does not exist."""
+        """Reports that a frame refers to a name that does not exist; `what` is the attribute that names it."""
         start = f"{entry.scope.prefix}::" if entry.scope.prefix else ""
         near = [key.removeprefix(start) for key in self.entries if key.startswith(start)] if self._few(entry) else []
         remedy = did_you_mean(name[:100], near[:1000]).strip()
-        problem = f"{what} names {short(name)}, expected a link, joint, frame or model of this scope"
-        entry.error("name", problem, remedy or "Declare it, or correct the name.")
+        problem = f"{what} is {short(name)}, expected a link, joint, frame or model in the same model or world"
+        entry.error("name", problem, remedy or "Correct the name, or add this frame.")
 
     @staticmethod
     def _few(entry: Entry) -> bool:
-        return not entry.findings.untold and len(entry.findings.found) < 50
+        """Whether there are so few findings that a search for similar names takes little time."""
+        return not entry.findings.unlisted and len(entry.findings.found) < 50
 
     # ── settling ──────────────────────────────────────────────────────────────────────────────────────────────────
 
     def settle(self) -> None:
-        """Looks up all names and computes all poses; findings for names that are not there, and for rings."""
+        """Looks up the names in `relative_to` and computes all poses; findings for unknown names and for cycles."""
         for key, entry in self.entries.items():
             self._targets[key] = self._looked_up(entry, entry.scope, "relative_to", entry.relative_to, entry.default)
             if entry.placement and entry.inside is not None:
@@ -120,6 +131,7 @@ class Frames:
             self._place(key)
 
     def _looked_up(self, entry: Entry, scope: Scope, what: str, name: str, default: str) -> str:
+        """The key of a name in a scope; `default` if it is empty or, with a finding, unknown."""
         if not name:
             return default
         found = self.find(scope, name)
@@ -128,13 +140,15 @@ class Frames:
         return default if found is None else found
 
     def _owners(self, key: str) -> Iterator[str]:
-        """The owner of a frame, its owner, and so on up to the world."""
+        """The keys of the models that contain a frame, from the innermost to the world."""
         while key in self.entries:
             key = self.entries[key].owner
             yield key
 
     def _between(self, key: str, owner: str) -> list[str]:
-        """The frames from `key` up to below `owner`, whose local poses multiply to the pose of `key` in `owner`."""
+        """The keys of frames whose local poses, multiplied from the last to the first, give the pose of `key` in the
+        frame `owner` of a model that contains it.
+        """
         path = []
         while key != owner and key in self.entries:
             path.append(key)
@@ -142,7 +156,7 @@ class Frames:
         return path
 
     def _place(self, start: str) -> None:
-        """Computes the local pose of a frame and of all it needs, with a stack in place of recursion."""
+        """Computes the local pose of a frame and of all frames that it depends on, without recursion."""
         stack, open_keys = [start], dict[str, None]()
         while stack:
             key = stack[-1]
@@ -167,6 +181,7 @@ class Frames:
                 self._local[key] = self._local_pose(key, entry, target, placement)
 
     def _local_pose(self, key: str, entry: Entry, target: str, placement: str | None) -> Pose:
+        """The pose of a frame in the frame of its model, from its pose relative to `target`."""
         pose = entry.pose
         if target != entry.owner:
             pose = compose(self._inside(target, entry.owner), pose)
@@ -175,27 +190,28 @@ class Frames:
         return pose
 
     def _inside(self, key: str, owner: str) -> Pose:
-        """The pose of a frame in one of its owners."""
+        """The pose of a frame in the frame `owner` of a model that contains it."""
         pose = IDENTITY
         for step in reversed(self._between(key, owner)):
             pose = self._local[step] if pose is IDENTITY else compose(pose, self._local[step])
         return pose
 
     def _report_ring(self, opened: list[str], first: str) -> None:
+        """Reports a cycle of poses: the frames in `opened` from `first` on."""
         ring = opened[opened.index(first) :]
         entry = self.entries[ring[-1]]
         shown = " -> ".join(repr(key) for key in [*ring[:6], *(["..."] if len(ring) > 6 else []), first])
-        problem = f"poses are relative to each other in a ring, {shown}, expected one that is placed in its model"
-        entry.error("structure", problem, "Take relative_to away from one of them.")
+        problem = f"poses are relative to each other in a cycle: {shown}"
+        entry.error("structure", problem, "Remove relative_to from one of these frames.")
 
-    # ── asking ────────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── results ───────────────────────────────────────────────────────────────────────────────────────────────────
 
     def between(self, a: str, b: str) -> Pose:
-        """T_ab: frame b seen from frame a, both keys, at the initial configuration."""
+        """T_ab, the pose of frame b in frame a at the initial configuration; a and b are keys."""
         if a == b:
             return IDENTITY
         if self._targets.get(b) == a and b not in self._placements:
-            return self.entries[b].pose  # as it is written
+            return self.entries[b].pose  # the numbers of the file
         if self._targets.get(a) == b and a not in self._placements:
             return inverse(self.entries[a].pose)
         above = [a, *self._owners(a)]
@@ -204,15 +220,17 @@ class Frames:
         return tidied(relative(self._inside(a, shared), self._inside(b, shared)))
 
     def body(self, key: str) -> str | None:
-        """The key of the link that a frame moves with, or the world; None where there is none."""
+        """The key of the link that a frame moves with, or "world"; None if there is none."""
         return self._bodies.get(key)
 
     def attach(self) -> None:
-        """Finds what every frame moves with; findings for names that are not there, and for rings. Before `settle`."""
+        """Finds the link that every frame moves with; findings for unknown names and for cycles. To be called before
+        `settle`.
+        """
         for entry in self.entries.values():
             if entry.attached_to == PENDING:
-                problem = "it has no links, expected at least one"
-                entry.error("structure", problem, "Add a link, or declare the model static.")
+                problem = "the model has no links, expected at least one"
+                entry.error("structure", problem, "Add a link, or write <static>true</static>.")
                 entry.attached_to = WORLD
             if entry.attached_to is not None and entry.attached_to.startswith(NAMED):
                 name, scope = entry.attached_to.removeprefix(NAMED), entry.inside or entry.scope
@@ -235,14 +253,14 @@ class Frames:
             if key not in self._bodies:
                 entry = self.entries[key]
                 problem = (
-                    f"by {entry.attribute} it moves with itself, expected a chain that ends at a link or the world"
+                    f"{entry.attribute} leads back to this frame in a cycle, expected a link or the world at its end"
                 )
-                entry.error("structure", problem, "Attach it to a link.")
+                entry.error("structure", problem, f"Name a link in {entry.attribute}.")
             self._bodies |= dict.fromkeys(path, self._bodies.get(key))
 
 
 def tidied(pose: Pose) -> Pose:
-    """A pose without rounding errors: entries of the rotation within a rounding or two of 0, 1 or -1 become exact."""
+    """A pose without rounding errors: entries of the rotation that are almost 0, 1 or -1 become exact."""
 
     def clean(x: float) -> float:
         return round(x) + 0.0 if abs(x - round(x)) <= DUST else x

@@ -1,11 +1,11 @@
-"""Joints of SDF as joints of a robot.
+"""Reads joints of SDF as joints of a robot.
 
-The joint frame lies at its pose against the child; on the parent it lies where the poses of the file put it, so at
-q = 0 every link is where the file says, and a joint that closes a loop closes it there.
+The pose of the joint frame is given relative to the child. Its pose on the parent follows from the poses in the file,
+so at q = 0 every link has its pose of the file, and loops are closed.
 
-Screws: <screw_thread_pitch> [m/rev] is positive for a right-handed thread. The older <thread_pitch> is what
-gazebo-classic made of it: radians per meter, positive for a LEFT-handed thread; sdformat converts by -2 pi / value
-(src/Joint.cc, and the description in sdf/1.11/joint.sdf). Our pitch is in m/rad. Without either it is 1 m/rev.
+Screws: <screw_thread_pitch> [m/rev] is positive for a right-handed thread. The older <thread_pitch> has the meaning of
+gazebo-classic: radians per meter, positive for a LEFT-handed thread; sdformat converts by -2 pi / value
+(src/Joint.cc, and the description in sdf/1.11/joint.sdf). Our pitch is in m/rad. The default of SDF is 1 m/rev.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from kinemorph.formats.xml_values import At, Tally
 from kinemorph.model.input_reader import short
 from kinemorph.model.joint import JOINT_KINDS, Axis, Joint, Z
 from kinemorph.model.topology import WORLD
+from kinemorph.words import did_you_mean
 
 KINDS = {
     "revolute": "revolute",
@@ -36,24 +37,24 @@ KINDS = {
     "revolute2": "universal",
     "fixed": "fixed",
 }
-SPRUNG = ("revolute", "continuous", "prismatic", "screw")  # what a spring in a joint can be expressed for
+SPRUNG = ("revolute", "continuous", "prismatic", "screw")  # types of joints whose springs can be expressed
 TURN = 2.0 * math.pi
-NEAR_UNIT = 1e-3  # how far the length of an axis may be from 1 without a word: files round their numbers
+NEAR_UNIT = 1e-3  # error of the length of an axis that gives no warning, because files have rounded numbers
 
 
 @dataclass(frozen=True)
 class Connection:
-    """A joint with the line that leads to it and its element. Ends and names are keys."""
+    """A joint, with its line in the main file and its node. Its parent, child and name are keys of frames."""
 
     joint: Joint
     line: int
     node: Node
     model: Model
-    spring: tuple[float, float] | None = None  # stiffness [N m/rad or N/m] and where it is at rest
+    spring: tuple[float, float] | None = None  # stiffness [N m/rad or N/m], rest position [rad or m]
 
 
 class Joints:
-    """Reads joints. `connections` are what it finds; `mimics` and `gearboxes` are elements to be looked at later."""
+    """Reads joints into `connections`; stores the nodes of `mimics` and `gearboxes`, which `Couplings` reads."""
 
     def __init__(self, frames: Frames, tally: Tally) -> None:
         self.frames, self.tally = frames, tally
@@ -62,7 +63,7 @@ class Joints:
         self.mimics: list[tuple[Node, Model, str]] = []
 
     def read(self, node: Node, model: Model, key: str) -> None:
-        """One joint, whose frame is `key`."""
+        """Reads one joint, whose frame has the key `key`."""
         entry, findings = self.frames.entries[key], model.file.findings
         element, line = entry.element, line_of(node)
         kind = (node.get("type") or "").strip()
@@ -71,7 +72,8 @@ class Joints:
             return
         if kind not in KINDS:
             problem = f"the type is {short(kind)}, expected one of {', '.join(KINDS)}, gearbox"
-            findings.error("structure", line, element, problem, "Choose one of these.")
+            hint = did_you_mean(kind, KINDS).strip() if kind else ""
+            findings.error("structure", line, element, problem, hint or "Choose one of these types.")
             return
         ends = self.ends(node, model, entry)
         if ends is None:
@@ -100,10 +102,13 @@ class Joints:
                 self.mimics.append((mimic, model, key))
 
     def ends(self, node: Node, model: Model, entry: Entry) -> tuple[str, str] | None:
-        """The links, or the world, that a joint connects; None, with a finding, where it has none."""
+        """The keys (parent, child) of the links that a joint connects; the parent may be the world. None, with a
+        finding, if one of them is missing or wrong.
+        """
         found = []
         for tag in ("parent", "child"):
-            name = model.file.values.text(node, tag, entry.element, "" if tag == "child" else None)  # told before
+            # a missing child was reported when the frame of the joint was declared
+            name = model.file.values.text(node, tag, entry.element, "" if tag == "child" else None)
             key = self.frames.find(model.scope, name, world=tag == "parent") if name else None
             if name and key is None and tag == "parent":
                 self.frames.unknown(entry, f"<{tag}>", name)
@@ -114,34 +119,34 @@ class Joints:
             return None
         if child == WORLD or parent == child:
             what = "the child is the world" if child == WORLD else "parent and child are the same link"
-            problem = f"{what}, expected a link that moves against its parent"
-            entry.error("structure", problem, "Swap parent and child." if child == WORLD else "Name another link.")
+            problem = f"{what}, expected two different links, of which the child can move"
+            entry.error("structure", problem, "Exchange parent and child." if child == WORLD else "Name another link.")
             return None
         return parent, child
 
     def axis(self, node: Node, tag: str, model: Model, key: str, element: str) -> Axis:
-        """A unit vector in the joint frame."""
+        """The unit vector of <axis> or <axis2> (`tag`) in the frame `key` of a joint."""
         values, findings = model.file.values, model.file.findings
         axis = values.only(node, tag, element)
         if axis is None:
             problem = f"<{tag}> is missing, expected a direction"
-            At(findings, node, element).error("structure", problem, f"Write <{tag}><xyz>.")
+            At(findings, node, element).error("structure", problem, f"Add <{tag}><xyz>0 0 1</xyz></{tag}>.")
             return Z
         xyz = values.only(axis, "xyz", element)
         if xyz is None:
-            what, remedy = f"<{tag}> has no <xyz>: SDF's default 0 0 1 is taken", "Write <xyz> with the direction."
+            what, remedy = f"<{tag}> has no <xyz>: SDF's default 0 0 1 is used", "Write <xyz> with the direction."
             self.tally.add(values.at(axis, element), "assumed", what, remedy)
         vector = Z if xyz is None else values.reals(xyz, text_of(xyz), 3, "<xyz>", element)
         length = math.hypot(*vector) if max(map(abs, vector)) < 1e150 else math.inf
         line = line_of(axis if xyz is None else xyz)
         if not 1e-150 < length < math.inf:
             problem = f"<{tag}> <xyz> is {short(vector)}, expected a direction of length 1"
-            findings.error("axis", line, element, problem, "Give a vector that is not zero or huge.")
+            findings.error("axis", line, element, problem, "Write a unit vector, such as 0 0 1.")
             return Z
         unit = tuple(x / length for x in vector)
         if abs(length - 1.0) > NEAR_UNIT:
-            problem = f"<{tag}> <xyz> is {short(vector)} with length {length:.6g}, expected length 1"
-            remedy = "Scale it to length 1, as is done here."
+            problem = f"<{tag}> <xyz> is {short(vector)} with length {length:.6g}, expected length 1: it is scaled"
+            remedy = "Write a vector of length 1."
             findings.warn(
                 "axis", line, element, problem, remedy, None if model.file.line else partial(_rewrite, xyz, unit)
             )
@@ -150,15 +155,15 @@ class Joints:
         return (x, y, z)
 
     def _expressed_in(self, axis: Node, xyz: Node | None, model: Model, key: str, element: str) -> str:
-        """The key of the frame in which an axis is given: the joint's own unless the file names another."""
+        """The key of the frame in which an axis is given: that of the joint, `key`, unless the file names another."""
         values = model.file.values
         name = "" if xyz is None else (xyz.get("expressed_in") or "").strip()
         old = axis.find("use_parent_model_frame")
-        if model.file.version < (1, 7):  # up to SDF 1.4, always in the frame of the model
+        if model.file.version < (1, 7):  # up to SDF 1.4, axes are in the frame of the model by default
             always = model.file.version < (1, 5)
             name = "__model__" if values.switch(axis, "use_parent_model_frame", element, always) else name
         elif old is not None:
-            what = "<use_parent_model_frame> has no meaning since SDF 1.7"
+            what = "<use_parent_model_frame> has no effect since SDF 1.7"
             remedy = 'Write <xyz expressed_in="__model__">.'
             self.tally.add(values.at(old, element), "unknown", what, remedy)
         if not name:
@@ -169,16 +174,17 @@ class Joints:
         return key if found is None else found
 
     def _pitch(self, node: Node, model: Model, element: str) -> float:
-        """Travel per angle [m/rad]."""
+        """The pitch of a screw joint: travel per angle [m/rad]."""
         values = model.file.values
         if node.find("screw_thread_pitch") is None and node.find("thread_pitch") is None:
-            what, remedy = "<screw_thread_pitch> is missing: SDF's default of 1 m per turn is taken", "Write it out."
+            what = "<screw_thread_pitch> is missing: SDF's default of 1 m per turn is used"
+            remedy = "Write <screw_thread_pitch>."
             self.tally.add(values.at(node, element), "assumed", what, remedy)
         if node.find("screw_thread_pitch") is not None or node.find("thread_pitch") is None:
             return values.value(node, "screw_thread_pitch", element, 1.0) / TURN
         old = values.value(node, "thread_pitch", element, 1.0)
         if abs(old) < 1e-150:
-            problem = f"<thread_pitch> is {old}, expected radians per meter that are not 0"
+            problem = f"<thread_pitch> is {old}, expected a number in radians per meter, not 0"
             values.at(node, element).error("number", problem, "Write <screw_thread_pitch> in meters per revolution.")
             return 0.0
         return -1.0 / old
@@ -186,7 +192,10 @@ class Joints:
     # ── numbers of the axes ───────────────────────────────────────────────────────────────────────────────────────
 
     def _per_axis(self, node: Node, ours: str, kind: str, model: Model, element: str) -> dict[str, Any]:
-        """Limits, damping and friction, one entry per coordinate; a ball has the numbers of its axis three times."""
+        """Limits, damping and friction of a joint by name, one entry per coordinate; `ours` is our kind, `kind` SDF's.
+
+        All three axes of a ball have the damping and friction of its <axis>.
+        """
         row = JOINT_KINDS[ours]
         tags = ("axis", "axis2")[: max(row.axes, 1)] if row.nv else ()
         rows = [self._numbers(node.find(tag), tag, kind, model, element) for tag in tags]
@@ -197,6 +206,7 @@ class Joints:
         return data
 
     def _numbers(self, axis: Node | None, tag: str, kind: str, model: Model, element: str) -> dict[str, float]:
+        """Limits, damping and friction of one axis by name; the defaults if `axis` is None."""
         values = model.file.values
         data = {
             "lower": -math.inf,
@@ -214,28 +224,32 @@ class Joints:
                 if kind not in ("continuous", "ball"):
                     data[side] = bound
                 elif bound != data[side]:
-                    what, remedy = f"<{side}> of a {kind} joint is not used: it has no limits", "Change the type."
+                    what = f"<{side}> is not used, because a {kind} joint has no limits"
+                    remedy = f"Remove <{side}>, or change the type of the joint."
                     self.tally.add(values.at(limit, element), "limit", what, remedy)
             for side in ("velocity", "effort"):
                 bound = values.bound(limit, side, element, math.inf)
                 if bound == 0.0:
-                    what = f"<{side}> 0 of a joint is read as no limit"
-                    remedy = "Leave it out, or give a limit above 0."
+                    what = f"<{side}> is 0, expected a limit above 0: no limit is assumed"
+                    remedy = f"Leave <{side}> out, or write a limit above 0."
                     self.tally.add(values.at(limit, element), "limit", what, remedy)
-                data[side] = bound if bound > 0.0 else math.inf  # a negative one is SDF's way to say none
+                data[side] = bound if bound > 0.0 else math.inf  # in SDF, a negative number means no limit
         dynamics = None if axis is None else values.only(axis, "dynamics", element)
         if dynamics is not None:
             data |= {key: values.value(dynamics, key, element, 0.0) for key in ("damping", "friction")}
             if kind not in SPRUNG and values.value(dynamics, "spring_stiffness", element, 0.0):
-                what, remedy = f"a spring of a {kind} joint cannot be expressed", "Add a Bushing to the system."
+                what = f"the spring of a {kind} joint is left out"
+                remedy = "Add elements.Bushing to the system instead."
                 self.tally.add(values.at(dynamics, element), "dropped", what, remedy)
         if axis is not None and values.value(axis, "initial_position", element, 0.0):
-            what, remedy = "<initial_position> is not used", "Set the initial state of the system."
+            what, remedy = "<initial_position> has no effect", "Give q in the settings of a sidecar."
             self.tally.add(values.at(axis, element), "dropped", what, remedy)
         return data
 
     def _spring(self, node: Node, model: Model, element: str) -> tuple[float, float] | None:
-        """(stiffness, place of rest) of a joint with one axis; None where it has no spring."""
+        """(stiffness [N m/rad or N/m], rest position [rad or m]) of the spring of a joint with one axis; None if it has
+        none.
+        """
         dynamics = node.find("axis/dynamics")
         if dynamics is None:
             return None
@@ -244,12 +258,14 @@ class Joints:
         return (stiffness, values.value(dynamics, "spring_reference", element, 0.0)) if stiffness else None
 
     def _count_axes(self, node: Node, ours: str, model: Model, element: str) -> None:
-        """Warns of a second axis where there is room for one."""
+        """Warns about a second axis of a joint whose kind has only one."""
         axis2 = node.find("axis2")
         if axis2 is not None and JOINT_KINDS[ours].axes < 2:
-            what, remedy = f"<axis2> of a {node.get('type')} joint has no meaning", "Remove it, or change the type."
+            what = f"<axis2> of a {node.get('type')} joint has no effect"
+            remedy = "Remove <axis2>, or change the type of the joint."
             self.tally.add(model.file.values.at(axis2, element), "unknown", what, remedy)
 
 
 def _rewrite(node: Node, numbers: Sequence[float]) -> None:
+    """Writes numbers into the text of a node."""
     node.text = " ".join(map(repr, numbers))

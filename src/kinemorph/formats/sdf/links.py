@@ -1,7 +1,7 @@
-"""Links of SDF: their mass, visual and collision shapes.
+"""Reads links of SDF: mass data, visual and collision shapes.
 
-A link without <inertial> has 1 kg and 1 kg m^2 about every axis: that is SDF's default, and a warning names it
-where it matters. <inertial auto="true"> asks for the mass of the collision shapes, each of uniform density.
+A link without <inertial> has SDF's default of 1 kg and 1 kg m^2 about every axis; a warning says so if the link moves.
+For <inertial auto="true">, mass data are computed from the collision shapes, each of uniform density.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from kinemorph.formats.xml_documents import Node
 from kinemorph.formats.xml_values import Tally
 from kinemorph.model.shapes import STEEL, Box, Capsule, Color, Cylinder, Frustum, MeshFile, Shape, Sphere
 
-WATER = 1000.0  # [kg/m^3], the density of <inertial auto="true"> that says none
-UNSHOWN = ("ellipsoid", "plane", "heightmap", "image", "polyline")
-DECIDED = {  # switches of a link that change its motion, and the value that changes nothing
+WATER = 1000.0  # [kg/m^3], SDF's default density for <inertial auto="true">
+UNSHOWN = ("ellipsoid", "plane", "heightmap", "image", "polyline")  # shapes of SDF that cannot be expressed
+DECIDED = {  # switches of a link that affect its motion, and the value that has no effect
     "gravity": True,
     "kinematic": False,
     "enable_wind": False,
@@ -32,7 +32,7 @@ DECIDED = {  # switches of a link that change its motion, and the value that cha
 
 
 class LinkParts(NamedTuple):
-    """The data of a body."""
+    """The data of a body that were read from a link."""
 
     inertia: Inertia
     shapes: tuple[Shape, ...]
@@ -41,14 +41,14 @@ class LinkParts(NamedTuple):
 
 
 class Links:
-    """Reads links. Poses of shapes may be relative to any frame of the model."""
+    """Reads links, whose shapes may have poses relative to any frame of the model."""
 
     def __init__(self, frames: Frames, options: Options, tally: Tally) -> None:
         self.frames, self.options, self.tally = frames, options, tally
         self._searches: dict[str, MeshSearch] = {}
 
     def parts(self, node: Node, model: Model, key: str) -> LinkParts:
-        """Mass, visuals and collisions of a link whose frame is `key`."""
+        """Mass data, visual and collision shapes of a link whose frame has the key `key`."""
         element = f"link '{node.get('name')}'"
         shown = [self._shape(child, model, key, element) for child in node.iterchildren("visual")]
         touching = [self._shape(child, model, key, element) for child in node.iterchildren("collision")]
@@ -62,22 +62,24 @@ class Links:
         )
 
     def _switches(self, node: Node, model: Model, element: str) -> None:
+        """Warns about switches and damping of a link that affect its motion, but cannot be expressed."""
         values = model.file.values
         for tag, usual in DECIDED.items():
             if values.switch(node, tag, element, usual) is not usual:
-                self._drop(model, node.find(tag), f"<{tag}> {str(not usual).lower()} of a link", element)
+                self._drop(model, node.find(tag), f"<{tag}>{str(not usual).lower()}</{tag}> of a link", element)
         decay = node.find("velocity_decay")
         if decay is not None and any(values.value(decay, tag, element, 0.0) for tag in ("linear", "angular")):
             self._drop(model, decay, "<velocity_decay>", element)
 
     def _drop(self, model: Model, node: Node, what: str, element: str) -> None:
-        remedy = "Expect the link to move without it."
-        self.tally.add(model.file.values.at(node, element), "dropped", f"{what} cannot be expressed", remedy)
+        """Warns that `what` is left out."""
+        remedy = "Remove it, or expect another motion than in Gazebo."
+        self.tally.add(model.file.values.at(node, element), "dropped", f"{what} has no effect", remedy)
 
     # ── mass ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _inertia(self, node: Node, model: Model, key: str, element: str) -> tuple[Inertia, bool]:
-        """Mass data in the frame of the link, and whether some are SDF's defaults."""
+        """(mass data in the frame of the link, whether mass or inertia is SDF's default)."""
         values = model.file.values
         inertial = values.only(node, "inertial", element)
         if inertial is None:
@@ -96,14 +98,14 @@ class Links:
         xx, yy, zz, xy, xz, yz = entries.values()
         pose, relative_to = values.pose(inertial, element)
         if relative_to:
-            problem = f"<inertial>: the pose is relative to '{relative_to}', expected the link itself"
-            values.at(inertial, element).error("structure", problem, "Take relative_to away.")
+            problem = f"<inertial>: the pose is relative to '{relative_to}', expected a pose relative to the link"
+            values.at(inertial, element).error("structure", problem, "Remove relative_to.")
         inertia = Inertia(mass, (0.0, 0.0, 0.0), ((xx, xy, xz), (xy, yy, yz), (xz, yz, zz)))
         turned = transformed(inertia, pose) if pose.R is not IDENTITY.R else Inertia(mass, pose.p, inertia.moment)
         return turned, inertial.find("mass") is None or missing
 
     def _computed(self, node: Node, inertial: Node, model: Model, key: str, element: str) -> Inertia:
-        """The mass of the collision shapes, of a density or of a total mass that is given."""
+        """Mass data of the collision shapes of a link, with the density or the total mass of <inertial>."""
         values = model.file.values
         usual = values.value(inertial, "density", element, WATER)
         total = Inertia(0.0, (0.0, 0.0, 0.0), diagonal((0.0, 0.0, 0.0)))
@@ -125,11 +127,11 @@ class Links:
             total = added(total, transformed(piece, self._placed(collision, model, key, element)))
         if unsolid:
             problem = (
-                f"its inertia is to be computed but it has {unsolid}, expected box, sphere, cylinder, capsule, cone or "
-                "ellipsoid"
+                f"<inertial auto> asks to compute the inertia, but the link has {unsolid}; expected a box, sphere, "
+                "cylinder, capsule, cone or ellipsoid"
             )
-            values.at(inertial, element).error("mass", problem, "Write mass, pose and inertia out.")
-        if inertial.find("mass") is not None and total.mass > 0.0:  # the density is what gives this mass
+            values.at(inertial, element).error("mass", problem, "Write mass, pose and inertia in <inertial>.")
+        if inertial.find("mass") is not None and total.mass > 0.0:  # the density follows from this mass
             mass = values.value(inertial, "mass", element, 1.0)
             return Inertia(mass, total.com, mat_scale(mass / total.mass, total.moment))
         return total
@@ -137,7 +139,7 @@ class Links:
     # ── shapes ────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _placed(self, node: Node, model: Model, key: str, element: str) -> Pose:
-        """The pose of a visual or collision in its link."""
+        """The pose of a <visual> or <collision> in the frame `key` of its link."""
         pose, relative_to = model.file.values.pose(node, element)
         if not relative_to:
             return pose
@@ -149,6 +151,7 @@ class Links:
         return compose(self.frames.between(key, frame), pose)
 
     def _shape(self, node: Node, model: Model, key: str, element: str) -> Shape | None:
+        """The shape of a <visual> or <collision>; None if it is empty or, with a warning, cannot be expressed."""
         values = model.file.values
         geometry = values.only(node, "geometry", element)
         child = None if geometry is None else next(geometry.iterchildren("*"), None)
@@ -163,13 +166,14 @@ class Links:
         if child.tag in ROUND:
             radius, length = (values.value(child, size, element, 1.0) for size in ("radius", "length"))
             return ROUND[child.tag](radius, length, placement, color)
-        what = f"a shape <{child.tag}>" if child.tag in UNSHOWN else f"a geometry <{str(child.tag)[:40]}>"
+        what = f"a shape <{child.tag}>" if child.tag in UNSHOWN else f"the unknown shape <{str(child.tag)[:40]}>"
         rule = "dropped" if child.tag in UNSHOWN else "unknown"
-        remedy = "Expect the link to be drawn and to touch without it."
-        self.tally.add(values.at(child, element), rule, f"{what} cannot be expressed", remedy)
+        remedy = "Use another shape, or expect the link to be drawn without it."
+        self.tally.add(values.at(child, element), rule, f"{what} is left out", remedy)
         return None
 
     def _mesh(self, node: Node, model: Model, placement: Pose, color: Color, element: str) -> Shape | None:
+        """The shape of a <mesh>, with a warning if its file is not found or may not be read."""
         values, path, problem = model.file.values, None, "is not found"
         uri = values.text(node, "uri", element)
         source = model.file.source
@@ -177,16 +181,18 @@ class Links:
         try:
             path = search.path(uri)
         except (Outside, OSError, ValueError):
-            problem = "leads out of the folders that may be read"
+            problem = "is outside the folders that may be read"
         if path is None:
-            what, remedy = f"a mesh {problem}: '{uri[:100]}'", "Name the folder that holds it as a package folder."
+            what = f"a mesh {problem}: '{uri[:100]}'"
+            remedy = "Correct the path, or name the folder of the mesh in package_dirs (--package-dir)."
             self.tally.add(values.at(node, element), "mesh", what, remedy)
         if node.find("submesh") is not None:
-            self._drop(model, node.find("submesh"), "<submesh>: the whole mesh is taken; a part of it", element)
+            self._drop(model, node.find("submesh"), "the whole mesh is used, and <submesh>", element)
         x, y, z = values.vector(node, "scale", element, (1.0, 1.0, 1.0))
         return MeshFile(uri, path or "", (x, y, z), placement, color)
 
     def _color(self, node: Node, model: Model, element: str) -> Color:
+        """The color of a <visual> or <collision>: the diffuse color of its material, or the default."""
         material = node.find("material")
         diffuse = None if material is None else material.find("diffuse")
         if diffuse is None:

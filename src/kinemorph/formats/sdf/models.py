@@ -1,7 +1,7 @@
-"""The models of an SDF file: nested ones, and those of other files that it includes, opened up without recursion.
+"""Opens the models of an SDF file, also nested models and models of included files, without recursion.
 
-Every model becomes a `Model`: its element, the file it stands in, the scope of its names. Links, joints, frames and
-models are declared as frames at the same time. `files` finds the files that are included.
+Every model becomes a `Model` with its node, its file, and the scope of its names. Links, joints, frames and models are
+declared as frames at the same time. `files` finds the files that are included.
 """
 
 from __future__ import annotations
@@ -17,26 +17,27 @@ from kinemorph.formats.xml_documents import Node, line_of
 from kinemorph.formats.xml_values import Tally
 from kinemorph.model.input_reader import short
 from kinemorph.model.topology import WORLD
+from kinemorph.words import counted
 
-NAMESAKE = " (joint)"  # ends the key of a joint that is called like a link, which SDF allowed up to 1.6
+NAMESAKE = " (joint)"  # ends the key of a joint that has the name of a link, which SDF allowed up to version 1.6
 RESERVED = re.compile(r"world|__.*__")
 
 
 @dataclass
 class Model:
-    """A model, or the world: its element and where its parts are found."""
+    """A model, or the world: its node, its file, and the scope of its names. `element` is its name in messages."""
 
     node: Node
     file: File
     scope: Scope
     element: str
     static: bool = False
-    joint_keys: dict[int, str] = field(default_factory=dict)  # by place among the joints
+    joint_keys: dict[int, str] = field(default_factory=dict)  # by the index of the joint in the model
 
 
 @dataclass(frozen=True)
 class _Task:
-    """A model still to be opened: its element, the model around it, and the <include> that leads to it."""
+    """A model to open later: its node, the model that contains it, and the <include> that names it, if any."""
 
     node: Node
     parent: Model
@@ -46,7 +47,7 @@ class _Task:
 
 
 class Models:
-    """Opens up the models of a file. `opened` lists them in the order of the files, the world first."""
+    """Opens all models of a file. `opened` lists them in the order of the file, the world first."""
 
     def __init__(self, main: File, options: Options, frames: Frames, tally: Tally) -> None:
         self.main, self.frames, self.tally = main, frames, tally
@@ -57,7 +58,7 @@ class Models:
         self._stack: list[_Task] = []
 
     def open(self, node: Node) -> None:
-        """All models inside <sdf> or <world>."""
+        """Opens all models inside <sdf> or <world>."""
         world = Model(node, self.main, Scope("", WORLD), f"world '{node.get('name', '')}'")
         if node.tag == "sdf":
             world.element = "file"
@@ -68,6 +69,7 @@ class Models:
     # ── one model ─────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _open_model(self, task: _Task) -> None:
+        """Declares the frame of a model and its parts."""
         node, parent, file = task.node, task.parent, task.file
         values, include = file.values, task.include
         outer = parent.file.values if include is not None else values
@@ -110,28 +112,30 @@ class Models:
 
     @staticmethod
     def _canonical(node: Node, static: bool) -> str:
-        """What the frame of a model moves with; PENDING: the first model inside, which is opened later."""
+        """The `attached_to` of the frame of a model: the world or a link; PENDING if the model has no links, so that it
+        moves with the first model inside it, which is opened later.
+        """
         link = node.find("link")
         first = node.get("canonical_link") or ("" if link is None else link.get("name"))
         return WORLD if static else f"{NAMED}{first}" if first else PENDING
 
     def _fits(self, name: str, parent: Model, node: Node, element: str) -> bool:
-        """Whether a name may be used in SDF."""
+        """Whether a name may be used; False, with a finding, if SDF reserves it."""
         if RESERVED.fullmatch(name) is None:
             return True
-        problem = f"the name {short(name)} is kept by SDF for frames of its own, expected another"
-        parent.file.values.at(node, element).error("name", problem, "Rename it.")
+        problem = f"the name {short(name)} is reserved by SDF, expected another name"
+        parent.file.values.at(node, element).error("name", problem, "Choose another name.")
         return False
 
     def _declare_parts(self, model: Model, depth: int) -> None:
-        """Declares links, joints and frames of a model, and lays its models and includes aside."""
+        """Declares links, joints and frames of a model; its nested models and includes are opened later."""
         self.opened.append(model)
         node, file, scope = model.node, model.file, model.scope
         self._budget -= len(node) + 1
         if self._budget < 0 or depth > limits.NESTING:
-            deep = f"models lie deeper than {limits.NESTING} inside one another"
-            many = f"the files together have more than {limits.ELEMENTS} parts"
-            self.includes.overflow(deep if self._budget >= 0 else many, "Flatten the model.")
+            deep = f"models are nested deeper than {limits.NESTING}, the largest depth allowed"
+            many = f"the files together have more than {limits.ELEMENTS} parts, the largest number allowed"
+            self.includes.overflow(deep if self._budget >= 0 else many, "Simplify the model.")
             return
         tasks: list[_Task] = []
         joints = 0
@@ -143,14 +147,14 @@ class Models:
                 task = self._included(child, model, depth)
                 tasks += [] if task is None else [task]
             elif tag == "link" and scope.home == WORLD:
-                continue  # told by the reader of the world
+                continue  # `Assembly` reports it
             else:
                 self._declare(child, model, joints)
                 joints += tag == "joint"
         self._stack += reversed(tasks)
 
     def _declare(self, node: Node, model: Model, joints: int) -> None:
-        """Declares a link, a joint or a frame."""
+        """Declares the frame of a link, joint or <frame>; `joints` is the index of a joint in its model."""
         values, scope, tag = model.file.values, model.scope, node.tag
         element = f"{tag} '{node.get('name', '')}'"
         name = values.word(node, "name", tag, instead="")
@@ -182,7 +186,7 @@ class Models:
             model.joint_keys[joints] = key
 
     def _included(self, node: Node, model: Model, depth: int) -> _Task | None:
-        """The model that an <include> leads to; None, with a finding, where there is none."""
+        """The model that an <include> names, to open later; None if there is none, with a finding except for lights."""
         followed = self.includes.follow(node, model.file)
         if followed is None:
             return None
@@ -191,11 +195,14 @@ class Models:
         element = f"include '{file.source.name}'"
         if not models and root.tag == "sdf" and any(root.find(tag) is not None for tag in ("light", "actor")):
             if root.find("actor") is not None:
-                what, remedy = "an included <actor> is not used", "Expect the model to move without it."
+                what, remedy = "an included <actor> has no effect", "Remove it, or expect the model to move without it."
                 self.tally.add(model.file.values.at(node, element), "dropped", what, remedy)
             return None
         if len(models) != 1:
-            problem = f"<{root.tag}> holds {len(models)} models, expected <sdf> with one model, as it is included"
+            problem = (
+                f"<{root.tag}> contains {counted(len(models), 'model')}, but an included file must be <sdf> with one "
+                "model"
+            )
             file.values.at(root, "").error("structure", problem, "Include a file with one model.")
             return None
         return _Task(models[0], model, file, node, depth + 1)

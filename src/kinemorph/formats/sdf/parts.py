@@ -1,4 +1,4 @@
-"""What the elements of SDF may hold: warns about parts that are left out and names that SDF does not have."""
+"""Warns about elements and attributes of SDF files that are left out, or that SDF does not have."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from kinemorph.formats.xml_documents import Node
 from kinemorph.formats.xml_values import Tally
 from kinemorph.words import did_you_mean
 
-# what a model or world may hold besides what is read; True: it acts on the motion and is reported
+# what a model or world may contain; True for elements that affect the motion but are left out, with a warning
 OTHER_PARTS = {
     "plugin": True,
     "gripper": True,
@@ -46,7 +46,7 @@ OTHER_PARTS = {
         False,
     ),
 }
-# all that may stand in the parts of a model; numbers under another name would be read as missing
+# what the parts of a model may contain; a misspelled element would be read as missing
 PARTS = {
     "link": (
         "pose inertial collision visual sensor projector audio_sink audio_source battery light particle_emitter "
@@ -73,32 +73,32 @@ ATTRIBUTES = {
 }
 
 
-def tell_other_parts(models: Models, tally: Tally) -> None:
+def warn_of_other_parts(models: Models, tally: Tally) -> None:
     """Warns about parts of models and worlds, and of their links and joints, that are left out."""
     for model in models.opened:
         for node in model.node.iterchildren("*"):
             tag = str(node.tag)
             if tag.startswith("{") or OTHER_PARTS.get(tag) is not False:
-                what = f"{_written(tag)} in a model or world is not used"
+                what = f"{_written(tag)} in a model or world has no effect"
                 known = tag.startswith("{") or tag in OTHER_PARTS
-                _tell(what, "dropped" if known else "unknown", "", node, model, model.element, tally)
+                _warn(what, "dropped" if known else "unknown", "", node, model, model.element, tally)
         for part in model.node.iterchildren("link", "joint"):
             element = f"{part.tag} '{part.get('name', '')}'"
             for node, place in _strangers(part):
                 tag = str(node.tag)
                 rule = "dropped" if tag.startswith("{") else "unknown"
                 hint = did_you_mean(tag, sorted(KNOWN[place])).strip()
-                _tell(f"{_written(tag)} in <{place}> is not used", rule, hint, node, model, element, tally)
+                _warn(f"{_written(tag)} in <{place}> has no effect", rule, hint, node, model, element, tally)
             for node in part.iter(*ATTRIBUTES):
                 for name in node.attrib:
                     if name not in ATTRIBUTES[node.tag] and not name.startswith("{"):
                         hint = did_you_mean(name, ATTRIBUTES[node.tag]).strip()
-                        what = f"attribute '{name[:40]}' of <{node.tag}> is not used"
-                        _tell(what, "unknown", hint, node, model, element, tally)
+                        what = f"attribute '{name[:40]}' of <{node.tag}> has no effect"
+                        _warn(what, "unknown", hint, node, model, element, tally)
 
 
 def _strangers(part: Node) -> Iterator[tuple[Node, str]]:
-    """The elements below a link or joint that do not belong there, with the tag of their parent."""
+    """The elements inside a link or joint that SDF does not have there, with the tag of their parent."""
     ahead = [part]
     while ahead:
         node = ahead.pop()
@@ -110,11 +110,13 @@ def _strangers(part: Node) -> Iterator[tuple[Node, str]]:
                 ahead.append(child)
 
 
-def _tell(what: str, rule: str, hint: str, node: Node, model: Model, element: str, tally: Tally) -> None:
-    remedy = hint or "Expect the model to move without it."
+def _warn(what: str, rule: str, hint: str, node: Node, model: Model, element: str, tally: Tally) -> None:
+    """Collects a warning; `hint` is its remedy if there is one."""
+    remedy = hint or "Remove it, or expect the model to move without it."
     tally.add(model.file.values.at(node, element), rule, what, remedy)
 
 
 def _written(tag: str) -> str:
+    """A tag as messages write it, with its XML namespace if it has one."""
     space, _, local = tag.rpartition("}")
     return f"<{local[:40]}> of {space.strip('{}')[:60]}" if space else f"<{tag[:40]}>"

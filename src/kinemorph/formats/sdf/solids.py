@@ -1,6 +1,6 @@
-"""Uniform solids, for links whose inertia is to be computed: volume, principal moments per mass, center of mass.
+"""Volume, principal moments per mass and center of mass of uniform solids, for links whose inertia is computed.
 
-Each function takes a radius, a length and three spans [m], of which it uses what it needs, and stands along z.
+Each function takes a radius, a length and three spans [m], and uses those that its solid has. The axis of a solid is z.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 # volume [m^3], principal moments per mass [m^2], height of the center of mass [m]
 Solid = tuple[float, tuple[float, float, float], float]
-SPANS = {"box": "size", "ellipsoid": "radii"}  # what gives their three lengths
+SPANS = {"box": "size", "ellipsoid": "radii"}  # the elements of SDF that give the three spans
 
 
 def _box(radius: float, length: float, size: tuple[float, ...]) -> Solid:
@@ -38,13 +38,13 @@ def _cone(radius: float, length: float, spans: tuple[float, ...]) -> Solid:
 
 
 def _capsule(radius: float, length: float, spans: tuple[float, ...]) -> Solid:
-    """A cylinder and two half balls, whose centers of mass lie 3/8 of the radius outside its ends."""
+    """A cylinder with a half ball at each end, whose center of mass is 3/8 of the radius outside the end."""
     tube, ball = math.pi * radius**2 * length, 4.0 / 3.0 * math.pi * radius**3
     volume = tube + ball
     if not volume > 0.0:
         return volume, (0.0, 0.0, 0.0), 0.0
     along = (tube * radius**2 / 2.0 + ball * 0.4 * radius**2) / volume
-    # half balls, about their own centers of mass 83/320 r^2, then shifted
+    # half balls: 83/320 r^2 about their own centers of mass, then shifted to the center of the capsule
     ends = ball * (83.0 / 320.0 * radius**2 + (length / 2.0 + 0.375 * radius) ** 2)
     across = (tube * (3.0 * radius**2 + length**2) / 12.0 + ends) / volume
     return volume, (across, across, along), 0.0

@@ -1,4 +1,4 @@
-"""Which joints of SDF are walked backwards, and which links are roots: every link is reached from the world."""
+"""Finds the roots of the links of an SDF file, and the joints to reverse so that every link is reached from a root."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from kinemorph.model.topology import WORLD
 
 
 def hung(links: Sequence[str], connections: Sequence[Connection]) -> tuple[list[Connection], list[str]]:
-    """(the connections so that every link can be reached from the world, the links that must be roots), both in order.
+    """(connections, roots): the joints, some of them reversed, and the links that need a joint to the world, in order.
 
-    A link that is only a parent, of a joint whose child hangs elsewhere, hangs on that child: the joint is turned
-    round, with the same coordinate. A group of links that hangs on nothing has one root: the first link that is
-    not a child, or the first of all where all hang on each other in a ring. Linear in links and joints.
+    If a link can be reached only through a joint whose child is connected already, the joint is reversed, with the same
+    coordinate: the link becomes its child. A group of links without a connection to the world has one root: the first
+    link that is not a child, or the first link if all are children in a cycle. Takes a time linear in links and joints.
     """
     outward: dict[str, list[int]] = {link: [] for link in (WORLD, *links)}
     inward: dict[str, list[int]] = {link: [] for link in (WORLD, *links)}
@@ -28,6 +28,7 @@ def hung(links: Sequence[str], connections: Sequence[Connection]) -> tuple[list[
     backwards: deque[int] = deque()
 
     def spread(start: str) -> None:
+        """Marks all links as reached that joints lead to from `start`, from parent to child."""
         ahead = deque([start])
         reached.add(start)
         while ahead:
@@ -40,6 +41,7 @@ def hung(links: Sequence[str], connections: Sequence[Connection]) -> tuple[list[
                     ahead.append(there)
 
     def climb() -> None:
+        """Reverses joints that end at reached links and begin at others, and continues from there."""
         while backwards:
             index = backwards.popleft()
             joint = connections[index].joint

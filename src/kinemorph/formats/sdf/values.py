@@ -1,7 +1,7 @@
-"""Values of SDF elements: numbers, switches, poses, axes.
+"""Reads values of SDF elements: numbers, switches, poses.
 
-SDF writes values as the text of child elements, where other formats have attributes. A value that is missing is the
-default of the format; one that cannot be read is a finding.
+In SDF, values are the text of child elements, while other formats have attributes. A missing value is the default of
+the format; a wrong value gives a finding.
 """
 
 from __future__ import annotations
@@ -18,31 +18,31 @@ from kinemorph.formats.xml_documents import Node, line_of
 from kinemorph.formats.xml_values import Values, replacement
 from kinemorph.model.input_reader import short
 
-ENDLESS = 1e16  # limits from here on stand for none (SDF 1.6 and before wrote 1e16 for it)
+ENDLESS = 1e16  # larger limits mean that there is no limit (up to SDF 1.6, 1e16 is written for this)
 SWITCHES = {"1": True, "true": True, "0": False, "false": False}
 _STRING = etree.XPath("string()")
 
 
 def text_of(node: Node) -> str:
-    """The text of an element, comments left out."""
+    """The text of an element, without comments."""
     return str(_STRING(node) if len(node) else node.text or "").strip()
 
 
 class SdfValues(Values):
-    """Reads the texts of child elements; `element` is what messages call the part: "link 'arm'"."""
+    """Reads the texts of child elements. In its methods, `element` is the part that messages name: "link 'arm'"."""
 
-    _doubted = False  # whether angles that may be degrees were reported
+    _warned = False  # whether there is a warning already about angles that may be degrees
 
     def only(self, node: Node, tag: str, element: str) -> Node | None:
-        """The child of this tag; None where there is none, a finding where there are several."""
+        """The child with a tag; None if there is none; the first one, with a finding, if there are several."""
         found = node.findall(tag)
         if len(found) > 1:
-            problem = f"<{node.tag}> holds <{tag}> {len(found)} times, expected once"
+            problem = f"<{node.tag}> contains <{tag}> {len(found)} times, expected once"
             self.at(found[1], element).error("structure", problem, "Keep one of them.")
         return found[0] if found else None
 
     def text(self, node: Node, tag: str, element: str, default: str | None = None) -> str:
-        """The text of a child; the default where it is missing, a finding where there is no default."""
+        """The text of a child; the default if it is missing; empty, with a finding, if there is no default."""
         child = self.only(node, tag, element)
         text = "" if child is None else text_of(child)
         if text or (child is None and default is not None):
@@ -53,12 +53,12 @@ class SdfValues(Values):
         return ""
 
     def value(self, node: Node, tag: str, element: str, default: float) -> float:
-        """The number of a child; the default where it is missing."""
+        """The number in a child; the default if it is missing."""
         child = self.only(node, tag, element)
         return default if child is None else self.real(child, text_of(child), f"<{tag}>", element, "")
 
     def vector(self, node: Node, tag: str, element: str, default: tuple[float, ...] | None = None) -> tuple[float, ...]:
-        """Three numbers of a child; the default where it is missing, a finding where there is no default."""
+        """The three numbers in a child; the default if it is missing; zeros, with a finding, if there is no default."""
         child = self.only(node, tag, element)
         if child is not None:
             return self.reals(child, text_of(child), 3, f"<{tag}>", element, "")
@@ -68,7 +68,7 @@ class SdfValues(Values):
         return default
 
     def bound(self, node: Node, tag: str, element: str, default: float) -> float:
-        """A limit: a number, or an infinite one."""
+        """The limit in a child, which may be infinite; the default if it is missing."""
         child = self.only(node, tag, element)
         if child is None:
             return default
@@ -79,12 +79,12 @@ class SdfValues(Values):
         return math.copysign(math.inf, value) if abs(value) >= ENDLESS else value
 
     def switch(self, node: Node, tag: str, element: str, default: bool = False) -> bool:
-        """The truth value of a child."""
+        """The truth value in a child; the default if it is missing."""
         child = self.only(node, tag, element)
         return default if child is None else self.truth(child, text_of(child), f"<{tag}>", element, default)
 
     def truth(self, node: Node, text: str, what: str, element: str, default: bool) -> bool:
-        """The truth value of a word."""
+        """The truth value of a word; the default, with a finding, if it is none. `what` names it in the message."""
         found = SWITCHES.get(text.strip().lower())
         if found is None:
             problem = f"{what} is {short(text)}, expected true or false"
@@ -93,7 +93,7 @@ class SdfValues(Values):
         return found
 
     def pose(self, node: Node, element: str) -> tuple[Pose, str]:
-        """(the pose in <pose>, the frame it is relative to); the identity and "" where the element has none.
+        """(pose, name of the frame that it is relative to) of the <pose> in a node; the identity and "" if it has none.
 
         The attribute is called `relative_to` since SDF 1.7 and `frame` before.
         """
@@ -103,6 +103,7 @@ class SdfValues(Values):
         return self._placed(child, element), (child.get("relative_to") or child.get("frame") or "").strip()
 
     def _placed(self, node: Node, element: str) -> Pose:
+        """The pose in the text of a <pose>, in any of the formats of its rotation."""
         text = text_of(node)
         if not text:
             return IDENTITY
@@ -117,27 +118,31 @@ class SdfValues(Values):
         x, y, z, *angles = self.reals(node, text, 6, "<pose>", element, "")
         if self.truth(node, node.get("degrees", "0"), "<pose> degrees", element, False):
             angles = [math.radians(angle) for angle in angles]
-        elif not self._doubted and (doubt := maybe_degrees(angles)):
-            self._doubted = True
-            remedy = doubt[1].replace(" if ", ', or <pose degrees="true">, if ')
-            self.at(node, element).warn("unit", f"<pose> is {short(text)}: {doubt[0]}", remedy)
+        elif not self._warned and (warning := maybe_degrees(angles)):
+            self._warned = True
+            remedy = warning[1].replace(" if ", ', or <pose degrees="true">, if ')
+            self.at(node, element).warn("unit", f"<pose> is {short(text)}: {warning[0]}", remedy)
         return Pose(rotation_of_angles(*angles) if any(angles) else IDENTITY.R, (x, y, z))
 
     def _turned(
         self, node: Node, xyzw: list[float], place: tuple[float, ...], element: str
     ) -> tuple[tuple[float, ...], ...]:
+        """The rotation matrix of a quaternion (x, y, z, w), with a finding if its length is not 1.
+
+        `place` are the first three numbers of the <pose>, for its repair.
+        """
         length = math.hypot(*xyzw)
         if abs(length - 1.0) > 1e-3:
             useful = 1e-6 <= length <= 1e6
             report = self.findings.warn if useful else self.findings.error
-            mended = " ".join(f"{x:.17g}" for x in (*place, *(x / length for x in xyzw if useful)))
+            corrected = " ".join(f"{x:.17g}" for x in (*place, *(x / length for x in xyzw if useful)))
             report(
                 "rotation",
                 line_of(node),
                 element,
                 f"<pose>: the quaternion {short(tuple(xyzw))} has length {length:.6g}, expected 1",
-                "Scale it to length 1.",
-                replacement(node, "" if useful else None, mended),
+                "Divide the quaternion by its length.",
+                replacement(node, "" if useful else None, corrected),
             )
             if not useful:
                 return IDENTITY.R

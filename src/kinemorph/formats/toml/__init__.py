@@ -1,1 +1,1 @@
-"""TOML, the native model file. One table of rows (`fields`) serves `reader`, `writer` and `schema`."""
+"""TOML, the native format of model files. `fields` lists all keys; `reader`, `writer` and `schema` use this list."""

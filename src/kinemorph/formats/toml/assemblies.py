@@ -1,13 +1,13 @@
-"""Files of modules that dock: their kinds, what stands where, and what is docked to what.
+"""Reads the tables of a TOML file that describe docked modules:
 
-    [assembly]                  a grid, or `docked` rows; base, dyads, root
-    [modules.m3]                the kind and the place of a module
-    [[dockings]]                a row per docking, with turn, joint and offset
-    [[poses]]                   measured poses, which are snapped to dockings
-    [module_types.A]            kinds by letter: built-in ones with other data, or bodies, joints and ports
+    [assembly]                  a grid, or rows of docked sides; base, dyads, root
+    [modules.m3]                the kind and the pose of a module
+    [[dockings]]                one docking, with turn, joint and offset
+    [[poses]]                   a measured pose, which is replaced by the nearest docking
+    [module_types.A]            a kind of module by letter: a built-in kind with other data, or bodies, joints and ports
 
-What comes out is a System with the assembly, its robot and where it stands; elements and settings follow as in any
-model file.
+The result is a System with the assembly, its robot and its initial configuration. Elements and settings are read later,
+as in any model file.
 """
 
 from __future__ import annotations
@@ -43,34 +43,36 @@ from kinemorph.model.system import System
 from kinemorph.words import did_you_mean
 
 AT = At(("assembly",), "assembly", "")
-OWN = ("cells", "hinge", "bodies", "joints", "ports")  # keys of kinds that are not like another one
-SAYS = ("grid", "docked", "dockings", "poses")  # ways to say what is docked
+OWN = ("cells", "hinge", "bodies", "joints", "ports")  # keys of kinds of modules that are not based on a built-in one
+SAYS = ("grid", "docked", "dockings", "poses")  # keys and tables that define dockings; a file has one of them
 
 
 class Organisms:
-    """Reads the tables of one document."""
+    """Reads the tables about modules in one document."""
 
     def __init__(self, parts: Parts) -> None:
         self.parts, self.values, self.data = parts, parts.values, parts.data
         self.places: dict[str | int, At] = {}  # of dockings, by name
 
     def system(self, name: str, gravity: Any = None) -> System | None:
-        """The modules as a system, with no elements but those of the ground; None, with findings, if there is none."""
-        before = self.values.mistakes
+        """The system that the docked modules make up, with contacts on the ground if the file asks for them; None, with
+        findings, on error. `gravity` [m/s^2] is None for the default.
+        """
+        before = self.values.error_count
         for key in ("bodies", "joints", "couplings", "frames"):
             if self.data.get(key):
-                problem = f"[{key}] stands beside an assembly, whose modules bring their own"
-                self.values.error("assembly", At((key,), "", ""), problem, "Put it into [module_types].")
+                problem = f"[{key}] is given together with an assembly, whose modules have their own {key}"
+                self.values.error("assembly", At((key,), "", ""), problem, f"Move [{key}] into [module_types].")
         types = self._types()
         read = self.values.table(self.data.get("assembly", {}), AT, rows.ASSEMBLY)
-        if self.values.mistakes > before:
+        if self.values.error_count > before:
             return None
         assembly = self._assembly(name, types, read)
         if assembly is None:
             return None
         options: dict[str, Any] = {key: read[key] for key in ("dyads", "root") if key in read}
         if isinstance(options.get("root"), int):
-            options["root"] = str(options["root"])  # not a root, which is reported later
+            options["root"] = str(options["root"])  # not a valid root, which is reported later
         if self.parts.options.base is not None:
             options["root"] = self.parts.options.base
         if gravity is not None:
@@ -85,7 +87,7 @@ class Organisms:
         return found
 
     def _tried(self, make: Callable[[], Any], at: At) -> Any:
-        """The result of a function; None, with findings, where it raises a ModelError."""
+        """The result of a function; None, with findings at the place `at`, if it raises a ModelError."""
         try:
             return make()
         except ModelError as error:
@@ -94,30 +96,31 @@ class Organisms:
                 self.values.error("assembly", self.places.get(problem.key, at), problem.what, problem.remedy)
             return None
 
-    # ── what is docked ────────────────────────────────────────────────────────────────────────────────────────────
+    # ── modules and dockings ──────────────────────────────────────────────────────────────────────────────────────
 
     def _assembly(self, name: str, types: dict[str, ModuleType], read: dict[str, Any]) -> Assembly | None:
+        """The assembly; None, with findings, on error. `types` are the kinds of modules, `read` is [assembly]."""
         said = [key for key in SAYS if key in read or self.data.get(key)]
         given = self._modules()
         if given is None:
             return None
         kinds, places = given
         if len(said) > 1:
-            problem = f"{said[0]} and {said[1]} are given together, expected one way to say what is docked"
-            self.values.error("assembly", self._at(said[1]), problem, "Keep one of them.")
+            problem = f"{said[0]} and {said[1]} are given together, expected only one of {', '.join(SAYS)}"
+            self.values.error("assembly", self._at(said[1]), problem, "Remove all but one.")
             return None
         base = module_name(read["base"]) if "base" in read else None
         asked: dict[str, Any] = {key: read.get(key, False) for key in ("planar", "several")}
         if "grid" in read:
             if kinds or places:
-                problem = "[modules] stands beside a grid, which says itself what its modules are"
-                self.values.error("assembly", At(("modules",), "", ""), problem, "Keep one of the two.")
+                problem = "[modules] is given together with a grid, which defines its modules itself"
+                self.values.error("assembly", At(("modules",), "", ""), problem, "Remove one of the two.")
                 return None
             return self._grid(read["grid"], types, name=name, base=base, **asked)
         chosen: Any = kinds or read.get("type", "B")
         if kinds and "type" in read:
-            problem = "type stands beside the types of [modules], expected one of both"
-            self.values.error("assembly", AT.key("type"), problem, "Keep one of them.")
+            problem = "type is given together with types in [modules], expected only one of the two"
+            self.values.error("assembly", AT.key("type"), problem, "Remove type from [assembly], or from [modules].")
             return None
         options: dict[str, Any] = {"name": name, "base": base, "at": places, **asked}
         if "poses" in self.data:
@@ -126,37 +129,41 @@ class Organisms:
         if dockings is None:
             return None
         if not dockings and not kinds:
-            problem = f"it says nothing of what is docked, expected one of {', '.join(SAYS)}, or [modules]"
-            self.values.error("assembly", AT, problem, 'Write grid = "B>0 B>1" below [assembly].')
+            problem = f"no modules are given, expected one of {', '.join(SAYS)}, or [modules]"
+            self.values.error("assembly", AT, problem, 'Write for example grid = "B>0 B>1" below [assembly].')
             return None
         at = self._at("dockings" if self.data.get("dockings") else "docked")
         made: Assembly | None = self._tried(lambda: listed_assembly(dockings, chosen, types, **options), at)
         return made
 
     def _at(self, key: str) -> At:
+        """The place of a table, or of a key of [assembly]."""
         return At((key,), key, "") if key in rows.ORGANISM_ROWS else AT.key(key)
 
     def _grid(self, text: str, types: dict[str, ModuleType], **options: Any) -> Assembly | None:
+        """The assembly of a grid; None, with findings on the lines of the grid, on error."""
         problems: list[Problem] = []
         assembly = read_grid(text, types, problems, **options)
         first, at = self._first_line(text), AT.key("grid")
         for problem in problems:
             line = line_of(problem)
             where = first + line - 1 if line else self.values.lines.line(at.path)
-            self.values.mistakes += 1
+            self.values.error_count += 1
             self.parts.findings.error("assembly", where, at.element, problem.what, problem.remedy)
         return assembly
 
     def _first_line(self, text: str) -> int:
-        """The line of the file on which a grid begins: that of its key, or the next one where quotes open alone."""
+        """The line of the file on which the text of a grid begins: that of its key, or the next one if the key is
+        followed only by quotes.
+        """
         line = self.values.lines.line(("assembly", "grid"))
         rows_of_file = self.parts.source.data.decode("utf-8-sig", "replace").splitlines()
         opening = rows_of_file[line - 1] if line <= len(rows_of_file) else ""
         return line + 1 if opening.rstrip().endswith(('"""', "'''")) and "\n" in text else line
 
     def _modules(self) -> tuple[dict[str, Any], dict[str, Any]] | None:
-        """Kinds and places of modules by name."""
-        before = self.values.mistakes
+        """(kinds, poses) of modules in [modules], both by the name of the module; None, with findings, on error."""
+        before = self.values.error_count
         kinds, places = {}, {}
         for name, raw in self._tables("modules"):
             at = At(("modules", name), f"module '{name}'", "")
@@ -165,11 +172,11 @@ class Organisms:
                 kinds[module_name(name)] = read["type"]
             if "placement" in read:
                 places[module_name(name)] = nominal_part(read["placement"])
-        return None if self.values.mistakes > before else (kinds, places)
+        return None if self.values.error_count > before else (kinds, places)
 
     def _dockings(self, read: dict[str, Any]) -> list[Docking] | None:
-        """Rows of [[dockings]], or those of `docked`; None, with findings, where one is wrong."""
-        before = self.values.mistakes
+        """The dockings in `docked` or [[dockings]]; None, with findings, on error."""
+        before = self.values.error_count
         found: list[Docking] = []
         raw_rows = self.data.get("assembly", {}).get("docked", [])
         for k, row in enumerate(self.values.items(raw_rows, AT.key("docked"))):
@@ -186,30 +193,32 @@ class Organisms:
             }
             if joint is None and changed:
                 key = next(iter(changed))
-                what = f"{key} is given without a joint, expected a joint module that has it"
-                self.values.error("assembly", at.key(key), what, 'Write joint = "revolute".')
+                what = f"{key} is given, but the docking has no joint module"
+                self.values.error("assembly", at.key(key), what, f'Add joint = "revolute", or leave {key} out.')
                 continue
             ends: dict[str, Any] = {key: module_name(data.pop(key)) for key in ("a", "b")}
             made = Docking(**ends, **nominal_part_of(data), joint=joint and replace(joint, **changed))
             self._found(made, found, at)
-        return None if self.values.mistakes > before else found
+        return None if self.values.error_count > before else found
 
     def _found(self, docking: Docking, dockings: list[Docking], at: At) -> None:
+        """Adds a docking to the list, and stores its place in the file."""
         dockings.append(docking)
         self.places[docking.name] = at
 
     def _poses(
         self, kinds: Any, types: dict[str, ModuleType], read: dict[str, Any], options: dict[str, Any]
     ) -> Assembly | None:
-        before = self.values.mistakes
+        """The assembly whose dockings are nearest to the measured poses in [[poses]]; None, with findings, on error."""
+        before = self.values.error_count
         poses = {}
         for at, data in self._rows("poses", rows.MEASURED):
             pair = (module_name(data["a"]), module_name(data["b"]))
             if pair in poses or pair[::-1] in poses:
                 problem = f"the pose of '{pair[0]}' and '{pair[1]}' is given twice, expected once"
-                self.values.error("assembly", at, problem, "Leave one out.")
+                self.values.error("assembly", at, problem, "Remove one of the two.")
             poses[pair] = nominal_part(data.get("placement", IDENTITY))
-        if self.values.mistakes > before:
+        if self.values.error_count > before:
             return None
         if "keep" in read:
             options["keep"] = read["keep"]
@@ -226,17 +235,18 @@ class Organisms:
         return made
 
     def _rows(self, key: str, fields: tuple[Field, ...]) -> list[tuple[At, dict[str, Any]]]:
-        """The rows of an array of tables that can be read."""
+        """The rows of an array of tables that have no errors, with their places in the file."""
         found = []
         for k, raw in enumerate(self.values.items(self.data.get(key, []), At((key,), "", key))):
-            before = self.values.mistakes
+            before = self.values.error_count
             at = At((key, k), f"{key[:-1]} {k + 1}", "")
             read = self.values.table(raw, at, fields)
-            if self.values.mistakes == before:
+            if self.values.error_count == before:
                 found.append((at, read))
         return found
 
     def _tables(self, key: str) -> list[tuple[str, Any]]:
+        """The pairs (name, table) below [key.*]; none, with a finding, if `key` is not a table."""
         table = self.data.get(key, {})
         if isinstance(table, dict):
             return list(table.items())
@@ -247,13 +257,13 @@ class Organisms:
     # ── kinds of modules ──────────────────────────────────────────────────────────────────────────────────────────
 
     def _types(self) -> dict[str, ModuleType]:
-        """All kinds by letter, including those of the file."""
+        """All kinds of modules by letter, the built-in ones and those of the file."""
         found: dict[str, ModuleType] = {}
         for letter, raw in self._tables("module_types"):
             at = At(("module_types", letter), f"module type '{letter}'", "")
-            before = self.values.mistakes
+            before = self.values.error_count
             read = self.values.table(raw, at, rows.MODULE_TYPE)
-            if self.values.mistakes > before:
+            if self.values.error_count > before:
                 continue
             kind = self._like(letter, read, raw, at) if "like" in read else self._own(letter, read, raw, at)
             if kind is not None:
@@ -261,13 +271,13 @@ class Organisms:
         return known_types(found)
 
     def _like(self, letter: str, read: dict[str, Any], raw: dict[str, Any], at: At) -> ModuleType | None:
-        """A built-in kind with other data."""
+        """A built-in kind of module with other data; None, with findings, on error."""
         make = KINDS[read.pop("like")]
         named = read.pop("name", "")
         known = list(inspect.signature(make).parameters)
         for key in raw:
             if key not in (*known, "like", "name"):
-                problem = f"{key} is no data of a {make.__name__}, expected one of {', '.join(known)}"
+                problem = f"the key {key} does not apply to a {make.__name__}, expected one of {', '.join(known)}"
                 self.values.error("assembly", at.key(key), problem, did_you_mean(key, known).strip() or "Leave it out.")
                 return None
         made: ModuleType | None = self._tried(
@@ -276,15 +286,18 @@ class Organisms:
         return made
 
     def _own(self, letter: str, read: dict[str, Any], raw: dict[str, Any], at: At) -> ModuleType | None:
-        """A kind out of bodies, joints and ports. Masses may be parameters; joints and ports take their values."""
-        before = self.values.mistakes
+        """A kind of module made of bodies, joints and ports; None, with findings, on error.
+
+        Masses may be parameters; in joints and ports, parameters are replaced by their values.
+        """
+        before = self.values.error_count
         for key in raw:
             if key not in (*OWN, "name", "pitch"):
-                problem = f"{key} is data of a built-in kind, expected bodies, joints and ports"
-                self.values.error("assembly", at.key(key), problem, 'Add like = "backbone", or leave it out.')
+                problem = f"the key {key} applies only to built-in kinds, expected bodies, joints and ports"
+                self.values.error("assembly", at.key(key), problem, f'Add like = "backbone", or leave {key} out.')
         scratch = self._parts_of(letter, raw, at)
         ports = [port for key, table in self._below(raw, "ports", at) if (port := self._port(key, table, at))]
-        if self.values.mistakes > before or scratch is None:
+        if self.values.error_count > before or scratch is None:
             return None
         cells = tuple(int(n) if n == int(n) else n for n in read.get("cells", (1, 1, 1)))
         bodies, joints = scratch
@@ -298,35 +311,35 @@ class Organisms:
         return made
 
     def _parts_of(self, letter: str, raw: dict[str, Any], at: At) -> tuple[tuple[Any, ...], tuple[Any, ...]] | None:
-        """Bodies and joints of a kind, checked as those of a robot."""
+        """(bodies, joints) of a kind of module, checked as those of a robot; None, with findings, on error."""
         findings = self.parts.findings.within(self.parts.findings.file)
         count = findings.count
         blueprint = Blueprint(findings, letter, line=self.values.lines.line(at.path))
         tables = self._below(raw, "bodies", at)
         if not tables:
             problem = "it has no bodies, expected one or more"
-            self.values.error("assembly", at, problem, f"Write [module_types.{letter}.bodies.NAME].")
+            self.values.error("assembly", at, problem, f"Add [module_types.{letter}.bodies.NAME].")
             return None
         bodies = Bodies(self.values, self.parts.source, self.parts.options, raw.get("bodies"))
-        before = self.values.mistakes
+        before = self.values.error_count
         for key, declare in (("bodies", bodies.declare), ("joints", self.parts.joint)):
             for name, table in self._below(raw, key, at):
                 place = At((*at.path, key, name), f"{rows.WORDS[key]} '{name}'", "")
                 blueprint.keys[rows.WORDS[key], name] = partial(self.parts.key_line, place.path)
                 declare(blueprint, self.values.lines.line(place.path), name, table, place)
-        if self.values.mistakes > before:
+        if self.values.error_count > before:
             return None
         root = f"{letter} root"
         blueprint.joint(0, root, "fixed", "world", tables[0][0])
         robot = blueprint.system()
         if robot is None or (findings.failed and findings.count > count):
-            self.values.mistakes += 1
+            self.values.error_count += 1
             return None
         joints = tuple(_brief(nominal_part(joint)) for joint in robot.robot.joints if joint.name != root)
         return robot.robot.bodies, joints
 
     def _below(self, raw: dict[str, Any], key: str, at: At) -> list[tuple[str, dict[str, Any]]]:
-        """The tables of a kind under a key; entries that are not tables give findings."""
+        """The pairs (name, table) below `key` in a kind of module; entries that are not tables give findings."""
         table = raw.get(key, {})
         found = []
         for name, inner in table.items() if isinstance(table, dict) else [("name", table)]:
@@ -339,17 +352,18 @@ class Organisms:
         return found
 
     def _port(self, key: str, raw: dict[str, Any], at: At) -> Port | None:
+        """The port at the side `key` of a kind of module; None, with findings, on error."""
         place = At((*at.path, "ports", key), f"{at.element} port {key}", "")
-        before = self.values.mistakes
+        before = self.values.error_count
         read = self.values.table(raw, place, rows.PORT)
         side: Side = int(key) if key.isdecimal() else key
         if "reach" in read and ("placement" in read or side not in SIDES):
             problem = "reach is given " + (
-                "together with a pose" if "placement" in read else "for a side that is none of 1 to 6"
+                "together with a pose" if "placement" in read else f"for the side {key}, which is none of 1 to 6"
             )
             problem = f"{problem}, expected it only for the sides 1 to 6 of a cube, without a pose"
-            self.values.error("assembly", place.key("reach"), problem, "Give a pose.")
-        if self.values.mistakes > before:
+            self.values.error("assembly", place.key("reach"), problem, "Remove reach, and give a pose.")
+        if self.values.error_count > before:
             return None
         if "reach" in read:
             return side_port(int(key), read["body"], read["reach"])
@@ -357,7 +371,7 @@ class Organisms:
 
 
 def _brief(joint: Joint) -> Joint:
-    """A joint without numbers that equal the defaults, as one writes it in Python."""
+    """The joint, with empty tuples for numbers that equal the defaults, as if they had not been given."""
     usual = {"lower": -math.inf, "upper": math.inf, "velocity": math.inf, "effort": math.inf}
     per = ("lower", "upper", "velocity", "effort", "damping", "friction", "armature")
     empty = {key: () for key in per if all(x == usual.get(key, 0.0) for x in getattr(joint, key))}
@@ -365,5 +379,5 @@ def _brief(joint: Joint) -> Joint:
 
 
 def nominal_part_of(data: dict[str, Any]) -> dict[str, Any]:
-    """Data with all parameters replaced by their values."""
+    """The data of a docking, with all parameters replaced by their nominal values."""
     return {key: nominal_part(value) for key, value in data.items()}

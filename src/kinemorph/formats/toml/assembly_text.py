@@ -1,4 +1,4 @@
-"""Writes docked modules as the tables of a model file: a grid where they stand in one, otherwise rows of sides."""
+"""Writes docked modules as tables of a TOML file: as a grid if that is possible, otherwise as a list of dockings."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from kinemorph.model.modules.organisms import VIRTUAL
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System
 
-NOTE = "# Modules that are docked: what they are, and what is docked to what. See docs/assemblies.md of Kinemorph.\n\n"
+NOTE = "# Docked modules: their kinds, and their dockings. See docs/assemblies.md of Kinemorph.\n\n"
 
 
 def organism_sections(system: System, findings: Findings) -> list[str] | None:
-    """The sections of an assembly; None, with a warning, where its robot is not the one that they would give."""
+    """The sections of a file for an assembly; None, with a warning, if reading them would give another robot."""
     assembly = system.assembly
     assert assembly is not None
     options = robot_options(assembly, system.robot)
@@ -29,12 +29,13 @@ def organism_sections(system: System, findings: Findings) -> list[str] | None:
     shared = [m.type for m in assembly.modules if letters.setdefault(m.type.letter, m.type) != m.type]
     if options is None or shared:
         why = (
-            "its robot is not the one that the assembly gives, as docked poses that are parameters are in it"
+            "the robot differs from the one that its assembly would give"
             if options is None
             else f"two kinds of modules have the letter {shared[0].letter!r}"
         )
-        problem = f"{why}, so that the file has bodies and joints and no assembly"
-        findings.warn("dropped", 0, f"robot '{system.name}'", problem, "Give every kind a letter of its own.")
+        problem = f"{why}, so bodies and joints are written, and no assembly"
+        remedy = "Make the robot again from its assembly." if options is None else "Give every kind another letter."
+        findings.warn("dropped", 0, f"robot '{system.name}'", problem, remedy)
         return None
     known = standard_types()
     own = [kind for letter, kind in letters.items() if known.get(letter) != kind]
@@ -42,7 +43,7 @@ def organism_sections(system: System, findings: Findings) -> list[str] | None:
 
 
 def robot_options(assembly: Assembly, robot: Robot) -> dict[str, Any] | None:
-    """The base, dyads and root with which an assembly gives this robot; None where there are none."""
+    """The arguments base, dyads and root of `Assembly.robot` that give this robot; None if there are none."""
     first = robot.joints[0]
     letters = [joint.name.removeprefix("virtual_") for joint in robot.joints if joint.name.startswith("virtual_")]
     bodies = {*robot.body_names}
@@ -62,6 +63,7 @@ def robot_options(assembly: Assembly, robot: Robot) -> dict[str, Any] | None:
 
 
 def _assembly(assembly: Assembly, options: dict[str, Any], types: dict[str, ModuleType]) -> list[str]:
+    """The section [assembly], with a grid or followed by sections for modules and dockings."""
     entries: Entries = {}
     if assembly.modules[0].name != options["base"]:
         entries["base"] = spell.text(options["base"])
@@ -85,6 +87,7 @@ def _assembly(assembly: Assembly, options: dict[str, Any], types: dict[str, Modu
 
 
 def _docking(docking: Docking) -> Entries:
+    """The keys of a docking in [[dockings]]."""
     entries = {}
     for key in ("a", "side_a", "b", "side_b"):
         value = getattr(docking, key)
@@ -106,7 +109,7 @@ def _docking(docking: Docking) -> Entries:
 
 
 def _type(kind: ModuleType) -> list[str]:
-    """The tables of a kind that is not built in."""
+    """The tables of a kind of module that is not built in."""
     place = f"module_types.{spell.key(kind.letter)}"
     entries = {"name": spell.text(kind.name), "pitch": spell.number(kind.pitch)}
     if kind.cells != (1, 1, 1):
@@ -122,4 +125,5 @@ def _type(kind: ModuleType) -> list[str]:
 
 
 def _port(port: Port) -> Entries:
+    """The keys of a port."""
     return {"body": spell.text(port.body), **spell.pose(port.pose)}

@@ -1,4 +1,4 @@
-"""Bodies out of a TOML file: mass data, uniform solids, shapes and meshes."""
+"""Reads the bodies of a TOML file: mass data, uniform solids, shapes and meshes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from kinemorph.model.shapes import Mesh, MeshFile, Shape
 
 
 class Bodies:
-    """Reads the table `bodies`; the files of its meshes are searched once."""
+    """Reads the tables [bodies.*]; mesh files of all bodies are searched together."""
 
     def __init__(self, values: Values, source: Source, options: Options, table: Any) -> None:
         self.values = values
@@ -22,15 +22,15 @@ class Bodies:
         self.paths = MeshSearch(source, options).paths(uses, values.findings) if uses else {}
 
     def declare(self, blueprint: Blueprint, line: int, name: str, raw: dict[str, Any], at: At) -> None:
-        """Declares one body out of its table."""
+        """Declares the body of the table `raw`, which begins at `line`."""
         read = self.values.table(raw, at, rows.BODY)
         if "solid" in raw:
             solid = self._solid(name, read.get("mass", 0.0), raw["solid"], at.key("solid"))
             read |= {"com": solid.com, "inertia": solid.inertia, "shapes": solid.shapes}
             for key in ("com", "inertia"):
                 if key in raw:
-                    problem = f"{key} is given together with solid, expected one of both"
-                    self.values.error("structure", at.key(key), problem, "Keep one of the two.")
+                    problem = f"{key} is given together with solid, expected only one of the two"
+                    self.values.error("structure", at.key(key), problem, "Remove one of the two.")
         for key in ("shapes", "collisions"):
             if key in raw:
                 shapes = enumerate(self.values.items(raw[key], at.key(key)))
@@ -38,14 +38,16 @@ class Bodies:
         blueprint.body(line, name, **read)
 
     def _solid(self, name: str, mass: Any, raw: Any, at: At) -> Body:
+        """The body of a uniform solid of this mass; without mass data, with findings, on error."""
         row = self.values.kind(raw, at, rows.SOLIDS)
         if row is None:
             return Body(name)
-        before = self.values.mistakes
+        before = self.values.error_count
         read = self.values.table(raw, at, row.fields, skip=("kind",))
-        return Body(name) if self.values.mistakes > before else row.make(name, mass, **read)
+        return Body(name) if self.values.error_count > before else row.make(name, mass, **read)
 
     def _shape(self, raw: Any, at: At) -> Shape | None:
+        """The shape that a table describes; None, with findings, on error."""
         if isinstance(raw, dict) and raw.get("kind") == "mesh":
             if "vertices" in raw or "faces" in raw:
                 return self._made(Mesh, self.values.table(raw, at, rows.MESH, skip=("kind",)), at)
@@ -56,6 +58,7 @@ class Bodies:
         return self._made(row[0], self.values.table(raw, at, row[1], skip=("kind",)), at)
 
     def _made(self, shape: type[Any], read: dict[str, Any], at: At) -> Shape | None:
+        """The shape of a type with the data that were read; None if a size is missing."""
         try:
             made: Shape = shape(**read)
         except TypeError:  # a size is missing, which is a finding already
@@ -63,7 +66,7 @@ class Bodies:
         return made
 
     def _mesh_file(self, raw: dict[str, Any], at: At) -> MeshFile | None:
-        """A mesh in a file; None where it lies outside the folders that may be read, which is a finding already."""
+        """The mesh in a file; None if the file may not be read, which is a finding already."""
         read = self.values.table(raw, at, rows.MESH_FILE, skip=("kind",))
         name = read.pop("file", "")
         path = self.paths.get(name)
@@ -71,7 +74,7 @@ class Bodies:
 
 
 def mesh_uses(table: Any, values: Values) -> dict[str, MeshUse]:
-    """The files of meshes that the bodies name, each with the place where it is named first."""
+    """The mesh files that bodies name, each with the line and body that name it first. `table` is [bodies]."""
     uses: dict[str, MeshUse] = {}
     for body, raw in table.items() if isinstance(table, dict) else ():
         for key in ("shapes", "collisions"):

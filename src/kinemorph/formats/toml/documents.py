@@ -1,4 +1,4 @@
-"""TOML without its dangers: limits on size, nesting and count before it is parsed, and a line for every key."""
+"""Parses TOML, with limits on size, nesting and count that are checked before, and finds the line of every key."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ _POSITION = re.compile(r" \(at (?:line (\d+), column \d+|end of document)\)$")
 _WORD = re.compile(r"'([^']*)'")
 _TABLE = re.compile(r"\((?:'[^']*'(?:, )?,?)+\)")
 QUOTES = 'Put words, expressions and quantities in quotes, such as "l1" or "5 mm"; true and false are written small.'
-# what the parser says, and what people mostly did
+# parts of messages of the parser, and the remedy for the usual cause
 REMEDIES = (
     ("invalid value", QUOTES),
     ("unclosed inline table", QUOTES),
     ("unclosed array", "Put commas between the items, ] at the end, and words and quantities in quotes."),
-    ("after a statement", "Put one key on a line, words and quantities in quotes, and a point for a decimal comma."),
+    ("after a statement", "Put one key on each line, words and quantities in quotes, and write decimal points."),
     ("illegal character '\\n'", "Close the quotes."),
     ("expected '='", "Write key = value."),
-    ("twice", "Give one of the two another name, or put them together."),
+    ("twice", "Rename one of the two, or merge them."),
 )
 
 
@@ -35,22 +35,24 @@ class Document(NamedTuple):
 
 
 def parse(source: Source, findings: Findings) -> Document | None:
-    """The document; None, with findings, where the text is no TOML that may be read."""
+    """The document of a TOML file; None, with a finding, if it is not well-formed or beyond a limit."""
     try:
         text = source.data.decode("utf-8-sig").replace("\r\n", "\n")
     except UnicodeDecodeError as error:
         line = source.data.count(b"\n", 0, error.start) + 1
-        findings.error("syntax", line, "", "the text is not UTF-8, expected TOML in UTF-8", "Save it as UTF-8.")
+        findings.error("syntax", line, "", "the text is not encoded in UTF-8", "Save the file in UTF-8.")
         return None
     if not _within_limits(text, findings):
         return None
     lines = Lines(text)
     if lines.depth > limits.NESTING:
-        problem = f"brackets or keys lie deeper than {limits.NESTING} inside one another"
-        findings.error("file", lines.number, "", problem, "Flatten the file.")
+        problem = f"brackets or keys are nested deeper than {limits.NESTING}, the largest depth allowed"
+        findings.error("file", lines.number, "", problem, "Nest fewer tables and lists in each other.")
         return None
     if lines.too_many:
-        problem = f"the file has more than {limits.TOML_KEYS} keys, or {limits.TOML_PARTS} parts of them"
+        problem = (
+            f"the file has more than {limits.TOML_KEYS} keys, or more than {limits.TOML_PARTS} parts of dotted keys"
+        )
         findings.error("file", lines.number, "", problem, "Split the file.")
         return None
     try:
@@ -68,14 +70,15 @@ def parse(source: Source, findings: Findings) -> Document | None:
 
 
 def _table_name(match: re.Match[str]) -> str:
-    """[bodies.arm] for what the parser calls ('bodies', 'arm')."""
+    """The name of a table as it is written, [bodies.arm], for the ('bodies', 'arm') in a message of the parser."""
     return f"[{'.'.join(_WORD.findall(match[0]))}]"
 
 
 def _within_limits(text: str, findings: Findings) -> bool:
+    """Whether size and counts of a text are within the limits; False, with a finding, if not."""
     if len(text) > limits.TOML_SIZE:
         problem = f"the file has {len(text)} characters, expected at most {limits.TOML_SIZE} in TOML"
-        findings.error("file", 0, "", problem, "Put meshes into files of their own.")
+        findings.error("file", 0, "", problem, "Move meshes to separate files.")
         return False
     for what, mark, most in (
         ("keys", "=", limits.TOML_KEYS),
@@ -85,6 +88,6 @@ def _within_limits(text: str, findings: Findings) -> bool:
         count = text.count(mark)
         if count > most:
             problem = f"the file has {count} {what}, expected at most {most}"
-            findings.error("file", 0, "", problem, "Put meshes into files of their own.")
+            findings.error("file", 0, "", problem, "Move meshes to separate files.")
             return False
     return True

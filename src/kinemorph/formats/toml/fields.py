@@ -1,8 +1,8 @@
-"""What a model file may say, one row per key. Reader, writer, schema and reference go by these tables.
+"""The keys of a TOML model file, one row per key. Reader, writer, schema and reference are all based on these tables.
 
 A `Field` says how a value is written (its form), what kind of quantity it is, and what it means. Names, defaults and
-order are those of the dataclasses: a field that is added to one of them needs a row here, and nothing else. Elements
-need not even that: their rows follow from their type hints (`fields`).
+order are those of the dataclasses: a new field of a dataclass needs only a row here. Elements need no rows, because
+theirs follow from type hints (`model.elements.fields`).
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ VERSION = 1
 
 
 def _per(name: str, turning: str, sliding: str, help: str, form: str = "per_velocity") -> Field:
+    """The row of a key with one number per velocity or coordinate of a joint, rotational or translational."""
     return Field(name, form, (turning, sliding), help)
 
 
@@ -38,16 +39,16 @@ POSE = (
 PARAMETER = (
     Field("value", "value", "", "Nominal value: a number, or a text with a unit.", required=True),
     Field("unit", "text", "", 'Unit of the value, such as "kg".'),
-    Field("symbol", "text", "", "What equations print, in LaTeX."),
+    Field("symbol", "text", "", "Symbol in printed equations, in LaTeX."),
 )
 
 BODY = (
-    Field("mass", "value", "mass", "Mass [kg]; 0 where it is left out."),
-    Field("solid", "solid", "", "A uniform solid: it gives center of mass, inertia and shape, together with the mass."),
+    Field("mass", "value", "mass", "Mass [kg]; 0 if it is left out."),
+    Field("solid", "solid", "", "A uniform solid, from which center of mass, inertia and shape are computed."),
     Field("com", "vector", "length", "Center of mass [m] in the body's frame."),
     Field("inertia", "inertia", "inertia", "Inertia [kg m^2] about the center of mass, in the body's axes."),
-    Field("shapes", "shapes", "", "What the body looks like."),
-    Field("collisions", "shapes", "", "What the body touches with."),
+    Field("shapes", "shapes", "", "Shapes that are drawn."),
+    Field("collisions", "shapes", "", "Shapes for contact."),
 )
 
 JOINT = (
@@ -56,8 +57,8 @@ JOINT = (
     Field("child", "text", "", "Body that the joint moves.", required=True),
     Field("placement", "pose", "", "Joint frame in the parent's frame."),
     Field("child_placement", "pose", "", "Joint frame in the child's frame."),
-    Field("axis", "axis", "", 'Axis in the joint frame: "x", "-y", or a unit vector; z where it is left out.'),
-    Field("axis2", "axis", "", "Second axis of a universal joint; x where it is left out."),
+    Field("axis", "axis", "", 'Axis in the joint frame: "x", "-y", or a unit vector; z if it is left out.'),
+    Field("axis2", "axis", "", "Second axis of a universal joint; x if it is left out."),
     Field("normalize", "flag", "", "Scale the axes to length 1."),
     Field("pitch", "value", "pitch", "Travel per angle [m/rad] of a helical joint."),
     _per("lower", "angle", "length", "Lower limits of the coordinates [rad or m].", "per_coordinate"),
@@ -67,10 +68,10 @@ JOINT = (
     _per("damping", "angular damping", "damping", "Viscous damping [N m s/rad or N s/m]."),
     _per("friction", "torque", "force", "Coulomb friction [N m or N]."),
     _per("armature", "inertia", "mass", "Reflected rotor inertia [kg m^2 or kg]."),
-    Field("cut", "flag", "", "The joint closes a loop; other joints carry its bodies."),
+    Field("cut", "flag", "", "The joint closes a loop: the tree is made of the other joints."),
 )
 
-# what other formats call a kind of joint
+# kinds of joints in other formats, for hints in messages
 SYNONYMS = {
     **{
         "hinge": "revolute",
@@ -88,44 +89,52 @@ FRAME = (
 )
 
 COUPLING = (
-    Field("leader", "text", "", "Joint that is followed.", required=True),
+    Field("leader", "text", "", "Joint that this joint follows.", required=True),
     Field("multiplier", "value", "", "q[joint] = multiplier * q[leader] + offset."),
     Field("offset", "value", "", "Offset [rad or m]."),
-    Field("ratio", "value", "number", "Turns of the leader for one turn of the joint, the other way round: a gear."),
+    Field("ratio", "value", "number", "Gear: turns of the leader for one turn of the joint in the opposite direction."),
     Field(
-        "teeth", "numbers", "number", "Teeth of the joint's wheel and of the leader's, in place of a ratio.", inner=2
+        "teeth",
+        "numbers",
+        "number",
+        "Gear: teeth of the joint's wheel and of the leader's, instead of a ratio.",
+        inner=2,
     ),
-    Field("internal", "flag", "", "One wheel lies within the other: both turn the same way."),
-    Field("radius", "value", "length", "Radius of the leader's pinion [m]: the joint is a rack."),
+    Field("internal", "flag", "", "Gear: one wheel is inside the other, so both turn in the same direction."),
+    Field("radius", "value", "length", "Rack: radius of the leader's pinion [m]; the joint is the rack."),
 )
 
 SETTINGS = (
-    Field("q", "state", "", "Configuration at the start: a list, or values by name of coordinate."),
-    Field("v", "state", "", "Velocity at the start: a list, or values by name."),
-    Field("duration", "literal", "time", "How long a run lasts [s]."),
+    Field("q", "state", "", "Initial configuration: a list, or values by name of coordinate."),
+    Field("v", "state", "", "Initial velocity: a list, or values by name."),
+    Field("duration", "literal", "time", "Simulated time of a run [s]."),
     Field("sample", "literal", "time", "Time between stored states [s]."),
-    Field("loops", "choice", "", "How loops and other constraints are kept.", inner=LOOP_METHOD_NAMES),
+    Field("loops", "choice", "", "Method by which loops and other constraints are satisfied.", inner=LOOP_METHOD_NAMES),
 )
 
 # ── modules that dock ─────────────────────────────────────────────────────────────────────────────────────────────────
 
 ASSEMBLY = (
     Field("grid", "text", "", 'Cells seen from above, such as "B>0 Bv1"; # and connectors as in docs/assemblies.md.'),
-    Field("docked", "any", "", "Docked sides as rows [i, j, side of i, side of j], in place of [[dockings]]."),
+    Field("docked", "any", "", "Docked sides as rows [i, j, side of i, side of j], instead of [[dockings]]."),
     Field("type", "labels", "", "Kind of the modules, by letter or name: one for all, or a list with one for each."),
-    Field("base", "label", "", "Module where kinematics begin; the first where it is left out."),
-    Field("dyads", "choice", "", "halves: modules as they are built; adapted: one body each.", inner=DYADS),
-    Field("root", "labels", "", "free, fixed, or virtual joints of the base: a list of x, y, z, rx, ry, rz."),
-    Field("planar", "flag", "", "Take only trees that are docked upright at sides 2 to 5."),
-    Field("several", "flag", "", "Modules may be apart: several organisms in one world."),
-    Field("ground", "flag", "", "Put them on the ground z = 0, with contacts at all corners and wheels."),
-    Field("keep", "choice", "", "Of measured poses: as measured, or as they would fit.", inner=("measured", "legal")),
-    Field("gap", "literal", "length", "How far a measured pose may be from a docking [m]."),
-    Field("bend", "literal", "angle", "How far it may be turned [rad]."),
+    Field("base", "label", "", "Module at the root of the kinematic tree; the first if it is left out."),
+    Field(
+        "dyads", "choice", "", "halves: two bodies and a hinge per module; adapted: one body per module.", inner=DYADS
+    ),
+    Field("root", "labels", "", "Root joint: free, fixed, or a list of virtual joints out of x, y, z, rx, ry, rz."),
+    Field("planar", "flag", "", "Accept only trees of upright modules that are docked at sides 2 to 5."),
+    Field("several", "flag", "", "Allow modules that are not connected: several organisms in one world."),
+    Field("ground", "flag", "", "Put the modules on the ground z = 0, with contacts at all corners and wheels."),
+    Field(
+        "keep", "choice", "", "Use poses as measured, or those of the nearest dockings.", inner=("measured", "legal")
+    ),
+    Field("gap", "literal", "length", "Largest distance of a measured pose from a docking [m]."),
+    Field("bend", "literal", "angle", "Largest angle between a measured pose and a docking [rad]."),
 )
 MODULE = (
     Field("type", "label", "", "Kind of the module, by letter or name."),
-    Field("placement", "pose", "", "The module in the world."),
+    Field("placement", "pose", "", "Pose of the module in the world."),
 )
 _ENDS = (
     Field("a", "label", "", 'A module, by name or number: 3 is "m3".', required=True),
@@ -137,36 +146,36 @@ DOCKING = (
     _ENDS[1],
     Field("side_b", "label", "", "The side of b.", required=True),
     Field("turn", "whole", "", "Quarter turns about the normal of a's side."),
-    Field("joint", "choice", "", "A joint module between the two.", inner=tuple(JOINT_MODULES)),
+    Field("joint", "choice", "", "Kind of a joint module between a and b.", inner=tuple(JOINT_MODULES)),
     Field("axis", "axis", "", "Axis of the joint module in the frame of a's port; z, the normal, if it is left out."),
     *(
         Field(key, "literal", "", f"The {key} of the joint module, as for a joint.")
         for key in ("lower", "upper", "velocity", "effort", "damping")
     ),
-    Field("offset", "pose", "", "How far b's port is from where it would fit."),
+    Field("offset", "pose", "", "Pose of b's port relative to its exact place."),
 )
-MEASURED = (*_ENDS, Field("placement", "pose", "", "Where b was seen from a."))
+MEASURED = (*_ENDS, Field("placement", "pose", "", "Measured pose of b in the frame of a."))
 PORT = (
     Field("body", "text", "", "Part that carries the port.", required=True),
-    Field("reach", "literal", "length", "Distance of a side 1 to 6 of a cube from the middle [m], in place of a pose."),
-    Field("placement", "pose", "", "The port in the frame of its part: z out of the side, y up."),
+    Field("reach", "literal", "length", "Distance [m] of a side 1 to 6 of a cube from its center, instead of a pose."),
+    Field("placement", "pose", "", "Pose of the port in the frame of its part: z points out of the side, y up."),
 )
 MODULE_TYPE = (
-    Field("name", "text", "", "Name of the kind; its letter where it is left out."),
-    Field("like", "choice", "", "A built-in kind, which is changed by the data below.", inner=tuple(KINDS)),
-    Field("mass", "literal", "mass", "Mass [kg] of its halves together."),
+    Field("name", "text", "", "Name of the kind; its letter if it is left out."),
+    Field("like", "choice", "", "A built-in kind, whose data are replaced by those given here.", inner=tuple(KINDS)),
+    Field("mass", "literal", "mass", "Mass [kg] of both halves together."),
     Field("plate_mass", "literal", "mass", "Mass [kg] of a Scout's turning plate."),
     Field("wheel_mass", "literal", "mass", "Mass [kg] of a wheel."),
     Field("inertia", "literal", "inertia", "Inertia [kg m^2] about each axis."),
     Field("radius", "literal", "length", "Radius [m] of wheels."),
     Field("tread", "literal", "length", "Distance [m] between wheels."),
-    Field("size", "choice", "", "Of a cube.", inner=tuple(CUBES)),
-    Field("pitch", "literal", "length", "Distance [m] to the next module beside it."),
-    Field("cells", "numbers", "number", "Cells of a grid that it fills along x, y and z.", inner=3),
-    Field("hinge", "text", "", "The joint that bends it."),
-    Field("bodies", "table", "", "Its parts."),
-    Field("joints", "table", "", "Joints between its parts."),
-    Field("ports", "table", "", "Where other modules dock, by side."),
+    Field("size", "choice", "", "Size of a cube.", inner=tuple(CUBES)),
+    Field("pitch", "literal", "length", "Distance [m] between the centers of neighboring modules."),
+    Field("cells", "numbers", "number", "Number of grid cells that the module fills along x, y and z.", inner=3),
+    Field("hinge", "text", "", "Name of the joint that bends the module."),
+    Field("bodies", "table", "", "Bodies of the module."),
+    Field("joints", "table", "", "Joints between the bodies of the module."),
+    Field("ports", "table", "", "Ports at which other modules dock, by side."),
 )
 
 ORGANISM_TABLES: dict[str, tuple[Field, ...]] = {"modules": MODULE, "module_types": MODULE_TYPE}  # one table per name
@@ -184,21 +193,20 @@ WORDS = {"parameters": "parameter", "bodies": "body", "joints": "joint", "frames
 WORDS["elements"] = "element"
 TOP = (
     Field(MARK, "whole", "", f"Version of the format: {VERSION}.", required=True),
-    Field("name", "text", "", "Name of the robot; that of the file where it is left out."),
-    Field(
-        "gravity", "vector", "acceleration", "Acceleration of free fall [m/s^2]; [0, 0, -9.81] where it is left out."
-    ),
+    Field("name", "text", "", "Name of the robot; that of the file if it is left out."),
+    Field("gravity", "vector", "acceleration", "Acceleration of free fall [m/s^2]; [0, 0, -9.81] if it is left out."),
     *(Field(table, "table") for table in (*TABLES, "elements", "settings", *ORGANISM)),
 )
 NOT_IN_SIDECARS = ("name", *ORGANISM)
 
 # ── shapes and solids ─────────────────────────────────────────────────────────────────────────────────────────────────
 
-COLOR = Field("color", "numbers", "number", "Red, green, blue and, if wanted, opacity, from 0 to 1.", inner=(3, 4))
+COLOR = Field("color", "numbers", "number", "Red, green, blue and optionally opacity, from 0 to 1.", inner=(3, 4))
 PLACED = Field("placement", "pose", "", "The shape's frame in the body's frame.")
 
 
 def _shape_fields(shape: type[Any]) -> tuple[Field, ...]:
+    """The rows of a shape: its sizes, placement and color."""
     row = SHAPE_FIELDS[shape]
     forms = {**dict.fromkeys(row.lengths, "value"), **dict.fromkeys(row.points, "vector")}
     sizes = [field.name for field in dataclasses.fields(shape) if field.name in forms]
@@ -209,22 +217,22 @@ SHAPES: dict[str, tuple[type[Any], tuple[Field, ...]]] = {
     shape.__name__.lower(): (shape, _shape_fields(shape)) for shape in SHAPE_FIELDS if shape not in (Mesh, MeshFile)
 }
 MESH_FILE = (
-    Field("file", "text", "", "File of the surface: beside the model, or package://name/...", required=True),
-    Field("scale", "numbers", "number", "Factors that give meters.", inner=3),
+    Field("file", "text", "", "Mesh file: a path from the folder of the model, or package://name/...", required=True),
+    Field("scale", "numbers", "number", "Factors along x, y and z that convert the mesh to meters.", inner=3),
     PLACED,
     COLOR,
 )
 MESH = (
-    Field("vertices", "points", "length", "Corners [m].", required=True),
-    Field("faces", "faces", "", "Triples of indices of corners.", required=True),
-    Field("source", "text", "", "File that the surface came from."),
+    Field("vertices", "points", "length", "Vertices [m].", required=True),
+    Field("faces", "faces", "", "Triangles, as triples of indices of vertices.", required=True),
+    Field("source", "text", "", "File that the mesh was read from."),
     PLACED,
     COLOR,
 )
 
 
 class Solid(NamedTuple):
-    """A uniform solid: the function of `Body` that makes it, and its data."""
+    """A uniform solid: the function of `Body` that makes a body of it, and the rows of its data."""
 
     make: Callable[..., Body]
     fields: tuple[Field, ...]
@@ -232,11 +240,12 @@ class Solid(NamedTuple):
 
 _CENTER = Field("center", "vector", "length", "Center in the body's frame [m].")
 _ALONG = Field(
-    "axis", "choice", "", "Axis of the body that the solid lies along; z where it is left out.", inner=("x", "y", "z")
+    "axis", "choice", "", "Axis of the body that the solid is along; z if it is left out.", inner=("x", "y", "z")
 )
 
 
 def _length(name: str, *, required: bool = True) -> Field:
+    """The row of a length [m]."""
     return Field(name, "value", "length", "[m]", required)
 
 

@@ -1,9 +1,9 @@
-"""The line of every key of a TOML text: one walk over its tokens, without interpreting them.
+"""Finds the line of every key of a TOML text in one pass over its tokens, without parsing values.
 
-A path leads to a key: ("bodies", "arm", "shapes", 0, "radius"). The walk follows tables, arrays of tables, dotted and
-quoted keys, inline tables and arrays, over strings of all four kinds. It is made before the text is parsed and trusts
-nothing: text that is no TOML is skipped. So it also finds how deep brackets and dotted keys nest, before a parser that
-recurses sees them.
+The path of a key is a tuple such as ("bodies", "arm", "shapes", 0, "radius"). The pass understands tables, arrays of
+tables, dotted and quoted keys, inline tables and arrays, and all four kinds of strings. It runs before the text is
+parsed, so it accepts any text: it stops where the text is not TOML. It also finds how deep brackets and dotted keys are
+nested, before the parser, which recurses, reads them.
 """
 
 from __future__ import annotations
@@ -30,40 +30,41 @@ _ESCAPED = {"b": "\b", "t": "\t", "n": "\n", "f": "\f", "r": "\r", '"': '"', "\\
 
 
 class Lines:
-    """The lines of all keys of a text, and how deep it nests."""
+    """The lines of all keys of a text, and how deep its brackets and keys are nested."""
 
     def __init__(self, text: str) -> None:
-        self.depth = 0  # of brackets, and of parts in a key
-        self._keys = self._parts = 0  # so far
+        self.depth = 0  # greatest depth of brackets, or number of parts of a key
+        self._keys = self._parts = 0  # numbers so far
         self._lines: dict[Path, int] = {(): 1}
-        self._counts: dict[Path, int] = {}  # arrays of tables: how many so far
-        self.number = 1  # the line that the walk has come to
+        self._counts: dict[Path, int] = {}  # number of tables so far in each array of tables
+        self.number = 1  # the current line
         self._walk(text)
 
     def line(self, path: Path) -> int:
-        """The line of a key or an item, counted from 1, or that of the table or list around it."""
+        """The line of a key or an item of a list, counted from 1; if unknown, that of the table or list around it."""
         while path not in self._lines:
             path = path[:-1]
         return self._lines[path]
 
     def has(self, path: Path) -> bool:
-        """Whether a key stands in the text."""
+        """Whether the text has a key."""
         return path in self._lines
 
     @property
     def too_many(self) -> bool:
-        """Whether there are more keys than allowed; the walk ends there."""
+        """Whether there are more keys than allowed; then the pass has stopped early."""
         return self._keys > limits.TOML_KEYS or self._parts > limits.TOML_PARTS
 
-    # ── walking ───────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── the pass over the tokens ──────────────────────────────────────────────────────────────────────────────────
 
     def _walk(self, text: str) -> None:
+        """Stores the lines of all keys of a text."""
         table: Path = ()
         key: list[str] = []  # parts of the key that is being read
         header = 0  # how many brackets opened the header that is being read
-        open_paths: list[Path] = []  # arrays and inline tables around here
+        open_paths: list[Path] = []  # arrays and inline tables around the current token
         is_array: list[bool] = []
-        counts: list[int] = []  # items of these so far
+        counts: list[int] = []  # number of items so far in each of them
         value = False  # whether a value is expected rather than a key
         path: Path = ()  # of the value that is expected
         for match in _PIECE.finditer(text):
@@ -114,10 +115,10 @@ class Lines:
                     self._item(open_paths[-1], counts)
                 self.number += piece.count("\n")
             elif kind == "other":
-                return  # no TOML from here on
+                return  # the text is not TOML from here on
 
     def _part(self, key: list[str], kind: str, piece: str) -> None:
-        """Adds the parts of a key that one piece holds: a quoted part, or bare ones with dots between."""
+        """Adds the parts of a key in one token to `key`: one quoted part, or bare parts separated by dots."""
         if kind == "bare":
             key += [part for part in piece.split(".", limits.NESTING + 1) if part]
         elif piece[0] == "'":
@@ -126,14 +127,14 @@ class Lines:
             key.append(_ESCAPE.sub(_unescaped, piece[1:-1]))
 
     def _item(self, array: Path, counts: list[int]) -> Path:
-        """The path of the item that begins here; kept only where its line is not that of the array."""
+        """The path of the item of an array that begins here; its line is stored only if it differs from the array's."""
         path = (*array, counts[-1])
         if self.number != self._lines.get(array):
             self._lines.setdefault(path, self.number)
         return path
 
     def _note(self, table: Path, key: list[str]) -> Path:
-        """Keeps the line of a key and of the tables that its dots open; gives its path."""
+        """Stores the line of a key, and of the tables that its dots imply; returns its path."""
         path = table
         self._keys += 1
         for part in key:
@@ -143,7 +144,9 @@ class Lines:
         return path
 
     def _header(self, key: list[str], brackets: int) -> Path:
-        """The path of a table whose header was read; parts that are arrays of tables mean their last one."""
+        """The path of the table that a header [key] opens; a part that is an array of tables stands for its last
+        table.
+        """
         path: Path = ()
         self._keys += 1
         for place, part in enumerate(key):
@@ -159,6 +162,7 @@ class Lines:
 
 
 def _unescaped(match: re.Match[str]) -> str:
+    """The character of an escape sequence."""
     if match[1]:
         return _ESCAPED[match[1]]
     code = int(match[2] or match[3], 16)

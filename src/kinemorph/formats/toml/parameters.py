@@ -1,10 +1,10 @@
-"""The parameters of a TOML file: named numbers, and names for expressions of other names, in any order.
+"""Reads the parameters of a TOML file: named numbers, and named expressions of other parameters, in any order.
 
 [parameters]
 l1 = 0.3                                                   a number
-m1 = "500 g"                                               a quantity: kept in SI, with its unit
-l2 = { value = 0.9, unit = "m", symbol = "l_2" }           with what equations print
-half = "l1 / 2"                                            depends on others: stands for the expression
+m1 = "500 g"                                               a quantity: stored in SI, with its unit
+l2 = { value = 0.9, unit = "m", symbol = "l_2" }           with the symbol for printed equations
+half = "l1 / 2"                                            an expression of other parameters
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from kinemorph.model.parameter import Parameter, Value
 
 
 def read_parameters(table: dict[str, Any], values: Values) -> None:
-    """Fills `values.names`: a Parameter for every number, a Formula for what depends on others."""
+    """Stores in `values.names` a Parameter for every number, and a Formula for every expression of other parameters."""
     waiting: dict[str, tuple[str, ...]] = {}
     for name, raw in table.items():
         at = At(("parameters", name), f"parameter '{name}'", "")
         if not name.strip() or not name.isprintable():
-            values.error("name", at, f"the name is {short(name)}, expected printable text", "Rename it.")
+            values.error("name", at, f"the name is {short(name)}, expected printable text", "Rename the parameter.")
         needs = _needs(raw, table)
         if needs:
             waiting[name] = needs
@@ -37,17 +37,17 @@ def read_parameters(table: dict[str, Any], values: Values) -> None:
 
 
 def _needs(raw: Any, table: dict[str, Any]) -> tuple[str, ...]:
-    """The names that a parameter depends on; none for numbers and quantities."""
+    """The names that the expression of a parameter contains; none for numbers and quantities."""
     if not isinstance(raw, str) or units.is_quantity(raw):
         return ()
     try:
         return tuple(name for name in names_in(raw) if name != "pi" or "pi" in table)
     except ExpressionError:
-        return ()  # told when it is read
+        return ()  # reported when the expression is read
 
 
 def _independent(name: str, raw: Any, at: At, values: Values) -> Value:
-    """A named number. A text without names is one too: a quantity, or a constant such as "pi / 4"."""
+    """The Parameter of a number, a quantity, or an expression without names such as "pi / 4"."""
     data = values.table(raw, at, PARAMETER[1:], skip=("value",)) if isinstance(raw, dict) else {}
     unit, number = data.get("unit", ""), raw
     if isinstance(raw, dict):
@@ -60,7 +60,9 @@ def _independent(name: str, raw: Any, at: At, values: Values) -> Value:
         try:
             value, own = units.read_quantity(number)
             if unit and not _same(unit, own):
-                found = f"the value is {short(number)} and the unit {short(unit)}, expected one unit"
+                found = (
+                    f"both the value {short(number)} and the key 'unit' {short(unit)} give a unit, expected one unit"
+                )
                 values.error("unit", at, found, "Leave the key 'unit' out.")
             return Parameter(name or "?", value, unit or own, data.get("symbol", ""))
         except ValueError as error:
@@ -74,18 +76,19 @@ def _independent(name: str, raw: Any, at: At, values: Values) -> Value:
 
 
 def _with_unit(name: str, value: float, unit: str, symbol: str, at: At, values: Values) -> Parameter:
-    """A number of a unit, kept in SI. A unit that is not known stays as text, with a warning."""
+    """The Parameter of a number with a unit, converted to SI. An unknown unit is only kept as text, with a warning."""
     try:
         if unit and not units.is_si(unit):
             return Parameter(name, units.in_si(value, units.parse_unit(unit)), units.si_unit(unit), symbol)
     except ValueError as error:
         line = values.lines.line(at.path)
-        problem = f"{Problem.of(error.args[0]).what}; its value is taken as it is"
+        problem = f"{Problem.of(error.args[0]).what}; the value is used as written"
         values.findings.warn("unit", line, at.element, problem, "Write a known unit, or leave it out.")
     return Parameter(name, value, unit, symbol)
 
 
 def _same(unit: str, own: str) -> bool:
+    """Whether two units are the same unit of SI."""
     try:
         return units.is_si(unit) and units.parse_unit(unit) == units.parse_unit(own)
     except ValueError:
@@ -93,7 +96,7 @@ def _same(unit: str, own: str) -> bool:
 
 
 def _resolve(table: dict[str, Any], waiting: dict[str, tuple[str, ...]], values: Values) -> None:
-    """Reads parameters after those that they depend on; parameters left over depend on themselves."""
+    """Reads the parameters in `waiting`, each after the names that it depends on; reports parameters in a cycle."""
     missing = {name: len(needs) for name, needs in waiting.items()}
     waiters: dict[str, list[str]] = {}
     ready: deque[str] = deque()
@@ -102,7 +105,7 @@ def _resolve(table: dict[str, Any], waiting: dict[str, tuple[str, ...]], values:
             if need in waiting:
                 waiters.setdefault(need, []).append(name)
             else:
-                missing[name] -= 1  # a number, or a name that is not there: told when it is read
+                missing[name] -= 1  # a number; or a name that does not exist, which is reported when `name` is read
         if not missing[name]:
             ready.append(name)
     while ready:
@@ -120,11 +123,11 @@ def _resolve(table: dict[str, Any], waiting: dict[str, tuple[str, ...]], values:
         round_trip = _circle(circle[0], waiting, missing)
         at = At(("parameters", round_trip[0]), f"parameter '{round_trip[0]}'", "")
         way = " -> ".join(round_trip[:12])
-        values.error("structure", at, f"it depends on itself: {way}", "Give one of them a number.")
+        values.error("structure", at, f"it depends on itself: {way}", "Write a number for one of these parameters.")
 
 
 def _circle(start: str, waiting: dict[str, tuple[str, ...]], missing: dict[str, int]) -> list[str]:
-    """A path from a name back to itself among the names that wait for each other."""
+    """The names of a cycle of parameters, reached from `start`: each depends on the next; the last is the first."""
     way: dict[str, None] = {}
     here = start
     while here not in way:

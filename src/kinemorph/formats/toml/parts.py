@@ -1,6 +1,6 @@
-"""The parts of a robot out of the tables of a TOML file: parameters, bodies, joints, frames, couplings, elements.
+"""Reads the tables of a TOML file: parameters, bodies, joints, frames, couplings, elements, settings.
 
-`Parts` declares them at a blueprint, in the order of the file. A model file and a sidecar hold the same tables.
+`Parts` declares them in a blueprint, in the order of the file. A model file and a sidecar have the same tables.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ from kinemorph.model.joint import JOINT_KINDS
 from kinemorph.model.robot import Robot
 from kinemorph.words import did_you_mean, listed
 
-ABOUT = {"rad": 0, "rad/s": 0, "m": 1, "m/s": 1}  # of the two kinds of quantity, the one about or along an axis
+ABOUT = {"rad": 0, "rad/s": 0, "m": 1, "m/s": 1}  # index in `Field.kind`: 0 for rotation, 1 for translation
 REFERENCES: dict[str, Callable[[Robot], tuple[str, ...]]] = {
     "joint": lambda robot: (*robot.joint_names, *(loop.name for loop in robot.loops)),
     "body": lambda robot: ("world", *robot.body_names, *(frame.name for frame in robot.frames)),
     "frame": lambda robot: ("world", *robot.body_names, *(frame.name for frame in robot.frames)),
-}  # fields of elements that name a part of the robot
+}  # keys of elements that name a part of the robot, and the names that are allowed
 
 
 class Parts:
-    """Reads the tables of one document. `repairs` mends the file of the model itself; a sidecar has none."""
+    """Reads the tables of one document. `repairs` makes repairs of a model file; it is None for a sidecar."""
 
     def __init__(
         self,
@@ -56,13 +56,13 @@ class Parts:
         self._references: list[tuple[At, str]] = []
 
     def checked(self, without: tuple[str, ...] = ()) -> bool:
-        """Whether this is a file of ours; unknown tables are findings."""
+        """Whether the file has the key `kinemorph = 1`; unknown tables, and those in `without`, give findings."""
         known = [field.name for field in rows.TOP if field.name not in without]
         mark = self.data.get(rows.MARK)
         if mark != rows.VERSION or isinstance(mark, bool):
             found = "is missing" if mark is None else f"is {short(mark)}"
-            problem = f"the mark of the format, '{rows.MARK} = {rows.VERSION}', {found}"
-            remedy = f"Write {rows.MARK} = {rows.VERSION} into the first line."
+            problem = f"the key '{rows.MARK}', which gives the version of the format, {found}, expected {rows.VERSION}"
+            remedy = f"Write {rows.MARK} = {rows.VERSION} on the first line."
             self.values.error("structure", At((rows.MARK,), "", ""), problem, remedy)
         for key in self.data:
             if key not in known:
@@ -70,12 +70,12 @@ class Parts:
         return mark == rows.VERSION
 
     def top(self) -> dict[str, Any]:
-        """Name and gravity, where they are given."""
+        """The name and gravity that the file gives, by key."""
         fields = [field for field in rows.TOP if field.form in ("text", "vector")]
         return self.values.table({key: self.data[key] for key in ("name", "gravity") if key in self.data}, TOP, fields)
 
     def parameters(self) -> None:
-        """Reads the parameters, which must come before everything that uses them."""
+        """Reads the parameters. To be called before anything that uses them is read."""
         table = self.data.get("parameters", {})
         if isinstance(table, dict):
             read_parameters(table, self.values)
@@ -83,7 +83,7 @@ class Parts:
             self._no_table("parameters")
 
     def declare(self, blueprint: Blueprint) -> None:
-        """Declares all parts; name and gravity are read by `top`."""
+        """Declares all parts of the document in a blueprint; name and gravity are read by `top`."""
         if blueprint.made is not None:
             blueprint.settings = replace(blueprint.settings, q=blueprint.made.settings.q)
         for key, declare in (
@@ -109,19 +109,20 @@ class Parts:
         self._settings(blueprint)
 
     def key_line(self, path: Path, key: str) -> int:
-        """The line of a key of a part, or of the placement that holds it; 0 where the file has neither."""
+        """The line of a key of the part at `path`, or of the placement that contains it; 0 if the file has neither."""
         lines, keys = self.values.lines, (key, "placement") if key in POSE_KEYS else (key,)
         return next((lines.line((*path, name)) for name in keys if lines.has((*path, name))), 0)
 
     def _no_table(self, key: str) -> None:
+        """Reports that the value of `key` is not a table."""
         problem = f"'{key}' is {short(self.data[key])}, expected a table with one table per name"
         self.values.error("structure", At((key,), "", ""), problem, f"Write [{key}.name] and its keys below.")
 
     # ── joints, frames, couplings ─────────────────────────────────────────────────────────────────────────────────
 
     def joint(self, blueprint: Blueprint, line: int, name: str, raw: dict[str, Any], at: At) -> None:
-        """Declares one joint out of its table."""
-        before = self.values.mistakes
+        """Declares the joint of the table `raw`, which begins at `line`."""
+        before = self.values.error_count
         read = self.values.table(raw, at, rows.JOINT)
         kind = JOINT_KINDS.get(read.get("kind", ""))
         if not read.get("normalize"):
@@ -130,24 +131,24 @@ class Parts:
             if field.form.startswith("per_") and field.name in raw and kind is not None:
                 kinds = kind.q_units if field.form == "per_coordinate" else kind.v_units
                 read[field.name] = self._per(raw[field.name], at.key(field.name), field, kinds)
-        if self.values.mistakes == before:
+        if self.values.error_count == before:
             blueprint.joint(line, name, **read)
 
     def _check_length(self, read: dict[str, Any], raw: dict[str, Any], at: At) -> None:
-        """Axes must have length 1 unless `normalize` asks for scaling."""
+        """Checks that the axes of a joint have length 1."""
         for key in ("axis", "axis2"):
             if isinstance(raw.get(key), list) and len(raw[key]) != 3:
-                continue  # told already
+                continue  # reported already
             axis = read.get(key, (1.0, 0.0, 0.0))
             if all(isinstance(x, float) and abs(x) < 1e100 for x in axis):
                 length = math.hypot(*axis)
                 if abs(length - 1.0) > UNIT_TOLERANCE:
                     problem = f"{key} is {axis} with length {length:.6g}, expected length 1"
-                    remedy, mended = "Add normalize = true, or correct it.", {(*at.path, "normalize"): True}
-                    self.values.error("axis", at.key(key), problem, remedy, mended)
+                    remedy, corrected = "Add normalize = true, or correct the axis.", {(*at.path, "normalize"): True}
+                    self.values.error("axis", at.key(key), problem, remedy, corrected)
 
     def _per(self, raw: Any, at: At, field: Field, coordinates: tuple[str, ...]) -> Any:
-        """One number for all coordinates, or a list with one for each; each in a unit of its own."""
+        """One number for all coordinates, or a tuple with one for each; `coordinates` are their units, as "rad"."""
         kinds = [field.kind[ABOUT[unit]] if unit else "number" for unit in coordinates]
         if not isinstance(raw, list):
             return self.values.value(raw, at, kinds[0] if len(set(kinds)) == 1 else "")
@@ -157,11 +158,13 @@ class Parts:
         )
 
     def _frame(self, blueprint: Blueprint, line: int, name: str, raw: dict[str, Any], at: At) -> None:
+        """Declares the frame of the table `raw`."""
         read = self.values.table(raw, at, rows.FRAME)
         if "body" in read:
             blueprint.frame(line, name, **read)
 
     def _coupling(self, blueprint: Blueprint, line: int, name: str, raw: dict[str, Any], at: At) -> None:
+        """Declares the coupling of the table `raw`."""
         read = self.values.table(raw, at, rows.COUPLING)
         if "leader" in read:
             blueprint.couple(line, name, **read)
@@ -169,18 +172,19 @@ class Parts:
     # ── elements and settings ─────────────────────────────────────────────────────────────────────────────────────
 
     def _element(self, blueprint: Blueprint, line: int, name: str, raw: dict[str, Any], at: At) -> None:
+        """Declares the element of the table `raw`."""
         kind = raw.get("kind")
         if isinstance(kind, str) and kind not in ELEMENT_KINDS and kind in map(kind_of, FUNCTIONS):
-            problem = f"an element of the kind {short(kind)} holds a Python function, which no file can"
+            problem = f"an element of the kind {short(kind)} has a Python function, which a file cannot contain"
             remedy = "Add it in Python: System(system.robot, system.elements + ...)."
             self.values.error("structure", at, problem, remedy)
             return
         element = self.values.kind(raw, at, ELEMENT_KINDS)
         if element is None:
             return
-        before = self.values.mistakes
+        before = self.values.error_count
         read = self.values.table(raw, at, element_fields(element), skip=("kind",))
-        if self.values.mistakes > before:
+        if self.values.error_count > before:
             return
         made = self.values.made(element, {"name": name, **read}, at)
         if made is None:
@@ -189,34 +193,35 @@ class Parts:
         self._references += [(at.key(key), read[key]) for key in REFERENCES if isinstance(read.get(key), str)]
 
     def _check_references(self, robot: Robot) -> None:
-        """Names in elements that no part of the robot has."""
+        """Reports names of joints, bodies and frames in elements that the robot does not have."""
         parts = {kind: dict.fromkeys(names(robot)) for kind, names in REFERENCES.items()}
         for at, name in self._references:
             kind = str(at.path[-1])
             if name not in parts[kind]:
-                hint = "" if self.findings.untold else did_you_mean(name, parts[kind]).strip()
-                remedy = hint or f"Declare the {kind} or correct the name."
+                hint = "" if self.findings.unlisted else did_you_mean(name, parts[kind]).strip()
+                remedy = hint or f"Declare the {kind}, or correct the name."
                 self.values.error("name", at, f"there is no {kind} {short(name)}, expected a declared name", remedy)
 
     def _settings(self, blueprint: Blueprint) -> None:
+        """Reads [settings]; the initial state is read when the robot is complete."""
         raw = self.data.get("settings")
         if raw is None:
             return
         at = At(("settings",), "settings", "")
-        before = self.values.mistakes
+        before = self.values.error_count
         read = self.values.table(raw, at, rows.SETTINGS)
         for key in ("duration", "sample"):
-            if self.values.mistakes == before and key in read and not 0.0 < read[key] < float("inf"):
+            if self.values.error_count == before and key in read and not 0.0 < read[key] < float("inf"):
                 problem = f"{key} is {read.pop(key):.6g} s, expected a finite time above 0"
-                self.values.error("number", at.key(key), problem, "Enlarge it.")
+                self.values.error("number", at.key(key), problem, "Write a time above 0.")
         blueprint.settings = replace(blueprint.settings, **read)
         if isinstance(raw, dict) and ("q" in raw or "v" in raw):
             blueprint.afterwards.append(lambda robot: self._state(blueprint, robot, raw, at))
 
     def _state(self, blueprint: Blueprint, robot: Robot, raw: dict[str, Any], at: At) -> None:
-        """q and v by place or by name, each coordinate in its unit; coordinates that are not named are neutral."""
+        """Reads q and v in [settings]: lists, or tables by name. Coordinates that are not named are neutral."""
         neutral = [value for joint in robot.joints for value in joint.table.neutral]
-        if blueprint.made is not None:  # modules stand where they are placed
+        if blueprint.made is not None:  # modules have poses already
             neutral = list(blueprint.made.settings.q)
         loops = [loop.name for loop in robot.loops]
         for key, names, coordinates, rest in (
@@ -234,7 +239,7 @@ class Parts:
                     if loop.name in raw[key]:
                         problem = f"joint '{loop.name}' closes a loop and has no coordinate, expected one of "
                         problem += listed(names, 20)
-                        remedy = "Leave it out: it follows from the others."
+                        remedy = f"Leave '{loop.name}' out: its motion follows from the other joints."
                         self.values.error("name", at.key(key).key(loop.name), problem, remedy)
                 given = {name: value for name, value in raw[key].items() if name not in loops}
                 read = self.values.table(given, at.key(key), rows_here)
@@ -247,7 +252,7 @@ class Parts:
                 ]
             if not all(abs(value) < float("inf") for value in state):
                 problem = f"{key} is {short(raw[key])}, expected finite numbers"
-                self.values.error("number", at.key(key), problem, "Correct it.")
+                self.values.error("number", at.key(key), problem, "Write finite numbers.")
             for joint in robot.joints if key == "q" else ():
                 for first in joint.table.quaternions:
                     turn = state[robot.q_slice(joint.name)][first : first + 4]
@@ -256,7 +261,7 @@ class Parts:
                         problem = (
                             f"the quaternion of joint '{joint.name}' is {short(tuple(turn))}, of length {length:.6g}"
                         )
-                        self.values.error("rotation", at.key(key), f"{problem}, expected 1", "Scale it to length 1.")
+                        self.values.error("rotation", at.key(key), f"{problem}, expected 1", "Divide it by its length.")
             found: dict[str, Any] = {key: tuple(state)}
             blueprint.settings = replace(blueprint.settings, **found)
             if key == "q":

@@ -1,15 +1,15 @@
-"""TOML: the native model file, which holds everything that a System can.
+"""Reads TOML, the native format of model files, which can express everything that a System contains.
 
-    kinemorph = 1                                   the mark of the format
+    kinemorph = 1                                   the version of the format
     [parameters] [bodies.*] [joints.*]              the robot; see docs/model_file.md
     [frames.*] [couplings.*] [elements.*] [settings]
 
-or, in place of bodies and joints, modules that are docked; see docs/assemblies.md
+or, instead of bodies and joints, modules that are docked; see docs/assemblies.md
 
     [assembly] [modules.*] [[dockings]] [[poses]] [module_types.*]
 
-The order of the file is the order of the robot. Roots are joints whose parent is "world". What closes a loop is a joint
-like any other.
+Parts of the robot have the order of the file. Root joints are joints whose parent is "world". A joint that closes a
+loop is written like any other.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from kinemorph.model.topology import WORLD
 
 
 def read(source: Source, options: Options, findings: Findings) -> System | None:
-    """The system of a TOML file."""
+    """The system of a TOML file; None, with findings, if it cannot be read."""
     document = parse(source, findings)
     if document is None:
         return None
@@ -50,7 +50,7 @@ def read(source: Source, options: Options, findings: Findings) -> System | None:
     elif options.base is not None:
         _rehang(document.data, options.base, findings)
     parts.declare(blueprint)
-    if options.sidecar is not None:  # one that lies beside belongs to a file that cannot say everything itself
+    if options.sidecar is not None:  # a sidecar that is not named belongs to a file of another format
         extend(blueprint, source, options, findings)
     if blueprint.made is None:
         _roots(document.data, blueprint, options)
@@ -58,28 +58,28 @@ def read(source: Source, options: Options, findings: Findings) -> System | None:
 
 
 def _rehang(data: dict[str, Any], base: str, findings: Findings) -> None:
-    """Makes the root fixed or free as the caller asks, where the file has exactly one root of these kinds."""
+    """Makes the root joint fixed or free, as `base` says, if the file has exactly one root joint of these kinds."""
     joints = _table(data, "joints")
     roots = {name: joint for name, joint in joints.items() if _plain(joint) and joint.get("parent") == WORLD}
     hung = [name for name, joint in roots.items() if joint.get("kind") in ("fixed", "free")]
     if len(hung) == 1:
-        per = {field.name for field in JOINT if field.form.startswith("per_")}  # what one kind has and the other lacks
+        per = {field.name for field in JOINT if field.form.startswith("per_")}  # keys that a fixed joint cannot have
         joints[hung[0]] = {key: value for key, value in roots[hung[0]].items() if key not in per} | {"kind": base}
     elif roots:
-        what = "several roots that are fixed or free" if hung else "no root that is fixed or free"
-        problem = f"the base is asked to be {base}, but the file has {what}; all stay as they are"
+        what = "several root joints that are fixed or free" if hung else "no root joint that is fixed or free"
+        problem = f"base is '{base}', but the file has {what}, so base has no effect"
         findings.warn("root", 0, "", problem, "Leave base out, or change the root joints in the file.")
 
 
 def _plain(joint: Any) -> bool:
-    """Whether a joint is a table whose kind and parent are words."""
+    """Whether a joint is a table whose kind and parent are texts."""
     return isinstance(joint, dict) and all(isinstance(joint.get(key), str) for key in ("kind", "parent"))
 
 
 def _roots(data: dict[str, Any], blueprint: Blueprint, options: Options) -> None:
-    """Bodies without a parent joint become roots of the kind that the caller asks for; otherwise they give findings.
+    """Declares a root joint for each body without a parent joint, if the caller names a base; otherwise reports it.
 
-    Where cuts are chosen, a body may hang by a joint that has it as its parent; then the builder reports problems.
+    If the file chooses joints to cut, joints may be reversed; then the builder finds the roots.
     """
     if blueprint.builder.has_cuts:
         return
@@ -88,16 +88,17 @@ def _roots(data: dict[str, Any], blueprint: Blueprint, options: Options) -> None
     carried = {child for child in children if isinstance(child, str)} | {child for _, child in blueprint.ends.values()}
     for name in bodies:
         line = blueprint.lines.get(("body", name))
-        if name in carried or line is None:  # or it has a finding already
+        if name in carried or line is None:  # without a line, the body has a finding already
             continue
         if options.base is not None:
             blueprint.joint(line, f"{name}_root", options.base, WORLD, name)
         elif name != WORLD:
-            problem = "no joint has it as its child, expected one joint to carry it"
+            problem = "it is not the child of any joint, expected exactly one joint"
             remedy = f'Add [joints.{name}_root] with kind = "fixed" or "free", parent = "{WORLD}" and child = "{name}".'
             blueprint.findings.error("root", line, f"body '{name}'", problem, remedy)
 
 
 def _table(data: dict[str, Any], key: str) -> dict[str, Any]:
+    """The table `key` of a document; empty if it is missing or not a table."""
     table = data.get(key)
     return table if isinstance(table, dict) else {}

@@ -1,7 +1,7 @@
-"""A JSON schema of model files, for editors: completion, explanations and red lines while a file is written.
+"""The JSON schema of TOML model files, by which editors complete and explain keys and mark errors.
 
-It follows from the tables that reader and writer go by (`fields`), so it cannot fall behind them. It knows the
-shape of a file, not its physics: units, names and masses are checked when the file is loaded.
+It is made from the tables that reader and writer use (`fields`), so it always agrees with them. It describes only the
+structure of a file; units, names and masses are checked when the file is loaded.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def json_schema() -> Schema:
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Kinemorph model file",
-        "description": "A robot, what acts on it, and how it is run. Numbers are in SI with radians.",
+        "description": "A robot, the elements that act on it, and settings of runs. Numbers are in SI with radians.",
         "type": "object",
         "properties": {**top, **tables},
         "required": [rows.MARK],
@@ -49,7 +49,7 @@ def json_schema() -> Schema:
 
 
 def _organism_tables() -> Schema:
-    """What a file of docked modules has: kinds hold bodies and joints as a robot does."""
+    """The schemas of the tables for docked modules, by name."""
     found: Schema = {"assembly": _table(rows.ASSEMBLY)}
     for key, fields in rows.ORGANISM_TABLES.items():
         plain = [field for field in fields if field.form in FORMS]
@@ -61,6 +61,7 @@ def _organism_tables() -> Schema:
 
 
 def _definitions() -> Schema:
+    """The schemas of number, pose, shape and solid, to which others refer."""
     shapes = [_table(fields, kind=kind) for kind, (_, fields) in rows.SHAPES.items()]
     solids = [_table(solid.fields, kind=kind) for kind, solid in rows.SOLIDS.items()]
     pose = _table(rows.POSE)
@@ -76,7 +77,7 @@ def _definitions() -> Schema:
 
 
 def _table(fields: Sequence[Field], *, kind: str = "") -> Schema:
-    """A table by its rows; `kind` is the word that tells it from its siblings."""
+    """The schema of a table with these rows; `kind` is the value of its key `kind`, if it has one."""
     properties: Schema = {"kind": {"const": kind}} if kind else {}
     properties |= {field.name: FORMS[field.form](field) | _said(field) for field in fields}
     schema: Schema = {"type": "object", "properties": properties, "additionalProperties": False}
@@ -88,13 +89,13 @@ def _table(fields: Sequence[Field], *, kind: str = "") -> Schema:
 
 
 def _several_turns() -> Schema:
-    """A pose has at most one form of rotation."""
+    """The schema of a pose with more than one form of rotation, which is not allowed."""
     pairs = [("rpy", "rotation"), ("rpy", "quaternion"), ("rotation", "quaternion")]
     return {"anyOf": [{"required": list(pair)} for pair in pairs]}
 
 
 def _said(field: Field) -> Schema:
-    """The description of a row, with the unit that plain numbers have."""
+    """The description of a row, with the unit of plain numbers."""
     kind = field.kind if isinstance(field.kind, str) else ""
     unit = f" [{KINDS[kind][0]}]" if kind not in ("", "number") and "[" not in field.help else ""
     text = f"{field.help.removesuffix('.')}{unit}.".lstrip() if field.help.endswith(".") else field.help
@@ -102,6 +103,7 @@ def _said(field: Field) -> Schema:
 
 
 def _list(items: Schema, counts: int | Sequence[int] | None = None) -> Schema:
+    """The schema of a list; `counts` are its possible lengths."""
     schema: Schema = {"type": "array", "items": items}
     if counts is None:
         return schema
@@ -110,6 +112,7 @@ def _list(items: Schema, counts: int | Sequence[int] | None = None) -> Schema:
 
 
 def _inertia(field: Field) -> Schema:
+    """The schema of an inertia: three moments, a matrix, or a table of moments and products."""
     table: Schema = {
         "type": "object",
         "properties": dict.fromkeys(MOMENTS, NUMBER),
@@ -120,17 +123,18 @@ def _inertia(field: Field) -> Schema:
 
 
 def _per(field: Field) -> Schema:
+    """The schema of one number, or a list with one for each coordinate."""
     return {"anyOf": [NUMBER, _list(NUMBER)]}
 
 
 def _row(field: Field) -> Schema:
-    """A list with one form for each place."""
+    """The schema of a list in which each item has its own form."""
     items = [FORMS[row.form](row) for row in field.inner]
     return {"type": "array", "prefixItems": items, "minItems": len(items), "maxItems": len(items)}
 
 
 def _part(field: Field) -> Schema:
-    """A table for each kind of part; the kind may be left out where there is one."""
+    """The schema of a part of an element: a table of one of several kinds; a single kind need not be named."""
     tables = [_table(part_fields(part), kind=kind) for kind, part in field.inner.items()]
     if len(tables) > 1:
         return {"oneOf": tables}
@@ -138,7 +142,7 @@ def _part(field: Field) -> Schema:
     return tables[0]
 
 
-# one row per form of `fields`
+# the schema of each form of `Field`
 FORMS: dict[str, Callable[[Field], Schema]] = {
     "value": lambda field: dict(NUMBER),
     "literal": lambda field: dict(NUMBER),

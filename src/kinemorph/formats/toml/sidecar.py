@@ -1,8 +1,8 @@
-"""Sidecars: a TOML file beside a model that says what its own format cannot, such as the joints that close loops.
+"""Sidecars: TOML files with data that the format of a model cannot express, such as the joints that close loops.
 
-`arm.sidecar.toml` stands beside `arm.urdf` and has the tables of a model file: joints, frames, couplings, elements,
-settings, gravity, bodies, parameters. They are added to the model and checked with it; what is wrong with
-them is reported with the file name and lines of the sidecar.
+The sidecar of `arm.urdf` is `arm.sidecar.toml` in the same folder. It may have the tables of a model file: joints,
+frames, couplings, elements, settings, gravity, bodies, parameters. They are added to the model and checked with it;
+findings about them name the sidecar and its lines.
 """
 
 from __future__ import annotations
@@ -28,12 +28,14 @@ from kinemorph.model.system import Element, System
 
 
 def sidecar_path(model: str | Path) -> Path:
-    """Where the sidecar of a model file lies: `<stem>.sidecar.toml` beside it."""
+    """The path of the sidecar of a model file: `<stem>.sidecar.toml` in the same folder."""
     return Path(model).with_name(sidecar_name(str(model)))
 
 
 def extend(blueprint: Blueprint, source: Source, options: Options, findings: Findings) -> bool:
-    """Adds what the sidecar of a model says to its blueprint; False where there is none. A named one must exist."""
+    """Adds the parts of a model's sidecar to its blueprint; False if there is none. A sidecar that the options name
+    must exist.
+    """
     path = options.sidecar
     if path is None:
         if source.folder is None:
@@ -68,9 +70,10 @@ def write_sidecar(
     gravity: bool = True,
     settings: bool = True,
 ) -> Path:
-    """Writes the parts given, with gravity and settings where they are not the usual ones, and gives the path.
+    """Writes a sidecar with the given parts, and with gravity and settings if they are not the defaults; returns its
+    path.
 
-    Parameters stand at their nominal values, as the model beside it has them.
+    Parameters are replaced by their nominal values, as in the model file.
     """
     view = findings.within(str(path))
     robot = replace(
@@ -88,6 +91,7 @@ def write_sidecar(
 
 
 def _nominal_joint(joint: Joint) -> Joint:
+    """A joint with the nominal values of its parameters."""
     numbers: dict[str, Any] = {key: evaluate_all(getattr(joint, key)) for key in ("damping", "friction", "armature")}
     return replace(
         joint,
@@ -99,5 +103,6 @@ def _nominal_joint(joint: Joint) -> Joint:
 
 
 def _nominal(pose: Pose) -> Pose:
+    """A pose with the nominal values of its parameters."""
     nominal: Pose = evaluate_all(pose)
     return nominal

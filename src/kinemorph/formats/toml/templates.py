@@ -1,4 +1,4 @@
-"""Robots to start from: small model files with comments, which load, move and ask to be changed."""
+"""Templates for `kinemorph new`: small model files with comments, which can be simulated at once and then changed."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 
 class Template(NamedTuple):
-    """A model file in TOML; NAME stands for the name of the robot."""
+    """A model file in TOML, in which NAME is replaced by the name of the robot."""
 
     title: str
     text: str
@@ -31,7 +31,7 @@ l2 = { value = "30 cm", symbol = "l_2" }  # forearm
 m1 = { value = "2 kg", symbol = "m_1" }
 m2 = { value = "900 g", symbol = "m_2" }
 
-# A solid gives center of mass, inertia and looks. Instead: com = [...], inertia = [...], shapes = [...].
+# Center of mass, inertia and shape follow from a solid. Instead: com = [...], inertia = [...], shapes = [...].
 [bodies.upper_arm]
 mass = "m1"
 solid = { kind = "cylinder", radius = "3 cm", length = "l1", center = [0, 0, "-l1 / 2"] }
@@ -40,7 +40,7 @@ solid = { kind = "cylinder", radius = "3 cm", length = "l1", center = [0, 0, "-l
 mass = "m2"
 solid = { kind = "cylinder", radius = "2 cm", length = "l2", center = [0, 0, "-l2 / 2"] }
 
-# A joint carries its child. "world" is the ground; kinds are revolute, prismatic, spherical, free, fixed and more.
+# A joint connects its child to its parent; "world" is the ground. Kinds: revolute, prismatic, free, fixed and more.
 [joints.shoulder]
 kind = "revolute"
 parent = "world"
@@ -58,12 +58,12 @@ translation = [0, 0, "-l1"]
 axis = "-y"
 effort = "20 N m"
 
-# Named places on bodies: poses, Jacobians and inverse kinematics speak of them.
+# Named frames on bodies, for poses, Jacobians and inverse kinematics.
 [frames.tool]
 body = "forearm"
 translation = [0, 0, "-l2"]
 
-# Where a run starts and how long it lasts.
+# Initial state and duration of a run.
 [settings]
 q = { shoulder = "100 deg", elbow = "40 deg" }
 duration = "6 s"
@@ -118,7 +118,7 @@ duration = "8 s"
 """
 
 FOUR_BAR = """\
-# A four-bar linkage for Kinemorph: three bars and the ground, closed to a loop. Try:
+# A four-bar linkage for Kinemorph: three bars and the ground form a loop. Try:
 #
 #   kinemorph info NAME.toml
 #   kinemorph simulate NAME.toml --html run.html
@@ -166,8 +166,8 @@ child = "rocker"
 translation = ["ground", 0, 0]
 axis = "-y"
 
-# The joint that closes the loop is a joint like any other. It holds two bodies that both hang on something already.
-# To open the loop elsewhere, write cut = true at another joint: q has other coordinates then, the motion is the same.
+# The joint that closes the loop is written like any other. It connects two bodies that both have a parent already.
+# To cut the loop elsewhere, write cut = true in another joint: q then has other coordinates; the motion is the same.
 [joints.closure]
 kind = "revolute"
 parent = "coupler"
@@ -180,7 +180,7 @@ axis = "-y"
 body = "coupler"
 translation = ["coupler / 2", 0, 0]
 
-# A start names what you know; the other coordinates follow, so that the loop is closed.
+# Name only the initial coordinates that you know; the others are computed so that the loop is closed.
 [settings]
 q = { drive = 0.6 }
 duration = "5 s"
@@ -196,7 +196,7 @@ kinemorph = 1
 name = "NAME"
 gravity = [0, 0, 0]
 
-# Mass and inertia by numbers; shapes only for the eye.
+# Mass and inertia are given as numbers; shapes are only drawn.
 [bodies.nut]
 mass = "100 g"
 inertia = [1e-4, 2e-4, 2.8e-4]  # about x, y, z through the center of mass [kg m^2]
@@ -205,7 +205,7 @@ shapes = [
   { kind = "box", size = ["16 cm", "1 cm", "2 cm"], translation = [0, 0, "2 cm"] },
 ]
 
-# q = [x y z qw qx qy qz], v = velocity and rate in the body's own axes.
+# q = [x y z qw qx qy qz], v = linear and angular velocity in the body's own axes.
 [joints.base]
 kind = "free"
 parent = "world"
@@ -234,7 +234,7 @@ name = "NAME"
 [assembly]
 base = "m0"
 root = "free"  # or "fixed", or virtual joints of the base: ["x", "rz"]
-ground = true  # they stand on z = 0, and touch it with corners and wheels
+ground = true  # modules stand on z = 0, with contacts at corners and wheels
 grid = '''
 B>3 .   .
 B>0 Sv1 B<2
@@ -246,7 +246,7 @@ B^4 .   .
 like = "backbone"
 mass = "1.2 kg"
 
-# What acts on them: bodies are called m0_rear and m0_front, joints m0_hinge, and so on.
+# Elements that act on the modules. Bodies are called m0_rear and m0_front, joints m0_hinge, and so on.
 [elements.wave]
 kind = "rhythmic"
 joints = ["m0_hinge", "m1_hinge", "m2_hinge", "m3_hinge", "m4_hinge"]

@@ -1,6 +1,6 @@
-"""Data as TOML text, short where that loses nothing: every text reads back as the same data, to the last bit.
+"""Writes values as TOML text that is as short as possible and is read back as the same value, to the last bit.
 
-One function per form of `fields`. Angles are in degrees where these are round and give the same number.
+There is one function for each form of `Field`. Angles are written in degrees if that gives a round number.
 """
 
 from __future__ import annotations
@@ -21,29 +21,29 @@ from kinemorph.model.expressions import number as plain
 from kinemorph.model.expressions import written
 from kinemorph.model.parameter import Formula, Parameter, Value
 
-WIDTH = 110  # of a line that holds a list
+WIDTH = 110  # characters of a line of a list
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 _AXIS_NAMES = {axis: name for name, axis in AXES.items()}
-ROUND_UNITS = {"angle": ("deg",), "rate": ("deg/s", "rpm")}  # tried where a number in SI is long
+ROUND_UNITS = {"angle": ("deg",), "rate": ("deg/s", "rpm")}  # units to try if a number in SI has many digits
 
 
 # ── words and numbers ─────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def key(name: str) -> str:
-    """A key, quoted where it must be."""
+    """A key, in quotes if TOML requires them."""
     return name if _BARE.fullmatch(name) else text(name)
 
 
 def text(value: str) -> str:
-    """A string: between single quotes where it has backslashes and nothing to escape, else with escapes."""
+    """A string: in single quotes if it has backslashes and nothing to escape, else in double quotes with escapes."""
     if "\\" in value and "'" not in value and value.isprintable():
         return f"'{value}'"
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def number(value: float, kind: str = "") -> str:
-    """A float as the shortest text that reads back as the same; whole numbers without a point."""
+    """The shortest text that is read back as the same float; `kind` is its kind of quantity, such as "angle"."""
     if math.isinf(value):
         return "inf" if value > 0.0 else "-inf"
     shortest = "0" if value == 0.0 else plain(value)
@@ -55,11 +55,11 @@ def number(value: float, kind: str = "") -> str:
 
 
 def value(data: Value, kind: str = "") -> str:
-    """A Value: a number, or an expression in quotes."""
+    """A number, or a parameter or formula as an expression in quotes; `kind` as for `number`."""
     return text(written(data)) if isinstance(data, (Parameter, Formula)) else number(data, kind)
 
 
-# ── several ───────────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── lists and tables ──────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def array(items: Iterable[str]) -> str:
@@ -73,7 +73,7 @@ def inline(entries: Mapping[str, str]) -> str:
 
 
 def wrapped(items: Iterable[str]) -> str:
-    """A list over as many lines as it needs."""
+    """A list on one line if it fits, else on several lines."""
     lines, line = [], ""
     for item in items:
         if line and len(line) + len(item) > WIDTH:
@@ -85,12 +85,14 @@ def wrapped(items: Iterable[str]) -> str:
 
 
 def vector(data: Any, kind: str = "") -> str:
-    """Values of one kind."""
+    """A list of values of one kind of quantity."""
     return array(value(x, kind) for x in data)
 
 
 def inertia(data: Any) -> str:
-    """Three moments; moments and products; or a matrix where it is not symmetric."""
+    """An inertia matrix: as three moments if it is diagonal, as a matrix if it is not symmetric, else as a table of
+    moments and products.
+    """
     (xx, xy, xz), (yx, yy, yz), (zx, zy, zz) = data
     if (xy, xz, yz) != (yx, zx, zy):
         return array(vector(row) for row in data)
@@ -101,7 +103,7 @@ def inertia(data: Any) -> str:
 
 
 def axis(data: Any) -> str:
-    """An axis of the frame by its name, any other as a vector."""
+    """An axis: x, -y and the like by name, any other as a vector."""
     return text(_AXIS_NAMES[tuple(data)]) if tuple(data) in _AXIS_NAMES else vector(data)
 
 
@@ -109,7 +111,7 @@ def axis(data: Any) -> str:
 
 
 def pose(data: Pose) -> dict[str, str]:
-    """The keys of a pose: those of a shift and of a turn, each where there is one."""
+    """The keys of a pose: translation and rotation, each unless it is that of the identity."""
     entries = {}
     if tuple(data.p) != IDENTITY.p:
         entries["translation"] = vector(data.p)
@@ -123,7 +125,7 @@ def pose(data: Pose) -> dict[str, str]:
 
 
 def _angles(R: Any) -> str | None:
-    """Roll, pitch and yaw as text, where some text gives R to the last bit; the shortest of those tried."""
+    """Roll, pitch and yaw as text that gives the rotation matrix R to the last bit; None if none is found."""
     if any(isinstance(x, (Parameter, Formula)) for row in R for x in row):
         return None
     for roll, pitch, yaw in _ways(R):
@@ -134,7 +136,9 @@ def _angles(R: Any) -> str | None:
 
 
 def _ways(R: Any) -> Iterator[Angles]:
-    """The sets of angles of a rotation, those without half turns first; near a pitch of 90 degrees a third one."""
+    """The two triples (roll, pitch, yaw) of a rotation, the one with fewer half turns first; near a pitch of 90
+    degrees also a third one.
+    """
     roll, pitch, yaw = angles_of_rotation(R)
     other = [math.remainder(x, math.tau) for x in (roll + math.pi, math.pi - pitch, yaw + math.pi)]
     ways = [(roll, pitch, yaw), (other[0], other[1], other[2])]
@@ -144,7 +148,7 @@ def _ways(R: Any) -> Iterator[Angles]:
 
 
 def _spellings(angle: float) -> Iterator[tuple[str, tuple[float, float]]]:
-    """Texts of an angle with its (cosine, sine), the rounder ones first."""
+    """Pairs of a text for an angle and the (cosine, sine) that it is read back as; texts with few digits first."""
     if abs(angle) < 1e-15:
         yield "0", (1.0, 0.0)
         if angle == 0.0:
@@ -158,11 +162,11 @@ def _spellings(angle: float) -> Iterator[tuple[str, tuple[float, float]]]:
     yield plain(angle), (math.cos(angle), math.sin(angle))
 
 
-# ── forms ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── forms of fields ───────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def _per_coordinate(data: tuple[Value, ...], kinds: tuple[str, ...]) -> str:
-    """One number where it is the same for all coordinates, else a list."""
+    """One number if it is the same for all coordinates, else a list."""
     kinds = kinds or ("",) * len(data)
     if len(set(data)) == 1 and len(set(kinds)) == 1:
         return value(data[0], kinds[0])
@@ -170,7 +174,7 @@ def _per_coordinate(data: tuple[Value, ...], kinds: tuple[str, ...]) -> str:
 
 
 def part(data: Any, known: Mapping[str, type[Any]]) -> str:
-    """A part of an element as a table on one line, defaults left out; its kind where there are several."""
+    """A part of an element as a table on one line without defaults, and with its kind if `known` has several."""
     kind = next(name for name, one in known.items() if type(data) is one)
     entries = {"kind": text(kind)} if len(known) > 1 else {}
     defaults = defaults_of(data)
@@ -182,18 +186,20 @@ def part(data: Any, known: Mapping[str, type[Any]]) -> str:
 
 
 def _either(data: Any, field: Field) -> str:
+    """A value in that one of several forms that fits it."""
     row = data_row(field.inner, data)
     return FORMS[row.form](data, row._replace(kind=field.kind))
 
 
 def _list(data: Any, field: Field) -> str:
+    """A list of items of one form."""
     row = field.inner[0]._replace(kind=field.kind)
     items = [FORMS[row.form](item, row) for item in data]
     return wrapped(items) if sum(map(len, items)) > WIDTH else array(items)
 
 
 def anything(data: Any) -> str:
-    """Plain data of any form: numbers, words, Values, tuples and tables of them."""
+    """Data of any form: truth values, texts, poses, numbers, parameters, formulas, and tuples of them."""
     if isinstance(data, bool):
         return "true" if data else "false"
     if isinstance(data, str):

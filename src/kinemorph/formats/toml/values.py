@@ -1,7 +1,7 @@
-"""Values of TOML keys as checked data: one method per form. Mistakes give findings with lines; reading continues.
+"""Reads and checks the values of TOML keys, with one method per form. Wrong values give findings; reading continues.
 
-A number may be a number in SI, a quantity ("5 mm") or an expression of the file's parameters ("0.5 * l1"). Tables are
-read by the rows of `fields`.
+A number may be given as a number in SI, a quantity ("5 mm") or an expression of the file's parameters ("0.5 * l1").
+Tables are read by the rows of `fields`.
 """
 
 from __future__ import annotations
@@ -35,26 +35,26 @@ AXES = {
 }
 MOMENTS = ("xx", "yy", "zz", "xy", "xz", "yz")
 _COMMA = re.compile(r"[+-]?\d+,\d+")
-_QUANTITY = re.compile(r"\d\s*[^\W\d]+\s*$")  # at the end of an expression
-MOST_LISTED = 30  # kinds in a sentence
-NEAR_UNIT = 1e-3  # how far a quaternion may be from length 1: what four decimals leave
+_QUANTITY = re.compile(r"\d\s*[^\W\d]+\s*$")  # a quantity at the end of an expression
+MOST_LISTED = 30  # kinds that a message lists
+NEAR_UNIT = 1e-3  # allowed error of the length of a quaternion, so that four decimals are enough
 
 
 class At(NamedTuple):
-    """Where a value stands: its path in the file, the part it belongs to, and what messages call it."""
+    """The place of a value: its path in the file, the part that it belongs to, and its name in messages."""
 
     path: Path
     element: str
     what: str
 
     def key(self, name: str | int) -> At:
-        """The place of a key or an item below."""
+        """The place of a key or an item of a list inside this value."""
         label = f"[{name}]" if isinstance(name, int) else f" {name}" if self.what else name
         return At((*self.path, name), self.element, f"{self.what}{label}")
 
 
 class Values:
-    """Reads values; `names` is what the names in expressions stand for."""
+    """Reads values of one file. `names` are the values of names in expressions: the parameters of the file."""
 
     def __init__(
         self,
@@ -64,14 +64,14 @@ class Values:
         repairs: TomlRepairs | None = None,
         open: Callable[[str], str] | None = None,
     ) -> None:
-        """`open` gives the text of a file that the model names."""
+        """`open` returns the text of a file that the model names."""
         self.findings = findings
         self.open = open or _closed
         self.lines = lines
         self.repairs = repairs
         self.names: dict[str, Value] = {}
-        self.mistakes = 0  # errors told so far
-        self._ops = 0  # in all formulas so far
+        self.error_count = 0  # errors reported so far
+        self._ops = 0  # operations in all formulas so far
         self.forms: dict[str, Callable[[Any, At, Field], Any]] = {
             "value": lambda raw, at, field: self.value(raw, at, str(field.kind)),
             "literal": self.literal,
@@ -97,20 +97,23 @@ class Values:
             "any": self.anything,
         }
 
-    def error(self, rule: str, at: At, problem: str, remedy: str, mended: Mapping[Path, Any] | None = None) -> None:
-        """A finding on the line of a value; `mended` holds what may safely be written in its place."""
-        self.mistakes += 1
-        repair = self.repairs.repair(mended) if self.repairs and mended else None
+    def error(self, rule: str, at: At, problem: str, remedy: str, corrected: Mapping[Path, Any] | None = None) -> None:
+        """Records an error on the line of a value; `corrected` are values by path that repair it, if this is safe."""
+        self.error_count += 1
+        repair = self.repairs.repair(corrected) if self.repairs and corrected else None
         self.findings.error(rule, self.lines.line(at.path), at.element, problem, remedy, repair)
 
     def warn(self, rule: str, at: At, problem: str, remedy: str) -> None:
-        """A warning on the line of a value."""
+        """Records a warning on the line of a value."""
         self.findings.warn(rule, self.lines.line(at.path), at.element, problem, remedy)
 
     # ── tables ────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def table(self, raw: Any, at: At, fields: Sequence[Field], *, skip: Sequence[str] = ()) -> dict[str, Any]:
-        """The keys of a table by its rows, those left out absent. A pose may be written into the table itself."""
+        """The values of a table with the rows `fields`, by key, without keys that are left out.
+
+        Keys in `skip` are allowed, but not read. The keys of a placement may be in the table itself.
+        """
         if not isinstance(raw, dict):
             problem = f"{_named(at)} is {short(raw)}, expected a table"
             self.error("structure", at, problem, "Write { key = value, ... }.")
@@ -129,21 +132,19 @@ class Values:
                 self.missing(at, name, field)
         if placed and not raw.keys().isdisjoint(POSE_KEYS):
             if "placement" in raw:
-                problem = (
-                    "placement is given together with translation, rpy, rotation or quaternion, expected one of both"
-                )
-                self.error("structure", at.key("placement"), problem, "Keep one of the two.")
+                problem = "placement is given together with translation, rpy, rotation or quaternion, expected only one"
+                self.error("structure", at.key("placement"), problem, "Write these keys inside placement.")
             read["placement"] = self.pose({key: raw[key] for key in POSE_KEYS if key in raw}, at, None)
         return read
 
     def unknown(self, at: At, key: str, known: Sequence[str]) -> None:
-        """Reports a key that no table of this kind has."""
-        hint = "" if self.findings.untold else did_you_mean(key, known).strip()  # later ones are not listed
-        remedy = hint or "Remove it or correct its name."
+        """Reports a key that is not one of the `known` keys."""
+        hint = "" if self.findings.unlisted else did_you_mean(key, known).strip()  # further findings are not listed
+        remedy = hint or "Remove the key, or correct its name."
         self.error("unknown", at, f"the key {short(key)} is not known, expected one of {listed(known, 20)}", remedy)
 
     def missing(self, at: At, name: str, field: Field) -> None:
-        """Reports a key that must be there."""
+        """Reports that a required key is missing."""
         where = f"{at.what}: " if at.what else ""
         first = next(iter(field.inner), "...") if field.form in ("choice", "part") else ""
         example = {"text": '"..."', "choice": f'"{first}"', "vector": "[0, 0, 0]"}
@@ -152,7 +153,7 @@ class Values:
         self.error("structure", at, f"{where}the key '{name}' is missing", remedy)
 
     def kind(self, raw: Any, at: At, known: Mapping[str, Any]) -> Any:
-        """The row of a table that names its kind; None, with a finding, where there is none."""
+        """The entry of `known` that the key `kind` of a table names; None, with a finding, if there is none."""
         kind = raw.get("kind") if isinstance(raw, dict) else None
         if isinstance(kind, str) and kind in known:
             return known[kind]
@@ -171,25 +172,27 @@ class Values:
     # ── words ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def text(self, raw: Any, at: At, field: Field | None = None) -> str:
+        """A text; empty, with a finding, for another value."""
         if isinstance(raw, str):
             return raw
         self.error("structure", at, f"{_named(at)} is {short(raw)}, expected text", "Put it in quotes.")
         return ""
 
     def label(self, raw: Any, at: At, field: Field | None = None) -> str | int:
-        """A name or a number that stands for one."""
+        """A name, or a whole number that stands for one; empty, with a finding, for another value."""
         if isinstance(raw, str) or (isinstance(raw, int) and not isinstance(raw, bool)):
             return raw
-        self.error("structure", at, f"{_named(at)} is {short(raw)}, expected a name or a number", "Put it in quotes.")
+        self.error("structure", at, f"{_named(at)} is {short(raw)}, expected a name or a number", "Write a name.")
         return ""
 
     def labels(self, raw: Any, at: At, field: Field | None = None) -> str | int | tuple[str | int, ...]:
-        """One name, or a list of them."""
+        """One name, or a tuple of names."""
         if isinstance(raw, list):
             return tuple(self.label(item, at.key(i)) for i, item in enumerate(raw))
         return self.label(raw, at)
 
     def choice(self, raw: Any, at: At, field: Field) -> str:
+        """One of the words in `field.inner`; the first, with a finding, for another value."""
         if isinstance(raw, str) and raw in field.inner:
             return raw
         meant = SYNONYMS.get(raw) if isinstance(raw, str) else None
@@ -199,12 +202,14 @@ class Values:
         return str(field.inner[0])
 
     def flag(self, raw: Any, at: At, field: Field | None = None) -> bool:
+        """A truth value; False, with a finding, for another value."""
         if isinstance(raw, bool):
             return raw
         self.error("structure", at, f"{_named(at)} is {short(raw)}, expected true or false", "Write true or false.")
         return False
 
     def whole(self, raw: Any, at: At, field: Field | None = None) -> int:
+        """A whole number; 0, with a finding, for another value."""
         if isinstance(raw, int) and not isinstance(raw, bool):
             return raw
         self.error("number", at, f"{_named(at)} is {short(raw)}, expected a whole number", "Write it without a point.")
@@ -213,7 +218,10 @@ class Values:
     # ── numbers ───────────────────────────────────────────────────────────────────────────────────────────────────
 
     def value(self, raw: Any, at: At, kind: str = "") -> Value:
-        """A Value: number, quantity or expression; infinite where the file says so."""
+        """The Value of a number, quantity or expression, which may be infinite; 0, with a finding, for another value.
+
+        `kind` is the kind of quantity that is expected, such as "length"; "" for any.
+        """
         if isinstance(raw, str):
             return self._spelled(raw, at, kind)
         if isinstance(raw, bool) or not isinstance(raw, (int, float)):
@@ -231,6 +239,7 @@ class Values:
         return number
 
     def _spelled(self, text: str, at: At, kind: str) -> Value:
+        """The Value of a text: a quantity or an expression."""
         if units.is_quantity(text):
             try:
                 return units.quantity(text, kind)
@@ -242,25 +251,25 @@ class Values:
                 self.error("unit", at, f"{_named(at)}: {problem.what}", product or problem.remedy)
                 return 0.0
         try:
-            value = parse_expression(text, self.names, hints=not self.findings.untold)
+            value = parse_expression(text, self.names, hints=not self.findings.unlisted)
         except ExpressionError as error:
             usual = 'Write a number, a quantity such as "5 mm", or an expression of parameters.'
-            problem, mended = Problem.of(error.args[0], usual), None
+            problem, corrected = Problem.of(error.args[0], usual), None
             remedy = problem.remedy
             if "^" in text:
                 remedy = "Write ** for a power."
             elif _QUANTITY.search(text):
-                remedy = "Make the quantity a parameter: expressions hold names and plain numbers."
+                remedy = "Make the quantity a parameter: expressions may contain only names and plain numbers."
             if _COMMA.fullmatch(text):
                 number = float(text.replace(",", "."))
-                remedy, mended = f"Write a point for the decimal comma: {number}.", {at.path: number}
-            self.error("number", at, f"{_named(at)} is {short(text)}: {problem.what}", remedy, mended)
+                remedy, corrected = f"Write a point for the decimal comma: {number}.", {at.path: number}
+            self.error("number", at, f"{_named(at)} is {short(text)}: {problem.what}", remedy, corrected)
             return 0.0
         if isinstance(value, Formula):
             self._ops += value.extent[1]
             if self._ops > limits.ELEMENTS:
-                many = f"formulas have more than {limits.ELEMENTS} operations together, expected fewer"
-                self.error("file", at, many, "Write numbers in place of formulas.")
+                many = f"all formulas together have more than {limits.ELEMENTS} operations, the largest number allowed"
+                self.error("file", at, many, "Write numbers instead of formulas.")
                 return 0.0
         if isinstance(value, Parameter) and value.unit and not units.fits(value.unit, kind):
             found = f"{_named(at)} is the parameter '{value.name}' with the unit {value.unit!r}"
@@ -268,7 +277,7 @@ class Values:
         return value
 
     def literal(self, raw: Any, at: At, field: Field | None = None) -> float:
-        """A plain number: no parameter."""
+        """A number or quantity; 0, with a finding, for an expression with parameters."""
         value = self.value(raw, at, str(field.kind) if field else "")
         if isinstance(value, (Parameter, Formula)):
             self.error("number", at, f"{_named(at)} is {short(raw)}, expected a plain number", "Write a number.")
@@ -278,7 +287,7 @@ class Values:
     # ── several numbers ───────────────────────────────────────────────────────────────────────────────────────────
 
     def items(self, raw: Any, at: At, count: int | Sequence[int] | None = None) -> list[Any]:
-        """The items of a list of this length, or one of these lengths; zeros, with a finding, for anything else."""
+        """The items of a list; zeros, with a finding, if it is none. `count` is its length, or its possible lengths."""
         counts = (count,) if isinstance(count, int) else count
         if isinstance(raw, list) and (counts is None or len(raw) in counts):
             return raw
@@ -286,15 +295,17 @@ class Values:
         found = f"has {len(raw)} items" if isinstance(raw, list) else f"is {short(raw)}"
         remedy = "Write a list in brackets."
         if isinstance(raw, list) and counts:
-            remedy = f"Write {' or '.join(map(str, counts))} of them."
+            remedy = f"Write {' or '.join(map(str, counts))} items."
         self.error("structure", at, f"{_named(at)} {found}, expected {expected}".replace(" 1 items", " 1 item"), remedy)
         return [0.0] * (counts[0] if counts else 0)
 
     def vector(self, raw: Any, at: At, kind: str = "") -> tuple[Value, Value, Value]:
+        """Three Values of a kind of quantity."""
         x, y, z = (self.value(item, at.key(i), kind) for i, item in enumerate(self.items(raw, at, 3)))
         return (x, y, z)
 
     def matrix(self, raw: Any, at: At, kind: str = "") -> tuple[Any, ...]:
+        """A matrix of Values of a kind of quantity, shape (3, 3)."""
         rows = self.items(raw, at, 3)
         if any(not isinstance(row, list) for row in rows):
             problem = f"{_named(at)} is {short(raw)}, expected three rows of three"
@@ -303,7 +314,7 @@ class Values:
         return tuple(self.vector(row, at.key(i), kind) for i, row in enumerate(rows))
 
     def inertia(self, raw: Any, at: At, field: Field) -> tuple[Any, ...]:
-        """Three moments, a matrix, or a table of moments and products."""
+        """An inertia, from three moments, a matrix, or a table of moments and products."""
         kind = str(field.kind)
         if isinstance(raw, dict):
             longer = [f"i{name}" for name in MOMENTS if f"i{name}" in raw]
@@ -324,6 +335,7 @@ class Values:
         return self.vector(raw, at, kind)
 
     def axis(self, raw: Any, at: At, field: Field | None = None) -> tuple[Value, ...]:
+        """An axis, from a name such as "x" or "-y", or from three numbers."""
         if isinstance(raw, str):
             if raw.removeprefix("+") in AXES:
                 return AXES[raw.removeprefix("+")]
@@ -333,27 +345,30 @@ class Values:
         return self.vector(raw, at, "number")
 
     def numbers(self, raw: Any, at: At, field: Field) -> tuple[float, ...]:
+        """Plain numbers, as many as `field.inner` says."""
         return tuple(self.literal(item, at.key(i), field) for i, item in enumerate(self.items(raw, at, field.inner)))
 
     def points(self, raw: Any, at: At, field: Field) -> tuple[tuple[float, ...], ...]:
+        """A list of points, shape (n, 3)."""
         row = field._replace(inner=3)
         return tuple(self.numbers(item, at.key(i), row) for i, item in enumerate(self.items(raw, at)))
 
     def faces(self, raw: Any, at: At, field: Field) -> tuple[tuple[int, ...], ...]:
+        """A list of triangles, each with three indices of vertices, shape (n, 3)."""
         return tuple(
             tuple(self.whole(corner, at.key(i).key(j)) for j, corner in enumerate(self.items(face, at.key(i), 3)))
             for i, face in enumerate(self.items(raw, at))
         )
 
     def sequence(self, raw: Any, at: At, field: Field) -> tuple[Any, ...]:
-        """As many items of one form as there are, or as the row says."""
+        """A list of items of one form; `field.inner` is (row of an item, possible lengths or None for any)."""
         row, count = field.inner
         row = row._replace(kind=field.kind)
         items = self.items(raw, at, count)
         return tuple(self.forms[row.form](item, at.key(i), row) for i, item in enumerate(items))
 
     def row(self, raw: Any, at: At, field: Field) -> tuple[Any, ...]:
-        """A list with one form for each place."""
+        """A list in which each item has its own form; `field.inner` are the rows of the items."""
         items = self.items(raw, at, len(field.inner))
         return tuple(
             self.forms[row.form](item, at.key(i), row)
@@ -368,48 +383,51 @@ class Values:
             return False
 
     def either(self, raw: Any, at: At, field: Field) -> Any:
-        """A value in the form, of several, that fits."""
+        """A value in that one of the forms in `field.inner` that fits it."""
         row = written_row(field.inner, raw, self.is_number)
         return self.forms[row.form](raw, at, row._replace(kind=field.kind))
 
     def function(self, raw: Any, at: At, field: Field) -> None:
-        """Reports a function, since files hold no programs."""
-        problem = f"{_named(at)} is {short(raw)}, expected nothing: it is a Python function, which no file can hold"
-        self.error("data", at, problem, "Leave it out, and add the element in Python.")
+        """Reports a value for a key that is a Python function, which a file cannot contain."""
+        problem = f"{_named(at)} is {short(raw)}, but it must be a Python function, which a file cannot contain"
+        self.error("data", at, problem, "Remove the element from the file, and add it in Python.")
 
     def part(self, raw: Any, at: At, field: Field) -> Any:
-        """A table that is an object of its own; where there are several kinds of them, `kind` says which."""
+        """The object that a table describes; `field.inner` are its possible kinds; the key `kind` names one of them."""
         known = field.inner
         one = next(iter(known.values())) if len(known) == 1 else None
         made = one if one is not None and isinstance(raw, dict) and "kind" not in raw else self.kind(raw, at, known)
-        before = self.mistakes
+        before = self.error_count
         read = {} if made is None else self.table(raw, at, part_fields(made), skip=("kind",))
-        if made is None or self.mistakes > before:
+        if made is None or self.error_count > before:
             return None
         return self.made(made, read, at)
 
     def made(self, kind: type[Any], read: dict[str, Any], at: At) -> Any:
-        """An object out of its fields and the files it names; None, with a finding, where it cannot be made."""
+        """The object of type `kind` with the fields `read` and the contents of files that it names; None, with a
+        finding, on error.
+        """
         try:
             made = kind(**read)
-            if hasattr(made, "knowing"):  # texts of its own, which may name parameters of the file
+            if hasattr(made, "knowing"):  # an element with expressions, which may contain parameters of the file
                 made = made.knowing(self.names)
             return made.read_from(self.open) if hasattr(made, "read_from") else made
         except Outside as error:
-            found = f"{_named(at)} names the file {short(str(error))}, expected one beside the model or in a package"
-            self.error("path", at, found, "Move the file there, or name its folder with --package-dir.")
+            found = f"{_named(at)} names the file {short(str(error))}, which is outside the folders that may be read"
+            remedy = "Move the file to the folder of the model, or name its folder in package_dirs (--package-dir)."
+            self.error("path", at, found, remedy)
         except FileNotFoundError as error:
             found = f"{_named(at)} names the file {short(str(error))}, which does not exist"
-            self.error("path", at, found, "Correct the name, or put the file beside the model.")
+            self.error("path", at, found, "Correct the name, or move the file to the folder of the model.")
         except (TypeError, ValueError, ArithmeticError, OSError, ModelError) as error:
             message = error.problems[0] if isinstance(error, ModelError) else str(error)
-            problem = Problem.of(message, "Correct its data.")
-            where = f"{_named(at)}: " if at.what else "it cannot be made: "
+            problem = Problem.of(message, "Correct the data of this part.")
+            where = f"{_named(at)}: " if at.what else "its data are not valid: "
             self.error("data", at, f"{where}{problem.what}", problem.remedy)
         return None
 
     def anything(self, raw: Any, at: At, field: Field | None = None) -> Any:
-        """The raw value, with tuples for lists of at most two dimensions and numbers for quantities."""
+        """A value of any form: lists, and lists in lists, become tuples; quantities and whole numbers become floats."""
         if isinstance(raw, list):
             return tuple(
                 tuple(item) if isinstance(item, list) else self.anything(item, at.key(i)) for i, item in enumerate(raw)
@@ -421,37 +439,43 @@ class Values:
     # ── poses ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def pose(self, raw: Any, at: At, field: Field | None = None) -> Pose:
-        """A shift and at most one form of rotation."""
+        """A pose, from a table with a translation and at most one form of rotation."""
         if not isinstance(raw, dict):
             problem = f"{_named(at)} is {short(raw)}, expected a table"
             self.error("structure", at, problem, "Write { translation = [x, y, z] }.")
             return IDENTITY
         ways = [key for key in POSE_KEYS[1:] if key in raw]
         if len(ways) > 1:
-            problem = f"{' and '.join(ways)} are given together, expected one of them"
-            self.error("structure", at.key(ways[1]), problem, "Keep one.")
+            problem = f"{' and '.join(ways)} are given together, expected only one rotation"
+            self.error("structure", at.key(ways[1]), problem, "Remove all but one.")
         read = self.table({key: raw[key] for key in raw if key not in ways}, at, POSE[:1])
         R = getattr(self, f"_of_{ways[0]}")(raw[ways[0]], at.key(ways[0])) if ways else IDENTITY.R
         return Pose(R, read.get("translation", IDENTITY.p))
 
     def _of_rpy(self, raw: Any, at: At) -> Any:
-        """R = Rz(yaw) Ry(pitch) Rx(roll). Right angles that are written as text ("90 deg", "pi/2") are exact."""
+        """The rotation matrix R = Rz(yaw) Ry(pitch) Rx(roll), shape (3, 3), of three angles.
+
+        Right angles that are written as text ("90 deg", "pi/2") are exact.
+        """
         turns = []
         for i, item in enumerate(self.items(raw, at, 3)):
             angle = self.literal(item, at.key(i), POSE[1])
             if math.isinf(angle):
-                self.error("number", at.key(i), f"{_named(at)} is {short(raw)}, expected finite angles", "Correct it.")
+                problem = f"{_named(at)} is {short(raw)}, expected finite angles"
+                self.error("number", at.key(i), problem, "Write finite angles.")
                 return IDENTITY.R
-            if not isinstance(item, str) and (doubt := maybe_degrees([angle])):
+            if not isinstance(item, str) and (warning := maybe_degrees([angle])):
                 remedy = f'Write "{angle:g} deg" if degrees are meant.'
-                self.warn("unit", at.key(i), f"{_named(at.key(i))}: {doubt[0]}", remedy)
+                self.warn("unit", at.key(i), f"{_named(at.key(i))}: {warning[0]}", remedy)
             turns.append(exact_turn(angle) if isinstance(item, str) else (math.cos(angle), math.sin(angle)))
         return rotation_of_turns(*turns)
 
     def _of_rotation(self, raw: Any, at: At) -> Any:
+        """The rotation matrix, shape (3, 3), of three rows."""
         return self.matrix(raw, at, "number")
 
     def _of_quaternion(self, raw: Any, at: At) -> Any:
+        """The rotation matrix, shape (3, 3), of a quaternion w, x, y, z."""
         q = self.numbers(raw, at, POSE[3])
         length = math.hypot(*q)
         if not abs(length - 1.0) <= NEAR_UNIT:
@@ -464,8 +488,10 @@ class Values:
 
 
 def _closed(name: str) -> str:
+    """The default of `Values.open`: no file may be read."""
     raise Outside(name)
 
 
 def _named(at: At) -> str:
+    """The name of a value in messages."""
     return at.what.strip() or "the value"

@@ -1,7 +1,7 @@
-"""Writes a System as TOML that is pleasant to read and gives the same System back, field by field.
+"""Writes a System as TOML that people can read well, and that is read back as the same System, field by field.
 
-Defaults are left out, uniform solids are written as such, angles in degrees where they are round. The sections follow
-each other as a reader wants them: parameters, bodies, joints, frames, couplings, elements, settings.
+Defaults are left out, uniform solids are written as solids, angles in degrees if that gives round numbers. The order of
+sections is: parameters, bodies, joints, frames, couplings, elements, settings.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from kinemorph.model.topology import WORLD, Edge, spanning_tree
 Entries = dict[str, str]  # key -> text of its value
 
 UNITS_NOTE = 'Numbers are in SI with radians; texts may have units: "5 mm", "30 deg", "250 g".'
-# what opens each section
+# the comment at the beginning of each section
 NOTES = {
     "parameters": "Numbers with names. Other values may be expressions of them, in quotes.",
     "bodies": "Mass [kg], center of mass [m], inertia [kg m^2] about it in the body's axes.",
@@ -46,18 +46,19 @@ NOTES = {
 
 
 def write(system: System, path: Path, findings: Findings) -> tuple[Path, ...]:
-    """Writes the file and gives its path."""
+    """Writes a system as a TOML file and returns its path; nothing, with a finding, if that fails."""
     warn_of_meshes(system.robot, path, findings)
     try:
         text = written_system(system, findings)
     except ValueError as error:
-        findings.error("data", 0, f"robot '{system.name}'", str(error), "Simplify it, or give it as a number.")
+        remedy = "Simplify the formula, or replace it by a number."
+        findings.error("data", 0, f"robot '{system.name}'", str(error), remedy)
         return ()
     return (path,) if write_text(path, text, findings) else ()
 
 
 def written_system(system: System, findings: Findings) -> str:
-    """The text of a model file. Raises ValueError where a formula is too large for one."""
+    """The text of the model file of a system. Raises ValueError if a formula is too large to be written."""
     robot = system.robot
     docked = None
     if system.assembly is not None:
@@ -75,6 +76,7 @@ def written_system(system: System, findings: Findings) -> str:
 
 
 def _robot(robot: Robot) -> list[str]:
+    """The sections of bodies, joints, frames and couplings."""
     return [
         *_tables("bodies", ((body.name, body_entries(body), "") for body in robot.bodies)),
         *_joints(robot),
@@ -86,12 +88,12 @@ def _robot(robot: Robot) -> list[str]:
 def written_sidecar(
     system: System, joints: Sequence[Joint], findings: Findings, *, gravity: bool = True, settings: bool = True
 ) -> str:
-    """The text of a sidecar: these joints, and the frames, couplings and elements of the system."""
+    """The text of a sidecar with the given joints, and all frames, couplings and elements of the system."""
     robot = system.robot
     top = _top(robot if gravity else replace(robot, gravity=Robot.gravity), {})
     cut, loops = _chosen_cut(robot), {loop.name for loop in robot.loops}
     sections = [
-        f"# What the model beside this file cannot say, for Kinemorph. {UNITS_NOTE}\n" + lines_of(top),
+        f"# Data for Kinemorph that the model file of the same name cannot express. {UNITS_NOTE}\n" + lines_of(top),
         *_tables("joints", ((j.name, joint_entries(j) | (cut if j.name in loops else {}), "") for j in joints)),
         *_tables("frames", ((frame.name, _part(frame, rows.FRAME), "") for frame in robot.frames)),
         *_tables("couplings", ((c.joint, _part(c, rows.COUPLING), "") for c in robot.couplings)),
@@ -102,6 +104,7 @@ def written_sidecar(
 
 
 def _top(robot: Robot, names: Entries) -> Entries:
+    """The keys at the beginning of a file: version, `names`, and gravity unless it is the default."""
     top = {rows.MARK: str(rows.VERSION), **names}
     return top if robot.gravity == Robot.gravity else {**top, "gravity": spell.vector(robot.gravity)}
 
@@ -110,13 +113,15 @@ def _top(robot: Robot, names: Entries) -> Entries:
 
 
 def lines_of(entries: Entries) -> str:
-    """Keys and values, one line each, the values below each other."""
+    """Keys and values as text, one key per line, with aligned values."""
     width = max((len(spell.key(name)) for name in entries), default=0)
     return "".join(f"{spell.key(name):<{width}} = {entry}\n" for name, entry in entries.items())
 
 
 def _tables(section: str, tables: Iterable[tuple[str, Entries, str]]) -> list[str]:
-    """One table per name, the section's note above the first; each with a comment of its own, where it has one."""
+    """The tables of a section as texts, the first with the comment of the section. A table is given as (name, keys,
+    comment).
+    """
     written: list[str] = []
     for name, entries, comment in tables:
         note = f"# {NOTES[section]}\n\n" if not written else ""
@@ -129,7 +134,9 @@ def _tables(section: str, tables: Iterable[tuple[str, Entries, str]]) -> list[st
 
 
 def _part(part: Any, table: Sequence[Field], *, flat: str = "placement") -> Entries:
-    """The keys of a part by its rows, defaults left out. The pose `flat` is written into the table itself."""
+    """The keys of a part with the rows `table`, without defaults. The keys of the pose `flat` are put into the table
+    itself.
+    """
     entries: Entries = {}
     defaults = defaults_of(part)
     for field in table:
@@ -146,23 +153,27 @@ def _part(part: Any, table: Sequence[Field], *, flat: str = "placement") -> Entr
 
 
 def _all_parameters(system: System) -> tuple[Parameter, ...]:
-    """The parameters of the robot, then those that only elements have."""
+    """All parameters of a system: those of the robot, then those that only elements have."""
     found = {parameter.name: parameter for parameter in parameters_of(system.elements)}
     return tuple({**{p.name: p for p in system.robot.parameters}, **found}.values())
 
 
 def _parameters(parameters: Sequence[Parameter], findings: Findings) -> str:
+    """The section of parameters; empty if there are none."""
     entries = {parameter.name: _parameter(parameter, findings) for parameter in parameters}
     return f"# {NOTES['parameters']}\n\n[parameters]\n{lines_of(entries)}" if entries else ""
 
 
 def _parameter(parameter: Parameter, findings: Findings) -> str:
+    """The value of a parameter as text: a number, a quantity, or a table with unit and symbol."""
     value, unit = spell.number(parameter.value), parameter.unit
     if unit:
         try:
             if not units.is_si(unit):
-                problem = f"its unit is {unit!r} but its value counts in SI, so that the file leaves the unit out"
-                findings.warn("dropped", 0, f"parameter '{parameter.name}'", problem, "Give it a unit of SI.")
+                problem = f"its unit is {unit!r}, but its value is in SI, so the unit is left out"
+                findings.warn(
+                    "dropped", 0, f"parameter '{parameter.name}'", problem, "Give the parameter a unit of SI."
+                )
                 unit = ""
         except ValueError:
             pass  # kept as text
@@ -180,7 +191,7 @@ def _parameter(parameter: Parameter, findings: Findings) -> str:
 
 
 def body_entries(body: Body) -> Entries:
-    """The keys of a body."""
+    """The keys of a body, with a uniform solid instead of mass data and shape if that gives the same body."""
     solid = _solid(body)
     entries = _part(body, rows.BODY)
     if solid:
@@ -193,7 +204,7 @@ def body_entries(body: Body) -> Entries:
 
 
 def _solid(body: Body) -> Entries:
-    """A body as a uniform solid, where the solid is exactly the body; else empty."""
+    """The keys of the uniform solid that is exactly this body; empty if there is none."""
     for kind, data in _candidates(body.shapes):
         made = rows.SOLIDS[kind].make(body.name, body.mass, **data)
         if replace(made, collisions=body.collisions) == body:
@@ -208,7 +219,7 @@ def _solid(body: Body) -> Entries:
 
 
 def _candidates(shapes: tuple[Shape, ...]) -> Iterable[tuple[str, dict[str, Any]]]:
-    """Solids that a body's shapes may have come from."""
+    """The kinds and data of uniform solids that a body with these shapes may have been made from."""
     if len(shapes) == 2 and isinstance(shapes[0], Line) and isinstance(shapes[1], Sphere):
         yield "point", {"position": shapes[0].end, "radius": shapes[1].radius}
     if len(shapes) != 1:
@@ -226,6 +237,7 @@ def _candidates(shapes: tuple[Shape, ...]) -> Iterable[tuple[str, dict[str, Any]
 
 
 def _shape(shape: Shape) -> Entries:
+    """The keys of a shape."""
     if isinstance(shape, MeshFile):
         named = {"kind": spell.text("mesh"), "file": spell.text(shape.source)}
         return named | _part(shape, [field for field in rows.MESH_FILE if field.name != "file"])
@@ -236,6 +248,7 @@ def _shape(shape: Shape) -> Entries:
 
 
 def _joints(robot: Robot) -> list[str]:
+    """The tables of all joints, those that close loops last and with a comment."""
     cycles = robot.cycles
     tables = [(joint.name, joint_entries(joint), "") for joint in robot.joints]
     cut = _chosen_cut(robot)
@@ -246,14 +259,14 @@ def _joints(robot: Robot) -> list[str]:
 
 
 def _chosen_cut(robot: Robot) -> Entries:
-    """The key `cut` of a joint that closes a loop, where the builder alone would cut at other joints."""
+    """The key `cut` for joints that close loops, if the builder would otherwise cut other joints; else empty."""
     edges = [Edge(joint.name, joint.parent, joint.child) for joint in (*robot.joints, *robot.loops)]
     chords = spanning_tree([WORLD, *robot.body_names], edges, directed=True).chords
     return {} if {chord.name for chord in chords} == {loop.name for loop in robot.loops} else {"cut": "true"}
 
 
 def joint_entries(joint: Joint) -> Entries:
-    """The keys of a joint; numbers per coordinate only where they differ from the defaults."""
+    """The keys of a joint, without defaults."""
     entries = _part(joint, [field for field in rows.JOINT if not field.form.startswith("per_")])
     nothing = {"lower": float("-inf"), "upper": float("inf"), "velocity": float("inf"), "effort": float("inf")}
     for field in rows.JOINT:
@@ -267,31 +280,37 @@ def joint_entries(joint: Joint) -> Entries:
 
 
 def _elements(elements: Iterable[Element], findings: Findings) -> Iterable[tuple[str, Entries, str]]:
+    """The tables of elements as (name, keys, comment); elements that a file cannot express give warnings."""
     kinds = {element: kind for kind, element in ELEMENT_KINDS.items()}
     for element in elements:
         kind = kinds.get(type(element))
         if kind is None:
-            problem = f"it is a {type(element).__name__}, which model files do not know, so that it is left out"
+            problem = f"its type {type(element).__name__} is not known in model files, so it is left out"
             findings.warn("dropped", 0, f"element '{element.name}'", problem, "Add its type to ELEMENT_KINDS.")
             continue
         lost = list(functions_in(element))
         if lost:
-            problem = f"its {lost[0]} is a Python function, which no file can hold, so that the element is left out"
-            findings.warn("dropped", 0, f"element '{element.name}'", problem, "Add it in Python after loading.")
+            problem = f"its {lost[0]} is a Python function, which a file cannot contain, so it is left out"
+            findings.warn(
+                "dropped", 0, f"element '{element.name}'", problem, "Add the element in Python after loading."
+            )
             continue
         try:
             brief = element.brief() if hasattr(element, "brief") else element
             entries = _part(brief, element_fields(type(element)), flat="")
         except (TypeError, ValueError, KeyError, AttributeError, StopIteration):
-            problem = "it holds data that a model file has no form for, so that it is left out"
-            remedy = "Give it plain numbers, words and tuples."
+            problem = "it has data that a model file cannot express, so it is left out"
+            remedy = "Use only numbers, texts and tuples in its data."
             findings.warn("dropped", 0, f"element '{element.name}'", problem, remedy)
             continue
         yield element.name, {"kind": spell.text(kind), **entries}, ""
 
 
 def _settings(settings: Settings, robot: Robot, assembly: Assembly | None = None) -> list[str]:
-    """Times, then the state by names of coordinates, those at rest left out; modules of a file rest at their places."""
+    """The section of settings: times, then the initial state by names of coordinates.
+
+    Coordinates that are neutral, or for an assembly those of its placed modules, are left out.
+    """
     entries = _part(settings, rows.SETTINGS)
     tables = []
     rest_q = tuple(neutral(robot).tolist()) if assembly is None else tuple(standing(assembly, robot))

@@ -1,1 +1,1 @@
-"""URDF: links and joints as ROS writes them. `reader` and `writer`; the reader's parts are a file each."""
+"""URDF, the format of ROS. `reader` and `writer`; links, joints, shapes, loops and transmissions have a file each."""

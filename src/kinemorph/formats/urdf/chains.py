@@ -1,6 +1,6 @@
-"""Joints of several steps as one joint for each step, with bodies without mass between: URDF has no such kinds.
+"""Replaces joints that URDF does not have by a chain of simple joints with massless bodies between them.
 
-The layout of q and v stays as it is; the names of the coordinates change, `knee.first` becomes `knee_first`.
+The order of q and v stays the same; the names of coordinates change: `knee.first` becomes `knee_first`.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from kinemorph.model.system import System
 
 CHAINS = ("universal", "cylindrical", "point_on_line", "point_on_plane")
 PER_COORDINATE, PER_VELOCITY = ("lower", "upper"), ("velocity", "effort", "damping", "friction", "armature")
-BALL = "ball"  # what the last joint is called where it has several velocities
+BALL = "ball"  # ends the name of the last joint of a chain if it has several velocities
 
 
 def without_chains(system: System, lack: Callable[[str, str], None]) -> System:
-    """The system with one joint for each step of a joint that has several.
+    """The system with each joint of a kind in CHAINS replaced by a chain of simple joints.
 
-    `lack` is called with what URDF cannot express and the name of the part.
+    `lack` is called with a text that says what URDF does not have, and the name of the part.
     """
     robot = system.robot
     bodies, joints = list(robot.bodies), list[Joint]()
@@ -46,13 +46,14 @@ def without_chains(system: System, lack: Callable[[str, str], None]) -> System:
     kept = []
     for element in system.elements:
         if getattr(element, "joint", "") in split:
-            lack("joint of several coordinates to drive, so its drive is left out", element.name)
+            lack("actuator for a joint with several coordinates; it is left out", element.name)
         else:
             kept.append(element)
     return replace(system, robot=replace(robot, bodies=tuple(bodies), joints=tuple(joints)), elements=tuple(kept))
 
 
 def _steps(joint: Joint, between: list[str], names: list[str]) -> list[Joint]:
+    """The simple joints, called `names`, of a chain; `between` are the names of the massless bodies between them."""
     steps = []
     for name, primitive in zip(names, joint.table.primitives, strict=True):
         numbers: dict[str, Any] = {key: getattr(joint, key)[slice(*primitive.q)] for key in PER_COORDINATE}
@@ -66,7 +67,7 @@ def _steps(joint: Joint, between: list[str], names: list[str]) -> list[Joint]:
 
 
 def free_name(name: str, taken: set[str]) -> str:
-    """The name, with underscores added where it is taken; it counts as taken from then on."""
+    """The name, with underscores added until it is not in `taken`; it is added to `taken`."""
     while name in taken:
         name += "_"
     taken.add(name)

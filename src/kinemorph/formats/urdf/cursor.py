@@ -1,4 +1,4 @@
-"""What the readers of URDF parts share: origins, unknown parts, and warnings that are reported once per kind."""
+"""Shared by the readers of URDF parts: reads origins, checks unknown tags, and collects warnings by kind."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from kinemorph.formats.xml_values import Tally, Values
 from kinemorph.model.input_reader import short
 from kinemorph.model.joint import Axis
 
-# tags of other programs, by the element they stand in: decoration, or orders to a simulator or a driver
+# tags of other programs that do not affect the motion here, by the element that contains them
 SILENT = {
     "robot": {"gazebo", "sensor", "ros2_control", "group_state", "static", "mujoco", "compiler", "isaac", "safety"},
     "link": {
@@ -35,7 +35,7 @@ SILENT = {
     "collision": {"material", "verbose", "gazebo"},
     "geometry": set(),
 }
-# tags that say something about the motion that a System has no place for
+# tags that affect the motion, but cannot be expressed in a System
 DROPPED = {
     "link": {"contact", "surface", "drake:proximity_properties"},
     "robot": {
@@ -62,7 +62,7 @@ PREFIXES = {"http://drake.mit.edu": "drake:", "https://drake.mit.edu": "drake:"}
 
 
 class Reading:
-    """One file being read: where findings, parts and numbers go."""
+    """The state of reading one URDF file: its source, options, findings and blueprint, and values read so far."""
 
     def __init__(self, source: Source, options: Options, findings: Findings, blueprint: Blueprint) -> None:
         self.source = source
@@ -71,10 +71,10 @@ class Reading:
         self.blueprint = blueprint
         self.values = Values(findings)
         self.at = self.values.at
-        self.incomplete = False  # whether a link or joint is missing because it could not be read
+        self.incomplete = False  # whether a link or joint has an error, so that the tree cannot be checked
         self.tally = Tally()
-        self._triples: dict[str | None, tuple[float, ...]] = {None: IDENTITY.p}  # by the text that says them
-        self._rotations: dict[str | None, Mat] = {None: IDENTITY.R}
+        self._triples: dict[str | None, tuple[float, ...]] = {None: IDENTITY.p}  # three numbers by their text
+        self._rotations: dict[str | None, Mat] = {None: IDENTITY.R}  # by the text of their angles
         self.axes: dict[str, Axis] = {}  # axes of length 1, by their text
 
     # ── warnings ──────────────────────────────────────────────────────────────────────────────────────────────────
@@ -89,11 +89,13 @@ class Reading:
         remedy: str,
         repair: Repair | None = None,
     ) -> None:
-        """A warning that is reported once for all parts of its `kind`."""
+        """Records a warning that is reported once per `kind`, for the first part, with the number of parts."""
         self.tally.add(self.at(node, element), rule, problem, remedy, kind, repair)
 
     def other(self, node: Node, place: str, element: str) -> None:
-        """Judges a child that the reader of its parent does not use: a comment, decoration, or a mistake."""
+        """Checks a child of <place> that its reader does not use; warns unless it is a comment or known to have no
+        effect.
+        """
         tag = node.tag
         if not isinstance(tag, str):  # a comment
             return
@@ -101,31 +103,32 @@ class Reading:
         if tag in SILENT[place]:
             return
         if tag in KNOWN[place]:
-            problem = f"<{tag}> stands here a second time, expected once: the first one counts"
+            problem = f"<{tag}> appears more than once, expected once: the first one is used"
             self.repeated("structure", f"{place}/{tag}", node, element, problem, "Remove all but one.")
         elif tag in DROPPED.get(place, ()):
-            problem = f"<{tag}> is not used"
-            self.repeated("dropped", f"{place}/{tag}", node, element, problem, "State it where the robot is run.")
-        elif ":" not in tag:  # what bears a prefix belongs to another program
+            problem = f"<{tag}> is not supported, so it has no effect"
+            remedy = "Add it to the simulation in Python if you need it."
+            self.repeated("dropped", f"{place}/{tag}", node, element, problem, remedy)
+        elif ":" not in tag:  # a tag with a prefix belongs to another program
             hint = nearest(tag, KNOWN[place])
-            problem = f"<{tag}> is no element of <{place}>, so it is not used"
+            problem = f"<{tag}> is not an element that <{place}> can contain, so it has no effect"
             self.repeated(
                 "unknown", f"{place}/{tag}", node, element, problem, hint or "Remove it, or correct its name."
             )
 
     def strange(self, node: Node, known: Iterable[str], element: str) -> None:
-        """Warns of attributes that the format does not have: often a known one is misspelled."""
+        """Warns about attributes of a node that are not `known`: often a known one is misspelled."""
         for name in node.keys():  # noqa: SIM118 - an element is no dictionary
             if name not in known and ":" not in plain(name):
                 hint = nearest(name, known)
-                problem = f"<{node.tag}>: there is no attribute '{name}', so it is not used"
+                problem = f"<{node.tag}>: the attribute '{name}' is not known, so it has no effect"
                 remedy = hint or "Remove it, or correct its name."
                 self.repeated("unknown", f"{node.tag}@{name}", node, element, problem, remedy)
 
     # ── values ────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def triple(self, node: Node, text: str, what: str, element: str) -> tuple[float, ...]:
-        """Three finite numbers. They are kept by their text, so that the same text is not read again."""
+        """The three finite numbers in a text; zeros, with a finding, for any other text. Results are cached by text."""
         try:  # the usual case
             first, second, third = text.split()
             x, y, z = found = float(first), float(second), float(third)
@@ -137,11 +140,14 @@ class Reading:
         return self.values.reals(node, text, 3, what, element, what.partition("> ")[2])
 
     def origin(self, node: Node, element: str, known: tuple[str, ...] = ("xyz", "rpy")) -> Pose:
-        """The pose of an <origin>: `xyz` [m] and `rpy` [rad], each 0 where it is missing; `known` attributes pass."""
+        """The pose of an <origin>: `xyz` [m] and `rpy` [rad], each 0 if it is missing.
+
+        Attributes that are not in `known` give a warning.
+        """
         return Pose(*self.placement(node, element, known))
 
     def placement(self, node: Node, element: str, known: tuple[str, ...] = ("xyz", "rpy")) -> Placement:
-        """The pose of an <origin> as a plain pair (R, p), which takes less time."""
+        """The pose of an <origin> as in `origin`, but as a plain pair (R, p), which takes less time to make."""
         xyz, rpy = node.get("xyz"), node.get("rpy")
         if xyz is None or rpy is None:
             self.strange(node, known, element)
@@ -151,21 +157,24 @@ class Reading:
         )
 
     def _rotation(self, node: Node, rpy: str, element: str) -> Mat:
+        """The rotation matrix, shape (3, 3), of roll, pitch and yaw [rad] in a text; warns about probable degrees."""
         angles = roll, pitch, yaw = self._triples.get(rpy) or self.triple(node, rpy, "<origin> rpy", element)
         if angles == NO_TURN:
             R = IDENTITY.R
         else:
             R = rotation_of_turns(exact_turn(roll), exact_turn(pitch), exact_turn(yaw))
-        if rpy in self._triples:  # it could be read
+        if rpy in self._triples:  # the text has no error
             self._rotations[rpy] = R
-            doubt = maybe_degrees(angles)
-            if doubt:
-                self.repeated("unit", "degrees", node, element, f"<origin> rpy is {short(rpy)}: {doubt[0]}", doubt[1])
+            warning = maybe_degrees(angles)
+            if warning:
+                self.repeated(
+                    "unit", "degrees", node, element, f"<origin> rpy is {short(rpy)}: {warning[0]}", warning[1]
+                )
         return R
 
 
 def plain(tag: str) -> str:
-    """A tag with the usual prefix of its name space in place of its address."""
+    """A tag with the prefix of its XML namespace instead of its address: `drake:joint`; "x:" if it is not known."""
     if tag[0] != "{":
         return tag
     space, _, name = tag[1:].partition("}")
@@ -173,8 +182,8 @@ def plain(tag: str) -> str:
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
-    """`Did you mean 'x'?` for a misspelled word; empty where no known word is near."""
-    import difflib  # it is needed where something is wrong
+    """`Did you mean 'x'?` with the known word most similar to `word`; empty if none is similar."""
+    import difflib  # imported only if something is wrong
 
     near = difflib.get_close_matches(word, list(known), n=1, cutoff=0.7)
     return f"Did you mean '{near[0]}'?" if near else ""

@@ -1,7 +1,8 @@
-"""URDF joints: kinds, axes, limits, dynamics and mimics.
+"""Reads URDF joints: kinds, axes, limits, dynamics and mimics.
 
-T_parent_child = origin * motion(q): the joint frame is the child's frame, so child placements are the identity, but for
-planar joints: URDF's axis is the normal of the plane and ours is z, so the joint frame is turned there on both sides.
+T_parent_child = origin * motion(q): the joint frame is the child's frame, so child placements are the identity, except
+for planar joints. In URDF the axis is the normal of the plane, here the normal is z, so the joint frame of a planar
+joint is rotated on both sides.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from kinemorph.model.input_reader import UNIT_TOLERANCE, short
 from kinemorph.model.joint import JOINT_KINDS, Axis
 from kinemorph.words import did_you_mean
 
-# how URDF and its extensions call a kind: MuJoCo and Isaac Sim have spherical, Drake has ball, universal and screw
+# types of URDF and its extensions, and our kinds: MuJoCo and Isaac Sim have spherical; Drake has ball, universal, screw
 KINDS = {
     "revolute": "revolute",
     "continuous": "revolute",
@@ -35,21 +36,24 @@ KINDS = {
     "helical": "helical",
     "cylindrical": "cylindrical",
 }
-AXIS: Axis = (1.0, 0.0, 0.0)  # where there is no <axis>
+AXIS: Axis = (1.0, 0.0, 0.0)  # the default of URDF, without <axis>
 AXIS2: Axis = (0.0, 1.0, 0.0)
-NO_LIMIT = sys.float_info.max  # stands for infinity where a number must be written
+NO_LIMIT = sys.float_info.max  # written instead of infinity
 LIMITS = ("lower", "upper", "effort", "velocity")
-ROUNDED = 1e-3  # how far from length 1 the digits of a unit vector may leave it
+ROUNDED = 1e-3  # error of the length of a unit vector that is written with few digits
 LOSSES = ("damping", "friction")
 MIMIC = ("joint", "multiplier", "offset")
 
 
 Mimic: TypeAlias = tuple[str, float, float, int]  # leader, multiplier, offset, line
-ReadJoint: TypeAlias = tuple[int, Draft, Mimic | None]  # line, what `Blueprint.joint_of` takes
+ReadJoint: TypeAlias = tuple[int, Draft, Mimic | None]  # line, arguments of `Blueprint.joint`, coupling
 
 
 def read_joint(node: Node, reading: Reading) -> ReadJoint | None:
-    """A joint of the tree; None, with findings, where it has no name, no ends or no known type."""
+    """The joint that a <joint> declares; None, with findings, if its name, parent or child is missing.
+
+    A joint of unknown type, which is a finding, is returned as revolute, so that its links can still be checked.
+    """
     name, word = node.get("name"), node.get("type")
     element = f"joint '{name}'"
     if not name or name.isspace():
@@ -77,9 +81,10 @@ def read_joint(node: Node, reading: Reading) -> ReadJoint | None:
     rare = _rare(others, element, reading) if others else {}
     parent = (above is not None and above.get("link")) or no_end(node, above, "parent", element, reading)
     child = (below is not None and below.get("link")) or no_end(node, below, "child", element, reading)
+    draft: Draft = {"name": name, "kind": kind or "revolute", "parent": parent, "child": child}
     if kind is None or not parent or not child:
-        return None
-    draft: Draft = {"name": name, "kind": kind, "parent": parent, "child": child}
+        read_axis(axis, AXIS, element, reading)  # reports a wrong axis
+        return (node.sourceline or 0, draft, None) if parent and child else None
     if origin is not None:
         draft["placement"] = reading.placement(origin, element)
     mimic = None
@@ -105,7 +110,7 @@ PITCHES = frozenset(("screw_thread_pitch", "{http://drake.mit.edu}screw_thread_p
 
 
 def _rare(children: list[Node], element: str, reading: Reading) -> dict[str, Node]:
-    """The first of each kind of children that few joints have, by its tag; all others are checked and left out."""
+    """The children <axis2>, <mimic> and the screw pitch of a joint, by tag; other children are checked, not used."""
     parts: dict[str, Node] = {}
     for part in children:
         tag = part.tag
@@ -119,7 +124,7 @@ def _rare(children: list[Node], element: str, reading: Reading) -> dict[str, Nod
 
 
 def read_kind(node: Node, word: str | None, element: str, reading: Reading) -> str | None:
-    """Our kind of a joint type; None, with a finding, where the type is not known."""
+    """Our kind for the joint type `word`; None, with a finding, if the type is not known."""
     kind = KINDS.get(word or "")
     if kind is None:
         found = "is missing" if word is None else f"is {short(word)}"
@@ -130,24 +135,27 @@ def read_kind(node: Node, word: str | None, element: str, reading: Reading) -> s
 
 
 def no_end(node: Node, part: Node | None, end: str, element: str, reading: Reading) -> str:
-    """Reports a joint that does not name its parent or child."""
+    """Reports that a joint does not name its `end`, "parent" or "child"; returns an empty name."""
     if part is None:
-        problem = f"<{end}> is missing, expected one"
+        problem = f"<{end}> is missing, expected exactly one"
         reading.at(node, element).error("structure", problem, f'Add <{end} link="..."/> with the name of a link.')
         return ""
     return reading.values.word(part, "link", element)
 
 
-# ── how it moves ──────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── axes ──────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def shape_motion(node: Node, kind: str, draft: Draft, parts: dict[str, Node], element: str, reading: Reading) -> None:
-    """Fills in axes and pitch of a kind that has them; turns the frames of a planar joint."""
+    """Writes the axes and pitch of a joint into `draft`, and rotates the frames of a planar joint.
+
+    `parts` are the children <axis>, <axis2> and the pitch, by tag.
+    """
     if kind == "free" or kind == "spherical":
         return
     given = parts.get("axis")
     if given is None:
-        problem = f"a {kind} joint has no <axis>: URDF's default 1 0 0 is taken"
+        problem = f"a {kind} joint has no <axis>: URDF's default 1 0 0 is used"
         reading.repeated(
             "assumed", f"axis of {kind}", node, element, problem, 'Add <axis xyz="..."/> with the direction.'
         )
@@ -173,7 +181,9 @@ def shape_motion(node: Node, kind: str, draft: Draft, parts: dict[str, Node], el
 
 
 def read_axis(node: Node | None, default: Axis, element: str, reading: Reading) -> Axis:
-    """A direction of length 1; scaled, with a warning that can mend the file, where it is longer or shorter."""
+    """The unit vector of an <axis>; `default` if there is none. Another length is scaled to 1, with a warning that has
+    a repair.
+    """
     if node is None:
         return default
     text = node.get("xyz")
@@ -182,7 +192,7 @@ def read_axis(node: Node | None, default: Axis, element: str, reading: Reading) 
         return known
     before = reading.findings.count
     x, y, z = reading.values.numbers(node, "xyz", 3, element)
-    if reading.findings.count > before:  # it could not be read, which was said
+    if reading.findings.count > before:  # there is a finding about the numbers already
         return default
     length = math.hypot(x, y, z)
     if abs(length - 1.0) <= UNIT_TOLERANCE:
@@ -193,7 +203,7 @@ def read_axis(node: Node | None, default: Axis, element: str, reading: Reading) 
         reading.at(node, element).error("axis", problem, "Give the direction of the joint, such as 0 0 1.")
         return default
     unit = (x / length, y / length, z / length)
-    rounded = abs(length - 1.0) < ROUNDED  # told once for all
+    rounded = abs(length - 1.0) < ROUNDED  # reported once for all joints
     problem = f"<axis> xyz is {short(node.get('xyz'))} with length {length:.9g}, expected 1: it is scaled"
     remedy = f'Write <axis xyz="{_written(unit)}"/>.'
     reading.repeated(
@@ -209,10 +219,13 @@ def read_axis(node: Node | None, default: Axis, element: str, reading: Reading) 
 
 
 def _written(numbers: tuple[float, ...]) -> str:
+    """Numbers as text, separated by spaces, that is read back without rounding."""
     return " ".join(f"{number:.17g}" if number % 1.0 else f"{number:.0f}" for number in numbers)
 
 
 def _rewrite(node: Node, attribute: str, text: str) -> Callable[[], None]:
+    """A repair that writes a text into an attribute."""
+
     def repair() -> None:
         node.set(attribute, text)
 
@@ -220,7 +233,7 @@ def _rewrite(node: Node, attribute: str, text: str) -> Callable[[], None]:
 
 
 def z_to(axis: Axis) -> Mat:
-    """The shortest rotation that carries z to a unit axis, shape (3, 3)."""
+    """The rotation matrix with the smallest angle that rotates z to a unit axis, shape (3, 3)."""
     x, y, z = axis
     if z < -1.0 + 1e-12:
         return ((1.0, 0.0, 0.0), (0.0, -1.0, 0.0), (0.0, 0.0, -1.0))
@@ -232,11 +245,11 @@ def z_to(axis: Axis) -> Mat:
     )
 
 
-# ── limits and losses ─────────────────────────────────────────────────────────────────────────────────────────────────
+# ── limits, damping, friction ─────────────────────────────────────────────────────────────────────────────────────────
 
 
 def _usual_limits(node: Node, draft: Draft) -> bool:
-    """Reads limits where all four are given and sound; False where they have to be checked one by one."""
+    """Writes limits into `draft` if all four are given and valid; False if they have to be checked one by one."""
     get = node.get
     low, high, most, fastest = get("lower"), get("upper"), get("effort"), get("velocity")
     try:
@@ -253,25 +266,28 @@ def _usual_limits(node: Node, draft: Draft) -> bool:
 
 
 def _limits(joint: Node, node: Node | None, kind: str, draft: Draft, element: str, reading: Reading) -> None:
-    """Limits of position, speed and effort; missing ones are infinite."""
+    """Writes the limits of position, speed and effort of a joint into `draft`; missing limits are infinite.
+
+    `node` is the <limit> of the joint, or None.
+    """
     single = JOINT_KINDS[kind].nv == 1
     if node is None:
         if single and joint.get("type") in ("revolute", "prismatic"):
-            problem = f"a {joint.get('type')} joint has no <limit>, expected one: it moves without limits"
+            problem = f"a {joint.get('type')} joint has no <limit>, expected one: no limits are assumed"
             remedy = 'Add <limit lower="..." upper="..." effort="..." velocity="..."/>.'
             reading.repeated("limit", f"no limit on {joint.get('type')}", joint, element, problem, remedy)
         return
     if not single:
         if kind != "free" and node.attrib:
-            problem = f"<limit> of a {kind} joint is not used: it does not say which of its coordinates it means"
-            remedy = "State limits where the robot is used."
+            problem = f"<limit> of a {kind} joint is not used, because the joint has several coordinates"
+            remedy = "Give the limits in a TOML file if you need them."
             reading.repeated("dropped", f"limit of {kind}", node, element, problem, remedy)
         return
     lower = _bound(node, "lower", -math.inf, element, reading)
     upper = _bound(node, "upper", math.inf, element, reading)
     if lower > upper:
-        problem = f"the lower limit {lower:.6g} lies above the upper limit {upper:.6g}, expected it below"
-        reading.at(node, element).error("limit", problem, "Swap them.")
+        problem = f"the lower limit {lower:.6g} is above the upper limit {upper:.6g}, expected it below"
+        reading.at(node, element).error("limit", problem, "Exchange the two limits.")
         return
     draft["lower"], draft["upper"] = lower, upper
     _rates(node, draft, element, reading)
@@ -280,7 +296,7 @@ def _limits(joint: Node, node: Node | None, kind: str, draft: Draft, element: st
 
 
 def _unlimited(node: Node | None, draft: Draft, element: str, reading: Reading) -> None:
-    """A continuous joint: speed and effort may be limited, the angle is not."""
+    """Writes the limits of a continuous joint into `draft`: speed and effort may be limited, the angle may not."""
     if node is None:
         return
     _rates(node, draft, element, reading)
@@ -295,6 +311,7 @@ def _unlimited(node: Node | None, draft: Draft, element: str, reading: Reading) 
 
 
 def _rates(node: Node, draft: Draft, element: str, reading: Reading) -> None:
+    """Writes the limits of effort and velocity into `draft`."""
     for key in ("effort", "velocity"):
         if node.get(key) is None:
             continue
@@ -303,11 +320,11 @@ def _rates(node: Node, draft: Draft, element: str, reading: Reading) -> None:
             draft[key] = value
         else:
             problem = f"the {key} limit is {value:.6g}, expected above 0: no limit is assumed"
-            reading.repeated("limit", key, node, element, problem, f"Give the limit, or leave {key} out.")
+            reading.repeated("limit", key, node, element, problem, f"Write the true limit, or leave {key} out.")
 
 
 def _bound(node: Node, key: str, default: float, element: str, reading: Reading) -> float:
-    """A number that may be infinite."""
+    """The number in the attribute `key` of a <limit>, which may be infinite; the default if it is missing or wrong."""
     text = node.get(key)
     if text is None:
         return default
@@ -322,11 +339,11 @@ def _bound(node: Node, key: str, default: float, element: str, reading: Reading)
 
 
 def _dynamics(node: Node, draft: Draft, element: str, reading: Reading) -> None:
-    """Damping and friction; 0 where they are missing."""
+    """Writes damping and friction of a joint into `draft`; they are 0 if they are missing."""
     damping, friction = node.get("damping"), node.get("friction")
     if damping is None or friction is None:
         reading.strange(node, LOSSES, element)
-    try:  # the usual case: what is there is sound
+    try:  # the usual case: all numbers are valid
         lost = 0.0 if damping is None else float(damping)
         held = 0.0 if friction is None else float(friction)
         if 0.0 <= lost < NO_LIMIT and 0.0 <= held < NO_LIMIT and "_" not in f"{damping}{friction}":
@@ -339,12 +356,13 @@ def _dynamics(node: Node, draft: Draft, element: str, reading: Reading) -> None:
         value = 0.0 if text is None else reading.values.number(node, key, element)
         if value < 0.0:
             problem = f"<dynamics> {key} is {value:.6g}, expected at least 0: 0 is assumed"
-            reading.at(node, element).warn("data", problem, "Change its sign or leave it out.")
+            reading.at(node, element).warn("data", problem, f"Change the sign of {key}, or leave it out.")
         elif value > 0.0:
             draft[key] = value
 
 
 def _mimic(node: Node, element: str, reading: Reading) -> Mimic | None:
+    """The coupling that a <mimic> declares; None, with a finding, if it does not name the joint to follow."""
     leader = node.get("joint") or reading.values.word(node, "joint", element)
     multiplier = reading.values.number(node, "multiplier", element, 1.0)
     offset = reading.values.number(node, "offset", element, 0.0)

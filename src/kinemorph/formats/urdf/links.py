@@ -1,4 +1,4 @@
-"""URDF links: mass data about the center of mass, turned into the link's frame; shapes to draw and to touch with."""
+"""Reads URDF links: mass data, which are rotated into the link's axes, and nodes of visual and collision shapes."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from kinemorph.formats.xml_documents import Node
 from kinemorph.model.body import NO_INERTIA, ORIGIN, Matrix, Vector
 
 NO_ROTATION = IDENTITY.R
-MassData: TypeAlias = tuple[float, Vector, Matrix]  # mass [kg], com [m], inertia [kg m^2] about it in the link's axes
+MassData: TypeAlias = tuple[float, Vector, Matrix]  # mass [kg], com [m], inertia [kg m^2] about com in the link's axes
 MASSLESS: MassData = (0.0, ORIGIN, NO_INERTIA)
 ENTRIES = ["ixx", "ixy", "ixz", "iyy", "iyz", "izz"]
 
 
-ReadLink: TypeAlias = tuple[int, str, MassData | None]  # line, name; None where there is no <inertial>
+ReadLink: TypeAlias = tuple[int, str, MassData | None]  # line, name, mass data or None if there is no <inertial>
 
 
 def read_link(node: Node, reading: Reading, shapes: ShapeReader) -> ReadLink | None:
-    """A link; None, with a finding, where it has no name. Its visual and collision shapes are left to `shapes`."""
+    """The link that a <link> declares; None, with a finding, if it has no name. Its shapes are stored in `shapes`."""
     name = node.get("name")
     if not name or name.isspace():
         reading.values.word(node, "name", "link")
@@ -41,7 +41,7 @@ def read_link(node: Node, reading: Reading, shapes: ShapeReader) -> ReadLink | N
 
 
 def _inertial(node: Node, element: str, reading: Reading) -> MassData:
-    """(mass, com, inertia) of an <inertial>."""
+    """The mass data (mass, com, inertia) of an <inertial>."""
     pose: Placement | None = None
     mass: Node = None
     moments: Node = None
@@ -57,8 +57,8 @@ def _inertial(node: Node, element: str, reading: Reading) -> MassData:
             reading.other(part, "inertial", element)
     if mass is None or moments is None:
         for tag in [tag for tag, part in (("mass", mass), ("inertia", moments)) if part is None]:
-            problem = f"<inertial> has no <{tag}>, expected one"
-            remedy = f"Add <{tag}>, or remove <inertial> for a link without mass."
+            problem = f"<inertial> has no <{tag}>, expected exactly one"
+            remedy = f"Add <{tag}>, or remove <inertial> if the link has no mass."
             reading.at(node, element).error("structure", problem, remedy)
         return MASSLESS
     mass_value, inertia = _numbers(mass, moments, element, reading)
@@ -69,8 +69,8 @@ def _inertial(node: Node, element: str, reading: Reading) -> MassData:
 
 
 def _numbers(mass: Node, moments: Node, element: str, reading: Reading) -> tuple[float, Matrix]:
-    """The numbers of <mass> and <inertia>."""
-    if moments.keys() == ENTRIES:  # the usual case: all are there in the usual order, and sound
+    """(mass [kg], inertia [kg m^2]) in <mass> and <inertia>."""
+    if moments.keys() == ENTRIES:  # the usual case: all attributes are present in the usual order, and valid
         text, texts = mass.get("value"), moments.values()
         try:
             value = float(text)
@@ -86,7 +86,7 @@ def _numbers(mass: Node, moments: Node, element: str, reading: Reading) -> tuple
 
 
 def turned(R: Mat, inertia: Matrix) -> Matrix:
-    """R I R^T, exactly symmetric, shape (3, 3)."""
+    """The inertia R I R^T in rotated axes, exactly symmetric, shape (3, 3)."""
     (xx, xy, xz), (_, yy, yz), (_, _, zz) = inertia
     (a, b, c), (d, e, f), (g, h, i) = R
     (p, q, r), (s, t, u), (v, w, x) = (

@@ -1,6 +1,6 @@
-"""Loops of extensions of URDF: a joint between two links that already hang in the tree.
+"""Reads joints that close loops, which some extensions of URDF have: a joint between two links of the tree.
 
-Three dialects say the same, a kind of joint with its frame on either link:
+Three dialects describe such a joint by its type and its frame on each of the two links:
 
     <loop_joint name type> <link1 link xyz rpy/> <link2 link xyz rpy/> [<axis xyz/>]         Isaac Sim; early Drake
     <loop name type> <predecessor link><origin/></predecessor> <successor ...> [<axis/>]     URDF+, arXiv 2411.19753
@@ -22,7 +22,9 @@ from kinemorph.formats.xml_documents import Node, line_of
 
 
 class Dialect(NamedTuple):
-    """The tags of one dialect: both ends, the poses where they stand apart, the axis."""
+    """The tags of one dialect: those of the two links, of their poses ("" if they are in the tags of links), and of
+    the axis.
+    """
 
     ends: tuple[str, str]
     origins: tuple[str, str]
@@ -37,7 +39,7 @@ DIALECTS = {
 
 
 class ReadLoop(NamedTuple):
-    """A loop as it was read: both links, and what `Blueprint.joint` takes."""
+    """A joint that closes a loop: its two links, and `data` for `Blueprint.joint`."""
 
     line: int
     name: str
@@ -46,9 +48,10 @@ class ReadLoop(NamedTuple):
     data: dict[str, Any]
 
     def directed(self, depth: Mapping[str, int]) -> tuple[str, str, dict[str, Any]]:
-        """(parent, child, data) from the link farther from the root to the nearer, so that the tree stays the file's.
+        """(parent, child, data) with the link farther from the root as parent, so that the tree is that of the file.
 
-        The constraint of a loop is the same seen from either link; only a universal joint swaps its axes.
+        `depth` is the number of joints between each link and its root. The constraint of a joint is the same in both
+        directions; only a universal joint exchanges its axes.
         """
         first, second = self.ends
         if depth[first] >= depth[second]:
@@ -62,7 +65,7 @@ class ReadLoop(NamedTuple):
 
 
 def read_loop(node: Node, reading: Reading) -> ReadLoop | None:
-    """A joint that closes a loop; None, with findings, where data are missing."""
+    """The joint that closes a loop in a node of one of the DIALECTS; None, with findings, if data are missing."""
     dialect = DIALECTS[node.tag]
     name = node.get("name")
     element = f"{node.tag} '{name}'"
@@ -85,8 +88,8 @@ def read_loop(node: Node, reading: Reading) -> ReadLoop | None:
     if kind is None or not all(ends):
         return None
     if kind == "free":
-        problem = "it is free, so it constrains nothing, expected another type"
-        reading.at(node, element).error("loop", problem, "Remove it.")
+        problem = f"the type is '{node.get('type')}', which constrains nothing; expected another type"
+        reading.at(node, element).error("loop", problem, "Remove this joint, or change its type.")
         return None
     data: dict[str, Any] = {"placement": poses[0], "child_placement": poses[1]}
     if dialect.axis in parts:
@@ -97,7 +100,7 @@ def read_loop(node: Node, reading: Reading) -> ReadLoop | None:
 
 
 def _pose(node: Node | None, element: str, reading: Reading) -> Pose:
-    """The pose of one end: of its <origin>, or of its own attributes."""
+    """The pose of the joint frame on a link: that of the <origin> in the node, or of the node's own attributes."""
     if node is None:
         return IDENTITY
     inner = node.find("origin")

@@ -1,13 +1,12 @@
-"""URDF: links and joints as ROS writes them.
+"""Reads URDF, the format of ROS.
 
-Links are bodies and joints are joints, in the order of the file; the root hangs on the world by a joint of its own,
-the first, fixed unless `base` says otherwise. What is read besides: <inertial>, <visual>, <collision> and <material>,
-limits, dynamics and mimic of joints, <transmission>, loops in three dialects (`loops`), <fixed_frame> of Isaac
-Sim, the joint types and <screw_thread_pitch> of Drake (<drake:joint>), and a TOML file beside the model for what URDF
-cannot say.
+Links become bodies and joints become joints, in the order of the file. A first joint connects the root to the world; it
+is fixed unless `base` is "free". Also read are: <inertial>, <visual>, <collision> and <material>; limits, dynamics and
+mimic of joints; <transmission>; loops in three dialects (`loops`); <fixed_frame> of Isaac Sim; the joint types and
+<screw_thread_pitch> of Drake (<drake:joint>); and a sidecar, a TOML file with data that URDF cannot express.
 
-A bare root link called "world" is the ground itself, as robots that are bolted down write it. Any other link of that
-name is called "world_link" here.
+A root link called "world" without mass and shapes is the ground itself: many files of fixed robots have one. Any other
+link of that name is renamed to "world_link".
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ XACRO = ("http://www.ros.org/wiki/xacro", "http://wiki.ros.org/xacro", "http://r
 
 
 def read(source: Source, options: Options, findings: Findings) -> System | None:
-    """The system of a URDF file."""
+    """The system of a URDF file; None, with findings, if it cannot be read."""
     read = _read(source, options, findings)
     if read is None:
         return None
@@ -48,37 +47,38 @@ def read(source: Source, options: Options, findings: Findings) -> System | None:
 
 
 def blueprint_of(source: Source, options: Options, findings: Findings) -> Blueprint | None:
-    """The parts of a URDF file, declared but not yet checked against each other; None where it is no URDF.
+    """The parts of a URDF file, declared but not yet checked together; None, with findings, if it is no URDF.
 
-    All moving parts are declared; the shapes of bodies are read by `read` afterwards.
+    Shapes and transmissions are not included; `read` reads them later.
     """
     read = _read(source, options, findings)
     return None if read is None else read[0]
 
 
 class Later(NamedTuple):
-    """Parts without effect on the motion, which are read when all moving parts are declared."""
+    """What is needed to read shapes and transmissions, after all links and joints are declared."""
 
     reading: Reading
     shapes: ShapeReader
     transmissions: list[Node]
-    joints: set[str]  # names of those that transmissions may drive
+    joints: set[str]  # names of the joints that transmissions may drive
 
 
 def _read(source: Source, options: Options, findings: Findings) -> tuple[Blueprint, Later] | None:
-    root = parse(source, findings, bare=not options.mendable)
+    """The blueprint with the links and joints of a file, and what is read later; None, with findings, if not URDF."""
+    root = parse(source, findings, bare=not options.repairable)
     if root is None:
         return None
     if root.tag != "robot":
         problem = f"the file begins with <{root.tag}>, expected <robot>"
-        remedy = "Wrap the model in <robot>, or give the file the ending of its format."
+        remedy = "Put the model into <robot>, or give the file the ending of its format."
         At(findings, root, "").error("structure", problem, remedy)
         return None
     name = root.get("name")
     blueprint = Blueprint(findings, name or "robot", line=line_of(root), words={"body": "link"})
     reading = Reading(source, options, findings, blueprint)
     if not name:
-        problem = "attribute 'name' is missing, expected one: it is called 'robot'"
+        problem = "attribute 'name' is missing, expected one: the robot is called 'robot'"
         At(findings, root, "robot").warn("structure", problem, 'Write <robot name="...">.')
     later = Later(reading, ShapeReader(reading), [], set())
     links, joints, loops = _parts(root, later)
@@ -86,12 +86,14 @@ def _read(source: Source, options: Options, findings: Findings) -> tuple[Bluepri
         _declare(links, joints, loops, later)
     else:
         problem = "the robot has no <link>, expected at least one"
-        At(findings, root, "robot").error("structure", problem, "Add its links.")
+        At(findings, root, "robot").error("structure", problem, 'Add <link name="...">.')
     return blueprint, later
 
 
 def _parts(root: Node, later: Later) -> tuple[list[ReadLink], list[ReadJoint], list[ReadLoop]]:
-    """Everything that stands in <robot>, in the order of the file; frames are declared at once."""
+    """The links, joints and loops in <robot>, in the order of the file. Frames are declared here; shapes, materials and
+    transmissions are stored in `later`.
+    """
     reading, shapes = later.reading, later.shapes
     links: list[ReadLink] = []
     joints: list[ReadJoint] = []
@@ -124,7 +126,8 @@ def _parts(root: Node, later: Later) -> tuple[list[ReadLink], list[ReadJoint], l
             _frame(node, reading)
         elif isinstance(tag, str) and tag.startswith("{") and tag[1:].partition("}")[0] in XACRO:
             problem = f"<xacro:{tag.partition('}')[2]}> is a macro, expected plain URDF"
-            reading.at(node, "").error("structure", problem, "Expand it by xacro, or give the file the ending .xacro.")
+            remedy = "Expand the macros by xacro, or give the file the ending .xacro."
+            reading.at(node, "").error("structure", problem, remedy)
             break
         else:
             reading.other(node, "robot", "robot")
@@ -132,10 +135,12 @@ def _parts(root: Node, later: Later) -> tuple[list[ReadLink], list[ReadJoint], l
 
 
 def _frame(node: Node, reading: Reading) -> None:
+    """Declares the frame of a <fixed_frame>."""
     name, parent, origin = node.get("name"), node.find("parent"), node.find("origin")
     element = f"fixed_frame '{name}'"
     if parent is None:
-        reading.at(node, element).error("structure", "<parent> is missing, expected one", 'Add <parent link="..."/>.')
+        problem = "<parent> is missing, expected exactly one"
+        reading.at(node, element).error("structure", problem, 'Add <parent link="..."/>.')
         return
     placement = None if origin is None else reading.origin(origin, element)
     name, body = reading.values.word(node, "name", element), reading.values.word(parent, "link", element)
@@ -143,11 +148,11 @@ def _frame(node: Node, reading: Reading) -> None:
         reading.blueprint.frame(line_of(node), name, body, placement=placement)
 
 
-# ── how the parts hang together ───────────────────────────────────────────────────────────────────────────────────────
+# ── the tree of links and joints ──────────────────────────────────────────────────────────────────────────────────────
 
 
 def _declare(links: list[ReadLink], joints: list[ReadJoint], loops: list[ReadLoop], later: Later) -> None:
-    """Declares bodies, the root joint, the joints of the file, loops and couplings; then what stands in a sidecar."""
+    """Declares bodies, the root joint, the joints of the file, loops, couplings, and then the parts of the sidecar."""
     reading, blueprint, findings = later.reading, later.reading.blueprint, later.reading.findings
     names = dict.fromkeys([name for _, name, _ in links])
     _check_ends(names, joints, loops, reading)
@@ -176,8 +181,8 @@ def _declare(links: list[ReadLink], joints: list[ReadJoint], loops: list[ReadLoo
             if leader in taken:
                 blueprint.couple(place, name, leader, multiplier, offset)
             else:
-                problem = f"<mimic>: there is no joint '{leader}', expected a joint to follow: it moves independently"
-                remedy = ("" if findings.untold else did_you_mean(leader, taken).strip()) or "Correct the name."
+                problem = f"<mimic> names joint '{leader}', which does not exist: this joint moves independently"
+                remedy = ("" if findings.unlisted else did_you_mean(leader, taken).strip()) or "Correct the name."
                 findings.warn("name", place, f"joint '{name}'", problem, remedy)
     if loops and not findings.failed:
         depth = _depths(names, joints, roots)
@@ -193,7 +198,7 @@ def _declare(links: list[ReadLink], joints: list[ReadJoint], loops: list[ReadLoo
 def _ground(
     links: list[ReadLink], names: Iterable[str], roots: list[str], later: Later
 ) -> tuple[str | None, dict[str, str]]:
-    """The link that is the ground itself, and a new name for a moving link that is called "world"."""
+    """(the link that is the ground itself or None, new names): a link called "world" that is a body gets a new name."""
     if WORLD not in names:
         return None, {}
     line, _, inertial = next(link for link in links if link[1] == WORLD)
@@ -201,19 +206,20 @@ def _ground(
     if bare and WORLD in roots and later.reading.options.base != "free":
         return WORLD, {}
     new = _free_name("world_link", names)
-    problem = f"the name is kept for the ground, and this link is a body: it is called '{new}'"
+    problem = f"the name is reserved for the ground, but this link is a body: it is renamed to '{new}'"
     later.reading.findings.warn("name", line, "link 'world'", problem, "Rename the link.")
     return None, {WORLD: new}
 
 
 def _free_name(name: str, taken: Iterable[str]) -> str:
+    """The name, with underscores added until it is not in `taken`."""
     while name in taken:
         name += "_"
     return name
 
 
 def _check_ends(names: Collection[str], joints: list[ReadJoint], loops: list[ReadLoop], reading: Reading) -> None:
-    """Every joint names two different links that exist, and no link hangs on two joints."""
+    """Checks that every joint names two different links that exist, and that no link is the child of two joints."""
     findings = reading.findings
     carrier: dict[str, ReadJoint] = {}
     for joint in joints:
@@ -232,8 +238,13 @@ def _check_ends(names: Collection[str], joints: list[ReadJoint], loops: list[Rea
             findings.error("structure", line, element, problem, "Name the other link.")
         elif child in carrier:
             place, other, _ = carrier[child]
-            problem = f"link '{child}' hangs on joint '{other['name']}' (line {place}) already, expected one parent"
-            remedy = f"If this joint closes a loop, state it in {sidecar_name(findings.file)}, or as <loop_joint>."
+            problem = (
+                f"its child '{child}' is already the child of joint '{other['name']}' on line {place}, expected one "
+                "parent for each link"
+            )
+            remedy = (
+                f"If this joint closes a loop, move it to {sidecar_name(findings.file)}, or write it as <loop_joint>."
+            )
             findings.error("loop", line, element, problem, remedy)
         else:
             carrier[child] = joint
@@ -244,19 +255,20 @@ def _check_ends(names: Collection[str], joints: list[ReadJoint], loops: list[Rea
 
 
 def _unknown(line: int, element: str, end: str, link: str, known: Iterable[str], findings: Findings) -> None:
-    hint = "" if findings.untold else did_you_mean(link, known).strip()
-    hint = hint or "Declare the link or correct the name."
+    """Reports that a joint names a link that does not exist; `end` is "parent", "child" or "link"."""
+    hint = "" if findings.unlisted else did_you_mean(link, known).strip()
+    hint = hint or "Declare the link, or correct the name."
     findings.error("name", line, element, f"{end}: there is no link '{link}', expected the name of a link", hint)
 
 
 def _depths(names: Iterable[str], joints: list[ReadJoint], roots: list[str]) -> dict[str, int]:
-    """How many joints lie between each link and its root."""
+    """The number of joints between each link and its root, by the name of the link."""
     below: dict[str, list[str]] = {name: [] for name in names}
     for _, draft, _ in joints:
         below[draft["parent"]].append(draft["child"])
     depth = dict.fromkeys(roots, 0)
     queue = list(roots)
-    for name in queue:  # grows while it is walked
+    for name in queue:  # it grows during this loop
         for child in below[name]:
             if child not in depth:
                 depth[child] = depth[name] + 1
@@ -265,7 +277,9 @@ def _depths(names: Iterable[str], joints: list[ReadJoint], roots: list[str]) -> 
 
 
 def _extend(blueprint: Blueprint, hung: list[str], reading: Reading) -> None:
-    """Adds what stands in the sidecar; a joint there that carries the root takes the place of the default one."""
+    """Adds the parts of the sidecar, if there is one. A joint in it between world and root replaces the default root
+    joint, whose name is in `hung`.
+    """
     source, options = reading.source, reading.options
     if options.sidecar is None and not (
         source.folder and os.access(os.path.join(source.folder, sidecar_name(source.name)), os.F_OK)
@@ -281,23 +295,23 @@ def _extend(blueprint: Blueprint, hung: list[str], reading: Reading) -> None:
 
 
 def _check_roots(roots: list[str], ground: str | None, renamed: dict[str, str], reading: Reading) -> None:
-    """Exactly one link hangs on nothing, unless a sidecar says how others hang on the world."""
-    if reading.incomplete:  # a root may be one only because the joint above it is missing
+    """Checks that exactly one link has no parent, apart from links that the sidecar connects to the world."""
+    if reading.incomplete:  # a link may have no parent only because its joint has an error
         return
-    if len(roots) == 1:  # the usual case: it is the ground, or hangs on it
+    if len(roots) == 1:  # the usual case
         return
     if not roots:
         problem = "every link is the child of a joint, so there is no root, expected one link without a parent"
-        remedy = "Remove the joint that closes the circle, or state it as <loop_joint>."
+        remedy = "Remove the joint that closes the cycle, or write it as <loop_joint>."
         reading.findings.error("root", line_of_first(reading), "robot", problem, remedy)
         return
     carried = {child for _, child in reading.blueprint.ends.values()}
     loose = [name for name in roots if name != ground and renamed.get(name, name) not in carried]
     lines = reading.blueprint.lines
-    adrift = [name for name in loose if ("body", renamed.get(name, name)) in lines]  # some names are refused
+    adrift = [name for name in loose if ("body", renamed.get(name, name)) in lines]  # other names have a finding
     if adrift:
         problem = f"the links {quoted(roots, 8)} have no parent, expected one root"
-        remedy = "Add the missing joint, or remove links that belong to nothing."
+        remedy = "Add the missing joint, or remove links that are not connected."
         reading.findings.error(
             "root", lines["body", renamed.get(adrift[0], adrift[0])], f"link '{adrift[0]}'", problem, remedy
         )

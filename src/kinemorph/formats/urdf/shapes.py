@@ -1,6 +1,6 @@
-"""The shapes of URDF links: <visual> and <collision>, their solids, meshes and colors.
+"""Reads the shapes of URDF links: <visual> and <collision> with their solids, meshes and colors.
 
-Meshes are searched in the folders that may be read, at the end; their files are opened when they are drawn.
+The paths of mesh files are searched after all shapes are read; the files are opened only when they are drawn.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ UNSCALED = (1.0, 1.0, 1.0)
 
 
 class ShapeReader:
-    """Reads shapes; keeps the materials that have names, and where meshes are named."""
+    """Reads shapes; stores the colors of named materials, and where mesh files are named."""
 
     def __init__(self, reading: Reading) -> None:
         self.reading = reading
         self.values = reading.values
         self.colors: dict[str, Color] = {}
-        self.solids: dict[str, list[Node]] = {}  # by the name of the link: its <visual> and <collision>
-        self.renamed: dict[str, str] = {}  # links that are bodies of another name
-        self.meshes: dict[str, tuple[Node, str]] = {}  # by the name of the file: where it is named first
+        self.solids: dict[str, list[Node]] = {}  # the <visual> and <collision> nodes by the name of the link
+        self.renamed: dict[str, str] = {}  # names of bodies that differ from those of their links
+        self.meshes: dict[str, tuple[Node, str]] = {}  # by the name of the file: node and element that name it first
 
     def dress(self) -> None:
-        """Reads the shapes of all links, looks for their meshes, and gives them to the bodies declared."""
+        """Reads the shapes of all links, finds their mesh files, and adds the shapes to the declared bodies."""
         read = [
             (link, node.tag, self.shape(node, f"link '{link}'"))
             for link, nodes in self.solids.items()
@@ -48,7 +48,7 @@ class ShapeReader:
         })  # fmt: skip
 
     def shape(self, node: Node, element: str) -> Shape | None:
-        """The shape of a <visual> or <collision>; None, with a finding, where it has no solid."""
+        """The shape of a <visual> or <collision>; None, with a finding, if it has no valid geometry."""
         pose, solid, color, place = None, None, STEEL, node.tag
         for part in node:
             tag = part.tag
@@ -67,8 +67,8 @@ class ShapeReader:
             else:
                 self.reading.other(part, place, element)
         if solid is None:
-            problem = f"<{place}> has no solid inside <geometry>, expected one of {', '.join(SOLIDS)}: it is left out"
-            remedy = "Add one, or remove the element."
+            problem = f"<{place}> has no shape inside <geometry>, expected one of {', '.join(SOLIDS)}: it is left out"
+            remedy = f"Add a shape, or remove <{place}>."
             self.reading.repeated("structure", f"{place} without geometry", node, element, problem, remedy)
             return None
         read: Shape | None = SOLIDS[solid.tag](self, solid, IDENTITY if pose is None else pose, color, element)
@@ -105,25 +105,29 @@ class ShapeReader:
         return MeshFile(name, "", scale, pose, color)
 
     def _large(self, node: Node, size: float, element: str) -> bool:
+        """Whether the smallest size [m] of a shape is above 0; otherwise warns."""
         if size > 0.0:
             return True
         problem = f"<{node.tag}> has the size {size:g}, expected above 0: it is left out"
-        self.reading.repeated("data", f"{node.tag} without extent", node, element, problem, "Enlarge it, or remove it.")
+        remedy = "Write sizes above 0, or remove the shape."
+        self.reading.repeated("data", f"{node.tag} without extent", node, element, problem, remedy)
         return False
 
     # ── colors ────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def material(self, node: Node, element: str) -> Color:
-        """The color of a <material>: its own, which its name then stands for, or that of its name."""
+        """The color of a <material>: the one given in it, which is stored under its name, or the one stored before."""
         name = node.get("name", "")
         for part in node:
             if part.tag == "color" and part.get("rgba") is not None:
                 rgba = self.values.numbers(part, "rgba", 4, element)
                 if not (min(rgba) >= 0.0 and max(rgba) <= 1.0):
                     problem = (
-                        f"<color> rgba is {short(part.get('rgba'))}, expected numbers from 0 to 1: they are cut off"
+                        f"<color> rgba is {short(part.get('rgba'))}, expected numbers from 0 to 1: others are set to "
+                        "the nearer of the two"
                     )
-                    self.reading.repeated("data", "color", part, element, problem, "Divide by 255 if needed.")
+                    remedy = "Divide the numbers by 255 if they are from 0 to 255."
+                    self.reading.repeated("data", "color", part, element, problem, remedy)
                     rgba = tuple(min(max(value, 0.0), 1.0) for value in rgba)
                 self.colors[name] = rgba
                 return rgba
@@ -132,13 +136,13 @@ class ShapeReader:
     # ── meshes ────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _paths(self) -> dict[str, str | None]:
-        """Where the meshes lie, by their names; see `MeshSearch.paths`."""
+        """The paths of mesh files by the names in the model; see `MeshSearch.paths`."""
         uses = {name: MeshUse(line_of(node), element) for name, (node, element) in self.meshes.items()}
         return MeshSearch(self.reading.source, self.reading.options).paths(uses, self.reading.findings)
 
 
 def _placed(shape: Shape, paths: Mapping[str, str | None]) -> Shape | None:
-    """A mesh with the path of its file, None where it lies outside; other shapes as they are."""
+    """A mesh with the path of its file, or None if that may not be read; other shapes are returned unchanged."""
     if not isinstance(shape, MeshFile):
         return shape
     path = paths[shape.source]

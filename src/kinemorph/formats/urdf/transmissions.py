@@ -1,7 +1,7 @@
-"""URDF transmissions as actuators: a motor, the joint it drives and the reduction between them.
+"""Reads URDF transmissions as actuators: a motor, the joint that it drives, and the gear ratio between them.
 
-Both forms are read: the older one with <mechanicalReduction> in the transmission, and the one with it in <actuator> or
-<joint>. A transmission that mixes several motors and joints has no counterpart in a System; this gives a warning.
+<mechanicalReduction> may be in <transmission>, the older form, or in <actuator> or <joint>. A transmission with several
+motors or joints cannot be expressed; it is left out, with a warning.
 """
 
 from __future__ import annotations
@@ -12,12 +12,13 @@ from itertools import takewhile
 from kinemorph.formats.urdf.cursor import Reading
 from kinemorph.formats.xml_documents import Node, line_of
 from kinemorph.model.elements import Actuator
+from kinemorph.words import counted
 
 REDUCTIONS = ("mechanicalReduction", "mechanical_reduction")
 
 
 def read_transmission(node: Node, joints: Container[str], reading: Reading) -> None:
-    """Declares the actuator of a transmission that moves one joint by one motor."""
+    """Declares the actuator of a transmission with one motor and one joint. `joints` are the names of all joints."""
     name = node.get("name") or ""
     element = f"transmission '{name}'"
     motors: list[str] = []
@@ -32,19 +33,22 @@ def read_transmission(node: Node, joints: Container[str], reading: Reading) -> N
             ratios += [inner for inner in part if inner.tag in REDUCTIONS]
     if len(motors) != 1 or len(driven) != 1:
         if motors or driven:
-            problem = f"motors: {len(motors)}, joints: {len(driven)}, expected one of each: it is left out"
-            remedy = "Give every joint a transmission of its own."
+            problem = (
+                f"it has {counted(len(motors), 'actuator')} and {counted(len(driven), 'joint')}, expected one of each: "
+                "it is left out"
+            )
+            remedy = "Write one transmission for each joint."
             reading.repeated("dropped", "transmission", node, element, problem, remedy)
         return
     if driven[0] not in joints:
-        problem = f"there is no joint '{driven[0]}', expected the joint that it drives: it is left out"
-        reading.repeated("name", "transmission", node, element, problem, "Correct the name.")
+        problem = f"it drives joint '{driven[0]}', which does not exist: it is left out"
+        reading.repeated("name", "transmission", node, element, problem, "Correct the name of the joint.")
         return
-    kind = reading.blueprint.kinds.get(driven[0], "revolute")  # a wrong joint has a finding already
+    kind = reading.blueprint.kinds.get(driven[0], "revolute")  # a joint that is missing here has a finding already
     if kind not in ("revolute", "prismatic"):
-        what = f"joint '{driven[0]}' is {kind} and cannot be driven: it is left out"
+        what = f"it drives joint '{driven[0]}', which is {kind}; expected a revolute or prismatic joint: it is left out"
         reading.repeated(
-            "dropped", "transmission", node, element, what, "Let the joint move, or remove the transmission."
+            "dropped", "transmission", node, element, what, "Change the type of the joint, or remove the transmission."
         )
         return
     gear = 1.0
@@ -55,11 +59,11 @@ def read_transmission(node: Node, joints: Container[str], reading: Reading) -> N
         if label and ("element", label) not in lines:
             reading.blueprint.element(line_of(node), Actuator(label, driven[0], gear))
             return
-    problem = f"the name '{motors[0]}' is used already: it is left out"
-    reading.repeated("name", "actuator", node, element, problem, "Rename it.")
+    problem = f"the name '{motors[0]}' of its actuator is used already: it is left out"
+    reading.repeated("name", "actuator", node, element, problem, "Rename the actuator.")
 
 
 def _text(node: Node) -> str:
-    """The text of an element, up to the first one inside it; comments are left out."""
+    """The text of an element before the first element inside it, without comments."""
     comments = takewhile(lambda inner: not isinstance(inner.tag, str), node)
     return "".join([node.text or "", *(comment.tail or "" for comment in comments)]).strip()

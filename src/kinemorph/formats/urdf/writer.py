@@ -1,17 +1,18 @@
-"""Systems as URDF: the tree in the file itself, loops and settings in a sidecar beside it.
+"""Writes systems as URDF: the tree in the file itself, loops and settings in a sidecar in the same folder.
 
-URDF has the joint frame in the child's origin, so a body whose joint frame lies elsewhere (`child_placement`) is given
-in the joint frame: its mass data, its shapes and what hangs on it move there, and the motion is the same. What else has
-no direct word:
+In URDF the joint frame is the frame of the child link. A body whose joint frame is elsewhere (`child_placement`) is
+therefore written in the joint frame: its mass data, shapes and child joints are transformed, and the motion is the
+same. Parts that URDF does not have are written as follows:
 
-    universal, cylindrical   two joints with a link without mass between them; point_on_line and -plane likewise
+    universal, cylindrical   two joints with a massless link between them; point_on_line and point_on_plane likewise
     spherical, helical       the extended types `spherical` and `screw`, with a warning
-    frames                   links without mass on fixed joints
-    roots                    a fixed root where the world is: nothing; any other: a joint from a bare link `world`
+    frames                   massless links on fixed joints
+    roots                    a root fixed at the world's origin needs no joint; others have a joint from a link `world`
     parameters               their nominal values, with a warning
     armature                 left out, with a warning
 
-All numbers are written so that they read back to the last bit; a limit that is not there is the largest double.
+All numbers are written so that reading them gives the same numbers to the last bit. A missing limit is written as the
+largest double.
 """
 
 from __future__ import annotations
@@ -42,14 +43,14 @@ from kinemorph.model.robot import Frame, Robot
 from kinemorph.model.shapes import STEEL, Box, Capsule, Cylinder, MeshFile, Shape, Sphere
 from kinemorph.model.system import Settings, System
 from kinemorph.model.topology import WORLD
-from kinemorph.words import listed, quoted
+from kinemorph.words import counted, listed, quoted
 
 TYPES = {"prismatic": "prismatic", "fixed": "fixed", "free": "floating", "planar": "planar", "spherical": "spherical"}
 EXTENDED = {"spherical": "'spherical', as MuJoCo and Isaac Sim have it", "helical": "'screw', as Drake has it"}
 
 
 def write(system: System, path: Path, findings: Findings) -> tuple[Path, ...]:
-    """Writes the files and gives their paths; data that URDF cannot express give a warning each."""
+    """Writes a system as URDF and returns the paths of all files. Data that URDF cannot express give warnings."""
     writer = Writer(system, findings)
     document = writer.document()
     files: tuple[Path, ...] = ()
@@ -63,33 +64,33 @@ def write(system: System, path: Path, findings: Findings) -> tuple[Path, ...]:
     if files and (loops or writer.elsewhere or gravity or system.settings != Settings()):
         files += (write_sidecar(writer.system, loops, beside, findings, elements=writer.elsewhere),)
     elif files and beside.is_file():
-        problem = f"'{beside.name}' lies beside this file and will be read with it"
-        findings.warn("file", 0, "", problem, "Remove it, or write the model under another name.")
+        problem = f"the sidecar '{beside.name}' of another model is in the same folder and will be read with this file"
+        findings.warn("file", 0, "", problem, "Remove the sidecar, or write the model under another name.")
     warn_of_meshes(system.robot, path, findings)
     return files
 
 
 class Writer:
-    """One system being written."""
+    """Writes one system into an XML tree."""
 
     def __init__(self, system: System, findings: Findings) -> None:
         self.findings = findings
-        self.left_out: dict[str, list[str]] = {}  # by what URDF cannot express: names of the parts
+        self.left_out: dict[str, list[str]] = {}  # names of parts by what URDF does not have
         self.system = without_chains(system, self._lack)
         self.robot: Robot = self.system.robot
         self.elsewhere: list[Any] = []  # elements for the sidecar
         self.root = etree.Element("robot", name=self.robot.name)
         self.names = {body.name for body in self.robot.bodies} | {WORLD}  # of links
         self.joints = {joint.name for joint in (*self.robot.joints, *self.robot.loops)}
-        # the link frame in the body frame
+        # poses of link frames in their body frames
         self.frames: dict[str, Pose] = {WORLD: IDENTITY}
         for joint in self.robot.joints:
             self.frames[joint.child] = IDENTITY if _is_normal(joint) else _nominal(joint.child_placement)
-        # whether one root alone stands on the world
+        # whether the world has exactly one joint or frame
         on_world = [*(j.parent for j in self.robot.joints), *(frame.body for frame in self.robot.frames)].count(WORLD)
         self.alone = on_world == 1
 
-    # ── the whole ─────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── the document ──────────────────────────────────────────────────────────────────────────────────────────────
 
     def document(self) -> str:
         """The text of the file."""
@@ -109,12 +110,13 @@ class Writer:
             self._frame(frame)
         for element in self.system.elements:
             self._element(element)
-        self._tell()
+        self._report()
         etree.indent(self.root, space="  ")
         text: str = etree.tostring(self.root, encoding="unicode")
         return f'<?xml version="1.0" encoding="utf-8"?>\n{text}\n'
 
     def _notes(self) -> list[str]:
+        """The texts of the comments at the beginning of the file."""
         notes = [f"{self.robot.name}: {len(self.robot.bodies)} bodies, {self.robot.nv} degrees of freedom"]
         if any(joint.kind == "free" and joint.parent == WORLD for joint in self.robot.joints):
             notes.append("The base floats: the joint from 'world' says so. Programs that free the base do without it.")
@@ -123,32 +125,37 @@ class Writer:
         return [note.replace("--", "- -") for note in notes]
 
     def _plain_root(self, joint: Joint) -> bool:
-        """Whether a root joint is what a URDF without it means: fixed, where the world is, under the usual name."""
+        """Whether a root joint need not be written, because a reader adds it: it is fixed at the world's origin, has
+        the default name, and is the only one.
+        """
         at_home = _nominal(joint.placement) == IDENTITY and joint.name == f"{joint.child}_root"
         return joint.kind == "fixed" and at_home and self.alone
 
-    def _tell(self) -> None:
-        """One warning for each kind of data that URDF cannot express."""
+    def _report(self) -> None:
+        """Records one warning for each kind of data that URDF cannot express."""
         if self.robot.parameters:
             some = listed([parameter.name for parameter in self.robot.parameters], 6)
             problem = (
-                f"{len(self.robot.parameters)} parameters ({some}) have no place in URDF: their values are written"
+                f"URDF has no parameters: values are written for {counted(len(self.robot.parameters), 'parameter')} "
+                f"({some})"
             )
             self.findings.warn("dropped", 0, "", problem, "Save the model as TOML to keep them.")
         moved = [body.name for body in self.robot.bodies if self.frames[body.name] != IDENTITY]
         if moved:
-            self.left_out.setdefault("link frames away from the joint: they are moved to it", []).extend(moved)
+            self.left_out.setdefault("link frames apart from joint frames: they are moved there", []).extend(moved)
         for what, names in self.left_out.items():
             self.findings.warn(
                 "dropped", 0, quoted(names, 4), f"URDF has no {what}", "Save the model as TOML to keep it."
             )
 
     def _lack(self, what: str, name: str) -> None:
+        """Notes that URDF does not have `what`, which the part `name` needs; it is reported later."""
         self.left_out.setdefault(what, []).append(name)
 
     # ── links ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _link(self, body: Body) -> None:
+        """Writes a body as a <link>."""
         node = etree.SubElement(self.root, "link", name=body.name)
         shift = inverse(self.frames[body.name])
         mass = Inertia(float(evaluate(body.mass)), evaluate_all(body.com), evaluate_all(body.inertia))
@@ -166,9 +173,10 @@ class Writer:
                 self._shape(node, tag, shape, shift, body.name)
 
     def _shape(self, link: Node, tag: str, shape: Shape, shift: Pose, body: str) -> None:
+        """Writes a shape as a <visual> or <collision>; `shift` is the pose of the body frame in the link frame."""
         solid = _solid(shape)
         if solid is None:
-            self._lack(f"{type(shape).__name__} to look at", body)
+            self._lack(f"shape of type {type(shape).__name__}; it is left out", body)
             return
         node = etree.SubElement(link, tag)
         _origin(node, compose(shift, _nominal(shape.placement)))
@@ -181,7 +189,7 @@ class Writer:
     # ── joints ────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _joint(self, joint: Joint, mimic: Any) -> None:
-        """One joint, or the two that stand for a kind that URDF lacks."""
+        """Writes a joint, with its coupling `mimic` if it is not None."""
         placement = compose(inverse(self.frames[joint.parent]), _nominal(joint.placement))
         if _is_normal(joint):
             placement = compose(placement, inverse(_nominal(joint.child_placement)))
@@ -208,6 +216,7 @@ class Writer:
             )
 
     def _edge(self, name: str, kind: str, parent: str, child: str, placement: Pose) -> Node:
+        """A new <joint> between two links with its <origin>."""
         node = etree.SubElement(self.root, "joint", name=name, type=kind)
         _origin(node, placement)
         etree.SubElement(node, "parent", link=parent)
@@ -215,7 +224,10 @@ class Writer:
         return node
 
     def _limits(self, node: Node, joint: Joint, part: slice) -> None:
-        """Limits and losses of the coordinates in `part`; several coordinates share one number or lose theirs."""
+        """Writes limits, damping and friction of the velocities `part` of a joint.
+
+        Several velocities have no limits in URDF, and damping and friction only if they are equal.
+        """
         velocity, effort = joint.velocity[part], joint.effort[part]
         if len(velocity) == 1:
             numbers = {"lower": joint.lower[0], "upper": joint.upper[0], "effort": effort[0], "velocity": velocity[0]}
@@ -224,38 +236,38 @@ class Writer:
                     del numbers["lower"], numbers["upper"]
                 etree.SubElement(node, "limit", **{key: _text(_bounded(value)) for key, value in numbers.items()})
         elif any(map(math.isfinite, (*joint.lower, *joint.upper, *velocity, *effort))):
-            self._lack("limits of a joint with several coordinates", joint.name)
+            self._lack("limits of a joint with several coordinates; they are left out", joint.name)
         losses = {}
         for key in ("damping", "friction"):
             values = [float(evaluate(value)) for value in getattr(joint, key)[part]]
             if len(set(values)) > 1:
-                self._lack(f"{key} of its own for each coordinate of a joint", joint.name)
+                self._lack(f"{key} that differs between coordinates of a joint; it is left out", joint.name)
             elif values and values[0]:
                 losses[key] = _text(values[0])
         if losses:
             etree.SubElement(node, "dynamics", **losses)
         if any(evaluate(value) for value in joint.armature[part]):
-            self._lack("armature, which is part of the mass matrix", joint.name)
+            self._lack("armature; it is left out, so the mass matrix differs", joint.name)
 
     def moved_loop(self, loop: Joint) -> Joint:
-        """A loop with its frames in the links as they are written."""
+        """A joint that closes a loop, with its frames relative to the links as they are written."""
         return replace(
             loop,
             placement=compose(inverse(self.frames[loop.parent]), _nominal(loop.placement)),
             child_placement=compose(inverse(self.frames[loop.child]), _nominal(loop.child_placement)),
         )
 
-    # ── the rest ──────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── frames and elements ───────────────────────────────────────────────────────────────────────────────────────
 
     def _frame(self, frame: Frame) -> None:
-        """A frame as a link without mass."""
+        """Writes a frame as a massless link on a fixed joint."""
         name = free_name(frame.name, self.names)
         etree.SubElement(self.root, "link", name=name)
         placement = compose(inverse(self.frames[frame.body]), _nominal(frame.placement))
         self._edge(free_name(f"{frame.name}_joint", self.joints), "fixed", frame.body, name, placement)
 
     def _element(self, element: Any) -> None:
-        """A plain actuator as a transmission; other elements go into the sidecar."""
+        """Writes an actuator without other data than its gear as a transmission; other elements go to the sidecar."""
         if element != Actuator(element.name, getattr(element, "joint", ""), getattr(element, "gear", 1.0)):
             self.elsewhere.append(element)
             return
@@ -268,7 +280,7 @@ class Writer:
 
 
 def _is_normal(joint: Joint) -> bool:
-    """Whether a planar joint is turned on both sides as URDF's axis turns it."""
+    """Whether the frames of a planar joint are rotated as the reader rotates them for an axis in URDF."""
     R, p = _nominal(joint.child_placement)
     return joint.kind == "planar" and tuple(p) == (0.0, 0.0, 0.0) and z_to((R[0][2], R[1][2], R[2][2])) == R
 
@@ -282,7 +294,7 @@ def _type(joint: Joint) -> str:
 
 
 def _solid(shape: Shape) -> tuple[str, dict[str, str]] | None:
-    """Tag and attributes of a shape; None where URDF has none like it."""
+    """(tag, attributes) of a shape; None if URDF has no such shape."""
     if isinstance(shape, Box):
         return "box", {"size": _texts(evaluate_all(shape.size))}
     if isinstance(shape, Sphere):
@@ -300,7 +312,7 @@ def _solid(shape: Shape) -> tuple[str, dict[str, str]] | None:
 
 
 def _origin(node: Node, pose: Pose) -> None:
-    """An <origin>, left out where it is the identity."""
+    """Writes the <origin> of a node, unless the pose is the identity."""
     angles = angles_of_rotation(pose.R)
     attributes = {}
     if tuple(pose.p) != (0.0, 0.0, 0.0):
@@ -312,19 +324,22 @@ def _origin(node: Node, pose: Pose) -> None:
 
 
 def _nominal(pose: Pose) -> Pose:
+    """A pose with the nominal values of its parameters."""
     numbers: Pose = evaluate_all(pose)
     return numbers
 
 
 def _bounded(value: float) -> float:
+    """A limit as it is written: the largest double instead of infinity."""
     return value if math.isfinite(value) else math.copysign(NO_LIMIT, value)
 
 
 def _text(value: Any) -> str:
-    """A number that reads back as itself, without a needless .0."""
-    number = float(value) + 0.0  # no minus in front of 0
+    """A number as text that is read back without rounding; whole numbers have no decimal point."""
+    number = float(value) + 0.0  # turns -0.0 into 0.0
     return str(int(number)) if number.is_integer() and abs(number) < 1e15 else repr(number)
 
 
 def _texts(values: Sequence[Any]) -> str:
+    """Numbers as text, separated by spaces."""
     return " ".join(map(_text, values))

@@ -1,1 +1,1 @@
-"""xacro: URDF with macros, expanded in a limited process of its own. `reader`, and `child`, which runs there."""
+"""xacro: URDF with macros. `reader` expands them in a separate process with limits, which runs `child`."""

@@ -1,10 +1,10 @@
-"""Expands one xacro text, in a process of its own: run as a script, never imported by the package.
+"""Expands one xacro text in a separate process: this file is run as a script, never imported by the package.
 
-xacro evaluates what stands in ${...} as Python, so it may do so only here: with limits on time and memory, without an
-environment, and under an audit hook that lets it read files in given folders and forbids everything else that reaches
-out of the process. It reads JSON from its standard input and writes JSON to its standard output.
+xacro evaluates ${...} as Python code. It may do this only here: with limits on time and memory, without environment
+variables, and under an audit hook that allows reading files in given folders, and no other access to the system. The
+script reads JSON from stdin and writes JSON to stdout.
 
-Arguments: bytes of memory and seconds of processor time it may have, and the folder that holds xacro.
+Arguments: the largest memory [byte], the largest processor time [s], and the folder in which xacro is installed.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import os
 import sys
 from typing import Any
 
-# audit events of the interpreter that nothing in a model has a right to
+# audit events of the interpreter that a model must not cause
 FORBIDDEN = (
     "subprocess.", "os.system", "os.exec", "os.fork", "os.spawn", "os.posix_spawn", "os.startfile", "os.kill",
     "os.remove", "os.rename", "os.mkdir", "os.rmdir", "os.chmod", "os.chown", "os.link", "os.symlink", "os.truncate",
@@ -23,11 +23,11 @@ FORBIDDEN = (
     "signal.", "sys.setprofile", "sys.settrace", "tempfile.", "code.__new__", "gc.get_", "marshal.", "pickle.",
     "winreg.", "msvcrt.", "_winapi.",
 )  # fmt: skip
-FRAMES = ("gi_frame", "cr_frame", "ag_frame", "tb_frame")  # attributes that lead to the callers, and so to this guard
+FRAMES = ("gi_frame", "cr_frame", "ag_frame", "tb_frame")  # attributes through which code could reach this guard
 
 
 def confine(memory: int, seconds: int) -> None:
-    """Limits this process, where the platform can."""
+    """Limits memory [byte] and processor time [s] of this process, if the operating system can."""
     try:
         import resource
     except ImportError:
@@ -41,7 +41,10 @@ def confine(memory: int, seconds: int) -> None:
 
 
 class Guard:
-    """The audit hook: files are read in the folders given, in Python's own, and nowhere else."""
+    """The audit hook. It allows reading files in the folders `roots` and in Python's `own` folders, and nowhere else.
+
+    `outside` lists files that were refused.
+    """
 
     def __init__(self, roots: list[str], own: list[str]) -> None:
         self.roots = [os.path.realpath(root) for root in roots]
@@ -49,10 +52,12 @@ class Guard:
         self.outside: list[str] = []
 
     def inside(self, path: str, roots: list[str]) -> bool:
+        """Whether a path is in one of the folders after links are followed."""
         real = os.path.realpath(path)
         return any(real == root or real.startswith(root.rstrip(os.sep) + os.sep) for root in roots)
 
     def __call__(self, event: str, arguments: tuple[Any, ...]) -> None:
+        """Raises PermissionError for an audit event that is not allowed."""
         if event == "open":
             path, mode, flags = arguments
             if isinstance(path, int):
@@ -62,24 +67,24 @@ class Guard:
                 os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
             )
             if writes or (isinstance(mode, str) and set(mode) & set("wax+")):
-                raise PermissionError(f"the file '{name}' is opened for writing")
+                raise PermissionError(f"the file '{name}' is opened for writing, but a model may only read files")
             if not self.inside(name, [*self.roots, *self.own]):
                 self.outside.append(name)
-                raise PermissionError(f"the file '{name}' lies outside the folders that may be read")
+                raise PermissionError(f"the file '{name}' is outside the folders that may be read")
         elif event in ("os.listdir", "os.scandir", "os.chdir", "glob.glob"):
             name = os.fsdecode(arguments[0] or ".") if not isinstance(arguments[0], int) else "?"
             place = os.path.dirname(name) if event == "glob.glob" else name
             if not self.inside(place or ".", [*self.roots, *self.own]):
                 self.outside.append(name)
-                raise PermissionError(f"the folder '{name}' lies outside the folders that may be read")
+                raise PermissionError(f"the folder '{name}' is outside the folders that may be read")
         elif event == "object.__getattr__" and arguments[1] in FRAMES:
-            raise PermissionError(f"'{arguments[1]}' is nothing that a model may look at")
+            raise PermissionError(f"the attribute '{arguments[1]}' may not be used in a model")
         elif event.startswith(FORBIDDEN):
-            raise PermissionError(f"'{event}' is nothing that a model may do")
+            raise PermissionError(f"the operation '{event}' is not allowed in a model")
 
 
 def expanded(xacro: Any, substitutions: Any, given: dict[str, Any], guard: Guard) -> dict[str, Any]:
-    """The expanded text, or what went wrong in which file."""
+    """{"text": the expanded text}, or {"error": the reason, "file": the file where it occurred, ...}."""
 
     def find(package: str) -> str:
         for folder in given["packages"]:
@@ -88,7 +93,7 @@ def expanded(xacro: Any, substitutions: Any, given: dict[str, Any], guard: Guard
                 path = folder
             if os.path.isdir(path) and guard.inside(path, guard.roots):
                 return path
-        for folder in given["above"]:  # packages that the model lies in
+        for folder in given["above"]:  # packages that contain the model
             if os.path.basename(folder) == package:
                 guard.roots.append(os.path.realpath(folder))
                 return str(folder)
@@ -102,7 +107,7 @@ def expanded(xacro: Any, substitutions: Any, given: dict[str, Any], guard: Guard
         xacro.process_doc(document, mappings={}, verbosity=0)
         return {"text": document.toprettyxml(indent="  ")}
     except MemoryError:
-        return {"error": "it needs more memory than it may have", "file": given["file"]}
+        return {"error": "the expansion needs more memory than allowed", "file": given["file"]}
     except BaseException as error:
         files = [file for file in (xacro.filestack or []) if file]
         reason = str(error) or type(error).__name__
@@ -113,14 +118,14 @@ def expanded(xacro: Any, substitutions: Any, given: dict[str, Any], guard: Guard
 
 
 def main(memory: str, seconds: str, folder: str) -> None:
-    """Reads, expands, writes."""
+    """Reads the request from stdin, expands the text, and writes the answer to stdout."""
     confine(int(memory), int(seconds))
     sys.path.append(folder)
     answer = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    os.dup2(2, 1)  # what xacro prints is no answer
+    os.dup2(2, 1)  # messages that xacro prints go to stderr, so that stdout has only the answer
     given = json.load(sys.stdin)
     import sysconfig
-    import xml.dom.expatbuilder  # noqa: F401  loaded before the guard stands
+    import xml.dom.expatbuilder  # noqa: F401  imported before the guard is active
 
     import xacro
     import xacro.substitution_args as substitutions

@@ -1,7 +1,7 @@
-"""xacro: URDF with macros, expanded by xacro in a limited process of its own (`child`), then read as URDF.
+"""Reads xacro, which is URDF with macros: xacro expands them in a separate process (`child`), then URDF is read.
 
-Files that it includes, and packages that $(find ...) names, are searched in the model's own folder, in the package
-that holds it and in the folders of `package_dirs`. Lines in messages are those of the expanded text.
+Included files, and packages that $(find ...) names, are searched in the folder of the model, in the package that
+contains it, and in the folders of `package_dirs`. Lines in messages are those of the expanded text.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from kinemorph.formats.xacro import child
 from kinemorph.model.input_reader import short
 from kinemorph.model.system import System
 
-SECONDS = 4  # processor time of an expansion
-WALL = 5.0  # times as long do we wait for it on a busy computer
-MEMORY = 1024**3  # bytes, where the platform can limit them
+SECONDS = 4  # [s], largest processor time of an expansion
+WALL = 5.0  # times SECONDS: largest wall-clock time, which is longer on a busy computer
+MEMORY = 1024**3  # bytes, if the operating system can limit memory
 
 
 def read(source: Source, options: Options, findings: Findings) -> System | None:
-    """The system of a xacro file."""
+    """The system of a xacro file; None, with findings, if it cannot be read."""
     text = expand(source, options, findings)
     if text is None:
         return None
@@ -39,21 +39,22 @@ def read(source: Source, options: Options, findings: Findings) -> System | None:
 
 
 def expand(source: Source, options: Options, findings: Findings) -> str | None:
-    """The plain URDF that a xacro text expands to; None, with a finding, where it fails."""
+    """The URDF text that a xacro file expands to; None, with a finding, if the expansion fails."""
     spec = find_spec("xacro")
     if spec is None or spec.origin is None:
         missing = MissingExtraError("xacro", "xacro")
-        findings.error("file", 0, "", f"xacro files are expanded by xacro, and {missing.what}", f"{missing.remedy}.")
+        problem = f"a xacro file needs the package xacro, but {missing.what}"
+        findings.error("file", 0, "", problem, f"{missing.remedy}.")
         return None
     if b"<!DOCTYPE" in source.data or b"<!ENTITY" in source.data:
-        problem = "a document type declaration is there, expected none"
+        problem = "the file has a document type declaration, expected none"
         findings.error("entities", 0, "", problem, "Remove <!DOCTYPE ...>.")
         return None
     try:
         text = source.data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = source.data.count(b"\n", 0, error.start) + 1
-        findings.error("syntax", line, "", "the text is not UTF-8", "Save the file as UTF-8.")
+        findings.error("syntax", line, "", "the text is not encoded in UTF-8", "Save the file in UTF-8.")
         return None
     answer = _answer(text, source, options, str(Path(spec.origin).parent.parent), findings)
     if answer is None:
@@ -70,9 +71,10 @@ def expand(source: Source, options: Options, findings: Findings) -> str | None:
 
 
 def _folders(source: Source, options: Options) -> dict[str, list[str]]:
-    """Folders that may be read; those in which packages may lie; those above the model that are packages themselves.
+    """The folders that `child` needs: "roots" may be read, packages are searched in "packages", and "above" are the
+    packages that contain the model.
 
-    A folder above counts only if a package.xml or the like makes it one: otherwise a model could name any folder.
+    A folder above the model is used only if it has a file such as package.xml. Otherwise a model could read any folder.
     """
     own = [] if source.folder is None else [source.folder.resolve()]
     roots = [str(root) for root in (*own, *(folder.resolve() for folder in options.package_dirs))]
@@ -81,13 +83,18 @@ def _folders(source: Source, options: Options) -> dict[str, list[str]]:
 
 
 def _answer(text: str, source: Source, options: Options, place: str, findings: Findings) -> dict[str, Any] | None:
+    """The answer of the process that expands a text; None, with a finding, if it gives none.
+
+    `place` is the folder in which xacro is installed.
+    """
     name = os.path.join(source.folder.resolve(), os.path.basename(source.name)) if source.folder else ""
     given = json.dumps({"text": text, "file": name, **_folders(source, options)})
     arguments = [str(MEMORY), str(SECONDS), place]
     try:
         code, output, _ = ask(child.__file__, arguments, given.encode(), WALL * SECONDS)
     except OSError as error:
-        findings.error("file", 0, "", f"xacro cannot be started: {error.strerror}", "Check the installation.")
+        problem = f"the process for xacro cannot be started: {error.strerror}"
+        findings.error("file", 0, "", problem, "Run `kinemorph doctor` to check the installation.")
         return None
     try:
         answer: dict[str, Any] = json.loads(output)
@@ -95,9 +102,9 @@ def _answer(text: str, source: Source, options: Options, place: str, findings: F
     except ValueError:
         pass
     if code is None or code in (-24, -9):  # SIGXCPU, SIGKILL
-        problem = f"the macros are not expanded within {SECONDS} s"
+        problem = f"the expansion of the macros takes longer than {SECONDS} s, the longest time allowed"
     else:
-        problem = f"xacro broke down with code {code}"
+        problem = f"xacro ended with exit code {code} and no result"
     findings.error("file", 0, "", problem, "Look for macros that call each other without end.")
     return None
 
@@ -110,14 +117,14 @@ def _report(answer: dict[str, Any], findings: Findings) -> None:
             "path",
             0,
             "",
-            f"the file {short(answer['outside'][0])} lies outside the folders that may be read",
+            f"the file {short(answer['outside'][0])} is outside the folders that may be read",
             "Name its folder in package_dirs (--package-dir).",
         )
         return
     reason = " ".join(str(answer["error"]).split())[: limits.TEXT_LENGTH].rstrip(".")
     remedy = (
-        "Name the folder that holds it in package_dirs (--package-dir)."
+        "Name the folder that contains the package in package_dirs (--package-dir)."
         if "package" in reason
-        else "Correct it in the macros."
+        else "Correct the macros."
     )
-    view.error("structure", 0, "", f"xacro refuses the text: {reason}", remedy)
+    view.error("structure", 0, "", f"xacro cannot expand the file: {reason}", remedy)

@@ -1,9 +1,10 @@
-"""Inverse dynamics with actuators at some joints: which forces there give an acceleration.
+"""Inverse dynamics with actuators at some joints: the actuator forces that give an acceleration.
 
-With constraints, accelerations are  a = a_0 + G tau : a_0 those without actuators, column k of G what one unit of the
-force of actuator k adds, along what the constraints leave free. Of all tau with G tau = a - a_0, the one with the least
-sum of w tau^2 is chosen. Where no tau satisfies this, the error e = a - a_0 - G tau is measured as e^T M e, so that
-meters and radians count alike; the remaining error is what constraints or missing actuators do not allow (Gauss).
+Under constraints, the accelerations are  a = a_0 + G tau : a_0 is the acceleration without actuators, and column k of G
+is the acceleration that one unit of the force of actuator k adds, along the motions that the constraints allow. Among
+all tau with G tau = a - a_0, the one with the least sum of w tau^2 is chosen. Where no tau satisfies this, the error
+e = a - a_0 - G tau is measured as e^T M e, so that meters and radians count alike; the smallest error that is left is
+the part of `a` that the constraints or missing actuators do not allow (Gauss).
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from kinemorph.algebra.vectors import dot, matvec, sub, transpose
 from kinemorph.errors import ShapeError
 from kinemorph.mechanics.constraints.constrained import (
     MOST_WRITTEN,
-    Rows,
+    ConstraintRows,
     constrained_dynamics,
     gathered,
     shared_out,
@@ -30,21 +31,23 @@ from kinemorph.mechanics.constraints.constrained import (
 )
 from kinemorph.mechanics.derivatives.branch_factor import BranchFactor, branch_factor
 from kinemorph.mechanics.trees.tree import Tree
+from kinemorph.words import counted, listed
 
 
 def actuation(
     tree: Tree,
     M: Sequence[Sequence[S]],
     rest: Sequence[S],
-    rows: Rows,
+    rows: ConstraintRows,
     a: Sequence[S],
     places: Sequence[int],
     weights: Sequence[float],
 ) -> dict[str, Any]:
-    """tau (k,), the residual a - FD(tau) (nv,) and the rank of G.
+    """The actuator forces `tau` (k,) that give the acceleration a (nv,), the `residual` a - FD(tau) (nv,), the `rank`
+    of G.
 
-    `M` (nv, nv), the mass matrix; `rest` (nv,), what acts without actuators, -h; `rows`, the constraints; `places` in v
-    of the actuators, with a weight each.
+    `M` (nv, nv) is the mass matrix; `rest` (nv,) are the generalized forces without actuators, -h; `rows` are the
+    constraints; `places` are the indices in v of the actuators, with one weight each.
     """
     nv = len(M)
     metric = branch_factor(tree, M)
@@ -55,7 +58,7 @@ def actuation(
     G = transpose(reached)
 
     def weighed(x: Sequence[S]) -> list[S]:
-        """A vector whose square is x^T M x: y = N^T M x, scaled by the square root of D^-1."""
+        """A vector whose squared length is x^T M x: N^T M x, scaled by the square root of D^-1."""
         y = gathered(metric, matvec(M, x))
         return [times(sqrt(pivot), one) for pivot, one in zip(metric.pivots, y, strict=True)]
 
@@ -66,13 +69,13 @@ def actuation(
     return {"tau": tau, "residual": list(sub(missing, matvec(G, tau))), "rank": rank}
 
 
-def _answers(metric: BranchFactor, M: Any, rows: Rows, forces: Sequence[Sequence[S]]) -> list[list[S]]:
-    """Accelerations (nv,) under the first of the forces, which satisfy the rows, and what each other force adds to
-    them.
+def _answers(metric: BranchFactor, M: Any, rows: ConstraintRows, forces: Sequence[Sequence[S]]) -> list[list[S]]:
+    """The accelerations (nv,) under the first force, which satisfy the rows; then for each other force the
+    accelerations that it adds.
     """
     real = [j for j, row in enumerate(rows.J) if not all(map(is_zero, row))]
     J, wanted, weights = ([part[j] for j in real] for part in rows[:3])
-    kept = Rows(J, wanted, weights, rows.opening)
+    kept = ConstraintRows(J, wanted, weights, rows.opening)
     span = span_of(metric, kept)
     found = [constrained_dynamics(metric, forces[0], kept).a]
     for force in forces[1:]:
@@ -84,20 +87,20 @@ def _answers(metric: BranchFactor, M: Any, rows: Rows, forces: Sequence[Sequence
     return found
 
 
-def _shared_answers(metric: BranchFactor, M: Any, rows: Rows, forces: Sequence[Sequence[S]]) -> list[list[S]]:
-    """`_answers` for so many constraints that matrices are solved in loop programs."""
+def _shared_answers(metric: BranchFactor, M: Any, rows: ConstraintRows, forces: Sequence[Sequence[S]]) -> list[list[S]]:
+    """The result of `_answers` for so many constraints that loop programs solve the matrices."""
     still = rows._replace(wanted=[0.0] * len(rows.J))
     return [shared_out(M, force, still if k else rows).a for k, force in enumerate(forces)]
 
 
 def checked_weights(weights: npt.ArrayLike | None, names: Sequence[str]) -> list[float]:
-    """One number above 0 for each actuator, by name."""
+    """The weights of the actuators with these names, checked: one number above 0 for each; all 1 without `weights`."""
     if weights is None:
         return [1.0] * len(names)
     values = np.array(weights, dtype=float)
     if values.shape != (len(names),) or not (np.isfinite(values).all() and (values > 0.0).all()):
         raise ShapeError(
-            f"actuation: weights are {values.tolist()}; expected {len(names)} finite numbers above 0, for "
-            f"{', '.join(names)}."
+            f"actuation: weights are {values.tolist()}; expected one finite number above 0 for each of the "
+            f"{counted(len(names), 'actuator')} {listed(names)}."
         )
     return [float(x) for x in values]

@@ -2,9 +2,9 @@
 
     phi(q) = 0,      J(q) v = d phi/dt,      J a = gamma(q, v) = -(dJ/dt) v
 
-phi is how far every closure is open: one number per condition of the joint that closes the loop (`joint.CLOSURE_ROWS`),
-then one per coupled joint. J and gamma are its first and second derivatives along the motion, by dual numbers, so they
-are exact wherever the robot stands, closed or not. With the multipliers lambda
+phi is how far every loop is open: the rows of each condition of the joint that closes it (`joint.CLOSURE_ROWS`), then
+one row per coupled joint. J and gamma come from its first and second derivatives along the motion, by dual numbers, so
+they are exact at every configuration, closed or not. With the multipliers lambda
 
     M a + h = tau + J^T lambda,      J a = gamma
 
@@ -20,14 +20,14 @@ from kinemorph.algebra.dual import Dual
 from kinemorph.algebra.groups import Pose, compose, inverse
 from kinemorph.algebra.scalar import S, absolute, div, is_zero, less, maximum, plus, sincos
 from kinemorph.algebra.vectors import dot, matvec
-from kinemorph.mechanics.constraints.constrained import REPEATED, Rows, least_share
+from kinemorph.mechanics.constraints.constrained import REPEATED, ConstraintRows, least_share
 from kinemorph.mechanics.recursions.kinematics import configuration_rate, pose_of_move, tangent_of
 from kinemorph.mechanics.trees.motions import ELEMENTARY, Move
 from kinemorph.mechanics.trees.tree import WORLD, Attachment, Closure, Tree
 from kinemorph.model.joint import CLOSURE_ROWS
 from kinemorph.model.robot import Robot
 
-FIRST, SECOND = 1, 2  # levels of the two derivatives along the motion
+FIRST, SECOND = 1, 2  # levels of dual numbers for the two derivatives along the motion
 LENGTHS = frozenset({"point", "line", "height", "pitch"})  # conditions in meters
 
 
@@ -35,25 +35,25 @@ LENGTHS = frozenset({"point", "line", "height", "pitch"})  # conditions in meter
 
 
 def _angle(T: Pose, closure: Closure) -> list[S]:
-    """The cosine between the first axis and the second, less that at rest."""
+    """The cosine of the angle between a universal joint's two axes, minus its value at coordinates 0."""
     return [matvec(T.R, closure.second)[2] - closure.second[2]]
 
 
 def _orientation(T: Pose, closure: Closure) -> list[S]:
-    """Half the skew part of R: the turn as a vector, where it is small."""
+    """The vector of the skew part of R, which is the rotation vector where the rotation is small [rad]."""
     R = T.R
     return [0.5 * (R[2][1] - R[1][2]), 0.5 * (R[0][2] - R[2][0]), 0.5 * (R[1][0] - R[0][1])]
 
 
 def _pitch(T: Pose, closure: Closure) -> list[S]:
-    """Travel minus pitch times angle, by the sine of their difference: an angle alone would jump at half a turn."""
+    """The travel minus pitch times angle [m], as the sine of their difference: an angle would jump at half a turn."""
     if is_zero(closure.pitch):
         return [T.p[2]]
     s, c = sincos(div(T.p[2], closure.pitch))
     return [closure.pitch * (s * T.R[0][0] - c * T.R[1][0])]
 
 
-# how far a closure is open, by condition: rows of the pose T of the child's side in the parent's side [m or rad]
+# how far a closure is open, by condition: its rows [m or rad] at the pose T of the child frame in the parent frame
 CONDITIONS: dict[str, Callable[[Pose, Closure], list[S]]] = {
     "point": lambda T, closure: list(T.p),
     "line": lambda T, closure: [T.p[0], T.p[1]],
@@ -66,28 +66,28 @@ CONDITIONS: dict[str, Callable[[Pose, Closure], list[S]]] = {
 
 
 def constraint_names(robot: Robot) -> tuple[str, ...]:
-    """Names of the rows of phi, (nc,): `closure.point.x`, or `closure.pitch` where a condition has one row only.
+    """The names of the rows of phi, (nc,): `closure.point.x`, or `closure.pitch` where a condition has one row only.
 
-    The name of a loop's row has the joint's name, the condition and the axis of the joint frame on the parent, whose z
-    is the joint's axis; the row of a coupled joint is `joint.coupling`.
+    The name of a loop's row contains the name of the joint that closes it, the condition, and the axis of the joint
+    frame on the parent, whose z axis is the joint's axis; the row of a coupled joint is `joint.coupling`.
     """
     return tuple(f"{owner}.{row}" for owner, rows in _named_rows(robot) for row in rows)
 
 
 def constraint_owners(robot: Robot) -> tuple[str, ...]:
-    """The joint that each row of phi belongs to, (nc,): one that closes a loop, or one that follows another."""
+    """For each row of phi, (nc,), the name of its joint, which closes a loop or follows another joint."""
     return tuple(owner for owner, rows in _named_rows(robot) for _ in rows)
 
 
 def constraint_units(robot: Robot) -> tuple[str, ...]:
-    """Units of the rows of phi, (nc,): "m" or "rad"."""
+    """The units of the rows of phi, (nc,): "m" or "rad"."""
     parts = [part for joint in robot.loops for part in joint.table.closure for _ in range(CLOSURE_ROWS[part])]
     units = ["m" if part in LENGTHS else "rad" for part in parts]
     return (*units, *(robot.joint(coupling.joint).table.q_units[0] for coupling in robot.couplings))
 
 
 def _named_rows(robot: Robot) -> list[tuple[str, list[str]]]:
-    """For each loop, then for each coupled joint: its name and those of its rows."""
+    """(joint name, names of its rows) for each joint that closes a loop, then for each coupled joint."""
     named = [(joint.name, [row for part in joint.table.closure for row in _rows_of(part)]) for joint in robot.loops]
     return named + [(coupling.joint, ["coupling"]) for coupling in robot.couplings]
 
@@ -98,29 +98,29 @@ def _rows_of(condition: str) -> list[str]:
 
 
 def constraint_error(tree: Tree, q: Sequence[S]) -> list[S]:
-    """phi(q), shape (nc,) [m or rad]: how far the closures are open and the coupled joints off."""
+    """phi(q), shape (nc,) [m or rad]: how far loops are open, and how far coupled joints are from their couplings."""
     moves = tree.moves(q)
     rows = [row for closure in tree.closures for row in _opening(tree, moves, closure)]
     return rows + [q[f.joint] - (f.multiplier * q[f.leader] + f.offset) for f in tree.follows]
 
 
 def _opening(tree: Tree, moves: Sequence[Move] | Mapping[int, Move], closure: Closure) -> list[S]:
-    """How far one closure is open, row by row."""
+    """How far one closure is open at the poses `moves` of the links, one number per row [m or rad]."""
     return closure_opening(closure, closure_pose(tree, moves, closure))
 
 
 def closure_pose(tree: Tree, moves: Sequence[Move] | Mapping[int, Move], closure: Closure) -> Pose:
-    """The pose of a closure's side on the child, seen from its side on the parent."""
+    """The pose of a closure's child frame, seen from its parent frame."""
     return _seen_from(tree, moves, closure.parent, closure.child)
 
 
 def closure_opening(closure: Closure, T: Pose) -> list[S]:
-    """How far one closure is open where its sides stand at T, one number per row [m or rad]."""
+    """How far a closure is open, one number per row [m or rad], where its child frame has the pose T in its parent."""
     return [row for condition in closure.conditions for row in CONDITIONS[condition](T, closure)]
 
 
 def constraint_rate(tree: Tree, q: Sequence[S], v: Sequence[S], level: int = FIRST) -> list[S]:
-    """d phi/dt = J v, shape (nc,)."""
+    """The rate of the constraint error, d phi/dt = J v, shape (nc,), by dual numbers of this level."""
     moving = [
         x if is_zero(dx) else Dual(x, dx, level=level) for x, dx in zip(q, configuration_rate(tree, q, v), strict=True)
     ]
@@ -128,7 +128,7 @@ def constraint_rate(tree: Tree, q: Sequence[S], v: Sequence[S], level: int = FIR
 
 
 def constraint_jacobian(tree: Tree, q: Sequence[S]) -> list[list[S]]:
-    """J(q), shape (nc, nv). A row depends only on the links of its loop."""
+    """The constraint Jacobian J(q), shape (nc, nv). A row has nonzeros only at the links of its loop."""
     moves = tree.moves(q)
     rows: list[list[S]] = []
     for closure in tree.closures:
@@ -149,7 +149,7 @@ def constraint_jacobian(tree: Tree, q: Sequence[S]) -> list[list[S]]:
 
 
 def _moving(tree: Tree, q: Sequence[S], index: int, k: int) -> Move:
-    """A link's move with the tangent of its k-th velocity."""
+    """The pose of link `index` in its parent, as dual numbers: the tangent is its motion at unit velocity k."""
     link, row = tree.links[index], ELEMENTARY[tree.links[index].kind]
     here = q[link.q : link.q + row.nq]
     rates = row.rate(here, [float(j == k) for j in range(row.nv)])
@@ -158,7 +158,7 @@ def _moving(tree: Tree, q: Sequence[S], index: int, k: int) -> Move:
 
 
 def closure_rows(closure: Closure) -> int:
-    """How many conditions a closure imposes."""
+    """The number of constraint rows of a closure."""
     return sum(CLOSURE_ROWS[condition] for condition in closure.conditions)
 
 
@@ -169,9 +169,9 @@ def constraint_bias(tree: Tree, q: Sequence[S], v: Sequence[S]) -> list[S]:
 
 
 def openings(tree: Tree, q: Sequence[float]) -> list[tuple[float, float]]:
-    """How far each closure is open, in plain numbers: ([m], [rad]) of the conditions it imposes.
+    """How far each closure is open, in plain numbers: (distance [m], angle [rad]) over its conditions.
 
-    This is the full angle: rows of phi are zero for axes that are antiparallel, where this is pi.
+    The angle is the full angle: for antiparallel axes it is pi, although the rows of phi are zero there.
     """
     moves = tree.moves(q)
     found = []
@@ -189,7 +189,7 @@ def openings(tree: Tree, q: Sequence[float]) -> list[tuple[float, float]]:
     return found
 
 
-# conditions whose rows are sines: the cosine that tells no turn from half a turn
+# conditions whose rows are sines of an angle, which is zero at half a turn too: the cosine of that angle
 HALF_TURNED: dict[str, Callable[[Pose], float]] = {
     "parallel": lambda T: T.R[2][2],
     "orientation": lambda T: 0.5 * (T.R[0][0] + T.R[1][1] + T.R[2][2] - 1.0),
@@ -197,7 +197,10 @@ HALF_TURNED: dict[str, Callable[[Pose], float]] = {
 
 
 def _seen_from(tree: Tree, moves: Sequence[Move] | Mapping[int, Move], a: Attachment, b: Attachment) -> Pose:
-    """T_AB along the path between two attachments; links that carry both do not enter."""
+    """The pose T_AB of attachment b seen from attachment a, along the path between them.
+
+    Links that carry both do not enter.
+    """
     above_a, above_b = _sides(tree, a, b)
     T_A, T_B = a.pose, b.pose
     for index in above_a:
@@ -208,7 +211,7 @@ def _seen_from(tree: Tree, moves: Sequence[Move] | Mapping[int, Move], a: Attach
 
 
 def _sides(tree: Tree, a: Attachment, b: Attachment) -> tuple[list[int], list[int]]:
-    """The links from a, and those from b, up to the nearest link that carries both, which is not included."""
+    """The links from a, and the links from b, up to the nearest link that carries both, which is not included."""
     above_a, above_b = _path(tree, a.link), _path(tree, b.link)
     while above_a and above_b and above_a[-1] == above_b[-1]:
         above_a.pop()
@@ -217,7 +220,7 @@ def _sides(tree: Tree, a: Attachment, b: Attachment) -> tuple[list[int], list[in
 
 
 def _path(tree: Tree, index: int) -> list[int]:
-    """A link and all that carry it, up to the world."""
+    """The indices of a link and of all links that carry it, the root last."""
     path = []
     while index != WORLD:
         path.append(index)
@@ -226,7 +229,10 @@ def _path(tree: Tree, index: int) -> list[int]:
 
 
 def constraint_sizes(tree: Tree, q: Sequence[S]) -> list[S]:
-    """How far a turn by 1 rad could open each row at most, shape (nc,) [m or rad]: the length of its loop, or 1."""
+    """The size of each row, shape (nc,) [m or rad]: how far a turn by 1 rad could open it at most.
+
+    It is the length of the loop for a row in meters, and 1 for a row in radians.
+    """
     moves = tree.moves(q)
     sizes: list[S] = []
     for closure in tree.closures:
@@ -244,9 +250,9 @@ def constraint_sizes(tree: Tree, q: Sequence[S]) -> list[S]:
 def constraint_weights(
     tree: Tree, J: Sequence[Sequence[S]], sizes: Sequence[S], off: S = 0.0, least: float = REPEATED
 ) -> list[S]:
-    """1 for each row of J (nc, nv) that is a condition, 0 for a row that is only rounding, shape (nc,).
+    """The weights of the rows of J (nc, nv), shape (nc,): 1 for a constraint, 0 for a row that is only rounding errors.
 
-    A planar loop that lies askew in space has rows that would be zero if numbers were exact. A turn [rad/s] changes a
+    A planar loop that is tilted in space has rows that would be zero if numbers were exact. A turn [rad/s] changes a
     row by no more than its size, a slide [m/s] by 1. A row whose entries are all a small part of these bounds is not a
     constraint; `least` and `off`, the `opening`, decide how small, as they do for rows that repeat others.
     """
@@ -262,14 +268,14 @@ def constraint_weights(
 
 
 def sliding_velocities(tree: Tree) -> frozenset[int]:
-    """Indices of the velocities in m/s: those of axes that turn nothing."""
+    """The indices in v of the velocities in m/s, whose axes do not rotate anything."""
     axes = ((link.v + k, axis) for link in tree.links for k, axis in enumerate(link.axes))
     return frozenset(place for place, axis in axes if not any(component >= 3 for component, _ in axis))
 
 
 def velocity_reaches(tree: Tree, sizes: Sequence[S]) -> list[S]:
-    """Scales that make velocities comparable, shape (nv,): 1 for one that turns, the longest loop for one that slides.
-    `sizes` (nc,) are those of rows.
+    """Factors that make velocities comparable, shape (nv,): 1 for a rotation, the length of the longest loop for a
+    slide. `sizes` (nc,) are the sizes of the rows, see `constraint_sizes`.
     """
     parts = [part for closure in tree.closures for part in closure.conditions for _ in range(CLOSURE_ROWS[part])]
     longest: S = 0.0
@@ -279,15 +285,17 @@ def velocity_reaches(tree: Tree, sizes: Sequence[S]) -> list[S]:
     return [longest if place in slides and not is_zero(longest) else 1.0 for place in range(tree.nv)]
 
 
-def rows_of(tree: Tree, q: Sequence[S], v: Sequence[S]) -> Rows:
-    """The conditions on accelerations that keep all closures and coupled joints."""
+def rows_of(tree: Tree, q: Sequence[S], v: Sequence[S]) -> ConstraintRows:
+    """The constraint rows on accelerations with which all loops stay closed and coupled joints stay coupled."""
     J, sizes = constraint_jacobian(tree, q), constraint_sizes(tree, q)
     off = opening(constraint_error(tree, q), sizes)
-    return Rows(J, constraint_bias(tree, q, v), constraint_weights(tree, J, sizes, off), off)
+    return ConstraintRows(J, constraint_bias(tree, q, v), constraint_weights(tree, J, sizes, off), off)
 
 
 def opening(phi: Sequence[S], sizes: Sequence[S]) -> S:
-    """The sum of squares of phi (nc,) against the sizes of its rows (nc,); see `constrained.Rows`."""
+    """The opening (see `constrained.ConstraintRows`): the sum of squares of phi (nc,), each relative to the size of its
+    row.
+    """
     return _square([div(x, size) for x, size in zip(phi, sizes, strict=True) if not is_zero(x)])
 
 

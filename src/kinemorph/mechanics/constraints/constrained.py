@@ -1,5 +1,5 @@
-"""Motion under constraints: the accelerations, velocities or small displacements nearest to free ones that satisfy
-rows.
+"""Motion under constraints: the accelerations, velocities or small displacements that satisfy constraint rows and are
+nearest to the unconstrained ones.
 
     M a - J^T lambda = rest,      J a = wanted
 
@@ -7,14 +7,15 @@ With M^-1 = N D^-1 N^T (branch_factor) and y = D N^-1 a, a row of J is a vector 
 one on y: <z, y> = wanted, in the inner product of D^-1. The vectors are made orthogonal one after the other (Gram and
 Schmidt), so each condition is satisfied by moving y along one direction that does not disturb the earlier ones. The
 accuracy is limited by the condition number of J; J M^-1 J^T, whose condition number is the square of that, is never
-formed. All is written out entry by entry: loops that share no joint do not add to each other's cost.
+formed. Everything is unrolled entry by entry: loops that share no joint do not add to each other's cost.
 
-A row whose vector is spanned by earlier ones repeats them, as in every planar mechanism of hinges in space; it gets no
-multiplier. Where loops are slightly open, rows that would repeat others in a closed configuration differ from them by
-about the opening: the larger the opening, the larger the remainder that still counts as repeated. The remainder of a
-row has a larger error than the row itself where short remainders of earlier rows were subtracted. A light body makes
-all rows that move it nearly parallel in this metric, and so their errors along it: their part in the remainder, along
-u, is a share of the row without masses, times |D^-1 u| / |u|. A row counts where either measure says so.
+A row whose vector is spanned by earlier vectors repeats these rows, as in every planar mechanism of hinges in space; it
+gets no multiplier. Where loops are slightly open, rows that would repeat others in a closed configuration differ from
+them by about the opening: the larger the opening, the larger the remainder that still counts as repeated. The remainder
+of a row has a larger error than the row itself where short remainders of earlier rows were subtracted. A light body
+makes all rows that move it nearly parallel in this metric, and so also the errors of these rows: their part in the
+remainder, along u, is a share of the row without masses, times |D^-1 u| / |u|. A row counts as independent where either
+measure says so.
 
 The same method solves three more problems. With rest = 0 and wanted = -phi it gives the smallest displacement, measured
 by M, that closes loops; with wanted = -J v the smallest change of velocity. With a mask in place of M^-1 only the
@@ -31,20 +32,20 @@ from kinemorph.algebra.scalar import S, div, is_zero, less, maximum, minimum, mi
 from kinemorph.algebra.vectors import dot
 from kinemorph.mechanics.derivatives.branch_factor import BranchFactor
 
-REPEATED = 1e-8  # a row whose remainder is below this share of its length repeats earlier ones
-PER_OPENING = 30.0  # this share grows by so much for each unit of opening, see `Rows.opening`
-MOST_REPEATED = 1e-3  # and is at most this
-SQUARED = 1e-13  # the share of squares, where products of rows are formed: these have lost half of the digits
-MOST_WRITTEN = 6_000  # products of orthogonal vectors that are written out at most
-MOST_ELIMINATED = 60_000  # products of elimination; beyond that, matrices are solved in loop programs
+REPEATED = 1e-8  # a row whose remainder is below this share of its length repeats earlier rows
+PER_OPENING = 30.0  # this share grows by so much for each unit of opening, see `ConstraintRows.opening`
+MOST_REPEATED = 1e-3  # this share is never larger
+SQUARED = 1e-13  # the share of squared lengths where products of rows are formed, which lose half of the digits
+MOST_WRITTEN = 6_000  # multiplications for orthogonal vectors that are unrolled at most
+MOST_ELIMINATED = 60_000  # multiplications of elimination; beyond that, matrices are solved in loop programs
 
 
-class Rows(NamedTuple):
-    """Conditions J a = wanted on accelerations, velocities or displacements: J (nc, nv), wanted (nc,).
+class ConstraintRows(NamedTuple):
+    """Constraint rows J a = wanted on accelerations, velocities or displacements `a`: J (nc, nv), wanted (nc,).
 
-    `weights` (nc,): 1 for a row that is a condition, 0 for one that is only rounding. `opening`: the sum of squares of
-    how far constraints are off, each relative to what a unit of motion could do. The first `soft` rows are those of
-    `softened`: they never repeat others.
+    `weights` (nc,) are 1 for a constraint, 0 for a row that is only rounding errors. `opening` is the sum of squares of
+    the constraint errors, each relative to the change that a unit of motion could cause. The first `soft` rows (a
+    number) are those that `softened` adds; they never repeat others.
     """
 
     J: Sequence[Sequence[S]]
@@ -55,8 +56,8 @@ class Rows(NamedTuple):
 
 
 class Constrained(NamedTuple):
-    """Accelerations (nv,), multipliers (nc,) [N or N m], the number of independent constraints; and 1 for each row that
-    was satisfied, 0 for one that is no condition or repeats others, (nc,).
+    """Accelerations (nv,), multipliers (nc,) [N or N m], the number of independent constraints; and for each row (nc,)
+    1 where it was imposed, 0 where it is no constraint or repeats other rows.
     """
 
     a: list[S]
@@ -66,49 +67,53 @@ class Constrained(NamedTuple):
 
 
 class Span(NamedTuple):
-    """The vectors of rows made orthogonal: row j is  u_j + sum over i < j of shares[j][i] u_i."""
+    """Orthogonal vectors u that span the rows: the vector of row j is  u_j + sum over i < j of shares[j][i] u_i."""
 
     vectors: list[list[S]]  # u_j, (nv,)
     weighted: list[list[S]]  # D^-1 u_j
-    sizes: list[S]  # 1 / <u_j, u_j>, 0 for a row that repeats earlier ones
-    counts: list[S]  # 1, or 0 for such a row
+    sizes: list[S]  # 1 / <u_j, u_j>, 0 for a row that repeats earlier rows
+    counts: list[S]  # 1, or 0 for a row that repeats earlier rows
     shares: list[dict[int, S]]
     rank: S
 
 
-def constrained_dynamics(metric: BranchFactor, rest: Sequence[S], rows: Rows) -> Constrained:
-    """Solves  M a - J^T lambda = rest,  J a = wanted  for the factor of M and rest (nv,).
+def constrained_dynamics(metric: BranchFactor, rest: Sequence[S], rows: ConstraintRows) -> Constrained:
+    """The solution of  M a - J^T lambda = rest,  J a = wanted.
 
-    In long chains of loops the orthogonal vectors fill up, while products of rows couple neighbors only: there J M^-1
-    J^T is eliminated.
+    `metric` is the factored M, and `rest` (nv,) are the generalized forces tau - h. In long chains of loops the
+    orthogonal vectors fill up with nonzeros, while products of rows couple neighbors only: there J M^-1 J^T is formed
+    and solved by elimination.
     """
     long = written_out(metric.ways, rows.J) > MOST_WRITTEN
     return _of_real(rows, lambda real: (_eliminated if long else _met)(metric, rest, real))
 
 
 def least_share(opening: S, least: float = REPEATED**2) -> S:
-    """The square of the least remainder of a row, relative to its length, with which it counts; see `Rows.opening`."""
+    """The square of the least remainder of an independent row, relative to the row's length; see
+    `ConstraintRows.opening`.
+    """
     return minimum(least + times(PER_OPENING**2, opening), max(least, MOST_REPEATED**2))
 
 
-def held_rows(rows: Rows, locked: Collection[int], nv: int) -> Rows:
-    """The rows, and one more for each locked velocity, by its index of nv."""
+def with_locked_rows(rows: ConstraintRows, locked: Collection[int], nv: int) -> ConstraintRows:
+    """The rows, followed by one row for each locked velocity (index in v) that keeps it constant; nv velocities."""
     if not locked:
         return rows
     units = [[float(k == j) for k in range(nv)] for j in sorted(locked)]
-    return Rows(
+    return ConstraintRows(
         [*rows.J, *units], [*rows.wanted, *[0.0] * len(units)], [*rows.weights, *[1.0] * len(units)], rows.opening
     )
 
 
 def softened(
-    metric: BranchFactor, rest: Sequence[S], rows: Rows, soft: Sequence[Sequence[S]]
-) -> tuple[BranchFactor, list[S], Rows]:
-    """The metric, `rest` and rows of a system whose mass matrix M has grown by the sum of j^T j over soft rows j (nv,).
+    metric: BranchFactor, rest: Sequence[S], rows: ConstraintRows, soft: Sequence[Sequence[S]]
+) -> tuple[BranchFactor, list[S], ConstraintRows]:
+    """(metric, rest, rows) of a system with the mass matrix M + sum of j^T j, over soft rows j (nv,).
 
-    Each of these couples velocities of any branches, so the sum cannot join the factor of M. A soft row is a condition
-    on one velocity s more, of mass 1:  j a = s.  Its force is -s, and so  M a = rest - j^T j a.  Where j is zero the
-    row moves nothing, and it is never a multiple of other rows. Accelerations of the larger system end with those of s.
+    A soft row couples velocities of any branches, so that the sum cannot be part of the factored M. It is replaced by
+    an additional velocity s of mass 1 and the constraint  j a = s.  The constraint force is -s, so that M a = rest -
+    j^T j a.  Where j is zero, the row has no effect on the robot, and it is never a multiple of other rows. The
+    accelerations of the larger system end with those of the additional velocities.
     """
     nv, more = len(metric.ways), len(soft)
     wider = BranchFactor(
@@ -117,17 +122,18 @@ def softened(
     J = [[*row, *(-1.0 if k == n else 0.0 for k in range(more))] for n, row in enumerate(soft)]
     J += [[*row, *[0.0] * more] for row in rows.J]
     ones = [1.0] * more
-    both = Rows(J, [*[0.0] * more, *rows.wanted], [*ones, *rows.weights], rows.opening, more)
+    both = ConstraintRows(J, [*[0.0] * more, *rows.wanted], [*ones, *rows.weights], rows.opening, more)
     assert all(len(row) == nv + more for row in J)
     return wider, [*rest, *[0.0] * more], both
 
 
-def span_of(metric: BranchFactor, rows: Rows, least: float = REPEATED) -> Span:
-    """The vectors of all rows, made orthogonal in the metric; a row counts whose remainder is at least `least` of its
-    length.
+def span_of(metric: BranchFactor, rows: ConstraintRows, least: float = REPEATED) -> Span:
+    """The vectors of all rows, made orthogonal in the metric.
+
+    A row is independent of earlier rows where its remainder is longer than `least` times its length.
     """
     off = minimum(times(PER_OPENING**2, rows.opening), MOST_REPEATED**2)
-    # what `off` is a share of in u_j: z_j, and the errors of earlier short vectors; with masses, and without
+    # squared error bounds of each u_j, in units of `off`: of z_j and of earlier short vectors; (with, without) masses
     doubts: list[tuple[S, S]] = []
     vectors: list[list[S]] = []
     weighted: list[list[S]] = []
@@ -167,7 +173,7 @@ def span_of(metric: BranchFactor, rows: Rows, least: float = REPEATED) -> Span:
 
 
 def gathered(metric: BranchFactor, b: Sequence[S]) -> list[S]:
-    """N^T b, shape (nv,)."""
+    """The product N^T b, shape (nv,), with N of the factored mass matrix."""
     whole = list(b)
     for i, way in enumerate(metric.ways):
         if not is_zero(b[i]):
@@ -177,7 +183,7 @@ def gathered(metric: BranchFactor, b: Sequence[S]) -> list[S]:
 
 
 def spread(metric: BranchFactor, y: Sequence[S]) -> list[S]:
-    """N D^-1 y, shape (nv,): the accelerations of y."""
+    """The accelerations a = N D^-1 y, shape (nv,), of a vector y = D N^-1 a."""
     heavy = [times(x, pivot) for x, pivot in zip(y, metric.pivots, strict=True)]
     return [
         plus(heavy[i], dot([metric.N[i][j] for j in way], [heavy[j] for j in way])) for i, way in enumerate(metric.ways)
@@ -185,11 +191,11 @@ def spread(metric: BranchFactor, y: Sequence[S]) -> list[S]:
 
 
 def masked(mask: Sequence[S]) -> BranchFactor:
-    """The metric in which velocities with a mask (nv,) of 1 move, and those with 0 do not."""
+    """The metric in which only velocities whose mask (nv,) is 1 can change; where it is 0 they stay."""
     return BranchFactor([[] for _ in mask], [{} for _ in mask], list(mask))
 
 
-def _met(metric: BranchFactor, rest: Sequence[S], rows: Rows) -> Constrained:
+def _met(metric: BranchFactor, rest: Sequence[S], rows: ConstraintRows) -> Constrained:
     span = span_of(metric, rows)
     y = gathered(metric, rest)
     goals: list[S] = []
@@ -208,22 +214,23 @@ def _met(metric: BranchFactor, rest: Sequence[S], rows: Rows) -> Constrained:
     return Constrained(spread(metric, y), moved, span.rank, span.counts)
 
 
-def _eliminated(metric: BranchFactor, rest: Sequence[S], rows: Rows) -> Constrained:
-    """Solves by L D L^T = J M^-1 J^T, which is sparse where few rows are neighbors; a pivot of zero leaves its
-    row out.
+def _eliminated(metric: BranchFactor, rest: Sequence[S], rows: ConstraintRows) -> Constrained:
+    """The solution by factors L D L^T = J M^-1 J^T, which are sparse where few rows are neighbors.
+
+    A row whose pivot is zero repeats earlier rows and is left out.
     """
     limit = least_share(rows.opening, SQUARED)
     z = [gathered(metric, row) for row in rows.J]
     heavy = [[times(x, pivot) for x, pivot in zip(row, metric.pivots, strict=True)] for row in z]
     y = gathered(metric, rest)
-    L: list[dict[int, S]] = []  # rows below the unit diagonal
+    L: list[dict[int, S]] = []  # the rows of L, without its unit diagonal
     inverses: list[S] = []
     solution: list[S] = []
     counted: list[S] = []
     rank: S = 0.0
     for j, row in enumerate(z):
         found = {i: dot(heavy[i], row) for i in range(j)}
-        line: dict[int, S] = {}  # of L D
+        line: dict[int, S] = {}  # row j of L D
         whole = dot(heavy[j], row)
         pivot, right = whole, minus(rows.wanted[j], dot(heavy[j], y))
         for i in range(j):
@@ -255,11 +262,14 @@ def _square(u: Sequence[S], metric: BranchFactor) -> S:
     return dot([times(x, x) for x in u], metric.pivots)
 
 
-def _of_real(rows: Rows, solve: Callable[[Rows], Constrained]) -> Constrained:
-    """Leaves out rows that are zero by structure, such as those of a hinge that closes a planar loop in its plane."""
+def _of_real(rows: ConstraintRows, solve: Callable[[ConstraintRows], Constrained]) -> Constrained:
+    """The result of `solve` for the rows that are not structurally zero; the other rows get a multiplier of 0.
+
+    Such rows occur, for example, where a hinge closes a planar loop: motion out of the plane is impossible anyway.
+    """
     real = [j for j, row in enumerate(rows.J) if not all(map(is_zero, row))]
     J, wanted, weights = ([part[j] for j in real] for part in rows[:3])
-    found = solve(Rows(J, wanted, weights, rows.opening, rows.soft))  # a soft row is never zero
+    found = solve(ConstraintRows(J, wanted, weights, rows.opening, rows.soft))  # soft rows stay: they are never zero
     multipliers: list[S] = [0.0] * len(rows.J)
     counts: list[S] = [0.0] * len(rows.J)
     for j, share, one in zip(real, found.multipliers, found.counts, strict=True):
@@ -268,7 +278,7 @@ def _of_real(rows: Rows, solve: Callable[[Rows], Constrained]) -> Constrained:
 
 
 def eliminated_out(ways: Sequence[Sequence[int]], J: Sequence[Sequence[S]]) -> int:
-    """About how many multiplications elimination writes out, by what is zero by structure."""
+    """About how many multiplications unrolled elimination takes, estimated from the structural zeros."""
     reaches = [{j for i, x in enumerate(row) if not is_zero(x) for j in (*ways[i], i)} for row in J]
     lines: list[set[int]] = []
     count = sum(len(way) ** 2 for way in ways)
@@ -283,7 +293,10 @@ def eliminated_out(ways: Sequence[Sequence[int]], J: Sequence[Sequence[S]]) -> i
 
 
 def written_out(ways: Sequence[Sequence[int]], J: Sequence[Sequence[S]]) -> int:
-    """About how many multiplications `constrained_dynamics` writes out, by what is zero by structure."""
+    """About how many multiplications `constrained_dynamics` takes when unrolled, estimated from the structural zeros.
+
+    `ways` are the paths of all axes to the root, see `branch_factor.ways_to_root`.
+    """
     patterns: list[set[int]] = []
     count = sum(len(way) ** 2 for way in ways)
     for row in J:
@@ -297,18 +310,18 @@ def written_out(ways: Sequence[Sequence[int]], J: Sequence[Sequence[S]]) -> int:
     return count
 
 
-def shared_out(M: Sequence[Sequence[S]], rest: Sequence[S], rows: Rows) -> Constrained:
-    """The solution by (J M^-1 J^T) lambda = wanted - J M^-1 rest, with multipliers of least norm where rows repeat
-    others.
+def shared_out(M: Sequence[Sequence[S]], rest: Sequence[S], rows: ConstraintRows) -> Constrained:
+    """The solution of  M a - J^T lambda = rest,  J a = wanted  by (J M^-1 J^T) lambda = wanted - J M^-1 rest.
 
-    M (nv, nv). It is made of blocks, which backends compute in loops: for many constraints, and where the share of each
-    row in the load matters. Rows are scaled to unit diagonal before the rank is judged, so meters and radians weigh
-    alike.
+    Where rows repeat others, the multipliers have the least norm, so that these rows share the load. M (nv, nv). The
+    solution consists of block ops, which backends compute in loops: for many constraints, and where the share of each
+    row in the load matters. J M^-1 J^T is scaled to unit diagonal before its rank is found, so that meters and radians
+    count alike.
     """
     return _of_real(rows, lambda real: _shared(M, rest, real))
 
 
-def _shared(M: Sequence[Sequence[S]], rest: Sequence[S], rows: Rows) -> Constrained:
+def _shared(M: Sequence[Sequence[S]], rest: Sequence[S], rows: ConstraintRows) -> Constrained:
     J, gamma, weights = rows[:3]
     nv, nc = len(M), len(J)
     if not nc:

@@ -1,8 +1,8 @@
 """Columns of a matrix that are linearly independent, found by elimination on plain numbers.
 
-With a constraint Jacobian J (nc, nv) these columns are the dependent velocities (the others may be chosen freely);
-with J.T they are the constraint rows that do not repeat others; with a basis of the motions that constraints allow,
-transposed, they are velocities that can be prescribed together.
+For a constraint Jacobian J (nc, nv) these columns are dependent velocities (the others may be chosen freely); for J.T
+they are the constraint rows that do not repeat others; for the transpose of a basis of the motions that constraints
+allow, they are velocities that can be prescribed together.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ def independent_columns(
     count: int | None = None,
     taken: Sequence[int] = (),
 ) -> list[int]:
-    """Indices of linearly independent columns of A (m, n), in the order in which they are taken.
+    """The indices of linearly independent columns of A (m, n), in the order in which they are taken.
 
-    Each step takes one column and subtracts its direction from all others; what is left of a column is its rest.
+    Each step takes one column and subtracts its direction from all others; the remainder of a column is its rest.
 
     `order`   the candidates, by default all columns from left to right
-    `least`   a rest of this length or shorter counts as zero, a number or one per column (n,)
-    `fair`    a step takes the first candidate whose rest is at least this share of the longest one: 1 takes the
-              longest (column pivoting), 0 goes strictly by `order`
+    `least`   a rest of this length or shorter counts as zero: one number, or one per column (n,)
+    `fair`    a step takes the first candidate whose rest is at least this share of the longest rest: 1 takes the
+              longest (column pivoting), 0 follows `order` strictly
     `count`   the most columns to take, by default min(m, n)
     `taken`   columns to take before all others
     """
@@ -49,8 +49,8 @@ def independent_columns(
 
 
 def _without(rest: Array, k: int) -> Array:
-    """All columns without their parts along column k."""
+    """All columns of `rest`, with their parts along column k removed."""
     unit = rest[:, k] / np.linalg.norm(rest[:, k])
-    for _ in range(2):  # twice is enough to be orthogonal to rounding
+    for _ in range(2):  # the second time removes the rounding errors of the first
         rest = rest - np.outer(unit, unit @ rest)
     return rest

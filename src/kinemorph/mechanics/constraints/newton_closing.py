@@ -1,7 +1,7 @@
-"""The closed configuration near another one, by Newton's method; and how far each loop is open, on plain floats.
+"""A closed configuration near a given one, by Newton's method; and how far each loop is open. Floats only.
 
-It works on floats, so that files are read without compiling anything. `close_loops` of analysis does more: it keeps
-joints within limits, tries other starts, and knows branches.
+Nothing is compiled here, so that files are read fast. `analysis.close_loops` does more: it keeps joints within their
+limits, tries other starting points, and distinguishes branches.
 """
 
 from __future__ import annotations
@@ -23,16 +23,19 @@ from kinemorph.mechanics.trees.tree import Tree
 from kinemorph.model.configuration import integrate
 from kinemorph.model.robot import Robot
 
-OPEN = 1e-3  # of the size of its loop: a larger opening is not rounding of numbers
-CLOSED = 1e-13  # of the size of its loop: a smaller opening counts as closed
+OPEN = 1e-3  # relative to the size of the loop: a larger opening is more than rounded numbers in a file
+CLOSED = 1e-13  # relative to the size of the loop: a smaller opening counts as closed
 MOST_STEPS = 60
 LONGEST = 0.3  # [rad or m], the largest step
-FLAT = 1e-9  # of the largest singular value: a direction that closes nothing
+FLAT = 1e-9  # relative to the largest singular value of J: a direction with a smaller one closes nothing
 ASIDE = 0.1  # [rad or m], the first step where joints are in line, so that no step closes the loops
 
 
 def loop_gaps(robot: Robot, q: Sequence[float]) -> dict[str, float]:
-    """For every loop and coupled joint that is open at q (nq,): by how much at most [m or rad], the worst first."""
+    """How far loops are open at q (nq,): joint name -> largest error of its rows [m or rad], the largest first.
+
+    The joints are those that close a loop or follow another joint; joints whose error is within rounding are left out.
+    """
     tree, at = resolve(robot), [float(x) for x in q]
     phi, sizes = np.abs(constraint_error(tree, at)), constraint_sizes(tree, at)
     gaps: dict[str, float] = {}
@@ -42,12 +45,12 @@ def loop_gaps(robot: Robot, q: Sequence[float]) -> dict[str, float]:
     return dict(sorted(gaps.items(), key=lambda item: -item[1]))
 
 
-Look = Callable[[Array], tuple[Array, Array]]  # (phi (nc,), J (nc, nv)) at q, rows against their sizes
+Look = Callable[[Array], tuple[Array, Array]]  # q -> (phi (nc,), J (nc, nv)), rows divided by their sizes
 Move = Callable[[Array, Array], Array]  # q after a displacement (nv,)
 
 
 def closed_by_newton(look: Look, move: Move, q: Array) -> tuple[Array, float]:
-    """(q, its largest opening relative to the sizes of rows) after steps of least norm, each at most LONGEST."""
+    """(q, its largest opening relative to the sizes of rows) after Newton steps of least norm, each at most LONGEST."""
     apart = np.inf
     for _ in range(MOST_STEPS):
         phi, J = look(q)
@@ -62,7 +65,7 @@ def closed_by_newton(look: Look, move: Move, q: Array) -> tuple[Array, float]:
 
 
 def float_look(tree: Tree, free: npt.NDArray[np.bool_] | None = None) -> Look:
-    """The constraints of a tree, by plain floats; `free` (nv,) are the velocities that may close them."""
+    """The function that evaluates the constraints of a tree on floats; `free` (nv,): velocities that may change."""
 
     def look(at: Array) -> tuple[Array, Array]:
         values = at.tolist()
@@ -75,8 +78,9 @@ def float_look(tree: Tree, free: npt.NDArray[np.bool_] | None = None) -> Look:
 
 
 def assembled(robot: Robot, q: Sequence[float], kept: Collection[str]) -> Array | None:
-    """The configuration (nq,) near q that closes all loops, with the joints `kept` unchanged; None where there
-    is none.
+    """The configuration (nq,) near q in which all loops are closed and the joints `kept` are unchanged.
+
+    None where no such configuration was found.
     """
     free = np.ones(robot.nv, dtype=bool)
     for joint in kept:
@@ -88,10 +92,10 @@ def assembled(robot: Robot, q: Sequence[float], kept: Collection[str]) -> Array 
 
 
 def closed_nearby(look: Look, move: Move, q: Array, free: npt.NDArray[np.bool_]) -> tuple[Array, float]:
-    """As `closed_by_newton`; where joints are in line, so that no step closes anything, it also starts from a little
-    aside.
+    """The result of `closed_by_newton` with the smallest opening, from q and from two points next to it.
 
-    `free` (nv,) are the velocities that may close the loops. Returns the result with the smallest opening.
+    The other two help where joints are in line at q, so that no small step closes the loops. `free` (nv,) are the
+    velocities that may change.
     """
     best: tuple[Array, float] = q, np.inf
     for aside in (0.0, ASIDE, -ASIDE):

@@ -1,21 +1,22 @@
 """Joint reactions: the wrench that the parent exerts on the child through every joint.
 
-The Newton-Euler recursion finds it between the tips and the root; here it is kept for all joints, fixed ones included,
-on a tree in which no bodies are merged (`resolve(robot, merged=False)`). Each body's wrenches balance:
+The Newton-Euler recursion computes it on its pass from the tips to the root; here it is returned for all joints,
+including fixed joints, on a tree in which no bodies are merged (`resolve(robot, merged=False)`). The wrenches on each
+body balance:
 
-    wrench through its own joint - sum of those through the joints of its children = m (a - g) and its moment
+    wrench through its own joint - sum of the wrenches through its children's joints = m (a - g) and its moment
 
-Along the joint's axes it is the result of inverse dynamics, minus the rotor inertia times the acceleration, which is
+Along the joint's axes it is the result of inverse dynamics, minus armature times acceleration, because an armature is
 not part of a body.
 
-The wrench through a joint that closes a loop follows from its multipliers. Its rows are functions of the pose T of the
-child's side seen from the parent's side; with T moved by the twist xi, in the child's side,
+The wrench through a joint that closes a loop follows from its multipliers. The joint's rows are functions of the pose T
+of its child frame seen from its parent frame. Where T moves by the twist xi, given in the child frame,
 
     lambda . d phi = F . xi        so        F = (d phi / d xi)^T lambda
 
-is the wrench on the child about that side's origin, whatever the conditions are. The opposite acts on the parent, and
-the recursion takes both as loads on links. A coupling acts along the axes of two joints, as motors there would: it puts
-no load on a link, and its effect is in the wrenches through these joints already.
+is the wrench on the child about the origin of the child frame, whatever the conditions are. The opposite acts on the
+parent, and the recursion takes both as loads on links. A coupling acts along the axes of two joints, as motors there
+would: it puts no load on a link, and its effect is in the wrenches through these joints already.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from kinemorph.algebra.groups import IDENTITY, Pose, compose, move_wrench
 from kinemorph.algebra.scalar import S
 from kinemorph.algebra.vectors import dot, hat, matmul, matvec, sub
 from kinemorph.mechanics.constraints import closures
-from kinemorph.mechanics.constraints.constrained import Rows, held_rows, shared_out
+from kinemorph.mechanics.constraints.constrained import ConstraintRows, shared_out, with_locked_rows
 from kinemorph.mechanics.recursions.composite_bodies import mass_matrix
 from kinemorph.mechanics.recursions.newton_euler import (
     Wrench,
@@ -45,7 +46,7 @@ from kinemorph.mechanics.trees.tree import WORLD, Attachment, Closure, Link, Tre
 from kinemorph.model.robot import Robot
 
 Loads = Mapping[int, Wrench]
-AT_REST = (0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0)  # coordinates of a free joint
+AT_REST = (0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0)  # coordinates of a free joint whose two frames coincide
 UNITS = tuple(tuple(float(i == k) for i in range(3)) for k in range(3))
 
 
@@ -59,11 +60,12 @@ def joint_wrenches(
     multipliers: Sequence[S] = (),
     subtrees: Loads | None = None,
 ) -> list[list[S]]:
-    """[force; moment] on the child, shape (joints + loops, 6) [N, N m], at accelerations `a`.
+    """The wrench [force; moment] through each joint on its child, shape (joints + loops, 6) [N, N m], at accelerations
+    a.
 
-    In the order of `robot.joints`, then of `robot.loops`; each in the axes of the joint frame on the child, about its
-    origin. The tree is an unmerged one; `wrenches` act on its links from outside, `multipliers` are those of its
-    constraints (see `reaction_multipliers`), `subtrees` the loads on a link and all it carries, see `loosened`.
+    They are in the order of `robot.joints`, then of `robot.loops`, each in the axes of the joint frame on the child,
+    about its origin. No bodies are merged in `tree`; `wrenches` are external wrenches on its links, `multipliers` those
+    of its constraints (see `reaction_multipliers`), `subtrees` the loads on a link and all it carries, see `loosened`.
     """
     moves = tree.moves(q)
     closing = closure_wrenches(tree, moves, multipliers)
@@ -79,24 +81,25 @@ def reaction_multipliers(
     v: Sequence[S],
     a: Sequence[S],
     tau: Sequence[S],
-    rows: Rows,
+    rows: ConstraintRows,
     wrenches: Loads | None = None,
     locked: Collection[int] = (),
 ) -> list[S]:
-    """lambda, shape (nc,) [N or N m], with J^T lambda = M a + h - tau: the forces of constraints in a motion.
+    """The multipliers lambda, shape (nc,) [N or N m], with J^T lambda = M a + h - tau: the constraint forces in a
+    motion.
 
-    `rows` are all constraints; their values `wanted` are not used. Where rows repeat each other lambda has the least
-    norm, as in `constrained.shared_out`; where no lambda satisfies the equation it is the nearest one, with errors
-    measured as accelerations. `locked` velocities are kept by whatever force that needs.
+    `rows` are all constraints; their values `wanted` are not used. Where rows repeat each other, lambda has the least
+    norm, as in `constrained.shared_out`; where no lambda satisfies the equation, it is the nearest one, with errors
+    measured as accelerations. `locked` are velocity indices kept constant by additional forces, which are not returned.
     """
     still = rows._replace(wanted=[0.0] * len(rows.J))  # accelerations beyond `a`, along the constraints
     unmet = sub(tau, inverse_dynamics(tree, q, v, a, wrenches))
-    return shared_out(mass_matrix(tree, q), unmet, held_rows(still, locked, tree.nv)).multipliers[: len(rows.J)]
+    return shared_out(mass_matrix(tree, q), unmet, with_locked_rows(still, locked, tree.nv)).multipliers[: len(rows.J)]
 
 
 def multiplier_wrenches(robot: Robot, tree: Tree, q: Sequence[S]) -> list[list[list[S]]]:
-    """The wrench through each joint for a unit of each multiplier, shape (joints + loops, 6, nc), as
-    `joint_wrenches`.
+    """The wrench through each joint for a unit of each multiplier, shape (joints + loops, 6, nc); joints and axes are
+    those of `joint_wrenches`.
     """
     moves = tree.moves(q)
     nc = len(closures.constraint_error(tree, q))
@@ -110,7 +113,9 @@ def multiplier_wrenches(robot: Robot, tree: Tree, q: Sequence[S]) -> list[list[l
 
 
 def _in_joint_frames(robot: Robot, tree: Tree, loads: Sequence[Wrench], closing: Sequence[Wrench]) -> list[list[S]]:
-    """Wrenches on links and on closures' sides in the axes of the joint frames on the children, (joints + loops, 6)."""
+    """The wrenches on links (`loads`) and by closures (`closing`) in the axes of the joint frames on the children,
+    shape (joints + loops, 6).
+    """
     through = [(joint_turn(joint), loads[tree.attachments[joint.child].link]) for joint in robot.joints]
     through += [(z_frame(loop.axis), wrench) for loop, wrench in zip(robot.loops, closing, strict=True)]
     return [[*matvec(R, force), *matvec(R, moment)] for R, (force, moment) in through]
@@ -119,9 +124,9 @@ def _in_joint_frames(robot: Robot, tree: Tree, loads: Sequence[Wrench], closing:
 def loosened(tree: Tree, names: Sequence[str]) -> tuple[Tree, list[int], list[float]]:
     """The tree without its constraints, with a free joint between every named body and the joint that carries it.
 
-    Returns also the links of these bodies in the new tree, and the coordinates to append to q so that all free joints
-    are at rest. A constraint that is linear in velocities has columns for the free joints too: the wrench on a body and
-    all that it carries, in the axes of its link about its origin.
+    It returns also the indices of these bodies' links in `tree`, and the coordinates to append to q at which the free
+    joints add no motion. A constraint that is linear in velocities has columns for the free joints too: they give the
+    wrench on a body and all that it carries, in the axes of its link and about its origin.
     """
     loose = list(dict.fromkeys(tree.attachments[name].link for name in names))
     places: dict[int, int] = {WORLD: WORLD}  # index of a link -> its index in the new tree
@@ -145,7 +150,7 @@ def loosened(tree: Tree, names: Sequence[str]) -> tuple[Tree, list[int], list[fl
 
 
 def closure_wrenches(tree: Tree, moves: Sequence[Move], multipliers: Sequence[S]) -> list[Wrench]:
-    """The wrench of each closure on its child's side, in that side's axes about its origin."""
+    """The wrench of each closure on its child, in the axes and about the origin of the closure's child frame."""
     found: list[Wrench] = []
     first = 0
     for closure in tree.closures:
@@ -158,7 +163,9 @@ def closure_wrenches(tree: Tree, moves: Sequence[Move], multipliers: Sequence[S]
 
 
 def closure_slopes(closure: Closure, T: Pose) -> list[list[S]]:
-    """d phi / d xi, shape (6, rows): how the rows of a closure change along the twists [linear; angular] of T."""
+    """d phi / d xi, shape (6, rows): the change of a closure's rows per unit of each component of the twist xi of its
+    child frame; T is the pose of the child frame in the parent frame.
+    """
     still = ((0.0,) * 3,) * 3
     along = [Pose(still, matvec(T.R, unit)) for unit in UNITS]
     along += [Pose(matmul(T.R, hat(unit)), (0.0, 0.0, 0.0)) for unit in UNITS]
@@ -166,7 +173,7 @@ def closure_slopes(closure: Closure, T: Pose) -> list[list[S]]:
 
 
 def _gathered(tree: Tree, moves: Sequence[Move], closing: Sequence[Wrench], outside: Loads | None) -> Loads:
-    """Loads on links: those from outside, and the wrenches of closures on both their sides."""
+    """The loads on links: external wrenches (`outside`), and wrenches of closures (`closing`) on child and parent."""
     loads = dict(outside or {})
     for closure, (force, moment) in zip(tree.closures, closing, strict=True):
         on_child = (*force, *moment)

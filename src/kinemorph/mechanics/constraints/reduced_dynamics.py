@@ -1,17 +1,17 @@
 """Closed chains in independent coordinates, and the fast dynamics that close them.
 
 Kamidi, Williams & Ben-Tzvi, equations 3 to 8, corrected as in docs/errata.md (E003-2 to E003-9). The velocities v of
-the tree cut open are split into independent ones v_q and dependent ones v_z (the paper's qd and zd); with rows phi of
-the constraints, as many as there are dependent velocities,
+the tree, with its loops cut, are split into n independent velocities v_q and nz dependent velocities v_z (the paper's
+qd and zd); phi are nz constraint rows, one for each dependent velocity:
 
     d phi/dt = J_q v_q + J_z v_z                              Gamma = [J; S_q]                            (5)
     v = rho v_q,   rho = Gamma^-1 [0; 1],                     rho_dot = -Gamma^-1 Gamma_dot rho           (6)
     H = rho^T H' rho,   C = rho^T (H' rho_dot + C' rho),      g = rho^T g'                                (7)
     H a_q = -C v_q - g + rho^T B tau,                         v_z = -J_z^-1 (phi/epsilon + J_q v_q)       (8), (4)
 
-The last is the singular perturbation: phi falls as exp(-t/epsilon) from wherever it starts. Where phi = 0, v_z follows
-from rho, whatever epsilon is. H', C', g' are those of the tree. All of it holds where J_z is regular; at a dead point
-of the mechanism another choice of v_q is needed.
+The last equation is the singular perturbation: phi decays as exp(-t/epsilon) from any initial value. Where phi = 0, v_z
+follows from rho, whatever epsilon is. H', C', g' are those of the tree; S_q selects v_q from v. The equations hold
+where J_z is regular; at a dead point of the mechanism another choice of v_q is needed.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ from kinemorph.mechanics.recursions.newton_euler import gravity_forces
 from kinemorph.mechanics.trees.tree import Tree
 
 Rows = list[list[S]]
-WRITTEN = 6  # independent velocities up to which H is eliminated entry by entry
+WRITTEN = 6  # the largest number of independent velocities for which elimination of H is unrolled
 
 
 class Partition(NamedTuple):
-    """The independent and the dependent velocities, by index in v, and the rows of phi that determine the dependent
-    ones.
+    """The indices in v of the independent and of the dependent velocities, and the constraint rows that determine the
+    dependent velocities.
     """
 
     independent: tuple[int, ...]
@@ -45,13 +45,13 @@ class Partition(NamedTuple):
 
 
 def closure_error(tree: Tree, q: Sequence[S], parts: Partition) -> list[S]:
-    """phi(q), shape (nz,) [m or rad], for the rows of the partition."""
+    """The constraint error phi(q), shape (nz,) [m or rad], for the rows of the partition."""
     phi = closures.constraint_error(tree, q)
     return [phi[i] for i in parts.rows]
 
 
 def split_jacobian(tree: Tree, q: Sequence[S], parts: Partition) -> tuple[Rows, Rows]:
-    """(J_q, J_z), shapes (nz, n) and (nz, nz)."""
+    """(J_q, J_z), shapes (nz, n) and (nz, nz): the constraint Jacobian for independent and for dependent velocities."""
     J = closures.constraint_jacobian(tree, q)
     return (
         [[J[i][k] for k in parts.independent] for i in parts.rows],
@@ -60,13 +60,13 @@ def split_jacobian(tree: Tree, q: Sequence[S], parts: Partition) -> tuple[Rows, 
 
 
 def stacked_jacobian(tree: Tree, q: Sequence[S], parts: Partition) -> Rows:
-    """Gamma = [J; S_q], shape (nv, nv)."""
+    """Gamma = [J; S_q], shape (nv, nv): the constraint Jacobian above the matrix S_q with v_q = S_q v."""
     J = closures.constraint_jacobian(tree, q)
     return [J[i] for i in parts.rows] + [[float(j == k) for j in range(tree.nv)] for k in parts.independent]
 
 
 def velocity_map(tree: Tree, q: Sequence[S], parts: Partition) -> Rows:
-    """rho(q), shape (nv, n): v = rho v_q keeps the loops closed."""
+    """rho(q), shape (nv, n): at the velocity v = rho v_q the loops stay closed."""
     J_q, J_z = split_jacobian(tree, q, parts)
     units = [[float(i == k) for k in range(len(parts.independent))] for i in range(len(parts.independent))]
     return _spread(parts, units, _solved(J_z, J_q))
@@ -81,7 +81,7 @@ def _map_and_rate(tree: Tree, q: Sequence[S], v_q: Sequence[S], parts: Partition
     rho = velocity_map(tree, q, parts)
     rates = configuration_rate(tree, q, matvec(rho, v_q))
     moving = [Dual(x, dx, level=closures.FIRST) for x, dx in zip(q, rates, strict=True)]
-    columns = []  # of (dJ/dt) rho, with rho constant
+    columns = []  # the columns of (dJ/dt) rho, with rho constant
     for along in zip(*rho, strict=True):
         turned = closures.constraint_rate(tree, moving, along, closures.SECOND)
         columns.append([tangent_of(turned[i], closures.FIRST) for i in parts.rows])
@@ -91,12 +91,12 @@ def _map_and_rate(tree: Tree, q: Sequence[S], v_q: Sequence[S], parts: Partition
 
 
 def _solved(J_z: Rows, right: Any) -> Rows:
-    """-J_z^-1 right."""
+    """The solution -J_z^-1 right."""
     return [[-x for x in row] for row in solve_regular(J_z, right)]
 
 
 def _spread(parts: Partition, independent: Rows, dependent: Rows) -> Rows:
-    """Rows of independent and dependent velocities, put in the order of v."""
+    """The rows of independent and of dependent velocities, arranged in the order of v."""
     rows = dict(zip(parts.independent, independent, strict=True)) | dict(zip(parts.dependent, dependent, strict=True))
     return [rows[k] for k in sorted(rows)]
 
@@ -105,7 +105,7 @@ def _spread(parts: Partition, independent: Rows, dependent: Rows) -> Rows:
 
 
 def reduced_mass_matrix(tree: Tree, q: Sequence[S], parts: Partition, way: Formulation) -> Rows:
-    """H = rho^T H' rho, shape (n, n)."""
+    """The mass matrix of the independent velocities, H = rho^T H' rho, shape (n, n), by the formulation `way`."""
     return _squeezed(velocity_map(tree, q, parts), way.mass_matrix(tree, q))
 
 
@@ -114,7 +114,10 @@ def _squeezed(rho: Rows, M: Any) -> Rows:
 
 
 def reduced_coriolis_matrix(tree: Tree, q: Sequence[S], v_q: Sequence[S], parts: Partition, way: Formulation) -> Rows:
-    """C = rho^T (H' rho_dot + C' rho), shape (n, n); Hdot - 2 C is skew."""
+    """The Coriolis matrix of the independent velocities, C = rho^T (H' rho_dot + C' rho), shape (n, n).
+
+    Hdot - 2 C is skew. `way` is the formulation that gives H'.
+    """
     rho, rate = _map_and_rate(tree, q, v_q, parts)
     C = coriolis_matrix(tree, q, matvec(rho, v_q))
     inner = mat_add(matmul(way.mass_matrix(tree, q), rate), matmul(C, rho))
@@ -122,12 +125,15 @@ def reduced_coriolis_matrix(tree: Tree, q: Sequence[S], v_q: Sequence[S], parts:
 
 
 def reduced_gravity_forces(tree: Tree, q: Sequence[S], parts: Partition) -> list[S]:
-    """g = rho^T g', shape (n,)."""
+    """The gravity forces along the independent velocities, g = rho^T g', shape (n,)."""
     return list(matvec(transpose(velocity_map(tree, q, parts)), gravity_forces(tree, q)))
 
 
 def fast_dynamics(tree: Tree, q: Sequence[S], v_q: Sequence[S], parts: Partition, epsilon: float) -> list[S]:
-    """v_z = -J_z^-1 (phi / epsilon + J_q v_q), shape (nz,); epsilon [s]."""
+    """The dependent velocities v_z = -J_z^-1 (phi / epsilon + J_q v_q), shape (nz,), which close the loops.
+
+    `epsilon` [s] is the time constant with which phi decays.
+    """
     J_q, J_z = split_jacobian(tree, q, parts)
     phi = closure_error(tree, q, parts)
     missing = [[open_by / epsilon + dot(row, v_q)] for open_by, row in zip(phi, J_q, strict=True)]
@@ -137,9 +143,11 @@ def fast_dynamics(tree: Tree, q: Sequence[S], v_q: Sequence[S], parts: Partition
 def reduced_dynamics(
     tree: Tree, q: Sequence[S], v_q: Sequence[S], tau: Sequence[S], parts: Partition, way: Formulation, *loads: Any
 ) -> list[S]:
-    """a_q, shape (n,), with  H a_q = rho^T (tau - h' - H' a_0),  tau (nv,) and  a_0 = rho_dot v_q  of the loops alone.
+    """The independent accelerations a_q, shape (n,), under generalized forces tau (nv,).
 
-    This equals the result with C and g, without forming their matrices.
+    H a_q = rho^T (tau - h' - H' a_0)  with  a_0 = rho_dot v_q, the accelerations that the loops impose alone. The
+    result is the same as with C and g, but their matrices are not formed. `way` is the formulation that gives H' and
+    h', and `loads` are further arguments of its `bias_forces`.
     """
     rho = velocity_map(tree, q, parts)
     v = matvec(rho, v_q)

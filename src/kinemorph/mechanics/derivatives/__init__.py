@@ -2,7 +2,7 @@
 
 inverse_derivatives   derivatives of inverse dynamics, from pairs of axes
 forward_derivatives   derivatives of forward dynamics
-axis_responses        how motion along every joint axis changes the loads
-axis_arrays           these changes as arrays over all axes
+axis_responses        how motion along each joint axis changes the loads
+axis_arrays           these changes as arrays with one column per axis
 branch_factor         the mass matrix factored along the branches, without fill-in
 """

@@ -1,8 +1,8 @@
 """Directions and responses of all axes as arrays: the factors of the pair products, in the root link's frame.
 
-For robots with many pairs of axes the products themselves are better left to loops; this is the part that is linear in
-the number of links. Arrays have one row per component and one column per velocity, so that a loop along velocities goes
-along memory. Pairs of axes of one link follow another rule: their entries are given directly.
+For robots with many pairs of axes, loops compute the products; this file has the part that is linear in the number of
+links. Arrays have one row per component and one column per velocity, so that a loop over velocities reads contiguous
+memory. Pairs of axes of one link follow another formula: their entries are given directly.
 """
 
 from __future__ import annotations
@@ -25,7 +25,10 @@ Arrays = dict[str, list[list[S]]]
 
 
 def axis_parents(tree: Tree) -> tuple[int, ...]:
-    """For every velocity the one whose axis carries its axis, or -1; the axes of one link carry each other in order."""
+    """For every velocity the index of the velocity whose axis carries its axis, or -1 for the world.
+
+    The axes of one link carry each other in order.
+    """
     return tuple(way[-1] if way else -1 for way in ways_to_root(tree))
 
 
@@ -35,7 +38,10 @@ def inside_places(tree: Tree) -> list[tuple[int, int]]:
 
 
 def momentum_arrays(tree: Tree, q: Sequence[S]) -> Arrays:
-    """S and t = I S of every axis, (6, nv) each, and the entries of M inside links: M[j][i] = S_j . t_i elsewhere."""
+    """The screw axes S and their momenta t = I S, shape (6, nv) each, and the entries of M for two axes of one link.
+
+    The other entries are M[j][i] = S_j . t_i.
+    """
     moves = tree.moves(q)
     composites, poses = composite_moments(tree, moves), root_poses(tree, moves)
     screws: list[Sequence[S]] = [()] * tree.nv
@@ -53,9 +59,10 @@ def momentum_arrays(tree: Tree, q: Sequence[S]) -> Arrays:
 def derivative_arrays(
     tree: Tree, q: Sequence[S], v: Sequence[S], a: Sequence[S], wrenches: Mapping[int, Wrench] | None = None
 ) -> Arrays:
-    """S, psi2, mixed, t, u, w (6, nv), psi1 and P (3, nv; angular part, moment) and the entries inside links.
+    """The arrays S, psi2, mixed, t, u, w, shape (6, nv), psi1 (its angular part) and P (a moment), shape (3, nv).
 
-    For the products see `inverse_derivatives`; `inside_q`, `inside_v`, `inside_a` are entries of the three matrices.
+    Their products are the derivatives: see `inverse_derivatives`. `inside_q`, `inside_v` and `inside_a` are the entries
+    of the three matrices for two axes of one link, in the order of `inside_places`.
     """
     moves = tree.moves(q)
     flows = outward(tree, moves, v, a)
@@ -82,15 +89,15 @@ def derivative_arrays(
 def forward_derivative_arrays(
     tree: Tree, q: Sequence[S], v: Sequence[S], tau: Sequence[S], wrenches: Mapping[int, Wrench] | None = None
 ) -> Arrays:
-    """`derivative_arrays` at the acceleration that `tau` gives."""
+    """`derivative_arrays` at the acceleration that the generalized forces `tau`, shape (nv,), cause."""
     return derivative_arrays(tree, q, v, forward_dynamics(tree, q, v, tau, wrenches), wrenches)
 
 
 def _with_armature(link: Link, block: list[list[S]]) -> list[S]:
-    """The block of M inside a link, row by row."""
+    """The entries, row by row, of the block of M for the axes of one link, with the armature on its diagonal."""
     return [entry + link.armature[j] if i == j else entry for j, row in enumerate(block) for i, entry in enumerate(row)]
 
 
 def _rows(columns: Iterable[Sequence[S]]) -> list[list[S]]:
-    """One row per component."""
+    """The transpose: from one list per axis to one list per component."""
     return [list(row) for row in zip(*columns, strict=True)]

@@ -1,4 +1,4 @@
-"""How motion along every axis changes the loads on the robot: the part of the derivatives whose cost is linear in the
+"""How motion along each axis changes the loads on the robot: the part of the derivatives whose cost is linear in the
 number of links.
 
 Singh, Russo & Wensing (2022), "Efficient analytical derivatives of rigid-body dynamics using spatial vector algebra",
@@ -7,25 +7,28 @@ the link itself, all at the link's origin:
 
     psi1 = V x S        psi2 = A x S + V x psi1        mixed = psi1 + V' x S                  (a `Direction`)
 
-Moving along S turns everything that the link carries, while the parent keeps its motion; with f, I and B of the link
-and all it carries as one body, the load on the link changes by
+Moving along S turns everything that the link carries, while the parent keeps its motion. Let f, I and B be the force,
+the inertia and the velocity coupling of the link and all it carries as one body. Then the load on the link changes by
 
-    u = I psi2 + 2 B psi1 + S x* f   (by q)        w = I mixed + 2 B S   (by v)        t = I S   (by a)
+    u = I psi2 + 2 B psi1 + S x* f   per unit of q
+    w = I mixed + 2 B S              per unit of v
+    t = I S                          per unit of a
 
-and P = 2 B^T S gives how the link's own forces change with axes nearer to the root (a `Response`). Three changes save
-arithmetic. Velocities are measured from the link's own origin as it moves along uniformly: only P, psi1, psi2 and mixed
-depend on that choice, so linear velocities are never needed; P changes by 2 c x (force of t) where the origin changes
-by the velocity c. Over mass points m at r with velocity r', the coupling B is
+and P = 2 B^T S tells how the link's own forces change with axes nearer to the root (a `Response`). Three changes save
+arithmetic. Velocities are measured from the link's own origin as if it moved uniformly: only P, psi1, psi2 and mixed
+depend on that choice, so linear velocities are never needed; P changes by 2 c x (force of t) where the velocity of the
+origin changes by c. Over mass points m at r with velocity r', the coupling B is
 
     B = [[0, -p^], [0, tr(G) 1 - G]],    p = sum m r',    G = sum m r' r^T
 
-so that B x needs the angular part of x only, and P is a moment alone. And where r' = w x r + (motion against the link),
-the first part goes together with I: u and w are the loads of one rigid body whose acceleration a + U r varies by
+so that B x needs the angular part of x only, and P is a moment alone. And where r' = w x r + (motion relative to the
+link), the first part is combined with I: u and w are the loads of one rigid body whose acceleration a + U r varies by
 
     da + dU r,      dU = [dal x] + [dw x][w x] + [w x][dw x]
 
-(by q: da the linear part of psi2, dw the angular of psi1; by v: da the linear part of mixed, dw = z, dal the angular of
-psi1), plus 2 B of the motion against the link alone, which needs no velocities but those of the joints beyond.
+plus 2 B of the motion relative to the link alone, which needs only the velocities of the joints that the link carries.
+For u, da is the linear part of psi2 and dw the angular part of psi1; for w, da is the linear part of mixed, dw = z, and
+dal is the angular part of psi1.
 """
 
 from __future__ import annotations
@@ -68,7 +71,10 @@ from kinemorph.mechanics.trees.tree import WORLD, Moments, Tree
 
 
 class Direction(NamedTuple):
-    """How motion along an axis moves everything that it carries: twists [linear; angular], shape (6,)."""
+    """How motion along an axis moves everything that it carries: twists [linear; angular], shape (6,).
+
+    The formulas are in the docstring of this file.
+    """
 
     S: Vec
     psi1: Vec
@@ -78,12 +84,12 @@ class Direction(NamedTuple):
 
 
 class Response(NamedTuple):
-    """How motion along an axis changes the load on its link: wrenches [force; moment], shape (6,), but for P."""
+    """How motion along an axis changes the load on its link: wrenches [force; moment], shape (6,), except for P."""
 
-    t: Vec  # by the acceleration
+    t: Vec  # per unit of acceleration
     P: Vec  # a moment, shape (3,): how forces along the link's own axes change with axes nearer to the root
-    u: Vec  # by q
-    w: Vec  # by the velocity
+    u: Vec  # per unit of q
+    w: Vec  # per unit of velocity
     u_inside: Vec  # u without S x* f, for the axes of the same link
 
 
@@ -91,9 +97,9 @@ _NO_DIRECTION, _NO_RESPONSE = Direction((), (), (), (), ()), Response((), (), ()
 
 
 class Jump(NamedTuple):
-    """Velocity of a link's origin against its parent's."""
+    """The velocity [m/s] of a link's origin relative to its parent's origin: the sum of a part in the axes of each."""
 
-    slide: Vec3  # of the slide and of the joint, in the link's axes
+    slide: Vec3  # the part of the slide and of the joint, in the link's axes
     before: Vec3  # the part before the slide, in the parent's axes
 
 
@@ -103,11 +109,11 @@ def axis_directions(tree: Tree, moves: Sequence[Move], flows: Sequence[Flow], v:
     directions = [_NO_DIRECTION] * tree.nv
     for link, move, flow in zip(tree.links, moves, flows, strict=True):
         w, al, (ax, ay, az) = parent_motion(move, ground if link.parent == WORLD else flows[link.parent])
-        # of the parent; where both turn about one axis, U z is the same for parent and link
+        # U of the parent; where both turn about one axis, U z is the same for parent and link
         U = flow.U if ELEMENTARY[link.kind].axial else spin_matrix(w, al)[0]
         acceleration = (ax + U[2] * move.slide, ay + U[5] * move.slide, az + U[8] * move.slide)
         sliding, turning = joint_twist(link, v)
-        drift = neg(sliding)  # of the parent, seen from the origin that slides away from it
+        drift = neg(sliding)  # velocity of the parent, relative to the origin that slides away from it
         for k, axis in enumerate(link.axes):
             twist = dense(axis)
             s, z = twist[:3], twist[3:]
@@ -150,7 +156,7 @@ def axis_responses(
 
 
 def origin_jumps(tree: Tree, moves: Sequence[Move], flows: Sequence[Flow], v: Sequence[S]) -> list[Jump]:
-    """How fast the origin of every link moves against that of its parent."""
+    """The velocity of the origin of every link relative to the origin of its parent."""
     jumps: list[Jump] = []
     for link, move in zip(tree.links, moves, strict=True):
         if link.parent == WORLD:
@@ -166,7 +172,7 @@ def origin_jumps(tree: Tree, moves: Sequence[Move], flows: Sequence[Flow], v: Se
 def inner_flux(
     tree: Tree, moves: Sequence[Move], v: Sequence[S], composites: Sequence[Moments]
 ) -> list[tuple[Vec3, Mat3]]:
-    """2 p and 2 G of every link and all it carries, with r and r' as seen from the link."""
+    """(2 p, 2 G) of every link with all it carries: p = sum m r', G = sum m r' r^T, r and r' as seen from the link."""
     ps = [ZERO3] * len(tree.links)
     Gs: list[Mat3] = [zeros(9)] * len(tree.links)
     for index in range(len(tree.links) - 1, -1, -1):
@@ -185,23 +191,23 @@ def inner_flux(
 
 
 def _shifted(G: Mat3, p: Vec3, r: Vec3) -> Mat3:
-    """G after every point has moved by r."""
+    """G = sum m r' r^T (by rows) after every mass point has moved by r; p = sum m r'."""
     return tuple(plus(G[3 * i + j], times(p[i], r[j])) for i in range(3) for j in range(3))
 
 
 def _coupling(G: Mat3) -> Mat:
-    """tr(G) 1 - G."""
+    """The matrix tr(G) 1 - G, shape (3, 3)."""
     xx, xy, xz, yx, yy, yz, zx, zy, zz = G
     return (plus(yy, zz), *neg((xy, xz))), (*neg((yx,)), plus(xx, zz), *neg((yz,))), (*neg((zx, zy)), plus(xx, yy))
 
 
 def _coupled(p: Vec3, K: Mat, w: Vec3) -> Vec:
-    """2 B x of a twist with angular part w, from 2 p and 2 (tr(G) 1 - G)."""
+    """The wrench 2 B x of a twist x with angular part w. `p` is 2 p and K is 2 (tr(G) 1 - G)."""
     return (*cross(w, p), *matvec(K, w))
 
 
 def _varied(w: Vec3, dw: Vec3, dal: Vec3) -> Mat3:
-    """dU of the opening formula, by rows."""
+    """dU = [dal x] + [dw x][w x] + [w x][dw x], shape (3, 3), by rows."""
     (x, y, z), (a, b, c), (k, m, n) = w, dw, dal
     xx, yy, zz = times(a, x), times(b, y), times(c, z)
     xy, xz, yz = dot((a, b), (y, x)), dot((a, c), (z, x)), dot((b, c), (z, y))
@@ -219,7 +225,7 @@ def _varied(w: Vec3, dw: Vec3, dal: Vec3) -> Mat3:
 
 
 def _load(moments: Moments, a: Vec3, U: Mat3) -> Vec:
-    """The wrench of a rigid body whose point r has the acceleration a + U r."""
+    """The wrench [force; moment] on a rigid body whose points at r have the acceleration a + U r."""
     m, h, (xx, xy, xz, yy, yz, zz) = moments
     Uxx, Uxy, Uxz, Uyx, Uyy, Uyz, Uzx, Uzy, Uzz = U
     moment = (

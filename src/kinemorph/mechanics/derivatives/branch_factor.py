@@ -26,15 +26,15 @@ from kinemorph.mechanics.trees.tree import WORLD, Tree
 
 
 class BranchFactor(NamedTuple):
-    """N = L^-1 by rows over `ways`, its unit diagonal left out, and the inverse of D."""
+    """The factors of M^-1 = N D^-1 N^T, N = L^-1 without its unit diagonal."""
 
-    ways: list[list[int]]  # the axes between each axis and the root, root first
-    N: list[dict[int, S]]
+    ways: list[list[int]]  # the path of each axis: the axes between it and the root, root first
+    N: list[dict[int, S]]  # for each row the entries by column; the columns are the row's path
     pivots: list[S]  # 1 / D
 
 
 def branch_factor(tree: Tree, M: Sequence[Sequence[S]]) -> BranchFactor:
-    """The factor of a mass matrix of the tree."""
+    """The factors of the tree's mass matrix M, shape (nv, nv)."""
     ways = ways_to_root(tree)
     H = [{j: M[i][j] for j in (*way, i)} for i, way in enumerate(ways)]
     L: list[dict[int, S]] = [{} for _ in ways]
@@ -61,7 +61,7 @@ def branch_factor(tree: Tree, M: Sequence[Sequence[S]]) -> BranchFactor:
 
 
 def ways_to_root(tree: Tree) -> list[list[int]]:
-    """The axes that carry each axis, root first."""
+    """For each axis (index in v) its path: the axes that carry it, root first."""
     ways: list[list[int]] = [[] for _ in range(tree.nv)]
     for link in tree.links:
         way: list[int] = []
@@ -76,7 +76,7 @@ def ways_to_root(tree: Tree) -> list[list[int]]:
 
 
 def inverse_of(factor: BranchFactor) -> list[list[S]]:
-    """M^-1, shape (n, n)."""
+    """The inverse M^-1 of the factored mass matrix, shape (nv, nv)."""
     ways, N, pivots = factor
     n = len(ways)
     whole = [{**row, i: 1.0} for i, row in enumerate(N)]
@@ -90,7 +90,7 @@ def inverse_of(factor: BranchFactor) -> list[list[S]]:
 
 
 def solved(factor: BranchFactor, b: Sequence[S]) -> list[S]:
-    """M^-1 b of one column, shape (n,); structural zeros are skipped."""
+    """M^-1 b of one column b, shape (nv,), for a factored mass matrix M; structural zeros are skipped."""
     ways, N, pivots = factor
     gathered = list(b)
     for i, way in enumerate(ways):

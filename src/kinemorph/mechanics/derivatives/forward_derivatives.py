@@ -1,12 +1,12 @@
-"""Derivatives of forward dynamics by configuration, velocity and generalized force.
+"""Derivatives of forward dynamics with respect to configuration, velocity and generalized force.
 
 From  ID(q, v, FD(q, v, tau)) = tau,  Carpentier & Mansard (2018):
 
     d a / d q = -M^-1 d ID / d q      d a / d v = -M^-1 d ID / d v      d a / d tau = M^-1      at a = FD(q, v, tau)
 
-The mass matrix is factored along the branches of the tree; the acceleration comes from the same factor. The
-translations of a free base need no solution: a column M c with c among them, as weight and the rotation of its own
-velocity give, is -c in the result and is never multiplied out.
+The mass matrix is factored along the branches of the tree; the acceleration comes from the same factors. The
+translations of a free base need no solution: weight and the rotation of the base's own velocity give columns M c, where
+c is a translation of the base. Such a column is -c in the result, and the product M c is never computed.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from kinemorph.mechanics.recursions.composite_bodies import mass_matrix
 from kinemorph.mechanics.recursions.newton_euler import Wrench, bias_forces, outward
 from kinemorph.mechanics.trees.tree import WORLD, Tree
 
-Answered = dict[int, tuple[int, Vec3]]  # column -> where the base's translations begin, and c
+Answered = dict[int, tuple[int, Vec3]]  # column -> index in v where the base's translations begin, and c
 
 
 class Unsolved(NamedTuple):
-    """The derivatives before M is divided by: columns for which M X = -B has to be solved, and the part that the base
-    contributes directly.
+    """The derivatives before the solution: B by q and by v, for which M X = -B has to be solved; and the part -c of the
+    results that is known without a solution (`answered`), from the translations of free bases.
     """
 
     by_q: list[list[S]]
@@ -48,7 +48,7 @@ class ForwardDerivatives(NamedTuple):
 def forward_dynamics_derivatives(
     tree: Tree, q: Sequence[S], v: Sequence[S], tau: Sequence[S], wrenches: Mapping[int, Wrench] | None = None
 ) -> ForwardDerivatives:
-    """Derivatives of FD(q, v, tau). `wrenches` are fixed to the axes of their links."""
+    """The derivatives of forward dynamics FD(q, v, tau). `wrenches` by link are constant in the axes of their links."""
     factor = branch_factor(tree, mass_matrix(tree, q))
     bias = bias_forces(tree, q, v, wrenches)
     a = solved(factor, [minus(x, y) for x, y in zip(tau, bias, strict=True)])
@@ -70,12 +70,12 @@ def forward_system(
     a: Sequence[S],
     wrenches: Mapping[int, Wrench] | None = None,
 ) -> dict[str, list[list[S]]]:
-    """The linear system that loop programs solve for these derivatives, for robots with many entries; a = FD(q, v, tau)
-    comes from the first two.
+    """The linear system that loop programs solve for the derivatives of FD(q, v, tau), for robots with many entries.
 
-    `M`, shape (nv, nv), lower triangle; `force` = tau - h = M a, shape (1, nv); `by_q`, `by_v` and `by_tau`, shape (nv,
-    nv): M times the results, except for `answered`, shape (6 bases, 6): the direct part of the translations of
-    `answering_bases`, by q and then by v, to be subtracted from the results.
+    `M`, shape (nv, nv), lower triangle; `force` = tau - h = M a, shape (1, nv), which gives a = FD(q, v, tau); `by_q`,
+    `by_v` and `by_tau`, shape (nv, nv): M times the results. `answered`, shape (6 bases, 6), is the part of the results
+    that is known without a solution: the translations of `answering_bases`, by q and then by v. It has to be subtracted
+    from the results.
     """
     n = tree.nv
     mass, bias = mass_matrix(tree, q), bias_forces(tree, q, v, wrenches)
@@ -96,7 +96,7 @@ def forward_system(
 
 
 def answering_bases(tree: Tree) -> list[int]:
-    """The first velocity index of each free base whose translations need no solution."""
+    """The first velocity index of each free base whose translations need no solution: bases without armature there."""
     return [
         link.v
         for link in tree.links
@@ -117,7 +117,7 @@ def _unsolved(
 
 
 def _answered_by_base(tree: Tree, directions: Sequence[Direction]) -> tuple[list[Direction], Answered, Answered]:
-    """Directions without the direct part of the translations of a free base, and that part by q and by v."""
+    """The directions without the part known from the translations of free bases, and this part by q and by v."""
     rest = list(directions)
     by_q: Answered = {}
     by_v: Answered = {}

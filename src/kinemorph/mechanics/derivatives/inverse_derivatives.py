@@ -1,4 +1,4 @@
-"""Derivatives of inverse dynamics by configuration, velocity and acceleration, in closed form.
+"""Derivatives of inverse dynamics with respect to configuration, velocity and acceleration, in closed form.
 
 Singh, Russo & Wensing (2022). Direction k of the configuration is the motion at unit velocity v_k: the link turns and
 shifts along its own axis k. `axis_responses` has the directions and responses of every axis; here they are multiplied
@@ -7,9 +7,9 @@ in pairs. For an axis i and an axis j nearer to the root:
     d tau_j / d q_i = S_j . u_i        d tau_i / d q_j = t_i . psi2_j + P_i . psi1_j
     d tau_j / d v_i = S_j . w_i        d tau_i / d v_j = t_i . mixed_j + P_i . S_j          d tau / d a = M = S_j . t_i
 
-Among the axes of one link u is taken without S x* f: they all turn together. The factors of a product have to be in one
-frame: either t, P, u and w are carried from link to link towards the root, where S_j is a unit vector and costs
-nothing, or everything is expressed in the root link's frame once; see `root_frame` for which is cheaper.
+Between two axes of one link, u is taken without S x* f, because these axes turn together. The factors of a product have
+to be in one frame: either t, P, u and w are transformed from link to link towards the root, where S_j is a unit vector
+and costs nothing, or everything is expressed in the root link's frame once; `root_frame` tells which is cheaper.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Derivatives(NamedTuple):
 def inverse_dynamics_derivatives(
     tree: Tree, q: Sequence[S], v: Sequence[S], a: Sequence[S], wrenches: Mapping[int, Wrench] | None = None
 ) -> Derivatives:
-    """Derivatives of ID(q, v, a). `wrenches` are fixed to the axes of their links."""
+    """The derivatives of inverse dynamics ID(q, v, a). `wrenches` by link are constant in the axes of their links."""
     moves = tree.moves(q)
     flows = outward(tree, moves, v, a)
     jumps = origin_jumps(tree, moves, flows, v)
@@ -62,7 +62,7 @@ def pair_products(
     directions: Sequence[Direction],
     responses: Sequence[Response],
 ) -> Derivatives:
-    """The three matrices, from the directions and responses of every axis."""
+    """The derivatives of inverse dynamics, from the directions and responses of every axis."""
     n = tree.nv
     result = Derivatives(*([[0.0] * n for _ in range(n)] for _ in range(3)))
     for j, i, *entries in inside_products(tree, directions, responses):
@@ -97,7 +97,10 @@ def inside_products(
 
 
 def _pair(result: Derivatives, i: int, j: int, direction: Direction, response: Response) -> None:
-    """Both entries of each matrix for an axis i and an axis j nearer to the root, in one frame."""
+    """Writes the entries (i, j) and (j, i) of the three matrices, for an axis i and an axis j nearer to the root.
+
+    `direction` is that of j and `response` that of i, in one frame.
+    """
     S, psi1, psi2, mixed, _ = direction
     t, P, u, w, _ = response
     result.dq[j][i], result.dv[j][i] = dot(S, u), dot(S, w)
@@ -107,7 +110,7 @@ def _pair(result: Derivatives, i: int, j: int, direction: Direction, response: R
 
 
 def _carried(move: Move, jump: Jump, response: Response) -> Response:
-    """A response in a link's frame, seen from its parent's frame and origin."""
+    """A response, given in a link's frame, in the frame and about the origin of its parent."""
     P = move.out(add(response.P, cross(scale(2.0, jump.slide), response.t[:3])))
     moved = (moved_wrench(move, (F[:3], F[3:])) for F in (response.t, response.u, response.w))
     t, u, w = ((*force, *moment) for force, moment in moved)
@@ -141,7 +144,11 @@ def in_root_frame(
 
 
 def _placed_direction(pose: Pose, c: Vec3, direction: Direction, *, single: bool) -> Direction:
-    """A direction of a link whose origin moves at c, in the frame where the link has that pose."""
+    """A direction, given in a link's frame, in the root link's frame.
+
+    `pose` is that of the link in the root's frame; `c` [m/s] is the velocity of its origin. `single`: the link has one
+    axis.
+    """
     S, psi1, psi2, mixed, _ = direction
     around = cross(c, S[3:])
     psi1 = move_twist(pose, (*add(psi1[:3], around), *psi1[3:]))

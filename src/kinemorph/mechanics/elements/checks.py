@@ -1,4 +1,4 @@
-"""Checks of elements before they act: names that exist, numbers that make sense."""
+"""Checks of an element's data for a robot: names have to exist, numbers have to be in range."""
 
 from __future__ import annotations
 
@@ -9,11 +9,14 @@ from typing import Any
 from kinemorph.errors import Problem
 from kinemorph.model.parameter import evaluate
 from kinemorph.model.robot import Robot
-from kinemorph.words import did_you_mean, listed
+from kinemorph.words import counted, did_you_mean, listed
 
 
 def known_body(element: Any, what: str, name: str, robot: Robot, *, frames: bool = True) -> list[str]:
-    """Problems where a name is not a body, a frame or "world"; without `frames`, where it is not a body with a mass."""
+    """A problem where `name`, given in the field `what`, is not a body, a frame or "world" of the robot; else none.
+
+    Without `frames` it has to be a body.
+    """
     known = ["world", *robot.body_names, *(frame.name for frame in robot.frames)] if frames else [*robot.body_names]
     if name in known:
         return []
@@ -22,12 +25,15 @@ def known_body(element: Any, what: str, name: str, robot: Robot, *, frames: bool
 
 
 def known_joint(element: Any, what: str, name: str, robot: Robot) -> list[str]:
-    """Problems where a name is not a joint with coordinates, which a joint that closes a loop is not."""
+    """A problem where `name`, given in the field `what`, is not a joint with coordinates; else none.
+
+    A joint that closes a loop has no coordinates.
+    """
     joints = [joint.name for joint in robot.joints]
     if name in joints:
         return []
     if name in (loop.name for loop in robot.loops):
-        problem = f"{what} is '{name}', which closes a loop and has no coordinate of its own"
+        problem = f"{what} is '{name}', a joint that closes a loop and has no coordinate"
         remedy = "Name another joint of the loop, or put an element between the two bodies."
         return [wrong(element.name, problem, remedy, what)]
     problem = f"{what} is '{name}', and robot '{robot.name}' has no such joint"
@@ -35,45 +41,46 @@ def known_joint(element: Any, what: str, name: str, robot: Robot) -> list[str]:
 
 
 def one_axis(element: Any, what: str, name: str, robot: Robot) -> list[str]:
-    """Problems where a joint has not exactly one coordinate and one velocity."""
+    """A problem where the joint `name`, given in the field `what`, does not have exactly one velocity; else none."""
     found = known_joint(element, what, name, robot)
     if not found and len((joint := robot.joint(name)).v_names) != 1:
         problem = (
-            f"{what} '{name}' is {joint.kind} with {len(joint.v_names)} velocities; expected a joint with one axis"
+            f"{what} '{name}' is {joint.kind} with {counted(len(joint.v_names), 'velocity', 'velocities')}; expected a "
+            "joint with one axis"
         )
-        found = [wrong(element.name, problem, "Name another joint.", what)]
+        found = [wrong(element.name, problem, "Name a joint with one axis.", what)]
     return found
 
 
 def not_negative(element: Any, *fields: str) -> list[str]:
-    """Problems of fields that have to be finite numbers of at least 0."""
+    """A problem for each of these fields that is not a finite number of at least 0."""
     return [
-        wrong(element.name, f"{name} is {value:g}; expected a finite number of at least 0", "Mend its sign.", name)
+        wrong(element.name, f"{name} is {value:g}; expected a finite number of at least 0", "Correct it.", name)
         for name in fields
         if not 0.0 <= (value := float(evaluate(getattr(element, name)))) < math.inf
     ]
 
 
 def positive(element: Any, *fields: str) -> list[str]:
-    """Problems of fields that have to be finite numbers above 0."""
+    """A problem for each of these fields that is not a finite number above 0."""
     return [
-        wrong(element.name, f"{name} is {value:g}; expected a finite number above 0", "Enlarge it.", name)
+        wrong(element.name, f"{name} is {value:g}; expected a finite number above 0", "Correct it.", name)
         for name in fields
         if not 0.0 < (value := float(evaluate(getattr(element, name)))) < math.inf
     ]
 
 
 def vector_not_negative(element: Any, *fields: str) -> list[str]:
-    """Problems of fields that have to be three finite numbers of at least 0."""
+    """A problem for each of these fields that has a number below 0 or not finite."""
     return [
-        wrong(element.name, f"{name} is {_spelled(values)}; expected finite numbers, not below 0", "Mend signs.", name)
+        wrong(element.name, f"{name} is {_spelled(values)}; expected finite numbers of at least 0", "Correct it.", name)
         for name, values in _each(element, fields)
         if not all(0.0 <= x < math.inf for x in values)
     ]
 
 
 def finite_vector(element: Any, *fields: str) -> list[str]:
-    """Problems of fields that have to be finite numbers."""
+    """A problem for each of these fields that has a number which is not finite."""
     return [
         wrong(element.name, f"{name} is {_spelled(values)}; expected finite numbers", "Correct it.", name)
         for name, values in _each(element, fields)
@@ -88,15 +95,18 @@ def _each(element: Any, fields: tuple[str, ...]) -> Iterator[tuple[str, list[flo
 
 
 def _spelled(values: list[float]) -> str:
-    listed = ", ".join(f"{x:g}" for x in values)
-    return listed if len(values) == 1 else f"({listed})"
+    spelled = listed(f"{x:g}" for x in values)
+    return spelled if len(values) == 1 else f"({spelled})"
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """The remedy for a name that is not known: the nearest one that is, and all of them."""
+    """The remedy for a name that is not known: it names the nearest known name, and lists the known names."""
     return f"{did_you_mean(name, known)} Known: {listed(known, 16)}.".strip()
 
 
 def wrong(element: str, what: str, remedy: str, key: str = "") -> str:
-    """A `Problem` of an element by name; `key` is the field that is wrong, where it is one field."""
+    """The `Problem` of the element with this name: `what` is wrong, and `remedy` tells what to do.
+
+    `key` is the field that is wrong, where it is one field.
+    """
     return Problem("element", element, what, remedy, key, rule="element")

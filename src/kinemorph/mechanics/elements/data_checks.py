@@ -1,7 +1,7 @@
 """Checks that an element's data match its type hints: numbers where numbers are expected, and as many as expected.
 
-Laws rely on it. Dataclasses accept any value, so that an error would show much later, inside a law. A law checks the
-rest itself: signs, names, sizes that belong together.
+Laws rely on these checks: dataclasses accept any value, and without them an error would occur much later, inside a law.
+A law checks everything else itself: signs, names, sizes that have to match.
 """
 
 from __future__ import annotations
@@ -18,15 +18,16 @@ from kinemorph.model.elements.fields import Field, defaults_of, part_fields
 from kinemorph.model.input_reader import short
 from kinemorph.model.parameter import Formula, Parameter
 from kinemorph.vocabulary.frozen_array import FrozenArray
+from kinemorph.words import listed
 
 
 def data_problems(element: Any) -> list[str]:
-    """Problems of fields with values of the wrong type."""
+    """A problem for each field of the element whose value has the wrong type."""
     return [wrong(element.name, what, "Correct it.", key) for key, what in _problems(element)]
 
 
 def _problems(part: Any) -> Iterator[tuple[str, str]]:
-    """Fields and what is wrong with them."""
+    """(field, what is wrong with its value) for each field of the wrong type; `part` is an element or a part of one."""
     try:
         rows = part_fields(type(part))
     except (NameError, TypeError):  # hints that cannot be resolved are not checked
@@ -44,7 +45,7 @@ def _problems(part: Any) -> Iterator[tuple[str, str]]:
 
 
 def number_problems(element: Any) -> list[str]:
-    """Problems of numbers that are NaN, or infinite where the default is finite."""
+    """A problem for each field of the element that has a NaN, or an infinite number where its default is finite."""
     if not is_dataclass(element):
         return []
     owner, defaults = getattr(element, "name", "?"), defaults_of(element)
@@ -57,7 +58,7 @@ def number_problems(element: Any) -> list[str]:
 
 
 def _plain(value: Any) -> Iterator[float]:
-    """All floats in a value."""
+    """All floats in a value, which may be nested tuples and lists."""
     if isinstance(value, float):
         yield value
     elif isinstance(value, (tuple, list)):
@@ -65,7 +66,7 @@ def _plain(value: Any) -> Iterator[float]:
             yield from _plain(one)
 
 
-# ── what fits a row, and what it expects ──────────────────────────────────────────────────────────────────────────────
+# ── values that fit a field, and the words for them ───────────────────────────────────────────────────────────────────
 
 _NUMBERS = (Parameter, Formula)
 
@@ -128,9 +129,9 @@ def _expected(row: Field) -> str:
     if row.form in simple:
         return simple[row.form]
     if row.form == "choice":
-        return f"one of {', '.join(row.inner)}"
+        return f"one of {listed(row.inner, len(row.inner))}"
     if row.form == "part":
-        return f"one of {', '.join(kind.__name__ for kind in row.inner.values())}"
+        return f"one of {listed((kind.__name__ for kind in row.inner.values()), len(row.inner))}"
     if row.form == "list":
         item, count = row.inner
         each = _expected(item).removeprefix("a ")

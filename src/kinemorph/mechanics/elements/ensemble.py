@@ -1,11 +1,11 @@
-"""The elements of a system together: the indices of each one's numbers in x, m and u, and the wiring of signals.
+"""All elements of a system: the indices of their numbers in the states x, the memory m and the inputs u, and the
+connections of their signals.
 
-Everything here is bookkeeping on names, done once; `instant` has the values at one state.
+These are computed once, from names; `instant` has the values at one state.
 
-    targets     what a signal may drive: a joint with one velocity, a velocity, an element with one input,
-                or "element.input"
-    sources     what may be read: "t", "q.hip", "v.hip", an element with one signal, or "element.signal"; in `reads`,
-                "one|other" is the first of them that exists
+    targets     signals may drive a joint with one velocity, a velocity, an element with one input, or "element.input"
+    sources     elements may read "t", "q.hip", "v.hip", an element with one signal, or "element.signal"; in `reads`,
+                "one|other" is the first of these signals that exists
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from kinemorph.model.parameter import Parameter, parameters_of
 from kinemorph.model.robot import Robot
 from kinemorph.words import did_you_mean, listed
 
-RESERVED = ("t", "q", "v", "a", "u", "m", "tau", "energy", "world")  # have another meaning in signals and columns
+RESERVED = ("t", "q", "v", "a", "u", "m", "tau", "energy", "world")  # names with a meaning in signals and columns
 
 
 class Member(NamedTuple):
-    """An element, its law, and the first indices of its states and memory."""
+    """An element, its law, and the indices at which its states begin in x and its memory in m."""
 
     element: Any
     law: ElementLaw[Any]
@@ -36,19 +36,19 @@ class Member(NamedTuple):
 
 
 class Tick(NamedTuple):
-    """Elements that sample at the same instants: (member, number of its clock), in order."""
+    """A clock and the elements that sample at its ticks: (index of the member, number of its clock), in order."""
 
     clock: Clock
     samplers: tuple[tuple[int, int], ...]
 
 
-FORCE_UNITS = {"rad/s": "N m", "m/s": "N"}  # of the generalized force along a velocity
-_COORDINATES = ("q.", "v.", "a.", "tau.")  # signals that a unit may refer to
+FORCE_UNITS = {"rad/s": "N m", "m/s": "N"}  # unit of a velocity -> unit of the generalized force along it
+_COORDINATES = ("q.", "v.", "a.", "tau.")  # first letters of the signals of the robot that a unit may refer to
 
 
 @dataclass(frozen=True, eq=False)
 class Ensemble:
-    """The wired elements of a system. Made by `ensemble`, which checks all names."""
+    """The elements of a system, with their signals connected. Made by `ensemble`, which checks all names."""
 
     robot: Robot
     members: tuple[Member, ...]
@@ -58,19 +58,19 @@ class Ensemble:
 
     @cached_property
     def states(self) -> tuple[Slot, ...]:
-        """All continuous states, by full names."""
+        """The continuous states of all elements, with their full names, in the order of x."""
         return tuple(
             _full(member.element, slot) for member in self.members for slot in member.law.states(member.element)
         )
 
     @cached_property
     def memory(self) -> tuple[Slot, ...]:
-        """All discrete memory, by full names."""
+        """The discrete memory of all elements, with full names, in the order of m."""
         return tuple(slot for _, slot in self.owned_memory)
 
     @cached_property
     def owned_memory(self) -> tuple[tuple[int, Slot], ...]:
-        """All discrete memory, each with the member that owns it."""
+        """The discrete memory of all elements, each entry with the index of the member that owns it."""
         return tuple(
             (index, _full(member.element, slot))
             for index, member in enumerate(self.members)
@@ -79,7 +79,7 @@ class Ensemble:
 
     @cached_property
     def inputs(self) -> tuple[Slot, ...]:
-        """The undriven inputs, by full names."""
+        """The inputs of elements that no signal drives, with their full names, in the order of u."""
         found = []
         for index, name in self.open_inputs:
             element, law = self.members[index][:2]
@@ -90,21 +90,21 @@ class Ensemble:
 
     @cached_property
     def signals(self) -> dict[str, tuple[int, Slot]]:
-        """What elements publish: full name -> member and slot."""
+        """The signals that elements publish: full name -> (index of the member, slot)."""
         found = {
             _joined(member.element, slot.name): (index, slot)
             for index, member in enumerate(self.members)
             for slot in member.law.signals(member.element)
         }
         for name, (index, slot) in found.items():
-            unit = found[slot.unit][1].unit if slot.unit in found else slot.unit  # that of an earlier signal
+            unit = found[slot.unit][1].unit if slot.unit in found else slot.unit  # a unit may name an earlier signal
             unit = self._units.get(unit, "" if unit.startswith(_COORDINATES) else unit)
             found[name] = (index, slot._replace(unit=unit or self._fed.get(name, "")))
         return found
 
     @cached_property
     def _units(self) -> dict[str, str]:
-        """Units of coordinates, of their rates and of the forces along them, by name."""
+        """The units of "q.hip", "v.hip", "a.hip" and "tau.hip", by these names."""
         robot = self.robot
         of_q = dict(zip((f"q.{name}" for name in robot.q_names), robot.q_units, strict=True))
         for name, unit in zip(robot.v_names, robot.v_units, strict=True):
@@ -113,7 +113,7 @@ class Ensemble:
 
     @cached_property
     def _fed(self) -> dict[str, str]:
-        """Units of the targets that signals drive, by the full names of the signals."""
+        """For each signal that drives a target, by its full name, the unit of that target."""
         names = self.robot.v_names
         found = {source: self._units[f"tau.{names[k]}"] for k, sources in self.driven.items() for source in sources}
         for (index, name), source in self.wired.items():
@@ -123,16 +123,16 @@ class Ensemble:
 
     @cached_property
     def sources(self) -> tuple[str, ...]:
-        """All signals that may be read, by full names."""
+        """The full names of all signals that may be read."""
         return (*self.signals, *_of_robot(self.robot))
 
     def source(self, choice: str) -> str:
-        """The signal that "gait.hip|gait" refers to: the first of these that exists."""
+        """The full name of the signal that `choice`, such as "gait.hip|gait", refers to: the first that exists."""
         return next(name for name in choice.split("|") if name in self.sources)
 
     @cached_property
     def ticks(self) -> tuple[Tick, ...]:
-        """The clocks, in the order of the first element that uses each."""
+        """All different clocks with the elements that use them, in the order of the first element that uses each."""
         found: dict[Clock, list[tuple[int, int]]] = {}
         for index, member in enumerate(self.members):
             for number, clock in enumerate(member.law.clocks(member.element)):
@@ -141,7 +141,7 @@ class Ensemble:
 
     @cached_property
     def guards(self) -> tuple[tuple[int, int, str], ...]:
-        """(member, number of its guard, full name) of all guards."""
+        """(index of the member, number of its guard, full name) for all guards."""
         return tuple(
             (index, number, _joined(member.element, name))
             for index, member in enumerate(self.members)
@@ -149,7 +149,10 @@ class Ensemble:
         )
 
     def settlers(self, *, located: bool) -> tuple[int, ...]:
-        """Members whose memory changes after accepted steps; where events are located, those without guards."""
+        """The indices of members whose memory changes after accepted steps.
+
+        Where the method locates events (`located`), members with guards are left out: their events change the memory.
+        """
         return tuple(
             index
             for index, (element, law, *_) in enumerate(self.members)
@@ -158,17 +161,17 @@ class Ensemble:
 
     @cached_property
     def position_rows(self) -> tuple[str, ...]:
-        """Names of the constraints on positions, in the order of `SystemInstant.position_rows`."""
+        """The full names of the constraint rows on positions, in the order of `SystemInstant.position_rows`."""
         return self._rows(0)
 
     @cached_property
     def velocity_rows(self) -> tuple[str, ...]:
-        """Names of the constraints on velocities alone, in the order of `SystemInstant.velocity_rows`."""
+        """The full names of the constraint rows on velocities only, in the order of `SystemInstant.velocity_rows`."""
         return self._rows(1)
 
     @property
     def constraint_names(self) -> tuple[str, ...]:
-        """Names of all constraints: those on positions, then those on velocities alone."""
+        """The full names of all constraint rows: those on positions, then those on velocities only."""
         return (*self.position_rows, *self.velocity_rows)
 
     def _rows(self, which: int) -> tuple[str, ...]:
@@ -180,14 +183,14 @@ class Ensemble:
 
     @cached_property
     def parameters(self) -> tuple[Parameter, ...]:
-        """The parameters in the data of elements."""
+        """All parameters in the data of the elements."""
         return parameters_of(tuple(member.element for member in self.members))
 
 
 def ensemble(robot: Robot, elements: Sequence[Any]) -> Ensemble:
-    """The elements on a robot, wired; raises ModelError with every problem found."""
+    """The elements on a robot, with their signals connected. Raises ModelError with all problems that are found."""
     problems: list[str] = []
-    broken: set[str] = set()  # elements whose laws failed to name their signals
+    broken: set[str] = set()  # names of elements with problems, whose signals are not known
     members = []
     x = m = 0
     for element in elements:
@@ -200,7 +203,7 @@ def ensemble(robot: Robot, elements: Sequence[Any]) -> Ensemble:
         members.append(Member(element, law, x, m))
         if element.name in RESERVED:
             problems.append(
-                wrong(element.name, "the name means something else in signals and columns", "Choose another.")
+                wrong(element.name, "this name has another meaning in signals and columns", "Give it another name.")
             )
         x, m = x + len(law.states(element)), m + len(law.memory(element))
     driven, wired = _wired(robot, members, problems, broken)
@@ -212,7 +215,7 @@ def ensemble(robot: Robot, elements: Sequence[Any]) -> Ensemble:
             name = choice.split("|")[-1]
             if not any(one in known or _owner(one) in broken for one in choice.split("|")):
                 remedy = f"{did_you_mean(name, known)} Known: {listed(_nearby(name, known), 16)}.".strip()
-                problems.append(wrong(element.name, f"it reads '{name}', and there is no such signal", remedy, "reads"))
+                problems.append(wrong(element.name, f"it reads '{name}', but there is no such signal", remedy, "reads"))
         problems += _problems(element, law.problems_among(element, made))
     if problems:
         raise ModelError(problems)
@@ -220,14 +223,17 @@ def ensemble(robot: Robot, elements: Sequence[Any]) -> Ensemble:
 
 
 def _problems(element: Any, found: Sequence[str]) -> list[str]:
-    """The problems that a law finds; a plain sentence, of a user's own law, concerns the element as a whole."""
+    """The problems that a law finds; a plain sentence of a user law becomes a problem of the whole element."""
     return [p if isinstance(p, Problem) else wrong(element.name, p.rstrip("."), "Correct it.") for p in found]
 
 
 def _wired(
     robot: Robot, members: Sequence[Member], problems: list[str], broken: Container[str]
 ) -> tuple[dict[int, tuple[str, ...]], dict[tuple[int, str], str]]:
-    """Which signals drive velocities, where they add up, and inputs of elements, where each has one."""
+    """(index in v -> signals whose sum drives it, (member, input) -> the one signal that drives it).
+
+    Problems that are found are added to `problems`; targets on elements in `broken` are skipped.
+    """
     inputs = {name: (index, slot) for index, member in enumerate(members) for name, slot in _inputs(member)}
     velocities = dict(_velocities(robot))
     driven: dict[int, tuple[str, ...]] = {}
@@ -246,8 +252,8 @@ def _wired(
                 )
                 problems.append(wrong(element.name, problem, nearest(target, known), "drives"))
             elif (place := (inputs[target][0], inputs[target][1].name)) in wired:
-                problem = f"it drives '{target}', and so does '{wired[place]}'; expected one of them"
-                remedy = "Remove one, or let one of them read the other and drive the sum."
+                problem = f"it drives '{target}', and so does '{wired[place]}'; expected only one signal to drive it"
+                remedy = "Remove one of them, or let one read the other's signal and drive the sum."
                 problems.append(wrong(element.name, problem, remedy, "drives"))
             else:
                 wired[place] = source
@@ -284,10 +290,10 @@ def _joined(element: Any, name: str) -> str:
 
 
 def _owner(name: str) -> str:
-    """The element that a signal or an input belongs to, by the first part of its name."""
+    """The name of the element that a signal or an input belongs to: the first part of its name."""
     return name.partition(".")[0]
 
 
 def _nearby(name: str, known: Sequence[str]) -> Sequence[str]:
-    """The signals of the element that a name begins with; all signals where there is no such element."""
+    """The known signals of the element that `name` begins with; all known signals where there is no such element."""
     return [one for one in known if _owner(one) == _owner(name)] or known

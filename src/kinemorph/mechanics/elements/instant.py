@@ -1,8 +1,8 @@
 """A system at one instant, as its elements see it.
 
-`SystemInstant` is what all elements share: the time, the motion of the robot, and all signals. An `ElementView` is the
-same instant as one element sees it, with its own states, memory and inputs. Values are computed when they are first
-asked for.
+`SystemInstant` has the data that all elements share: the time, the motion of the robot, and all signals. An
+`ElementView` is the same instant as one element sees it, with its own states, memory and inputs. Values are computed
+when they are first asked for.
 """
 
 from __future__ import annotations
@@ -26,10 +26,11 @@ from kinemorph.mechanics.trees.tree import WORLD, Tree
 from kinemorph.model.input_reader import short
 from kinemorph.model.parameter import Lookup, evaluate_all
 from kinemorph.model.robot import Robot
+from kinemorph.words import counted
 
 
 class Hinge(NamedTuple):
-    """A joint with one axis: its coordinate, its velocity, and the index of the latter in v."""
+    """The state of a joint with one axis: its coordinate q, its velocity v, and the index of its velocity in v."""
 
     q: S
     v: S
@@ -37,8 +38,8 @@ class Hinge(NamedTuple):
 
 
 class Gathered(NamedTuple):
-    """The sum of all elements: generalized forces (nv,), loads on links (each about the link's origin and in its axes),
-    rates of all states, power [W] and stored energy [J].
+    """The sum of the efforts of all elements: generalized forces (nv,), loads on links by index (about the link's
+    origin and in its axes), rates of all states, power supplied and dissipated [W], stored energy [J].
     """
 
     torques: list[S]
@@ -50,7 +51,11 @@ class Gathered(NamedTuple):
 
 
 class SystemInstant:
-    """A system at one instant."""
+    """A system at one instant: time t, state (q, v, x), memory m and inputs u.
+
+    Accelerations, joint reactions and constraint multipliers are given as functions, because forces have to be known
+    before them; without such a function, elements cannot read them.
+    """
 
     def __init__(
         self,
@@ -72,7 +77,7 @@ class SystemInstant:
         self.motions = Motions(tree, q, v)
         self._accelerations, self._reactions, self._multipliers = accelerations, reactions, multipliers
         self._signals: dict[str, S] = {}
-        self._asked: list[str] = []  # signals that are being computed, to detect circles
+        self._asked: list[str] = []  # names of signals that are being computed, to detect circular dependencies
 
     @cached_property
     def views(self) -> list[ElementView]:
@@ -86,37 +91,39 @@ class SystemInstant:
 
     @cached_property
     def accelerations(self) -> Sequence[S]:
-        """a, shape (nv,)."""
+        """The accelerations a, shape (nv,)."""
         found: Sequence[S] = self._later(self._accelerations, "accelerations")()
         return found
 
     @cached_property
     def reactions(self) -> Mapping[str, Sequence[S]]:
-        """Wrench through every joint, by name, shape (6,): on the child, in the axes of the joint frame there."""
+        """The wrench through every joint, by joint name, shape (6,): on the child, in the axes of the joint frame
+        there.
+        """
         found: Mapping[str, Sequence[S]] = self._later(self._reactions, "joint reactions")()
         return found
 
     @cached_property
     def multipliers(self) -> Mapping[str, S]:
-        """The multiplier of each constraint of an element, by its full name."""
-        found: Mapping[str, S] = self._later(self._multipliers, "forces of constraints")()
+        """The multiplier of each constraint row of elements, by the full name of the row."""
+        found: Mapping[str, S] = self._later(self._multipliers, "constraint forces")()
         return found
 
     @cached_property
     def finished_q(self) -> Sequence[S]:
-        """q with quaternions of length 1."""
+        """The configuration q, shape (nq,), with its quaternions scaled to length 1."""
         return charts.finished(self.motions.tree, self.q)
 
     def _later(self, known: Callable[[], Any] | None, what: str) -> Callable[[], Any]:
         if known is None:
             raise UnsupportedError(
-                f"'{self._asked[-1] if self._asked else 'an element'}' reads {what}, which the forces of this instant "
-                "decide. Read them through a sensor that samples: give it `every`."
+                f"'{self._asked[-1] if self._asked else 'an element'}' reads {what}, which are known only after the "
+                "forces of this instant. Read them through a sensor that samples: give the sensor an `every`."
             )
         return known
 
     def signal(self, name: str) -> S:
-        """The value of a signal by its full name; for "one|other" the first that exists."""
+        """The value of the signal with this full name; "one|other" is the first of these signals that exists."""
         name = self.ensemble.source(name) if "|" in name else name
         if name not in self._signals:
             self._signals[name] = self._found(name)
@@ -132,7 +139,10 @@ class SystemInstant:
             return self.v[robot.v_names.index(rest)]
         if name in self._asked:
             circle = " -> ".join([*self._asked[self._asked.index(name) :], name])
-            raise ModelError(f"signals depend on each other in a circle: {circle}. Let one of them be sampled.")
+            raise ModelError(
+                f"signals depend on each other in a circle: {circle}. Break it: let one of these elements sample "
+                "its input with `every`."
+            )
         index, slot = self.ensemble.signals[name]
         member = self.ensemble.members[index]
         self._asked.append(name)
@@ -142,23 +152,23 @@ class SystemInstant:
             full = f"{member.element.name}.{other.name}" if other.name else member.element.name
             if other.name not in published:
                 raise ModelError(
-                    f"element '{member.element.name}': `publish` of {type(member.law).__name__} gives no "
-                    f"'{other.name}'; expected a value for each of its `signals`."
+                    f"element '{member.element.name}': `publish` of {type(member.law).__name__} returns no "
+                    f"'{other.name}'; expected a value for each of its `signals`. Return one."
                 )
             self._signals[full] = published[other.name]
         return published[slot.name]
 
     def stiff(self) -> dict[int, Stiff]:
-        """The forces that a step may take at its end, by the index of their member."""
+        """The forces that a step may take at its end, by the index of the member that exerts them."""
         found = {k: one.law.stiff(one.element, self.views[k]) for k, one in enumerate(self.ensemble.members)}
         return {k: stiff for k, stiff in found.items() if stiff is not None}
 
     def position_rows(self) -> list[S]:
-        """phi(t, q) of all elements, in the order of the ensemble's `position_rows`; velocities do not enter."""
+        """The constraint rows phi(t, q) of all elements, in the order of the ensemble's `position_rows`."""
         return self._rows(0)
 
     def velocity_rows(self) -> list[S]:
-        """The constraints of all elements on velocities alone, in the order of the ensemble's `velocity_rows`."""
+        """The constraint rows of all elements on velocities only, in the order of the ensemble's `velocity_rows`."""
         return self._rows(1)
 
     def _rows(self, which: int) -> list[S]:
@@ -171,14 +181,14 @@ class SystemInstant:
             if len(rows) != count:
                 name = ("position_rows", "velocity_rows")[which]
                 raise ModelError(
-                    f"element '{element.name}': `{name}` of {type(law).__name__} gives {len(rows)} rows; expected "
-                    f"{count}, one for each of its `row_names`."
+                    f"element '{element.name}': `{name}` of {type(law).__name__} returns {counted(len(rows), 'row')}; "
+                    f"expected {count}, one for each of its `row_names`."
                 )
             found += rows
         return found
 
     def gathered(self, without: Collection[int] = ()) -> Gathered:
-        """The sum of all efforts; the forces of members in `without` are left out."""
+        """The sum of all efforts; forces and power of the members with indices in `without` are left out."""
         torques: list[S] = [0.0] * self.ensemble.robot.nv
         loads: dict[int, Load] = {}
         rates: list[S] = []
@@ -187,11 +197,11 @@ class SystemInstant:
         stored: S = 0.0
         for number, effort in enumerate(self.efforts):
             rates += effort.rates
-            supplied = supplied + effort.supplied
-            dissipated = dissipated + effort.dissipated
             stored = stored + effort.stored
             if number in without:
                 continue
+            supplied = supplied + effort.supplied
+            dissipated = dissipated + effort.dissipated
             for index, torque in effort.torques.items():
                 torques[index] = torques[index] + torque
             for push in effort.pushes:
@@ -212,14 +222,15 @@ def _effort(member: Member, view: ElementView) -> Effort:
     element, law = member[:2]
     effort, count = law.effort(element, view), len(law.states(element))
     if not isinstance(effort, Effort):
-        problem = f"gives {short(effort)}; expected an Effort"
+        problem = f"returns {short(effort)}; expected an Effort"
     elif len(effort.rates) != count:
-        problem = f"gives {len(effort.rates)} rates; expected {count}, one for each of its `states`"
+        problem = f"returns {counted(len(effort.rates), 'rate')}; expected {count}, one for each of its `states`"
     elif not all(isinstance(push, Push) for push in effort.pushes):
-        problem = "has pushes of another type; expected Push(point, force) of kinemorph.mechanics.elements.law"
+        problem = "returns pushes of another type; expected Push(point, force) of kinemorph.mechanics.elements.law"
     elif not all(isinstance(wrench, Wrench) for wrench in effort.wrenches):
         problem = (
-            "has wrenches of another type; expected Wrench(frame, force, moment) of kinemorph.mechanics.elements.law"
+            "returns wrenches of another type; expected Wrench(frame, force, moment) of "
+            "kinemorph.mechanics.elements.law"
         )
     else:
         return effort
@@ -243,7 +254,7 @@ class ElementView:
 
     @property
     def robot(self) -> Robot:
-        """The robot."""
+        """The robot of the system."""
         return self.instant.ensemble.robot
 
     @property
@@ -252,43 +263,45 @@ class ElementView:
         return self.instant.motions.tree.gravity
 
     def value(self, value: Any) -> Any:
-        """A number of the element's data, or nested tuples of them, with parameters looked up."""
+        """The value of a number in the element's data, or of nested tuples of numbers: parameters are replaced by
+        values.
+        """
         return evaluate_all(value, self.instant.lookup)
 
     def point(self, body: str, offset: Sequence[Any] = (0.0, 0.0, 0.0)) -> PointState:
-        """A point of a body, frame or the world, at an offset [m] in its axes."""
+        """The state of the point at `offset` [m] in the axes of a body or frame (or "world")."""
         return point_of(self.instant.motions, body, self.value(tuple(offset)))
 
     def place(self, body: str, offset: Sequence[Any] = (0.0, 0.0, 0.0)) -> PointState:
-        """As `point`, for laws that need the position alone: its velocity is not computed, and is 0."""
+        """The point at `offset` [m] of a body or frame, for laws that need its position only: its velocity is 0."""
         at = self.instant.motions.attachment(body)
         r = act(at.pose, self.value(tuple(offset)))
         return PointState(at.link, (r[0], r[1], r[2]), ZERO3, 0.0, self.instant.motions.sight)
 
     def frame(self, name: str) -> Frame:
-        """A body, a frame, or the world."""
+        """The motion of the body or frame with this name (or "world")."""
         return Frame(self.instant.motions, self.instant.motions.attachment(name))
 
     def hinge(self, joint: str) -> Hinge:
-        """A joint with one axis."""
+        """The state of the joint with this name, which has one axis."""
         robot = self.robot
         place = robot.v_slice(joint).start
         return Hinge(self.instant.q[robot.q_slice(joint).start], self.instant.v[place], place)
 
     def input(self, name: str) -> S:
-        """An input of the element: the signal that drives it, or an input of the plant."""
+        """The value of an input of the element: that of the signal that drives it, or else of an input of the plant."""
         ensemble, key = self.instant.ensemble, (self._index, name)
         if key in ensemble.wired:
             return self.instant.signal(ensemble.wired[key])
         return self.instant.u[ensemble.open_inputs.index(key)]
 
     def signal(self, name: str) -> S:
-        """A signal of another element, or of the robot: "q.hip", "v.hip", "t"."""
+        """The value of a signal of another element, or of the robot: "q.hip", "v.hip", "t"."""
         return self.instant.signal(name)
 
 
 def _load(loads: dict[int, Load], point: PointState, force: Sequence[S], moment: Sequence[S] | None = None) -> None:
-    """Adds a force on a point, and a moment, to the load of its link."""
+    """Adds a force [N] on a point, and a moment [N m], both in the axes of its link, to the load on that link."""
     if point.link == WORLD:
         return
     (x, y, z), (a, b, c) = point.point, force

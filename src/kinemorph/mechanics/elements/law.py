@@ -1,17 +1,17 @@
 """The interface of element laws, and the table that joins laws to data.
 
 An element is frozen data; its law is a stateless object registered for the type of that data. A method that a law does
-not define has no effect. All of it is written over any scalar: no `if` on a number, only `where`.
+not define has no effect. Laws are written for any scalar: they use `where`, never `if` on a number.
 
     armature    inertia along joints
-    effort      forces on points, frames and joints; rates of own states; power and stored energy
+    effort      forces on points, frames and joints; rates of the element's states; power and stored energy
     stiff       the forces as laws of points, joints and pairs, which a step may take at its end (see implicit_forces)
     publish     signals that others may read, and that a run shows as columns
     sample      new memory at a tick of one of its clocks
-    decide      new memory at a tick by plain Python, where `python` is set
+    decide      new memory at a tick, computed in plain Python, where `python` is set
     settle      new memory after an accepted step
     guards      numbers whose change of sign is an event, and `switch`: new memory then
-    position_rows, velocity_rows    constraints: numbers that the motion of the robot keeps at 0
+    position_rows, velocity_rows    constraint rows: numbers that are 0 in every motion of the robot
 """
 
 from __future__ import annotations
@@ -40,8 +40,9 @@ DATA, LAWS = "kinemorph.model.elements.", "kinemorph.mechanics.elements."  # mod
 class Slot(NamedTuple):
     """A number that an element owns: a state, a piece of memory, an input or a signal.
 
-    The `unit` of a signal may be the name of another, such as "q.hip" or "v.hip", or of the force along a velocity,
-    "tau.hip": it has that signal's unit. A signal without a unit has that of the target it drives.
+    The `unit` of a signal may be the name of another signal, such as "q.hip" or "v.hip", or of the force along a
+    velocity, "tau.hip": it then has the unit of that signal. A signal without a unit has the unit of the target that it
+    drives. `start` is the initial value of a state or of memory.
     """
 
     name: str
@@ -50,7 +51,7 @@ class Slot(NamedTuple):
 
 
 class Clock(NamedTuple):
-    """Sample instants phase + k period [s], k = 0, 1, ..."""
+    """A clock that ticks at the instants phase + k period [s], k = 0, 1, ..."""
 
     period: float
     phase: float = 0.0
@@ -77,8 +78,8 @@ class Wrench(NamedTuple):
 class Effort(NamedTuple):
     """The effect of an element at one instant.
 
-    `torques` are generalized forces by index of velocity. Of the power that it gives to the robot, `supplied` [W] comes
-    from outside; `dissipated` [W] is lost, and `stored` [J] is its stored energy:
+    `torques` are generalized forces by index in v, `rates` those of the element's states. `supplied` [W] is power that
+    comes from outside the system, `dissipated` [W] is lost power, and `stored` [J] is the element's stored energy:
 
         power on the robot = supplied - dissipated - d(stored)/dt
     """
@@ -101,14 +102,14 @@ class Stiff(NamedTuple):
 
 
 class Change(NamedTuple):
-    """New memory of an element, and the energy [J] that is lost when it changes."""
+    """The new memory of an element, and the energy [J] that is lost when the memory changes."""
 
     memory: Sequence[S]
     lost: S = 0.0
 
 
 class ElementLaw(Generic[E]):
-    """Abstract: the law of one kind of element."""
+    """The abstract base of laws, each for one kind of element."""
 
     contact = False  # whether it is a stiff contact: runs take implicit steps by default
     python = False  # whether `decide` takes the place of `sample`
@@ -119,15 +120,18 @@ class ElementLaw(Generic[E]):
         return []
 
     def problems_among(self, element: E, ensemble: Ensemble) -> list[str]:
-        """Problems of the element among the other elements, one sentence each; all of these are wired by then."""
+        """Problems of the element among the other elements, one sentence each; signals are connected by then."""
         return []
 
     def armature(self, element: E) -> Mapping[str, Value]:
-        """Inertia [kg m^2 or kg] that turns or moves with joints of one axis, by name: part of the mass matrix."""
+        """The inertia [kg m^2 or kg] that it adds to joints with one axis, by name: part of the mass matrix."""
         return {}
 
     def acts_on(self, element: E, robot: Robot) -> Sequence[str]:
-        """The joints, bodies and frames that it acts on, for tables: by default those that its data name."""
+        """The names of the joints, bodies and frames that the element acts on, to be shown in tables.
+
+        By default these are all names of such parts in its data.
+        """
         joints = (joint.name for joint in (*robot.joints, *robot.loops))
         known = {"world", *robot.body_names, *joints, *(frame.name for frame in robot.frames)}
         found = []
@@ -136,53 +140,57 @@ class ElementLaw(Generic[E]):
         return [name for name in dict.fromkeys(found) if name in known and name != vars(element)["name"]]
 
     def limb_by_limb(self, element: E) -> bool:
-        """Whether its effect on each limb depends on that limb's own joints alone, not on bodies and not on the whole
-        robot. Then limbs that are alike may be computed side by side.
+        """Whether its effect on each limb depends only on that limb's own joints, not on bodies or on the whole robot.
+
+        Then alike limbs may be computed in a loop.
         """
         return False
 
     def states(self, element: E) -> tuple[Slot, ...]:
-        """Own continuous states."""
+        """The names, units and initial values of the element's continuous states."""
         return ()
 
     def memory(self, element: E) -> tuple[Slot, ...]:
-        """Own discrete memory."""
+        """The names, units and initial values of its memory: numbers that change only at ticks, steps and events."""
         return ()
 
     def inputs(self, element: E) -> tuple[Slot, ...]:
-        """Inputs of the element; undriven ones are inputs u of the plant."""
+        """The names and units of the element's inputs; inputs that no signal drives are inputs u of the plant."""
         return ()
 
     def signals(self, element: E) -> tuple[Slot, ...]:
-        """Names and units of what `publish` gives; a signal with the name "" has the name of the element. A signal with
-        the name of a state is that state.
+        """The names and units of the signals that `publish` returns.
+
+        A signal with the name "" gets the name of the element. A signal with the name of a state is that state.
         """
         return ()
 
     def drives(self, element: E) -> Mapping[str, str]:
-        """The targets of its signals: target -> signal. A target is a joint, an element, or "element.input"."""
+        """The targets that its signals drive: target -> signal. A target is a joint, an element, or "element.input"."""
         return {}
 
     def reads(self, element: E) -> tuple[str, ...]:
-        """The signals of other elements that it reads, for checks."""
+        """The names of the signals of other elements that it reads, so that they can be checked."""
         return ()
 
     def effort(self, element: E, view: ElementView) -> Effort:
         return Effort()
 
     def stiff(self, element: E, view: ElementView) -> Stiff | None:
-        """The forces of `effort` as laws of points, joints and pairs; None where a step takes them at its start."""
+        """The forces of `effort` as laws of points, joints and pairs; None where steps use those at their start."""
         return None
 
     def late_rates(self, element: E, view: ElementView, velocities: Sequence[S], h: S) -> Sequence[S] | None:
-        """Rates of own states over a step of h [s] at the end of which the robot has these velocities; the view is that
-        of its start. None where a step takes the rates of `effort`.
+        """The rates of the element's states over a step of size h [s], at the end of which the robot has `velocities`.
+
+        The view is that of the start of the step. None where a step uses the rates of `effort`.
         """
         return None
 
     def field(self, element: E, view: ElementView, body: str) -> Vec3 | None:
-        """The acceleration [m/s^2], in the world, that it gives to all parts of a body, as gravity does; None where it
-        gives none. An accelerometer that falls freely in such a field reads 0.
+        """The acceleration [m/s^2], in world axes, that the element gives to all parts of a body, as gravity does.
+
+        None where it does not act like gravity. An accelerometer that falls freely in such a field reads 0.
         """
         return None
 
@@ -194,52 +202,59 @@ class ElementLaw(Generic[E]):
         return ()
 
     def sample(self, element: E, view: ElementView, clock: int) -> Sequence[S]:
-        """New memory at a tick of the clock with this number."""
-        raise AssertionError(f"{type(self).__name__} has clocks and no `sample`")
+        """The element's new memory at a tick of its clock with this number."""
+        raise AssertionError(f"{type(self).__name__} has clocks, but does not define `sample`")
 
     def decide(
         self, element: E, t: float, values: Sequence[float], memory: Sequence[float], clock: int
     ) -> Sequence[float]:
-        """New memory at a tick, in plain numbers, from the values that it `reads` and its memory. Raises
+        """The new memory at a tick of the clock with this number, in plain numbers.
+
+        `values` are those of the signals that the element `reads`, `memory` is its memory before. Raises
         ControllerError where it fails.
         """
-        raise AssertionError(f"{type(self).__name__} is Python and has no `decide`")
+        raise AssertionError(f"{type(self).__name__} sets `python`, but does not define `decide`")
 
     def settles(self, element: E) -> bool:
-        """Whether memory changes after accepted steps."""
+        """Whether its memory changes after accepted steps."""
         return False
 
     def settle(self, element: E, view: ElementView) -> Change:
-        """New memory after an accepted step."""
-        raise AssertionError(f"{type(self).__name__} settles and has no `settle`")
+        """The element's new memory after an accepted step."""
+        raise AssertionError(f"{type(self).__name__} settles, but does not define `settle`")
 
     def guards(self, element: E) -> tuple[str, ...]:
-        """Names of its guards: where a method locates events, they take the place of `settle`."""
+        """The names of its guards. Where a method locates events, guards and `switch` are used in place of `settle`."""
         return ()
 
     def guard_values(self, element: E, view: ElementView) -> Sequence[S]:
-        """One number per guard; an event is where it falls through zero."""
+        """One number per guard; an event is where it falls through zero (from above to below)."""
         return ()
 
     def switch(self, element: E, view: ElementView, guard: int) -> Change:
-        """New memory where the guard with this number has fallen through zero."""
-        raise AssertionError(f"{type(self).__name__} has guards and no `switch`")
+        """The element's new memory after the guard with this number has fallen through zero."""
+        raise AssertionError(f"{type(self).__name__} has guards, but does not define `switch`")
 
     def row_names(self, element: E) -> tuple[Sequence[str], Sequence[str]]:
-        """Names of its constraint rows: those of `position_rows`, those of `velocity_rows`. A row with the name "" has
-        the name of the element.
+        """The names of its constraint rows: (names of `position_rows`, names of `velocity_rows`).
+
+        A row with the name "" gets the name of the element.
         """
         return (), ()
 
     def position_rows(self, element: E, view: ElementView) -> Sequence[S]:
-        """Constraints phi(t, q) = 0, one number per row, which depend on the time, the coordinates and parameters
-        alone. Their first and second derivatives along the motion follow by dual numbers.
+        """The values of phi(t, q) in its constraints phi(t, q) = 0, one number per row.
+
+        They depend on the time, the coordinates and parameters only. Their first and second derivatives along the
+        motion follow by dual numbers.
         """
         return ()
 
     def velocity_rows(self, element: E, view: ElementView) -> Sequence[S]:
-        """Constraints A(t, q) v + b(t, q) = 0, one number per row, which are linear in the velocities and not the rate
-        of a position constraint, such as those of a rolling wheel. Constraints on positions belong to `position_rows`.
+        """The values of A(t, q) v + b(t, q) in its constraints A v + b = 0, one number per row.
+
+        They are linear in the velocities and not the rate of a position constraint, as for a rolling wheel. Constraints
+        on positions belong to `position_rows`.
         """
         return ()
 
@@ -248,9 +263,11 @@ _LAWS: dict[type[Any], ElementLaw[Any]] = {}
 
 
 def register(kind: type[E], law: ElementLaw[E]) -> None:
-    """Joins a law to a kind of element."""
+    """Registers the law of a kind of element, by the type of its data."""
     if not isinstance(law, ElementLaw):
-        raise ModelError(f"register: {law!r} is given as law of {kind.__name__}; expected an object of an ElementLaw.")
+        raise ModelError(
+            f"register: {law!r} is given as the law of {kind.__name__}; expected an instance of an ElementLaw subclass."
+        )
     _LAWS[kind] = law
 
 
@@ -260,12 +277,12 @@ def law_of(element: Any) -> ElementLaw[Any]:
     if kind not in _LAWS and kind.__module__.startswith(DATA):
         import_module(LAWS + kind.__module__.removeprefix(DATA))
     if kind not in _LAWS:
-        remedy = f"Write an ElementLaw and call kinemorph.elements.register({kind.__name__}, law)."
+        remedy = f"Write a subclass of ElementLaw and call kinemorph.elements.register({kind.__name__}, law)."
         what = f"no law is registered for its kind, {kind.__name__}"
         raise ModelError(Problem("element", element.name, what, remedy, rule="element"))
     return _LAWS[kind]
 
 
 def plain(v: Sequence[S]) -> Vec3:
-    """A vector of three as a tuple."""
+    """The first three entries of a vector as a tuple."""
     return (v[0], v[1], v[2])

@@ -1,6 +1,6 @@
 """Points and frames of bodies at which elements act, and their motion.
 
-A point is seen in the axes of the link that carries it (`PointState`): laws of contact and of springs need no other
+A point is given in the axes of the link that carries it (`PointState`): laws of contact and of springs need no other
 axes. Values are computed on demand, so that the height over a plane costs one row of a rotation matrix and not three.
 
     T_WL    pose of the link in the world         V    (velocity of the link's origin, angular velocity), link axes
@@ -34,7 +34,7 @@ class Motions:
 
     @cached_property
     def moves(self) -> list[Move]:
-        """Pose of every link in its parent."""
+        """The pose of every link in its parent."""
         return self.tree.moves(self.q)
 
     @cached_property
@@ -43,11 +43,11 @@ class Motions:
 
     @cached_property
     def sight(self) -> Sight:
-        """The world as links see it."""
+        """The world's axes and the positions of the links' origins, in the axes of the links."""
         return Sight(self.tree, self.moves)
 
     def pose(self, link: int) -> Pose:
-        """T_WL."""
+        """The pose T_WL of a link in the world."""
         rows = [self.sight.row(link, k) for k in range(3)]
         return Pose(tuple(axis for axis, _ in rows), tuple(coordinate for _, coordinate in rows))
 
@@ -57,47 +57,47 @@ class Motions:
         return PointState(link, (r[0], r[1], r[2]), add(u, cross(w, r)), 0.0, self.sight)
 
     def twist(self, link: int) -> tuple[Vec3, Vec3]:
-        """Velocity of the link's origin and angular velocity, in its axes."""
+        """(velocity of the origin [m/s], angular velocity [rad/s]) of a link, in its axes."""
         return STILL if link == WORLD else self._twists[link]
 
     def attachment(self, name: str) -> Attachment:
-        """The link that carries a body or frame, and its fixed pose there; "world" is the world."""
+        """The link that carries the body or frame with this name (or "world"), and its fixed pose in that link."""
         return Attachment(WORLD, HOME) if name == "world" else self.tree.attachments[name]
 
 
 @dataclass(frozen=True, eq=False)
 class Frame:
-    """A body, or a frame fixed to one. `pose` is T_WF; velocities are in the frame's own axes."""
+    """The motion of a body, or of a frame fixed to one. `pose` is T_WF; velocities are in the frame's own axes."""
 
     motions: Motions
     at: Attachment
 
     @property
     def origin(self) -> PointState:
-        """Its origin."""
+        """The state of the frame's origin, which is a point of the link that carries the frame."""
         return self.motions.point(self.at.link, self.at.pose.p)
 
     @cached_property
     def pose(self) -> Pose:
-        """T_WF."""
+        """The pose T_WF of the frame in the world."""
         return self.at.pose if self.at.link == WORLD else compose(self.motions.pose(self.at.link), self.at.pose)
 
     @cached_property
     def velocity(self) -> Any:
-        """The velocity of its origin [m/s], in its own axes."""
+        """The velocity of the frame's origin [m/s], in the frame's own axes."""
         return matvec_transposed(self.at.pose.R, self.origin.velocity)
 
     @cached_property
     def turning(self) -> Any:
-        """Angular velocity [rad/s], in its own axes."""
+        """The angular velocity of the frame [rad/s], in its own axes."""
         return matvec_transposed(self.at.pose.R, self.motions.twist(self.at.link)[1])
 
     def to_link(self, vector: Sequence[S]) -> Any:
-        """A vector in the frame's axes, turned into those of the link that carries it."""
+        """A vector, given in the frame's axes, in the axes of the link that carries the frame."""
         return matvec(self.at.pose.R, vector)
 
 
 def point_of(motions: Motions, body: str, offset: Sequence[S]) -> PointState:
-    """The point at `offset` [m] in the axes of a body or frame."""
+    """The state of the point at `offset` [m] in the axes of a body or frame."""
     at = motions.attachment(body)
     return motions.point(at.link, act(at.pose, offset))

@@ -1,7 +1,8 @@
 """The motion of one part of a robot relative to another, along the path between them: links that carry both do not
 enter.
 
-So a rod inside a flying robot constrains its joints and not its flight, exactly and not only up to rounding.
+So a rod inside a flying robot constrains the robot's joints and has exactly no effect on its flight, not even by
+rounding errors.
 """
 
 from __future__ import annotations
@@ -23,7 +24,10 @@ from kinemorph.model.parameter import evaluate
 
 
 def between(view: ElementView, a: str, point_a: Sequence[Any], b: str, point_b: Sequence[Any]) -> tuple[Vec3, Vec3]:
-    """Two points of bodies [m], in the axes of the link that carries both."""
+    """Two points of bodies or frames a and b [m], both in the frame of the nearest link that carries a and b.
+
+    `point_a` and `point_b` [m] are their positions in the axes of a and b.
+    """
     motions = view.instant.motions
     at_a, at_b = motions.attachment(a), motions.attachment(b)
     up_a, up_b = _ways(motions.tree, at_a.link, at_b.link)
@@ -32,12 +36,15 @@ def between(view: ElementView, a: str, point_a: Sequence[Any], b: str, point_b: 
 
 
 def pose_from(view: ElementView, on: str, body: str) -> Pose:
-    """T_AB: a body or frame as another one sees it."""
+    """The pose T_AB of a body or frame B = `body`, seen from the body or frame A = `on`."""
     return _pose_at(view, on, body, view.instant.motions.moves)
 
 
 def velocity_from(view: ElementView, on: str, body: str, point: Sequence[S]) -> Vec3:
-    """Velocity [m/s] of a point that is fixed to a body, relative to `on` and in its axes."""
+    """The velocity [m/s] of a point of a body relative to the body or frame `on`, in the axes of `on`.
+
+    `point` [m] is fixed to the body and given in its axes.
+    """
     motions = view.instant.motions
     tree, q = motions.tree, tuple(motions.q)
     rate = tuple(configuration_rate(tree, q, motions.v))
@@ -48,13 +55,16 @@ def unit(view: ElementView, vector: Sequence[Any]) -> Vec3:
     """A vector of an element's data, scaled to length 1."""
     x, y, z = view.value(tuple(vector))
     nominal = [float(evaluate(part)) for part in vector]
-    if sum(map(bool, nominal)) == 1 and all(isinstance(part, float) for part in (x, y, z)):  # an axis: exact
+    if sum(map(bool, nominal)) == 1 and all(isinstance(part, float) for part in (x, y, z)):  # exact for an axis
         return (x / abs(x) if x else 0.0, y / abs(y) if y else 0.0, z / abs(z) if z else 0.0)
     return plain(normalize((x, y, z)))
 
 
 def across(direction: Sequence[S], vector: Sequence[Any]) -> tuple[Vec3, Vec3]:
-    """Two unit vectors at right angles to a unit vector and to each other; `vector` is the same at nominal numbers."""
+    """Two unit vectors at right angles to the unit vector `direction` and to each other.
+
+    `vector` is the direction in the element's data; its nominal values decide which unit vectors are chosen.
+    """
     nominal = [abs(float(evaluate(part))) for part in vector]
     x, y, z = direction
     if nominal[2] > max(nominal[:2]):  # across the largest component, which is not 0
@@ -86,7 +96,7 @@ def _carried(moves: Sequence[Move], way: Sequence[int], point: Vec3) -> Vec3:
 
 
 def _ways(tree: Tree, a: int, b: int) -> tuple[list[int], list[int]]:
-    """The links from each of two links up to the one that carries both, without that one."""
+    """The indices of the links from each of two links up to the nearest link that carries both, which is left out."""
     up_a, up_b = _above(tree, a), _above(tree, b)
     while up_a and up_b and up_a[-1] == up_b[-1]:
         up_a.pop()

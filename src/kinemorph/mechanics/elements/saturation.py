@@ -9,23 +9,24 @@ from kinemorph.algebra.scalar import S, absolute, div, less, maximum, minimum, m
 
 
 def limited(x: S, lower: Any, upper: Any) -> S:
-    """x between two limits; each may be infinite, or depend on a parameter."""
+    """x, limited to [lower, upper]; each limit may be infinite, or depend on a parameter."""
     x = x if is_open(lower) else maximum(x, lower)
     return x if is_open(upper) else minimum(x, upper)
 
 
 def is_open(limit: Any) -> bool:
-    """Whether a limit is infinite: no limit at all."""
+    """Whether a limit is infinite, so that it limits nothing."""
     return isinstance(limit, float) and math.isinf(limit)
 
 
 def saturated(u: S, lower: Any, upper: Any, pivot: S) -> tuple[S, S]:
-    """(force, pivot) of a force u between limits; `pivot` is that of u without limits.
+    """(force, pivot) of a force u that is limited to [lower, upper]; `pivot` is that of u without limits.
 
-    Beyond a limit the slope is 0. A step with that slope would drive the joint beyond the limit on the other side, and
-    the next step back: gains that are stiff for the step size would chatter from limit to limit. The secant from u to
-    the middle of the limits is a slope with which no step goes farther than the force itself would. Where one of the
-    limits is infinite, so is the middle, and the secant is the slope of u.
+    Beyond a limit the derivative of the force is 0. A step with that derivative would move the joint so far that the
+    force reaches the opposite limit, and the next step would move it back: a gain that is stiff for the step size would
+    chatter from limit to limit. With the secant from u to the middle of the limits in place of the derivative, no step
+    goes farther than the force itself would. Where one limit is infinite, the middle is infinite too, and the secant is
+    the derivative of u.
     """
     force = limited(u, lower, upper)
     if is_open(lower) or is_open(upper):
@@ -35,6 +36,6 @@ def saturated(u: S, lower: Any, upper: Any, pivot: S) -> tuple[S, S]:
 
 
 def share_within(u: S, most: S) -> S:
-    """The share of u that is left between -most and most: from 0 to 1."""
+    """The factor from 0 to 1 with which u lies in [-most, most]; 1 where u lies there already."""
     there = less(0.0, absolute(u))
     return where(there, div(limited(u, -most, most), where(there, u, 1.0)), 1.0)

@@ -4,5 +4,5 @@ table            the table of formulations; `derive(robot, formulation=...)` rea
 closed_form      all links in one stack of block matrices
 lagrange         from the energies alone, by nested dual numbers
 exponentials     products of exponentials along the paths of an organism
-dense_dynamics   accelerations and derivatives for formulations without a recursion of their own
+dense_dynamics   accelerations and derivatives for formulations that have no recursion for them
 """

@@ -1,7 +1,7 @@
 """The equations of motion in closed form: all links in one stack of block matrices.
 
 Park, Bobrow & Ploen (1995), Chen & Yang (1998); equations 30-39 of the MODUROB paper, corrected as in docs/errata.md
-(E000-4 to E000-13) and read for a tree. Links are counted in the order of the tree; H_ji is the pose of link i seen
+(E000-4 to E000-13) and applied to a tree. Links are numbered in the order of the tree; H_ji is the pose of link i seen
 from link j, H_0i from the world. Twists and wrenches are [linear; angular], each in its own link's frame:
 
     V    = T S qd                                            (30)     S      6 x k blocks on the diagonal: joint axes
@@ -11,13 +11,13 @@ from link j, H_0i from the world. Twists and wrenches are [linear; angular], eac
 
     M(q) qdd + C(q, qd) qd + N(q) = tau                      (36)     ad_Sqd  diag(-ad(S_i qd_i))
     M(q) = S^T T^T M T S                                     (37)     ad*_V   diag(-ad(V_i)^T)
-    C    = S^T T^T (M T ad_Sqd + ad*_V M) T S                (38)     F^e     wrenches from outside
+    C    = S^T T^T (M T ad_Sqd + ad*_V M) T S                (38)     F^e     external wrenches
     N    = S^T T^T (M T_H0 Vd_0 - F^e)                       (39)     Vd_0    minus gravity
 
-Joints may have several axes, since those are constant in the link's frame: a free base and virtual joints need no
-special treatment. qd stands for v. Blocks that are zero by structure are never formed, so the work grows with the
-number of pairs of links of which one carries the other; forces are computed right to left, by vectors, and M and C by
-blocks.
+Joints may have several axes, since axes are constant in the link's frame: a free base and virtual joints need no
+special treatment. qd stands for v. Blocks that are structurally zero are never formed, so the work grows with the
+number of pairs of links of which one carries the other; forces are computed from right to left, as products of matrices
+and vectors, and M and C as products of blocks.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ from kinemorph.mechanics.recursions.kinematics import dense, pose_of_move
 from kinemorph.mechanics.recursions.newton_euler import Wrench
 from kinemorph.mechanics.trees.tree import WORLD, Tree
 
-Pairs = dict[tuple[int, int], Mat]  # blocks (i, j) of a matrix, those that are not zero by structure
+Pairs = dict[tuple[int, int], Mat]  # the blocks (i, j) of a matrix that are not structurally zero
 Diagonal = tuple[Mat, ...]
 
 
@@ -74,7 +74,7 @@ class Stacked(NamedTuple):
 
 
 def stacked(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar] | None = None) -> Stacked:
-    """The stacked matrices at (q, v), by blocks; at rest where v is left out, and then ad_Sqd and ad*_V are zero."""
+    """The stacked matrices at (q, v), by blocks; without v the robot is at rest, and ad_Sqd and ad*_V are zero."""
     H = transformations(tree, q)
     above = lines(tree)
     S = tuple(transpose([dense(axis) for axis in link.axes]) if link.axes else ((),) * 6 for link in tree.links)
@@ -91,10 +91,10 @@ def stacked(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar] | None = None) 
 
 
 def transformations(tree: Tree, q: Sequence[Scalar]) -> dict[tuple[int, int], Pose]:
-    """H_ji of every link i seen from each link j that carries it, and from the world.
+    """The poses H_ji of every link i, seen from each link j that carries it and from the world, by (j, i).
 
-    Direct ones (j is the parent, p) are those of the joints; indirect ones are H_ji = H_jp H_pi, with H_jp found
-    before.
+    Seen from the parent p, the pose is that of the joint; seen from other links, it is H_ji = H_jp H_pi, with H_jp
+    found before.
     """
     H: dict[tuple[int, int], Pose] = {}
     above = lines(tree)
@@ -108,7 +108,7 @@ def transformations(tree: Tree, q: Sequence[Scalar]) -> dict[tuple[int, int], Po
 
 
 def lines(tree: Tree) -> list[tuple[int, ...]]:
-    """The links that carry each link, root first, the link itself last."""
+    """For each link the indices of the links that carry it, root first, and last the link itself."""
     above: list[tuple[int, ...]] = []
     for i, link in enumerate(tree.links):
         above.append((i,) if link.parent == WORLD else (*above[link.parent], i))
@@ -116,13 +116,13 @@ def lines(tree: Tree) -> list[tuple[int, ...]]:
 
 
 def joint_twists(tree: Tree, S: Diagonal, rates: Sequence[Scalar]) -> list[Vec]:
-    """S rates: each link's part of it, shape (6,)."""
+    """The product S rates, `rates` of shape (nv,): for each link the twist of its own joint, shape (6,)."""
     parts = zip(S, tree.links, strict=True)
     return [matvec(axes, [rates[k] for k in link.velocities]) for axes, link in parts]
 
 
 def carried(above: Sequence[Sequence[int]], T: Pairs, own: Sequence[Vec]) -> list[Vec]:
-    """T times a stack of twists, one per link."""
+    """The product of T and a stack of twists `own`, one per link; `above` comes from `lines`."""
     found = []
     for i, line in enumerate(above):
         total = zeros(6)
@@ -137,7 +137,7 @@ def dense_matrices(tree: Tree, blocks: Stacked) -> dict[str, list[list[Scalar]]]
     n, links = len(tree.links), tree.links
 
     def whole(parts: Mapping[tuple[int, int], Mat], width: int) -> list[list[Scalar]]:
-        """A dense matrix of blocks whose first row is at 6 i and whose first column is at `at`."""
+        """The dense matrix of the blocks `parts`: block (i, at) begins at row 6 i and column `at`."""
         rows: list[list[Scalar]] = [[0.0] * width for _ in range(6 * n)]
         for (i, at), part in parts.items():
             for r, entries in enumerate(part):
@@ -167,9 +167,9 @@ def inverse_dynamics(
     a: Sequence[Scalar],
     wrenches: Mapping[int, Wrench] | None = None,
 ) -> list[Scalar]:
-    """Generalized forces, shape (nv,), that give the acceleration `a` at (q, v): (30)-(33) on vectors, right to left.
+    """Generalized forces, shape (nv,), that give the acceleration `a` at (q, v), by equations (30)-(33).
 
-    `wrenches` act on links from outside: link index -> wrench in the link's frame, about its origin.
+    `wrenches` are external wrenches: link index -> wrench on the link, in its frame and about its origin.
     """
     K, above = stacked(tree, q, v), lines(tree)
     V = carried(above, K.T, joint_twists(tree, K.S, v))  # (30)
@@ -189,12 +189,12 @@ def inverse_dynamics(
 def bias_forces(
     tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], wrenches: Mapping[int, Wrench] | None = None
 ) -> list[Scalar]:
-    """h(q, v) = C(q, v) v + N(q), shape (nv,)."""
+    """The Coriolis, centrifugal and gravity forces h(q, v) = C(q, v) v + N(q), shape (nv,)."""
     return inverse_dynamics(tree, q, v, [0.0] * tree.nv, wrenches)
 
 
 def mass_matrix(tree: Tree, q: Sequence[Scalar]) -> list[list[Scalar]]:
-    """M(q) = S^T T^T M T S (37), shape (nv, nv), and the rotors' inertias on its diagonal."""
+    """The mass matrix M(q) = S^T T^T M T S (37), shape (nv, nv), with the armatures added to its diagonal."""
     K = stacked(tree, q)
     J = _jacobian(K)
     whole = _squared(tree, J, _from_left(K.M, J), symmetric=True)
@@ -205,7 +205,7 @@ def mass_matrix(tree: Tree, q: Sequence[Scalar]) -> list[list[Scalar]]:
 
 
 def coriolis_matrix(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[list[Scalar]]:
-    """C = S^T T^T (M T ad_Sqd + ad*_V M) T S (38 with the factor M of E000-10), shape (nv, nv).
+    """The Coriolis matrix C = S^T T^T (M T ad_Sqd + ad*_V M) T S, shape (nv, nv): (38) with the factor M of E000-10.
 
     C v are the Coriolis forces, and v^T (Mdot - 2 C) v = 0; Mdot - 2 C itself is not skew.
     """
@@ -217,11 +217,11 @@ def coriolis_matrix(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar]) -> lis
 
 
 def skew_coriolis_matrix(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[list[Scalar]]:
-    """C = J^T (M Jdot + B J) with J = T S, Jdot = T ad_Sqd (T - 1) S (E000-13), shape (nv, nv): Mdot - 2 C is skew.
+    """The Coriolis matrix C = J^T (M Jdot + B J), shape (nv, nv), for which Mdot - 2 C is skew (E000-13).
 
-    B_i = [[0, -p~], [-p~, -h~]] with the momentum [p; h] = M_i V_i, so B V = ad*_V M V; B is skew, ad*_V M is not.
-    The 1 matters to joints with several axes: those of one joint do not turn each other, and ad_Sqd S is 0 only where
-    there is one axis, or times qd.
+    J = T S and Jdot = T ad_Sqd (T - 1) S. B_i = [[0, -p~], [-p~, -h~]] with the momentum [p; h] = M_i V_i, so that
+    B V = ad*_V M V; B is skew, ad*_V M is not. The term -1 in Jdot matters for joints with several axes, because the
+    axes of one joint do not turn each other: ad_Sqd S is 0 only for one axis, or when it is multiplied by qd.
     """
     K = stacked(tree, q, v)
     J = _jacobian(K)
@@ -252,7 +252,7 @@ def inverse_dynamics_derivatives(
     a: Sequence[Scalar],
     wrenches: Mapping[int, Wrench] | None = None,
 ) -> Derivatives:
-    """Derivatives of ID(q, v, a), by dual numbers."""
+    """The derivatives of inverse dynamics ID(q, v, a), by dual numbers."""
     return Derivatives(*derivatives_by_duals(partial(inverse_dynamics, wrenches=wrenches), tree, q, v, a))
 
 
@@ -263,7 +263,7 @@ def forward_dynamics_derivatives(
     tau: Sequence[Scalar],
     wrenches: Mapping[int, Wrench] | None = None,
 ) -> ForwardDerivatives:
-    """Derivatives of FD(q, v, tau), by dual numbers."""
+    """The derivatives of forward dynamics FD(q, v, tau), by dual numbers."""
     return ForwardDerivatives(*derivatives_by_duals(partial(forward_dynamics, wrenches=wrenches), tree, q, v, tau))
 
 
@@ -276,7 +276,7 @@ def _jacobian(K: Stacked) -> Pairs:
 
 
 def _turned(tree: Tree, K: Stacked, parts: Pairs) -> Pairs:
-    """T ad_Sqd times a matrix of such blocks."""
+    """The product of T ad_Sqd and a matrix given by the blocks `parts`."""
     turned = _from_left(K.ad_Sqd, parts)
     found: Pairs = {}
     for i, line in enumerate(lines(tree)):
@@ -289,12 +289,12 @@ def _turned(tree: Tree, K: Stacked, parts: Pairs) -> Pairs:
 
 
 def _from_left(diagonal: Sequence[Mat], parts: Pairs) -> Pairs:
-    """A block diagonal matrix times another."""
+    """The product of a block diagonal matrix and a matrix given by the blocks `parts`."""
     return {(i, j): matmul(diagonal[i], part) for (i, j), part in parts.items()}
 
 
 def _squared(tree: Tree, J: Pairs, X: Pairs, *, symmetric: bool = False) -> list[list[Scalar]]:
-    """J^T X, shape (nv, nv). Where it is symmetric, one half is computed and mirrored."""
+    """The product J^T X, shape (nv, nv). Where it is `symmetric`, one half is computed and mirrored."""
     total: list[list[Scalar]] = [[0.0] * tree.nv for _ in range(tree.nv)]
     for i, line in enumerate(lines(tree)):
         for place, a in enumerate(line):
@@ -310,7 +310,7 @@ def _squared(tree: Tree, J: Pairs, X: Pairs, *, symmetric: bool = False) -> list
 
 
 def _projected(tree: Tree, K: Stacked, needed: Sequence[Vec]) -> list[Scalar]:
-    """S^T T^T times a stack of wrenches, shape (nv,)."""
+    """The product of S^T T^T and a stack of wrenches, one per link: generalized forces, shape (nv,)."""
     loads = [zeros(6)] * len(tree.links)
     for i, j in K.T:
         loads[j] = add(loads[j], matvec_transposed(K.T[i, j], needed[i]))
@@ -322,13 +322,13 @@ def _projected(tree: Tree, K: Stacked, needed: Sequence[Vec]) -> list[Scalar]:
 
 
 def _lifted(tree: Tree, K: Stacked) -> list[Vec]:
-    """T_H0 Vd_0: the base accelerates upward in place of gravity (23)."""
+    """The product T_H0 Vd_0, one vector per link: the base accelerates upward in place of gravity (23)."""
     up = (*neg(tree.gravity), 0.0, 0.0, 0.0)
     return [matvec(part, up) for part in K.T_H0]
 
 
 def _less(needed: Sequence[Vec], wrenches: Mapping[int, Wrench] | None) -> list[Vec]:
-    """The wrenches that are needed, minus those from outside, F^e."""
+    """The wrenches that the links need for their motion, one per link, minus the external wrenches F^e."""
     left = list(needed)
     for index, (force, moment) in (wrenches or {}).items():
         left[index] = sub(left[index], (*force, *moment))
@@ -336,6 +336,6 @@ def _less(needed: Sequence[Vec], wrenches: Mapping[int, Wrench] | None) -> list[
 
 
 def _gyration(momentum: Vec) -> Mat:
-    """B of E000-13."""
+    """The matrix B = [[0, -p~], [-p~, -h~]] of E000-13, shape (6, 6), of a momentum [p; h]."""
     p, h = mat_neg(hat(momentum[:3])), mat_neg(hat(momentum[3:]))
     return block([[(zeros(3),) * 3, p], [p, h]])

@@ -1,7 +1,7 @@
-"""Accelerations and derivatives for formulations that have no recursion of their own for them.
+"""Accelerations and derivatives for formulations that have no recursion for them.
 
 Accelerations come from the mass matrix. Derivatives come from dual numbers: they are exact for any function of the
-state, cost more than a closed form, and serve to check it.
+state, cost more than formulas in closed form, and serve to check these.
 """
 
 from __future__ import annotations
@@ -14,11 +14,12 @@ from kinemorph.algebra.scalar import S
 from kinemorph.mechanics.recursions.kinematics import configuration_rate, tangent_of
 from kinemorph.mechanics.trees.tree import Tree
 
-LEVEL = 0  # below the levels that a function may use inside
+LEVEL = 0  # of the dual numbers here: below the levels that a function may use itself
 
 
 def accelerations_by(M: Sequence[Sequence[S]], rest: Sequence[S], locked: Collection[int] = ()) -> list[S]:
-    """a, shape (nv,), with M a = rest = tau - h; 0 where `locked`, whatever force that needs.
+    """The accelerations a, shape (nv,), with M a = rest = tau - h; they are 0 where `locked`, whatever force that
+    takes.
 
     Velocities are eliminated from the last to the first, tips before the links that carry them, so that separate
     branches stay separate.
@@ -34,7 +35,10 @@ def accelerations_by(M: Sequence[Sequence[S]], rest: Sequence[S], locked: Collec
 def derivatives_by_duals(
     function: Callable[..., Sequence[S]], tree: Tree, q: Sequence[S], *others: Sequence[S]
 ) -> list[list[list[S]]]:
-    """d function(tree, q, v, ...) by each argument, shape (n, nv) each; by q along the motion at each unit velocity."""
+    """The derivatives of function(tree, q, *others) with respect to each argument, shape (n, nv) each.
+
+    Column k of the derivative with respect to q is the derivative along the motion at unit velocity k.
+    """
     groups = [list(q), *map(list, others)]
     units = [[1.0 if i == k else 0.0 for i in range(tree.nv)] for k in range(tree.nv)]
     result: list[list[list[S]]] = []

@@ -2,13 +2,15 @@
 
 Meister and Gutenkunst's eqs 18 to 21 (docs/errata.md, E000-6), over any scalar:
 
-    T_ij(q) = H_ij(0) exp(s_j q_j)                      i carries j; s_j in the frame of j              (18)
+    T_ij(q) = H_ij(0) exp(s_j q_j)                      i carries j; s_j: axis in the frame of j        (18)
     g(q) = exp(S_1 q_1) ... exp(S_n q_n) g(0)           S_k = Ad(g_k(0)) s_k, in the frame of the base  (19)
     H_k(q) = T_01 T_12 ... of each path k               poses of the pendant links                      (20)
     T_ij = T_ix T_xj                                    each pair of a path by one product              (21)
 
-A step of a walk (`traversal`) may go over several joints of the robot: a Scout's plate turns before the module that is
-docked to it bends. Joints with more than one axis enter with their own motion in place of an exponential.
+A walk (`traversal`) visits the bodies of an organism and lists the pairs of bodies on its paths: in its DTL a body and
+the next one, in its IDTL all other pairs. One step of a walk may contain several joints of the robot: a Scout's plate
+turns before the module that is docked to it bends. Joints with more than one axis enter with their own motion in place
+of an exponential.
 """
 
 from __future__ import annotations
@@ -27,7 +29,9 @@ from kinemorph.model.robot import Robot
 
 
 class Transforms(NamedTuple):
-    """T_ij of every line of DTL and IDTL by (i, j), and by how many products of poses the IDTL was computed."""
+    """The poses T_ij of all pairs in DTL (direct) and IDTL (indirect), by (i, j), and the number of products of poses
+    that the IDTL took.
+    """
 
     direct: dict[tuple[str, str], Pose]
     indirect: dict[tuple[str, str], Pose]
@@ -38,9 +42,10 @@ class Transforms(NamedTuple):
 
 
 def transforms(robot: Robot, q: Sequence[S], walk: Traversal | None = None, lookup: Lookup | None = None) -> Transforms:
-    """T_ij(q) of all pairs of a path, q of shape (nq,): direct ones from exponentials, each other one by one product.
+    """The poses T_ij(q) of all pairs of bodies on a path, q of shape (nq,).
 
-    `walk`: over bodies of the robot, `traverse(assembly)` where modules are bodies; all bodies where none is given.
+    Direct poses come from exponentials, each indirect pose from one product. `walk` is a walk over the robot's bodies,
+    such as `traverse(assembly)` where modules are bodies; without it the walk is over all bodies.
     """
     walk = walk or traverse_bodies(robot)
     direct = {(row.i, row.j): _step(robot, row.i, row.j, q, lookup) for row in walk.direct}
@@ -54,7 +59,7 @@ def transforms(robot: Robot, q: Sequence[S], walk: Traversal | None = None, look
 def base_poses(
     robot: Robot, q: Sequence[S], walk: Traversal | None = None, lookup: Lookup | None = None
 ) -> dict[str, Pose]:
-    """The pose of every body of a walk in the world: the lines of DTL and IDTL from a base, one product each."""
+    """The pose in the world of every body of a walk, by name, with one product for each body."""
     walk = walk or traverse_bodies(robot)
     poses = {base: _chain(_joints(robot, base), robot, q, lookup) for base in walk.bases}
     for row in walk.direct:
@@ -65,7 +70,7 @@ def base_poses(
 def pendant_poses(
     robot: Robot, q: Sequence[S], walk: Traversal | None = None, lookup: Lookup | None = None
 ) -> dict[str, Pose]:
-    """The poses of all pendant links in the world (eq 20): one product of exponentials for each path."""
+    """The poses in the world of all pendant links (the ends of paths), by name: products of exponentials (eq 20)."""
     walk = walk or traverse_bodies(robot)
     poses = base_poses(robot, q, walk, lookup)
     return {name: poses[name] for name in walk.pendants}
@@ -77,7 +82,10 @@ def pendant_poses(
 def pendant_poses_spatial(
     robot: Robot, q: Sequence[S], walk: Traversal | None = None, lookup: Lookup | None = None
 ) -> dict[str, Pose]:
-    """The poses of all pendant links by twists of the reference configuration, each path separately (eq 19)."""
+    """The poses in the world of all pendant links, by name, from twists in the reference configuration (eq 19).
+
+    Each path is computed separately.
+    """
     walk = walk or traverse_bodies(robot)
     found = {}
     for name in walk.pendants:
@@ -87,7 +95,7 @@ def pendant_poses_spatial(
             home = compose(home, _home(joint, lookup))
             if joint.nv == 1:
                 motion = exp_screw(move_twist(home, local_twist(joint, lookup)), at[0])
-            else:  # its own motion, about its pose in the reference configuration
+            else:  # the joint's own motion, about its pose in the reference configuration
                 own = compose(inverse(_home(joint, lookup)), joint_pose(joint, at, lookup))
                 motion = compose(home, own, inverse(home))
             moved = compose(moved, motion) if joint.nv else moved
@@ -99,17 +107,17 @@ def pendant_poses_spatial(
 
 
 def local_twist(joint: Joint, lookup: Lookup | None = None) -> tuple[S, ...]:
-    """s_j: the twist [v; w], shape (6,), of a unit motion of a joint with one axis, in the frame of its child."""
+    """s_j: the twist [v; w], shape (6,), of a joint with one axis at unit velocity, in the frame of its child."""
     return move_twist(evaluate_all(joint.child_placement, lookup), joint_twist(joint, (0.0,), (1.0,), lookup))
 
 
 def _home(joint: Joint, lookup: Lookup | None) -> Pose:
-    """H_ij(0)."""
+    """H_ij(0): the pose of the joint's child in its parent in the reference configuration."""
     return joint_pose(joint, joint.table.neutral, lookup)
 
 
 def _chain(joints: Sequence[Joint], robot: Robot, q: Sequence[S], lookup: Lookup | None) -> Pose:
-    """The product of H(0) exp(s q) over joints."""
+    """The product of H(0) exp(s q) over the joints, in their order."""
     T = IDENTITY
     for joint in joints:
         at = q[robot.q_slice(joint.name)]
@@ -121,19 +129,19 @@ def _chain(joints: Sequence[Joint], robot: Robot, q: Sequence[S], lookup: Lookup
 
 
 def _step(robot: Robot, i: str, j: str, q: Sequence[S], lookup: Lookup | None) -> Pose:
-    """T_ij of a body i and a body j that it carries, over all joints between them."""
+    """The pose T_ij of a body j, seen from a body i that carries it, over all joints between them."""
     return _chain(_joints(robot, j, i), robot, q, lookup)
 
 
 def _joints(robot: Robot, body: str, above: str | None = None) -> list[Joint]:
-    """The joints from the world, or from a body `above`, down to a body."""
+    """The joints from the world, or from the body `above`, to a body that it carries, in this order."""
     found: list[Joint] = []
     while body in robot.parent_joint and body != above:
         found.append(robot.parent_joint[body])
         body = found[-1].parent
     if above is not None and body != above:
         raise ModelError(
-            f"robot '{robot.name}': body '{found[0].child}' is not carried by '{above}' as in this walk. Walk over the "
-            "assembly from the base of its robot, and breadth first where it has rings."
+            f"robot '{robot.name}': in this walk body '{above}' carries '{found[0].child}', in the robot it does not. "
+            "Start the walk over the assembly at the base of its robot, breadth first where the assembly has rings."
         )
     return found[::-1]

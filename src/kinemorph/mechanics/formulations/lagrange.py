@@ -25,7 +25,7 @@ from kinemorph.mechanics.recursions.kinematics import configuration_rate, dense,
 from kinemorph.mechanics.recursions.momentum import kinetic_energy, potential_energy
 from kinemorph.mechanics.trees.tree import Tree
 
-TIME, PARTIAL = 1, 2  # levels: the derivative along the motion lies inside the partial one
+TIME, PARTIAL = 1, 2  # levels of dual numbers: the time derivative is inside the partial derivative
 
 
 def inverse_dynamics(tree: Tree, q: Sequence[S], v: Sequence[S], a: Sequence[S]) -> list[S]:
@@ -40,7 +40,7 @@ def inverse_dynamics(tree: Tree, q: Sequence[S], v: Sequence[S], a: Sequence[S])
 
 
 def mass_matrix(tree: Tree, q: Sequence[S]) -> list[list[S]]:
-    """M(q), shape (nv, nv): second derivatives of the kinetic energy in the velocities."""
+    """The mass matrix M(q), shape (nv, nv): the second derivatives of the kinetic energy by the velocities."""
     still = [0.0] * tree.nv
     columns = []
     for k in range(tree.nv):
@@ -50,7 +50,7 @@ def mass_matrix(tree: Tree, q: Sequence[S]) -> list[list[S]]:
 
 
 def bias_forces(tree: Tree, q: Sequence[S], v: Sequence[S]) -> list[S]:
-    """h(q, v), shape (nv,): the generalized forces at zero acceleration."""
+    """The bias forces h(q, v), shape (nv,): the generalized forces at zero acceleration."""
     return inverse_dynamics(tree, q, v, [0.0] * tree.nv)
 
 
@@ -62,17 +62,17 @@ def forward_dynamics(
 
 
 def inverse_dynamics_derivatives(tree: Tree, q: Sequence[S], v: Sequence[S], a: Sequence[S]) -> Derivatives:
-    """Derivatives of ID(q, v, a): one more level of dual numbers."""
+    """The derivatives of inverse dynamics ID(q, v, a), by one more level of dual numbers."""
     return Derivatives(*derivatives_by_duals(inverse_dynamics, tree, q, v, a))
 
 
 def forward_dynamics_derivatives(tree: Tree, q: Sequence[S], v: Sequence[S], tau: Sequence[S]) -> ForwardDerivatives:
-    """Derivatives of FD(q, v, tau): one more level of dual numbers."""
+    """The derivatives of forward dynamics FD(q, v, tau), by one more level of dual numbers."""
     return ForwardDerivatives(*derivatives_by_duals(forward_dynamics, tree, q, v, tau))
 
 
 def _momentum(tree: Tree, q: Sequence[S], v: Sequence[S], k: int) -> S:
-    """dT/dv_k."""
+    """The generalized momentum p_k = dT/dv_k, where T is the kinetic energy."""
     varied = [Dual(x, 1.0, level=PARTIAL) if j == k else x for j, x in enumerate(v)]
     return tangent_of(kinetic_energy(tree, q, varied), PARTIAL)
 
@@ -85,11 +85,11 @@ def _slope(tree: Tree, q: Sequence[S], v: Sequence[S], k: int) -> S:
 
 
 def _carried_momenta(tree: Tree, v: Sequence[S], p: Sequence[S]) -> list[S]:
-    """-(ad_v^T p) joint by joint: zero for one axis, the gyroscopic term of a joint with several.
+    """-(ad_v^T p), shape (nv,), joint by joint: zero for one axis, the gyroscopic term for a joint with several axes.
 
-    The momenta of a joint that moves in a subgroup are those components of a wrench; the bracket of two velocities of
-    the subgroup has no other components, so these may be zero. Reflected rotor inertias are left out: an armature is a
-    number on the diagonal of M, not a body that turns with the link.
+    The momenta p of a joint are the components of a wrench along the joint's axes. The bracket of two joint velocities
+    has components along these axes only, so the other components of the wrench may be set to zero. Armatures are left
+    out: an armature is a number on the diagonal of M, not a body that turns with the link.
     """
     carried: list[S] = [0.0] * tree.nv
     for link in tree.links:

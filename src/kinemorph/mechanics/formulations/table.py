@@ -1,6 +1,6 @@
 """The formulations: independent derivations of the same equations of motion, in one table.
 
-Every row delivers  M(q) a + h(q, v) = tau  in the robot's own (q, v). They check each other; `derive` picks one.
+Every row gives  M(q) a + h(q, v) = tau  in the robot's own (q, v). The rows check each other; `derive` uses one.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ class Formulation(NamedTuple):
     forward_dynamics: Callable[..., Any]
     inverse_dynamics_derivatives: Callable[..., Derivatives]
     forward_dynamics_derivatives: Callable[..., ForwardDerivatives]
-    wrenches: bool  # takes outside wrenches
-    prepare: Callable[..., Tree]  # (tree, points where forces act by link, or None)
+    wrenches: bool  # whether it takes external wrenches
+    prepare: Callable[..., Tree]  # (tree, points where forces act by link, or None) -> tree that it works on
 
 
 FORMULATIONS: dict[str, Formulation] = {

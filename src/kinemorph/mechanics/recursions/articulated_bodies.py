@@ -5,7 +5,7 @@ are found first, exactly as in inverse dynamics; the remaining problem is linear
 
     inward    I_A = I + sum of the children's,  p = bias wrench + sum of the children's
               per axis S:  U = I_A S,  D = S^T U + pivot,  u = tau - S^T p
-              I_A -= U U^T / D,  p += U u / D           (a joint with several axes gives them up one by one)
+              I_A -= U U^T / D,  p += U u / D           (the axes of a joint are eliminated one by one)
     outward   x = (u - U^T b) / D,  b += S x            (b: acceleration beyond the one at zero joint acceleration)
 """
 
@@ -42,7 +42,7 @@ from kinemorph.mechanics.trees.tree import WORLD, Link, Tree
 
 
 class Pivot(NamedTuple):
-    """The numbers of one axis that the outward pass needs."""
+    """The results of the inward pass for one axis, for the outward pass: U = I_A S, 1 / D and u = tau - S^T p."""
 
     U: Six
     inverse: S  # 1 / D
@@ -60,11 +60,11 @@ def forward_dynamics(
     added_pivots: Mapping[int, S] | None = None,
     locked: Collection[int] = (),
 ) -> list[S]:
-    """Accelerations, shape (nv,), under generalized forces `tau` and outside wrenches.
+    """The joint accelerations, shape (nv,), under generalized forces `tau` and external wrenches by link.
 
-    `added_inertia` (link -> blocks) and `added_pivots` (velocity index -> number) enter the linear equations as mass
-    would, without weight or velocity products: an implicit force f0 - D a is the wrench f0 and the inertia D. `locked`
-    are velocity indices whose acceleration is 0, whatever force that needs.
+    `added_inertia` (link -> blocks) and `added_pivots` (velocity index -> number) enter the linear equations like mass,
+    but have no weight and no Coriolis forces: an implicit force f0 - D a is the wrench f0 and the added inertia D.
+    `locked` are velocity indices whose acceleration is 0, whatever force that takes.
     """
     moves = tree.moves(q)
     flows = outward(tree, moves, v, [0.0] * tree.nv)
@@ -75,7 +75,9 @@ def forward_dynamics(
 
 
 class Responses(NamedTuple):
-    """Joint accelerations (nv,), and what they add to the acceleration of every link: (linear, angular)."""
+    """Joint accelerations, shape (nv,), and for every link the (linear, angular) acceleration that they add to the one
+    at zero joint acceleration.
+    """
 
     a: list[S]
     links: list[tuple[Vec3, Vec3]]
@@ -90,10 +92,11 @@ def responses(
     added_pivots: Mapping[int, S] | None = None,
     locked: Collection[int] = (),
 ) -> Responses:
-    """The linear part: accelerations under `tau`, where `loads` are the wrenches that links need at zero joint
-    acceleration.
+    """The accelerations under `tau`, shape (nv,): the linear part of forward dynamics.
 
-    A link of a limb that represents several (`tree.of_all`) passes the sum over all of them to its parent.
+    `loads` are the wrenches that the links need at zero joint acceleration; the other arguments are those of
+    `forward_dynamics`. A limb that represents several limbs (`tree.of_all`) passes the sum over all of them to its
+    parent.
     """
     loads, inertias = list(loads), [rigid_blocks(link.moments) for link in tree.links]
     for index, blocks in (added_inertia or {}).items():
@@ -118,12 +121,12 @@ def responses(
             inverse = 1.0 / D
             pivots[j] = Pivot(U, inverse, u)
             if last and k == len(link.axes) - 1:
-                break  # nothing below needs the remainder
+                break  # no link nearer to the root needs the remaining inertia
             G: Six = tuple(x * inverse for x in U)
             blocks = deflated(blocks, U, G, axis, pivot)
             push = [g * u for g in G]
             if len(axis) == 1 and pivot.__class__ is float and pivot == 0.0:
-                # along the axis itself the wrench is now tau by construction
+                # the component of the wrench along the axis is now exactly tau
                 load = _with_component(load, push, axis[0][0], tau[j])
             else:
                 load = added(load, ((push[0], push[1], push[2]), (push[3], push[4], push[5])))
@@ -148,7 +151,7 @@ def responses(
 
 
 def given_responses(tree: Tree, moves: Sequence[Move], a: Sequence[S]) -> Responses:
-    """The same responses for known joint accelerations."""
+    """The responses at known joint accelerations `a`, shape (nv,)."""
     extras: list[tuple[Vec3, Vec3]] = []
     for index, link in enumerate(tree.links):
         b = (ZERO3, ZERO3) if link.parent == WORLD else _carried(moves[index], *extras[link.parent])
@@ -159,10 +162,10 @@ def given_responses(tree: Tree, moves: Sequence[Move], a: Sequence[S]) -> Respon
 
 
 def meets_no_inertia(link: Link, k: int) -> ModelError:
-    """The error for a joint with an axis that moves no mass."""
+    """The error for a link whose joint axis number k moves no mass."""
     return ModelError(
         f"joint of '{link.name}' ({link.kind}) meets no inertia along its axis {k + 1}: forward dynamics "
-        "would divide by zero. Give the bodies it carries mass off the axis, or the joint an armature."
+        "would divide by zero. Give the bodies that it carries mass off the axis, or give the joint an armature."
     )
 
 
@@ -170,13 +173,13 @@ def meets_no_inertia(link: Link, k: int) -> ModelError:
 
 
 def moved_blocks(move: Move, blocks: Blocks) -> Blocks:
-    """A spatial inertia about a link's origin, taken to the parent's frame and origin."""
+    """The spatial inertia of a link, given in its own frame, in the frame and about the origin of its parent."""
     A, B, J = shifted_blocks(blocks, (0.0, 0.0, move.slide))
     return shifted_blocks((move.out_symmetric(A), move.out_general(B), move.out_symmetric(J)), move.p)
 
 
 def _with_component(load: Wrench, push: Sequence[S], k: int, value: S) -> Wrench:
-    """load + push, where component k is known to be `value`."""
+    """The wrench load + push, with its component k replaced by `value`, which it is known to equal."""
     whole = [x + y if i != k else value for i, (x, y) in enumerate(zip((*load[0], *load[1]), push, strict=True))]
     return (whole[0], whole[1], whole[2]), (whole[3], whole[4], whole[5])
 
@@ -185,7 +188,9 @@ def _with_component(load: Wrench, push: Sequence[S], k: int, value: S) -> Wrench
 
 
 def _carried(move: Move, a: Vec3, al: Vec3) -> tuple[Vec3, Vec3]:
-    """An acceleration (of the origin, angular) of the parent, carried to the link with its joint at rest."""
+    """The acceleration (of the origin, angular) of a link that moves rigidly with its parent, whose acceleration is
+    (a, al).
+    """
     (x, y, z), (rx, ry, rz) = move.p, al
     bx, by, bz = move.into((a[0] + (ry * z - rz * y), a[1] + (rz * x - rx * z), a[2] + (rx * y - ry * x)))
     rx, ry, rz = move.into(al)
@@ -194,7 +199,7 @@ def _carried(move: Move, a: Vec3, al: Vec3) -> tuple[Vec3, Vec3]:
 
 
 def _advanced(b: tuple[Vec3, Vec3], axis: Axis, x: S) -> tuple[Vec3, Vec3]:
-    """b + S x."""
+    """The acceleration b + S x: b and the acceleration x along a screw axis S."""
     whole = [*b[0], *b[1]]
     for component, coefficient in axis:
         whole[component] = whole[component] + coefficient * x

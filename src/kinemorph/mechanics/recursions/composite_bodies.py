@@ -1,9 +1,9 @@
 """The mass matrix: the composite-rigid-body algorithm (CRBA).
 
 Walker & Orin (1982), Featherstone (2008) table 6.2. Each link collects the moments of mass of all links that it
-carries; one unit of joint acceleration moves that composite body, and the force it needs is carried down to the root.
-For long chains it is cheaper to express that force in the root link's frame once and to multiply it with the axes
-there.
+carries; one unit of joint acceleration moves that composite body, and the force it needs is transformed from link to
+link down to the root. For long chains it is cheaper to express that force in the root link's frame once and to multiply
+it with the axes there.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from kinemorph.mechanics.trees.tree import WORLD, Moments, Tree
 
 
 def mass_matrix(tree: Tree, q: Sequence[S]) -> list[list[S]]:
-    """M(q), shape (nv, nv), symmetric positive definite [kg m^2, kg m or kg by row and column]."""
+    """The mass matrix M(q), shape (nv, nv), symmetric positive definite; in kg m^2, kg m or kg by row and column."""
     moves = tree.moves(q)
     composites = composite_moments(tree, moves)
     M: list[list[S]] = [[0.0] * tree.nv for _ in range(tree.nv)]
@@ -40,7 +40,7 @@ Entry = tuple[int, int, S]  # row, column, value
 
 
 def _local_pairs(tree: Tree, moves: Sequence[Move], composites: Sequence[Moments]) -> Iterator[Entry]:
-    """Entries for every axis and the axes nearer to the root: its momentum is carried from link to link."""
+    """The entries of M for every axis and the axes nearer to the root, with momenta transformed from link to link."""
     for index, link in enumerate(tree.links):
         for k, axis in enumerate(link.axes):
             load = momentum(composites[index], axis)
@@ -54,7 +54,7 @@ def _local_pairs(tree: Tree, moves: Sequence[Move], composites: Sequence[Moments
 
 
 def _root_pairs(tree: Tree, moves: Sequence[Move], composites: Sequence[Moments]) -> Iterator[Entry]:
-    """Entries for every axis and the axes nearer to the root, computed in the root link's frame."""
+    """The entries of M for every axis and the axes nearer to the root, computed in the root link's frame."""
     poses = root_poses(tree, moves)
     screws = [
         [move_twist(pose, dense(axis)) for axis in link.axes] for link, pose in zip(tree.links, poses, strict=True)
@@ -71,7 +71,7 @@ def _root_pairs(tree: Tree, moves: Sequence[Move], composites: Sequence[Moments]
 
 
 def composite_moments(tree: Tree, moves: Sequence[Move]) -> list[Moments]:
-    """Moments of mass of every link with all its descendants, as one rigid body."""
+    """The moments of mass of every link together with all its descendants, as one rigid body, in the link's frame."""
     composites: list[Moments] = [link.moments for link in tree.links]
     for index in range(len(tree.links) - 1, -1, -1):
         parent = tree.links[index].parent
@@ -82,6 +82,6 @@ def composite_moments(tree: Tree, moves: Sequence[Move]) -> list[Moments]:
 
 
 def momentum(moments: Moments, axis: Axis) -> Wrench:
-    """Momentum of a rigid body at unit rate of a screw axis, about the same origin."""
+    """The (linear, angular) momentum of a rigid body that moves at unit rate along a screw axis."""
     whole = column(rigid_blocks(moments), axis)
     return whole[:3], whole[3:]

@@ -43,7 +43,7 @@ from kinemorph.mechanics.trees.tree import WORLD, Tree
 
 
 def coriolis_matrix(tree: Tree, q: Sequence[S], v: Sequence[S]) -> list[list[S]]:
-    """C(q, v), shape (nv, nv): C v are the Coriolis and centrifugal forces, and Mdot - 2 C is skew."""
+    """The Coriolis matrix C(q, v), shape (nv, nv): C v are the Coriolis and centrifugal forces, Mdot - 2 C is skew."""
     poses = root_poses(tree, tree.moves(q))
     screws: list[Vec] = [()] * tree.nv  # joint axes in the frame at rest, and their rates
     rates: list[Vec] = [()] * tree.nv
@@ -85,7 +85,7 @@ def coriolis_matrix(tree: Tree, q: Sequence[S], v: Sequence[S]) -> list[list[S]]
 
 
 def _coupling(inertia: Mat, V: Vec) -> Mat:
-    """B of the opening formula."""
+    """B = (Idot + N) / 2, shape (6, 6), for a body with spatial inertia I and twist V; N = [[0, -f^], [-f^, -n^]]."""
     momentum = matvec(inertia, V)
     f, n = mat_neg(hat(momentum[:3])), mat_neg(hat(momentum[3:]))
     N = block([[(zeros(3),) * 3, f], [f, n]])

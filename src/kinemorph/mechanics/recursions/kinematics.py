@@ -24,6 +24,7 @@ from kinemorph.algebra.vectors import Vec, add, cross, matvec, neg, zeros
 from kinemorph.errors import UnsupportedError
 from kinemorph.mechanics.trees.motions import ELEMENTARY, Move
 from kinemorph.mechanics.trees.tree import WORLD, Attachment, Tree
+from kinemorph.words import listed
 
 Reference = Literal["local", "world", "local_world_aligned"]
 REFERENCES: tuple[Reference, ...] = get_args(Reference)
@@ -33,12 +34,12 @@ REFERENCES: tuple[Reference, ...] = get_args(Reference)
 
 
 def forward_kinematics(tree: Tree, q: Sequence[S], frames: Sequence[str]) -> list[Pose]:
-    """Poses T_WF of named bodies or frames in the world."""
+    """The poses T_WF in the world of the bodies or frames with these names."""
     return attached_poses(tree, link_poses(tree, q), frames)
 
 
 def link_poses(tree: Tree, q: Sequence[S]) -> list[Pose]:
-    """Pose T_WB of every link in the world: the local form, products of the poses in the parents."""
+    """The pose T_WB of every link in the world, as the product of the poses of links in their parents."""
     poses: list[Pose] = []
     for link, move in zip(tree.links, tree.moves(q), strict=True):
         local = pose_of_move(move)
@@ -47,7 +48,7 @@ def link_poses(tree: Tree, q: Sequence[S]) -> list[Pose]:
 
 
 def attached_poses(tree: Tree, poses: Sequence[Pose], frames: Sequence[str]) -> list[Pose]:
-    """World poses of attachments from the world poses of the links."""
+    """The world poses of the bodies or frames with these names, from the world poses of the links."""
     placed = []
     for name in frames:
         at = tree.attachments[name]
@@ -56,7 +57,7 @@ def attached_poses(tree: Tree, poses: Sequence[Pose], frames: Sequence[str]) -> 
 
 
 def pose_of_move(move: Move) -> Pose:
-    """A link's pose in its parent as rotation matrix and origin."""
+    """The pose of a link in its parent as rotation matrix and origin."""
     columns = [move.out(unit) for unit in ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))]
     return Pose(tuple(zip(*columns, strict=True)), move.origin())
 
@@ -65,8 +66,9 @@ def pose_of_move(move: Move) -> Pose:
 
 
 def configuration_rate(tree: Tree, q: Sequence[S], v: Sequence[S]) -> list[S]:
-    """qdot, shape (nq,), at velocity v: v itself where joints have one axis, else rotated velocities or quaternion
-    rates.
+    """The rate qdot of the configuration, shape (nq,), at velocity v.
+
+    It is v itself for joints with one axis; otherwise it is made up of rotated velocities and quaternion rates.
     """
     rate: list[S] = [0.0] * tree.nq
     for link in tree.links:
@@ -94,11 +96,11 @@ def link_twists(tree: Tree, moves: Sequence[Move], v: Sequence[S]) -> list[tuple
 
 
 def jacobian(tree: Tree, q: Sequence[S], frame: str, reference: Reference = "local") -> list[list[S]]:
-    """J(q), shape (6, nv): the frame's twist is J v, order [linear; angular]."""
+    """The Jacobian J(q) of a frame, shape (6, nv): its twist is J v, order [linear; angular]."""
     if not isinstance(reference, str) or reference not in REFERENCES:
         given = f"'{reference}'" if isinstance(reference, str) else f"a {type(reference).__name__}"
         raise UnsupportedError(
-            f"jacobian: the reference is {given}, expected one of {', '.join(REFERENCES)}. "
+            f"jacobian: the reference is {given}, expected one of {listed(REFERENCES)}. "
             f"Dynamics.jacobian(frame, reference) gives a function of q: write jacobian('{frame}')(q)."
         )
     at = tree.attachments[frame]
@@ -114,12 +116,12 @@ def jacobian(tree: Tree, q: Sequence[S], frame: str, reference: Reference = "loc
 
 
 def _from_world(tree: Tree, q: Sequence[S], at: Attachment) -> dict[int, Pose]:
-    """Poses T_WB of all links."""
+    """The poses T_WB of all links in the world, by index."""
     return dict(enumerate(link_poses(tree, q)))
 
 
 def _from_frame(tree: Tree, q: Sequence[S], at: Attachment) -> dict[int, Pose]:
-    """Poses T_FB of the links that carry a frame, seen from that frame: nothing is measured from the world's origin."""
+    """The poses T_FB of the links that carry a frame F, as seen from F, so that the world's origin may be far away."""
     poses: dict[int, Pose] = {}
     T_FB, index = inverse(at.pose), at.link
     while index != WORLD:
@@ -130,7 +132,7 @@ def _from_frame(tree: Tree, q: Sequence[S], at: Attachment) -> dict[int, Pose]:
 
 
 def _from_frame_aligned(tree: Tree, q: Sequence[S], at: Attachment) -> dict[int, Pose]:
-    """Poses of the links that carry a frame, seen from its origin in world axes."""
+    """The poses of the links that carry a frame, as seen from its origin, in world axes."""
     world = link_poses(tree, q)
     poses: dict[int, Pose] = {}
     index, step, arm = at.link, at.pose.p, zeros(3)  # arm: from the link's origin to the frame's, in world axes
@@ -154,7 +156,7 @@ def jacobian_rate(
 
 
 def tangent_of(x: S, level: int) -> S:
-    """The tangent of a dual number of the given level; any other number is a constant at this level."""
+    """The tangent of x where it is a dual number of this level; otherwise 0, because x is constant at this level."""
     return x.tangent if isinstance(x, Dual) and x.level == level else 0.0
 
 

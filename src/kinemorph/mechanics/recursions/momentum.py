@@ -18,7 +18,7 @@ from kinemorph.mechanics.trees.tree import Moments, Tree
 
 
 def total_mass(tree: Tree) -> S:
-    """Mass of all bodies [kg], those fixed to the world included."""
+    """The mass of all bodies [kg], including bodies fixed to the world."""
     total: S = tree.ground[0]
     for link in tree.links:
         total = total + link.mass
@@ -31,7 +31,10 @@ def center_of_mass(tree: Tree, q: Sequence[S]) -> Vec3:
 
 
 def centroidal_matrix(tree: Tree, q: Sequence[S]) -> list[list[S]]:
-    """A_G(q), shape (6, nv): A_G v = [linear momentum; angular momentum about the center of mass], world axes."""
+    """The centroidal momentum matrix A_G(q), shape (6, nv), in world axes.
+
+    A_G v = [linear momentum; angular momentum about the center of mass].
+    """
     poses = link_poses(tree, q)
     center = _divided(_first_moment(tree, poses), total_mass(tree))
     composites = composite_moments(tree, tree.moves(q))
@@ -50,7 +53,7 @@ def total_momentum(tree: Tree, q: Sequence[S], v: Sequence[S]) -> list[S]:
 
 
 def kinetic_energy(tree: Tree, q: Sequence[S], v: Sequence[S]) -> S:
-    """Kinetic energy [J], the reflected rotor inertias included."""
+    """The kinetic energy [J], including that of the armatures (reflected rotor inertias)."""
     doubled: S = 0.0
     for link, (u, w) in zip(tree.links, link_twists(tree, tree.moves(q), v), strict=True):
         m, h, (xx, xy, xz, yy, yz, zz) = link.moments
@@ -64,19 +67,19 @@ def kinetic_energy(tree: Tree, q: Sequence[S], v: Sequence[S]) -> S:
 
 
 def potential_energy(tree: Tree, q: Sequence[S]) -> S:
-    """Potential energy in the uniform field [J], zero where all mass lies at the world's origin."""
+    """The potential energy [J] in uniform gravity; it is zero where the center of mass lies at the world's origin."""
     return -dot(tree.gravity, _first_moment(tree, link_poses(tree, q)))
 
 
 def world_moments(moments: Moments, T_WB: Pose) -> Moments:
-    """Moments of a link about the world's origin, in the world's axes."""
+    """The moments of mass of a link, given in its own frame, about the world's origin and in the world's axes."""
     m, h, sigma = moments
     R = TurnFull(T_WB.R)
     return shifted_moments((m, R.out(h), R.out_symmetric(sigma)), T_WB.p)
 
 
 def _first_moment(tree: Tree, poses: Sequence[Pose]) -> Vec3:
-    """Integral of r dm over all bodies in the world [kg m]."""
+    """The first moment of mass of all bodies, integral of r dm [kg m], in the world frame."""
     total = tree.ground[1]
     for link, pose in zip(tree.links, poses, strict=True):
         total = add(total, add(scale(link.mass, pose.p), matvec(pose.R, link.h)))

@@ -1,8 +1,9 @@
 """Inverse dynamics: the recursive Newton-Euler algorithm (RNEA).
 
 Luh, Walker & Paul (1980) on the frames of Park, Bobrow & Ploen (1995); equations 22-28 of the MODUROB paper, corrected
-as in docs/errata.md, summed over the children of a tree. Linear accelerations are those of the link's origin as a point
-(not the spatial ones), so linear velocities are never needed. Gravity enters as an upward acceleration of the world.
+as in docs/errata.md, with a sum over the children of each link. Linear accelerations are classical accelerations of the
+link's origin (not spatial accelerations), so linear velocities are never needed. Gravity enters as an upward
+acceleration of the world.
 
 Per link, with angular velocity w, angular acceleration al, acceleration a of the origin, all in the link's own frame:
 
@@ -26,7 +27,9 @@ Wrench = tuple[Vec3, Vec3]  # (force [N], moment about the link's origin [N m]),
 
 
 class Flow(NamedTuple):
-    """The motion of a link: w [rad/s], al [rad/s^2], acceleration a of the origin [m/s^2] minus gravity, and U."""
+    """The motion of a link in its own frame: angular velocity w [rad/s], angular acceleration al [rad/s^2],
+    acceleration a of the origin minus gravity [m/s^2], and U = [al x] + [w x][w x] by rows.
+    """
 
     w: Vec3
     al: Vec3
@@ -40,7 +43,7 @@ def inverse_dynamics(
 ) -> list[S]:
     """Generalized forces, shape (nv,) [N m or N], that give the acceleration `a` at (q, v).
 
-    `wrenches` act on links from outside: link index -> wrench in the link's frame, about its origin.
+    `wrenches` are external wrenches: link index -> wrench on the link, in its frame and about its origin.
     """
     moves = tree.moves(q)
     flows = outward(tree, moves, v, a)
@@ -58,7 +61,7 @@ def bias_forces(tree: Tree, q: Sequence[S], v: Sequence[S], wrenches: Mapping[in
 
 
 def gravity_forces(tree: Tree, q: Sequence[S]) -> list[S]:
-    """Generalized forces that hold the robot still against gravity, shape (nv,)."""
+    """The generalized forces, shape (nv,) [N m or N], that keep the robot at rest against gravity."""
     still = [0.0] * tree.nv
     return inverse_dynamics(tree, q, still, still)
 
@@ -67,7 +70,7 @@ def gravity_forces(tree: Tree, q: Sequence[S]) -> list[S]:
 
 
 def outward(tree: Tree, moves: Sequence[Move], v: Sequence[S], a: Sequence[S]) -> list[Flow]:
-    """Angular velocities and accelerations of all links, root to tips."""
+    """The motion of every link at joint velocities v and accelerations a, computed from the root to the tips."""
     ground = ground_flow(tree)
     flows: list[Flow] = []
     for link, move in zip(tree.links, moves, strict=True):
@@ -77,18 +80,18 @@ def outward(tree: Tree, moves: Sequence[Move], v: Sequence[S], a: Sequence[S]) -
 
 
 def ground_flow(tree: Tree) -> Flow:
-    """The motion of the world: it does not turn, and accelerates upward in place of gravity."""
+    """The motion of the world: it does not turn, and it accelerates upward in place of gravity."""
     gx, gy, gz = tree.gravity
     return Flow(ZERO3, ZERO3, (-gx, -gy, -gz), (0.0,) * 9, ZERO3)
 
 
 def parent_motion(move: Move, parent: Flow) -> tuple[Vec3, Vec3, Vec3]:
-    """w and al of the parent, and the acceleration of its point before the slide, in the link's axes."""
+    """(w, al, acceleration of the parent's point at move.p), all of the parent, in the link's axes."""
     return move.into(parent.w), move.into(parent.al), move.into(carried_point(parent.a, parent.U, move.p))
 
 
 def _carried(link: Link, move: Move, parent: Flow, v: Sequence[S], a: Sequence[S]) -> Flow:
-    """Motion of a link from its parent's motion and its own joint rates."""
+    """The motion of a link, from its parent's motion and its own joint velocities v and accelerations a."""
     vJ, wJ = joint_twist(link, v)
     aJ, alJ = joint_twist(link, a)
     (wx0, wy0, wz0), (alx, aly, alz), (ax, ay, az) = parent_motion(move, parent)
@@ -102,7 +105,7 @@ def _carried(link: Link, move: Move, parent: Flow, v: Sequence[S], a: Sequence[S
     )
     U, squares = spin_matrix((wx, wy, wz), al)
     d = move.slide
-    # the slide along z is rigid with parent and link alike; a sliding joint adds a_J + (w + w_P) x v_J
+    # along z, link and parent have the same U; a sliding joint adds a_J + (w + w_P) x v_J
     ax, ay, az = ax + U[2] * d, ay + U[5] * d, az + U[8] * d
     lx, ly, lz = vJ
     sx, sy, sz = wx + wx0, wy + wy0, wz + wz0
@@ -113,7 +116,10 @@ def _carried(link: Link, move: Move, parent: Flow, v: Sequence[S], a: Sequence[S
 
 
 def joint_twist(link: Link, rates: Sequence[S]) -> tuple[Vec3, Vec3]:
-    """(linear, angular) part of the joint's screw axes weighted by rates (velocities or accelerations)."""
+    """The (linear, angular) part of the sum of the joint's screw axes times their rates.
+
+    `rates`, shape (nv,), are the velocities or the accelerations of all joints.
+    """
     twist = [0.0] * 6
     for k, axis in enumerate(link.axes):
         for component, coefficient in axis:
@@ -122,7 +128,7 @@ def joint_twist(link: Link, rates: Sequence[S]) -> tuple[Vec3, Vec3]:
 
 
 def spin_matrix(w: Vec3, al: Vec3) -> tuple[Mat3, Vec3]:
-    """U = [al x] + [w x][w x] by rows, and the squares of w."""
+    """U = [al x] + [w x][w x], shape (3, 3), by rows, and the squares of the components of w."""
     wx, wy, wz = w
     alx, aly, alz = al
     xx, yy, zz = wx * wx, wy * wy, wz * wz
@@ -132,7 +138,7 @@ def spin_matrix(w: Vec3, al: Vec3) -> tuple[Mat3, Vec3]:
 
 
 def carried_point(a: Vec3, U: Mat3, p: Vec3) -> Vec3:
-    """Acceleration a + U p of the point p; the z part first, which siblings often share."""
+    """The acceleration a + U p of the point p; its z part is added first, because siblings often share it."""
     x, y, z = p
     return (
         a[0] + U[2] * z + U[0] * x + U[1] * y,
@@ -147,14 +153,17 @@ def carried_point(a: Vec3, U: Mat3, p: Vec3) -> Vec3:
 def inward(
     tree: Tree, moves: Sequence[Move], flows: Sequence[Flow], wrenches: Mapping[int, Wrench] | None
 ) -> list[Wrench]:
-    """The wrench through every joint, on the link, about its origin, in its frame."""
+    """For every link the wrench that its joint transmits to it, about the link's origin, in its frame."""
     return carried(tree, moves, [inertial_wrench(*both) for both in zip(tree.links, flows, strict=True)], wrenches)
 
 
 def carried(
     tree: Tree, moves: Sequence[Move], needed: Sequence[Wrench], wrenches: Mapping[int, Wrench] | None
 ) -> list[Wrench]:
-    """The wrench through every joint, from the wrench that each link needs and the wrenches from outside."""
+    """For every link the wrench that its joint transmits to it, summed from the tips to the root.
+
+    `needed` are the wrenches that the links need for their motion, `wrenches` the external wrenches by link.
+    """
     loads = list(needed)
     for index, (force, moment) in (wrenches or {}).items():
         loads[index] = added(loads[index], (negative(force), negative(moment)))
@@ -166,7 +175,7 @@ def carried(
 
 
 def inertial_wrench(link: Link, flow: Flow) -> Wrench:
-    """Force and moment that accelerate the link's own mass."""
+    """The wrench that gives the link's own mass its acceleration."""
     m, (hx, hy, hz), (xx, xy, xz, yy, yz, zz) = link.mass, link.h, link.sigma
     ax, ay, az = flow.a
     Uxx, Uxy, Uxz, Uyx, Uyy, Uyz, Uzx, Uzy, Uzz = flow.U
@@ -185,7 +194,7 @@ def inertial_wrench(link: Link, flow: Flow) -> Wrench:
 
 
 def moved_wrench(move: Move, load: Wrench) -> Wrench:
-    """A wrench about a link's origin, taken to the parent's frame and origin."""
+    """A wrench, given in a link's frame, in the frame and about the origin of its parent."""
     (fx, fy, fz), (nx, ny, nz) = load
     d = move.slide
     force = move.out((fx, fy, fz))
@@ -195,7 +204,7 @@ def moved_wrench(move: Move, load: Wrench) -> Wrench:
 
 
 def project(axis: Axis, load: Wrench) -> S:
-    """Power of a wrench on a unit rate of a screw axis."""
+    """The generalized force of a wrench along a screw axis: its power at unit rate."""
     components = (*load[0], *load[1])
     total: S = 0.0
     for component, coefficient in axis:
@@ -211,12 +220,15 @@ def added(one: Wrench, other: Wrench) -> Wrench:
 
 
 def negative(v: Vec3) -> Vec3:
-    """Minus a vector."""
+    """The vector -v."""
     return (-v[0], -v[1], -v[2])
 
 
 def loads_on_links(tree: Tree, frames: Sequence[str], wrenches: Sequence[Sequence[S]]) -> dict[int, Wrench]:
-    """Wrenches at frames, gathered on the links that carry them."""
+    """The sum of wrenches on each link: link index -> wrench in its frame, about its origin.
+
+    Wrench k, shape (6,), acts at the frame with the name frames[k], in that frame.
+    """
     loads: dict[int, Wrench] = {}
     for frame, wrench in zip(frames, wrenches, strict=True):
         at = tree.attachments[frame]

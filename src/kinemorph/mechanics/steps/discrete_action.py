@@ -1,16 +1,16 @@
 """The Lagrangian of a whole step: the action of a robot's particles between two configurations.
 
-Every particle goes straight from where it is at `base` to where it is at place(base, w) in the time h:
+Every particle moves in a straight line from its position at `base` to its position at place(base, w) in the time h:
 
     L_d = sum over particles of  m |dx|^2 / (2 h)  -  h (potential energy at the start + at the end) / 2
 
-For a free particle that is Stoermer and Verlet's method, for a free rigid body Moser and Veselov's (1991), for a
-mechanism RATTLE without multipliers. It does not depend on a frame of reference: a step keeps momentum, angular
+For a free particle this gives Stoermer and Verlet's method, for a free rigid body Moser and Veselov's (1991), for a
+mechanism RATTLE without multipliers. It does not depend on a frame of reference: a step preserves momentum, angular
 momentum and the straight path of the center of mass exactly.
 
-Displacements are summed from the root outward, in the frames of the links at the start: a point r of a link goes to r +
-d + E r. No term is a difference of two nearly equal numbers, so that small displacements keep their digits. Over the
-moments of a link,
+Displacements are summed from the root outward, in the frames of the links at the start of the step: a point r of a link
+moves to r + d + E r. No term is a difference of two nearly equal numbers, so that small displacements keep their
+digits. With the moments of mass of a link,
 
     sum of m |dx|^2 = m d.d + 2 d.(E h) + trace(E Sigma E^T).
 """
@@ -33,7 +33,7 @@ NOTHING: Matrix3 = (ZERO3, ZERO3, ZERO3)
 
 
 class Displacement(NamedTuple):
-    """A point r goes to r + d + E r; d [m], E = R - 1."""
+    """The displacement of a link, which moves its point r to r + d + E r; d [m], E = R - 1."""
 
     d: Vec3
     E: Matrix3
@@ -46,7 +46,7 @@ def _turn_about_z(angle: S) -> Matrix3:
 
 
 def _turn(w: Sequence[S]) -> Matrix3:
-    """cay(w) - 1."""
+    """The matrix cay(w) - 1, shape (3, 3), for the rotation cay(w) by Cayley's map."""
     W = hat(w)
     return mat_scale(div(1.0, 1.0 + 0.25 * dot(w, w)), mat_add(W, mat_scale(0.5, matmul(W, W))))
 
@@ -63,8 +63,9 @@ JOINT_DISPLACEMENTS: dict[str, Callable[[Sequence[S], S], Displacement]] = {
 
 
 def link_displacements(tree: Tree, moves: Sequence[Move], w: Sequence[S]) -> list[Displacement]:
-    """The displacement of every link from the configuration of `moves` to local coordinates w about it, in its own
-    frame there.
+    """The displacement of every link from the configuration of `moves` to the one at local coordinates w about it.
+
+    Each is given in the link's own frame at the configuration of `moves`.
     """
     found: list[Displacement] = []
     for link, move in zip(tree.links, moves, strict=True):
@@ -74,20 +75,20 @@ def link_displacements(tree: Tree, moves: Sequence[Move], w: Sequence[S]) -> lis
 
 
 def _seen_from(move: Move, parent: Displacement) -> Displacement:
-    """The parent's displacement in the frame of a link."""
+    """The parent's displacement, given in its own frame, in the frame of a link."""
     d = move.into(add(parent.d, matvec(parent.E, move.origin())))
     columns = [move.into(column) for column in zip(*parent.E, strict=True)]  # R^T E
     return Displacement(d, tuple(move.into(row) for row in zip(*columns, strict=True)))
 
 
 def _after(parent: Displacement, own: Displacement) -> Displacement:
-    """(1 + E) (1 + own.E) - 1, and the same for d."""
+    """The displacement by `own` and then by `parent`: its E is (1 + parent.E) (1 + own.E) - 1."""
     d = add(parent.d, add(own.d, matvec(parent.E, own.d)))
     return Displacement(d, mat_add(mat_add(parent.E, own.E), matmul(parent.E, own.E)))
 
 
 def discrete_action(tree: Tree, q: Sequence[S], w: Sequence[S], h: S) -> S:
-    """L_d [J s] of the step of time h from q to local coordinates w about it."""
+    """The discrete Lagrangian L_d [J s] of a step of size h [s] from q to the configuration at local coordinates w."""
     doubled: S = 0.0  # sum of m |dx|^2
     fallen: S = 0.0  # loss of potential energy
     gravity: list[Vec3] = []

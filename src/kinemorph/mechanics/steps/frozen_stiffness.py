@@ -1,25 +1,29 @@
-"""How stiff a robot is at a state: its stiff forces linearized there, against its mass.
+"""How stiff a robot is at a state: its stiff forces, linearized there, together with its mass matrix.
 
     M a + C v + K w = 0,      K = sum J^T (-df/dx) J + diag(-dtau/dq),      C = sum J^T (-df/dv) J + diag(-dtau/dv)
 
-The slopes are those of the laws' own `linear`, symmetric and positive semi-definite, so this motion always decays; a
-step for which it grows is too large for an explicit method. Weight and velocity products are left out: they are slow.
+w are displacements of the joints, v = dw/dt. The derivatives come from the laws' own `linear`, symmetric and positive
+semi-definite, so that the exact motion always decays: a step size with which it grows is too large for an explicit
+method. Weight and Coriolis forces are left out, because they change slowly.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.algebra.groups import Pose
+from kinemorph.mechanics.recursions.articulated_bodies import given_responses
 from kinemorph.mechanics.recursions.composite_bodies import mass_matrix
 from kinemorph.mechanics.recursions.kinematics import jacobian
-from kinemorph.mechanics.steps.implicit_forces import coordinates, present_forces
-from kinemorph.mechanics.steps.point_states import UNITS, JointForce, JointState, PointForce
+from kinemorph.mechanics.recursions.newton_euler import outward
+from kinemorph.mechanics.steps.implicit_forces import coordinates, present_forces, present_motion
+from kinemorph.mechanics.steps.pair_forces import PairForce, PairState, pair_slope
+from kinemorph.mechanics.steps.point_states import UNITS, JointForce, JointState, PointForce, Sight
 from kinemorph.mechanics.trees.tree import Attachment, Tree
 
 
@@ -34,64 +38,76 @@ class Share:
 
 @dataclass(frozen=True)
 class Frozen:
-    """A robot's mass matrix and the shares of its stiff forces."""
+    """A robot's mass matrix, shape (nv, nv), and the contributions of its stiff forces to K and C, at one state."""
 
     M: Array
     shares: tuple[Share, ...]
 
     @property
     def K(self) -> Array:
-        """All stiffness, (nv, nv)."""
+        """The stiffness matrix K of all laws together, (nv, nv)."""
         return sum((share.K for share in self.shares), np.zeros_like(self.M))
 
     @property
     def C(self) -> Array:
-        """All damping, (nv, nv)."""
+        """The damping matrix C of all laws together, (nv, nv)."""
         return sum((share.C for share in self.shares), np.zeros_like(self.M))
 
     def system(self) -> Array:
-        """d/dt [w, v] = A [w, v], shape (2 nv, 2 nv)."""
+        """The matrix A of the linear motion d/dt [w, v] = A [w, v], shape (2 nv, 2 nv)."""
         n = len(self.M)
         lower = np.linalg.solve(self.M, np.hstack([-self.K, -self.C]))
         return np.vstack([np.hstack([np.zeros((n, n)), np.eye(n)]), lower])
 
     def stiffest(self, rates: Array) -> str:
-        """The name of the law that contributes most to a motion [w, v], real or complex."""
+        """The name of the law that does most work in a motion `rates` = [w, v], shape (2 nv,), real or complex."""
         w, v = np.split(rates, 2)
         work = [abs(np.vdot(v, share.K @ w + share.C @ v)) for share in self.shares]
         return self.shares[int(np.argmax(work))].name
 
 
-def frozen(
-    tree: Tree,
-    q: Sequence[float],
-    v: Sequence[float],
-    points: Mapping[str, PointForce],
-    joints: Mapping[str, JointForce] | None = None,
-    h: float = 1e-3,
-) -> Frozen:
-    """The robot at (q, v) with laws by name; `h` [s] is the step size of the slopes, and matters only where they are
-    bounded.
+class StiffByName(NamedTuple):
+    """The stiff forces at points, along joints and between pairs, by the names of their elements."""
+
+    points: Mapping[str, PointForce] = {}
+    joints: Mapping[str, JointForce] = {}
+    pairs: Mapping[str, PairForce] = {}
+
+
+def frozen(tree: Tree, q: Sequence[float], v: Sequence[float], stiff: StiffByName, h: float = 1e-3) -> Frozen:
+    """The stiff forces of a robot, linearized at (q, v), with its mass matrix.
+
+    `h` [s] is the step size at which the laws' derivatives are taken. It matters only where a law bounds them.
     """
-    _, _, states = present_forces(tree, q, v, list(points.values()), [])
+    _, _, states = present_forces(tree, q, v, list(stiff.points.values()), [])
     shares = []
-    for (name, force), state in zip(points.items(), states, strict=True):
+    for (name, force), state in zip(stiff.points.items(), states, strict=True):
         J = _jacobian(tree, q, force)
         K, C = _split(lambda h, force=force, state=state: _matrix(force.law.linear(state, h)[1]), h)
         shares.append(Share(name, J.T @ K @ J, J.T @ C @ J))
     places = coordinates(tree)
-    for name, (j, law) in (joints or {}).items():
+    for name, (j, law) in stiff.joints.items():
         at = JointState(q[places[j]] if j in places else None, v[j])
         K, C = _split(lambda h, law=law, at=at: np.array(law.linear(at, h)[1]), h)
         unit = np.zeros((tree.nv, tree.nv))
         unit[j, j] = 1.0
         shares.append(Share(name, K * unit, C * unit))
+    moves = tree.moves(q)
+    sight, flows = Sight(tree, moves), outward(tree, moves, v, [0.0] * tree.nv)
+    units = [given_responses(tree, moves, row) for row in np.eye(tree.nv).tolist()] if stiff.pairs else []
+    for name, pair in stiff.pairs.items():
+        J = np.zeros((3, tree.nv))
+        for j, column in pair_slope(pair, sight, units).items():
+            J[:, j] = column
+        now = PairState(present_motion(tree, sight, flows, v, pair), 0.0)
+        K, C = _split(lambda h, pair=pair, now=now: _matrix(pair.law.linear(now, h)[1]), h)
+        shares.append(Share(name, J.T @ K @ J, J.T @ C @ J))
     M: Array = np.array(mass_matrix(tree, q), dtype=float)
     return Frozen(M, tuple(shares))
 
 
 def _split(slope: Any, h: float) -> tuple[Any, Any]:
-    """(stiffness, damping) from D = h C + h^2 K at two step sizes."""
+    """(stiffness K, damping C), from the values of D = slope(h) = h C + h^2 K at the step sizes h and 2 h."""
     once, twice = slope(h), slope(2.0 * h)
     K = (twice - 2.0 * once) / (2.0 * h * h)
     return K, once / h - h * K

@@ -1,24 +1,24 @@
 """Stiff forces at the end of a step, inside the articulated-body algorithm.
 
-One step of size h from (q, v):  v+ = v + h a,  q+ = q moved by h v+.  A stiff force is taken where the step ends, on
-its tangent there. A point of a link has, seen in the link's axes, the velocity u and at zero joint acceleration the
-acceleration c; J a is what the joint accelerations add to that:
+One step of size h from (q, v):  v+ = v + h a,  q+ = q moved by h v+.  A stiff force is linearized near the end of the
+step and taken there. A point of a link has, seen in the link's axes, the velocity u and at zero joint acceleration the
+acceleration c; J a is the acceleration that the joint accelerations add to it:
 
     guess      u_p = u + h c (+ h J a of the pass before),  x_p = x + h u_p
     law        f = force(x_p, u_p),  D = -(h df/du + h^2 df/dx), symmetric and positive semi-definite
     force      f + D (J a of the pass before) - D J a
 
-f is an outside wrench, D an inertia that the link has at this point and that weighs nothing. So the equations stay
-those of the algorithm: O(n), without a contact matrix. A joint's force does the same with a pivot for D. Where loops
-close, D and the pivots join the mass matrix instead, and a meets the constraints. One pass is a linearly implicit step;
-each further pass is one of Newton's on v+, with D in place of the slope. What passes have in common is computed once.
-The first pass may start from known accelerations, those of the step before: where a foot rests they are a far better
-guess than zero, and cost a tenth of a pass.
+f acts as an external wrench, and D as an inertia without weight at this point of the link. So the equations stay those
+of the algorithm: O(n), without a contact matrix. A joint's force is treated in the same manner, with a pivot in place
+of D. For a robot with loops, D and the pivots are added to the mass matrix instead, and `a` satisfies the constraints.
+One pass is a linearly implicit step; each further pass is a Newton step on v+, with D in place of the exact derivative.
+Values that do not change between passes are computed once. The first pass may start from known accelerations, those of
+the step before: where a foot rests they are a far better guess than zero, and cost a tenth of a pass.
 
-A centered step is described from its middle: q is moved by h v / 2 before and by h v+ / 2 after. The rest of the step
-for positions is h / 2, so x_p = x + h u_p / 2 and D = -(h df/du + h^2/2 df/dx). Joint forces with one slope everywhere,
-as those of springs and gains, are then those at the middle, v + h a / 2 and q + h^2 a / 4: the implicit midpoint rule,
-with the pivot -(h/2 df/dv + h^2/4 df/dq). It is stable for any gain, and adds no damping of its own.
+A centered step is described from its middle: q is moved by h v / 2 before and by h v+ / 2 after. Positions then move on
+for the time h / 2, so x_p = x + h u_p / 2 and D = -(h df/du + h^2/2 df/dx). Affine joint forces, as of springs and
+gains, are then those at the middle, v + h a / 2 and q + h^2 a / 4: the implicit midpoint rule, with the pivot
+-(h/2 df/dv + h^2/4 df/dq). It is stable for any gain, and adds no numerical damping.
 
 Gravity is an upward acceleration of the world in the recursion, so it has to be removed from c.
 """
@@ -59,26 +59,38 @@ from kinemorph.mechanics.steps.pair_forces import (
     soft_rows,
     times_symmetric,
 )
-from kinemorph.mechanics.steps.point_states import JointForce, JointState, PointForce, PointState, Sight
+from kinemorph.mechanics.steps.point_states import (
+    JointForce,
+    JointState,
+    PointForce,
+    PointState,
+    Sight,
+)
+from kinemorph.mechanics.steps.step_accounts import Account, joint_account, pair_account, point_account
 from kinemorph.mechanics.trees.motions import ELEMENTARY, ZERO3, ZERO_SYM, Move
 from kinemorph.mechanics.trees.tree import WORLD, Tree
 
 
 class Ends(NamedTuple):
-    """The result of a step: accelerations (nv,), and the forces at its end, in the order of the laws."""
+    """The result of a step: accelerations (nv,), and the forces at its end, in the order of the laws.
+
+    `accounts` are the accounts of energy of the forces at points, along joints and between pairs.
+    """
 
     a: list[S]
     points: list[Vec3]  # [N], in the axes of their links
     joints: list[S]  # [N m or N]
-    pairs: list[Vec3]  # [N or N m], on the first of two, in world axes
+    pairs: list[Vec3]  # [N or N m], on the first link of each pair, in world axes
+    accounts: tuple[list[Account], list[Account], list[Account]]
 
 
 @dataclass(frozen=True, eq=False)
 class Under:
-    """Steps by the mass matrix in place of the articulated-body algorithm: for constraints, and for forces between two
-    links that both move.
+    """The mass matrix and a solver, which replace the articulated-body algorithm in steps with constraints, or with
+    forces between two links that both move.
 
-    a = solve(M, rest, soft) meets the constraints, with  (M + sum j^T j) a = rest + J^T lambda  over soft rows j (nv,).
+    a = solve(M, rest, soft) satisfies the constraints, with  (M + sum j^T j) a = rest + J^T lambda,  the sum over soft
+    rows j (nv,).
     """
 
     masses: Sequence[Sequence[S]]  # M(q), (nv, nv)
@@ -86,8 +98,9 @@ class Under:
 
 
 class Slopes(NamedTuple):
-    """Velocities of points in the axes of their links, and relative velocities of pairs in world axes, for a unit of
-    each velocity that changes them, by its index.
+    """The Jacobians of points, in the axes of their links, and of pairs, in world axes, by columns.
+
+    Each maps an index in v to the (relative) velocity at unit velocity; zero columns are left out.
     """
 
     points: list[dict[int, Vec3]]
@@ -111,12 +124,12 @@ def implicit_accelerations(
     centered: bool = False,
     under: Under | None = None,
 ) -> Ends:
-    """Accelerations (nv,) over a step of h [s] under `tau` and `wrenches`, and under laws at the end of the step:
+    """The accelerations (nv,) over a step of size h [s], under `tau`, `wrenches` and force laws at the end of the step.
 
-    (M + sum J^T D J + pivots) a = tau - bias + sum J^T (f + D J a_before) + joints, each of these of the last pass.
-    `guess` are the accelerations of the first pass, by default 0. Where the step is `centered`, q is that of its
-    middle, and v still that of its start. `under` are constraints on the accelerations; pairs of which both links move
-    need it, too.
+    (M + sum J^T D J + pivots) a = tau - bias + sum J^T (f + D J a_before) + joint forces, with the values of the last
+    pass. `guess` are accelerations (nv,) from which the first pass starts, by default 0. Where the step is `centered`,
+    q is that of its middle, and v still that of its start. `under` is needed for constraints on the accelerations, and
+    for pairs whose links both move.
     """
     moves = tree.moves(q)
     flows = outward(tree, moves, v, [0.0] * tree.nv)
@@ -134,8 +147,7 @@ def implicit_accelerations(
     for _ in range(passes - 1):  # from the accelerations of the last pass
         ends = laws.ends(answer, ends.joints)
         answer = _answer(tree, moves, tau, loads, laws, ends, locked, under, slopes)
-    return Ends(
-        answer.a,
+    forces = (
         [sub(f, times_symmetric(D, _reach(force, answer))) for force, (f, D) in zip(points, ends.points, strict=True)],
         [f - pivot * answer.a[joint.velocity] for joint, (f, pivot) in zip(joints, ends.joints, strict=True)],
         [
@@ -143,12 +155,13 @@ def implicit_accelerations(
             for pair, (f, D) in zip(pairs, ends.pairs, strict=True)
         ],
     )
+    return Ends(answer.a, *forces, laws.accounts(answer, *forces))
 
 
 def present_forces(
     tree: Tree, q: Sequence[S], v: Sequence[S], points: Sequence[PointForce], joints: Sequence[JointForce]
 ) -> tuple[list[S], dict[int, Wrench], list[PointState]]:
-    """(tau, wrenches on links, points) of the laws at (q, v) itself, for explicit methods."""
+    """(tau, wrenches on links, states of the points) that force laws give at (q, v) itself, for explicit methods."""
     moves = tree.moves(q)
     flows, sight = outward(tree, moves, v, [0.0] * tree.nv), Sight(tree, moves)
     velocities = _velocities(tree, moves, flows, v, points)
@@ -169,7 +182,7 @@ def present_forces(
 
 
 class _Tangents(NamedTuple):
-    """What laws give to one pass: (f + D J a, D) of points and of pairs, (force + pivot a, pivot) of joints."""
+    """The results of all laws in one pass: (f + D J a, D) for points and pairs, (force + pivot a, pivot) for joints."""
 
     points: list[tuple[Vec3, Sym3]]
     joints: list[tuple[S, S]]
@@ -177,17 +190,17 @@ class _Tangents(NamedTuple):
 
 
 class _Free(NamedTuple):
-    """Velocities at the end of a step without joint acceleration: of points in the axes of their links, and of the
-    first relative to the second of pairs in world axes.
+    """The velocities at the start of a step, and at its end without joint acceleration: of points in the axes of their
+    links, and of pairs (the first point relative to the second) in world axes.
     """
 
-    points: list[Vec3]
-    pairs: list[Vec3]
+    points: list[tuple[Vec3, Vec3]]
+    pairs: list[tuple[Vec3, Vec3]]
 
 
 @dataclass(frozen=True, eq=False)
 class _Laws:
-    """All laws with the numbers that every pass needs."""
+    """All force laws, with the numbers that every pass needs."""
 
     q: Sequence[S]
     v: Sequence[S]
@@ -202,46 +215,68 @@ class _Laws:
 
     @cached_property
     def left(self) -> S:
-        """The part of the step that is left for positions [s]."""
+        """The time [s] for which positions still move: half a step where it is centered, else a whole step."""
         return 0.5 * self.h if self.centered else self.h
 
     @property
     def share(self) -> float:
-        """The factor from slopes by h to slopes by `left`."""
+        """The factor from slopes over the time `left` to slopes over a whole step: h / left."""
         return 2.0 if self.centered else 1.0
 
     def ends(self, before: Responses | None, known: Sequence[tuple[S, S]] | None) -> _Tangents:
-        """All laws, with the accelerations of the pass before; `known` are joints of that pass."""
+        """The results of all laws for the next pass, from the accelerations of the pass before.
+
+        `known` are the results of joints in the pass before.
+        """
         return _Tangents(self.at_points(before), self.at_joints(before, known), self.at_pairs(before))
 
     def at_points(self, before: Responses | None) -> list[tuple[Vec3, Sym3]]:
-        """(f + D J a, D) of each point, a being the accelerations of the pass before."""
+        """(f + D J a, D) for each point, where `a` are the accelerations of the pass before."""
         felt = []
-        for force, start in zip(self.points, self.free.points, strict=True):
+        for force, (_, free) in zip(self.points, self.free.points, strict=True):
             reach = ZERO3 if before is None else _reach(force, before)
-            velocity = add(start, scale(self.h, reach))
+            velocity = add(free, scale(self.h, reach))
             f, D = force.law.linear(PointState(force.link, force.point, velocity, self.left, self.sight), self.left)
             D = _scaled(self.share, D)
             felt.append((add(f, times_symmetric(D, reach)), D))
         return felt
 
     def at_pairs(self, before: Responses | None) -> list[tuple[Vec3, Sym3]]:
-        """(f + D J a, D) of each pair, a being the accelerations of the pass before."""
+        """(f + D J a, D) for each pair, where `a` are the accelerations of the pass before."""
         felt = []
-        for pair, start in zip(self.pairs, self.free.pairs, strict=True):
+        for pair, (_, free) in zip(self.pairs, self.free.pairs, strict=True):
             reach = ZERO3 if before is None else self.pair_reach(pair, before)
-            f, D = pair.law.linear(PairState(add(start, scale(self.h, reach)), self.left), self.left)
+            f, D = pair.law.linear(PairState(add(free, scale(self.h, reach)), self.left), self.left)
             D = _scaled(self.share, D)
             felt.append((add(f, times_symmetric(D, reach)), D))
         return felt
 
+    def accounts(
+        self, answer: Responses, points: Sequence[Vec3], joints: Sequence[S], pairs: Sequence[Vec3]
+    ) -> tuple[list[Account], list[Account], list[Account]]:
+        """The accounts of energy of the forces of the last pass, at points, along joints and between pairs."""
+        found: tuple[list[Account], list[Account], list[Account]] = ([], [], [])
+        for force, (start, free), f in zip(self.points, self.free.points, points, strict=True):
+            end = add(free, scale(self.h, _reach(force, answer)))
+            found[0].append(point_account(force, self.sight, self.h, start, end, f))
+        for joint, push in zip(self.joints, joints, strict=True):
+            j = joint.velocity
+            late = plus(self.v[j], times(self.h, answer.a[j]))
+            place = self.q[self.coordinates[j]] if j in self.coordinates else None
+            found[1].append(joint_account(joint, self.h, place, self.v[j], late, push))
+        for pair, (start, free), f in zip(self.pairs, self.free.pairs, pairs, strict=True):
+            end = add(free, scale(self.h, self.pair_reach(pair, answer)))
+            found[2].append(pair_account(pair, self.h, start, end, f))
+        return found
+
     def pair_reach(self, pair: PairForce, answer: Responses) -> Vec3:
-        """J a of a pair: the part of its relative acceleration that is due to joint accelerations."""
+        """J a for a pair: the part of its relative acceleration that is due to joint accelerations."""
         return relative(pair, self.sight, dict(enumerate(answer.links)))
 
     def at_joints(self, before: Responses | None, known: Sequence[tuple[S, S]] | None) -> list[tuple[S, S]]:
-        """(force + pivot a, pivot) of each joint; for affine laws the `known` values are used, and a does not
-        matter.
+        """(force + pivot a, pivot) for each joint, where `a` are the accelerations of the pass before.
+
+        For an affine law they do not depend on `a`, and the `known` values of an earlier pass are used.
         """
         held = []
         for number, (j, law) in enumerate(self.joints):
@@ -272,7 +307,7 @@ def _answer(
     under: Under | None,
     slopes: Slopes | None,
 ) -> Responses:
-    """One pass of the algorithm with these forces and slopes."""
+    """The accelerations of one pass; `ends` has the forces of all laws, with their D and pivots."""
     loads, tau = list(loads), list(tau)
     for (link, point, _), (f, _) in zip(laws.points, ends.points, strict=True):
         loads[link] = added(loads[link], (neg(f), neg(cross(point, f))))
@@ -306,7 +341,7 @@ def _answer(
 
 
 def _inertias(laws: _Laws, ends: _Tangents) -> dict[int, Blocks]:
-    """The inertias that forces at the end of a step are for links, by link."""
+    """The inertias that forces at the end of a step add to links (the matrices D), by link."""
     found: dict[int, Blocks] = {}
     parts = [
         (link, shifted_blocks((D, (0.0,) * 9, ZERO_SYM), point))
@@ -319,7 +354,7 @@ def _inertias(laws: _Laws, ends: _Tangents) -> dict[int, Blocks]:
 
 
 def _add_inertia(M: list[list[S]], slope: Mapping[int, Vec3], D: Sym3) -> None:
-    """Adds J^T D J to M (nv, nv), where J is the Jacobian of a point: its velocity for a unit of each velocity."""
+    """Adds J^T D J to M (nv, nv); `slope` has the columns of the Jacobian J of a point or pair by index in v."""
     heavy = {j: times_symmetric(D, column) for j, column in slope.items()}
     for i, column in slope.items():
         for j, weighed in heavy.items():
@@ -327,7 +362,7 @@ def _add_inertia(M: list[list[S]], slope: Mapping[int, Vec3], D: Sym3) -> None:
 
 
 def _slopes(tree: Tree, sight: Sight, points: Sequence[PointForce], pairs: Sequence[PairForce]) -> Slopes:
-    """How each velocity moves points and pairs."""
+    """The Jacobians of the points and pairs at which forces act."""
     units = [given_responses(tree, sight.moves, [float(k == j) for k in range(tree.nv)]) for j in range(tree.nv)]
     found = []
     for force in points:
@@ -359,17 +394,19 @@ def _free_motions(
     points: Sequence[PointForce],
     pairs: Sequence[PairForce],
 ) -> _Free:
-    """The velocities of points and pairs at the end of a step without joint acceleration."""
+    """The velocities of all points and pairs at the end of a step without joint acceleration."""
     found = []
     velocities = _velocities(tree, sight.moves, flows, v, points)
     for (link, point, _), u in zip(points, velocities, strict=True):
         c = add(carried_point(flows[link].a, flows[link].U, point), sight.into(link, tree.gravity))
-        found.append(add(u, scale(h, c)))
+        found.append((u, add(u, scale(h, c))))
     return _Free(found, [_free_pair(tree, sight, flows, v, h, pair) for pair in pairs])
 
 
-def _free_pair(tree: Tree, sight: Sight, flows: Sequence[Flow], v: Sequence[S], h: S, pair: PairForce) -> Vec3:
-    """The velocity of the first relative to the second at the end of a step without joint acceleration."""
+def _free_pair(
+    tree: Tree, sight: Sight, flows: Sequence[Flow], v: Sequence[S], h: S, pair: PairForce
+) -> tuple[Vec3, Vec3]:
+    """A pair's relative velocity in world axes: at the start of a step, and at its end without joint acceleration."""
     rates: list[Vec3] = []
     for link, point in zip(pair.links, pair.points, strict=True):
         if link == WORLD:
@@ -379,12 +416,13 @@ def _free_pair(tree: Tree, sight: Sight, flows: Sequence[Flow], v: Sequence[S], 
         else:
             c = add(carried_point(flows[link].a, flows[link].U, point), sight.into(link, tree.gravity))
             rates.append(outward_vector(sight, link, c))
-    x, y, z = add(present_motion(tree, sight, flows, v, pair), scale(h, sub(*rates)))
-    return (x, y, z)
+    now = present_motion(tree, sight, flows, v, pair)
+    x, y, z = add(now, scale(h, sub(*rates)))
+    return now, (x, y, z)
 
 
 def present_motion(tree: Tree, sight: Sight, flows: Sequence[Flow], v: Sequence[S], pair: PairForce) -> Vec3:
-    """The velocity of the first relative to the second of a pair, in world axes."""
+    """The velocity of the first point of a pair relative to the second, in world axes."""
     links = [link for link in pair.links if link != WORLD]
     origins = _origin_velocities(tree, sight.moves, flows, v, links)
     return relative(pair, sight, {link: (origins[link], flows[link].w) for link in links})
@@ -421,5 +459,5 @@ def _origin_velocities(
 
 
 def coordinates(tree: Tree) -> dict[int, int]:
-    """The coordinate of each velocity that has its own coordinate: those of joints with one axis."""
+    """Index in v -> index in q, for the velocities of joints with one axis, which are rates of coordinates."""
     return {link.v: link.q for link in tree.links if (row := ELEMENTARY[link.kind]).nq == row.nv == 1}

@@ -1,15 +1,15 @@
 """Stiff forces between two links at the end of a step.
 
-A pair is a point on each of two links; its law gives the force on the first point from the velocity u of the first
-relative to the second, in world axes. The opposite force acts on the second. A turning pair is the two links alone: u
-is their relative angular velocity, and the law gives a moment. As for single points (`implicit_forces`),
+A pair consists of a point on each of two links; its law gives the force on the first point from the velocity u of the
+first point relative to the second, in world axes. The opposite force acts on the second point. For a turning pair, u is
+the relative angular velocity of the two links, and the law gives a moment. As for single points (`implicit_forces`),
 
     law        f = force(u_p, step u_p),  D = -(h df/du + h^2 df/dx), symmetric and positive semi-definite
     force      f + D (J a of the pass before) - D J a,        J a the relative acceleration due to joint accelerations
 
-Where one of the links is the world, D is an inertia of the other, as it is for a point. Where both move, D is an
-inertia of neither, and does not fit into the articulated-body algorithm: with D = L L^T the rows of L^T J are soft rows
-of the mass matrix (`constrained.softened`).
+Where one of the links is the world, D acts as an inertia of the other, as for a point. Where both move, D is not the
+inertia of a single link and does not fit into the articulated-body algorithm: with D = L L^T, the rows of L^T J become
+soft rows of the mass matrix (`constrained.softened`).
 """
 
 from __future__ import annotations
@@ -27,18 +27,20 @@ from kinemorph.mechanics.steps.point_states import Sight
 from kinemorph.mechanics.trees.motions import ZERO3, ZERO_SYM
 from kinemorph.mechanics.trees.tree import WORLD
 
-ROUNDING = 1e-14  # of the largest entry of D: smaller remainders of its factor are rounding errors
+ROUNDING = 1e-14  # relative to the trace of D: smaller remainders in its factorization are rounding errors
 
 
 class PairState(NamedTuple):
-    """Two points at the (approximate) end of a step, in world axes; with a step of 0, at the state itself."""
+    """The relative motion of a pair at the (approximate) end of a step, in world axes; with a step of 0, at the state
+    itself.
+    """
 
-    velocity: Vec3  # of the first relative to the second [m/s], or [rad/s] of a turning pair
-    step: S  # [s]
+    velocity: Vec3  # of the first point relative to the second [m/s], or [rad/s] for a turning pair
+    step: S  # [s] for which the velocity moves the points
 
     @property
     def moved(self) -> Vec3:
-        """The displacement of the first relative to the second since the start of the step [m], or turn [rad]."""
+        """The displacement [m], or rotation [rad], of the first relative to the second since the start of the step."""
         x, y, z = scale(self.step, self.velocity)
         return (x, y, z)
 
@@ -49,12 +51,12 @@ class PairLaw(Protocol):
     def force(self, pair: PairState) -> Vec3: ...
 
     def linear(self, pair: PairState, h: S) -> tuple[Vec3, Sym3]:
-        """(force, D) with D = -(h df/du + h^2 df/dx), symmetric and positive semi-definite."""
+        """(force, D) with D = -(h df/du + h^2 df/dx), symmetric and positive semi-definite, at the step size h [s]."""
         ...
 
 
 class PairForce(NamedTuple):
-    """A law between two points of links, each in its link's frame [m]; the points of a turning pair do not matter."""
+    """A force law between points of two links, each in its link's frame [m]; a turning pair does not use its points."""
 
     links: tuple[int, int]
     points: tuple[Vec3, Vec3]
@@ -68,8 +70,10 @@ def couples(pair: PairForce) -> bool:
 
 
 def relative(pair: PairForce, sight: Sight, velocities: Mapping[int, tuple[Vec3, Vec3]]) -> Vec3:
-    """The velocity of the first point relative to the second in world axes, or any linear image of one such as an
-    acceleration; `velocities` are (linear, angular) of the origins of links, in link axes.
+    """The velocity of the first point of a pair relative to the second, in world axes.
+
+    `velocities` are (linear velocity of the origin, angular velocity) of links by index, in link axes. It may also be
+    used for the accelerations that joint accelerations add.
     """
     parts = []
     for link, point in zip(pair.links, pair.points, strict=True):
@@ -83,13 +87,17 @@ def relative(pair: PairForce, sight: Sight, velocities: Mapping[int, tuple[Vec3,
 
 
 def outward_vector(sight: Sight, link: int, vector: Sequence[S]) -> Vec3:
-    """A free vector, link to world."""
+    """A free vector, given in the axes of a link, in world axes."""
     x, y, z = (dot(sight.row(link, k)[0], vector) for k in range(3))
     return (x, y, z)
 
 
 def pair_wrenches(pair: PairForce, sight: Sight, force: Vec3) -> list[tuple[int, Wrench]]:
-    """(link, wrench about its origin, in its axes) of a force or moment on the first link, and its opposite."""
+    """(link, wrench about its origin, in its axes) for both links of a pair, where `force` [N or N m] acts on the
+    first.
+
+    The opposite acts on the second; the world is left out.
+    """
     found: list[tuple[int, Wrench]] = []
     for link, point, given in zip(pair.links, pair.points, (force, neg(force)), strict=True):
         if link != WORLD:
@@ -99,8 +107,9 @@ def pair_wrenches(pair: PairForce, sight: Sight, force: Vec3) -> list[tuple[int,
 
 
 def pair_slope(pair: PairForce, sight: Sight, units: Sequence[Responses]) -> dict[int, Vec3]:
-    """J of a pair by columns: the relative velocity for a unit of each velocity that changes it; `units` are the
-    responses to these.
+    """The Jacobian of a pair by columns: index in v -> relative velocity of the pair at unit velocity.
+
+    `units` are the responses of the links to each unit velocity. Columns that are structurally zero are left out.
     """
     found = {}
     for j, unit in enumerate(units):
@@ -111,11 +120,11 @@ def pair_slope(pair: PairForce, sight: Sight, units: Sequence[Responses]) -> dic
 
 
 def pair_inertia(pair: PairForce, sight: Sight, D: Sym3) -> tuple[int, Blocks]:
-    """(link, inertia about its origin, in its axes) that D is for the one link of a pair that moves."""
+    """(link, inertia about its origin, in its axes): D as an inertia of the only link of a pair that moves."""
     which = 0 if pair.links[1] == WORLD else 1
     link = pair.links[which]
     rows = [sight.row(link, k)[0] for k in range(3)]
-    axes = [(rows[0][k], rows[1][k], rows[2][k]) for k in range(3)]  # of the link, in world axes
+    axes = [(rows[0][k], rows[1][k], rows[2][k]) for k in range(3)]  # the link's axes in world axes
     (xx, xy, xz), (_, yy, yz), (_, _, zz) = (sight.into(link, times_symmetric(D, axis)) for axis in axes)
     own: Sym3 = (xx, xy, xz, yy, yz, zz)
     if pair.turning:
@@ -124,12 +133,15 @@ def pair_inertia(pair: PairForce, sight: Sight, D: Sym3) -> tuple[int, Blocks]:
 
 
 def soft_rows(nv: int, slope: Mapping[int, Vec3], D: Sym3) -> list[list[S]]:
-    """L^T J, three rows (nv,) whose products add up to J^T D J."""
+    """The three soft rows L^T J, each (nv,), with D = L L^T: the sum of j^T j over these rows j is J^T D J.
+
+    `slope` has the columns of J by index in v.
+    """
     return [[dot(column, slope[j]) if j in slope else 0.0 for j in range(nv)] for column in factor_columns(D)]
 
 
 def factor_columns(D: Sym3) -> list[Vec3]:
-    """The columns of L in  D = L L^T,  Cholesky's factor; a remainder that is only rounding counts as 0."""
+    """The columns of Cholesky's factor L in  D = L L^T;  a remainder that is only a rounding error counts as 0."""
     xx, xy, xz, yy, yz, zz = D
     least = times(ROUNDING, plus(plus(xx, yy), zz))
     a, over_a = _root(xx, least)
@@ -141,13 +153,13 @@ def factor_columns(D: Sym3) -> list[Vec3]:
 
 
 def _root(x: S, least: S) -> tuple[S, S]:
-    """(square root, 1 / square root) of x, both 0 where x is at most `least`; slopes are finite there, too."""
+    """(square root, 1 / square root) of x, both 0 where x is at most `least`; derivatives are finite there too."""
     there = less(least, x)
     root = sqrt(where(there, x, 1.0))
     return where(there, root, 0.0), where(there, div(1.0, root), 0.0)
 
 
 def times_symmetric(D: Sym3, x: Sequence[S]) -> Vec3:
-    """D x."""
+    """The product D x of a symmetric matrix, given by its six entries, and a vector."""
     xx, xy, xz, yy, yz, zz = D
     return (dot((xx, xy, xz), x), dot((xy, yy, yz), x), dot((xz, yz, zz), x))

@@ -1,17 +1,17 @@
 """Plastic impacts: relative velocities that vanish from one instant to the next, and the energy that is lost.
 
-Two ports that lock onto each other have no relative twist from then on. The impulse lambda that removes it acts on both
-of them, equal and opposite, so that momentum is conserved; and the velocities after it are the nearest ones in the
-metric of the masses:
+Two ports that lock onto each other have no relative twist from then on. The impulse lambda that removes the twist acts
+on both ports, equal and opposite, so that momentum is conserved; the velocities after it are the nearest ones in the
+metric of the mass matrix:
 
     M v+ = M v + J^T lambda,      J v+ = 0,      v+ = v - M^-1 J^T (J M^-1 J^T)^-1 J v
 
-Nothing moves during the impact: q stays. Constraints that were active before, such as those of loops, keep their rates,
-J v+ = J v. The energy that is lost is the kinetic energy of the change of velocity (Carnot's theorem),
+The impact takes no time, so q does not change. Constraints that were active before, such as those of loops, keep their
+rates, J v+ = J v. The energy that is lost is the kinetic energy of the change of velocity (Carnot's theorem),
 
     loss = 1/2 (v - v+)^T M (v - v+)
 
-and is never negative. Rows that repeat others, as in a planar ring, take no part; see `constrained`.
+and is never negative. Rows that repeat others, as in a planar ring, are not used; see `constrained`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from kinemorph.algebra.groups import Pose, compose, inverse, move_twist
 from kinemorph.algebra.scalar import S
 from kinemorph.algebra.vectors import add, dot, matvec, sub
 from kinemorph.mechanics.constraints.closures import constraint_sizes, constraint_weights
-from kinemorph.mechanics.constraints.constrained import Rows, constrained_dynamics
+from kinemorph.mechanics.constraints.constrained import ConstraintRows, constrained_dynamics
 from kinemorph.mechanics.derivatives.branch_factor import branch_factor
 from kinemorph.mechanics.recursions.composite_bodies import mass_matrix
 from kinemorph.mechanics.recursions.kinematics import forward_kinematics, jacobian
@@ -33,43 +33,45 @@ from kinemorph.model.joint import JOINT_KINDS
 
 
 class Impact(NamedTuple):
-    """Velocities after an impact (nv,), the impulse along each new row (n,) [N s or N m s], and the loss [J]."""
+    """The velocities after an impact (nv,), the impulse along each new row (n,) [N s or N m s], the energy lost [J]."""
 
     v: list[S]
     impulse: list[S]
     loss: S
 
 
-NONE = Rows([], [], [])
+NONE = ConstraintRows([], [], [])
 
 
-def plastic_impact(tree: Tree, q: Sequence[S], v: Sequence[S], rows: Rows, kept: Rows = NONE) -> Impact:
-    """The impact at (q, v) after which `rows` have their wanted rates, mostly zero, and `kept` the rates that
-    they had.
+def plastic_impact(
+    tree: Tree, q: Sequence[S], v: Sequence[S], rows: ConstraintRows, kept: ConstraintRows = NONE
+) -> Impact:
+    """The impact at (q, v) after which the rates J v of `rows` are those wanted (mostly zero), and the rates of `kept`
+    are the same as before.
     """
     M = mass_matrix(tree, q)
     J = [*kept.J, *rows.J]
     wanted = [*(dot(row, v) for row in kept.J), *rows.wanted]
-    both = Rows(J, wanted, [*kept.weights, *rows.weights], kept.opening)
+    both = ConstraintRows(J, wanted, [*kept.weights, *rows.weights], kept.opening)
     metric = branch_factor(tree, M)
     first = constrained_dynamics(metric, matvec(M, v), both)
-    again = constrained_dynamics(metric, matvec(M, first.a), both)  # removes what rounding has left
+    again = constrained_dynamics(metric, matvec(M, first.a), both)  # removes the rounding errors that are left
     lost, impulse = sub(v, again.a), add(first.multipliers, again.multipliers)
     return Impact(again.a, list(impulse[len(kept.J) :]), 0.5 * dot(lost, matvec(M, lost)))
 
 
 def relative_pose(tree: Tree, q: Sequence[S], a: str, b: str) -> Pose:
-    """T_AB: frame b seen from frame a."""
+    """The pose T_AB of frame b, seen from frame a, at configuration q."""
     T_WA, T_WB = forward_kinematics(tree, q, [a, b])
     return compose(inverse(T_WA), T_WB)
 
 
-def locked_rows(tree: Tree, q: Sequence[S], a: str, b: str) -> Rows:
-    """The six conditions that frame b rests in frame a: its relative twist, [linear; angular], at a's origin in its
-    axes.
+def locked_rows(tree: Tree, q: Sequence[S], a: str, b: str) -> ConstraintRows:
+    """The six constraint rows with which frame b does not move in frame a: its relative twist [linear; angular] is
+    zero.
 
-    Links that carry both frames do not enter, not even by rounding. Rows that are only rounding are weighted as in a
-    loop that a fixed joint closes.
+    The twist is at the origin of a, in its axes. Velocities that move both frames together have columns that are
+    exactly zero. Rows that are only rounding errors get the weight 0, as in a loop that a fixed joint closes.
     """
     T_AB = relative_pose(tree, q, a, b)
     of_a, of_b = (list(zip(*jacobian(tree, q, frame), strict=True)) for frame in (a, b))
@@ -84,11 +86,11 @@ def locked_rows(tree: Tree, q: Sequence[S], a: str, b: str) -> Rows:
     there = Attachment(at_b.link, compose(at_b.pose, inverse(T_AB)))  # on b, where frame a is now
     closure = Closure("docking", JOINT_KINDS["fixed"].closure, at_a, there, (0.0, 0.0, 0.0), 0.0)
     closed = replace(tree, closures=(closure,), follows=())
-    return Rows(J, [0.0] * 6, constraint_weights(closed, J, constraint_sizes(closed, q)))
+    return ConstraintRows(J, [0.0] * 6, constraint_weights(closed, J, constraint_sizes(closed, q)))
 
 
 def _carrying(tree: Tree, frame: str) -> set[int]:
-    """Indices of the velocities that move a frame."""
+    """The indices in v of the velocities that move a frame."""
     found: set[int] = set()
     index = tree.attachments[frame].link
     while index != WORLD:

@@ -1,10 +1,11 @@
-"""The state of a point or a joint as a force law sees it, and slopes of laws by dual numbers.
+"""The state of a point or a joint as a force law gets it, and derivatives of laws by dual numbers.
 
-A point of a link is seen in the link's axes: its velocity there, vectors of the world turned into them. Its position in
-the world is computed when a law asks, coordinate by coordinate: level ground never needs most of a rotation.
+The velocity of a point of a link is given in the link's axes, and vectors of the world are turned into these axes. Its
+position in the world is computed when a law asks for it, coordinate by coordinate: level ground never needs most of a
+rotation.
 
 An implicit step takes forces at its end, which its passes approximate: velocity and position are those at the end of
-the step, with position = start + step velocity. With a step of 0 they are those of the state itself.
+the step, with position = start + step * velocity. With a step of 0 they are those of the state itself.
 """
 
 from __future__ import annotations
@@ -28,14 +29,14 @@ UNITS: tuple[Vec3, ...] = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 
 
 class Sight:
-    """The world as links see it: its axes in theirs, and the positions of their origins, computed on demand."""
+    """The world's axes in the axes of the links, and the positions of the links' origins, computed on demand."""
 
     def __init__(self, tree: Tree, moves: Sequence[Move]) -> None:
         self.tree, self.moves = tree, moves
         self._rows: dict[tuple[int, int], tuple[Vec3, S]] = {(WORLD, k): (unit, 0.0) for k, unit in enumerate(UNITS)}
 
     def row(self, link: int, k: int) -> tuple[Vec3, S]:
-        """The world's axis k in a link's axes, and the coordinate k [m] of the link's origin."""
+        """The world's axis k in a link's axes, and the coordinate k [m] of the link's origin in the world."""
         path = []
         while (link, k) not in self._rows:
             path.append(link)
@@ -50,7 +51,7 @@ class Sight:
         return axis, coordinate
 
     def into(self, link: int, vector: Sequence[S]) -> Vec3:
-        """A free vector, world to link."""
+        """A free vector, given in world axes, in the axes of a link."""
         seen: Vec3 = ZERO3
         for k in _present(vector):
             seen = add(seen, scale(vector[k], self.row(link, k)[0]))
@@ -59,20 +60,20 @@ class Sight:
 
 @dataclass(frozen=True, eq=False)
 class PointState:
-    """A point of a link at the (approximate) end of a step: vectors in the link's axes."""
+    """The state of a point of a link at the (approximate) end of a step; vectors are in the link's axes."""
 
     link: int
     point: Vec3  # in the link's frame [m]
     velocity: Vec3  # [m/s]
-    step: S  # [s]
+    step: S  # [s] for which the velocity still moves the point
     sight: Sight
 
     def into(self, vector: Sequence[S]) -> Vec3:
-        """A free vector, world to link."""
+        """A free vector, given in world axes, in the axes of the point's link."""
         return self.sight.into(self.link, vector)
 
     def out(self, vector: Sequence[S]) -> Vec3:
-        """A free vector, link to world."""
+        """A free vector, given in the link's axes, in world axes."""
         x, y, z = (dot(self.sight.row(self.link, k)[0], vector) for k in range(3))
         return (x, y, z)
 
@@ -82,7 +83,7 @@ class PointState:
         return plus(plus(origin, dot(axis, self.point)), times(self.step, dot(axis, self.velocity)))
 
     def along(self, vector: Sequence[S]) -> S:
-        """The scalar product of the point's position with a vector of the world."""
+        """The scalar product of the point's position in the world [m] and a vector in world axes."""
         total: S = 0.0
         for k in _present(vector):
             total = plus(total, times(vector[k], self.coordinate(k)))
@@ -96,29 +97,34 @@ class PointState:
 
 @dataclass(frozen=True)
 class JointState:
-    """A velocity of a joint and its coordinate, at the (approximate) end of a step."""
+    """One velocity of a joint and its coordinate, at the (approximate) end of a step."""
 
-    position: S | None  # None where coordinates are not the integrals of velocities
+    position: S | None  # None where no coordinate is the integral of this velocity
     velocity: S
 
     def coordinate(self, name: str) -> S:
-        """The coordinate, for a law by that name. Raises ModelError where the velocity has none of its own."""
+        """The joint coordinate, for the law called `name`. Raises ModelError where the velocity has no coordinate."""
         if self.position is None:
             raise ModelError(
-                f"force '{name}' reads a joint's coordinate where its velocities have none of their own; expected a "
-                "joint of one axis (revolute, prismatic, helical). Use such a joint, or a law of velocities alone."
+                f"force '{name}' reads the coordinate of a joint whose velocities are not rates of coordinates; "
+                "expected a joint with one axis (revolute, prismatic, helical). Use such a joint, or a law that reads "
+                "velocities only."
             )
         return self.position
 
 
 class PointLaw(Protocol):
-    """A force on a point, in the axes of its link [N]."""
+    """A force on a point, in the axes of its link [N].
+
+    A law that stores energy also has a method `stored` with the same argument as `force`; see `step_accounts`.
+    """
 
     def force(self, point: PointState) -> Vec3: ...
 
     def linear(self, point: PointState, h: S) -> tuple[Vec3, Sym3]:
-        """(force, D) with D = -(h df/dv + h^2 df/dx), symmetric and positive semi-definite; `point_slope`
-        computes it.
+        """(force, D) with D = -(h df/dv + h^2 df/dx), symmetric and positive semi-definite, at the step size h [s].
+
+        `point_slope` computes both for any law.
         """
         ...
 
@@ -128,18 +134,21 @@ class JointLaw(Protocol):
 
     @property
     def affine(self) -> bool:
-        """Whether its slopes are the same everywhere, so that one pass is enough."""
+        """Whether its derivatives are the same everywhere, so that one pass is enough."""
         ...
 
     def force(self, joint: JointState) -> S: ...
 
     def linear(self, joint: JointState, h: S) -> tuple[S, S]:
-        """(force, pivot) with the pivot -(h df/dv + h^2 df/dq), not below 0; `joint_slope` computes it."""
+        """(force, pivot) with the pivot -(h df/dv + h^2 df/dq), not below 0, at the step size h [s].
+
+        `joint_slope` computes both for any law.
+        """
         ...
 
 
 class PointForce(NamedTuple):
-    """A law at a point of a link."""
+    """A force law that acts at a point of a link (index)."""
 
     link: int
     point: Vec3  # in the link's frame [m]
@@ -147,21 +156,21 @@ class PointForce(NamedTuple):
 
 
 class JointForce(NamedTuple):
-    """A law along a velocity, by its index in v."""
+    """A force law that acts along one velocity (index in v)."""
 
     velocity: int
     law: JointLaw
 
 
-# ── slopes of any law ─────────────────────────────────────────────────────────────────────────────────────────────────
+# ── derivatives of any law ────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def point_slope(force: Callable[[PointState], Vec3], point: PointState, h: S) -> tuple[Vec3, Sym3]:
-    """(force, D) of any law: the symmetric part of its slope, kept positive semi-definite.
+    """(force, D) of any law: D is the symmetric part of -(h df/dv + h^2 df/dx), made positive semi-definite.
 
-    A diagonal entry below 0 counts as 0, and an off-diagonal one is at most half the geometric mean of its two diagonal
-    entries, which is always sufficient and seldom needed. A law that knows its own slope does better: friction uses its
-    secant.
+    A diagonal entry below 0 becomes 0, and an off-diagonal entry is limited to half the geometric mean of its two
+    diagonal entries, which is always sufficient and seldom needed. A law that knows its own derivative does better:
+    friction uses its secant.
     """
     rows = []
     for unit in UNITS:
@@ -179,14 +188,14 @@ def point_slope(force: Callable[[PointState], Vec3], point: PointState, h: S) ->
 
 
 def joint_slope(force: Callable[[JointState], S], joint: JointState, h: S) -> tuple[S, S]:
-    """(force, pivot) of any law; a slope that feeds energy in counts as 0."""
+    """(force, pivot) of any law; the pivot is -(h df/dv + h^2 df/dq), or 0 where that is negative and adds energy."""
     rate = Dual(joint.velocity, 1.0, level=LEVEL)
     place = None if joint.position is None else Dual(joint.position, h, level=LEVEL)
     return force(joint), maximum(times(-h, tangent_of(force(JointState(place, rate)), LEVEL)), 0.0)
 
 
 def _bounded(x: S, one: S, other: S) -> S:
-    """x between -m and m, half the geometric mean of two numbers that are not below 0; slopes are finite at 0, too."""
+    """x limited to [-m, m], where m is half the geometric mean of two numbers >= 0; derivatives are finite at 0 too."""
     product = one * other
     there = less(0.0, product)
     most = where(there, 0.5 * sqrt(where(there, product, 1.0)), 0.0)

@@ -1,8 +1,8 @@
-"""States carried from one robot to another that is made of the same bodies, connected by other joints.
+"""The state of one robot, transferred to another robot that is made of the same bodies, connected by other joints.
 
-Bodies stay where they are and move as they did. A joint that both robots have keeps its coordinates and velocities; a
-root, or a joint that only the new robot has as such (it closed a loop before), gets them from the pose and the twist of
-the body that it carries, seen from its parent.
+Bodies stay where they are and keep their velocities. A joint that both robots have keeps its coordinates and
+velocities. A root, or a joint that only the new robot has in its tree (it closed a loop before), gets them from the
+pose and the twist of the body that it carries, seen from its parent.
 """
 
 from __future__ import annotations
@@ -32,9 +32,11 @@ Numbers = Mapping[str, float]
 def transferred(
     source: Robot, tree: Tree, target: Robot, q: Sequence[float] | Array, v: Sequence[float] | Array, p: Numbers
 ) -> tuple[Array, Array]:
-    """(q, v) of the target, shapes (nq,) and (nv,), for (q, v) of the source, whose links are `tree`, in numbers.
+    """The state (q, v) of the target, shapes (nq,) and (nv,), in which its bodies move as in the state (q, v) of the
+    source.
 
-    `p` are values of the target's parameters by name, nominal where they are left out.
+    `tree` is the tree of the source with numbers. `p` are values of the target's parameters by name; other parameters
+    have their nominal values.
     """
     moving = body_states(tree, source.body_names, [float(x) for x in q], [float(x) for x in v])
     olds = {joint.name: joint for joint in source.joints}
@@ -52,7 +54,7 @@ def transferred(
 
 
 def body_states(tree: Tree, names: Sequence[str], q: Sequence[S], v: Sequence[S]) -> dict[str, tuple[Pose, Vec]]:
-    """Pose T_WB and body twist V_B, shape (6,), of bodies or frames by name."""
+    """The pose T_WB and the body twist V_B, shape (6,), of bodies or frames, by name."""
     poses, twists = link_poses(tree, q), link_twists(tree, tree.moves(q), v)
     found: dict[str, tuple[Pose, Vec]] = {}
     for name, pose in zip(names, attached_poses(tree, poses, names), strict=True):
@@ -63,7 +65,7 @@ def body_states(tree: Tree, names: Sequence[str], q: Sequence[S], v: Sequence[S]
 
 
 def _measured(joint: Joint, moving: Mapping[str, tuple[Pose, Vec]], p: Numbers) -> tuple[Any, Any]:
-    """Coordinates and velocities of a joint from the motion of the bodies that it joins."""
+    """(coordinates, velocities) of a joint, from the poses and twists of the bodies that it connects."""
     before, after = evaluate_all(joint.placement, p), evaluate_all(joint.child_placement, p)
     T_WC, V_C = moving[joint.child]
     T_WC, V_C = compose(T_WC, after), move_twist_back(after, V_C)
@@ -83,6 +85,6 @@ def _measured(joint: Joint, moving: Mapping[str, tuple[Pose, Vec]], p: Numbers) 
         angle = np.arctan2(dot(joint.axis, turned), R[0][0] + R[1][1] + R[2][2] - 1.0)
         return (angle,), (dot(joint.axis, V[3:]),)
     raise ModelError(
-        f"joint '{joint.name}' ({joint.kind}) is new, and its coordinates cannot be measured; expected a free, "
-        "revolute or prismatic one. Dock modules without it."
+        f"joint '{joint.name}' ({joint.kind}) is new, and its coordinates cannot be computed from the poses of its "
+        "bodies; expected a free, revolute or prismatic joint. Dock modules that have no other joint there."
     )

@@ -1,14 +1,14 @@
 """Local coordinates: the configuration manifold as a vector space, about one configuration.
 
 An integrator adds and scales; quaternions and planar poses cannot be added. So a step is taken in coordinates w (nv,)
-about the configuration `base` where it begins, with w = 0 there. `place` gives the configuration of w, `local_rate` the
-rate of w at velocity v, and `carried` the velocity of the end when the start moves and w is constant:
+about the configuration `base` where it begins, with w = 0 there. `place` gives the configuration at w, `local_rate` the
+rate of w at velocity v, and `carried` the velocity of that configuration where `base` moves and w is constant:
 
     q = place(base, w),     dw/dt = local_rate(w, v),     local_rate(0, v) = v,     w = local(base, q)
 
 A steady motion has a constant velocity: `steady` gives its displacement after a unit of time; `halfway` gives, from
-that displacement, the one after half of the time and the velocity. Both are accurate to second order and symmetric: the
-reverse motion follows the same path. `chained` joins two motions.
+that displacement, the displacement after half of the time and the velocity. Both are accurate to second order and
+symmetric: the reverse motion follows the same path. `chained` joins two displacements.
 
 Coordinates of joints with one axis are added. Rotations use Cayley's map, R = R_base cay(w): it is rational and exact,
 needs no sine, and is singular only half a turn away from the start of the step. A point that moves along with a
@@ -30,17 +30,17 @@ Coordinates = Sequence[S]
 
 
 class Chart(NamedTuple):
-    """The row of one elementary joint."""
+    """The local coordinates of one kind of elementary joint: the functions of this file for one joint."""
 
     place: Callable[[Coordinates, Coordinates], Coordinates]  # (base, w) -> q; quaternions of any length
     rate: Callable[[Coordinates, Coordinates], Coordinates]  # (w, v) -> dw/dt
-    carried: Callable[[Coordinates, Coordinates], Coordinates]  # (w, velocity of the start) -> velocity of the end
+    carried: Callable[[Coordinates, Coordinates], Coordinates]  # (w, velocity of base) -> velocity at w
     finish: Callable[[Coordinates], Coordinates]  # q as it is stored: quaternions of length 1
     local: Callable[[Coordinates, Coordinates], Coordinates]  # (base, q) -> w, less than half a turn away
     velocity: Callable[[Coordinates, Coordinates], Coordinates]  # (w, dw/dt) -> v, the inverse of `rate`
     steady: Callable[[Coordinates], Coordinates]  # v -> w after a unit of time
     halfway: Callable[[Coordinates], tuple[Coordinates, Coordinates]]  # w -> (w after half of the time, v)
-    chained: Callable[[Coordinates, Coordinates], Coordinates]  # (w, w about the place of the first) -> both together
+    chained: Callable[[Coordinates, Coordinates], Coordinates]  # (w to a place, w from there on) -> w of both together
 
 
 def _turned(base: Coordinates, w: Coordinates) -> Any:
@@ -48,22 +48,22 @@ def _turned(base: Coordinates, w: Coordinates) -> Any:
 
 
 def _turn(w: Coordinates) -> Any:
-    """The rotation matrix cay(w)."""
+    """The rotation matrix cay(w) of Cayley's map, shape (3, 3)."""
     return direction_to_rotation((1.0, *scale(0.5, w)))
 
 
 def _turning(w: Coordinates, rate: Coordinates) -> Any:
-    """dw/dt at a body rate: w' = rate + w x rate / 2 + w (w . rate) / 4."""
+    """dw/dt at the body rate `rate` [rad/s]: rate + w x rate / 2 + w (w . rate) / 4."""
     return add(add(rate, scale(0.5, cross(w, rate))), scale(0.25 * dot(w, rate), w))
 
 
 def _unturning(w: Coordinates, rate: Coordinates) -> Any:
-    """The body rate at dw/dt = rate."""
+    """The body rate [rad/s] at which dw/dt = rate: the inverse of `_turning`."""
     return scale(div(1.0, 1.0 + 0.25 * dot(w, w)), sub(rate, scale(0.5, cross(w, rate))))
 
 
 def _half_turn(w: Coordinates) -> Any:
-    """cay(half) cay(half) = cay(w)."""
+    """Half of a rotation: `half` with cay(half) cay(half) = cay(w)."""
     return scale(div(1.0, 1.0 + sqrt(1.0 + 0.25 * dot(w, w))), w)
 
 
@@ -100,7 +100,7 @@ def _planar_rate(w: Coordinates, v: Coordinates) -> Any:
 
 
 def _planar_carried(w: Coordinates, v: Coordinates) -> Any:
-    x, y = v[0] - v[2] * w[1], v[1] + v[2] * w[0]  # of the point at w, in the axes of the start
+    x, y = v[0] - v[2] * w[1], v[1] + v[2] * w[0]  # velocity of the point at w, in the axes of base
     return (*_plane_back(w[2], x, y), v[2])
 
 
@@ -138,7 +138,7 @@ def _straight(base: Coordinates, q: Coordinates) -> Any:
 
 
 def _turn_between(base: Coordinates, q: Coordinates) -> Any:
-    """w = 2 tan(angle / 2) about the axis that turns base to q; the sign and length of a quaternion do not count."""
+    """The rotation w from base to q: 2 tan(angle / 2) along its axis. Sign and length of a quaternion do not matter."""
     scalar, *vector = quat_multiply(quat_conjugate(base), q)
     return tuple(div(2.0 * x, scalar) for x in vector)
 
@@ -196,7 +196,10 @@ CHARTS: dict[str, Chart] = {
 
 
 def place(tree: Tree, base: Coordinates, w: Coordinates, *, finished: bool = True) -> list[S]:
-    """The configuration, shape (nq,), at local coordinates w about `base`; unfinished, quaternions of any length."""
+    """The configuration, shape (nq,), at local coordinates w about `base`.
+
+    Unless `finished`, its quaternions are not scaled to length 1.
+    """
     q: list[S] = [0.0] * tree.nq
     for link in tree.links:
         row, nq, nv = CHARTS[link.kind], ELEMENTARY[link.kind].nq, ELEMENTARY[link.kind].nv
@@ -206,7 +209,7 @@ def place(tree: Tree, base: Coordinates, w: Coordinates, *, finished: bool = Tru
 
 
 def finished(tree: Tree, q: Coordinates) -> list[S]:
-    """The configuration, shape (nq,), as it is stored: quaternions of length 1."""
+    """The configuration q, shape (nq,), with its quaternions scaled to length 1."""
     found: list[S] = list(q)
     for link in tree.links:
         part = slice(link.q, link.q + ELEMENTARY[link.kind].nq)
@@ -215,7 +218,7 @@ def finished(tree: Tree, q: Coordinates) -> list[S]:
 
 
 def local_rate(tree: Tree, w: Coordinates, v: Coordinates) -> list[S]:
-    """dw/dt, shape (nv,), at velocity v."""
+    """The rate dw/dt of local coordinates, shape (nv,), at w and velocity v."""
     return _by_link(tree, "rate", w, v)
 
 
@@ -225,23 +228,26 @@ def carried(tree: Tree, w: Coordinates, v: Coordinates) -> list[S]:
 
 
 def velocity(tree: Tree, w: Coordinates, rate: Coordinates) -> list[S]:
-    """The velocity, shape (nv,), at which w changes at `rate`."""
+    """The velocity, shape (nv,), at which local coordinates w change at `rate`: the inverse of `local_rate`."""
     return _by_link(tree, "velocity", w, rate)
 
 
 def steady(tree: Tree, v: Coordinates) -> list[S]:
-    """w, shape (nv,), after a unit of time at constant velocity v."""
+    """The local coordinates w, shape (nv,), after a unit of time at constant velocity v."""
     return _by_link(tree, "steady", v)
 
 
 def chained(tree: Tree, first: Coordinates, second: Coordinates) -> list[S]:
-    """The local coordinates, shape (nv,), about `base` of place(place(base, first), second)."""
+    """The local coordinates w, shape (nv,), of two displacements in a row.
+
+    place(base, w) = place(place(base, first), second) for every base.
+    """
     return _by_link(tree, "chained", first, second)
 
 
 def halfway(tree: Tree, w: Coordinates) -> tuple[list[S], list[S]]:
-    """(half, v): the displacement of the steady motion to w after half of its unit of time, and its velocity; each
-    (nv,).
+    """(half, v) of the steady motion that reaches w in a unit of time: its displacement after half of that time, and
+    its velocity; each of shape (nv,).
     """
     half: list[S] = [0.0] * tree.nv
     v: list[S] = [0.0] * tree.nv
@@ -252,10 +258,13 @@ def halfway(tree: Tree, w: Coordinates) -> tuple[list[S], list[S]]:
 
 
 def pulled_back(tree: Tree, linear: Callable[[Coordinates], Sequence[S]], covector: Coordinates) -> list[S]:
-    """The transpose of a map of velocities, applied: entry k is  covector . linear(unit velocity k), link by link."""
+    """The transpose of a linear map of velocities, times `covector`, shape (nv,).
+
+    Entry k is  covector . linear(unit velocity k). The map must not mix the velocities of different links.
+    """
     found: list[S] = [0.0] * tree.nv
     most = max((ELEMENTARY[link.kind].nv for link in tree.links), default=0)
-    for k in range(most):  # axis k of all links at once: a link's image has no entries at other links
+    for k in range(most):  # axis k of all links at once: the map does not mix links
         units = [0.0] * tree.nv
         for link in tree.links:
             if k < ELEMENTARY[link.kind].nv:

@@ -1,9 +1,10 @@
-"""Limbs that are alike: carried by one link, with the same joints in the same order, each with its own numbers.
+"""Alike limbs: carried by one link, with the same joints in the same order, each with its own numbers.
 
-Six legs differ in where they are mounted and in how their masses lie. Where such numbers become input scalars, and only
-the numbers that all limbs share stay constants, the recursions do the same for each limb. So it is enough to run them
-on a tree with one limb of each kind: the other limbs do the same with other numbers, except for the sums over all limbs
-in the link that carries them. A number that is zero in some limbs but not in all counts as nonzero.
+Six legs differ in where they are mounted and in how their mass is distributed. Where these numbers become input
+scalars, and only the numbers that all limbs share stay constants, the recursions are the same for each limb. So it is
+enough to run them on a tree with one limb of each kind: a loop repeats them for the other limbs with their own numbers,
+and the link that carries the limbs takes the sum over all of them. A number that is zero in some limbs but not in all
+counts as nonzero.
 """
 
 from __future__ import annotations
@@ -22,15 +23,15 @@ from kinemorph.mechanics.trees.motions import ELEMENTARY
 from kinemorph.mechanics.trees.tree import WORLD, Link, Tree
 
 Numbers = Sequence[S]
-SUMS = 10 + 2 * 6 + 12  # sums over limbs that derivatives take: moments, loads without and with acceleration, flux
+SUMS = 10 + 2 * 6 + 12  # sums over limbs in the derivatives: moments, loads without and with acceleration, flux
 
 
 @dataclass(frozen=True)
 class Limbs:
     """Limbs of one kind, which follow one another without gaps in the tree, in q and in v."""
 
-    links: tuple[tuple[Link, ...], ...]  # of each limb
-    first: int  # index of the first link of all
+    links: tuple[tuple[Link, ...], ...]  # the links of each limb
+    first: int  # index in the tree of the first link of the first limb
 
     @property
     def count(self) -> int:
@@ -39,13 +40,13 @@ class Limbs:
 
     @property
     def others(self) -> range:
-        """The indices of all links but those of the first limb."""
+        """The indices in the tree of the links of all limbs but the first."""
         size = len(self.links[0])
         return range(self.first + size, self.first + self.count * size)
 
     @cached_property
     def own(self) -> list[tuple[int, int]]:
-        """(link of the limb, index among its numbers) of all numbers that are not the same in every limb."""
+        """Which data of links differ between limbs, each as (index of the link in its limb, index in `_numbers`)."""
         return [
             (j, place)
             for j, links in enumerate(zip(*self.links, strict=True))
@@ -55,22 +56,22 @@ class Limbs:
 
     @cached_property
     def table(self) -> list[list[float]]:
-        """The numbers of `own`, one row for each limb."""
+        """The masses, lengths and other data of links that differ between limbs, ordered as `own`; a row per limb."""
         return [[_numbers(limb[j])[place] for j, place in self.own] for limb in self.links]
 
     @property
     def coordinates(self) -> tuple[int, int]:
-        """The index in q of the first limb's coordinates, and how many each limb has."""
+        """The index in q where the coordinates of the first limb begin, and the number of coordinates of each limb."""
         return self.links[0][0].q, sum(ELEMENTARY[link.kind].nq for link in self.links[0])
 
     @property
     def velocities(self) -> tuple[int, int]:
-        """The index in v of the first limb's velocities, and how many each limb has."""
+        """The index in v where the velocities of the first limb begin, and the number of velocities of each limb."""
         return self.links[0][0].v, sum(ELEMENTARY[link.kind].nv for link in self.links[0])
 
 
 def like_limbs(tree: Tree, apart: Collection[int] = ()) -> list[Limbs]:
-    """Maximal groups of alike limbs; a limb with a link in `apart` joins no group."""
+    """The groups of alike limbs, each as large as possible; a limb with a link in `apart` (indices) joins no group."""
     found = []
     index, spans = 0, _spans(tree)
     while index < len(tree.links):
@@ -93,8 +94,9 @@ def one_of_each(
 ) -> Tree:
     """The tree with one limb of each kind.
 
-    `rows` gives for each kind the scalars in place of its table, `sums` the sum over all limbs of that kind. Bodies and
-    frames on limbs are not among the attachments: they have no single place.
+    `rows` holds for each kind the scalars that take the place of one row of its table; `sums` holds the function that
+    sums a scalar over all limbs of that kind. Bodies and frames on limbs are not among the attachments: they have no
+    single place.
     """
     links = list(tree.links)
     for kind, row in zip(limbs, rows, strict=True):
@@ -137,8 +139,9 @@ def kept_places(tree: Tree, limbs: Sequence[Limbs]) -> tuple[list[int], list[int
 
 
 def _spans(tree: Tree) -> list[range]:
-    """For each link the contiguous range of links that it carries, itself included; empty where they are not
-    contiguous.
+    """For each link the range of indices of all links that it carries, itself included.
+
+    The range is empty where these indices are not contiguous.
     """
     count = len(tree.links)
     stops, latest = [count] * count, list(range(count))
@@ -153,8 +156,8 @@ def _spans(tree: Tree) -> list[range]:
 
 
 def _follows(tree: Tree, first: int, index: int) -> bool:
-    """Whether a limb begins at `index` as a sibling of the one at `first`, its q and v following those of the link
-    before.
+    """Whether the limb that begins at link `index` is a sibling of the one at `first`, with coordinates and velocities
+    that directly follow those of the link before it.
     """
     if index == len(tree.links):
         return False
@@ -164,8 +167,9 @@ def _follows(tree: Tree, first: int, index: int) -> bool:
 
 
 def _shape(tree: Tree, span: range) -> Any:
-    """All data of a limb that have to be equal in limbs that are alike; None where the limb cannot be in a group: it is
-    carried by the world, is not contiguous in links, q and v, or has numbers that are not plain ones.
+    """The data of a limb that have to be equal in alike limbs; None where the limb cannot be in a group.
+
+    It cannot where it is carried by the world, is not contiguous in links, q and v, or has numbers that are symbols.
     """
     if not span or tree.links[span.start].parent == WORLD:
         return None
@@ -183,18 +187,18 @@ def _shape(tree: Tree, span: range) -> Any:
 
 
 def _numbers(link: Link) -> Numbers:
-    """All numbers of a link; the angle that a joint takes over from the fixed turns is part of its offset."""
+    """All numbers of a link. Its offset includes the angle that the joint takes over from the link's fixed turns."""
     turns, angle = link.fixed_turns
     numbers = (link.mass, *link.h, *link.sigma, *link.placement.p, link.offset + angle, link.slide, link.pitch)
     return (*numbers, *link.armature, *(x for turn in turns for x in _cosine_and_sine(turn)))
 
 
 def _cosine_and_sine(turn: Turn) -> Numbers:
-    return (turn.c, turn.s) if isinstance(turn, PlaneTurn) else (turn,)  # a matrix is no plain number
+    return (turn.c, turn.s) if isinstance(turn, PlaneTurn) else (turn,)  # a full rotation is no plain number
 
 
 def _rebuilt(link: Link, numbers: Numbers) -> Link:
-    """A link with other numbers, in the order of `_numbers`."""
+    """The link with other numbers, given in the order of `_numbers`."""
     left = iter(numbers)
     mass, h, sigma, p = next(left), *(tuple(islice(left, size)) for size in (3, 6, 3))
     offset, slide, pitch = islice(left, 3)

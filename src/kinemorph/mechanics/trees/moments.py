@@ -1,6 +1,7 @@
 """Moments of mass: their sum for two bodies, and their change to another origin or frame.
 
-A rigid body is its mass m [kg], h = integral of r dm [kg m] and Sigma = integral of r r^T dm [kg m^2].
+A rigid body has the mass m [kg], the first moment h = integral of r dm [kg m] and the second moment
+Sigma = integral of r r^T dm [kg m^2].
 """
 
 from __future__ import annotations
@@ -11,13 +12,13 @@ from kinemorph.mechanics.trees.tree import Moments
 
 
 def moved_moments(move: Move, moments: Moments) -> Moments:
-    """Moments about a link's origin, taken to the parent's frame and origin."""
+    """The moments of a link, given in its own frame, in the frame and about the origin of its parent."""
     m, h, sigma = shifted_moments(moments, (0.0, 0.0, move.slide))
     return shifted_moments((m, move.out(h), move.out_symmetric(sigma)), move.p)
 
 
 def shifted_moments(moments: Moments, p: Vec3) -> Moments:
-    """Moments of the same mass after every point r has become r + p:  Sigma + p h^T + h p^T + m p p^T."""
+    """The moments of a body after a shift by p [m] of all its points:  Sigma' = Sigma + p h^T + h p^T + m p p^T."""
     m, (hx, hy, hz), (xx, xy, xz, yy, yz, zz) = moments
     px, py, pz = p
     kx, ky, kz = hx + m * px, hy + m * py, hz + m * pz
@@ -33,7 +34,7 @@ def shifted_moments(moments: Moments, p: Vec3) -> Moments:
 
 
 def joined_moments(one: Moments, other: Moments) -> Moments:
-    """Moments of two bodies together."""
+    """The moments of two bodies together: their sum."""
     (m, (hx, hy, hz), s), (n, (kx, ky, kz), t) = one, other
     a, b, c, d, e, f = s
     u, v, w, x, y, z = t

@@ -1,4 +1,4 @@
-"""How one link moves against its parent: a shift, turns and a slide; and the table of elementary joints."""
+"""The motion of one link relative to its parent: a shift, turns and a slide; and the table of elementary joints."""
 
 from __future__ import annotations
 
@@ -15,32 +15,34 @@ ZERO_SYM: Sym3 = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 
 
 class Move(NamedTuple):
-    """Pose of a link in its parent at one configuration: shift p, the turns (outermost first), then slide along z."""
+    """The pose of a link in its parent at one configuration: the shift p [m], the turns (outermost first), then the
+    slide along z [m].
+    """
 
     p: Vec3
     turns: tuple[Turn, ...]
     slide: S
 
     def out(self, v: Vec3) -> Vec3:
-        """A free vector, link to parent."""
+        """A free vector, given in the link's axes, in the parent's axes."""
         for turn in reversed(self.turns):
             v = turn.out(v)
         return v
 
     def into(self, v: Vec3) -> Vec3:
-        """A free vector, parent to link."""
+        """A free vector, given in the parent's axes, in the link's axes."""
         for turn in self.turns:
             v = turn.into(v)
         return v
 
     def out_symmetric(self, m: Sym3) -> Sym3:
-        """A symmetric matrix, link to parent: R M R^T."""
+        """A symmetric matrix M, given in the link's axes, in the parent's axes: R M R^T."""
         for turn in reversed(self.turns):
             m = turn.out_symmetric(m)
         return m
 
     def out_general(self, m: Mat3) -> Mat3:
-        """A matrix, link to parent: R M R^T."""
+        """A matrix M, given in the link's axes, in the parent's axes: R M R^T."""
         for turn in reversed(self.turns):
             m = turn.out_general(m)
         return m
@@ -55,8 +57,8 @@ class Elementary(NamedTuple):
     """A row of the joint table. Every elementary joint has constant screw axes in the frame of its own link.
 
     `move(q, offset, slide, pitch)` gives (shift before the turn, turn or None, slide along z after it); `axes(pitch)`
-    gives the screw axes, one per velocity; `rate(q, v)` gives qdot. Of a quaternion only the direction counts: a state
-    that has drifted off the unit sphere is still a rotation, and zero is not (the result is not finite).
+    gives the screw axes, one per velocity; `rate(q, v)` gives qdot. Only the direction of a quaternion matters: a
+    quaternion whose length has drifted from 1 is still a rotation, but zero is not (the result is not finite).
     """
 
     nq: int
@@ -68,7 +70,7 @@ class Elementary(NamedTuple):
 
 
 def _angle(q: S, offset: S) -> TurnZ:
-    """A turn by q + offset; offsets of whole right angles swap sine and cosine instead of adding."""
+    """The turn by q + offset [rad]; an offset of whole right angles swaps sine and cosine, so that no sum is needed."""
     quarters = offset / (0.5 * 3.141592653589793) if isinstance(offset, float) else 0.5
     if abs(quarters - round(quarters)) > 1e-15:
         s, c = sincos(q + offset)

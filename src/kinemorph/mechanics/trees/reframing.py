@@ -1,9 +1,9 @@
-"""Tree -> Tree passes that leave the physics alone and make it cheaper.
+"""Tree -> Tree passes that make the computation cheaper and leave the physics unchanged.
 
 reframe   A link's frame may be moved along and about its own joint axis. That freedom is used so that the step to the
-          largest child becomes a screw pair (a turn about x, a shift along x), and on a tip so that its centre of mass,
-          or a point where forces act, lies in the xz plane. Coordinates and velocities stay the user's; the attachments
-          record the poses of the user's frames.
+          largest child becomes a screw pair (a turn about x, a shift along x), and on a tip so that its center of mass,
+          or a point where forces act, lies in the xz plane. Coordinates and velocities keep their meaning; the
+          attachments record the poses of the user's frames.
 regroup   Mass that a joint does not feel moves to the parent. A revolute joint about z does not feel mass spread along
           z, so the mass, the first moment hz and the second moment zz go to the parent as a line of mass; likewise for
           the other kinds (table REGROUP). Mass that reaches the world is dropped. The generalized forces do not change;
@@ -28,7 +28,7 @@ from kinemorph.mechanics.trees.motions import ELEMENTARY, ZERO3, ZERO_SYM
 from kinemorph.mechanics.trees.tree import TINY, WORLD, Attachment, Link, Moments, Tree, snapped
 
 PARALLEL = 1e-9  # sine of the angle below which two axes count as parallel
-FAR = 4.0  # a frame moves along its axis by at most this many times the lengths around it: farther loses digits
+FAR = 4.0  # a frame moves along its axis by at most this many times the lengths of the link: farther loses digits
 
 
 # ── reframe ───────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -38,18 +38,18 @@ class Gauge(NamedTuple):
     """How a link's frame moves along its own z axis: by `angle` [rad] about it and `shift` [m] along it."""
 
     angle: float
-    shift: float | None  # None: free, to be chosen from the parent's side
+    shift: float | None  # None: not decided yet, to be chosen together with the parent's frame
 
     def pose(self) -> Pose:
-        """The new frame in the old one."""
+        """The pose of the new frame in the old one."""
         c, s = snapped(math.cos(self.angle)), snapped(math.sin(self.angle))
         return Pose(((c, -s, 0.0), (s, c, 0.0), (0.0, 0.0, 1.0)), (0.0, 0.0, self.shift or 0.0))
 
 
 def reframe(tree: Tree, points: Mapping[int, Vec3] | None = None) -> Tree:
-    """The same robot with cheaper link frames. A tree with symbolic geometry is returned as it is.
+    """The tree of the same robot with link frames that make it cheaper; a tree with symbolic geometry stays as it is.
 
-    `points` are places where forces act, by link and in its frame: a tip turns its x axis to its point.
+    `points` are points [m] where forces act, by link and in its frame: the x axis of a tip is turned to its point.
     """
     if not all(_is_numeric(link) for link in tree.links):
         return tree
@@ -58,7 +58,7 @@ def reframe(tree: Tree, points: Mapping[int, Vec3] | None = None) -> Tree:
     for index, link in enumerate(tree.links):
         parent = Gauge(0.0, 0.0) if link.parent == WORLD else gauges[link.parent]
         placement = compose(inverse(parent.pose()), link.placement)
-        step = math.hypot(*link.placement.p, link.slide, parent.shift or 0.0)  # the size for rounding
+        step = math.hypot(*link.placement.p, link.slide, parent.shift or 0.0)  # rounding errors are relative to it
         if not ELEMENTARY[link.kind].axial:
             links.append(replace(link, placement=_clean(placement, step)))
             continue
@@ -93,7 +93,7 @@ def reframe(tree: Tree, points: Mapping[int, Vec3] | None = None) -> Tree:
 
 
 def _wanted_gauges(tree: Tree, points: Mapping[int, Vec3]) -> list[Gauge]:
-    """The best gauge of every link for its largest child (for tips: for a point or its mass), tips first."""
+    """The best gauge of every link: for its largest child, and on a tip for its point or its center of mass."""
     gauges = [Gauge(0.0, 0.0)] * len(tree.links)
     sizes = [1] * len(tree.links)
     for index in range(len(tree.links) - 1, -1, -1):
@@ -112,7 +112,9 @@ def _wanted_gauges(tree: Tree, points: Mapping[int, Vec3]) -> list[Gauge]:
 
 
 def _gauge_for_child(child: Link, gauge: Gauge) -> Gauge:
-    """x along the common normal of both axes, origin at its foot (where that is not too far away)."""
+    """The gauge of a link that puts x along the common normal of its axis and its child's, and the origin at the foot
+    of this normal where that is not too far away. `gauge` is that of the child.
+    """
     (px, py, pz), (ux, uy, uz) = child.placement.p, _z_axis(child.placement)
     sine = math.hypot(ux, uy)
     if not ELEMENTARY[child.kind].axial:
@@ -131,7 +133,7 @@ def _gauge_for_child(child: Link, gauge: Gauge) -> Gauge:
 
 
 def _held_back(link: Link, gauge: Gauge) -> Gauge:
-    """The gauge; without its shift where that would move the origin far away from the link's own mass."""
+    """The gauge, with a shift of 0 where its own shift would move the origin far away from the link's own mass."""
     if gauge.shift is None or not isinstance(link.mass, float) or link.mass == 0.0:
         return gauge
     xx, _, _, yy, _, zz = link.sigma
@@ -140,7 +142,7 @@ def _held_back(link: Link, gauge: Gauge) -> Gauge:
 
 
 def _gauge_for_point(point: Vec3) -> Gauge:
-    """x toward a point such as the centre of mass; the parent's side chooses the position of the origin along z."""
+    """The gauge that turns x toward a point; the shift along z is chosen later, together with the parent's frame."""
     x, y, _ = point
     if not (isinstance(x, float) and isinstance(y, float)):
         return Gauge(0.0, None)
@@ -148,7 +150,7 @@ def _gauge_for_point(point: Vec3) -> Gauge:
 
 
 def _direction(x: float, y: float) -> float:
-    """The angle of (x, y), kept in (-pi/2, pi/2]: the opposite direction is as good. 0 where x = y = 0."""
+    """The angle [rad] of the line through (0, 0) and (x, y), in (-pi/2, pi/2]; 0 where x = y = 0."""
     if abs(y) <= TINY * abs(x) or (x == 0.0 and y == 0.0):
         return 0.0
     angle = math.atan2(y, x)
@@ -158,7 +160,7 @@ def _direction(x: float, y: float) -> float:
 
 
 def _cheapest_point(link: Link, placement: Pose, shift: float | None, step: float) -> float:
-    """How far along the joint axis to put the joint frame, so that fewest components of its position are not zero."""
+    """How far [m] along the joint axis to put the joint frame, so that most components of its position are zero."""
     slide = 0.0 if shift is None else link.slide + shift
     candidates: list[float] = [slide, 0.0]
     for p, u in zip(placement.p, _z_axis(placement), strict=True):
@@ -174,7 +176,7 @@ def _cheapest_point(link: Link, placement: Pose, shift: float | None, step: floa
 
 
 def _along(placement: Pose, t: float) -> Vec3:
-    """The point t along the z axis of a placement."""
+    """The point at the distance t [m] along the z axis of a placement."""
     (px, py, pz), (ux, uy, uz) = placement.p, _z_axis(placement)
     return (px + t * ux, py + t * uy, pz + t * uz)
 
@@ -184,12 +186,12 @@ def _z_axis(placement: Pose) -> Vec3:
 
 
 def _dusted(x: float, step: float) -> float:
-    """The length, or 0 where it is only rounding of a step of that size."""
+    """The length x, or 0 where it is so small that it is a rounding error of lengths of the size `step`."""
     return x if abs(x) > 10.0 * TINY * step else 0.0
 
 
 def _clean(placement: Pose, step: float) -> Pose:
-    """A placement without rounding errors near 0 and 1."""
+    """A placement whose entries within rounding of 0 and +-1 are made exact."""
     return Pose(tuple(tuple(map(snapped, row)) for row in placement.R), tuple(_dusted(x, step) for x in placement.p))
 
 
@@ -202,7 +204,7 @@ def _is_numeric(link: Link) -> bool:
 
 
 def regroup(tree: Tree) -> Tree:
-    """The same robot with every moment of mass that a joint does not feel moved towards the root."""
+    """The tree with every moment of mass that a joint does not feel moved to the parent link, towards the root."""
     links = list(tree.links)
     for index in range(len(links) - 1, -1, -1):
         link = links[index]
@@ -223,7 +225,7 @@ def _gains(link: Link, moments: Moments) -> Link:
 
 
 def _line_of_mass(link: Link) -> tuple[Moments, Moments]:
-    """A revolute joint does not feel mass spread along its axis."""
+    """(kept, passed): a revolute joint does not feel mass spread along its axis, which passes to the parent."""
     m, (hx, hy, hz), (xx, xy, xz, yy, yz, zz) = link.mass, link.h, link.sigma
     kept: Moments = (0.0, (hx, hy, 0.0), (xx, xy, xz, yy, yz, 0.0))
     line = shifted_moments((m, (0.0, 0.0, hz), (0.0, 0.0, 0.0, 0.0, 0.0, zz)), (0.0, 0.0, link.slide))
@@ -231,19 +233,19 @@ def _line_of_mass(link: Link) -> tuple[Moments, Moments]:
 
 
 def _second_moment(link: Link) -> tuple[Moments, Moments]:
-    """A prismatic joint keeps the orientation, so the second moment is felt the same from the parent."""
+    """(kept, passed): a prismatic joint keeps the orientation, so the second moment passes to the parent."""
     turned = TurnZ(*_cosine_sine(link.offset)).out_symmetric(link.sigma)
     return (link.mass, link.h, ZERO_SYM), (0.0, ZERO3, _turned(link, turned))
 
 
 def _axial_second_moment(link: Link) -> tuple[Moments, Moments]:
-    """A joint that keeps the direction of z keeps the second moment along it."""
+    """(kept, passed): a joint that keeps the direction of z passes the second moment along z to the parent."""
     xx, xy, xz, yy, yz, zz = link.sigma
     return (link.mass, link.h, (xx, xy, xz, yy, yz, 0.0)), (0.0, ZERO3, _turned(link, (0.0, 0.0, 0.0, 0.0, 0.0, zz)))
 
 
 def _point_mass(link: Link) -> tuple[Moments, Moments]:
-    """A spherical joint does not feel mass at its centre."""
+    """(kept, passed): a spherical joint does not feel mass at its center, which passes to the parent."""
     return (0.0, link.h, link.sigma), _placed(link, (link.mass, ZERO3, ZERO_SYM))
 
 
@@ -257,7 +259,7 @@ REGROUP: dict[str, Callable[[Link], tuple[Moments, Moments]]] = {
 
 
 def _placed(link: Link, moments: Moments) -> Moments:
-    """Moments in the joint frame, taken to the parent's."""
+    """Moments, given in a link's joint frame, in the frame of its parent."""
     m, h, sigma = moments
     R = TurnFull(link.placement.R)
     return shifted_moments((m, R.out(h), R.out_symmetric(sigma)), link.placement.p)

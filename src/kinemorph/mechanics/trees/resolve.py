@@ -26,10 +26,10 @@ FIXED = Primitive("fixed", None, (0, 0), (0, 0))
 
 
 def resolve(robot: Robot, lookup: Lookup | None = None, *, merged: bool = True) -> Tree:
-    """The tree of a robot. `lookup` gives scalars by parameter name; the others take their nominal value.
+    """The tree of a robot. `lookup` gives scalars by parameter name; other parameters take their nominal value.
 
-    The links are what remains when every loop is cut; the cut joints are its closures. Unmerged, every body is a
-    separate link, and a fixed joint gives a link without axes.
+    Every loop is cut at one joint; the other joints carry the links, and the cut joints are the closures. Unless
+    `merged`, every body is a separate link, and a fixed joint gives a link without axes.
     """
     links: list[dict[str, Any]] = []  # the data of each link except its mass
     attachments: dict[str, Attachment] = {"world": Attachment(WORLD, IDENTITY)}
@@ -64,7 +64,7 @@ def resolve(robot: Robot, lookup: Lookup | None = None, *, merged: bool = True) 
 
 
 def _closure(joint: Joint, attachments: Mapping[str, Attachment], lookup: Lookup | None) -> Closure:
-    """The conditions of a joint that closes a loop, between frames whose z axis is its axis."""
+    """The closure of a joint that closes a loop, between two frames whose z axis is the joint axis."""
     R = z_frame(joint.axis)
 
     def side(body: str, placement: Pose) -> Attachment:
@@ -89,7 +89,7 @@ def _joined_by(
     lookup: Lookup | None,
     steps: Sequence[Primitive],
 ) -> Attachment:
-    """Adds the links of one joint, and returns the joint frame after its motion."""
+    """Adds the links of one joint, one for each primitive joint in `steps`; returns the joint frame on the child."""
     q, v = robot.q_slice(joint.name).start, robot.v_slice(joint.name).start
     for number, step in enumerate(steps):
         R = _turn_to_z(joint, step)
@@ -122,7 +122,7 @@ def joint_turn(joint: Joint) -> Mat:
 
 @lru_cache(maxsize=1024)
 def z_frame(axis: Axis) -> Mat:
-    """A rotation whose third column is the unit axis; a permutation of axes where it is a coordinate axis."""
+    """A rotation matrix whose third column is the unit axis; it only permutes axes where that is a coordinate axis."""
     along = [k for k in range(3) if axis[k] != 0.0]
     if len(along) == 1:
         after, sign = (along[0] + 1) % 3, axis[along[0]]
@@ -140,7 +140,7 @@ def _pose(pose: Pose, lookup: Lookup | None) -> Pose:
 
 
 def _placed(inertia: Inertia, T: Pose) -> Moments:
-    """Moments of a body given in its own frame, in the frame where its pose is T."""
+    """The moments of mass of a body, given in its own frame, in a frame where the body has the pose T."""
     # the center of mass first, so that a body far from its own frame loses no digits
     (xx, xy, xz), (_, yy, yz), (_, _, zz) = second_moment(transformed(inertia, T))
     return inertia.mass, scale(inertia.mass, act(T, inertia.com)), (xx, xy, xz, yy, yz, zz)

@@ -1,9 +1,10 @@
-"""One frame for a whole tree: that of its root link.
+"""One common frame for a whole tree: that of its root link.
 
-In the links' own frames a joint axis is a unit vector and projecting on it is free, but a vector has to be carried from
-link to link down to the root. In one common frame nothing is carried, and each pair of axes takes full scalar products.
-The first is cheaper for short branches, the second for long chains. The root link's own frame is the common one: there
-the axes of a free base are unit vectors, and nothing is measured from a world that may be far away.
+In the links' own frames a joint axis is a unit vector and projecting on it is free, but vectors have to be transformed
+from link to link down to the root. In one common frame no transforms are needed, but each pair of axes takes full
+scalar products. The first is cheaper for short branches, the second for long chains. The common frame is that of the
+root link: there the axes of a free base are unit vectors, and no distance is measured from a world that may be far
+away.
 """
 
 from __future__ import annotations
@@ -17,15 +18,15 @@ from kinemorph.algebra.vectors import add, matvec, scale
 from kinemorph.mechanics.trees.motions import Move
 from kinemorph.mechanics.trees.tree import WORLD, Tree
 
-# operations
+# numbers of operations
 PLANE_TURN, FULL_TURN = 6, 15  # to turn a 3-vector
 SHIFT = 4  # to shift a wrench along one coordinate
-POSE, PLACE, DOT = 42, 60, 11  # a link's pose in the root's frame; a wrench and a twist put there; their product
-PARALLEL = 0.5  # of that where a link's axis is parallel to the root's
+POSE, PLACE, DOT = 42, 60, 11  # a link's pose in the root's frame; a wrench and a twist in that frame; their product
+PARALLEL = 0.5  # the share of these numbers where a link's axis is parallel to the root's
 
 
 def root_poses(tree: Tree, moves: Sequence[Move]) -> list[Pose]:
-    """Pose of every link in the frame of the root link of its tree."""
+    """The pose of every link in the frame of its root link, the link that joins its tree to the world."""
     poses: list[Pose] = []
     for link, move in zip(tree.links, moves, strict=True):
         if link.parent == WORLD:
@@ -41,11 +42,12 @@ def root_poses(tree: Tree, moves: Sequence[Move]) -> list[Pose]:
 def root_frame_pays(tree: Tree, moves: Sequence[Move], *, turned: int, shifted: int, local: int, dots: int) -> bool:
     """Whether an algorithm over pairs of axes takes fewer operations in the root link's frame than in the links' own.
 
-    In the links' frames every axis carries `turned` 3-vectors and `shifted` wrenches at every step towards the root and
-    takes `local` operations for a pair; in the root's frame a pair takes `dots` products of six-vectors.
+    In the links' own frames, `turned` 3-vectors are turned and `shifted` wrenches are shifted for every axis at every
+    step towards the root, and a pair takes `local` operations; in the root's frame a pair takes `dots` products of
+    six-vectors.
     """
     carried = rooted = 0.0
-    carrying, pairing, depth = ([0.0] * len(tree.links) for _ in range(3))  # for one axis of a link, down to the root
+    carrying, pairing, depth = ([0.0] * len(tree.links) for _ in range(3))  # sums from one axis down to the root
     share = [PARALLEL] * len(tree.links)
     for index, (link, move) in enumerate(zip(tree.links, moves, strict=True)):
         if link.parent == WORLD:
@@ -62,7 +64,7 @@ def root_frame_pays(tree: Tree, moves: Sequence[Move], *, turned: int, shifted: 
 
 
 def _turning(move: Move) -> int:
-    """Operations that turn a vector from a link to its parent; right angles are free."""
+    """The number of operations that turn a 3-vector from a link to its parent; right angles cost nothing."""
     total = 0
     for turn in move.turns:
         if isinstance(turn, TurnFull):

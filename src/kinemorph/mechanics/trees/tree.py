@@ -1,8 +1,8 @@
 """A Tree: a robot prepared for the recursions.
 
 Parameters have become numbers (or graph nodes), bodies fixed to each other are one link, a universal joint is two
-revolutes with a massless link between, and every joint axis is the z axis of its link's frame. Links stand parent
-first. The user's bodies and frames are kept as attachments: a link and a fixed pose in it.
+revolutes with a massless link between, and every joint axis is the z axis of its link's frame. Each link stands after
+its parent. The user's bodies and frames are stored as attachments: a link and a fixed pose in it.
 
 The pose of link B in its parent P is  T_PB = A Rz(q + offset) Tz(slide)  with A = `placement` (see motions.ELEMENTARY
 for the other joint kinds). Inertia is stored as the moments of mass about the link's origin: mass m [kg], first moment
@@ -37,8 +37,8 @@ class Link:
     kind: str  # a row of motions.ELEMENTARY
     parent: int  # index of the parent link, or WORLD
     placement: Pose  # of the joint frame in the parent's frame
-    q: int  # where its coordinates begin in q
-    v: int  # where its velocities begin in v
+    q: int  # index where its coordinates begin in q
+    v: int  # index where its velocities begin in v
     mass: S
     h: Vec3
     sigma: Sym3
@@ -50,28 +50,31 @@ class Link:
 
     @property
     def moments(self) -> Moments:
-        """Mass, first and second moment about the link's origin."""
+        """The mass [kg], the first [kg m] and the second moment [kg m^2] about the link's origin."""
         return (self.mass, self.h, self.sigma)
 
     @cached_property
     def axes(self) -> tuple[Axis, ...]:
-        """The screw axes in this link's frame, sparse twists."""
+        """The screw axes of its joint in this link's frame, one per velocity, as sparse twists."""
         return ELEMENTARY[self.kind].axes(self.pitch)
 
     @property
     def velocities(self) -> range:
-        """The indices in v of the velocities of its axes."""
+        """The indices in v of the link's velocities, one per axis."""
         return range(self.v, self.v + len(self.axes))
 
     @cached_property
     def fixed_turns(self) -> tuple[tuple[Turn, ...], float]:
-        """The placement's rotation as turns, and the angle about z that an axial joint takes over."""
+        """The placement's rotation as turns about x and z, and the last angle about z [rad].
+
+        An axial joint adds that angle to its own offset; otherwise it is 0.
+        """
         if self.turns is not None:
             return self.turns, 0.0
         return turns_of(self.placement.R, axial=ELEMENTARY[self.kind].axial)
 
     def move(self, q: Sequence[S]) -> Move:
-        """The pose in the parent at configuration q of the whole robot."""
+        """The pose of this link in its parent, at the configuration q of the whole robot, shape (nq,)."""
         row = ELEMENTARY[self.kind]
         turns, angle = self.fixed_turns
         shift, turn, slide = row.move(q[self.q : self.q + row.nq], self.offset + angle, self.slide, self.pitch)
@@ -93,16 +96,16 @@ class Attachment:
 
 @dataclass(frozen=True)
 class Closure:
-    """A joint that closes a loop: the conditions it puts on the pose of its child's side seen from its parent's side.
+    """A joint that closes a loop: the conditions it puts on the pose of its child frame in its parent frame.
 
-    Both sides are frames whose z axis is the joint's axis; they coincide where the joint is at rest.
+    Both are frames whose z axis is the joint's axis; they coincide where the joint coordinate is 0.
     """
 
     name: str
-    conditions: tuple[str, ...]  # of joint.CLOSURE_ROWS
+    conditions: tuple[str, ...]  # names in joint.CLOSURE_ROWS
     parent: Attachment
     child: Attachment
-    second: Vec3  # the second axis of a universal joint, in the child's side
+    second: Vec3  # the second axis of a universal joint, in the child frame
     pitch: S  # [m/rad] of a helical joint
 
 
@@ -119,7 +122,9 @@ class Follow:
 
 @dataclass(frozen=True)
 class Tree:
-    """Links parent first; `gravity` in the world frame [m/s^2]; attachments by body and frame name."""
+    """A robot prepared for the recursions: its links, each after its parent; gravity [m/s^2] in the world frame; its
+    bodies and frames as attachments, by name.
+    """
 
     name: str
     links: tuple[Link, ...]
@@ -127,24 +132,27 @@ class Tree:
     nv: int
     gravity: Vec3
     attachments: Mapping[str, Attachment] = field(repr=False)
-    ground: Moments = (0.0, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0, 0.0, 0.0, 0.0))  # of the bodies fixed to the world
+    ground: Moments = (0.0, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0, 0.0, 0.0, 0.0))  # moments of the bodies fixed to the world
     closures: tuple[Closure, ...] = ()
     follows: tuple[Follow, ...] = ()
-    # where one limb represents several alike ones: its first link -> the sum over all of them of one limb's scalar
+    # where one limb represents several alike limbs: its first link -> function that sums a scalar over all of them
     sums: Mapping[int, Callable[[S], S]] = field(default_factory=dict, repr=False)
 
     def of_all(self, index: int, value: Any) -> Any:
-        """What a link passes to its parent, summed over all limbs that it represents; nested tuples of scalars."""
+        """`value`, which link `index` passes to its parent, summed over all limbs that the link represents.
+
+        `value` is a scalar or a nested tuple of scalars.
+        """
         total = self.sums.get(index)
         return value if total is None else _mapped(total, value)
 
     def moves(self, q: Sequence[S]) -> list[Move]:
-        """Pose of every link in its parent."""
+        """The pose of every link in its parent, at configuration q."""
         return [link.move(q) for link in self.links]
 
     @cached_property
     def children(self) -> tuple[tuple[int, ...], ...]:
-        """The links that each link carries directly."""
+        """For each link the indices of the links that it carries directly."""
         below: list[list[int]] = [[] for _ in self.links]
         for index, link in enumerate(self.links):
             if link.parent != WORLD:
@@ -157,14 +165,18 @@ def _mapped(function: Callable[[S], S], value: Any) -> Any:
 
 
 def snapped(x: float) -> float:
-    """A sine, a cosine or an entry of a rotation with rounding removed: 0 and +-1 are made exact."""
+    """A sine, a cosine or an entry of a rotation matrix, made exact where it is within rounding of 0 or +-1."""
     if abs(x) < TINY:
         return 0.0
     return math.copysign(1.0, x) if abs(abs(x) - 1.0) < TINY else float(x)
 
 
 def turns_of(R: Any, *, axial: bool) -> tuple[tuple[Turn, ...], float]:
-    """A rotation matrix as Rz(a) Rx(b) Rz(c). An axial joint takes c into its own angle; else it is a third turn."""
+    """A rotation matrix R = Rz(a) Rx(b) Rz(c) as (turns, angle [rad]).
+
+    For an `axial` joint the turns are a and b and the angle is c, which the joint adds to its own. Otherwise c is a
+    third turn and the angle is 0.
+    """
     if not all(isinstance(x, (float, int)) for row in R for x in row):
         return (TurnFull(R),), 0.0
     sin_b = math.hypot(R[0][2], R[1][2])

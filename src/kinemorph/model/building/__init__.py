@@ -1,10 +1,10 @@
-"""The strict builder: a robot is collected part by part, and checked once.
+"""The builder of robots: it collects parts, checks them once, and returns a robot.
 
 builder          `RobotBuilder`
-part_readers     from a part as declared to the part as kept
-part_checks      what must hold for each part, and for the parts together
-loop_cutting     which joints carry bodies, and which close loops
+part_readers     converts raw arguments to bodies, joints, frames and couplings
+part_checks      checks of single parts, and of all parts together
+loop_cutting     chooses the tree joints and the joints that close loops
 reversed_joint   a joint with parent and child exchanged
 gears            gears and racks as couplings
-regularity       whether a finite force accelerates every joint
+regularity       checks that every joint moves some inertia
 """

@@ -1,4 +1,4 @@
-"""The strict builder: collect a robot piece by piece, check everything once, report every problem at once.
+"""`RobotBuilder` collects the parts of a robot, checks them once, and reports all problems together.
 
     builder = RobotBuilder("crane")
     builder.add(Body.box("cart", 2.0, (0.4, 0.2, 0.2)), Body.point("load", 1.0, (0.0, 0.0, -1.0)))
@@ -6,13 +6,14 @@
     builder.joint("swing", "revolute", "cart", "load", axis=(0.0, 1.0, 0.0))
     robot = builder.build()
 
-Nothing is checked before `build` (or `problems`); the order of declaration is free. A body's root is declared by
+Nothing is checked before `build` (or `problems`); parts may be declared in any order. The root of a tree is declared by
 `root`, or by any joint whose parent is "world".
 
     builder.connect("coupler", "rocker", "revolute", translation=(0.9, 0.0, 0.0))
 
-A joint between two bodies that both hang somewhere closes a cycle; the builder finds it and makes it a loop, and keeps
-as tree joints those that leave the tree shallow (`loop_cutting`). `cut=True` chooses the joint that becomes the loop.
+A joint between two bodies that are connected already closes a loop. The builder finds the loops and chooses the joints
+that close them so that the tree of the other joints is shallow (`loop_cutting`). With `cut=True` you choose a joint
+that closes a loop.
 """
 
 from __future__ import annotations
@@ -47,10 +48,11 @@ from kinemorph.model.topology import WORLD
 
 
 class Verdict(NamedTuple):
-    """The robot of a builder, where one can be made, and all problems found.
+    """The robot of a builder, None if it has problems, and everything found by the checks.
 
-    `questionable` values are refused by `build`; a file may have them with a warning. `remarks` are warnings in both
-    cases: data without effect.
+    `problems`      reasons why the robot cannot be built
+    `questionable`  values that no real body has: `build` refuses them, in a model file they give a warning
+    `remarks`       data without effect, which give a warning
     """
 
     robot: Robot | None
@@ -82,13 +84,16 @@ class RobotBuilder:
         shapes: Sequence[Shape] = (),
         collisions: Sequence[Shape] = (),
     ) -> Self:
-        """A rigid body: `mass` [kg], `com` [m], `inertia` [kg m^2] about the com, a 3 x 3 matrix or three moments."""
+        """Declares a rigid body: `mass` [kg], center of mass `com` [m], `inertia` [kg m^2] about it, in body axes.
+
+        `inertia` is a 3 x 3 matrix or three moments of inertia.
+        """
         return self.body_of({
             "name": name, "mass": mass, "com": com, "inertia": inertia, "shapes": shapes, "collisions": collisions,
         })  # fmt: skip
 
     def body_of(self, draft: Draft) -> Self:
-        """A body by a dictionary of all arguments of `body`."""
+        """Declares a body by a dictionary of all arguments of `body`."""
         self._bodies.append(draft)
         return self
 
@@ -116,11 +121,12 @@ class RobotBuilder:
         armature: Any = None,
         cut: bool = False,
     ) -> Self:
-        """A joint; see `Joint` for the meaning and units of its data.
+        """Declares a joint; see `Joint` for the meaning and units of its data.
 
-        `placement` is the pose of the joint frame in the parent; or give `translation` [m] and `rotation` (3 x 3)
-        apart. Numbers per coordinate may be one number for all. `normalize` scales an axis to length 1 instead of
-        reporting it. `cut` makes the joint close a loop: other joints carry its bodies, reversed if need be.
+        `placement` is the pose of the joint frame in the parent; instead, give `translation` [m] and `rotation` (3 x
+        3). Limits, damping and the like are lists with one number per coordinate, or one number for all. `normalize`
+        scales an axis to length 1 instead of reporting a problem. `cut` makes the joint close a loop: its bodies are
+        then connected to the world by other joints, which are reversed if necessary.
         """
         self._joints.append({
             "name": name, "kind": kind, "parent": parent, "child": child, "placement": placement,
@@ -132,16 +138,17 @@ class RobotBuilder:
         return self
 
     def joint_of(self, draft: Draft) -> Self:
-        """A joint by a dictionary of the arguments of `joint`; those that are not there have their defaults."""
+        """Declares a joint by a dictionary of the arguments of `joint`; missing arguments have their defaults."""
         self._joints.append(draft)
         return self
 
     def connect(self, a: str, b: str, joint: str = "revolute", *, name: str | None = None, **data: Any) -> Self:
-        """Joins two bodies, whichever of them is nearer to the world; closes a loop where both hang already.
+        """Declares a joint between two bodies, of which the one nearer to the world becomes the parent.
 
-        `joint` is a kind and `data` what `joint()` takes: `placement` is the joint frame in `a`, `child_placement` that
-        in `b`. Coordinates are those of `b` seen from `a` wherever the kind has one axis. Without a `name` the joint
-        is called `<a>_<b>`.
+        If both bodies are connected to the world already, the joint closes a loop. `joint` is the kind of joint and
+        `data` are further arguments of `joint()`: `placement` is the joint frame in `a`, `child_placement` that in `b`.
+        For kinds with one axis, the coordinate is the motion of `b` relative to `a`, whichever is the parent. The
+        default name is `<a>_<b>`.
         """
         if name is None:
             taken, name, count = [draft["name"] for draft in self._joints], f"{a}_{b}", 2
@@ -154,24 +161,24 @@ class RobotBuilder:
     def root(
         self, body: str, kind: str = "fixed", placement: Any = None, *, name: str | None = None, **data: Any
     ) -> Self:
-        """Declares how a body hangs on the world: "fixed", "free" or any kind. The joint is called `<body>_root`."""
+        """Declares a body as a root: joined to the world by a joint of this kind, by default named `<body>_root`."""
         return self.joint(f"{body}_root" if name is None else name, kind, WORLD, body, placement=placement, **data)
 
     def frame(
         self, name: str, body: str, *, placement: Any = None, translation: Any = None, rotation: Any = None
     ) -> Self:
-        """A named frame on a body or on "world"."""
+        """Declares a named frame on a body or on "world", by its placement or its translation [m] and rotation."""
         self._frames.append(
             {"name": name, "body": body, "placement": placement, "translation": translation, "rotation": rotation}
         )
         return self
 
     def couple(self, joint: str, leader: str, multiplier: Any = 1.0, offset: Any = 0.0) -> Self:
-        """A mimic joint: q[joint] = multiplier * q[leader] + offset."""
+        """Declares a mimic joint: q[joint] = multiplier * q[leader] + offset."""
         return self.couple_of({"joint": joint, "leader": leader, "multiplier": multiplier, "offset": offset})
 
     def couple_of(self, draft: Draft) -> Self:
-        """A coupling by a dictionary of the arguments of `couple`, `gear` or `rack`."""
+        """Declares a coupling by a dictionary of the arguments of `couple`, `gear` or `rack`."""
         self._couplings.append(draft)
         return self
 
@@ -185,21 +192,22 @@ class RobotBuilder:
         internal: bool = False,
         offset: Any = 0.0,
     ) -> Self:
-        """Two wheels in mesh: `joint` turns once while `leader` turns `ratio` times in the opposite direction.
+        """Declares two gear wheels: `joint` turns once while `leader` turns `ratio` times in the opposite direction.
 
-        `teeth` are those of the joint's wheel and of the leader's, in place of a ratio. In an `internal` gear, a wheel
-        within a ring, both turn in the same direction. The angles are those of the joints, each about its own axis.
+        Instead of a ratio, `teeth` gives the numbers of teeth of the joint's wheel and of the leader's wheel. In an
+        `internal` gear, a wheel inside a ring, both turn in the same direction. Angles are those of the joints, each
+        about its own axis.
         """
         return self.couple_of(
             {"joint": joint, "leader": leader, "offset": offset, "ratio": ratio, "teeth": teeth, "internal": internal}
         )
 
     def rack(self, joint: str, leader: str, radius: Any, *, offset: Any = 0.0) -> Self:
-        """A rack on a pinion of `radius` [m]: the sliding `joint` travels by radius * q[leader]."""
+        """Declares a rack and pinion: the prismatic `joint` moves by radius * q[leader], `radius` [m] of the pinion."""
         return self.couple_of({"joint": joint, "leader": leader, "offset": offset, "radius": radius})
 
     def add(self, *parts: Body | Joint | Frame | Coupling) -> Self:
-        """Adds ready-made parts; they are checked like all others."""
+        """Declares parts given as objects; they are checked like all others."""
         for part in parts:
             data = {field.name: getattr(part, field.name) for field in fields(part)}
             if isinstance(part, Body):
@@ -213,7 +221,7 @@ class RobotBuilder:
         return self
 
     def dress(self, shapes: Mapping[str, tuple[Sequence[Shape], Sequence[Shape]]]) -> Self:
-        """Gives declared bodies, by name, their visual and their collision shapes."""
+        """Sets the visual and the collision shapes of declared bodies, by name."""
         for draft in self._bodies:
             if draft["name"] in shapes:
                 draft["shapes"], draft["collisions"] = shapes[draft["name"]]
@@ -226,13 +234,13 @@ class RobotBuilder:
 
     @property
     def has_cuts(self) -> bool:
-        """Whether a joint is chosen to close a loop."""
+        """Whether a joint is declared with `cut=True`."""
         return any(draft.get("cut") is True for draft in self._joints)
 
     # ── checking ──────────────────────────────────────────────────────────────────────────────────────────────────
 
     def problems(self) -> tuple[Problem, ...]:
-        """Every problem found; empty where the robot can be built."""
+        """All problems found, questionable values included; empty if the robot can be built."""
         verdict = self.judged()
         return verdict.problems + verdict.questionable
 
@@ -246,7 +254,7 @@ class RobotBuilder:
         return robot
 
     def judged(self) -> Verdict:
-        """The robot, where one can be made, with all problems and all questionable values."""
+        """The checked robot, None if it has problems, with all problems and questionable values found."""
         reader = Reader()
         # each part alone
         reader.part("robot", self.name)
@@ -268,7 +276,7 @@ class RobotBuilder:
         if reader.problems:
             reader.problems += coupling_problems(couplings, joints, ())
             return Verdict(None, tuple(reader.problems), tuple(reader.questionable))
-        # the tree, and what closes cycles over it
+        # the tree joints, and the joints that close loops
         tree, loops = cut = cut_loops(bodies, joints, wishes)
         robot = Robot(name, tuple(bodies), tree, loops, tuple(frames), tuple(couplings), gravity, parameters)
         reader.problems += coupling_problems(couplings, tree, loops) or gearing_problems(self._couplings, tree)

@@ -1,10 +1,10 @@
-"""Gears and racks: couplings given by their wheels.
+"""Gears and racks: couplings given by numbers of teeth, a ratio or a radius.
 
-    gear   n_joint q[joint] = -n_leader q[leader]       + where one wheel lies within the other
-    rack           q[joint] = radius q[leader]          [m] by [rad]
+    gear   n_joint q[joint] = -n_leader q[leader]       n: numbers of teeth; + instead of - for an internal gear
+    rack           q[joint] = radius q[leader]          q[joint] [m], q[leader] [rad]
 
-Either becomes the multiplier of a coupling q[joint] = multiplier * q[leader] + offset. Angles are those of the joints,
-about their own axes and against their own parents, so both wheels must hang on the body that carries their shafts.
+Both become a coupling q[joint] = multiplier * q[leader] + offset. The angles are those of the joints, about their own
+axes and relative to their own parents, so both joints should have the same parent, the body that carries the shafts.
 """
 
 from __future__ import annotations
@@ -16,36 +16,37 @@ from kinemorph.errors import Problem
 from kinemorph.model.input_reader import Reader, short
 from kinemorph.model.joint import Joint
 from kinemorph.model.parameter import Value, evaluate
+from kinemorph.words import listed
 
 Draft = dict[str, Any]
 
 
 class Gearing(NamedTuple):
-    """A kind of meshing: its name, and the units of the coordinates of joint and leader."""
+    """A gear or a rack: its name, and the units of the coordinates of joint and leader."""
 
     name: str
     units: tuple[str, str]
 
 
 GEAR, RACK = Gearing("gear", ("rad", "rad")), Gearing("rack", ("m", "rad"))
-GEARINGS = {"ratio": GEAR, "teeth": GEAR, "radius": RACK}  # by the key that says how they mesh
+GEARINGS = {"ratio": GEAR, "teeth": GEAR, "radius": RACK}  # by the argument that is given
 WORDS = {"rad": "turning", "m": "sliding"}
 
 
 def read_multiplier(reader: Reader, draft: Draft) -> Value:
-    """The multiplier of a coupling: a number, or the one that follows from ratio, teeth or radius."""
+    """The multiplier of a coupling, given as such or computed from ratio, teeth or radius."""
     given = [key for key in ("multiplier", *GEARINGS) if draft.get(key) is not None]
     if len(given) > 1:
         reader.at(given[1])
-        reader.note(f"{' and '.join(given)} are given, expected one of them", "Leave the others out.")
+        reader.note(f"{listed(given)} are given together, expected one of them", "Leave the others out.")
         return 1.0
     key = given[0] if given else "ratio" if "ratio" in draft else "multiplier"
     internal = draft.get("internal", False)
     if internal is not True and internal is not False:
         reader.note(f"{reader.at('internal')} is {short(internal)}, expected True or False", "Leave it out for False.")
     if internal is True and GEARINGS.get(key) is not GEAR:
-        problem = f"{reader.at('internal')} says how a gear meshes, but there is no gear"
-        reader.note(problem, "Give ratio or teeth, or leave it out.")
+        problem = f"{reader.at('internal')} is given, but the coupling is not a gear"
+        reader.note(problem, "Give ratio or teeth, or leave internal out.")
     if key == "multiplier":
         return reader.number(reader.at("multiplier"), draft.get("multiplier", 1.0))
     if not given:
@@ -65,14 +66,17 @@ def _positive(reader: Reader, what: str, raw: Any) -> Value:
     before = len(reader.problems)
     value = reader.number(what, raw, instead=1.0)
     if len(reader.problems) == before and not float(evaluate(value)) > 0.0:
-        remedy = "Turn the axis of one joint for the other direction."
-        reader.note(f"{what} is {short(raw)}, expected above 0", remedy)
+        remedy = "Give a positive number; to change the direction, reverse the axis of one joint."
+        reader.note(f"{what} is {short(raw)}, expected a number above 0", remedy)
         return 1.0
     return value
 
 
 def gearing_problems(drafts: Sequence[Draft], joints: Sequence[Joint]) -> list[Problem]:
-    """Gears between joints that do not turn, and racks that do not slide. The couplings have no other problem."""
+    """Problems with gears between joints that do not turn, and with racks that do not slide.
+
+    The couplings must have no other problems.
+    """
     units = {joint.name: joint.table.q_units for joint in joints}
     found: list[Problem] = []
     for draft in drafts:
@@ -80,5 +84,6 @@ def gearing_problems(drafts: Sequence[Draft], joints: Sequence[Joint]) -> list[P
         for role, unit in zip(("joint", "leader"), mesh.units if mesh else (), strict=False):
             if mesh and units[draft[role]] != (unit,):
                 what = f"joint '{draft[role]}' is not {WORDS[unit]}, expected a {WORDS[unit]} {role} in a {mesh.name}"
-                found.append(Problem("coupling", draft["joint"], what, "Swap the two, or give a multiplier.", role))
+                remedy = "Swap joint and leader, or give a multiplier."
+                found.append(Problem("coupling", draft["joint"], what, remedy, role))
     return found

@@ -1,10 +1,9 @@
-"""Which joints carry bodies and which close loops: every body hangs on the world by one joint, the others are cuts.
+"""Divides the joints of a robot into tree joints, which connect every body to the world, and joints that close loops.
 
-A joint is an edge between two bodies. The tree is grown from the world by the shortest paths, so that it is as shallow
-as the joints allow, and what is left over closes the cycles. A joint declared from parent to child carries its child;
-one that was declared between two bodies (`connect`) carries whichever is farther from the world. Where cuts are chosen
-by hand, the joints that remain may have to be followed against their direction: they are reversed (`reversed_joint`)
-and keep their coordinate.
+A joint is an edge between two bodies. The tree consists of shortest paths from the world, so that it is as shallow as
+the joints allow; the remaining joints close loops. A joint declared by `joint` leads from its parent to its child; a
+joint declared by `connect` leads to the body that is farther from the world. If the user chooses the joints that close
+loops (cut=True), other joints may have to be reversed (`reversed_joint`); joints with one axis keep their coordinate.
 """
 
 from __future__ import annotations
@@ -20,27 +19,30 @@ from kinemorph.model.building.reversed_joint import PER_VELOCITY, obstacles, opp
 from kinemorph.model.joint import Joint
 from kinemorph.model.parameter import evaluate
 from kinemorph.model.topology import WORLD, Edge, SpanningTree, spanning_tree, straight_tree
-from kinemorph.words import quoted
+from kinemorph.words import listed, quoted
 
-EXPLAINED = 12  # problems of which the reason is searched
+EXPLAINED = 12  # problems for which the reason is searched
 
 
 class Wishes(NamedTuple):
-    """Joints by name: those chosen to close loops, and those that may carry either of their bodies."""
+    """The names of joints that are chosen to close loops, and of joints that may lead to either of their bodies."""
 
     cut: frozenset[str] = frozenset()
     either: frozenset[str] = frozenset()
 
 
 class Cut(NamedTuple):
-    """The joints of a robot: those that carry bodies, some of them reversed, and those that close loops."""
+    """The joints of a robot: tree joints, some of them reversed, and joints that close loops."""
 
     tree: tuple[Joint, ...]
     loops: tuple[Joint, ...]
 
 
 def cut_loops(bodies: Sequence[Body], joints: Sequence[Joint], wishes: Wishes) -> Cut:
-    """The joints of a tree and those of loops, in the order of declaration. The structure has no problems."""
+    """The tree joints and the joints that close loops, each in the order of declaration.
+
+    The joints must have no `structure_problems`.
+    """
     grown = _tree(bodies, joints, wishes)
     turned = {step.edge.name: step.against for step in grown.steps}
     tree = [reversed_joint(j) if turned[j.name] else j for j in joints if j.name in turned]
@@ -55,7 +57,10 @@ def _tree(
     *,
     any_way: bool = False,
 ) -> SpanningTree:
-    """The tree over the joints that are not cut. `any_way` reverses joints even where that is not possible."""
+    """The spanning tree of the joints that are not chosen to close loops, with `extra` edges.
+
+    With `any_way`, joints may be reversed even if their data do not allow it.
+    """
     vertices = dict.fromkeys((WORLD, *(body.name for body in bodies)))
     known = [j for j in joints if j.name not in wishes.cut and j.parent in vertices and j.child in vertices]
     turnable = {j.name for j in known if (wishes.cut or j.name in wishes.either) and (any_way or not obstacles(j))}
@@ -65,11 +70,11 @@ def _tree(
     return straight_tree(list(vertices), edges, either=turnable & wishes.either, against=turnable)
 
 
-# ── what is wrong with the structure ──────────────────────────────────────────────────────────────────────────────────
+# ── problems of the structure ─────────────────────────────────────────────────────────────────────────────────────────
 
 
 def structure_problems(bodies: Sequence[Body], joints: Sequence[Joint], wishes: Wishes) -> list[Problem]:
-    """Every body hangs on the world: known ends, declared roots, no ring apart from the world, cuts on cycles."""
+    """Problems with unknown bodies, missing roots, bodies not connected to the world, and wrong cuts."""
     found: list[Problem] = []
     names = [body.name for body in bodies]
     ends, declared = {*names, WORLD}, Declared("body", names)
@@ -88,7 +93,7 @@ def structure_problems(bodies: Sequence[Body], joints: Sequence[Joint], wishes: 
 def _root_problems(
     bodies: Sequence[Body], joints: Sequence[Joint], wishes: Wishes, tree: SpanningTree
 ) -> list[Problem]:
-    """Bodies that nothing carries, and rings of bodies that hang on each other only."""
+    """Problems with bodies that are no joint's child, and with rings of bodies that are not connected to the world."""
     found: list[Problem] = []
     names, unreached = dict.fromkeys(body.name for body in bodies), set(tree.unreached)
     carried = {joint.child for joint in joints if joint.name not in wishes.cut}
@@ -100,26 +105,26 @@ def _root_problems(
         remedy = f"Call root('{name}', 'fixed') or root('{name}', 'free'), or add the missing joint."
         joint = backwards.get(name)
         if joint is not None and joint.child == WORLD:
-            remedy = f"Swap parent and child of joint '{joint.name}': the world cannot hang on a body."
+            remedy = f"Swap parent and child of joint '{joint.name}': the world cannot be a child."
         elif joint is not None and joint.child not in unreached:
             remedy = (
-                f"Call root('{name}', 'fixed') or root('{name}', 'free'); or, to hang it on '{joint.child}', swap "
+                f"Call root('{name}', 'fixed') or root('{name}', 'free'); or, to make '{joint.child}' its parent, swap "
                 f"parent and child of joint '{joint.name}'."
             )
-        what = "it has no parent joint and is not declared a root, expected one of the two"
+        what = "it is not the child of a joint and not a root, expected one of the two"
         found.append(Problem("body", name, what, remedy, rule="root"))
-    # bodies below one without a root, or that hang on themselves, are adrift too, but have problems of their own
+    # bodies below a body without a root, or that are their own parents, are not reached either, but have own problems
     loose = [Edge("", WORLD, name) for name in names if name not in carried]
     loose += [Edge("", WORLD, joint.child) for joint in joints if joint.child == joint.parent and joint.child in names]
     adrift = _tree(bodies, joints, wishes, loose).unreached
     if adrift and all(joint.parent in names or joint.parent == WORLD for joint in joints):
-        what = f"bodies {quoted(adrift)} hang on each other in a ring but not on the world"
-        found.append(Problem("body", adrift[0], what, "Declare one of them a root.", rule="root"))
+        what = f"bodies {quoted(adrift)} are connected to each other in a ring, but not to the world"
+        found.append(Problem("body", adrift[0], what, "Declare one of them as a root.", rule="root"))
     return found
 
 
 def _cut_problems(bodies: Sequence[Body], joints: Sequence[Joint], wishes: Wishes) -> list[Problem]:
-    """Cuts that close no cycle: without the joint a body would hang nowhere."""
+    """Problems with joints declared with cut=True that close no loop."""
     found: list[Problem] = []
     group = {name: name for name in (WORLD, *(body.name for body in bodies))}
 
@@ -136,16 +141,16 @@ def _cut_problems(bodies: Sequence[Body], joints: Sequence[Joint], wishes: Wishe
         if joint.name in wishes.cut and len(ends) > 1:
             lost = next(end for head, end in reversed(ends.items()) if head != first(WORLD))
             explained = len(found) < EXPLAINED and _in_cycle(joint, joints, group)
-            others = " once the other cuts are made" if explained else ""
-            what = f"it is to be cut, but it closes no cycle{others}: without it body '{lost}' would hang nowhere, "
-            what += "expected a joint of a cycle"
+            others = " after the other cuts" if explained else ""
+            what = f"it has cut=True, but closes no loop{others}: without it body '{lost}' would not be connected to "
+            what += "the world; expected a joint in a loop"
             found.append(Problem("joint", joint.name, what, "Leave its cut out.", "cut", rule="loop"))
         group[first(joint.child)] = first(joint.parent)
     return found
 
 
 def _in_cycle(joint: Joint, joints: Sequence[Joint], bodies: Iterable[str]) -> bool:
-    """Whether the bodies of a joint hang together without it."""
+    """Whether the two bodies of a joint are connected without the joint."""
     vertices = dict.fromkeys(bodies)
     others = [Edge(j.name, j.parent, j.child) for j in joints if j.parent in vertices and j.child in vertices]
     edges = [edge for edge in others if edge.name != joint.name]
@@ -155,36 +160,36 @@ def _in_cycle(joint: Joint, joints: Sequence[Joint], bodies: Iterable[str]) -> b
 def _turning_problems(
     bodies: Sequence[Body], joints: Sequence[Joint], wishes: Wishes, tree: SpanningTree
 ) -> list[Problem]:
-    """Joints that would have to be reversed and cannot be."""
+    """Problems with joints that would have to be reversed, but cannot be."""
     by_name, missing = {joint.name: joint for joint in joints}, set(tree.unreached)
     steps = [s for s in _tree(bodies, joints, wishes, any_way=True).steps if s.against and s.child in missing]
     return [
-        Problem("joint", step.edge.name, f"it is reversed to carry '{step.child}': {what}", remedy, rule="loop")
+        Problem("joint", step.edge.name, f"it must be reversed, to lead to '{step.child}': {what}", remedy, rule="loop")
         for step in steps
         for what, remedy in obstacles(by_name[step.edge.name])
     ]
 
 
 def _loop_problems(joints: Sequence[Joint], wishes: Wishes, tree: SpanningTree) -> list[Problem]:
-    """Loops that constrain nothing."""
+    """Problems with free joints that close loops."""
     closing = {chord.name for chord in tree.chords} | wishes.cut
     return [
-        Problem("joint", joint.name, "it closes a cycle but is free: it constrains nothing", "Remove it.", rule="loop")
+        Problem("joint", joint.name, "it closes a loop but is free: it constrains nothing", "Remove it.", rule="loop")
         for joint in joints
         if joint.name in closing and joint.kind == "free"
     ]
 
 
 def loop_remarks(cut: Cut) -> list[Problem]:
-    """Data of loops without effect: those of a coordinate that a loop does not have, and repetitions of a joint."""
+    """Warnings about data without effect: limits, damping and the like of joints that close loops, and equal joints."""
     found: list[Problem] = []
     for loop in cut.loops:
         idle = [key for key, none, _ in PER_VELOCITY if any(evaluate(x) != none for x in getattr(loop, key))]
         if any(map(math.isfinite, (*loop.lower, *loop.upper))):
             idle.insert(0, "limits")
         if idle:
-            what = f"it closes a loop and has no coordinate for its {', '.join(idle)} to act on"
-            remedy = "Cut the loop at another joint (cut=True there), or leave this out."
+            what = f"it closes a loop, so it has no coordinate on which its {listed(idle)} could act"
+            remedy = f"Cut the loop at another joint (cut=True there), or leave out {listed(idle)}."
             found.append(Problem("joint", loop.name, what, remedy, rule="loop"))
     closing = {frozenset((loop.parent, loop.child)) for loop in cut.loops}
     said: dict[object, str] = {}
@@ -193,7 +198,7 @@ def loop_remarks(cut: Cut) -> list[Problem]:
         axis = joint.axis if joint.axis > opposite(joint.axis) else opposite(joint.axis)  # either sign says the same
         first = said.setdefault((joint.kind, ends, axis), joint.name)
         if first != joint.name:
-            what = "it closes a loop between the same bodies, of the same kind and in the same place as joint "
-            what += f"'{first}', so it constrains nothing more"
+            what = f"it closes a loop, but has the same bodies, kind and placement as joint '{first}', so it adds no "
+            what += "constraint"
             found.append(Problem("joint", joint.name, what, "Remove one of the two.", rule="loop"))
     return found

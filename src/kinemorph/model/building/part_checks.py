@@ -1,6 +1,6 @@
-"""Checks of a robot's parts, each alone and all together: one function per subject, each returns problems.
+"""Checks of a robot's parts, each alone and all together. Each function checks one subject and returns problems.
 
-Numbers are judged at the nominal values of the parameters.
+Numbers are checked at the nominal values of the parameters.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from kinemorph.model.joint import Joint, Z
 from kinemorph.model.parameter import Parameter, evaluate, evaluate_all
 from kinemorph.model.robot import Coupling, Frame
 from kinemorph.model.topology import WORLD
-from kinemorph.words import did_you_mean
+from kinemorph.words import counted, did_you_mean
 
-SEARCHED = 200_000  # characters of names that are searched for the nearest one
+SEARCHED = 200_000  # characters of names that are searched for similar names, over all messages
 
 
 def body_problems(body: Body) -> list[Problem]:
-    """Mass and inertia that contradict each other. A body with neither is legal: it only passes motion on."""
+    """Problems with the mass and inertia of a body. A body without mass and inertia is valid."""
     mass, com, inertia = evaluate(body.mass), evaluate_all(body.com), evaluate_all(body.inertia)
     if mass == 0.0 and not any(x for row in inertia for x in row):
         return []
-    # a mass of 0 with an inertia is questionable; the inertia alone is judged as that of any mass
+    # a mass of 0 with an inertia is questionable; the inertia is then checked as that of a mass of 1
     found = inertia_problems(mass or 1.0, com, inertia)
     keys = ["mass", *("inertia" for _ in found)][mass >= 0.0 :]  # a negative mass is the first problem
     remedy = "Correct its mass data."
@@ -37,29 +37,29 @@ def body_problems(body: Body) -> list[Problem]:
 
 
 def questionable_mass(body: Body) -> list[Problem]:
-    """Mass data without contradiction that no real body has. The body must have no `body_problems`."""
+    """Mass and inertia that no real body has, for a body without `body_problems`."""
     mass, inertia = evaluate(body.mass), evaluate_all(body.inertia)
     found = [
         Problem("body", body.name, what, "Correct its mass data.", "inertia", rule="triangle")
         for what in triangle_doubts(inertia, mass)
     ]
     if mass == 0.0 and any(x for row in inertia for x in row):
-        what = "the mass is 0 but the inertia is not, expected both or neither"
+        what = "the mass is 0 but the inertia is not, expected both or neither to be 0"
         found.append(Problem("body", body.name, what, "Give it a mass.", "mass", rule="massless"))
     return found
 
 
 def joint_problems(joint: Joint) -> list[Problem]:
-    """Data of one joint that do not fit its kind."""
+    """Problems with data of a joint that do not fit its kind."""
     found: list[Problem] = []
 
     def note(what: str, remedy: str, key: str) -> None:
         found.append(Problem("joint", joint.name, what, remedy, key))
 
     if joint.kind == "universal" and float(norm(cross(joint.axis, joint.axis2))) < 1e-6:
-        note(f"axis {joint.axis} and axis2 {joint.axis2} are parallel, expected two directions", "Turn one.", "axis")
+        note(f"axis {joint.axis} and axis2 {joint.axis2} are parallel, expected two directions", "Change one.", "axis")
     if joint.kind in ("planar", "point_on_plane") and joint.axis != Z:
-        problem = f"a {joint.kind} joint moves across z, but axis is {joint.axis}"
+        problem = f"axis is {joint.axis}, but a {joint.kind} joint always has the normal z"
         note(problem, "Rotate its placement instead.", "axis")
     if joint.kind != "helical" and joint.pitch != 0.0:
         problem = f"pitch is {short(joint.pitch)} but the kind is {joint.kind}"
@@ -74,7 +74,7 @@ def joint_problems(joint: Joint) -> list[Problem]:
         problem = f"limits are given, but a {joint.kind} joint has no limited coordinates"
         note(problem, "Leave them out.", "lower")
     elif np.any(np.isfinite([bounds[k] for bounds in (joint.lower, joint.upper) for k in turns])):
-        note("limits of a quaternion are given, but it has none", "Give inf in its places.", "lower")
+        note("limits are given for a quaternion, but it cannot be limited", "Give -inf and inf for it.", "lower")
     for key in ("velocity", "effort"):
         for name, value in zip(joint.v_names, getattr(joint, key), strict=True):
             if not value > 0.0:
@@ -85,11 +85,11 @@ def joint_problems(joint: Joint) -> list[Problem]:
 def name_problems(
     robot: str, bodies: Sequence[Body], joints: Sequence[Joint], frames: Sequence[Frame]
 ) -> list[Problem]:
-    """Names that are used twice, "world" as a name, frames on bodies that do not exist."""
+    """Problems with names that are used twice, with "world" as a name, and with frames on unknown bodies."""
     found: list[Problem] = []
     if not bodies:
         what = "it has no bodies, expected at least one"
-        found.append(Problem("robot", robot, what, "Add a body and a root.", rule="name"))
+        found.append(Problem("robot", robot, what, "Add a body and declare it as a root.", rule="name"))
     body_names = [body.name for body in bodies]
     for kind, names in (
         ("body", body_names),
@@ -101,11 +101,11 @@ def name_problems(
                 what = f"it is declared {count} times, expected once"
                 found.append(Problem(kind, name, what, "Rename all but one.", rule="name"))
     if WORLD in body_names:
-        found.append(Problem("body", WORLD, "this name is kept for the ground", "Rename the body.", rule="name"))
+        found.append(Problem("body", WORLD, "this name is reserved for the ground", "Rename the body.", rule="name"))
     places, declared = {*body_names, WORLD}, Declared("body", body_names)
     for frame in frames:
         if frame.name in places:
-            what = "it has the name of a body, expected a name of its own"
+            what = "it has the same name as a body, expected a different name"
             found.append(Problem("frame", frame.name, what, "Rename the frame.", rule="name"))
         if frame.body not in places:
             found.append(Problem("frame", frame.name, *declared.unknown(frame.body), "body", rule="name"))
@@ -113,7 +113,7 @@ def name_problems(
 
 
 def coupling_problems(couplings: Sequence[Coupling], joints: Sequence[Joint], loops: Sequence[Joint]) -> list[Problem]:
-    """Mimic joints that are unknown, have several coordinates, follow two leaders, or follow themselves."""
+    """Problems with mimic joints that are unknown, have several coordinates or two leaders, or follow themselves."""
     found: list[Problem] = []
     by_name = {joint.name: joint for joint in joints}
     closing = {loop.name for loop in loops}
@@ -125,34 +125,34 @@ def coupling_problems(couplings: Sequence[Coupling], joints: Sequence[Joint], lo
     for coupling in couplings:
         for key, name in (("joint", coupling.joint), ("leader", coupling.leader)):
             if name in closing:
-                problem = f"joint '{name}' closes a loop and has no coordinate, expected a joint of the tree"
+                problem = f"joint '{name}' closes a loop, so it has no coordinate; expected a tree joint"
                 note(coupling.joint, problem, "Cut the loop at another joint (cut=True there).", key)
             elif name not in by_name:
                 note(coupling.joint, *declared.unknown(name), key)
             elif by_name[name].nq != 1:
-                problem = f"joint '{name}' has {by_name[name].nq} coordinates, expected 1"
-                note(coupling.joint, problem, "Couple a simple joint.", key)
+                problem = f"joint '{name}' has {counted(by_name[name].nq, 'coordinate')}, expected 1"
+                note(coupling.joint, problem, "Couple joints with one coordinate.", key)
     for name, count in Counter(coupling.joint for coupling in couplings).items():
         if count > 1:
             note(name, f"the joint is coupled {count} times, expected once", "Keep one coupling.")
     leaders = {coupling.joint: coupling.leader for coupling in couplings}
-    walked: dict[str, str] = {}  # joint -> the joint from which the walk up the leaders met it first
+    walked: dict[str, str] = {}  # joint -> the joint from which, following leaders, it was reached first
     for start in leaders:
         here = start
         while here in leaders and here not in walked:
             walked[here] = start
             here = leaders[here]
-        if walked.get(here) == start:  # this walk came back to itself: a circle, met for the first time
+        if walked.get(here) == start:  # a circle that was not found before
             circle = [here]
             while leaders[circle[-1]] != here:
                 circle.append(leaders[circle[-1]])
             for name in circle:
-                note(name, "the joint follows itself through its leaders", "Break the circle.", "leader")
+                note(name, "the joint follows itself through its leaders", "Remove one of these couplings.", "leader")
     return found
 
 
 def parameter_problems(parameters: Iterable[Parameter]) -> list[Problem]:
-    """Parameters that share a name but not their data."""
+    """Problems with parameters that have the same name but different data."""
     found: list[Problem] = []
     first: dict[str, Parameter] = {}
     for parameter in parameters:
@@ -160,19 +160,22 @@ def parameter_problems(parameters: Iterable[Parameter]) -> list[Problem]:
         if known != parameter:
             first_data, other_data = (short((p.value, p.unit, p.symbol)) for p in (known, parameter))
             what = f"it is declared twice, with value, unit and symbol {first_data} and {other_data}, expected once"
-            found.append(Problem("parameter", parameter.name, what, "Rename one."))
+            found.append(Problem("parameter", parameter.name, what, "Rename one of them."))
     return found
 
 
 class Declared:
-    """The declared names of one kind of part. The nearest ones are searched while that takes little time."""
+    """The declared names of one kind of part, for messages about unknown names.
+
+    Similar names are searched only for as many messages as take little time.
+    """
 
     def __init__(self, what: str, names: Sequence[str]) -> None:
         self.what, self.names = what, names
         self.looks = SEARCHED // (1 + sum(map(len, names)))
 
     def unknown(self, name: str) -> tuple[str, str]:
-        """What is wrong with a name that is not declared, and the remedy: the nearest name that is."""
+        """The message and the remedy for a name that is not declared; the remedy may offer a similar name."""
         hint = did_you_mean(name, self.names).strip() if self.looks > 0 else ""
         self.looks -= 1
         remedy = hint or f"Declare the {self.what} or correct the name."

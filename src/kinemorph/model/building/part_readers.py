@@ -1,7 +1,7 @@
-"""From a part as it was declared to the part as it is kept: bodies, joints, frames and couplings, one reader each.
+"""Converts declared parts to checked parts: bodies, joints, frames and couplings, one function for each.
 
-A draft is a dictionary of raw arguments. Reading it gives a typed, frozen part, and records every problem found.
-Conditions on several parts are checked elsewhere, when all of them are read.
+A draft is a dictionary of raw arguments. Reading it returns a frozen part and records every problem in the reader.
+Conditions that involve several parts are checked later (`part_checks`).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Draft = dict[str, Any]
 
 
 def read_body(reader: Reader, draft: Draft) -> Body:
-    """A body with numbers that can be read and mass data that a real body could have."""
+    """The body of a draft; problems and questionable mass data are recorded in the reader."""
     reader.part("body", draft["name"])
     name, before = reader.name(draft["name"]), len(reader.problems)
     mass_data = (
@@ -38,7 +38,7 @@ def read_body(reader: Reader, draft: Draft) -> Body:
     readable = len(reader.problems) == before
     shapes, collisions = (_read_shapes(reader, key, draft[key]) for key in ("shapes", "collisions"))
     body = Body(name, *mass_data, shapes, collisions)
-    if readable:  # numbers that could not be read are not judged a second time
+    if readable:  # otherwise its mass data are replacements, which need no check
         wrong = body_problems(body)
         reader.problems += wrong
         reader.questionable += [] if wrong else questionable_mass(body)
@@ -55,7 +55,7 @@ def _read_shapes(reader: Reader, key: str, raw: Any) -> tuple[Shape, ...]:
 
 
 def read_shape(reader: Reader, what: str, raw: Any) -> Shape | None:
-    """A shape that can be drawn; None, with a problem, for anything else."""
+    """The checked shape; None, with a problem, if `raw` is not a shape. `what` names it in messages."""
     row = SHAPE_FIELDS.get(type(raw))
     if row is None:
         known = listed(kind.__name__ for kind in SHAPE_FIELDS)
@@ -68,7 +68,7 @@ def read_shape(reader: Reader, what: str, raw: Any) -> Shape | None:
     for name in row.positive if len(reader.problems) == before else ():
         size = evaluate_all(read[name])
         if not np.all(np.greater(size, 0.0)):
-            reader.note(f"{what}: {name} is {size}, expected above 0", "Enlarge it.")
+            reader.note(f"{what}: {name} is {size}, expected above 0", "Give a positive length in meters.")
     if isinstance(raw, Mesh):
         read |= _read_mesh(reader, what, raw)
     if isinstance(raw, MeshFile):
@@ -88,19 +88,20 @@ def _read_mesh(reader: Reader, what: str, raw: Mesh) -> Draft:
         reader.items(f"{what}: face {i}", f, 3) for i, f in enumerate(reader.sequence(f"{what}: faces", raw.faces))
     ]
     if any(not (isinstance(k, int) and 0 <= k < len(corners)) for face in faces for k in face or ()):
-        reader.note(f"{what}: a face names a corner outside 0..{len(corners) - 1}", "Check the faces of the mesh.")
+        problem = f"{what}: a face has a corner index that is not from 0 to {len(corners) - 1}"
+        reader.note(problem, "Correct the faces of the mesh.")
     vertices = (reader.vector(f"{what}: corner {i}", corner) for i, corner in enumerate(corners))
     return {"vertices": tuple(evaluate_all(v) for v in vertices), "faces": tuple(face for face in faces if face)}
 
 
 def read_joint(reader: Reader, draft: Draft) -> Joint:
-    """A joint whose data fit its kind. For an unknown kind only the data that all kinds share are read."""
+    """The joint of a draft. If its kind is unknown, only the data that all kinds have in common are read."""
     reader.part("joint", draft["name"])
     name = reader.name(draft["name"])
     kind, child_placement = draft["kind"], draft["child_placement"]
     row = JOINT_KINDS.get(kind) if isinstance(kind, str) else None
     if row is None:
-        problem = f"the {reader.at('kind')} is {short(kind)}, expected one of {', '.join(JOINT_KINDS)}"
+        problem = f"the {reader.at('kind')} is {short(kind)}, expected one of {listed(JOINT_KINDS)}"
         reader.note(problem, "Choose one of these.")
     shared = (
         name,
@@ -137,7 +138,7 @@ def read_joint(reader: Reader, draft: Draft) -> Joint:
 
 
 def read_cut(reader: Reader, draft: Draft) -> bool:
-    """Whether a joint is to close a loop."""
+    """Whether a joint is declared with cut=True, to close a loop."""
     cut = draft.get("cut", False)
     if cut is not True and cut is not False:
         reader.part("joint", draft["name"])
@@ -146,12 +147,12 @@ def read_cut(reader: Reader, draft: Draft) -> bool:
 
 
 def _read_placement(reader: Reader, draft: Draft) -> Pose:
-    """A whole pose, or translation and rotation apart, never both."""
+    """The placement of a draft, given as a pose, or as translation and rotation."""
     placement, translation, rotation = draft["placement"], draft["translation"], draft["rotation"]
     if placement is not None:
         if translation is not None or rotation is not None:
             problem = f"{reader.at('placement')} is given together with translation or rotation"
-            reader.note(problem, "Give one or the other.")
+            reader.note(problem, "Give either placement or the other two.")
         return reader.pose(reader.at("placement"), placement)
     return Pose(
         IDENTITY.R if rotation is None else reader.rotation(reader.at("rotation"), rotation),
@@ -160,14 +161,14 @@ def _read_placement(reader: Reader, draft: Draft) -> Pose:
 
 
 def read_frame(reader: Reader, draft: Draft) -> Frame:
-    """A frame with a proper pose."""
+    """The frame of a draft."""
     reader.part("frame", draft["name"])
     name = reader.name(draft["name"])
     return Frame(name, reader.reference(reader.at("body"), draft["body"]), _read_placement(reader, draft))
 
 
 def read_coupling(reader: Reader, draft: Draft) -> Coupling:
-    """A coupling with finite numbers."""
+    """The coupling of a draft."""
     reader.part("coupling", draft["joint"])
     return Coupling(
         reader.reference(reader.at("joint"), draft["joint"]),
@@ -180,7 +181,7 @@ def read_coupling(reader: Reader, draft: Draft) -> Coupling:
 def used_parameters(
     gravity: Any, bodies: list[Body], joints: list[Joint], frames: list[Frame], couplings: list[Coupling]
 ) -> tuple[Parameter, ...]:
-    """All parameters in the order a reader meets them: bodies, joints, frames, couplings, gravity, shapes."""
+    """All parameters of a robot, in order: those of bodies, joints, frames, couplings, gravity, shapes."""
     return parameters_of((
         tuple((body.mass, body.com, body.inertia) for body in bodies),
         tuple((j.placement, j.child_placement, j.pitch, j.damping, j.friction, j.armature) for j in joints),

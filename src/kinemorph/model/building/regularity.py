@@ -1,11 +1,12 @@
-"""Can every joint of the robot be accelerated by a finite force? Checked once, at one generic configuration.
+"""Checks that every joint moves some inertia, at one random configuration.
 
-A massless tip, a point mass on its own axis, or two massless-coupled hinges on one line leave a direction in which
-nothing resists, and forward dynamics would divide by zero. The articulated inertia of each subtree, seen through its
-joint, shows it: the pivot matrix S^T I S of the joint is singular exactly there (Featherstone 2008, section 7.2).
+If a body at a tip has no mass, a point mass lies on the axis of its joint, or two hinges with a massless body between
+them have the same axis, then there is a motion without inertia, and forward dynamics would divide by zero. In these
+cases the matrix S^T I S of the joint is singular, with the joint's motion subspace S and the articulated inertia I of
+its subtree (Featherstone 2008, section 7.2); it is called the pivot matrix here.
 
-All inertias are kept in the joint frame on the body, not in the body's own: the center of mass is moved there first, so
-a body whose frame lies kilometers away loses nothing.
+All inertias are in the joint frame on the body, not in the body frame, to avoid rounding errors if the body frame is
+far away from the joint.
 """
 
 from __future__ import annotations
@@ -35,20 +36,20 @@ from kinemorph.model.parameter import evaluate, evaluate_all
 from kinemorph.model.robot import Robot
 from kinemorph.model.topology import WORLD
 
-RELATIVE = 1e-11  # a pivot smaller than this share of its rigid counterpart counts as zero
-LARGEST = 1e100  # [kg m^2] or [kg]: inertias beyond overflow sooner or later, those below its inverse underflow
-DUST = 1e-12  # [m] a mass nearer to an axis than this lies on it
-UNITS = [np.eye(n).tolist() for n in range(7)]  # unit velocities of n of them
-ROUNDED = 16.0 * float(np.finfo(float).eps)  # how far rounding moves a point, as a share of the lengths it is made of
+RELATIVE = 1e-11  # a pivot counts as zero if it is smaller, relative to that with all joints below locked
+LARGEST = 1e100  # [kg m^2] or [kg]: larger inertias may overflow, and those below 1 / LARGEST underflow
+DUST = 1e-12  # [m]: a mass nearer to an axis than this lies on it
+UNITS = [np.eye(n).tolist() for n in range(7)]  # the unit vectors of n velocities
+ROUNDED = 16.0 * float(np.finfo(float).eps)  # rounding error of a position, relative to the lengths that are added
 
 
 def regularity_problems(robot: Robot) -> list[Problem]:
-    """One problem for every joint whose motion meets no inertia. The robot has no other problems."""
+    """One problem for every joint that can move without inertia, in a robot without other problems."""
     found: list[Problem] = []
     q = random_configuration(robot, Dice(7)).tolist()
     frames: dict[str, Pose] = {joint.child: evaluate_all(joint.child_placement) for joint in robot.joints}
-    rigid = {body.name: _at_joint(body, frames[body.name]) for body in robot.bodies}  # all below locked
-    moving = dict(rigid)  # all below free
+    rigid = {body.name: _at_joint(body, frames[body.name]) for body in robot.bodies}  # with all joints below locked
+    moving = dict(rigid)  # with all joints below free
     reach = {body.name: _reach(body, frames[body.name]) for body in robot.bodies}
     for joint in reversed(robot.order):
         at = q[robot.q_slice(joint.name)]
@@ -61,7 +62,7 @@ def regularity_problems(robot: Robot) -> list[Problem]:
                 what, remedy = wrong
                 remedy += _in_a_loop(robot, joint, locked)
                 found.append(Problem("joint", joint.name, what, remedy, rule="singular"))
-                continue  # the parent is judged without this subtree, so one mistake gives one problem
+                continue  # the parent is checked without this subtree, so that one cause gives one problem
             for axis, rotor in zip(axes, armature, strict=True):
                 U = column(free, axis)
                 share = 1.0 / (along(axis, U) + rotor)
@@ -78,18 +79,18 @@ def regularity_problems(robot: Robot) -> list[Problem]:
 
 
 def _at_joint(body: Body, frame: Pose) -> Blocks:
-    """Inertia in the frame of the joint that carries the body."""
+    """The inertia of a body in the frame of its parent joint, which is at `frame` in the body."""
     inertia = Inertia(evaluate(body.mass), evaluate_all(body.com), evaluate_all(body.inertia))
     return body_blocks(inertia if frame == IDENTITY else transformed(inertia, inverse(frame)))
 
 
 def _reach(body: Body, frame: Pose) -> float:
-    """The lengths [m] that place the center of mass in the joint frame: rounding is a share of them."""
+    """The sum of lengths [m] from the joint frame to the center of mass; rounding errors are proportional to it."""
     return math.hypot(*evaluate_all(body.com)) + math.hypot(*frame.p)
 
 
 def _axes(joint: Joint, q: list[float]) -> list[Axis]:
-    """The joint's velocity directions, nv of them, in the joint frame on the child."""
+    """The twist of each of the joint's nv unit velocities, in the joint frame on the child; only nonzero entries."""
     twists = [joint_twist(joint, q, unit) for unit in UNITS[joint.nv]]
     return [tuple([(k, x) for k, x in enumerate(twist) if x != 0.0]) for twist in twists]
 
@@ -97,9 +98,10 @@ def _axes(joint: Joint, q: list[float]) -> list[Axis]:
 def _obstacle(
     joint: Joint, axes: Sequence[Axis], armature: Sequence[float], free: Blocks, locked: Blocks, reach: float
 ) -> tuple[str, str] | None:
-    """Why no finite force accelerates a joint, and the remedy: a singular pivot matrix, or overflow; None if one does.
+    """The problem of a joint with a singular pivot matrix or an extreme inertia, and the remedy; None if it has none.
 
-    The pivot matrix with all joints below free is compared with that of all joints below locked.
+    The pivot matrix with all joints below free is compared with that with all joints below locked. `reach` [m] is a
+    length to which rounding errors are proportional.
     """
     columns = [column(free, axis) for axis in axes]
     scales = []
@@ -123,10 +125,10 @@ def _obstacle(
 
 
 def _nothing(axis: Axis, inertia: Blocks, reach: float) -> float:
-    """The inertia that still counts as zero in a direction: a share of the largest possible one, and that of rounding.
+    """The largest inertia along an axis that counts as zero: a fraction of the largest possible one, plus rounding.
 
-    The largest possible one has the mass and the largest moment about the joint's origin. A mass exactly on an oblique
-    axis is found a rounding error away from it, where its moment is as small as that.
+    The largest possible inertia follows from the mass and the moments of inertia about the joint's origin. Because of
+    rounding, a mass that lies on an oblique axis is computed with a small distance from it, and so a small inertia.
     """
     linear = sum([x * x for k, x in axis if k < 3])
     angular = sum([x * x for k, x in axis if k >= 3])
@@ -138,28 +140,28 @@ def _nothing(axis: Axis, inertia: Blocks, reach: float) -> float:
 
 def _extreme(joint: Joint, inertia: float) -> tuple[str, str]:
     return (
-        f"its {joint.kind} motion meets an inertia of {inertia:.3g}, expected {1.0 / LARGEST:g} to {LARGEST:g}",
-        "Look for extreme masses, lengths or moments of inertia in what hangs on it.",
+        f"its {joint.kind} motion has an inertia of {inertia:.3g}, expected {1.0 / LARGEST:g} to {LARGEST:g}",
+        "Check for extreme masses, lengths or moments of inertia in the bodies below it.",
     )
 
 
 def _in_a_loop(robot: Robot, joint: Joint, below: Blocks) -> str:
-    """A further remedy where a loop would constrain the body."""
+    """A further remedy for a joint that is part of a loop; otherwise an empty text."""
     if not any({joint.parent, joint.child} <= set(cycle) for cycle in robot.cycles.values()):
         return ""
     if below[0][0] == 0.0:
-        return " A rod without mass that closes a loop is the element DistanceConstraint."
-    return " Or open its loop there, by cut=True at this joint: another one then carries the body."
+        return " For a massless rod that closes a loop, use the element DistanceConstraint."
+    return " Or cut its loop at this joint (cut=True), so that another joint connects the body to the tree."
 
 
 def _no_inertia(joint: Joint, below: Blocks) -> tuple[str, str]:
     if below[0][0] == 0.0:
         return (
-            f"body '{joint.child}' and all that hangs on it have mass 0, expected mass on a moving part",
+            f"body '{joint.child}' and all bodies below it have mass 0, expected a mass on a part that moves",
             "Give it a mass, or make the joint fixed.",
         )
     return (
-        f"its {joint.kind} motion meets no inertia in some direction, expected a regular motion",
+        f"its {joint.kind} motion has no inertia in some direction, so that no finite force could accelerate it",
         f"Give body '{joint.child}' a rotational inertia, move its center of mass off the axis, or give the joint an "
         "armature.",
     )

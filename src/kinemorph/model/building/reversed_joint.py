@@ -1,14 +1,14 @@
-"""A joint reversed: parent and child exchanged, the same motion.
+"""A reversed joint: parent and child are exchanged, and the motion is the same.
 
 With T = placement X(q) child_placement^-1 the reversed joint is T^-1 = child_placement X(q)^-1 placement^-1, so the two
-placements change places and the motion is inverted:
+placements are exchanged and the motion X is inverted:
 
-    revolute, prismatic, helical, cylindrical   the axis changes sign, q stays
-    universal                                   the axes change places and sign, so do the coordinates
+    revolute, prismatic, helical, cylindrical   the axis changes sign, q does not change
+    universal                                   the axes are exchanged and change sign, the coordinates are exchanged
     spherical, planar, free                     the coordinates become those of the inverse motion
-    point_on_line, point_on_plane               none: the line and the plane belong to the parent
+    point_on_line, point_on_plane               not possible: the line or plane belongs to the parent
 
-Data that mean something else in reverse are obstacles.
+Some data, such as a limit of x of a planar joint, cannot be expressed for the reversed joint; see `obstacles`.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ import numpy as np
 
 from kinemorph.model.joint import Axis, Joint
 
-# per kind with an inverse motion: which entries of v are linear, which angular
+# kinds whose coordinates are inverted: which entries of v are linear, and which are angular
 PARTS = {"spherical": ((), (0, 1, 2)), "planar": ((0, 1), (2,)), "free": ((0, 1, 2), (3, 4, 5))}
 ONE_WAY = ("point_on_line", "point_on_plane")
-# data per velocity, the value that means "none", and whether equal values about all axes survive a rotation
+# data per velocity: name, value that means "none", and whether equal values for all axes are the same in rotated axes
 PER_VELOCITY = (
     ("damping", 0.0, True),
     ("friction", 0.0, False),
@@ -34,7 +34,7 @@ PER_VELOCITY = (
 
 
 def reversed_joint(joint: Joint) -> Joint:
-    """The joint with parent and child exchanged and the motion inverted."""
+    """The joint with parent and child exchanged and its motion inverted."""
     turned = replace(
         joint,
         parent=joint.child,
@@ -54,14 +54,14 @@ def reversed_joint(joint: Joint) -> Joint:
 
 def opposite(axis: Axis) -> Axis:
     """The axis in the opposite direction."""
-    return (0.0 - axis[0], 0.0 - axis[1], 0.0 - axis[2])  # keeps 0.0 free of a sign
+    return (0.0 - axis[0], 0.0 - axis[1], 0.0 - axis[2])  # gives 0.0, not -0.0
 
 
 def obstacles(joint: Joint) -> list[tuple[str, str]]:
-    """Data that mean something else once the motion is inverted: what is wrong and the remedy."""
+    """The reasons why a joint cannot be reversed, each with its remedy; empty if it can."""
     if joint.kind in ONE_WAY:
-        what = f"a {joint.kind} joint cannot be reversed, since its line or plane belongs to '{joint.parent}'"
-        return [(what, f"Let body '{joint.parent}' hang elsewhere.")]
+        what = f"a {joint.kind} joint cannot be reversed, because its line or plane belongs to '{joint.parent}'"
+        return [(what, f"Connect body '{joint.parent}' to the world by another joint.")]
     if joint.kind not in PARTS:
         return []
     linear, angular = PARTS[joint.kind]
@@ -71,7 +71,9 @@ def obstacles(joint: Joint) -> list[tuple[str, str]]:
         turns = [values[i] for i in angular]
         kept = len(turns) == 1 or all(value == none for value in turns) or (even and len(set(turns)) == 1)
         if any(values[i] != none for i in linear) or not kept:
-            found.append((f"{key} {values} of a {joint.kind} joint has no counterpart in reverse", "Remove it."))
+            what = f"{key} {values} of a {joint.kind} joint cannot be expressed for the reversed joint"
+            found.append((what, f"Leave {key} out."))
     if joint.kind == "planar" and any(np.isfinite((*joint.lower[:2], *joint.upper[:2]))):
-        found.append(("limits on x and y of a planar joint have no counterpart in reverse", "Remove them."))
+        what = "limits on x and y of a planar joint cannot be expressed for the reversed joint"
+        found.append((what, "Leave them out."))
     return found

@@ -1,6 +1,6 @@
-"""Changed robots: a robot or system in, another one out.
+"""Functions that return a changed robot or system.
 
-merge_fixed   bodies joined by fixed joints become one body
-reroot        the same robot described from another base
-rotor_body    the rotor of a motor as a body of its own
+merge_fixed   merges bodies that are joined by fixed joints
+reroot        describes the same robot from another base
+rotor_body    makes the rotor of a motor a body
 """

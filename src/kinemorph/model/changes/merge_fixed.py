@@ -1,11 +1,11 @@
-"""The same robot with fewer bodies: what is joined by fixed joints becomes one body.
+"""The same robot with fewer bodies: bodies joined by fixed joints become one body.
 
-A body that is fixed to another goes into it: the inertias add up, shapes, collisions and frames move along, joints
-that hung on it hang on the other, and its name stays as that of a frame. Degrees of freedom, the layout of q and v,
-loops, couplings and parameters stay as they are, and so do the equations of motion.
+If a body is fixed to another, the other body gets its inertia, shapes, collisions, frames and joints, and the name of
+the merged body becomes the name of a frame. Degrees of freedom, the order of q and v, loops, couplings, parameters and
+the equations of motion do not change.
 
-What is fixed to the world is one body less deep, but not gone: the body next to the world stays, as the world has no
-shapes. A loop whose two ends would come to lie on one body keeps the bodies of its ends apart.
+A body fixed to the world is not merged into the world, because the world has no shapes; further bodies fixed to it are
+merged into it. Two bodies that a loop connects are not merged with each other.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from kinemorph.model.robot import Frame, Robot
 from kinemorph.model.shapes import Shape
 from kinemorph.model.topology import WORLD
 
-Seats = dict[str, tuple[str, Pose]]  # of every body: the body it goes into, and its pose there
+Seats = dict[str, tuple[str, Pose]]  # for every body, the body that it is merged into, and its pose there
 
 
 def merge_fixed(robot: Robot, *, keep: Collection[str] = ()) -> Robot:
-    """The robot with bodies that do not move against each other welded into one; every name is still a frame.
+    """The robot with bodies that are fixed to each other merged; the names of merged bodies become frames.
 
-    `keep` names bodies and joints that stay: such a body is not merged into another, and such a fixed joint is left.
+    `keep` names bodies that are not merged into others, and fixed joints that are not removed.
     """
     seats = _seats(robot, keep)
     inside = {end for loop in robot.loops if seats[loop.parent][0] == seats[loop.child][0] for end in _ends(loop)}
@@ -48,7 +48,7 @@ def merge_fixed(robot: Robot, *, keep: Collection[str] = ()) -> Robot:
 
 
 def _seats(robot: Robot, keep: Collection[str]) -> Seats:
-    """Where every body goes: with the body it is fixed to, and with what that is fixed to."""
+    """For every body, the body that it is merged into (itself if it is not merged), and its pose there."""
     seats: Seats = {WORLD: (WORLD, IDENTITY)}
     for joint in robot.order:
         host, pose = seats[joint.parent]
@@ -64,7 +64,7 @@ def _ends(joint: Joint) -> tuple[str, str]:
 
 
 def _welded(host: Body, parts: list[Body], seats: Seats) -> Body:
-    """A body with all that goes into it, in the order of declaration; `parts` holds the body itself too."""
+    """The body `host` with the inertia and shapes of all `parts`, which are merged into it and include `host`."""
     if len(parts) == 1:
         return host
     parts = [host, *(part for part in parts if part is not host)]
@@ -86,7 +86,7 @@ def _welded(host: Body, parts: list[Body], seats: Seats) -> Body:
 
 
 def _nothing(inertia: Inertia) -> bool:
-    """Whether there is no mass at all, whatever the parameters are."""
+    """Whether mass and inertia are the plain number 0, so that they are 0 for all values of parameters."""
     return all(isinstance(x, float) and x == 0.0 for x in (inertia.mass, *(x for row in inertia.moment for x in row)))
 
 
@@ -100,7 +100,7 @@ def _reseated(frame: Frame, seats: Seats) -> Frame:
 
 
 def _reattached(joint: Joint, seats: Seats) -> Joint:
-    """The joint on the bodies that its ends went into; only a loop may hold a child that went into another."""
+    """The joint between the bodies that its parent and child are merged into; a child is merged only for a loop."""
     (parent, T_parent), (child, T_child) = seats[joint.parent], seats[joint.child]
     return replace(
         joint,

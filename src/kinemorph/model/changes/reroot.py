@@ -1,9 +1,9 @@
 """The same robot described from another base.
 
-A tree whose root is free may be described from any of its bodies: the joints between the old and the new base are
-turned round (`reversed_joint`), and the free joint moves to the new base.
+Any body of a tree with a free root can be its base: the joints between the old and the new base are reversed
+(`reversed_joint`), and the free joint is moved to the new base.
 
-`StateMap` carries a state (q, v) of the one description to the other; poses and velocities of all bodies stay the same.
+`StateMap` converts a state (q, v) of one description to the other; poses and velocities of all bodies are the same.
 """
 
 from __future__ import annotations
@@ -28,51 +28,53 @@ from kinemorph.model.robot import Robot
 
 
 def reroot(robot: Robot, base: str) -> tuple[Robot, StateMap]:
-    """The robot with `base` as the free body of its tree, and the map from old states to new ones.
+    """The robot with the body `base` as the free base of its tree, and the map from old states to new states.
 
-    Names, bodies, frames, loops and couplings stay. Raises ModelError where the tree is not free or a joint's data
-    cannot be turned round.
+    Names, bodies, frames, loops and couplings do not change. Raises ModelError if the root of the tree is not free or a
+    joint cannot be reversed.
     """
     path = robot.path_to_root(base)  # base, ..., old base, world
     root = robot.parent_joint[path[-2]] if len(path) > 1 else None
     if root is None:
-        raise ModelError("the base is 'world', expected a body. Name a body of a free tree.")
+        raise ModelError("reroot: base is 'world', expected a body. Name a body of a tree with a free root.")
     if root.kind != "free":
         raise ModelError(
-            f"body '{base}' cannot be the base: its tree hangs on the world by joint '{root.name}' ({root.kind}), and "
-            f"only a free body may be any body. Declare root('{root.child}', 'free') or keep the base '{root.child}'."
+            f"body '{base}' cannot be the base: the root joint '{root.name}' of its tree is {root.kind}, expected "
+            f"free. Declare root('{root.child}', 'free') or keep the base '{root.child}'."
         )
     turned = {robot.parent_joint[body].name for body in path[:-2]}
     reversing = [joint for joint in robot.joints if joint.name in turned]
     problems = [Problem("joint", joint.name, *obstacle) for joint in reversing for obstacle in obstacles(joint)]
     if turned and any(value != none for key, none, _ in PER_VELOCITY for value in getattr(root, key)):
-        what = "it has damping, friction, armature or limits, which belong to the old base"
+        what = "it has damping, friction, armature or limits, which cannot be moved from the old base to the new one"
         problems.append(Problem("joint", root.name, what, "Remove them."))
     if problems:
         raise ModelError(problems)
     joints = [reversed_joint(joint) if joint.name in turned else joint for joint in robot.joints]
     if turned:
         joints[robot.joints.index(root)] = replace(root, child=base, child_placement=IDENTITY)
-    target = replace(robot, joints=tuple(joints))  # the cuts stay where they are, so the layout of q does too
+    target = replace(robot, joints=tuple(joints))  # loops stay loops, so the order of q does not change
     return target, StateMap(robot, target)
 
 
 @dataclass(frozen=True)
 class StateMap:
-    """Carries states of `source` to `target`: the same bodies and joint names, seen from another base."""
+    """Converts states of `source` to states of `target`, the same robot described from another base."""
 
     source: Robot
     target: Robot
 
     def inverse(self) -> StateMap:
-        """The map back."""
+        """The map from states of the target to states of the source."""
         return StateMap(self.target, self.source)
 
     def __call__(self, q: Sequence[float] | Array, v: Sequence[float] | Array) -> tuple[Array, Array]:
-        """(q, v) of the target, shapes (nq,) and (nv,), for (q, v) of the source."""
+        """The state (q, v) of the target, shapes (nq,) and (nv,), for the state (q, v) of the source."""
         source, target = self.source, self.target
         if np.shape(q) != (source.nq,) or np.shape(v) != (source.nv,):
-            raise ShapeError(f"q, v have shapes {np.shape(q)}, {np.shape(v)}, expected ({source.nq},), ({source.nv},).")
+            raise ShapeError(
+                f"q and v have shapes {np.shape(q)} and {np.shape(v)}, expected ({source.nq},) and ({source.nv},)."
+            )
         new_q, new_v = np.zeros(target.nq), np.zeros(target.nv)
         for joint in target.joints:
             old = source.joint(joint.name)
@@ -92,7 +94,10 @@ def _part(values: Any, where: slice) -> list[float]:
 
 
 def reversed_state(joint: Joint, q: list[float], v: list[float]) -> tuple[Sequence[S], Sequence[S]]:
-    """Coordinates and velocities of the reversed joint: X^-1 moves with the body twist -Ad(X) V."""
+    """The coordinates and velocities of the reversed joint, for q and v of the joint.
+
+    If the joint's motion X has the body twist V, the inverse motion X^-1 has the body twist -Ad(X) V.
+    """
     if joint.kind not in PARTS:
         return (q[::-1], v[::-1]) if joint.kind == "universal" else (q, v)
     motion = joint_motion(joint, q)
@@ -104,7 +109,7 @@ def reversed_state(joint: Joint, q: list[float], v: list[float]) -> tuple[Sequen
 
 
 def _root_state(joint: Joint, source: Robot, q: Array, v: Array) -> tuple[Sequence[S], Sequence[S]]:
-    """State of the new free joint: pose and twist of its body, computed down the path in the source."""
+    """The coordinates and velocities of the new free joint, from the pose and twist of its child in the source."""
     T_WB, V_B = body_motion(source, joint.child, q, v)
     before, after = evaluate_all(joint.placement), evaluate_all(joint.child_placement)
     X = compose(inverse(before), T_WB, after)
@@ -112,7 +117,7 @@ def _root_state(joint: Joint, source: Robot, q: Array, v: Array) -> tuple[Sequen
 
 
 def body_motion(robot: Robot, body: str, q: Any, v: Any) -> tuple[Pose, Vec]:
-    """Pose T_WB and body twist V_B, shape (6,), of one body at the state (q, v), at the nominal parameters."""
+    """The pose T_WB and body twist V_B, shape (6,), of one body at the state (q, v), with nominal parameters."""
     T_WB, V_B = IDENTITY, zeros(6)
     for name in reversed(robot.path_to_root(body)[:-1]):
         joint = robot.parent_joint[name]

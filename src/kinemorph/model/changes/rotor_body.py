@@ -1,7 +1,7 @@
-"""The rotor of a motor as a body of its own, where its reaction on what carries it matters.
+"""The rotor of a motor as a body, for models in which its reaction on the link that carries it matters.
 
-Armature says that a rotor resists; a body says where it turns, too. A motor in a moving link holds its angular momentum
-against turns of the link, and the link feels its torque about the shaft's axis, wherever that points.
+Armature only adds the inertia of the rotor to that of its joint. A rotor that is a body also has gyroscopic effects:
+its angular momentum resists rotations of the link, and the link feels its torque about the axis of the shaft.
 """
 
 from __future__ import annotations
@@ -28,26 +28,30 @@ def with_rotor_body(
     placement: Pose | None = None,
     axis: Axis | None = None,
 ) -> System:
-    """The system with a motor's rotor as body `<motor>_rotor` on joint `<motor>_shaft`, geared to the motor's joint.
+    """The system with the rotor of a motor as the body `<motor>_rotor` on the joint `<motor>_shaft`.
 
-    `mass`          of the rotor [kg]; 0 where what carries it has it already
-    `across`        its inertia [kg m^2] about axes across the shaft; half of that about the shaft unless it is given
-    `placement`     pose of the shaft in the body that carries the motor, the parent of its joint; by default the
-                    joint's, with its `axis`
+    `mass`          the mass of the rotor [kg]; 0 if it is part of the mass of the link that carries the motor
+    `across`        the inertia [kg m^2] about axes across the shaft; by default half of the inertia about the shaft
+    `placement`     the pose of the shaft in the link that carries the motor, which is the parent of the motor's joint;
+                    by default the placement of that joint
+    `axis`          the axis of the shaft, a unit vector; by default the axis of the motor's joint
 
-    The motor drives the shaft then, and the gear between shaft and joint is a coupling: q[shaft] = n q[joint].
+    The motor then drives the shaft, and the gear between shaft and joint is a coupling: q[shaft] = n q[joint].
     """
     element = system.element(motor)
     what = f"motor '{motor}'"
     if not isinstance(element, DCMotor):
         raise ModelError(f"element '{motor}' is a {type(element).__name__}; expected a DCMotor. Name a motor.")
     if not element.is_rigid:
-        raise ModelError(f"{what}: its rotor turns by itself, behind a stiffness; expected a rigid transmission.")
+        raise ModelError(
+            f"{what}: its transmission has a stiffness, so its rotor has a state of its own already; expected a rigid "
+            "transmission. Leave stiffness out."
+        )
     about, side = float(evaluate(element.inertia)), evaluate(across) if across is not None else math.inf
     if not 0.0 < about <= 2.0 * side:
         raise ModelError(
-            f"{what}: the rotor's inertia is {about:g} kg m^2 about its axis and {side:g} across; expected above 0, "
-            "and at most twice as much about as across. Give both in kg m^2."
+            f"{what}: the inertia of the rotor is {about:g} kg m^2 about its axis and {side:g} kg m^2 across it; "
+            "expected more than 0 about the axis, and at most twice the inertia across it. Give both in kg m^2."
         )
     if not 0.0 <= evaluate(mass) < math.inf:
         raise ModelError(f"{what}: mass is {evaluate(mass):g} kg; expected a finite number of at least 0.")
@@ -94,7 +98,7 @@ def with_rotor_body(
 
 
 def _round(about: Value, across: Value | None, axis: Axis) -> tuple[Vector, Vector, Vector]:
-    """The inertia of a body of revolution: across (1 - a a^T) + about a a^T."""
+    """The inertia matrix of a body of revolution about the unit vector a = axis: across (1 - a a^T) + about a a^T."""
     side = 0.5 * about if across is None else across
     rows = [[(side if i == j else 0.0) + (about - side) * (axis[i] * axis[j]) for j in range(3)] for i in range(3)]
     (xx, xy, xz), (_, yy, yz), (_, _, zz) = rows

@@ -1,8 +1,8 @@
-"""States between conventions: ours, and those of Pinocchio, MuJoCo and Drake.
+"""Conversion of states between the conventions of Kinemorph and those of Pinocchio, MuJoCo and Drake.
 
-Every library lays out q and v in its own way: order of the quaternion, frame of the linear velocity, angles as cosine
-and sine. One row per library and joint kind says how; kinds without a row are plain numbers in all of them (revolute,
-prismatic, helical, universal, cylindrical).
+The libraries differ in the order of quaternions, the frame of velocities, and angles given as cosine and sine.
+`joint_rows` has one row for each library and kind of joint that differs; the other kinds (revolute, prismatic, helical,
+universal, cylindrical) are the same in all libraries.
 
                 Kinemorph             Pinocchio                MuJoCo                Drake
     free q      x y z  qw qx qy qz    x y z  qx qy qz qw       x y z  qw qx qy qz    qw qx qy qz  x y z
@@ -15,9 +15,9 @@ prismatic, helical, universal, cylindrical).
     revolute    angle                 angle, or cos sin of     angle                 angle
                                       joints without limits
 
-MuJoCo's and Drake's free joint on the world tells the pose of the body itself, whatever our joint's placements are. A
-free joint below a body is three slides and a ball in MuJoCo; planar is two slides and a hinge. All functions take
-arrays (..., n) of states, batch first.
+In MuJoCo and Drake the state of a free root joint is the pose of the body itself, so the placements of our joint are
+taken into account. A free joint between two bodies is three slide joints and a ball joint in MuJoCo; a planar joint is
+two slide joints and a hinge. All functions take arrays of states, shape (..., n).
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from kinemorph.model.conventions.joint_rows import quat_xyzw_to_wxyz as quat_xyz
 from kinemorph.model.joint import Joint
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System, as_robot
-from kinemorph.words import did_you_mean
+from kinemorph.words import did_you_mean, listed, quoted
 
 Peer: TypeAlias = Literal["pinocchio", "mujoco", "drake"]
 
@@ -51,12 +51,12 @@ def to_convention(
     joints: Sequence[str] | None = None,
     unbounded: Collection[str] = (),
 ) -> State:
-    """Our states (q, v), shapes (..., nq) and (..., nv), as `peer` writes them. Without v the robot is at rest.
+    """States (q, v) of Kinemorph, shapes (..., nq) and (..., nv), in the convention of another library, the `peer`.
 
-    `joints` are the peer's names of joints in its order (`list(model.names)` of Pinocchio); without it the order is
-    ours. Names that the robot does not have stand for its free roots, in order; "universe" stands for nothing. A root
-    that is not listed comes first. `unbounded` names the revolute joints that Pinocchio holds as cosine and sine:
-    those with nq = 2. Velocities are converted at the configuration q.
+    `joints` lists the names of the joints in the order of the peer, such as `list(model.names)` of Pinocchio; by
+    default the order is that of the robot. Names that the robot does not have are taken as its free roots, in order;
+    "universe" is ignored. A free root that is not listed comes first. `unbounded` names the revolute joints with nq = 2
+    in Pinocchio, given there as cosine and sine. Without v the robot is at rest.
     """
     robot = as_robot(model)
     places = _places(robot, peer, joints, unbounded)
@@ -74,9 +74,9 @@ def from_convention(
     joints: Sequence[str] | None = None,
     unbounded: Collection[str] = (),
 ) -> State:
-    """States of `peer` in our convention, shapes (..., nq) and (..., nv): the way back from `to_convention`.
+    """States (q, v) of the library `peer`, converted to the convention of Kinemorph: the inverse of `to_convention`.
 
-    Angles that the peer holds as cosine and sine come back between -pi and pi.
+    The shapes of the result are (..., nq) and (..., nv). Angles from cosine and sine are between -pi and pi.
     """
     robot = as_robot(model)
     places = _places(robot, peer, joints, unbounded)
@@ -91,17 +91,20 @@ def from_convention(
 
 
 def _state(what: str, q: Any, v: Any, nq: int, nv: int) -> State:
-    """Both parts as arrays of one batch shape."""
+    """q and v as arrays of the same batch shape, checked; `what` names the robot in messages."""
     q = np.asarray(q, dtype=float)
     v = np.zeros((*q.shape[:-1], nv)) if v is None else np.asarray(v, dtype=float)
     if q.shape[-1:] != (nq,) or v.shape[-1:] != (nv,):
-        raise ShapeError(f"q, v of '{what}' have shapes {q.shape}, {v.shape}, expected (..., {nq}), (..., {nv}).")
+        raise ShapeError(
+            f"q and v of '{what}' have shapes {q.shape} and {v.shape}, expected (..., {nq}) and (..., {nv})."
+        )
     if not (np.all(np.isfinite(q)) and np.all(np.isfinite(v))):
-        raise ShapeError(f"q or v of '{what}' is not finite. Look for a missing value.")
+        raise ShapeError(f"q or v of '{what}' has values that are not finite. Replace them.")
     try:
         batch = np.broadcast_shapes(q.shape[:-1], v.shape[:-1])
     except ValueError:
-        raise ShapeError(f"q, v of '{what}' have shapes {q.shape}, {v.shape}, expected one batch shape.") from None
+        shapes = f"q and v of '{what}' have shapes {q.shape} and {v.shape}"
+        raise ShapeError(f"{shapes}, expected the same batch shape before the last axis.") from None
     return np.broadcast_to(q, (*batch, nq)), np.broadcast_to(v, (*batch, nv))
 
 
@@ -109,11 +112,11 @@ def _joined(parts: list[Array], like: Array) -> Array:
     return np.concatenate(parts, axis=-1) if parts else np.zeros((*like.shape[:-1], 0))
 
 
-# ── which joint is where ──────────────────────────────────────────────────────────────────────────────────────────────
+# ── order of the joints ───────────────────────────────────────────────────────────────────────────────────────────────
 
 
 class _Place(NamedTuple):
-    """A joint, its slices of our q and v, and how the peer writes it."""
+    """A joint, its slices of q and v in Kinemorph, and the conversion of its state."""
 
     joint: Joint
     q: slice
@@ -123,17 +126,15 @@ class _Place(NamedTuple):
 
 def _places(robot: Robot, peer: str, names: Sequence[str] | None, unbounded: Collection[str]) -> list[_Place]:
     if peer not in ROWS:
-        raise ModelError(
-            f"there is no convention '{peer}'; expected one of {', '.join(ROWS)}.{did_you_mean(peer, ROWS)}"
-        )
+        raise ModelError(f"there is no convention '{peer}'; expected one of {listed(ROWS)}.{did_you_mean(peer, ROWS)}")
     if isinstance(unbounded, str):
         unbounded = (unbounded,)
     for name in unbounded:
         if robot.joint(name).kind != "revolute" or peer != "pinocchio":
             kind = robot.joint(name).kind
             raise ModelError(
-                f"joint '{name}' ({kind}) is called unbounded in {peer}, expected a revolute joint in pinocchio. "
-                "Leave it out."
+                f"unbounded names joint '{name}', a {kind} joint, for {peer}; expected a revolute joint, for "
+                "pinocchio. Leave it out."
             )
     ordered = robot.joints if names is None else _ordered(robot, names)
     return [
@@ -147,22 +148,23 @@ def _row(peer: str, joint: Joint, unbounded: bool) -> Row:
 
 
 def _ordered(robot: Robot, names: Sequence[str]) -> list[Joint]:
-    """The joints of `robot` that have coordinates, in the order of `names`, as the other library lists them."""
+    """The joints of `robot` that have coordinates, in the order of `names`, those of the other library."""
     if isinstance(names, str):
         raise ModelError(f"joints is the text '{names}', expected a list of names. Put it in brackets.")
     moving = {joint.name: joint for joint in robot.joints if joint.nv}
-    listed = [name for name in names if name in moving]
+    known = [name for name in names if name in moving]
     fixed = {joint.name for joint in (*robot.joints, *robot.loops) if joint.name not in moving}
     strange = [name for name in names if name not in moving and name not in fixed and name != "universe"]
-    roots = [name for name, joint in moving.items() if is_free_root(joint) and name not in listed]
-    missing = [name for name in moving if name not in listed and name not in roots]
-    if missing or len(set(listed)) < len(listed):
-        twice = sorted({name for name in listed if listed.count(name) > 1})
-        what = f"joints {missing} are not listed" if missing else f"joints {twice} are listed twice"
-        raise ModelError(f"{what}, expected every joint of '{robot.name}' that moves once. Give all names in order.")
+    roots = [name for name, joint in moving.items() if is_free_root(joint) and name not in known]
+    missing = [name for name in moving if name not in known and name not in roots]
+    if missing or len(set(known)) < len(known):
+        twice = sorted({name for name in known if known.count(name) > 1})
+        what = f"joints does not list {quoted(missing)}" if missing else f"joints lists {quoted(twice)} twice"
+        raise ModelError(f"{what}, expected every moving joint of '{robot.name}' once. Give all names in order.")
     if len(strange) > len(roots):
         hint = did_you_mean(strange[-1], moving)
-        raise ModelError(f"joints {strange} are not in '{robot.name}', expected its names.{hint}")
+        expected = f"expected names of its joints, {quoted(moving)}"
+        raise ModelError(f"joints lists {quoted(strange)}, which robot '{robot.name}' does not have; {expected}.{hint}")
     ahead, instead = (
         roots[: len(roots) - len(strange)],
         dict(zip(strange, roots[len(roots) - len(strange) :], strict=True)),

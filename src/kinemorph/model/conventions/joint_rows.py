@@ -1,4 +1,7 @@
-"""How Pinocchio, MuJoCo and Drake write the state of one joint: a row per library and kind; see `conversions`."""
+"""Conversions of the state of one joint to and from Pinocchio, MuJoCo and Drake: a row for each library and joint kind.
+
+The table in `conversions` shows the differences.
+"""
 
 from __future__ import annotations
 
@@ -21,12 +24,12 @@ State: TypeAlias = tuple[Array, Array]
 
 
 def quat_wxyz_to_xyzw(quaternion: Any) -> Array:
-    """The same quaternions (..., 4) with the scalar part last: from ours to those of Pinocchio, ROS and SciPy."""
+    """The quaternions, shape (..., 4), with the scalar part moved to the end, as in Pinocchio, ROS and SciPy."""
     return np.roll(_fours(quaternion), -1, axis=-1)
 
 
 def quat_xyzw_to_wxyz(quaternion: Any) -> Array:
-    """The same quaternions (..., 4) with the scalar part first: to ours, MuJoCo's and Drake's."""
+    """The quaternions, shape (..., 4), with the scalar part moved to the front, as in Kinemorph, MuJoCo and Drake."""
     return np.roll(_fours(quaternion), 1, axis=-1)
 
 
@@ -37,13 +40,13 @@ def _fours(quaternion: Any) -> Array:
     return array
 
 
-# ── how a joint is written ────────────────────────────────────────────────────────────────────────────────────────────
+# ── conversions of one joint ──────────────────────────────────────────────────────────────────────────────────────────
 
 Map: TypeAlias = Callable[[Joint, Array, Array], State]
 
 
 class Row(NamedTuple):
-    """How a library writes one kind of joint: how many q it has there, and the state there and back."""
+    """One kind of joint in a library: its number of coordinates there, and conversions `to` the library and `back`."""
 
     nq: int
     to: Map
@@ -51,12 +54,12 @@ class Row(NamedTuple):
 
 
 def plain(nq: int) -> Row:
-    """Numbers that are the same in all libraries."""
+    """The row of a joint whose state is the same in all libraries."""
     return Row(nq, _same, _same)
 
 
 def is_free_root(joint: Joint) -> bool:
-    """Whether a joint lets a body float in the world."""
+    """Whether a joint is a free joint between the world and a body."""
     return joint.kind == "free" and joint.parent == WORLD
 
 
@@ -64,8 +67,8 @@ def _same(joint: Joint, q: Array, v: Array) -> State:
     return q, v
 
 
-def _split(*parts: Any) -> Array:
-    """Arrays side by side."""
+def _joined(*parts: Any) -> Array:
+    """The arrays joined along their last axis."""
     return np.concatenate(parts, axis=-1)
 
 
@@ -81,7 +84,7 @@ def _transposed(R: Array) -> Array:
 def _turns(quaternion: Array) -> Array:
     """Rotation matrices (..., 3, 3) of quaternions (..., 4) wxyz."""
     if np.any(np.sum(quaternion**2, axis=-1) == 0.0):
-        raise ShapeError("a quaternion is zero, expected length 1. Free joints hold [x y z qw qx qy qz] here.")
+        raise ShapeError("a quaternion is zero, expected length 1. The q of a free joint is [x y z qw qx qy qz] here.")
     rows = direction_to_rotation([quaternion[..., i] for i in range(4)])
     return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
 
@@ -102,22 +105,22 @@ def _plane(angle: Array) -> Array:
 
 
 def _to_circle(joint: Joint, q: Array, v: Array) -> State:
-    return _split(q[..., :-1], np.cos(q[..., -1:]), np.sin(q[..., -1:])), v
+    return _joined(q[..., :-1], np.cos(q[..., -1:]), np.sin(q[..., -1:])), v
 
 
 def _from_circle(joint: Joint, q: Array, v: Array) -> State:
-    return _split(q[..., :-2], np.arctan2(q[..., -1:], q[..., -2:-1])), v
+    return _joined(q[..., :-2], np.arctan2(q[..., -1:], q[..., -2:-1])), v
 
 
 # quaternions with the scalar part last
 
 
 def _to_xyzw(joint: Joint, q: Array, v: Array) -> State:
-    return _split(q[..., :-4], quat_wxyz_to_xyzw(q[..., -4:])), v
+    return _joined(q[..., :-4], quat_wxyz_to_xyzw(q[..., -4:])), v
 
 
 def _from_xyzw(joint: Joint, q: Array, v: Array) -> State:
-    return _split(q[..., :-4], quat_xyzw_to_wxyz(q[..., -4:])), v
+    return _joined(q[..., :-4], quat_xyzw_to_wxyz(q[..., -4:])), v
 
 
 # planar velocities in the parent
@@ -137,7 +140,7 @@ def _from_parent_plane(joint: Joint, q: Array, v: Array) -> State:
 def _to_angles(joint: Joint, q: Array, v: Array) -> State:
     R = _turns(q)
     level = np.hypot(R[..., 0, 0], R[..., 1, 0])
-    upright = level > 1e-9  # else pitch is a right angle, and all the turning is in yaw
+    upright = level > 1e-9  # otherwise pitch is 90 deg, and roll is set to 0
     roll = np.where(upright, np.arctan2(R[..., 2, 1], R[..., 2, 2]), 0.0)
     pitch = np.arctan2(-R[..., 2, 0], level)
     yaw = np.where(upright, np.arctan2(R[..., 1, 0], R[..., 0, 0]), np.arctan2(-R[..., 0, 1], R[..., 1, 1]))
@@ -153,12 +156,12 @@ def _from_angles(joint: Joint, q: Array, v: Array) -> State:
 
 
 def _after(slides: int, *ways: Callable[[Joint, Array, Array], State]) -> list[Callable[[Joint, Array, Array], State]]:
-    """Ways there and back of what comes after slides, which all libraries hold alike."""
+    """The conversions `ways`, applied to the coordinates after the first `slides`, which are the same everywhere."""
 
     def behind(way: Callable[[Joint, Array, Array], State]) -> Callable[[Joint, Array, Array], State]:
         def converted(joint: Joint, q: Array, v: Array) -> State:
             rest_q, rest_v = way(joint, q[..., slides:], v[..., slides:])
-            return _split(q[..., :slides], rest_q), _split(v[..., :slides], rest_v)
+            return _joined(q[..., :slides], rest_q), _joined(v[..., :slides], rest_v)
 
         return converted
 
@@ -169,7 +172,10 @@ def _after(slides: int, *ways: Callable[[Joint, Array, Array], State]) -> list[C
 
 
 def _outside(joint: Joint, q: Array, v: Array) -> tuple[Array, Array, Array, Array]:
-    """(position, quaternion, rotation, body twist) of what the peer calls the free body."""
+    """The position, quaternion, rotation and body twist of a free joint as MuJoCo and Drake define them.
+
+    For a root joint they are those of the body, otherwise those of the joint's motion.
+    """
     p, quaternion, R = q[..., :3], q[..., 3:], _turns(q[..., 3:])
     if not is_free_root(joint) or joint.placement == joint.child_placement == IDENTITY:
         return p, quaternion, R, v
@@ -178,25 +184,25 @@ def _outside(joint: Joint, q: Array, v: Array) -> tuple[Array, Array, Array, Arr
     R_WB = R_WA @ R @ R_BC.T
     p = np.array(before.p) + _times(R_WA, p) - _times(R_WB, np.array(after.p))
     w = _times(R_BC, v[..., 3:])
-    return p, _quaternions(R_WB), R_WB, _split(_times(R_BC, v[..., :3]) + np.cross(np.array(after.p), w), w)
+    return p, _quaternions(R_WB), R_WB, _joined(_times(R_BC, v[..., :3]) + np.cross(np.array(after.p), w), w)
 
 
 def _inside(joint: Joint, p: Array, quaternion: Array, linear: Array, angular: Array) -> State:
-    """Our state of a free joint from the pose and body twist of what the peer calls the free body."""
+    """The inverse of `_outside`: q and v of a free joint, from position, quaternion and body twist."""
     if not is_free_root(joint) or joint.placement == joint.child_placement == IDENTITY:
-        return _split(p, quaternion), _split(linear, angular)
+        return _joined(p, quaternion), _joined(linear, angular)
     before, after = evaluate_all(joint.placement), evaluate_all(joint.child_placement)
     R_WA, R_BC, arm = np.array(before.R), np.array(after.R), np.array(after.p)
     R_WB = _turns(quaternion)
     origin = p + _times(R_WB, arm) - np.array(before.p)
     w = _times(R_BC.T, angular)
     speed = _times(R_BC.T, linear - np.cross(arm, angular))
-    return _split(_times(R_WA.T, origin), _quaternions(R_WA.T @ R_WB @ R_BC)), _split(speed, w)
+    return _joined(_times(R_WA.T, origin), _quaternions(R_WA.T @ R_WB @ R_BC)), _joined(speed, w)
 
 
 def _to_mujoco_free(joint: Joint, q: Array, v: Array) -> State:
     p, quaternion, R, V = _outside(joint, q, v)
-    return _split(p, quaternion), _split(_times(R, V[..., :3]), V[..., 3:])
+    return _joined(p, quaternion), _joined(_times(R, V[..., :3]), V[..., 3:])
 
 
 def _from_mujoco_free(joint: Joint, q: Array, v: Array) -> State:
@@ -206,7 +212,7 @@ def _from_mujoco_free(joint: Joint, q: Array, v: Array) -> State:
 
 def _to_drake_free(joint: Joint, q: Array, v: Array) -> State:
     p, quaternion, R, V = _outside(joint, q, v)
-    return _split(quaternion, p), _split(_times(R, V[..., 3:]), _times(R, V[..., :3]))
+    return _joined(quaternion, p), _joined(_times(R, V[..., 3:]), _times(R, V[..., :3]))
 
 
 def _from_drake_free(joint: Joint, q: Array, v: Array) -> State:

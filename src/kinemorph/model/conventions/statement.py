@@ -1,4 +1,4 @@
-"""The conventions of the whole product, stated once; `info` prints them and tests hold the code to them."""
+"""The conventions of Kinemorph as text; the command `kinemorph info` prints it, and tests check the code against it."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ wrenches       [force; moment], dual to twists: power = wrench . twist
 quaternions    wxyz, unit length
 free joint     q = [x y z qw qx qy qz], v = body twist [vx vy vz wx wy wz]
 spherical      q = [qw qx qy qz], v = body rate [wx wy wz]
-planar         q = [x y theta] across the z axis of the joint frame, v = body twist [vx vy wz]
+planar         q = [x y theta] in the x-y plane of the joint frame, v = body twist [vx vy wz]
 joint motion   T_parent_child = placement * motion(q) * inverse(child_placement); axes are in the joint frame
-layout         q and v follow the declared order of the tree joints; a joint that closes a cycle has no coordinates
+layout         q and v follow the declared order of the tree joints; a joint that closes a loop has no coordinates
 inertia        about the center of mass, in body axes
 """

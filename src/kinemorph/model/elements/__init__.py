@@ -1,7 +1,8 @@
-"""Elements as data: what acts on a robot. Their laws live in mechanics.elements, in a file of the same name.
+"""The data of elements, which act on a robot or measure it. Their laws are in mechanics.elements, in files of the same
+names.
 
-An element is a frozen dataclass of plain values with a `name`. `ELEMENT_KINDS` is the table by which files name them;
-classes are imported when they are first asked for, as `elements.Spring` or by their kind.
+An element is a frozen dataclass of plain values with a `name`. `ELEMENT_KINDS` maps the names of elements in model
+files ("dc motor") to classes. A class is imported when it is first used.
 """
 
 from __future__ import annotations
@@ -10,6 +11,8 @@ import re
 from collections.abc import Iterator, MutableMapping
 from importlib import import_module
 from typing import Any
+
+from kinemorph.words import did_you_mean
 
 FILES: dict[str, tuple[str, ...]] = {
     "drives.actuators": ("Actuator",),
@@ -32,25 +35,25 @@ FILES: dict[str, tuple[str, ...]] = {
     "sensing.sensors": ("ContactSwitch", "Encoder", "ForceTorqueSensor", "IMU", "Probe"),
     "forces.springs": ("Spring", "Damper", "Rope", "Bumper"),
     "forces.tires": ("Tire",),
-}  # what each file holds
-FUNCTIONS = {"Continuous", "Profile", "PythonController", "Sampled"}  # hold functions, which no model file can
+}  # the elements that each file defines
+FUNCTIONS = {"Continuous", "Profile", "PythonController", "Sampled"}  # contain functions, which a model file cannot
 PARTS: dict[str, tuple[str, ...]] = {
     "forces.applied": ("Table",),
     "contact.contact_laws": ("EasyDynNormal", "HuntCrossley", "Regularized", "Anchor"),
     "contact.grounds": ("Plane", "HeightMap", "HeightFunction"),
     "forces.joint_forces": ("with_joint_forces",),
-}  # what else is offered: parts of elements, and functions
+}  # further public names: parts of elements, and functions
 
 __all__ = ["ELEMENT_KINDS", *(name for table in (FILES, PARTS) for names in table.values() for name in names)]
 
 
 def __getattr__(name: str) -> Any:
-    """Imports an element's class on first use (PEP 562)."""
+    """The public name of this folder, imported when it is first used (PEP 562)."""
     for file, names in (*FILES.items(), *PARTS.items()):
         if name in names:
             return getattr(import_module(f"{__name__}.{file}"), name)
-    listed = ", ".join(name for names in FILES.values() for name in names)
-    raise AttributeError(f"there is no element '{name}'. Known: {listed}.")
+    known = [name for names in FILES.values() for name in names]
+    raise AttributeError(f"there is no element '{name}'.{did_you_mean(name, known)} Known are {', '.join(known)}.")
 
 
 def __dir__() -> list[str]:
@@ -58,12 +61,12 @@ def __dir__() -> list[str]:
 
 
 def kind_of(name: str) -> str:
-    """What files call a class: "SpringDamper" is "spring damper", "DCMotor" is "dc motor"."""
+    """The name of a class in model files: "spring leg" for "SpringLeg", "dc motor" for "DCMotor"."""
     return re.sub("(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", name).lower()
 
 
 class KindTable(MutableMapping[str, type[Any]]):
-    """Kinds of elements by name, built-in ones imported when they are first asked for."""
+    """The classes of elements by their names in model files; a built-in class is imported when it is first used."""
 
     def __init__(self) -> None:
         named = [name for names in FILES.values() for name in names if name not in FUNCTIONS]

@@ -1,13 +1,13 @@
-"""Rows of elements out of their type hints: what a dataclass says, a model file may say.
+"""The keys of an element in model files, from the type hints of its dataclass. A type hint becomes in a file:
 
-float, Value, Vector, Pose, str, bool, int      as everywhere; a field's metadata may hold the `kind` of quantity
+float, Value, Vector, Pose, str, bool, int      the usual form; a field's metadata may give the `kind` of quantity
 Literal["a", "b"]                               one of these words
 tuple[X, ...], tuple[X, Y]                      a list
-tuple[...] | FrozenArray | an array             the same list: arrays are other ways to give it in Python
-a frozen dataclass, or a union of several       a part: a table, with its `kind` where there are several
-X | Y                                           whichever fits what is written
+tuple[...] | FrozenArray | an array             the same list; in Python it may be given as an array
+a frozen dataclass, or a union of several       a table; with its `kind` if there are several dataclasses
+X | Y                                           the form that fits the value in the file
 X | None                                        X, or left out
-Callable                                        nothing that a file can say
+Callable                                        not possible in a file
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from kinemorph.vocabulary.frozen_array import FrozenArray
 
 
 class Field(NamedTuple):
-    """A key of a table.
+    """A key of a table in a model file.
 
-    `form` is a row of the forms (`values`, `text`, `schema`), `kind` the kind of quantity (`units.KINDS`),
-    empty where every unit is taken; for numbers per coordinate, those about and along an axis. `inner` is the form of
-    a list's items, or the choices of a word.
+    `form` is the name of a form (`values`, `text`, `schema`). `kind` is the kind of quantity, a key of `units.KINDS`,
+    empty if every unit is accepted; for numbers per coordinate, a pair of kinds: for rotation and for translation.
+    `inner` is the form of a list's items, or the possible words.
     """
 
     name: str
@@ -43,19 +43,19 @@ class Field(NamedTuple):
 
 
 _PLAIN = {float: "literal", int: "whole", bool: "flag", str: "text", Value: "value", Vector: "vector", Pose: "pose"}
-_VALUE = (float, Parameter, Formula)  # of which a Value is one
+_VALUE = (float, Parameter, Formula)  # the types of a Value
 
 
-_ROWS: dict[type[Any], tuple[Field, ...]] = {}  # those asked for so far
+_ROWS: dict[type[Any], tuple[Field, ...]] = {}  # cache of `part_fields`
 
 
 def element_fields(element: type[Any]) -> tuple[Field, ...]:
-    """The rows of an element: one per field of its dataclass but the name."""
+    """The keys of an element in a file: one per field of its dataclass, except the name."""
     return tuple(field for field in part_fields(element) if field.name != "name")
 
 
 def part_fields(part: type[Any]) -> tuple[Field, ...]:
-    """The rows of a dataclass."""
+    """The keys of a dataclass in a file: one per field."""
     if part not in _ROWS:
         _ROWS[part] = tuple(_rows(part))
     return _ROWS[part]
@@ -71,7 +71,7 @@ def _rows(part: type[Any]) -> Iterator[Field]:
 
 
 def _form(hint: Any) -> tuple[str, Any]:
-    """(form, inner) of a type; anything that is not known is taken as it is written."""
+    """The form and the `inner` data of a type hint; the form is "any" for an unknown type."""
     if hint in _PLAIN:
         return _PLAIN[hint], None
     origin, parts = get_origin(hint), get_args(hint)
@@ -92,7 +92,7 @@ def _form(hint: Any) -> tuple[str, Any]:
 
 
 def _either(parts: tuple[Any, ...]) -> tuple[str, Any]:
-    """The form of a union of types; dataclasses together are one part, distinguished by its kind."""
+    """The form and the `inner` data of a union of types; its dataclasses are one table with a `kind`."""
     rest = [part for part in parts if part not in (type(None), FrozenArray) and get_origin(part) is not np.ndarray]
     if all(part in rest for part in _VALUE):
         rest = [Value, *(part for part in rest if part not in _VALUE)]
@@ -109,7 +109,7 @@ def _row(hint: Any) -> Field:
 
 
 def defaults_of(part: Any) -> dict[str, Any]:
-    """The default values of the fields of an object."""
+    """The default values of the fields of a dataclass object, by name."""
     return {
         field.name: field.default if field.default_factory is dataclasses.MISSING else field.default_factory()
         for field in dataclasses.fields(part)
@@ -117,7 +117,7 @@ def defaults_of(part: Any) -> dict[str, Any]:
 
 
 def is_part(hint: Any) -> bool:
-    """Whether a type is a dataclass of data, not a number."""
+    """Whether a type is a dataclass that is not a Parameter or Formula."""
     return isinstance(hint, type) and dataclasses.is_dataclass(hint) and hint not in _VALUE
 
 
@@ -128,7 +128,7 @@ _NUMBERS = ("value", "literal", "whole")
 
 
 def written_row(rows: tuple[Field, ...], raw: Any, is_number: Callable[[str], bool]) -> Field:
-    """The row that fits what a file says; a text may be a number (a quantity, an expression), a word or any text."""
+    """The row whose form fits a raw value from a file. `is_number` says if a text is a quantity or an expression."""
     if isinstance(raw, str):
         choices = [row for row in rows if row.form == "choice" and raw in row.inner]
         words = (*_NUMBERS, "text", "choice") if is_number(raw) else ("text", *_NUMBERS, "choice")
@@ -138,7 +138,7 @@ def written_row(rows: tuple[Field, ...], raw: Any, is_number: Callable[[str], bo
 
 
 def data_row(rows: tuple[Field, ...], data: Any) -> Field:
-    """The row that fits data."""
+    """The row whose form fits data of an element, to write it to a file."""
     if isinstance(data, Pose):
         return _first(rows, ("pose",))
     if is_part(type(data)):
@@ -152,7 +152,7 @@ def _first(rows: tuple[Field, ...], forms: tuple[str, ...]) -> Field:
 
 
 def functions_in(part: Any) -> Iterator[str]:
-    """Names of the fields of an element, or of a part of one, that hold Python functions."""
+    """The names of the fields of an element that contain Python functions, also in its parts: "ground.height"."""
     for field in dataclasses.fields(part):
         data = getattr(part, field.name)
         if is_part(type(data)):

@@ -1,14 +1,14 @@
-"""Ready-made robots, one line each: `build("scara")`, or the function itself, which takes the robot's data.
+"""Ready-made robots. `build("scara")` returns one with default data; the function `scara` takes its data as arguments.
 
-textbook             pendulum, double_pendulum, crane, chain: named parameters, motion in the x-z plane
+textbook             pendulum, double_pendulum, crane, chain: with named parameters, motion in the x-z plane
 arms                 scara, puma
 legged               hexapod24, hexapod36, humanoid
 linkages             four_bar, slider_crank, five_bar, pantograph_leg: closed chains in the x-z plane
-walking_linkages     klann, jansen: legs that one crank drives
+walking_linkages     klann, jansen: legs driven by one crank
 walkers              jansen_walker: a System that walks on the ground
 crawlers             crawler: a System of nine modules that crawls on the ground
-benchmark_linkages   n_four_bar, bricard, spatial_slider_crank: Systems, with the start of a published problem
-benchmark_machines   andrews_squeezer, flyball_governor: Systems, with elements as well
+benchmark_linkages   n_four_bar, bricard, spatial_slider_crank: Systems, with the initial state of a published problem
+benchmark_machines   andrews_squeezer, flyball_governor: the same, with elements too
 modular              organism9: a System of nine modules that dock
 """
 
@@ -29,6 +29,7 @@ from kinemorph.model.library.walkers import jansen_walker
 from kinemorph.model.library.walking_linkages import jansen, klann
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System
+from kinemorph.words import did_you_mean
 
 LIBRARY: dict[str, Callable[..., Robot]] = {
     "pendulum": pendulum,
@@ -60,14 +61,15 @@ SYSTEMS: dict[str, Callable[..., System]] = {
 
 
 def build(name: str) -> Robot:
-    """A robot of the library by name, with its default data."""
+    """The robot of the library with this name, with its default data."""
     if name in SYSTEMS:
         raise ModelError(
-            f"'{name}' is a system, with a start and elements of its own, expected one of the robots. Call "
-            f"kinemorph.library.{name}()."
+            f"'{name}' is a System, with an initial state or elements, expected a robot. Call "
+            f"kinemorph.library.{name}() instead."
         )
     if name not in LIBRARY:
-        raise ModelError(f"there is no robot '{name}' in the library; expected one of: {', '.join(LIBRARY)}.")
+        hint = did_you_mean(name, LIBRARY)
+        raise ModelError(f"there is no robot '{name}' in the library; expected one of: {', '.join(LIBRARY)}.{hint}")
     return LIBRARY[name]()
 
 

@@ -15,7 +15,7 @@ from kinemorph.model.shapes import ORANGE, STEEL, Box, Capsule, Cylinder, Line, 
 
 
 def scara() -> Robot:
-    """A SCARA arm, 4 dof: two vertical hinges, a vertical quill, a turning flange. Reach 0.6 m, moving mass 12.5 kg."""
+    """A SCARA arm, 4 dof: two vertical hinges, a vertical slide, a turning flange. Reach 0.6 m, moving mass 12.5 kg."""
     builder = RobotBuilder("scara").add(
         Body.cylinder("column", 20.0, 0.09, 0.4, (0.0, 0.0, 0.2)),
         Body.box("upper_arm", 6.0, (0.45, 0.14, 0.10), (0.17, 0.0, 0.0)),
@@ -61,7 +61,10 @@ def scara() -> Robot:
 
 
 class PumaLink(NamedTuple):
-    """A link in its Denavit-Hartenberg frame: d, a [m], quarter turns about x, mass [kg], com [m], moments [kg m^2]."""
+    """The data of a link of the Puma in its Denavit-Hartenberg frame: mass [kg], com [m], moments [kg m^2] and more.
+
+    The frame follows from d [m], a [m] and `turns`, the twist angle in quarter turns about x.
+    """
 
     d: float
     a: float
@@ -72,7 +75,7 @@ class PumaLink(NamedTuple):
     rotor: float  # [kg m^2]
     gear: float
     viscous: float  # [N m s] at the motor
-    coulomb: tuple[float, float]  # [N m] at the motor, both directions
+    coulomb: tuple[float, float]  # [N m] at the motor, for each direction
     range_deg: tuple[float, float]
 
 
@@ -106,15 +109,16 @@ PUMA_LINKS = (
 def puma() -> Robot:
     """The Puma 560, 6 dof, with the data measured by Armstrong, Khatib & Burdick (1986).
 
-    Standard Denavit-Hartenberg angles; the arm stands on the world with joint 1 vertical. Two numbers differ, since a
-    real body must have them: link 1 is published without a mass (only its moment 0.35 kg m^2 about the joint acts),
-    here 13 kg on the axis, which changes nothing; the moments of link 3 break the triangle inequality, so I_yy is
-    0.0785 instead of 0.086 kg m^2. Armature, damping and friction are the rotor's, reflected through the gear.
+    Joint angles are standard Denavit-Hartenberg angles; joint 1 is vertical. Two values differ from the published ones,
+    because a real body could not have those: link 1 is published without a mass (only with its moment of 0.35 kg m^2
+    about the joint) and has 13 kg on the axis here, which does not change the dynamics; the moments of link 3 violate
+    the triangle inequality, so I_yy is 0.0785 instead of 0.086 kg m^2. Armature, damping and friction are those of the
+    motors, reflected through the gears.
     """
     builder = RobotBuilder("puma")
     parent, placement = "world", Pose(STANDING["z"], (0.0, 0.0, 0.0))
     for i, link in enumerate(PUMA_LINKS, 1):
-        # the body frame stays at the joint; `end` is the Denavit-Hartenberg frame in it: Trans(z d) Trans(x a) Rot(x)
+        # the body frame is at the joint; `end` is the Denavit-Hartenberg frame in it: Trans(z d) Trans(x a) Rot(x)
         end = Pose(_quarter_turns(link.turns), (link.a, 0.0, link.d))
         com = tuple(float(x) for x in link.com)
         inertia = transformed(Inertia(link.mass, com, diagonal(link.moments)), end)
@@ -136,13 +140,13 @@ def puma() -> Robot:
 
 
 def _quarter_turns(turns: int) -> tuple[tuple[float, ...], ...]:
-    """Rotation about x by 0, 90 or -90 degrees, with exact zeros."""
+    """The rotation about x by 0, 90 or -90 degrees (`turns` 0, 1 or -1), with exact zeros."""
     c, s = (1.0, 0.0) if turns == 0 else (0.0, float(turns))
     return ((1.0, 0.0, 0.0), (0.0, c, 0.0 - s), (0.0, s, c))
 
 
 def _puma_shapes(i: int) -> tuple[Shape, ...]:
-    """Simple solids in the body frame at joint i, which turns about z."""
+    """The shapes of link i, in its body frame at joint i, whose axis is z."""
     if i == 1:
         return (Cylinder(0.09, 0.30, Pose(STANDING["z"], (0.0, 0.0, -0.05)), STEEL),)
     if i == 2:

@@ -1,13 +1,13 @@
-"""Planar linkages as drawings have them: points of the assembled mechanism, links of thin bars between them, hinges.
+"""Planar linkages given by points of the closed mechanism, links of thin bars between these points, and hinges.
 
     points = {"A": (0.0, 0.0), "B": (0.3, 0.0), "C": meet((0.0, 0.0), 0.4, (0.3, 0.0), 0.5)}
     links = [Link("arm", "A-C", 1.0), Link("strut", "B-C", 1.2)]
     hinges = [Hinge("A", "world", "arm"), Hinge("B", "world", "strut"), Hinge("C", "arm", "strut")]
     robot = linkage(RobotBuilder("frame"), points, links, hinges).build()
 
-All lies in the vertical x-z plane; hinges turn from +x toward +z. Every link's frame has the axes of the world while
-the linkage stands as its points say, so that configuration is q = 0: angles are measured from it. A Robot has no start
-of its own, so this lets a run begin with closed loops where no initial state is given.
+All points are in the vertical x-z plane; positive angles turn +x toward +z. In the configuration given by the points,
+all links have the axes of the world, so that this configuration is q = 0. Therefore a run without a given initial state
+starts with closed loops.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from kinemorph.model.shapes import STEEL, Capsule, Color
 from kinemorph.model.topology import WORLD
 
 Point: TypeAlias = tuple[float, float]  # x and z [m]
-Place: TypeAlias = tuple[float, float, float]  # of space [m]
-HINGE: Axis = (0.0, -1.0, 0.0)  # turns +x toward +z
-SLENDER = 0.012  # radius of a bar as drawn, of the size of its linkage
+Place: TypeAlias = tuple[float, float, float]  # x, y and z [m]
+HINGE: Axis = (0.0, -1.0, 0.0)  # positive angles turn +x toward +z
+SLENDER = 0.012  # radius of a drawn bar, relative to the size of its linkage
 
 
 class Link(NamedTuple):
-    """A rigid body of thin bars from point to point, "E-F-G"; its `mass` [kg] is spread evenly along them."""
+    """A rigid body of thin bars between named points, "E-F-G"; its `mass` [kg] is distributed evenly over the bars."""
 
     name: str
     bars: str
@@ -41,7 +41,7 @@ class Link(NamedTuple):
 
 
 class Hinge(NamedTuple):
-    """A hinge at a point between two links, or "world" and one."""
+    """A hinge at a named point, between two links or between "world" and a link."""
 
     point: str
     parent: str
@@ -49,25 +49,28 @@ class Hinge(NamedTuple):
 
 
 def positive(owner: str, what: str, values: Sequence[float], count: int) -> tuple[float, ...]:
-    """`count` finite numbers above 0. Raises ModelError that names the linkage and the data."""
+    """The values as a tuple, if they are `count` finite numbers above 0; otherwise raises ModelError.
+
+    The message names the linkage, `owner`, and the data, `what`.
+    """
     if len(values) != count or not all(0.0 < x < math.inf for x in values):
-        listed = ", ".join(f"{x:g}" for x in values)
+        given = ", ".join(f"{x:g}" for x in values)
         numbers = f"{count} numbers above 0" if count > 1 else "a number above 0"
-        raise ModelError(f"{owner}: {what} is {listed or 'empty'}, expected {numbers}. Correct it.")
+        raise ModelError(f"{owner}: {what} is {given or 'empty'}, expected {numbers}. Correct it.")
     return tuple(values)
 
 
 def meet(p: Point, a: float, q: Point, b: float, side: int = 1, *, name: str = "linkage") -> Point:
-    """The point [m] at the distance `a` from p and `b` from q, to the left of the way from p to q (`side` 1) or right.
+    """The point at the distance `a` [m] from p and `b` [m] from q, to the left (`side` 1) or right (-1) of p -> q.
 
-    Raises ModelError where the two circles do not meet, since the linkage `name` cannot be assembled then.
+    Raises ModelError if there is no such point, so that the linkage `name` cannot be closed.
     """
     ux, uz = q[0] - p[0], q[1] - p[1]
     apart = math.hypot(ux, uz)
     if not abs(a - b) <= apart <= a + b or not apart:
         raise ModelError(
-            f"{name}: bars of {a:.4g} m and {b:.4g} m shall meet whose other ends are {apart:.4g} m apart, expected "
-            f"{abs(a - b):.4g} to {a + b:.4g} m. Change the lengths or the angle at which it is put together."
+            f"{name}: two bars of {a:.4g} m and {b:.4g} m cannot meet, because their other ends are {apart:.4g} m "
+            f"apart, expected {abs(a - b):.4g} to {a + b:.4g} m. Change the lengths or the angle at q = 0."
         )
     ux, uz = ux / apart, uz / apart
     along = 0.5 * (apart + (a - b) * (a + b) / apart)
@@ -76,7 +79,7 @@ def meet(p: Point, a: float, q: Point, b: float, side: int = 1, *, name: str = "
 
 
 def at_angle(p: Point, angle: float, along: float, across: float = 0.0) -> Point:
-    """The point `along` [m] away from p at an angle [rad] from +x toward +z, and `across` to the left of that way."""
+    """The point `along` [m] from p in the direction `angle` [rad], from +x toward +z, and `across` [m] to its left."""
     c, s = math.cos(angle), math.sin(angle)
     return p[0] + along * c - across * s, p[1] + along * s + across * c
 
@@ -90,11 +93,11 @@ def linkage(
     carriers: Mapping[str, Point] | None = None,
     plane: float = 0.0,
 ) -> RobotBuilder:
-    """The builder, with links and hinges added. The bars that are drawn are as thick as suits the extent of `points`.
+    """The builder, with links and hinges added. The drawn thickness of bars depends on the extent of `points`.
 
-    `carriers` are other bodies on which hinges sit, with the points where their frames stand; `plane` is the y [m] of
-    the linkage on them and on the ground. The first hinge that leads to a link is called `<link>_joint`, a later one
-    `<parent>_<link>`.
+    `carriers` are other bodies to which hinges are attached, with the origins of their frames; `plane` is the y [m] of
+    the linkage in their frames and in the world. The first hinge of a link as the child is named `<link>_joint`,
+    further ones `<parent>_<link>`.
     """
     radius = SLENDER * size(points.values())
     moving = {link.name for link in links}
@@ -121,7 +124,7 @@ def linkage(
 
 
 def bar_inertia(link: Link, points: Mapping[str, Point]) -> Inertia:
-    """Mass, center and inertia of a link in its frame, which stands at the first point that its bars name."""
+    """The mass, center of mass and inertia of a link in its frame, which is at the first point in `link.bars`."""
     bars = list(_bars(link, points))
     whole = sum(math.dist(start, end) for start, end in bars)
     inertia = Inertia(0.0, (0.0, 0.0, 0.0), ((0.0,) * 3,) * 3)
@@ -135,7 +138,7 @@ def bar_inertia(link: Link, points: Mapping[str, Point]) -> Inertia:
 
 
 def bar_shapes(link: Link, points: Mapping[str, Point], radius: float) -> tuple[Capsule, ...]:
-    """What the bars of a link look like, in its frame."""
+    """The shapes of the bars of a link, in its frame; `radius` [m] of the bars."""
     shapes = []
     for (x, _, z), (x2, _, z2) in _bars(link, points):
         length = math.hypot(x2 - x, z2 - z)
@@ -146,17 +149,17 @@ def bar_shapes(link: Link, points: Mapping[str, Point], radius: float) -> tuple[
 
 
 def _bars(link: Link, points: Mapping[str, Point]) -> Iterable[tuple[Place, Place]]:
-    """Both ends of every bar in the link's frame."""
+    """The two ends of every bar of a link, in its frame."""
     names = link.bars.split("-")
     return pairwise(arm(points[names[0]], points[name]) for name in names)
 
 
 def arm(origin: Point, point: Point) -> Place:
-    """The way [m] from an origin to a point of the plane, in space."""
+    """The vector (x, 0, z) [m] from `origin` to `point`."""
     return point[0] - origin[0], 0.0, point[1] - origin[1]
 
 
 def size(points: Iterable[Point]) -> float:
-    """The diagonal [m] of the box around points."""
+    """The diagonal [m] of the bounding box of the points."""
     xs, zs = zip(*points, strict=True)
     return math.hypot(max(xs) - min(xs), max(zs) - min(zs))

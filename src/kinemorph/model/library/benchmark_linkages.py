@@ -1,7 +1,7 @@
-"""Linkages by which multibody codes are compared: N four-bars, Bricard's mechanism, a slider-crank in space.
+"""Benchmark linkages for multibody codes: N four-bars, Bricard's mechanism, a slider-crank in space.
 
-They are Systems, with the speeds with which their problems begin and the time that these last. q = 0 is where they
-begin, with closed loops, see `bars`. The data are those of the IFToMM library of computational benchmark problems: A02,
+They are Systems with the initial velocities and the durations of the benchmark problems. The initial configuration is
+q = 0, with closed loops, see `bars`. The data are those of the IFToMM library of computational benchmark problems: A02,
 A04 and Haug's slider-crank.
 """
 
@@ -24,8 +24,8 @@ MOST_FOUR_BARS = 500
 X: Axis = (1.0, 0.0, 0.0)
 Y: Axis = (0.0, 1.0, 0.0)
 Z: Axis = (0.0, 0.0, 1.0)
-# Bricard's six corners and the axes there; the rods with the corner they hang on and the other one, so that the loop
-# closes in the middle; its hinges: corner, parent, child
+# Bricard's mechanism: its six corners and the hinge axes there; its rods: the corner at the parent hinge and the other
+# corner, chosen so that the loop is closed at the middle; its hinges: corner, parent, child
 CORNERS = ((0.0, 0.0, 0.0), (1.0, 0.0, 0.0), (1.0, -1.0, 0.0), (1.0, -1.0, 1.0), (0.0, -1.0, 1.0), (0.0, 0.0, 1.0))
 BRICARD_AXES = (Y, Z, X, Y, Z, X)
 RODS = ((0, 1), (1, 2), (2, 3), (4, 3), (5, 4))
@@ -36,10 +36,10 @@ BRICARD_HINGES = (
 
 
 def n_four_bar(n: int = 2, length: float = 1.0, mass: float = 1.0, speed: float = 1.0) -> System:
-    """`n` four-bars in a row: n + 1 upright cranks and n couplers on top of them, rods of `length` [m] and `mass` [kg].
+    """`n` four-bars in a row: n + 1 vertical cranks and n couplers on top, all of `length` [m] and `mass` [kg].
 
-    The tops begin to move with `speed` [m/s], and all moves as one parallelogram. Whenever the cranks lie flat, every
-    four-bar could fold on its own, and the mobility is n + 1 for a moment.
+    The initial velocity of the couplers is `speed` [m/s], and all four-bars move as parallelograms. At the instants
+    when the cranks are horizontal, every four-bar could fold independently: the mobility there is n + 1.
     """
     if not 1 <= n <= MOST_FOUR_BARS:
         raise ModelError(f"n_four_bar: n is {n}, expected 1 to {MOST_FOUR_BARS}. Choose a number in that range.")
@@ -64,8 +64,9 @@ def n_four_bar(n: int = 2, length: float = 1.0, mass: float = 1.0, speed: float 
 def bricard(length: float = 1.0, mass: float = 1.0, width: float = 0.1) -> System:
     """Bricard's mechanism: five square rods along edges of a cube, and six hinges across them, two on the ground.
 
-    Six hinges in space leave no freedom in general; these axes leave one, so one of their conditions is redundant. Rods
-    have a `length` [m], a `mass` [kg] and a `width` [m]; gravity is along -y. "P3" is the corner in the middle.
+    In general a closed chain of six hinges cannot move; with these axes it has one degree of freedom, so one of the
+    constraint rows is redundant. The rods have a `length` [m], a `mass` [kg] and a `width` [m]; gravity is along -y.
+    The frame "P3" is the middle corner.
     """
     positive("bricard", "length", (length,), 1)
     corners = [scale(length, corner) for corner in CORNERS]
@@ -95,19 +96,23 @@ def spatial_slider_crank(
     pivot: Sequence[float] = (0.1, 0.12),
     speed: float = 6.0,
 ) -> System:
-    """Haug's slider-crank in space: crank on a hinge along x, rod on a ball joint, slider along x on a universal joint.
+    """Haug's spatial slider-crank: crank on a hinge along x, rod on a ball joint, slider along x on a universal joint.
 
-    `lengths` [m] of crank and rod; `masses` [kg] of crank, rod, slider; `moments` [kg m^2] of the crank about its axis,
-    of the rod about and across its own, of the slider; `pivot` [m], y and z of the crank's axis. The crank points up
-    and begins to turn with `speed` [rad/s]. Its center of mass is on its axis, the rod's in its middle.
+    `lengths`   [m] of crank and rod
+    `masses`    [kg] of crank, rod and slider
+    `moments`   [kg m^2] of the crank about its axis, of the rod about and across its axis, of the slider
+    `pivot`     y and z [m] of the crank's axis
+    `speed`     initial angular velocity of the crank [rad/s], which points upward
+
+    The center of mass of the crank is on its axis, that of the rod at its middle.
     """
     short, long = positive("spatial_slider_crank", "lengths", lengths, 2)
     y, z = pivot[0], pivot[1] + short
     off = math.hypot(y, z)
     if not long > off:
         raise ModelError(
-            f"spatial_slider_crank: the rod is {long:.4g} m long, expected more than {off:.4g} m to reach the slider's "
-            "line. Lengthen it."
+            f"spatial_slider_crank: the length of the rod is {long:.4g} m, expected more than {off:.4g} m to reach the "
+            "line of the slider. Increase lengths[1]."
         )
     x = math.sqrt((long - off) * (long + off))
     slider, pin = (x, 0.0, 0.0), (0.0, y, z)
@@ -115,7 +120,7 @@ def spatial_slider_crank(
     across = (0.0, z / off, -y / off)  # to the rod and to the slider's line
     thick, (about, transverse) = 0.02 * long, moments[1:3]
     inertia = [[(i == j) * transverse + (about - transverse) * u[i] * u[j] for j in range(3)] for i in range(3)]
-    standing = tuple(zip(cross(across, u), across, u, strict=True))  # carries z onto u
+    standing = tuple(zip(cross(across, u), across, u, strict=True))  # turns z to u
     shapes: dict[str, Shape] = {
         "crank": Capsule(1.5 * thick, short, translation((0.0, 0.0, 0.5 * short))),
         "slider": Box((8 * thick, 5 * thick, 5 * thick), IDENTITY, GRAPHITE),
@@ -130,7 +135,7 @@ def spatial_slider_crank(
     builder.joint("rod_joint", "universal", "slider", "rod", axis=X, axis2=across)
     end = translation(sub(pin, slider))
     builder.joint("pin", "spherical", "rod", "crank", placement=end, child_placement=translation((0.0, 0.0, short)))
-    # the pin moves along -y; the rod keeps its length
+    # initial velocities: the pin moves along -y, and the length of the rod is constant
     slides = y * short * speed / x
     turns = -slides / off
     swings = (short * speed + turns * x * y / off) / z

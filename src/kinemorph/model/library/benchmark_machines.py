@@ -1,7 +1,7 @@
-"""Mechanisms with springs by which multibody codes are compared: Andrews' squeezer and a flyball governor.
+"""Benchmark mechanisms with springs for multibody codes: Andrews' squeezer and a flyball governor.
 
-As those of `benchmark_linkages` they are Systems, and q = 0 is where their problems begin. The data are those of the
-IFToMM library of computational benchmark problems, A03 and A05, and of the test set for initial value problems of the
+They are Systems, and the initial configuration of the benchmark problems is q = 0. The data are those of the IFToMM
+library of computational benchmark problems, A03 and A05, and of the test set for initial value problems of the
 University of Bari.
 """
 
@@ -19,7 +19,7 @@ from kinemorph.model.library.bars import HINGE, SLENDER, Link, Point, arm, at_an
 from kinemorph.model.shapes import ORANGE, Cylinder, Shape, Sphere
 from kinemorph.model.system import Settings, System
 
-# Andrews' squeezer as the Bari test set names and places it: lengths [m], masses [kg], moments [kg m^2]
+# Andrews' squeezer with the names of the Bari test set: lengths [m], masses [kg], moments [kg m^2]
 SQUEEZER_LENGTHS = {
     "xa": -0.06934, "ya": -0.00227, "xb": -0.03635, "yb": 0.03273, "xc": 0.014, "yc": 0.072, "d": 0.028, "da": 0.0115,
     "e": 0.02, "ea": 0.01421, "rr": 0.007, "ra": 0.00092, "ss": 0.035, "sa": 0.01874, "sb": 0.01043, "sc": 0.018,
@@ -37,8 +37,9 @@ SQUEEZER_START = {
 def andrews_squeezer(torque: float = 0.033, stiffness: float = 4530.0, rest: float = 0.07785) -> System:
     """Andrews' squeezing mechanism: seven bodies K1 to K7 in three loops that meet in one point, a motor and a spring.
 
-    The motor turns K1 with `torque` [N m]; the spring of `stiffness` [N/m] and length at `rest` [m] holds K3. There is
-    no gravity. Joints bear the names of the published angles, each less its value of SQUEEZER_START, which is q = 0.
+    The motor drives K1 with `torque` [N m]; a spring of `stiffness` [N/m] and free length `rest` [m] acts on K3. There
+    is no gravity. The joints have the names of the published angles; a joint coordinate is the published angle minus
+    its initial value in SQUEEZER_START, so that q = 0 initially.
     """
     L = SQUEEZER_LENGTHS
     angles = SQUEEZER_START
@@ -51,7 +52,7 @@ def andrews_squeezer(torque: float = 0.033, stiffness: float = 4530.0, rest: flo
     E = at_angle(P, bt, -L["d"])  # where K2, K3, K4 and K6 meet
     D = at_angle(B, g, L["sd"], -L["sc"])  # the spring on K3
     points = {"O": O, "A": A, "B": B, "C": C, "D": D, "E": E, "G": G, "H": H, "P": P}
-    # name: drawn along, center of mass
+    # name: bars to draw, center of mass
     bodies: dict[str, tuple[str, Point]] = {
         "K1": ("O-P", at_angle(O, b, L["ra"])),
         "K2": ("P-E", at_angle(P, bt, -L["da"])),
@@ -90,17 +91,17 @@ def andrews_squeezer(torque: float = 0.033, stiffness: float = 4530.0, rest: flo
 def flyball_governor(
     stiffness: float = 8e5, damping: float = 4e4, ball: float = 5.0, speed: float = 2.0 * math.pi
 ) -> System:
-    """A governor: two rods with balls of `ball` [kg] on a turning shaft, held to a sliding collar by stiff springs.
+    """A governor: two rods with balls of mass `ball` [kg] on a rotating shaft, and springs to a sliding collar.
 
-    Springs of `stiffness` [N/m] and `damping` [N s/m] stand for two more rods, so the loops they close are no
-    constraints, and the motion is stiff: run it with method="radau". It begins with the shaft turning at `speed`
-    [rad/s], the rods 30 degrees below the horizontal.
+    The springs of `stiffness` [N/m] and `damping` [N s/m] replace two further rods, so there are no loops, but the
+    system is stiff: run it with method="radau". Initially the shaft rotates at `speed` [rad/s], and the rods are 30
+    degrees below the horizontal.
     """
     builder = RobotBuilder("flyball_governor")
     builder.add(Body.box("shaft", 0.3, (0.01, 0.01, 1.0), (0.0, 0.0, 0.5)), Body.box("collar", 3.0, (0.1, 0.1, 0.1)))
     builder.joint("shaft_joint", "revolute", "world", "shaft", axis=(0.0, 0.0, 1.0))
     builder.joint("collar_joint", "prismatic", "shaft", "collar", translation=(0.0, 0.0, 0.5), axis=(0.0, 0.0, 1.0))
-    # both rods lie along the x axis of their frames, lowered by 30 degrees, one to each side
+    # both rods are along the x axis of their frames, lowered by 30 degrees, one on each side
     bar, end = Body.box("bar", 0.3, (1.0, 0.01, 0.01), (0.5, 0.0, 0.0)), (1.0, 0.0, 0.0)
     whole = added(Inertia(bar.mass, bar.com, bar.inertia), Inertia(ball, end, NO_INERTIA))
     c, s = math.cos(math.pi / 6), math.sin(math.pi / 6)

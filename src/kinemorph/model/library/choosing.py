@@ -1,7 +1,7 @@
-"""Robots of the library as one writes them on a command line: `puma`, `chain:20`, `pendulum:mass=2,point=no`.
+"""Robots of the library given as text on a command line: `puma`, `chain:20`, `pendulum:mass=2,point=no`.
 
-After the colon stand the data of the robot's function, in order or by name, as its signature declares them. A list of
-numbers is written with semicolons: `double_pendulum:lengths=1;0.5`.
+The arguments of the robot's function come after the colon, in order or by name, separated by commas. The numbers of a
+list are separated by semicolons: `double_pendulum:lengths=1;0.5`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ WORDS = {"yes": True, "true": True, "no": False, "false": False}
 
 
 def choose(text: str) -> System:
-    """What a text names, a robot or a system, with the data it gives. Raises ModelError with the remedy."""
+    """The robot that a text such as "chain:20" names, as a system. Raises ModelError if it cannot be made."""
     name, colon, data = text.partition(":")
     if name not in CHOICE:
         hint = did_you_mean(name, CHOICE)
@@ -32,7 +32,7 @@ def choose(text: str) -> System:
 
 
 def signatures() -> dict[str, str]:
-    """For every robot its data with their defaults, as `chain:20` takes them: "n=10, mass=0.1, length=0.1"."""
+    """For every robot of the library, its arguments with their defaults: "n=10, mass=0.1, length=0.1"."""
     listed = {}
     for name, factory in CHOICE.items():
         parameters = inspect.signature(factory).parameters.values()
@@ -47,10 +47,10 @@ def _written(value: Any) -> str:
 
 
 def _arguments(name: str, signature: inspect.Signature, data: str) -> dict[str, Any]:
-    """The data after the colon by name, each read as its default is: a number, a whole number, yes or no, a list."""
+    """The arguments in the text `data` after the colon, by name; each has the type of its default value."""
     known = signature.parameters
     if not known:
-        raise ModelError(f"robot '{name}' takes no data after a colon. Write '{name}'.")
+        raise ModelError(f"robot '{name}' takes no arguments after a colon. Write '{name}'.")
     in_order = [p.name for p in known.values() if p.kind is p.POSITIONAL_OR_KEYWORD]
     problems: list[str] = []
     arguments: dict[str, Any] = {}
@@ -59,7 +59,7 @@ def _arguments(name: str, signature: inspect.Signature, data: str) -> dict[str, 
         if not equals:
             key, value = (in_order[place] if place < len(in_order) else ""), key
         if key not in known:
-            problems.append(f"robot '{name}': there is no data '{key or item}'; expected one of: {', '.join(known)}.")
+            problems.append(f"robot '{name}' has no argument '{key or item}'; expected one of: {', '.join(known)}.")
             continue
         try:
             arguments[key] = _read(value, known[key].default)
@@ -71,7 +71,7 @@ def _arguments(name: str, signature: inspect.Signature, data: str) -> dict[str, 
 
 
 def _read(text: str, like: Any) -> Any:
-    """A value written like a default. The ValueError says what was expected."""
+    """The value of a text, of the same type as the default `like`. The text of a ValueError is what was expected."""
     if isinstance(like, bool):
         if text.lower() not in WORDS:
             raise ValueError("yes or no")
@@ -88,7 +88,7 @@ def _read(text: str, like: Any) -> Any:
         raise ValueError(f"a number, such as {_written(like)}") from None
     if isinstance(like, tuple):
         if len(numbers) != len(like):
-            raise ValueError(f"{len(like)} numbers with semicolons, such as {_written(like)}")
+            raise ValueError(f"{len(like)} numbers separated by semicolons, such as {_written(like)}")
         return numbers
     if len(numbers) != 1:
         raise ValueError("one number")

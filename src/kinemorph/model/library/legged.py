@@ -1,6 +1,6 @@
 """Legged robots on a free base: two hexapods and a humanoid. x is forward, y left, z up.
 
-Masses and sizes are round numbers of robots of that size, not measurements of one robot; every link is a uniform solid.
+Masses and sizes are typical values, not those of a real robot; every link is a uniform solid.
 """
 
 from __future__ import annotations
@@ -45,12 +45,12 @@ LONG_LEG = (
 
 
 def hexapod24() -> Robot:
-    """Six legs of three hinges (hip z, thigh y, shank y) round a body of 8 kg: 24 dof with the free base."""
+    """A hexapod: six legs of three hinges (hip z, thigh y, shank y) around a body of 8 kg; 24 dof with the base."""
     return _hexapod("hexapod24", LEG)
 
 
 def hexapod36() -> Robot:
-    """Six legs of five hinges (z, y, y, x, y) round a body of 8 kg: 36 dof with the free base."""
+    """A hexapod: six legs of five hinges (z, y, y, x, y) around a body of 8 kg; 36 dof with the free base."""
     return _hexapod("hexapod36", LONG_LEG)
 
 
@@ -58,7 +58,7 @@ def _hexapod(name: str, leg: tuple[Segment, ...]) -> Robot:
     builder = RobotBuilder(name).add(Body.cylinder("trunk", 8.0, 0.2, 0.08))
     builder.root("trunk", "free")
     for k in range(6):
-        # hips every 60 degrees from 30 degrees on; exact zeros at 90 and 270
+        # hips at 30, 90, 150, ... degrees; rounding gives exact zeros at 90 and 270 degrees
         angle = math.radians(30.0 + 60.0 * k)
         c, s = round(math.cos(angle), 15), round(math.sin(angle), 15)
         heading = ((c, -s, 0.0), (s, c, 0.0), (0.0, 0.0, 1.0))
@@ -89,7 +89,10 @@ def _hexapod(name: str, leg: tuple[Segment, ...]) -> Robot:
 
 
 class Limb(NamedTuple):
-    """One joint and the body below it, a box of `size` [m] around `center` [m]. Places are those of the left side."""
+    """One joint of the humanoid and its child body, a box of `size` [m] around `center` [m].
+
+    The joint is at `offset` [m] in its parent, with limits [rad]; the data are those of the left side.
+    """
 
     name: str
     parent: str
@@ -123,7 +126,7 @@ SIDES = (
 
 
 def humanoid() -> Robot:
-    """A humanoid of 68 kg and 1.7 m: legs of six, arms of four, waist and neck of two hinges; 30 dof with the base."""
+    """A humanoid of 68 kg and 1.7 m, 30 dof with the free base: legs of six, arms of four, waist and neck of two."""
     builder = RobotBuilder("humanoid").add(Body.box("pelvis", 10.1, (0.18, 0.26, 0.16)))
     builder.root("pelvis", "free")
     for limb in MIDDLE:
@@ -137,7 +140,10 @@ def humanoid() -> Robot:
 
 
 def _add_limb(builder: RobotBuilder, limb: Limb, side: str, sign: float) -> None:
-    """Mirrors a limb of the left side: y changes sign, and so do turns about x and z, with their limits."""
+    """Adds a limb to the builder; for `sign` -1 its mirror image on the right side.
+
+    In the mirror image y and rotations about x and z change sign, with their limits. `side` is put before its name.
+    """
     mirrored = sign < 0.0 and limb.axis != Y
     lower, upper = (-limb.upper, -limb.lower) if mirrored else (limb.lower, limb.upper)
     x, y, z = limb.offset

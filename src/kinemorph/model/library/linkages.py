@@ -1,6 +1,6 @@
-"""Closed chains in the vertical plane. The builder finds the cycles and cuts them; nothing is declared here.
+"""Closed chains in the vertical plane. Their loops need not be declared: the builder finds and cuts them.
 
-All but four_bar, whose angles are those of its textbook picture, are closed at q = 0, see `bars`.
+All of them are closed at q = 0 (see `bars`), except four_bar, which has the angles of textbooks.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from kinemorph.model.robot import Robot
 from kinemorph.model.shapes import GRAPHITE, Box, Capsule
 
 NAMES = ("crank", "coupler", "rocker")
-# drives of a leg of AMRU5's kind, 20 W motors: gear 4 : 1 and a screw that rises 2 mm a turn
-SCREW = 4.0 * 2.0 * math.pi / 0.002  # turn of the motor for the way of the nut [rad/m]
-ROTOR = 1.05e-6  # [kg m^2]
-BRAKE = 0.0235**2 / 2.3  # of the short-circuited motor, K^2 / R [N m s]
+# drives of a leg similar to AMRU5: 20 W motors, gear 4 : 1 and a screw with a lead of 2 mm
+SCREW = 4.0 * 2.0 * math.pi / 0.002  # angle of the motor per travel of the nut [rad/m]
+ROTOR = 1.05e-6  # rotor inertia [kg m^2]
+BRAKE = 0.0235**2 / 2.3  # damping of the short-circuited motor, K^2 / R [N m s]
 
 
 def four_bar(
@@ -31,13 +31,13 @@ def four_bar(
     *,
     closure: str = "revolute",
 ) -> Robot:
-    """A four-bar in the vertical x-z plane: crank, coupler, rocker, uniform rods of `lengths` [m] and `masses` [kg].
+    """A four-bar in the vertical x-z plane: crank, coupler and rocker, uniform rods of `lengths` [m] and `masses` [kg].
 
-    Crank and rocker turn on the ground at x = 0 and x = `ground` [m]; their angles are measured from +x toward +z,
-    the coupler's from the crank. At q = 0 all three rods lie along +x and the loop is open: an assembled
-    configuration of the default data is q = (0.6, 0.02989836, 1.6066907). `closure` is the kind of the joint that
-    closes the loop, between the coupler's and the rocker's ends; "revolute" is the hinge that is really there,
-    "spherical" imposes fewer redundant rows.
+    Crank and rocker are hinged to the ground at x = 0 and x = `ground` [m]; their angles are measured from +x toward
+    +z, that of the coupler from the crank. At q = 0 all three rods are along +x and the loop is open; a closed
+    configuration for the default data is q = (0.6, 0.02989836, 1.6066907). `closure` is the kind of the joint that
+    closes the loop, between the ends of coupler and rocker: "revolute" is the real hinge, "spherical" has fewer
+    redundant constraint rows.
     """
     l0 = Parameter("l0", ground, "m", "l_{0}")
     l1, l2, l3 = (length_parameter(i, length) for i, length in enumerate(lengths, 1))
@@ -57,11 +57,12 @@ def slider_crank(
     masses: Sequence[float] = (1.0, 2.0, 5.0),
     moments: Sequence[float] = (0.0833, 0.6667, 2.0),
 ) -> Robot:
-    """A slider-crank in the vertical x-z plane: crank and rod of `lengths` [m], and a slider that runs along x.
+    """A slider-crank in the vertical x-z plane: crank and rod of `lengths` [m], and a slider along x.
 
-    `masses` [kg] and `moments` [kg m^2], about the centers of mass, of crank, rod and slider; rods have theirs at
-    mid-length. The crank's angle is measured from +x toward +z, the rod's from the crank. At q = 0 both lie along +x,
-    and the slider's coordinate is measured from there. The defaults are the example of the EasyDyn library.
+    `masses` [kg] and `moments` of inertia [kg m^2], about the centers of mass, are those of crank, rod and slider; the
+    centers of mass of crank and rod are at their middles. The angle of the crank is measured from +x toward +z, that of
+    the rod from the crank. At q = 0 both are along +x, and the coordinate of the slider is measured from its position
+    there. The defaults are the example of the EasyDyn library.
     """
     l1, l2 = (length_parameter(i, l) for i, l in enumerate(positive("slider_crank", "lengths", lengths, 2), 1))
     builder = RobotBuilder("slider_crank", gravity=planet())
@@ -86,10 +87,10 @@ def five_bar(
     masses: Sequence[float] = (0.4, 0.3),
     angle: float = 0.6,
 ) -> Robot:
-    """Two arms that hang side by side from the ground and hold the same tip: two degrees of freedom, driven from above.
+    """A five-bar: two arms hang from the world, side by side, and are hinged together at the tip; it has 2 dof.
 
-    Their hips are `ground` [m] apart; each has an upper and a lower rod of `lengths` [m] and `masses` [kg]. At q = 0
-    the upper rods are spread outward by `angle` [rad] from the vertical. The tip is the frame "tip".
+    The upper hinges are `ground` [m] apart; each arm has an upper and a lower rod of `lengths` [m] and `masses` [kg].
+    At q = 0 the upper rods point outward by `angle` [rad] from the vertical. The tip is the frame "tip".
     """
     upper, lower = positive("five_bar", "lengths", lengths, 2)
     A: Point = (-0.5 * ground, 0.0)
@@ -123,13 +124,14 @@ def pantograph_leg(
     masses: Sequence[float] = (0.4, 0.4, 0.1, 0.3, 0.1),
     start: Sequence[float] = (0.08, 0.1),
 ) -> Robot:
-    """A leg as that of AMRU5: a pantograph that carries the motion of two nuts on screws to the foot, enlarged.
+    """A leg similar to that of AMRU5: a pantograph that magnifies the motion of two nuts on screws at the foot.
 
-    Thigh A-B-D and shank D-E-F are `ratio` times as long as AB = BC = DE = `short` [m]; B-C and C-E complete the
-    parallelogram B-D-E-C. The nut at A runs along z, the nut at C along x, and the foot F is at  ratio C - (ratio-1) A:
-    each nut moves it along one axis alone. `masses` [kg] of thigh, shank, B-C, C-E and of a nut; `start` [m], how high
-    A and how far C is from where the two screws cross at q = 0. Behind the screws are motors without current, whose
-    rotors and magnets hold the leg back.
+    Thigh A-B-D and shank D-E-F are `ratio` times as long as AB = BC = DE = `short` [m]; the bars B-C and C-E complete
+    the parallelogram B-D-E-C. The nut at A moves along z, the nut at C along x, and the foot F is at
+    ratio C - (ratio - 1) A: each nut moves it along one axis only. `masses` [kg] are those of thigh, shank, B-C, C-E
+    and one nut. `start` [m] is the height of A and the distance of C from the point where the two screws cross, at
+    q = 0. The screws are connected to motors without current: their rotors add armature, and their short-circuited
+    windings damping.
     """
     positive("pantograph_leg", "short", (short,), 1)
     A, C = (0.0, start[0]), (start[1], 0.0)

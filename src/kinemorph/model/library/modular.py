@@ -1,4 +1,4 @@
-"""Organisms of modules: the nine Backbones of Meister and Gutenkunst, Fig. 4 and Table III."""
+"""An organism of modules: the nine Backbones of Meister and Gutenkunst, Fig. 4 and Table III."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ B>8 .   .   .
 
 
 def organism9(mass: float = 1.0, pitch: float = PITCH, ground: bool = False) -> System:
-    """The organism of the MODUROB paper: nine Backbones in three arms, module m0 the base, standing on z = 0.
+    """The organism of the MODUROB paper: nine Backbones in three arms on the plane z = 0, with the base module m0.
 
-    `mass` [kg] and `pitch` [m] of a module; `ground` adds contacts with the plane z = 0, and puts their corners on it.
-    The system has an assembly, so that modules may dock and undock in a run.
+    `mass` [kg] and `pitch` [m] are those of a module; `ground` adds contacts with the plane z = 0 and puts the organism
+    down on it. The system has an assembly, so that modules may dock and undock in a run.
     """
     kind = backbone(mass=mass, pitch=pitch)
     assembly = grid_assembly(ORGANISM9, known_types(kind), name="organism9", base="m0")

@@ -1,7 +1,7 @@
 """Textbook robots with named parameters: pendulum, double pendulum, crane, chain.
 
-They move in the vertical x-z plane and hang along -z at q = 0. Joints turn about -y, so a positive angle swings the
-load toward +x, as textbooks draw it. Angles are relative to the previous link.
+They move in the vertical x-z plane and hang along -z at q = 0. Joint axes are -y, so that a positive angle swings the
+load toward +x, as in textbooks. Angles are relative to the previous link.
 """
 
 from __future__ import annotations
@@ -16,21 +16,21 @@ from kinemorph.model.parameter import Parameter
 from kinemorph.model.robot import Robot
 
 SWING: Axis = (0.0, -1.0, 0.0)
-LONGEST_CHAIN = 2000  # links; a longer chain only keeps its user waiting
+LONGEST_CHAIN = 2000  # links; a longer chain would take too long to build
 
 
 def mass_parameter(index: int, value: float) -> Parameter:
-    """m1, m2, ... printed as m_1, m_2, ... [kg]."""
+    """A mass parameter [kg] named m1, m2, ..., printed as m_1, m_2, ... in equations."""
     return Parameter(f"m{index}", value, "kg", f"m_{{{index}}}")
 
 
 def length_parameter(index: int, value: float) -> Parameter:
-    """l1, l2, ... printed as l_1, l_2, ... [m]."""
+    """A length parameter [m] named l1, l2, ..., printed as l_1, l_2, ... in equations."""
     return Parameter(f"l{index}", value, "m", f"l_{{{index}}}")
 
 
 def planet() -> Vector:
-    """Gravity along -z with its strength as the parameter g [m/s^2]."""
+    """The gravity vector along -z, with its magnitude as the parameter g [m/s^2]."""
     return (0.0, 0.0, -Parameter("g", 9.81, "m/s^2", "g"))
 
 
@@ -52,9 +52,10 @@ def pendulum(mass: float = 1.0, length: float = 1.0, *, point: bool = True) -> R
 def double_pendulum(
     masses: Sequence[float] = (1.1, 0.9), lengths: Sequence[float] = (1.2, 1.1), *, point: bool = False
 ) -> Robot:
-    """Two uniform rods (`point=True`: two point masses) of `masses` [kg] and `lengths` [m], with relative angles.
+    """Two uniform rods (or, with `point=True`, point masses on massless rods) of `masses` [kg] and `lengths` [m].
 
-    The defaults are the example of the EasyDyn paper: inertia m l^2 / 12 about the center of each rod.
+    The second angle is relative to the first rod. The defaults are the example of the EasyDyn paper: inertia m l^2 / 12
+    about the center of each rod.
     """
     (m1, m2), (l1, l2) = masses, lengths
     first, second = length_parameter(1, l1), length_parameter(2, l2)
@@ -68,7 +69,7 @@ def double_pendulum(
 
 
 def crane(cart: float = 2.0, load: float = 1.0, length: float = 1.0) -> Robot:
-    """A cart of mass `cart` [kg] sliding along x, with a point mass `load` [kg] on a rod of `length` [m] below it."""
+    """A cart of mass `cart` [kg] moving along x, with a point mass `load` [kg] on a rod of `length` [m] below it."""
     m, l = mass_parameter(2, load), length_parameter(1, length)
     trolley = Body.box("cart", mass_parameter(1, cart), (0.4, 0.2, 0.15))
     builder = RobotBuilder("crane", gravity=planet()).add(trolley, hanging_link("load", m, l, point=True))
@@ -78,7 +79,7 @@ def crane(cart: float = 2.0, load: float = 1.0, length: float = 1.0) -> Robot:
 
 
 def chain(n: int = 10, mass: float = 0.1, length: float = 0.1) -> Robot:
-    """A hanging chain of `n` equal uniform rods, each of `mass` [kg] and `length` [m]; they share two parameters."""
+    """A hanging chain of `n` equal uniform rods; `mass` [kg] and `length` [m] of a rod are its parameters m and l."""
     if not 1 <= n <= LONGEST_CHAIN:
         raise ModelError(f"chain: n is {n}, expected 1 to {LONGEST_CHAIN} links. Choose a number in that range.")
     m, l = Parameter("m", mass, "kg", "m"), Parameter("l", length, "m", "l")

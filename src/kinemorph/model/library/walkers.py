@@ -1,7 +1,7 @@
-"""A machine that walks: Jansen's legs in pairs on one crankshaft, with feet on the ground and a motor that turns it.
+"""A walking machine: pairs of Jansen legs on one crankshaft with a motor, and contacts of the feet with the ground.
 
-The trunk moves in the vertical plane, as that of a broad machine does; legs side by side only keep out of each other's
-way. Each throw of the crankshaft drives a leg behind and a leg ahead, the mirror image of the other.
+The trunk moves only in the vertical plane, like a wide machine that does not tip sideways. Each crank throw of the
+crankshaft drives a rear leg and a front leg, its mirror image. The pairs are beside each other along y.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from kinemorph.model.library.walking_linkages import Leg, jansen_leg
 from kinemorph.model.shapes import GRAPHITE, ORANGE, Capsule, Color, Cylinder, Shape
 from kinemorph.model.system import Settings, System
 
-COLORS: tuple[Color, ...] = (ORANGE, (0.16, 0.44, 0.64), (0.36, 0.60, 0.32))  # of the legs of a throw
-PALE: Color = (0.70, 0.73, 0.76)  # of single bars
-UPRIGHT = ((1.0, 0.0, 0.0), (0.0, 0.0, -1.0), (0.0, 1.0, 0.0))  # x forward, y up: the plane in which the trunk moves
+COLORS: tuple[Color, ...] = (ORANGE, (0.16, 0.44, 0.64), (0.36, 0.60, 0.32))  # of the legs of each throw
+PALE: Color = (0.70, 0.73, 0.76)  # of links that are single bars
+UPRIGHT = ((1.0, 0.0, 0.0), (0.0, 0.0, -1.0), (0.0, 1.0, 0.0))  # frame of the trunk's planar joint: x forward, y up
 ACROSS = STANDING["y"]
 
 
@@ -35,16 +35,17 @@ def jansen_walker(
     density: float = 0.15,
     friction: float = 0.8,
 ) -> System:
-    """A walker of `throws` pairs of Jansen legs, whose crankshaft a speed controller turns at `speed` [rad/s].
+    """A walker with `throws` pairs of Jansen legs; a controller turns its crankshaft at `speed` [rad/s].
 
-    It walks toward +x where the speed is above 0. `mass` [kg] is that of trunk and motor; `scale` and `density` are
-    those of `jansen`, `friction` the coefficient of feet on the ground. Throws are evenly spaced round the crankshaft:
-    with three somebody always stands. Coordinates of the trunk are trunk.x (forward), trunk.y (up) and trunk.theta
-    (pitch, nose up); feet are frames and contacts, "back1_foot", "front1_foot", ...
+    It walks toward +x if the speed is positive. `mass` [kg] is that of trunk and motor; `scale` and `density` are those
+    of `jansen`, `friction` is the friction coefficient of the feet. The crank throws are evenly spaced around the
+    crankshaft; with three of them, some feet are always on the ground. The coordinates of the trunk are trunk.x
+    (forward), trunk.y (up) and trunk.theta (pitch, positive nose up). Feet are frames and contacts, "back1_foot",
+    "front1_foot", ...
     """
     positive("jansen_walker", "mass", (mass,), 1)
     if throws < 2:
-        raise ModelError(f"jansen_walker: throws is {throws}, expected 2 or more. With fewer it falls over.")
+        raise ModelError(f"jansen_walker: throws is {throws}, expected at least 2, since one pair of legs falls over.")
     legs: dict[str, Leg] = {}
     for k in range(throws):
         for name, mirrored in (("back", False), ("front", True)):
@@ -73,7 +74,7 @@ def jansen_walker(
     soil, slip = EasyDynNormal(2e4, 1e5), Regularized(friction, 0.01)
     feet = []
     for name, leg in legs.items():
-        # bars of one pair lie side by side
+        # the bars of the two legs of a pair are side by side
         plane = planes[int(name[-1]) - 1] + (radius if name.startswith("front") else -radius)
         fixed = {"trunk": points["O"], "crank": points["O"]}
         links = [link if link.bars.count("-") > 1 else link._replace(color=PALE) for link in leg.links]
@@ -88,12 +89,12 @@ def jansen_walker(
 
 
 def _cuboid(mass: float, x: float, y: float, z: float) -> tuple[float, float, float]:
-    """Principal moments [kg m^2] of a uniform cuboid."""
+    """The principal moments of inertia [kg m^2] of a uniform cuboid with edge lengths x, y, z [m]."""
     return mass / 12.0 * (y * y + z * z), mass / 12.0 * (x * x + z * z), mass / 12.0 * (x * x + y * y)
 
 
 def _frame(points: dict[str, Point], width: float, radius: float) -> list[Shape]:
-    """A cheek of bars at each side, tubes across at the pivots, the motor at the end of the crankshaft."""
+    """The shapes of the trunk: a frame of bars on each side, cross tubes at the pivots, and the motor."""
     (x, z), O = points["B"], points["O"]
     cheek = Link("cheek", "O-B-F-O", 1.0, GRAPHITE)
     shapes: list[Shape] = []
@@ -108,7 +109,7 @@ def _frame(points: dict[str, Point], width: float, radius: float) -> list[Shape]
 
 
 def _throw(points: dict[str, Point], y: float, radius: float) -> Iterable[Shape]:
-    """Two webs and the pin of one throw of the crankshaft."""
+    """The shapes of one throw of the crankshaft: two crank arms and the crank pin, around the plane y [m]."""
     for side in (y - 3.0 * radius, y + 3.0 * radius):
         (web,) = bar_shapes(Link("web", "O-M", 1.0), points, 1.3 * radius)
         yield Capsule(web.radius, web.length, Pose(web.placement.R, (web.placement.p[0], side, web.placement.p[2])))

@@ -1,7 +1,7 @@
-"""Legs that one crank drives: the linkages of Klann and Jansen. Both are closed at q = 0, see `bars`.
+"""Legs driven by one crank: the linkages of Klann and Jansen. Both are closed at q = 0, see `bars`.
 
-They stand in for two legs of the paper on closed chains (Kamidi et al.) whose sizes were never published: Klann's has
-the six links and two loops of BOLT's leg, Jansen's the eight links and three loops of Raptor's.
+They replace two legs of the paper on closed chains by Kamidi et al. whose dimensions were not published: Klann's leg
+has six links and two loops, like the leg of BOLT; Jansen's leg has eight links and three loops, like that of Raptor.
 """
 
 from __future__ import annotations
@@ -15,10 +15,11 @@ from kinemorph.model.library.bars import Hinge, Link, Place, Point, arm, at_angl
 from kinemorph.model.robot import Robot
 from kinemorph.model.shapes import GRAPHITE, STEEL, Color
 
-# of the patent's optimized leg, in its units: crank AC, BH, CH, CF, FH, DE, EF, EG, FG; then B and D, where A is (0, 0)
+# the optimized leg of the patent, in its units: lengths AC (crank), BH, CH, CF, FH, DE, EF, EG, FG; positions of the
+# pivots B and D relative to A
 KLANN_LENGTHS = (17.5, 23.7, 38.8, 73.4, 35.2, 34.1, 57.7, 111.7, 59.0)
 KLANN_PIVOTS = (-38.8, -12.5, -14.6, 41.9)
-# Jansen's numbers a to m, without i's dot: a and l place the fixed pivot, m is the crank
+# Jansen's numbers a to m: a and l are the position of the fixed pivot, m is the length of the crank
 JANSEN_LENGTHS = (38.0, 41.5, 39.3, 40.1, 55.8, 39.4, 36.7, 65.7, 49.0, 50.0, 61.9, 7.8, 15.0)
 
 
@@ -31,8 +32,8 @@ def klann(
 ) -> Robot:
     """Klann's leg: crank, two rockers, a connecting rod and the leg, five moving links in two loops.
 
-    `scale` [m] is the unit of `lengths` and `pivots`, `density` [kg/m] the mass of the bars (25 x 6 mm of aluminum),
-    `angle` [rad] where the crank stands at q = 0, from +x toward +z. The foot is the frame "foot".
+    `scale` [m] is the unit of `lengths` and `pivots`, `density` [kg/m] the mass of the bars per length (25 x 6 mm of
+    aluminum), `angle` [rad] the angle of the crank at q = 0, from +x toward +z. The foot is the frame "foot".
     """
     positive("klann", "scale", (scale,), 1)
     AC, BH, CH, CF, FH, DE, EF, EG, FG = (scale * length for length in positive("klann", "lengths", lengths, 9))
@@ -71,8 +72,8 @@ def jansen(
 ) -> Robot:
     """Jansen's leg: a crank, two triangles and four bars, seven moving links in three loops.
 
-    `scale` [m] is the unit of the thirteen `lengths`, `density` [kg/m] the mass of the bars (a strip of carbon fiber),
-    `angle` [rad] where the crank stands at q = 0, from +x toward +z. The foot is the frame "foot".
+    `scale` [m] is the unit of the thirteen `lengths`, `density` [kg/m] the mass of the bars per length (carbon fiber
+    strips), `angle` [rad] the angle of the crank at q = 0, from +x toward +z. The foot is the frame "foot".
     """
     leg = jansen_leg(scale, density, angle, lengths)
     O, M = leg.points["O"], leg.points["M"]
@@ -83,9 +84,10 @@ def jansen(
 
 
 class Leg(NamedTuple):
-    """What a leg of Jansen's is made of, without its crank, as `bars.linkage` takes it; `foot` [m] is on the last link.
+    """The parts of a Jansen leg without its crank, as arguments for `bars.linkage`.
 
-    O is the crank's axis, M its pin, B the pivot on the frame.
+    In `points`, O is the axis of the crank, M its pin, and B the fixed pivot. `foot` [m] is in the frame of the link
+    "leg".
     """
 
     points: dict[str, Point]
@@ -105,9 +107,10 @@ def jansen_leg(
     mirrored: bool = False,
     colors: tuple[Color, Color] = (STEEL, GRAPHITE),
 ) -> Leg:
-    """One leg, with data as for `jansen`, behind the crank or, `mirrored`, ahead of it; hinged to `frame` and "crank".
+    """The parts of one leg, with data as for `jansen`, hinged to the bodies `frame` and "crank".
 
-    Names of its links begin with `prefix`; `colors` are those of the triangle above and of the one that walks.
+    The leg is behind the crank or, if `mirrored`, in front of it. The names of its links start with `prefix`; `colors`
+    are those of the upper triangle and of the lower one, which has the foot.
     """
     positive("jansen", "scale", (scale,), 1)
     a, b, c, d, e, f, g, h, i, j, k, l, m = (scale * length for length in positive("jansen", "lengths", lengths, 13))

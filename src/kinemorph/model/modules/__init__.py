@@ -1,4 +1,4 @@
-"""Modules that dock: kinds of modules, assemblies of them, and the robots that they make up."""
+"""Modules that dock: module types, assemblies of modules, and the robots that they make up."""
 
 from kinemorph.model.modules.assembly import Assembly, Docking, Module
 from kinemorph.model.modules.catalog import (

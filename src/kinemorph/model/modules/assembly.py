@@ -1,12 +1,13 @@
-"""An assembly: which modules there are and which of their sides are docked.
+"""An assembly: modules, and which of their sides are docked to each other.
 
     organism = Assembly("snake", (Module("m0", backbone()), Module("m1", backbone())), (Docking("m0", 3, "m1", 4),))
     organism = organism.add("m2", scout()).dock("m1", 3, "m2", 4)
     organism.robot()
 
-Frozen data: `dock`, `undock`, `add` and `remove` give new assemblies. Modules that hang together are an organism; an
-assembly may hold several of them, each with a place in the world. Problems of sides and names are reported when an
-assembly is made; those in space (`spatial_problems`) when something is made of it.
+Assemblies are frozen data: `dock`, `undock`, `add` and `remove` return new assemblies. Modules that are connected by
+dockings are an organism; an assembly may contain several organisms, each with a place in the world. Problems with sides
+and names are reported when an assembly is made; overlapping modules and rings that do not close (`spatial_problems`)
+when a robot is made of it.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Module:
-    """A module: its name, its kind, and its pose in the world, `at`, where that is known."""
+    """A module: its name, its type, and its pose in the world, `at`, or None if it is unknown."""
 
     name: str
     type: ModuleType
@@ -44,11 +45,11 @@ class Module:
 
 @dataclass(frozen=True)
 class Docking:
-    """Side `side_a` of module `a` on side `side_b` of module `b`.
+    """Side `side_a` of module `a` is docked to side `side_b` of module `b`.
 
-    `turn`      quarter turns of b about the normal of its own side; 0 where both modules stand upright
-    `joint`     a joint module between the two ports; None where they are fixed to each other
-    `offset`    how far the pose of b's port is from the legal one, where it was measured
+    `turn`      quarter turns of b about the normal of its own side; 0 if both modules are upright
+    `joint`     a joint module between the two ports; None if they are fixed to each other
+    `offset`    the pose of b's port relative to the exact docking pose, if it was measured
     """
 
     a: str
@@ -72,19 +73,19 @@ class Docking:
         return (self.a, self.side_a), (self.b, self.side_b)
 
     def reversed(self) -> Docking:
-        """The same docking, seen from b."""
+        """This docking with the modules a and b exchanged."""
         across = TURNED[self.turn]
         offset = self.offset if self.offset == IDENTITY else compose(across, inverse(self.offset), inverse(across))
         return replace(self, a=self.b, side_a=self.side_b, b=self.a, side_b=self.side_a, offset=offset)
 
     def from_port(self) -> Pose:
-        """The pose of b's port seen from a's, with a joint module at 0."""
+        """The pose of b's port in the frame of a's port, with a joint module at 0."""
         return compose(TURNED[self.turn], self.offset)
 
 
 @dataclass(frozen=True, repr=False)
 class Assembly(Shown):
-    """Modules and what is docked to what. Kinematics begin at the module `base`, the first where none is named."""
+    """Modules and their dockings. The kinematic tree starts at the module `base`, by default the first module."""
 
     name: str
     modules: tuple[Module, ...] = ()
@@ -105,7 +106,7 @@ class Assembly(Shown):
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """Names of the modules."""
+        """The names of the modules."""
         return tuple(module.name for module in self.modules)
 
     @cached_property
@@ -113,7 +114,7 @@ class Assembly(Shown):
         return {module.name: module for module in self.modules}
 
     def module(self, name: str) -> Module:
-        """A module by name."""
+        """The module of this name."""
         found = self._by_name.get(name)
         if found is None:
             raise ModelError(Problem("assembly", self.name, *_unknown(name, self.names)))
@@ -133,21 +134,21 @@ class Assembly(Shown):
         return {docking.name: docking for docking in self.dockings}
 
     def docking(self, module: str, side: Side) -> Docking | None:
-        """What is docked to a side, seen from that module; None where it is free."""
+        """The docking at a side of a module, with that module as `a`; None if the side is free."""
         found = self._docked.get((module, side))
         return found if found is None or (found.a, found.side_a) == (module, side) else found.reversed()
 
     def free_sides(self, module: str) -> tuple[Side, ...]:
-        """The sides of a module that nothing is docked to."""
+        """The sides of a module to which no module is docked."""
         return tuple(side for side in self.module(module).type.sides if (module, side) not in self._docked)
 
     def tree(self, base: str | None = None, *, method: Method = "bfs") -> SpanningTree:
-        """The modules that hang on a base, each found once, breadth or depth first."""
+        """The spanning tree of the modules connected to `base`, breadth first or depth first."""
         return spanning_tree(self.names, self.edges, self.module(base or self.base).name, method=method)
 
     @cached_property
     def organisms(self) -> tuple[tuple[str, ...], ...]:
-        """The names of the modules of each organism: that of the base first, the others in order."""
+        """The names of the modules of each organism: the organism of the base first, then the others in order."""
         found: list[tuple[str, ...]] = []
         left = dict.fromkeys([self.base, *self.names] if self.names else [])
         while left:
@@ -158,18 +159,18 @@ class Assembly(Shown):
 
     @property
     def is_tree(self) -> bool:
-        """Whether no modules are docked in a ring."""
+        """Whether the dockings form no ring."""
         return len(self.dockings) == len(self.modules) - len(self.organisms)
 
     @property
     def center(self) -> str:
-        """The module whose farthest module is nearest: the base with the shortest paths."""
+        """The module with the fewest dockings to its farthest module: the base with the shortest paths."""
         return central_vertex(self.names, self.edges)
 
     def poses(self, base: str | None = None) -> dict[str, Pose]:
         """The pose of every module in the world, in the initial configuration.
 
-        Organisms without a place stand where their base, the first module of each, is at the origin.
+        An organism without a place has its root at the origin: the base of the assembly, or its first module.
         """
         found: dict[str, Pose] = {}
         for organism in self.organisms:
@@ -186,10 +187,13 @@ class Assembly(Shown):
         return {name: found[name] for name in self.names}
 
     def dyad_pose(self, docking: str, against: bool = False) -> Pose:
-        """H_ab(0): module b seen from module a across a docking by name, in the initial configuration."""
+        """H_ab(0), the pose of module b in the frame of module a, for the docking of this name at its initial pose.
+
+        With `against`, the pose of a in the frame of b.
+        """
         link = self._dockings_by_name.get(docking)
         if link is None:
-            what = f"there is no docking {docking!r}; known: {listed(self._dockings_by_name)}"
+            what = f"there is no docking {docking!r}; its dockings are {listed(self._dockings_by_name)}"
             remedy = did_you_mean(docking, self._dockings_by_name).strip() or "Correct it."
             raise ModelError(Problem("assembly", self.name, what, remedy))
         P_a = self.module(link.a).type.port_pose(link.side_a)
@@ -200,11 +204,11 @@ class Assembly(Shown):
     # ── changes ───────────────────────────────────────────────────────────────────────────────────────────────────
 
     def add(self, name: str, kind: ModuleType, at: Pose | None = None) -> Assembly:
-        """The assembly with one more module, which is not docked yet."""
+        """A new assembly with one more module, which is not docked yet."""
         return replace(self, modules=(*self.modules, Module(name, kind, at)))
 
     def remove(self, name: str) -> Assembly:
-        """The assembly without a module and its dockings."""
+        """A new assembly without this module and its dockings."""
         gone = self.module(name)
         left = tuple(docking for docking in self.dockings if name not in (docking.a, docking.b))
         others = tuple(module for module in self.modules if module is not gone)
@@ -221,28 +225,30 @@ class Assembly(Shown):
         joint: str | JointModule | None = None,
         offset: Pose = IDENTITY,
     ) -> Assembly:
-        """The assembly with `side_a` of module `a` docked to `side_b` of `b`; see Docking; `joint` may be a name."""
+        """A new assembly with `side_a` of module `a` docked to `side_b` of `b`; see `Docking` for the arguments.
+
+        `joint` may be the name of a joint module, "revolute" or "prismatic".
+        """
         return replace(
             self, dockings=(*self.dockings, Docking(a, side_a, b, side_b, turn, joint_module(joint), offset))
         )
 
     def undock(self, module: str, side: Side) -> Assembly:
-        """The assembly without the docking at a side of a module."""
+        """A new assembly without the docking at this side of a module."""
         kind = self.module(module).type
         kind.port(side)
         gone = self._docked.get((module, side))
         if gone is None:
-            used = [str(known) for known in kind.sides if (module, known) in self._docked]
-            docked = f"sides {', '.join(used)} are" if used else "none of its sides is"
-            what = f"nothing is docked to side {side} of module '{module}'; {docked}"
+            docked = listed(known for known in kind.sides if (module, known) in self._docked)
+            what = f"nothing is docked to side {side} of module '{module}'; its docked sides are: {docked}"
             raise ModelError(Problem("assembly", self.name, what, "Name a docked side."))
         return replace(self, dockings=tuple(docking for docking in self.dockings if docking is not gone))
 
     def with_base(self, base: str) -> Assembly:
-        """The same assembly, seen from another module."""
+        """This assembly with another module as its base."""
         return replace(self, base=self.module(base).name)
 
-    # ── what is made of it ────────────────────────────────────────────────────────────────────────────────────────
+    # ── robot and system ──────────────────────────────────────────────────────────────────────────────────────────
 
     def robot(
         self,
@@ -259,24 +265,24 @@ class Assembly(Shown):
         return organism_robot(self, base, dyads=dyads, root=root, inputs=inputs, gravity=gravity)
 
     def system(self, elements: Sequence[Element] = (), settings: Settings | None = None, **options: Any) -> System:
-        """The system of the modules with what acts on them; `options` are those of `robot`."""
+        """The system of the robot, with these elements; `options` are the arguments of `robot`."""
         from kinemorph.model.modules.organisms import organism_system
 
         return organism_system(self, elements, settings, **options)
 
 
 def as_assembly(given: Any) -> Assembly:
-    """An assembly, or that of a system. Anything else is a ModelError that says what to pass."""
+    """The given assembly, or the assembly of a given system. Raises ModelError for anything else."""
     found = getattr(given, "assembly", given)
     if not isinstance(found, Assembly):
         article = "an" if type(given).__name__[0] in "AEIO" else "a"
         what = f"{article} {type(given).__name__} was given, expected an Assembly, or a System that is made of modules"
-        raise ModelError(Problem("", "", what, "See `assemble`."))
+        raise ModelError(Problem("", "", what, "Make one with `assemble`."))
     return found
 
 
 def joint_module(joint: str | JointModule | None) -> JointModule | None:
-    """A joint module, given by name or as a JointModule."""
+    """The joint module, given by name ("revolute", "prismatic") or as a JointModule; None stays None."""
     if not isinstance(joint, str):
         return joint
     if joint not in JOINT_MODULES:
@@ -287,31 +293,34 @@ def joint_module(joint: str | JointModule | None) -> JointModule | None:
 
 
 def _unknown(name: object, known: Collection[str]) -> tuple[str, str]:
-    """What is wrong with a name that no module has, and the remedy."""
-    return f"there is no module {name!r}; known: {listed(known)}", did_you_mean(name, known).strip() or "Correct it."
+    """The message and the remedy for a name that no module has."""
+    what = f"there is no module {name!r}; its modules are {listed(known)}"
+    return what, did_you_mean(name, known).strip() or "Name one of them."
 
 
 def _strangers(assembly: Assembly) -> list[Problem]:
-    """Parts of an assembly that have the wrong type."""
-    found = strangers("assembly", assembly, {"modules": Module, "dockings": Docking}, "See `assemble` for other forms.")
+    """Problems with parts of an assembly that have the wrong Python type."""
+    remedy = "Use `assemble` for other forms of input."
+    found = strangers("assembly", assembly, {"modules": Module, "dockings": Docking}, remedy)
     if found:
         return found
     about = partial(Problem, "assembly", assembly.name)
     for module in assembly.modules:
         what = f"module '{module.name}' is"
         if not isinstance(module.type, ModuleType):
-            found.append(about(f"{what} of kind {short(module.type)}; expected a ModuleType", "Call backbone()."))
+            remedy = "Pass a module type such as backbone()."
+            found.append(about(f"{what} of type {short(module.type)}; expected a ModuleType", remedy))
         if module.at is not None and not isinstance(module.at, Pose):
-            found.append(about(f"{what} at {short(module.at)}; expected a Pose or None", "Correct its place."))
+            found.append(about(f"{what} at {short(module.at)}; expected a Pose or None", "Pass a Pose as `at`."))
     return found + [
-        about(f"{docking}: offset is {short(docking.offset)}; expected a Pose", "Leave it out for none.", docking.name)
+        about(f"{docking}: offset is {short(docking.offset)}; expected a Pose", "Leave it out.", docking.name)
         for docking in assembly.dockings
         if not isinstance(docking.offset, Pose)
     ]
 
 
 def _problems(assembly: Assembly) -> list[Problem]:
-    """What is wrong with names and sides."""
+    """Problems with the names of modules and the sides of dockings."""
     about = partial(Problem, "assembly", assembly.name)
     names = [module.name for module in assembly.modules]
     found = [
@@ -330,20 +339,20 @@ def _problems(assembly: Assembly) -> list[Problem]:
             found.append(about(f"{docking}: {what}", remedy, docking.name))
 
         if docking.a == docking.b:
-            note("a module cannot dock on itself", "Name two modules.")
+            note("a module cannot be docked to itself", "Name two different modules.")
         if docking.turn not in (0, 1, 2, 3):
             note(f"turn is {docking.turn!r}, expected 0, 1, 2 or 3 quarter turns", "Correct it.")
         for module, side in docking.ends:
             kind = kinds.get(module)
             if kind is None:
                 note(*_unknown(module, names))
-            elif side not in kind.sides or type(side) not in (int, str):  # 3.0 is no name of a side
+            elif side not in kind.sides or type(side) not in (int, str):  # 3.0 is not a side
                 what = f"module '{module}' ({kind.name}) has no port on side {side!r}"
                 note(f"{what}; its ports are {listed(kind.sides)}", "Choose one of them.")
             elif (module, side) in used and docking.a != docking.b:
                 other = used[module, side]
                 partner = other.b if (other.a, other.side_a) == (module, side) else other.a
-                what = f"side {side} of module '{module}' is docked to module '{partner}' already"
+                what = f"side {side} of module '{module}' is already docked to module '{partner}'"
                 note(what, "Undock it or choose another side.")
             used.setdefault((module, side), docking)
     return found

@@ -1,14 +1,14 @@
-"""The kinds of modules that come with the package, and their data.
+"""The built-in module types and their data.
 
-    backbone()      B   two halves on a hinge; ports 4, 5 on the rear half, 2, 3 on the front half
+    backbone()      B   two halves joined by a hinge; ports 4, 5 on the rear half, 2, 3 on the front half
     scout()         S   the same hinge; port 3 on a plate that turns about its own normal
-    active_wheel()  W   three cells long; ports 2 and 5 at its ends, a lifting hinge, two driven wheels
-    cube()          L   a rigid cube with six ports, Chen and Yang's link module; `small` K
+    active_wheel()  W   three cells long; ports 2 and 5 at its ends, a hinge for lifting, two driven wheels
+    cube()          L   a rigid cube with six ports, Chen and Yang's link module; K for the small cube
 
-Backbone and Scout are modules of the SYMBRION and REPLICATOR projects (Meister and Gutenkunst); which ports are on
-which half is not in the papers. Here the halves of a Backbone are alike: half a turn about z carries one onto the
-other. Most of the weight lies at the hinge, so the center of mass of each half is at the middle of the module. Sizes,
-masses and motor data are assumed: pitch 0.105 m, 1.0 and 1.1 kg, 7 N m, 3 rad/s, 0.05 N m s.
+Backbone and Scout are modules of the SYMBRION and REPLICATOR projects (Meister and Gutenkunst); the papers do not say
+which ports are on which half. Here the halves of a Backbone are equal: half a turn about z exchanges them. Most of the
+mass is at the hinge, so the center of mass of each half is at the middle of the module. Sizes, masses and motor data
+are assumed: pitch 0.105 m, 1.0 and 1.1 kg, 7 N m, 3 rad/s, 0.05 N m s.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from kinemorph.model.shapes import GRAPHITE, STEEL, Box, Color, Cylinder, Shape
 Types: TypeAlias = Mapping[str, ModuleType] | Iterable[ModuleType] | ModuleType | None
 
 PITCH = 0.105  # [m]
-EFFORT, SPEED, DAMPING = 7.0, 3.0, 0.05  # [N m], [rad/s], [N m s] of hinges
+EFFORT, SPEED, DAMPING = 7.0, 3.0, 0.05  # of hinges: [N m], [rad/s], [N m s]
 RIGHT = math.pi / 2.0
 BLUE: Color = (0.45, 0.56, 0.69)
 SAND: Color = (0.80, 0.72, 0.58)
@@ -42,9 +42,10 @@ JOINT_MODULES = {"revolute": REVOLUTE, "prismatic": PRISMATIC}
 
 
 def backbone(*, mass: float = 1.0, pitch: float = PITCH, inertia: float | None = None) -> ModuleType:
-    """A Backbone: two like halves on a hinge that bends by 90 degrees either way.
+    """A Backbone: two equal halves joined by a hinge that bends from -90 to 90 degrees.
 
-    `inertia` [kg m^2] of the whole module about each axis; half that of a uniform cube where none is given.
+    `mass` [kg] and `inertia` [kg m^2] about each axis are those of the whole module; the default inertia is half that
+    of a uniform cube. `pitch` [m] is the distance to the next module beside it.
     """
     _check_numbers("Backbone", mass=mass, pitch=pitch, inertia=0.0 if inertia is None else inertia)
     moment = mass * pitch * pitch / 12.0 if inertia is None else inertia
@@ -63,9 +64,10 @@ def backbone(*, mass: float = 1.0, pitch: float = PITCH, inertia: float | None =
 def scout(
     *, mass: float = 0.9, plate_mass: float = 0.2, pitch: float = PITCH, inertia: float | None = None
 ) -> ModuleType:
-    """A Scout: the hinge of a Backbone, and a docking plate on side 3 that turns by 180 degrees about its normal.
+    """A Scout: the hinge of a Backbone, and a docking plate on side 3 that turns from -180 to 180 degrees.
 
-    `mass` [kg] of both halves together, `plate_mass` [kg] of the plate; `inertia` [kg m^2] of the halves.
+    `mass` [kg] and `inertia` [kg m^2] about each axis are those of both halves together, `plate_mass` [kg] that of the
+    plate. The plate turns about its normal. `pitch` [m] is the distance to the next module beside it.
     """
     given = {"mass": mass, "plate_mass": plate_mass, "pitch": pitch, "inertia": 0.0 if inertia is None else inertia}
     _check_numbers("Scout", **given)
@@ -97,9 +99,10 @@ def active_wheel(
     tread: float = 0.25,
     pitch: float = PITCH,
 ) -> ModuleType:
-    """An Active Wheel: three cells along y, ports 2 and 5 at its ends, a lifting hinge about y and two driven wheels.
+    """An Active Wheel: three cells along y, ports 2 and 5 at its ends, a hinge about y and two driven wheels.
 
-    `mass` [kg] of both halves together, `wheel_mass` [kg] of a wheel of `radius` [m]; the wheels are `tread` [m] apart.
+    `mass` [kg] is that of both halves together, `wheel_mass` [kg] that of one wheel of `radius` [m]. The wheels are
+    `tread` [m] apart. `pitch` [m] is the edge length of a cell.
     """
     _check_numbers("Active Wheel", mass=mass, wheel_mass=wheel_mass, radius=radius, tread=tread, pitch=pitch)
     half, width = 0.5 * mass, 0.02
@@ -134,11 +137,13 @@ def active_wheel(
 
 
 def cube(size: str = "large") -> ModuleType:
-    """A rigid cube with six ports, the link module of Chen and Yang's kits: "large" (0.10 m, 1.5 kg) or "small"
-    (0.05 m, 0.5 kg). What moves is between two of them: dock them with joint="revolute" or "prismatic".
+    """A rigid cube with six ports, the link module of Chen and Yang's kits.
+
+    `size` is "large" (0.10 m, 1.5 kg) or "small" (0.05 m, 0.5 kg). The joints are between two cubes: dock them with
+    joint="revolute" or "prismatic".
     """
     if size not in CUBES:
-        raise ModelError(f"a cube of size {size!r} is asked for; expected 'large' or 'small'.")
+        raise ModelError(f"the size of the cube is {size!r}; expected 'large' or 'small'.")
     letter, pitch, mass = CUBES[size]
     moment = mass * pitch * pitch / 6.0
     sides = (1, 2, 3, 4, 5, 6)
@@ -148,17 +153,19 @@ def cube(size: str = "large") -> ModuleType:
 
 
 def _check_numbers(kind: str, **data: Any) -> None:
-    """Raises ModelError for data that are not numbers."""
+    """Raises ModelError if a value is not a number; `kind` is the name of the module type."""
     wrong = {name: value for name, value in data.items() if not isinstance(value, (Real, Symbolic))}
     if wrong:
         about = partial(Problem, "module type", kind)
-        raise ModelError([about(f"{k} is {x!r}; expected a number in SI", "Correct it.", k) for k, x in wrong.items()])
+        raise ModelError(
+            [about(f"{k} is {x!r}; expected a number in SI units", "Give a number.", k) for k, x in wrong.items()]
+        )
 
 
 CUBES = {"large": ("L", 0.10, 1.5), "small": ("K", 0.05, 0.5)}  # letter, edge [m], mass [kg]
 
 
-# kinds by the names that files use
+# module types by their names in files
 KINDS: dict[str, Callable[..., ModuleType]] = {
     "backbone": backbone,
     "scout": scout,
@@ -168,18 +175,18 @@ KINDS: dict[str, Callable[..., ModuleType]] = {
 
 
 def standard_types() -> dict[str, ModuleType]:
-    """The kinds of modules by letter, as grids and lists name them."""
+    """The built-in module types by letter, as used in grids and lists."""
     return {kind.letter: kind for kind in _standard_kinds()}
 
 
 @cache
 def _standard_kinds() -> tuple[ModuleType, ...]:
-    # frozen data that takes tens of milliseconds to check: made once
+    # cached, because checking this data takes tens of milliseconds
     return (backbone(), scout(), active_wheel(), cube("large"), cube("small"))
 
 
 def known_types(types: Types = None) -> dict[str, ModuleType]:
-    """Kinds of modules by letter: the built-in ones, and those given, which replace them where letters are the same."""
+    """Module types by letter: the built-in ones and the given ones; a given type replaces one of the same letter."""
     given = (
         [types]
         if isinstance(types, ModuleType)
@@ -187,7 +194,7 @@ def known_types(types: Types = None) -> dict[str, ModuleType]:
     )
     wrong = [kind for kind in given if not isinstance(kind, ModuleType)]
     if wrong:
-        raise ModelError(f"types has {wrong[0]!r}; expected a ModuleType, such as backbone(mass=1.2).")
+        raise ModelError(f"types contains {wrong[0]!r}; expected a ModuleType, such as backbone(mass=1.2).")
     letters = types if isinstance(types, Mapping) else [kind.letter for kind in given]
     return standard_types() | dict(zip(letters, given, strict=True))
 
@@ -202,7 +209,10 @@ def _hinge(name: str, parts: tuple[str, str] = ("rear", "front")) -> Joint:
 def _halves(
     mass: float, moment: float, pitch: float, color: Color, sides: tuple[Sequence[int], Sequence[int]]
 ) -> tuple[Body, Body]:
-    """Two halves with their centers of mass at the middle, and the look of those sides that they carry."""
+    """The rear and the front half of a module, with their centers of mass at the middle of the module.
+
+    `mass` [kg] and `moment` of inertia [kg m^2] are those of both; `sides` are the ports of each half.
+    """
     rear, front = (
         Body(
             name,
@@ -217,6 +227,6 @@ def _halves(
 
 
 def _ports(pitch: float, sides: dict[str, tuple[int, ...]]) -> tuple[Port, ...]:
-    """Ports on the sides of a cube, in the order of the die, each on the part that carries it."""
+    """The ports on the sides of a cube, in the order of their numbers; `sides` gives the sides of each body."""
     carried = {side: body for body, own in sides.items() for side in own}
     return tuple(side_port(side, carried[side], 0.5 * pitch) for side in sorted(carried))

@@ -1,7 +1,7 @@
-"""The look of a cubic module: a body with docking plates, its sides counted like those of a die.
+"""The shapes of a cubic module: a body with docking plates, with dots on its sides as on a dice cube.
 
-Sides as in modular robots of the SYMBRION and REPLICATOR projects: 3 is +x, 4 is -x, 5 is +y, 2 is -y, 1 is +z and 6
-is -z; 2, 3, 4 and 5 dock. Opposite sides add up to 7.
+The sides are numbered as in modular robots of the SYMBRION and REPLICATOR projects: 3 is +x, 4 is -x, 5 is +y, 2 is -y,
+1 is +z and 6 is -z, so that opposite sides add up to 7. Sides 2, 3, 4 and 5 have docking plates by default.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from kinemorph.model.shapes import GRAPHITE, ORANGE, Box, Color, Cylinder, Shape
 
 Rotation = tuple[tuple[float, float, float], ...]
 
-# rotations that carry z onto the normal of a side, and y up where that can be
+# rotations that turn z to the normal of a side, and y upward for sides 2 to 5
 SIDES: dict[int, Rotation] = {
     1: IDENTITY.R,
     2: ((1.0, 0.0, 0.0), (0.0, 0.0, -1.0), (0.0, 1.0, 0.0)),
@@ -34,10 +34,10 @@ PIPS: dict[int, tuple[tuple[int, int], ...]] = {
     5: (*_DIAGONAL, *_OTHER, (0, 0)),
     6: (*_DIAGONAL, *_OTHER, (-1, 0), (1, 0)),
 }
-# sizes as parts of the edge: half the body, the outer faces of plates and of pips
+# sizes relative to the edge: half the body, and the distances of the outer faces of plates and dots from the middle
 BODY, PLATE, TOP = 0.46, 0.49, 0.5
 PLATE_RADIUS, PIP_RADIUS, PIP_SPACING = 0.33, 0.045, 0.15
-# the halves of a bending module, likewise: where a block begins, the drum of the hinge
+# the halves of a bending module, also relative to the edge: inner face of the block, radius of the hinge drum
 INNER, DRUM_RADIUS = 0.12, 0.34
 SILVER: Color = (0.80, 0.83, 0.87)
 IVORY: Color = (0.96, 0.95, 0.91)
@@ -51,14 +51,14 @@ def module_cube(
     front: int | None = 3,
     pips: bool = True,
 ) -> tuple[Shape, ...]:
-    """The shapes of a module with the distance `edge` [m] from side to side, in the frame at its middle.
+    """The shapes of a cubic module with edge length `edge` [m], in the frame at its middle.
 
-    `ports` have docking plates, which touch those of a module beside it; that of the `front` is orange. `pips` count
-    the sides as on a die.
+    The sides in `ports` have docking plates, which touch those of a module beside it; the plate of side `front` is
+    orange. `pips` draws the number of each side as dots.
     """
     unknown = [side for side in (*ports, *(() if front is None else (front,))) if side not in SIDES]
     if unknown:
-        raise ModelError(f"a module cube has no side {unknown[0]!r}; expected numbers from 1 to 6, as on a die.")
+        raise ModelError(f"a module cube has no side {unknown[0]!r}; expected numbers from 1 to 6.")
     body = 2.0 * BODY * edge
     shapes: list[Shape] = [Box((body, body, body), color=color)]
     for side in SIDES:
@@ -73,9 +73,10 @@ def module_cube(
 def half_cube(
     edge: Value, toward: float, ports: Collection[int], *, color: Color = SILVER, front: int | None = 3
 ) -> tuple[Shape, ...]:
-    """The shapes of half a module that bends about y: the half toward +x (1.0) or -x (-1.0), with its docking plates.
+    """The shapes of one half of a module that bends about y, with the docking plates of its `ports`.
 
-    The drum of the hinge belongs to the half toward -x. Between drum and block there is room to bend.
+    `toward` is 1.0 for the half at +x and -1.0 for the half at -x, which includes the drum of the hinge. Between drum
+    and block there is room to bend.
     """
     length, width = BODY - INNER, 2.0 * BODY
     middle = toward * (INNER + 0.5 * length) * edge
@@ -89,7 +90,7 @@ def half_cube(
 
 
 def plate_of(side: int, edge: Value, reach: Value | None = None, *, color: Color = ORANGE) -> tuple[Shape, ...]:
-    """The docking plate of a side with its pips; its face is `reach` [m] from the middle, or half the edge."""
+    """The docking plate of a side, with dots; its face is `reach` [m] (by default half the edge) from the middle."""
     plate = (_disk(side, PLATE_RADIUS, (BODY, PLATE), edge, color), *_pips(side, edge, True, IVORY))
     if reach is None:
         return plate
@@ -112,7 +113,7 @@ def _disk(
     color: Color,
     at: tuple[float, float] = (0.0, 0.0),
 ) -> Shape:
-    """A disk between two heights over a side, at a place on it, all as parts of the edge."""
+    """A disk parallel to a side, between two distances from the middle, at (x, y) on the side, relative to the edge."""
     R, (low, high) = SIDES[side], heights
     local = (*at, 0.5 * (low + high))
     x, y, z = (sum(a * b for a, b in zip(row, local, strict=True)) * edge for row in R)

@@ -1,10 +1,10 @@
-"""Motors of modules: controllers that make the joints of an assembly follow a gait, within their torque.
+"""Controllers that make the joints of an assembly follow a gait, within the torque limits of the joints.
 
     gait = Rhythmic("gait", hinges(assembly))
     assembly.system([gait, *hinge_drives(assembly, gait), *ground_contacts(assembly)])
 
-Joints with limits that the gait leaves out, as the docks of Scouts, are controlled to stay where they are. Wheels,
-which have no limits, get no controller.
+Joints with position limits that the gait does not move, such as the docking plates of Scouts, are controlled to stay at
+0. Wheels, which have no position limits, get no controller.
 """
 
 from __future__ import annotations
@@ -20,13 +20,14 @@ from kinemorph.model.joint import Joint
 from kinemorph.model.modules.assembly import Assembly, as_assembly
 from kinemorph.model.parameter import evaluate
 from kinemorph.model.system import Element
+from kinemorph.words import listed
 
-STIFF, SMOOTH = 60.0, 1.5  # [N m/rad], [N m s/rad]: half of 7 N m bends a hinge by 3 degrees
-QUICK = 20.0  # [rad/s]: at what rate errors die away under computed torque
+STIFF, SMOOTH = 60.0, 1.5  # gains [N m/rad], [N m s/rad]: half the torque limit, 3.5 N m, bends a hinge by 3 degrees
+QUICK = 20.0  # [rad/s]: natural frequency of the errors under computed torque, critically damped
 
 
 def hinges(assembly: Assembly) -> tuple[str, ...]:
-    """The joints that bend the modules of an assembly, in the order of the modules."""
+    """The names of the joints that bend the modules of an assembly, in the order of the modules."""
     modules = as_assembly(assembly).modules
     return tuple(f"{module.name}_{module.type.hinge}" for module in modules if module.type.hinge)
 
@@ -40,14 +41,16 @@ def hinge_drives(
     kd: float | None = None,
     name: str = "drive",
 ) -> list[Element]:
-    """Controllers that let the joints of a gait follow it, with torques within the effort of each joint.
+    """Controllers that make joints follow a gait, with torques within the effort limit of each joint.
 
     `gait`      an element that publishes an angle for each of its `joints`
-    `law`       "pd": springs and dampers, kp 60 N m/rad and kd 1.5 N m s/rad; "computed torque": kp 400 1/s^2 and
-                kd 40 1/s, for organisms on a root that is fixed, whose joints all follow the gait
+    `law`       "pd": proportional-derivative control, with default gains kp 60 N m/rad and kd 1.5 N m s/rad;
+                "computed torque": default gains kp 400 1/s^2 and kd 40 1/s, for organisms with a fixed root whose
+                joints all follow the gait
+    `name`      the name of the controller; the one that keeps the other joints at 0 is called `<name>_hold`
     """
     if law not in ("pd", "computed torque"):
-        raise ModelError(f"law of drives is {law!r}; expected 'pd' or 'computed torque'.")
+        raise ModelError(f"hinge_drives: law is {law!r}; expected 'pd' or 'computed torque'.")
     assembly = as_assembly(assembly)
     own = {
         f"{module.name}_{joint.name}": joint
@@ -60,8 +63,8 @@ def hinge_drives(
     if unknown or not driven:
         what = f"drives joint '{unknown[0]}'" if unknown else "has no joints"
         raise ModelError(
-            f"element '{getattr(gait, 'name', gait)}' {what}; expected joints of the modules of assembly "
-            f"'{assembly.name}', as {', '.join([*own][:3]) or 'none'}. Name them."
+            f"element '{getattr(gait, 'name', gait)}' {what}; expected revolute joints of the modules of assembly "
+            f"'{assembly.name}': {listed(own, 3)}. Name these in the gait."
         )
     held = tuple(joint for joint in own if joint not in driven and _is_bounded(own[joint]))
     if law == "computed torque":
@@ -82,6 +85,6 @@ def _is_bounded(joint: Joint) -> bool:
 
 
 def _within(own: dict[str, Joint], names: Sequence[str]) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    """The bounds of the torques [N m]."""
+    """The lower and upper torque limits [N m] of the named joints; infinite for joints without an effort limit."""
     efforts = tuple(float(evaluate(own[name].effort[0])) if own[name].effort else math.inf for name in names)
     return tuple(-effort for effort in efforts), efforts

@@ -1,13 +1,13 @@
-"""Dyads: how the hinges of two docked modules lie to each other in the initial configuration (Table II).
+"""Dyads: the relative position of the hinge axes of two docked modules in the initial configuration.
 
-    DS      serial: both hinges on one line
-    DP      parallel: beside each other
-    DO      orthogonal
-    DX      at some other angle
-    F       no dyad of hinges: one of the modules has none
+    DS      serial: both axes are the same line
+    DP      parallel: the axes are parallel, but not the same line
+    DO      orthogonal: the axes are at right angles
+    DX      the axes are at some other angle
+    F       no dyad: at least one of the modules has no hinge
 
-The class follows from geometry, for any two ports of any two kinds: the two hinge lines are compared, without their
-sign. For Backbones and Scouts that gives the paper's look-up table.
+The class is computed from the geometry of the two axes, for any two ports of any two module types; the sign of an axis
+does not matter. For Backbones and Scouts the result is Table II of Meister and Gutenkunst.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ MEANINGS: dict[DyadClass, str] = {
     "DX": "axes at another angle",
     "F": "no two hinges",
 }
-STRAIGHT = 1e-9  # sine or cosine below which axes are parallel or orthogonal
-NEAR = 1e-6  # distance of axes that are one, as a part of the pitch
+STRAIGHT = 1e-9  # axes are parallel if the sine, orthogonal if the cosine, of their angle is smaller
+NEAR = 1e-6  # relative to the pitch: axes with a smaller distance count as the same line
 
 
 def hinge_twist(kind: ModuleType) -> Vec | None:
-    """The twist [v; w], shape (6,), of a unit motion of a module's hinge, in the module's frame; None without one."""
+    """The twist [v; w], shape (6,), of a module's hinge at unit velocity, in the module's frame; None without one."""
     if not kind.hinge:
         return None
     hinge = kind.joint(kind.hinge)
@@ -46,12 +46,12 @@ def hinge_twist(kind: ModuleType) -> Vec | None:
 
 
 def docked_pose(a: ModuleType, side_a: Side, b: ModuleType, side_b: Side, turn: int = 0) -> Pose:
-    """H_ab(0): module b seen from module a, docked face to face in the initial configuration."""
+    """H_ab(0), the pose of module b in the frame of module a, docked to it in the initial configuration."""
     return compose(a.port_pose(side_a), TURNED[turn], inverse(b.port_pose(side_b)))
 
 
 def dyad_class(a: ModuleType, side_a: Side, b: ModuleType, side_b: Side, turn: int = 0) -> DyadClass:
-    """The class of the dyad in which side `side_a` of a module of kind `a` is on side `side_b` of one of kind `b`."""
+    """The dyad class of modules of types `a` and `b`, docked at these sides with `turn` quarter turns."""
     first, second = hinge_twist(a), hinge_twist(b)
     if first is None or second is None:
         return "F"
@@ -67,11 +67,11 @@ def dyad_class(a: ModuleType, side_a: Side, b: ModuleType, side_b: Side, turn: i
 
 
 def dyad_classes(a: ModuleType, b: ModuleType) -> dict[tuple[Side, Side], DyadClass]:
-    """The class of every pair of sides of two kinds of modules: the paper's Table II, for a = b = backbone()."""
+    """The dyad class for every pair of sides of two module types: the paper's Table II, for a = b = backbone()."""
     return {(i, j): dyad_class(a, i, b, j) for i in a.sides for j in b.sides}
 
 
 def _line(twist: Vec, middle: Vec) -> tuple[Vec, Vec]:
-    """Direction and a point of the axis of a twist; that of a sliding hinge is through the middle of its module."""
+    """The direction and a point of the axis of a twist; for a sliding hinge the point is `middle`."""
     v, w = twist[:3], twist[3:]
     return (w, cross(w, v)) if dot(w, w) else (v, middle)

@@ -1,8 +1,8 @@
-"""Which ports face each other where modules stand beside each other, and dockings in reading order.
+"""Ports that face each other in modules that are side by side, and the order of dockings from the base outward.
 
-Two ports face each other where they are at the same point, look in opposite directions, and are turned against each
-other by quarter turns. Points are looked up in a hash of cells, so the time grows in proportion to the number of
-modules.
+Two ports face each other if they are at the same point, point in opposite directions, and are rotated relative to each
+other by a whole number of quarter turns. Points are looked up in a hash table of cells, so the time is proportional to
+the number of modules.
 """
 
 from __future__ import annotations
@@ -18,13 +18,16 @@ from kinemorph.model.modules.assembly import Docking, Module
 from kinemorph.model.modules.module_types import TURNED, ModuleType, Side
 from kinemorph.model.topology import Edge, spanning_tree
 
-NEAR = 1e-6  # of the pitch, and [rad]: what is at the same point
+NEAR = 1e-6  # largest distance, relative to the pitch, and error of a rotation, of ports that face each other
 
 Point = tuple[float, ...]
 
 
 def facing(modules: Sequence[Module]) -> list[tuple[Docking, Point]]:
-    """The dockings of all ports that face each other, with the points [m] where they meet. Every module has a place."""
+    """A docking for every two ports that face each other, and the point [m] where they meet.
+
+    Every module needs a place `at`.
+    """
     pitch = min((float(module.type.pitch) for module in modules), default=1.0)
     near = NEAR * pitch
     cells: dict[tuple[int, ...], list[tuple[Module, Side, Pose]]] = defaultdict(list)
@@ -48,7 +51,7 @@ def facing(modules: Sequence[Module]) -> list[tuple[Docking, Point]]:
 
 
 def turn_between(P_a: Pose, P_b: Pose) -> int | None:
-    """By how many quarter turns a port at `P_b` is turned where it faces one at `P_a`; None where it does not."""
+    """The number of quarter turns of a port at `P_b` that faces a port at `P_a`; None if it does not face it."""
     R_ab = np.asarray(relative(P_a, P_b).R, dtype=float)
     for k, turned in enumerate(TURNED):
         if np.abs(R_ab - np.asarray(turned.R)).max() <= NEAR:
@@ -57,9 +60,9 @@ def turn_between(P_a: Pose, P_b: Pose) -> int | None:
 
 
 def outward(names: Sequence[str], dockings: Collection[Docking], base: str) -> tuple[Docking, ...]:
-    """The same dockings, each seen from the module that is nearer to the base, path by path; then those of rings.
+    """The dockings in depth-first order from the base, each with the module nearer to the base as `a`.
 
-    Paths are followed to their ends, depth first, modules in the order of `names`.
+    Branches are followed in the order of `names`. Dockings that close rings come last.
     """
     rank = {name: k for k, name in enumerate(names)}
     by_name = {docking.name: docking for docking in dockings}

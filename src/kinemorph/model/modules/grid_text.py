@@ -1,4 +1,4 @@
-"""A grid of cells as text, out of an assembly that stands on the ground: the inverse of `grids`."""
+"""The grid of cells, as text, of an assembly that stands on the ground: the inverse of `grids`."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from kinemorph.model.modules.grids import (
 )
 from kinemorph.model.modules.module_types import ModuleType
 
-MOST = 100_000  # cells
+MOST = 100_000  # cells of a grid that is written
 
 
 def grid_of(assembly: Assembly, types: Mapping[str, ModuleType]) -> str | None:
-    """The grid that gives an assembly back; None where there is none, as for assemblies that are not flat.
+    """The text of the grid from which `read_grid` makes the same assembly; None if no grid describes it.
 
-    Neighbors that are not docked make connectors necessary between those that are.
+    An assembly that is not flat has no grid. Connectors are drawn if there are neighbors that are not docked.
     """
     cells = _cells(assembly)
     if not cells:
@@ -37,7 +37,7 @@ def grid_of(assembly: Assembly, types: Mapping[str, ModuleType]) -> str | None:
 
 
 def _cells(assembly: Assembly) -> dict[str, Cell] | None:
-    """The cell of every module's token, rows counted downward from the top; None where one stands in no cell."""
+    """The cell of every module's token, rows counted from the top; None if a module is not in a cell of the grid."""
     base = assembly.module(assembly.base) if assembly.modules else None
     front = None if base is None else direction(base)
     if base is None or base.at is None or front is None:
@@ -63,7 +63,7 @@ def _cells(assembly: Assembly) -> dict[str, Cell] | None:
 
 
 def direction(module: Module) -> str | None:
-    """The sign of a module's front; None where it does not stand upright along the grid."""
+    """The sign (> ^ < v) for the direction of a module's front; None if it is not upright and aligned to the grid."""
     if module.at is None:
         return None
     R = module.at.R

@@ -1,20 +1,20 @@
-"""Assemblies as a grid of cells in text: what stands where, seen from above.
+"""Assemblies given as a grid of cells in text: a map of the modules, seen from above.
 
-    B>5 .   .   .           a cell is empty, ".", or the letter of a kind of module, the direction of its front (side
-    B>4 B>3 .   .           3) and, if wanted, its number or name: "B>4" is module m4, "Svhead" a Scout called "head"
-    .   B>0 Bv1 B<2
+    B>5 .   .   .           A cell is empty, ".", or a token: the letter of a module type, the direction of its front
+    B>4 B>3 .   .           (side 3) and, optionally, its number or name: "B>4" is module m4, "Svhead" is a Scout named
+    .   B>0 Bv1 B<2         "head".
     B^7 B>6 .   .           > is +x, ^ is +y, < is -x, v is -y. Rows go from +y (top) to -y; cells are a pitch apart.
     B>8 .   .   .
 
-Neighbors dock wherever both have ports that face each other. Where any connector is drawn, "-" between two cells of a
-row or "|" between two rows, only these dock:
+Neighbors are docked wherever they have ports that face each other. If the grid has connectors, "-" between two cells of
+a row or "|" between two rows, only the cells with a connector between them are docked:
 
     B>0 - Bv1   B>2
-           |     |          "|" stands below the cell above it and above the cell below it
+           |     |          "|" is in a line between two rows, in the same column of text as both cells
     B>4   B^3 - B<5
 
-A module of several cells has its token in its middle cell (that nearer to sides 2, 4 and 6 where two are in the
-middle) and "#" in the others. Rows may be shorter than others; text after ";" is a remark.
+A module that fills several cells has its token in its middle cell and "#" in the others. If two cells are in the
+middle, the token is in the one nearer to sides 2, 4 and 6. Rows may differ in length; text after ";" is a comment.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ from kinemorph.model.modules.assembly import Assembly, Docking, Module
 from kinemorph.model.modules.facing_ports import Point, facing, outward
 from kinemorph.model.modules.module_types import ModuleType
 from kinemorph.model.modules.occupancy import organism_problems
-from kinemorph.words import did_you_mean, listed
+from kinemorph.words import counted, did_you_mean, listed
 
-# cosine and sine of the turn about z that a front's direction stands for
+# cosine and sine of the angle of a module about z, for the direction of its front
 DIRECTIONS = {">": (1, 0), "^": (0, 1), "<": (-1, 0), "v": (0, -1)}
 EMPTY, FILLED, REMARK = ".", "#", ";"
-MOST_CELLS = 5_000  # more take minutes
+MOST_CELLS = 5_000  # larger grids take minutes
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 _PIECES = re.compile(r"-+|\|+|[^\s\-|]+")
 
@@ -45,7 +45,7 @@ Cell = tuple[int, int]  # row, counted downward, and column
 
 
 class Token(NamedTuple):
-    """A cell that is not empty: its place in the text, and its text."""
+    """The text of a cell that is not empty, with its line and the position in the line where it starts."""
 
     line: int
     start: int
@@ -53,7 +53,7 @@ class Token(NamedTuple):
 
 
 class Drawing(NamedTuple):
-    """Cells of a text, and the pairs of cells that connectors join, with the lines of these."""
+    """The cells of a grid that are not empty, and for each pair of connected cells the line of the connector."""
 
     cells: dict[Cell, Token]
     links: dict[tuple[Cell, Cell], int]
@@ -68,7 +68,7 @@ def grid_assembly(
     planar: bool = False,
     several: bool = False,
 ) -> Assembly:
-    """The assembly of a grid; raises ModelError with everything that is wrong with it. See `assemble`."""
+    """The assembly given by a grid. Raises ModelError with all problems. See `assemble`."""
     problems: list[Problem] = []
     assembly = read_grid(text, types, problems, name=name, base=base, planar=planar, several=several)
     if assembly is None:
@@ -78,7 +78,7 @@ def grid_assembly(
 
 
 def line_of(problem: Problem) -> int:
-    """The line of the text, counted from 1, that has the problem; 0 where it concerns no one line."""
+    """The line of the text, counted from 1, that has the problem; 0 if the problem belongs to no single line."""
     return problem.key if isinstance(problem.key, int) else 0
 
 
@@ -92,11 +92,11 @@ def read_grid(
     planar: bool = False,
     several: bool = False,
 ) -> Assembly | None:
-    """The assembly of a grid; None, with problems added, where it has none."""
+    """The assembly given by a grid; None if the grid is wrong, with its problems added to `problems`."""
     about, before = partial(Problem, "assembly", name), len(problems)
     drawing = _drawing(text, problems)
     if not drawing.cells and len(problems) == before:
-        problems.append(about("the grid has no modules; expected one or more", "Write B> for a Backbone."))
+        problems.append(about("the grid has no modules; expected at least one", "Write B> for a Backbone."))
     if len(drawing.cells) > MOST_CELLS:
         what = f"the grid has {len(drawing.cells)} modules; expected at most {MOST_CELLS}"
         problems.append(about(what, "Leave some out."))
@@ -108,7 +108,7 @@ def read_grid(
     names = [module for module, _, _ in placed.values()]
     first = names[0] if base is None else base
     if first not in names:
-        what = f"base is '{first}', which is none of its modules: {listed(names)}"
+        what = f"base is '{first}', which is not one of its modules: {listed(names)}"
         problems.append(about(what, did_you_mean(first, names).strip() or "Name one of them.", "base"))
         return None
     origin = next(middle_of(cell, *row[1:]) for cell, row in placed.items() if row[0] == first)
@@ -131,11 +131,11 @@ def _in_line(line: int, what: str, remedy: str) -> Problem:
 
 
 def _drawing(text: str, problems: list[Problem]) -> Drawing:
-    """The cells and connectors of a text. Lines without a cell or a bar have no effect."""
+    """The cells and connectors of a grid. Empty lines have no effect."""
     cells: dict[Cell, Token] = {}
     links: dict[tuple[Cell, Cell], int] = {}
-    spans: list[list[tuple[int, int]]] = []  # of every row: where its cells begin and end
-    bars: list[tuple[int, int, int]] = []  # line, place in it, row above
+    spans: list[list[tuple[int, int]]] = []  # for every row, where its cells start and end in the line
+    bars: list[tuple[int, int, int]] = []  # line, position in the line, row above
     for line, raw in enumerate(text.expandtabs(4).splitlines(), start=1):
         pieces = [*_PIECES.finditer(raw.partition(REMARK)[0])]
         if not pieces:
@@ -151,7 +151,8 @@ def _drawing(text: str, problems: list[Problem]) -> Drawing:
                 drawn = line
                 continue
             if piece[0][0] == "|":
-                problems.append(_in_line(line, "'|' stands among cells", "Put it in a line between two rows."))
+                what = "'|' is in a line of cells, expected in a line between two rows"
+                problems.append(_in_line(line, what, "Put it in a line of its own."))
                 continue
             if drawn:
                 links[(row, len(ends) - 1), here] = line
@@ -160,13 +161,13 @@ def _drawing(text: str, problems: list[Problem]) -> Drawing:
             if piece[0] != EMPTY:
                 cells[here] = Token(line, piece.start(), piece[0])
         if drawn:
-            problems.append(_in_line(line, "'-' has no cell to its right", "Leave it out, or add one."))
+            problems.append(_in_line(line, "'-' has no cell to its right", "Leave it out, or add a cell."))
         spans.append(ends)
     for line, at, row in bars:
         above, below = (_under(spans[r], at) if 0 <= r < len(spans) else None for r in (row, row + 1))
         if above is None or below is None or above != below:
-            what = f"'|' in place {at + 1} does not join a cell with the one below it"
-            remedy = "Put it below the one and above the other, cells of a column in line."
+            what = f"'|' at position {at + 1} does not connect a cell with the cell below it"
+            remedy = "Put it directly below one cell and above the other, and align the cells of a column."
             problems.append(_in_line(line, what, remedy))
             continue
         links[(row, above), (row + 1, below)] = line
@@ -175,7 +176,7 @@ def _drawing(text: str, problems: list[Problem]) -> Drawing:
 
 
 def _under(spans: Sequence[tuple[int, int]], at: int) -> int | None:
-    """Which cell of a row stands over or under a place of a line."""
+    """The column of the cell of a row that covers position `at` of its line; None if no cell does."""
     return next((k for k, (start, end) in enumerate(spans) if start <= at < end), None)
 
 
@@ -193,7 +194,7 @@ def _check_links(cells: Mapping[Cell, Token], links: Mapping[tuple[Cell, Cell], 
 def _placed(
     cells: Mapping[Cell, Token], types: Mapping[str, ModuleType], problems: list[Problem]
 ) -> dict[Cell, tuple[str, ModuleType, str]]:
-    """Name, kind and direction of the module in each cell that has a token, numbered ones first and in their order."""
+    """The name, type and direction of the module in each cell that has a token; m0, m1, ... first, in order."""
     found: dict[Cell, tuple[str, ModuleType, str]] = {}
     named: dict[str, Token] = {}
     nameless = []
@@ -209,7 +210,7 @@ def _placed(
             continue
         name = f"m{int(label)}" if label.isdigit() else label
         if name in named:
-            what = f"module '{name}' stands in line {named[name].line} already, expected it once"
+            what = f"module '{name}' is already in line {named[name].line}, expected once"
             problems.append(_in_line(token.line, what, "Rename one of them."))
         named.setdefault(name, token)
         found[cell] = (name, kind, direction)
@@ -223,28 +224,28 @@ def _placed(
 def _parsed(
     token: Token, types: Mapping[str, ModuleType], problems: list[Problem]
 ) -> tuple[ModuleType, str, str] | None:
-    """Kind, direction and label of a token; None, with a problem, where it cannot be read."""
+    """The module type, direction and label of a token; None, with a problem, if it is not a valid token."""
     text = token.text
     letters = [letter for letter in types if text.startswith(letter)]
     letter = max((x for x in letters if text[len(x) : len(x) + 1] in DIRECTIONS), key=len, default="")
     if not letter:
-        known = ", ".join(f"{letter} ({kind.name})" for letter, kind in types.items())
+        known = listed(f"{letter} ({kind.name})" for letter, kind in types.items())
         signs = "> (+x), ^ (+y), < (-x), v (-y)"
         if not letters:
             upper = next((letter for letter in types if text.upper().startswith(letter.upper())), "")
             remedy = f"Letters are upper case: {upper}." if upper else "Choose one of them."
-            what = f"'{text}' begins with the letter of no kind of module; known are {known}"
+            what = f"'{text}' does not start with the letter of a module type; known are {known}"
         else:
             longest = max(letters, key=len)
             found = repr(text[len(longest)]) if len(text) > len(longest) else "nothing"
-            what = f"'{text}' has {found} after its letter; expected the direction of its front: {signs}"
+            what = f"'{text}' has {found} after the letter; expected the direction of the module's front: {signs}"
             remedy = "Write one of these signs."
         problems.append(_in_line(token.line, what, remedy))
         return None
     label = text[len(letter) + 1 :]
     if label and not (label.isascii() and label.isdigit() and len(label) < 10) and not NAME.fullmatch(label):
-        what = f"'{text}': the module's name is '{label}'; expected a number below 1e9, or a letter with letters, "
-        problems.append(_in_line(token.line, f"{what}digits and _", "Rename it."))
+        what = f"'{text}': the module's name is '{label}'; expected a number below 1e9, or a letter followed by "
+        problems.append(_in_line(token.line, f"{what}letters, digits and _", "Rename it."))
         return None
     return types[letter], text[len(letter)], label
 
@@ -252,7 +253,7 @@ def _parsed(
 def _owners(
     cells: Mapping[Cell, Token], placed: Mapping[Cell, tuple[str, ModuleType, str]], problems: list[Problem]
 ) -> dict[Cell, str]:
-    """Which module fills each cell; modules of several cells have "#" in all of them but that of their token."""
+    """The name of the module that fills each cell, with problems for overlaps and for "#" missing or too many."""
     owner: dict[Cell, str] = {}
     for cell, (name, kind, direction) in placed.items():
         for row, column in footprint(cell, kind, direction):
@@ -264,19 +265,20 @@ def _owners(
             elif (row, column) != cell and (token is None or token.text != FILLED):
                 what = "nothing" if token is None else f"'{token.text}'"
                 x, y = (abs(a) for a in _turned(direction, kind.cells[0], kind.cells[1]))
-                fills = f"module '{name}' ({kind.name}) fills {y} rows and {x} columns here, but there is {what} "
+                size = f"{counted(y, 'row')} and {counted(x, 'column')}"
+                fills = f"module '{name}' ({kind.name}) fills {size} here, but there is {what} "
                 problem = f"{fills}{_beside(cell, (row, column))} its token, expected '{FILLED}'"
                 problems.append(_in_line(line, problem, f"Write {FILLED} there."))
             owner.setdefault((row, column), name)
     for cell, token in cells.items():
         if token.text == FILLED and cell not in owner:
-            what = f"'{FILLED}' in cell {cell[1] + 1} belongs to no module of several cells"
+            what = f"'{FILLED}' in cell {cell[1] + 1} of the row belongs to no module"
             problems.append(_in_line(token.line, what, "Write . for an empty cell."))
     return owner
 
 
 def footprint(cell: Cell, kind: ModuleType, direction: str) -> Iterator[Cell]:
-    """The cells of the grid that a module fills, which has its token in `cell`."""
+    """The cells of the grid that a module with its token in `cell` fills."""
     for i in _steps(kind.cells[0]):
         for j in _steps(kind.cells[1]):
             x, y = _turned(direction, i, j)
@@ -288,11 +290,13 @@ def _steps(cells: int) -> range:
 
 
 def _turned(direction: str, x: int, y: int) -> tuple[int, int]:
+    """The vector (x, y) of a module's frame in the axes of the grid."""
     c, s = DIRECTIONS[direction]
     return c * x - s * y, s * x + c * y
 
 
 def _beside(cell: Cell, other: Cell) -> str:
+    """The position of a cell relative to another for a message, such as "1 below and 2 left of"."""
     down, right = other[0] - cell[0], other[1] - cell[1]
     steps = [
         f"{abs(n)} {a if n > 0 else b}" for n, a, b in ((down, "below", "above"), (right, "right of", "left of")) if n
@@ -303,14 +307,14 @@ def _beside(cell: Cell, other: Cell) -> str:
 def _modules(
     placed: Mapping[Cell, tuple[str, ModuleType, str]], base: str, origin: tuple[float, float], problems: list[Problem]
 ) -> tuple[Module, ...]:
-    """The modules at their places: upright, on the ground z = 0, the base over the origin."""
+    """The modules with their places: upright, on the ground z = 0, the base above the origin."""
     kinds = {name: kind for name, kind, _ in placed.values()}
     pitch = kinds[base].pitch
-    expected = f"expected that of the grid, {pitch:g} m, which is that of its base '{base}'"
+    expected = f"expected {pitch:g} m, the pitch of the base '{base}'"
     for name, kind in kinds.items():
         if abs(kind.pitch - pitch) > 1e-9 * pitch:
             what = f"module '{name}' ({kind.name}) has a pitch of {kind.pitch:g} m; {expected}"
-            problems.append(Problem("grid", "", what, "Give it that pitch, or list what is docked."))
+            problems.append(Problem("grid", "", what, "Give it that pitch, or use a list of docked sides instead."))
     found, (x0, y0) = [], origin
     for cell, (name, kind, direction) in placed.items():
         c, s = (float(x) for x in DIRECTIONS[direction])
@@ -321,19 +325,19 @@ def _modules(
 
 
 def middle_of(cell: Cell, kind: ModuleType, direction: str) -> tuple[float, float]:
-    """The middle of a module in pitches, from that of the grid's first cell."""
-    i, j = (cells // 2 - (cells - 1) // 2 for cells in kind.cells[:2])  # an even number has its middle half a cell on
+    """The middle of a module relative to the middle of the grid's first cell, in units of the pitch."""
+    i, j = (cells // 2 - (cells - 1) // 2 for cells in kind.cells[:2])  # 1 for an even number of cells, else 0
     x, y = _turned(direction, i, j)
     return cell[1] + 0.5 * x, -cell[0] + 0.5 * y
 
 
-# ── what is docked ────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── dockings ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def _dockings(
     modules: Sequence[Module], drawing: Drawing, owner: Mapping[Cell, str], origin: Point, problems: list[Problem]
 ) -> list[Docking]:
-    """Ports that face each other; where connectors are drawn, those that are joined by one."""
+    """The dockings of ports that face each other; if connectors are drawn, only those with a connector."""
     everywhere = facing(modules)
     if not drawing.links:
         return [docking for docking, _ in everywhere]
@@ -343,11 +347,11 @@ def _dockings(
         between[frozenset((docking.a, docking.b))].append((docking, point))
     found: list[Docking] = []
     for (a, b), line in drawing.links.items():
-        x, y = (0.5 * (a[1] + b[1]) - x0) * pitch, (-0.5 * (a[0] + b[0]) - y0) * pitch  # the edge between both cells
+        x, y = (0.5 * (a[1] + b[1]) - x0) * pitch, (-0.5 * (a[0] + b[0]) - y0) * pitch  # between both cells
         names = (owner[a], owner[b])
         near = [d for d, p in between[frozenset(names)] if max(abs(p[0] - x), abs(p[1] - y)) < 0.5 * pitch]
         if not near:
-            what = f"the connector between '{names[0]}' and '{names[1]}' joins no two ports that face each other"
-            problems.append(_in_line(line, what, "Turn one of them, or leave it out."))
+            what = f"there is a connector between '{names[0]}' and '{names[1]}', but no ports that face each other"
+            problems.append(_in_line(line, what, "Turn one of the modules, or leave the connector out."))
         found += near
     return found

@@ -3,12 +3,13 @@
     assembly = put_down(assembly)                          # on the plane z = 0
     assembly.system([*ground_contacts(assembly), ...])
 
-A part touches with the corners of its boxes and with its balls and capsules; a part without a box and without a port
-that has a cylinder is a wheel, and touches as a ball of the cylinder's radius. Plates and drums touch nothing.
+The corners of boxes, the balls and the ends of capsules of a part get contacts. A part with a cylinder but without
+boxes and ports is a wheel: its contact is a ball of the cylinder's radius. Docking plates and drums get no contacts.
 
-Parts that are docked are one rigid body. Of its corners only those of its convex hull ever reach level ground: what
-lies between two docked modules is left out, and so are corners on the upper side of a module in its initial
-configuration, which no bend of less than 90 degrees brings down. Names hold part and corner, not the dockings.
+Docked parts are one rigid body, and only corners on its convex hull can reach flat ground. So corners between docked
+modules get no contacts, and neither do corners on the upper half of a module in its initial configuration, because
+bending by less than 90 degrees does not bring them down. The name of a contact consists of its part and corner, so that
+it does not depend on the dockings.
 """
 
 from __future__ import annotations
@@ -34,12 +35,12 @@ from kinemorph.model.parameter import evaluate
 from kinemorph.model.shapes import Box, Capsule, Cylinder, Shape, Sphere
 from kinemorph.model.system import System
 
-FLOOR = HuntCrossley(2e4, 20.0, 1.0)  # a corner under a quarter of a module gives way by 0.12 mm, and hardly bounces
-RUBBER = Regularized(0.6, 5e-3)  # what is pushed by half of what holds it creeps at 2.5 mm/s
+FLOOR = HuntCrossley(2e4, 20.0, 1.0)  # a corner that carries a quarter of a module sinks in by 0.12 mm, with no bounce
+RUBBER = Regularized(0.6, 5e-3)  # a body pushed by half the maximum friction force creeps at 2.5 mm/s
 
 
 class _Foot(NamedTuple):
-    """A point of a part [m], in the axes of the part; `radius` [m] of a ball about it, 0 for a corner."""
+    """A contact point [m] in the frame of a part; `radius` [m] is that of a ball around it, 0 for a corner."""
 
     name: str
     part: str
@@ -56,12 +57,12 @@ def ground_contacts(
     around: bool = False,
     docked: bool = False,
 ) -> list[Contact]:
-    """Contacts of all modules of an assembly with the ground, for the robot of its halves.
+    """Contacts of all modules of an assembly with the ground, for the robot with dyads="halves".
 
-    `normal`, `friction`    laws of every contact; friction None is smooth
-    `ground`                the plane z = 0 where none is given
-    `around`                with the corners above, for organisms that roll over or bend by more than 90 degrees
-    `docked`                with the corners beside docked sides, for organisms that undock during a run
+    `normal`, `friction`    the laws of all contacts; None for no friction
+    `ground`                the ground, by default the plane z = 0
+    `around`                also for corners at the top, if organisms roll over or bend by more than 90 degrees
+    `docked`                also for corners between docked modules, if organisms undock during a run
     """
     ground = Plane() if ground is None else ground
     assembly = as_assembly(assembly)
@@ -84,10 +85,10 @@ def ground_contacts(
 
 
 def put_down(assembly: Assembly, height: float = 0.0) -> Assembly:
-    """The assembly with every organism lifted or lowered until its lowest corner or wheel is at `height` [m]."""
+    """A new assembly with every organism moved up or down so that its lowest corner or wheel is at `height` [m]."""
     if isinstance(assembly, System):
         raise ModelError(
-            "a System was given to put_down; expected an Assembly. Put it down first, then make its system."
+            "put_down: a System was given, expected an Assembly. Put the assembly down first, then make its system."
         )
     assembly = as_assembly(assembly)
     if not isinstance(height, Real) or not np.isfinite(height):
@@ -115,14 +116,14 @@ def put_down(assembly: Assembly, height: float = 0.0) -> Assembly:
 
 
 def on_ground(system: System) -> System:
-    """The system of an assembly with ground under it: contacts at all corners and wheels, and every organism put down.
+    """The system with the ground z = 0: it has contacts for corners and wheels, and every organism is put down on it.
 
-    An initial state of the system that differs from the places of its assembly is kept.
+    An initial configuration other than that of the assembly is not changed.
     """
     assembly = system.assembly
     if assembly is None:
         raise ModelError(
-            f"system '{system.name}' is not made of modules, so their corners cannot be put on the ground."
+            f"on_ground: system '{system.name}' is not made of modules. Pass a system that `Assembly.system` returns."
         )
     begins = list(system.settings.q) or list(neutral(system.robot))
     lowered = put_down(assembly)
@@ -131,11 +132,11 @@ def on_ground(system: System) -> System:
     return replace(system, elements=elements, settings=replace(system.settings, q=tuple(q)), assembly=lowered)
 
 
-# ── the feet of a module ──────────────────────────────────────────────────────────────────────────────────────────────
+# ── contact points of a module ────────────────────────────────────────────────────────────────────────────────────────
 
 
 def _feet(module: Module) -> Iterator[_Foot]:
-    """Corners, balls and wheels of a module, whatever is docked to it."""
+    """The contact points of all corners, balls and wheels of a module, whether sides are docked or not."""
     carrying = {port.body for port in module.type.ports}
     for body in module.type.bodies:
         name = f"{module.name}_{body.name}"
@@ -163,7 +164,7 @@ def _balls(shape: Shape) -> Iterator[tuple[tuple[float, float, float], float]]:
 
 
 def _wheel(name: str, body: Body) -> Iterator[_Foot]:
-    """The foot of a part that consists of cylinders: the widest of them, as a ball in its middle."""
+    """The contact point of a part that consists of cylinders: a ball at the middle of the widest one."""
     cylinders = [shape for shape in body.shapes if isinstance(shape, Cylinder)]
     if cylinders:
         widest = max(cylinders, key=lambda shape: float(evaluate(shape.radius)))
@@ -175,11 +176,11 @@ def _placed(shape: Shape, point: Iterable[float]) -> tuple[float, float, float]:
     return float(evaluate(x)), float(evaluate(y)), float(evaluate(z))
 
 
-# ── what is docked ────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── convex hulls of docked parts ──────────────────────────────────────────────────────────────────────────────────────
 
 
 def _hull_corners(assembly: Assembly, poses: dict[str, Pose], feet: dict[str, list[_Foot]]) -> set[str]:
-    """The names of the corners on the convex hulls of rigidly docked parts."""
+    """The names of the corners on the convex hull of each group of rigidly docked parts."""
     leader = {(module.name, body.name): (module.name, body.name)
               for module in assembly.modules for body in module.type.bodies}  # fmt: skip
 
@@ -204,7 +205,7 @@ def _hull_corners(assembly: Assembly, poses: dict[str, Pose], feet: dict[str, li
 
 
 def _extreme(corners: list[tuple[str, tuple[float, ...]]]) -> Iterator[str]:
-    """The names of the points that are corners of the convex hull of all of them."""
-    from scipy.spatial import ConvexHull  # costs time to import, which assemblies without contact do not need
+    """The names of those of the given points that are corners of their convex hull."""
+    from scipy.spatial import ConvexHull  # imported only here, because it takes long
 
     yield from (corners[k][0] for k in ConvexHull(np.array([point for _, point in corners])).vertices)

@@ -1,16 +1,17 @@
-"""The assembly incidence matrix (AIM): modules down, dockings across, the docked sides in between.
+"""The assembly incidence matrix (AIM): a row for each module, a column for each docking; its entries are docked sides.
 
-Chen and Yang's has the kinds of link modules in its last column and those of joint modules in its last row. The
-adapted one of Meister and Gutenkunst, AIM_SB, has the class of the dyad there (`dyads`), and its columns stand path by
-path. Their entries for a docking:
+In the form of Chen and Yang, the last column has the types of the link modules and the last row those of the joint
+modules. In the adapted form of Meister and Gutenkunst, AIM_SB, the last row has dyad classes (`dyads`), and the columns
+are ordered path by path. The cells of a docking's column are:
 
-    side            of the module in that row; 0 where the docking is not on it
-    side:turn       on the second module, where it is turned by quarter turns
-    R, P, ...       letter of the joint module between the ports; in AIM_SB the class DS, DP or DO where there is none
-    F               the ports hold each other, and no two hinges make a dyad
+    side            the side of the module of that row; 0 if the docking does not belong to the module
+    side:turn       for the second module, with the number of quarter turns if it is not 0
+    R, P, ...       in the last row, the letter of the joint module; without one, in AIM_SB, the class DS, DP, DO or DX
+    F               in the last row, a fixed docking, and in AIM_SB one of modules without two hinges
 
-Rows are numbered as a walk finds the modules (`traversal`): v0 is the base. Column ej carries module vj. Dockings that
-close rings stand last and are named c1, c2, ... Measured offsets and places in the world are not in an AIM.
+Rows are numbered in the order of a traversal (`traversal`): v0 is the base. Column ej is the docking of module vj to
+the module before it. Dockings that close rings are the last columns, c1, c2, ... Measured offsets and places in the
+world are not part of an AIM.
 """
 
 from __future__ import annotations
@@ -24,15 +25,16 @@ from kinemorph.model.modules.dyads import dyad_class
 from kinemorph.model.modules.module_types import Side
 from kinemorph.model.modules.traversal import Direct, Traversal, traverse
 from kinemorph.model.topology import Edge, IntMatrix, Method, adjacency_matrix, incidence_matrix
+from kinemorph.words import counted, listed
 
 Form = Literal["adapted", "chen"]
 RINGS = "Rings"
-NONE = "0"  # the entry of a module that a docking is not on
+NONE = "0"  # the entry for a module that does not take part in a docking
 
 
 @dataclass(frozen=True)
 class Row:
-    """A module: its number as `v0`, its name, and the letter of its kind."""
+    """A row of an AIM: the number of the module, such as `v0`, its name, and the letter of its type."""
 
     number: str
     module: str
@@ -40,17 +42,17 @@ class Row:
 
     @property
     def label(self) -> str:
-        """`v0`, and the module's name where it is not m0."""
+        """The label of the row: `v0`, or `v0=head` if the name of the module is not m0."""
         return self.number if self.module == f"m{self.number[1:]}" else f"{self.number}={self.module}"
 
 
 @dataclass(frozen=True)
 class Column:
-    """A docking of side `side_from` of module `i` with side `side_to` of `j`, turned by `turn` quarters.
+    """A column of an AIM: side `side_from` of module `i` docked to side `side_to` of `j`, with `turn` quarter turns.
 
-    `name`      e3 where it carries v3, c1 where it closes a ring
-    `path`      the path that it belongs to, "Path 1"; "Rings" for chords
-    `kind`      what the last row says
+    `name`      e3 if it connects v3 to the module before it, c1 if it closes a ring
+    `path`      the path that it belongs to, "Path 1"; "Rings" if it closes a ring
+    `kind`      the cell in the last row
     """
 
     name: str
@@ -63,7 +65,7 @@ class Column:
     kind: str
 
     def entry(self, module: str) -> str:
-        """What stands in the row of a module."""
+        """The cell of this column in the row of a module: its docked side, or "0" if it takes no part."""
         if module == self.i:
             return str(self.side_from)
         turned = f":{self.turn}" if self.turn else ""
@@ -72,7 +74,7 @@ class Column:
 
 @dataclass(frozen=True, repr=False)
 class IncidenceMatrix:
-    """An AIM. `entries` has a row for each module and a column for each docking."""
+    """An assembly incidence matrix. `entries` has a row for each module and a column for each docking."""
 
     name: str
     form: Form
@@ -80,16 +82,17 @@ class IncidenceMatrix:
     columns: tuple[Column, ...]
 
     def __repr__(self) -> str:
-        return f"<IncidenceMatrix '{self.name}' ({self.form}): {len(self.rows)} modules, {len(self.columns)} dockings>"
+        size = f"{counted(len(self.rows), 'module')}, {counted(len(self.columns), 'docking')}"
+        return f"<IncidenceMatrix '{self.name}' ({self.form}): {size}>"
 
     @property
     def entries(self) -> tuple[tuple[str, ...], ...]:
-        """Sides as text, shape (modules, dockings)."""
+        """The entries of the matrix as text, without the last row and column, shape (modules, dockings)."""
         return tuple(tuple(column.entry(row.module) for column in self.columns) for row in self.rows)
 
     @property
     def paths(self) -> tuple[tuple[str, int], ...]:
-        """Names of the paths above the columns, each with how many columns it has."""
+        """The name of each path and its number of columns, in the order of the columns."""
         counts: dict[str, int] = {}
         for column in self.columns:
             counts[column.path] = counts.get(column.path, 0) + 1
@@ -99,9 +102,9 @@ class IncidenceMatrix:
 def assembly_incidence(
     assembly: Assembly, base: str | None = None, *, form: Form = "adapted", method: Method = "dfs"
 ) -> IncidenceMatrix:
-    """The AIM of an assembly: "adapted" with dyad classes, "chen" with joint modules."""
+    """The assembly incidence matrix; the last row has dyad classes ("adapted") or joint modules ("chen")."""
     if form not in get_args(Form):
-        raise ModelError(f"form is {form!r}; expected one of: {', '.join(get_args(Form))}.")
+        raise ModelError(f"assembly_incidence: form is {form!r}; expected one of: {listed(get_args(Form))}.")
     walk = traverse(assembly, base, method=method)
     rows = tuple(Row(f"v{k}", name, assembly.module(name).type.letter) for name, k in walk.numbers.items())
     dockings = {docking.name: docking for docking in assembly.dockings}
@@ -117,7 +120,7 @@ def assembly_incidence(
 
 
 def by_path(walk: Traversal) -> list[tuple[str, Direct]]:
-    """The lines of the DTL grouped by path, each with its name; shared lines belong to the first path."""
+    """The direct transformations grouped by path, each with the name of its path; a shared one is in the first path."""
     carrying = {row.j: row for row in walk.direct}
     grouped = []
     for k, path in enumerate(walk.paths, 1):
@@ -126,7 +129,7 @@ def by_path(walk: Traversal) -> list[tuple[str, Direct]]:
 
 
 def _kind(assembly: Assembly, row: Direct, docking: Docking, form: Form) -> str:
-    """What the last row says of a docking."""
+    """The cell of a docking in the last row."""
     if docking.joint is not None:
         return docking.joint.letter
     if form == "chen":
@@ -139,15 +142,15 @@ def _kind(assembly: Assembly, row: Direct, docking: Docking, form: Form) -> str:
 
 
 def walk_edges(walk: Traversal) -> tuple[Edge, ...]:
-    """The dockings as edges from what carries to what is carried, chords last."""
+    """The dockings as edges, from the module nearer to the base to the other; dockings that close rings are last."""
     return tuple(Edge(row.edge, row.i, row.j) for row in (*walk.direct, *walk.chords))
 
 
 def module_adjacency(walk: Traversal) -> IntMatrix:
-    """(n, n): how many dockings modules i and j share, in the order of the walk."""
+    """The adjacency matrix, shape (n, n): the number of dockings between modules i and j, in traversal order."""
     return adjacency_matrix(walk.order, walk_edges(walk))
 
 
 def module_incidence(walk: Traversal) -> IntMatrix:
-    """(n, m): +1 where a docking carries from, -1 at the module that it carries; chords last."""
+    """The incidence matrix, shape (n, m): for each docking +1 at the module nearer to the base, -1 at the other."""
     return incidence_matrix(walk.order, walk_edges(walk))

@@ -1,4 +1,4 @@
-"""From an AIM back to an assembly: of our own tables, of a page, or of a list of lists.
+"""Reads an assembly from an assembly incidence matrix (AIM): an `IncidenceMatrix`, a text, or a list of lists.
 
     read_incidence('''
             e1  e2
@@ -8,9 +8,9 @@
              DP  DS
     ''')
 
-Rows are modules, columns are dockings; the last column has kinds of modules, the last row joint modules or dyad
-classes. Heads and labels may be left out. A class is checked against the sides: a wrong side is reported with its
-column and the sides that would fit the class.
+Rows are modules, columns are dockings; the last column has the module types, the last row joint modules or dyad
+classes. The names of columns and rows may be left out. A dyad class is compared with the sides: if they contradict each
+other, the message names the column and the sides that would fit the class.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ from kinemorph.model.modules.catalog import JOINT_MODULES, Types, known_types
 from kinemorph.model.modules.dyads import DyadClass, dyad_class
 from kinemorph.model.modules.incidence import NONE, IncidenceMatrix
 from kinemorph.model.modules.module_types import JointModule, ModuleType, Side
-from kinemorph.words import did_you_mean
+from kinemorph.words import counted, did_you_mean, listed
 
 CLASSES: tuple[str, ...] = get_args(DyadClass)
 HEAD = re.compile(r"\$?[ec]_?\{?\d+\}?\$?")  # e1, e_1, c1
 NUMBER = re.compile(r"\$?v_?\{?(\d+)\}?\$?")  # v0, v_0
 FOOT = ("joints", "dyads")
-RULE = re.compile(r"[\s|:+=_\-\u2500-\u257f]*")  # a line that only rules off
-LEFT_OUT = ("", NONE, "-", ".")  # entries that say nothing
+RULE = re.compile(r"[\s|:+=_\-\u2500-\u257f]*")  # a line that only separates rows
+LEFT_OUT = ("", NONE, "-", ".")  # entries for a module that is not docked
 
 
 class Cells(NamedTuple):
-    """An AIM taken apart; everything is text."""
+    """The parts of an AIM, all as text."""
 
     columns: list[str]  # e1, e2, ...
     labels: list[str]  # v0, v1, ...
@@ -54,11 +54,11 @@ def read_incidence(
     types: Types = None,
     joints: Mapping[str, JointModule] | None = None,
 ) -> Assembly:
-    """The assembly of an AIM of either form. Raises ModelError with everything that is wrong, each with its cell.
+    """The assembly described by an assembly incidence matrix of either form. Raises ModelError with all problems.
 
-    `aim`       a matrix, its text (blanks, tabs, commas or pipes between cells), or rows of cells
-    `types`     kinds of modules beside the built-in ones, which they replace where their letters are the same
-    `joints`    joint modules by letter, likewise
+    `aim`       a matrix, its text (spaces, tabs, commas, semicolons or | between cells), or rows of cells
+    `types`     module types in addition to the built-in ones; a given type replaces one of the same letter
+    `joints`    joint modules by letter, in addition to the built-in ones
     """
     if isinstance(aim, IncidenceMatrix):
         rows = [[row.label, *line, row.letter] for row, line in zip(aim.rows, aim.entries, strict=True)]
@@ -89,11 +89,12 @@ def read_incidence(
 
 
 def _rows(table: Any) -> list[list[str]]:
-    """The cells of a list of lists, or of an array."""
+    """The cells of a list of lists, or of an array, as text."""
     try:
         return [[_text(cell) for cell in row] for row in table]
     except TypeError:
-        raise ModelError(f"{short(table)} is given as an AIM; expected a matrix, a text, or rows of cells.") from None
+        what = f"{short(table)} is given as an AIM; expected an IncidenceMatrix, a text, or rows of cells."
+        raise ModelError(what) from None
 
 
 def _text(cell: object) -> str:
@@ -101,7 +102,7 @@ def _text(cell: object) -> str:
 
 
 def _lines(text: str) -> list[list[str]]:
-    """The cells of each line of a text, without those that only rule off."""
+    """The cells of each line of a text, without lines that only separate rows."""
     lines = [line.strip("\n") for line in text.splitlines() if not RULE.fullmatch(line)]
     return [_split(line) for line in lines]
 
@@ -115,17 +116,17 @@ def _split(line: str) -> list[str]:
 
 
 def _taken_apart(rows: Sequence[list[str]]) -> Cells:
-    """Heads, labels, entries and kinds; what stands above the heads or below the last row is left out."""
+    """The parts of an AIM given by rows of cells; rows above the column names or below the last row are ignored."""
     heads = [[found for cell in row if (found := _head(cell))] for row in rows]
-    columns = max(heads, key=len, default=[])  # a title may speak of e1 too
+    columns = max(heads, key=len, default=[])  # the row with most names: a title may contain e1 too
     first = [k for k, row in enumerate(rows) if row and NUMBER.fullmatch(row[0].partition("=")[0])]
     rows = rows[heads.index(columns) + 1 :] if columns else rows[first[0] :] if first else rows
     feet = [k for k, row in enumerate(rows) if row and row[0].lower() in FOOT]
     rows = rows[: feet[0] + 1] if feet else rows
     if len(rows) < 2:
         raise ModelError(
-            f"an AIM with {len(rows)} of its rows found cannot be read; expected one row for each module and one below "
-            "them for the joints or dyads. Add what is missing."
+            f"the AIM has {counted(len(rows), 'row')}; expected one row for each module and a last row for the joints "
+            "or dyads. Add the missing rows."
         )
     body, last = [_trimmed(row) for row in rows[:-1]], rows[-1]
     labelled = all(len(row) > 1 and not row[0].partition(":")[0].isdigit() for row in body)
@@ -135,14 +136,14 @@ def _taken_apart(rows: Sequence[list[str]]) -> Cells:
     width = len(columns)
     problems = [
         f"AIM, row {label}: it has {len(row)} cells, expected {width + 1}: an entry for each of the {width} columns, "
-        "0 where the module is not docked, and the module's type. Mend the row."
+        "0 where the module is not docked, and the letter of the module's type. Correct the row."
         for label, row in zip(labels, body, strict=True)
         if len(row) != width + 1
     ]
     kinds = _last_row(last, width)
     if len(kinds) != width:
         problems.append(
-            f"AIM, last row: {len(kinds)} cells, expected {width}: the joint or dyad of each column. Mend it."
+            f"AIM, last row: it has {len(kinds)} cells, expected {width}: the joint or dyad of each column. Correct it."
         )
     if problems:
         raise ModelError(problems)
@@ -151,12 +152,12 @@ def _taken_apart(rows: Sequence[list[str]]) -> Cells:
 
 
 def _head(cell: str) -> str:
-    """The name of a column, `e1`, without marks of typesetting; "" where it is none."""
+    """The name of a column, such as `e1`, without LaTeX marks; "" if the cell is not the name of a column."""
     return re.sub(r"[$_{}]", "", cell.split()[-1]) if cell and HEAD.fullmatch(cell.split()[-1]) else ""
 
 
 def _trimmed(row: list[str]) -> list[str]:
-    """A row without empty cells at its end."""
+    """The row without empty cells at its end."""
     end = len(row)
     while end and not row[end - 1]:
         end -= 1
@@ -164,25 +165,25 @@ def _trimmed(row: list[str]) -> list[str]:
 
 
 def _last_row(row: list[str], width: int) -> list[str]:
-    """The kinds of the columns: without a label before them and what is empty or 0 after them."""
+    """The cells of the last row, without a label before them and empty cells after them."""
     if (row and row[0].lower() in FOOT) or (len(row) > width and not row[0]):
         row = row[1:]
     return row[:width] if all(cell in LEFT_OUT for cell in row[width:]) else row
 
 
 def _module_name(label: str) -> str:
-    """`m0` of `v0`, `left` of `v0=left`; any other label is a name."""
+    """The module's name for the label of a row: m0 for `v0`, left for `v0=left`; any other label is the name."""
     number, _, named = label.partition("=")
     found = NUMBER.fullmatch(number)
     return named.strip() or (f"m{found[1]}" if found else label)
 
 
-# ── what they mean ────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── modules and dockings ──────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def _type_problems(cells: Cells, kinds: Mapping[str, ModuleType]) -> list[str]:
     return [
-        f"AIM, row {label}, last column: module type '{letter}' is unknown; expected one of: {', '.join(kinds)}."
+        f"AIM, row {label}, last column: module type '{letter}' is unknown; expected one of: {listed(kinds)}."
         f"{did_you_mean(letter, kinds)}"
         for label, letter in zip(cells.labels, cells.letters, strict=True)
         if letter not in kinds
@@ -190,15 +191,14 @@ def _type_problems(cells: Cells, kinds: Mapping[str, ModuleType]) -> list[str]:
 
 
 def _docking(cells: Cells, k: int, modules: Sequence[Module], joints: Mapping[str, JointModule]) -> Docking | list[str]:
-    """What column k says, or what is wrong with it."""
+    """The docking of column k, or its problems."""
     where = f"AIM, column {cells.columns[k]}"
     ends = [(i, row[k]) for i, row in enumerate(cells.entries) if row[k] not in LEFT_OUT]
     if len(ends) != 2:
-        listed = ", ".join(f"{cells.labels[i]}: {entry}" for i, entry in ends) or "none"
-        entries = "entry" if len(ends) == 1 else "entries"
+        given = listed(f"{cells.labels[i]}: {entry}" for i, entry in ends)
         return [
-            f"{where}: it has {len(ends)} {entries} ({listed}), expected 2: the sides of the two modules that are "
-            "docked there. Mend the column."
+            f"{where}: it has {counted(len(ends), 'entry', 'entries')} ({given}), expected 2: the sides of the two "
+            "modules that are docked to each other. Correct the column."
         ]
     problems: list[str] = []
     sides: list[Side] = []
@@ -209,7 +209,7 @@ def _docking(cells: Cells, k: int, modules: Sequence[Module], joints: Mapping[st
         if side not in known:
             problems.append(
                 f"{where}, row {cells.labels[i]}: a {modules[i].type.name} has no port on side '{side}'; its ports are "
-                f"{', '.join(known) or 'none'}. Choose one of them."
+                f"{listed(known)}. Choose one of them."
             )
         if turned and turned not in ("0", "1", "2", "3"):
             problems.append(
@@ -230,12 +230,13 @@ def _docking(cells: Cells, k: int, modules: Sequence[Module], joints: Mapping[st
         known_kinds = (*CLASSES, *joints)
         return [
             f"{where}, last row: '{kind}' is neither a dyad class nor a joint module; expected one of: "
-            f"{', '.join(known_kinds)}.{did_you_mean(kind, known_kinds)}"
+            f"{listed(known_kinds)}.{did_you_mean(kind, known_kinds)}"
         ]
     found = dyad_class(a.type, sides[0], b.type, sides[1], turn)
     if kind not in (found, "F"):
         told = f"side {sides[0]} of {cells.labels[i]} on side {sides[1]} of {cells.labels[j]}"
-        other = [str(s) for s in b.type.sides if dyad_class(a.type, sides[0], b.type, s, turn) == kind]
-        mend = f"; with side {sides[0]} it is one of {cells.labels[j]}'s sides {', '.join(other)}" if other else ""
-        return [f"{where}: {told} is a {found} dyad, but its last row says {kind}{mend}. Mend the sides or the class."]
+        other = [s for s in b.type.sides if dyad_class(a.type, sides[0], b.type, s, turn) == kind]
+        fitting = f"; a {kind} dyad needs one of the sides {listed(other)} of {cells.labels[j]}" if other else ""
+        what = f"{where}: {told} is a {found} dyad, but the last row says {kind}{fitting}."
+        return [f"{what} Correct the sides or the class."]
     return Docking(a.name, sides[0], b.name, sides[1], turn)

@@ -1,13 +1,14 @@
-"""Assemblies out of measured poses of modules relative to each other, each snapped to the nearest legal docking.
+"""Assemblies from measured relative poses of modules; each pose is replaced by the nearest possible docking.
 
-Sensors measure the pose of module j seen from module i, H_ij, with noise. Of all pairs of ports and quarter turns, the
-docking nearest to the measured pose is taken:
+Sensors measure H_ij, the pose of module j in the frame of module i, with noise. Of all pairs of ports and all numbers k
+of quarter turns, the docking nearest to the measured pose is taken. With the port poses P_a and P_b in their modules,
 
-    P_a^-1 H_ij P_b = turned(k) E,      E = (R, p):     |p| [m] and the angle of R [rad] are its residual,
+    P_a^-1 H_ij P_b = turned(k) E,      E = (R, p),
 
-with distances compared as  sqrt(|p|^2 + (pitch/2)^2 angle^2).  What is too far from every legal docking, nearly as near
-to two of them, or claims a port of another one, is reported with numbers. A pose that fits where a hinge is bent
-is reported as such: modules dock in their initial configuration.
+the residual is |p| [m] and the angle of R [rad]. Dockings are compared by sqrt(|p|^2 + (pitch/2)^2 angle^2). A pose is
+refused, with its residual, if it is too far from every possible docking, almost equally near to two of them, or needs a
+port that is already docked. The message also says if a pose would fit with a bent hinge, because modules dock only in
+their initial configuration.
 """
 
 from __future__ import annotations
@@ -29,14 +30,14 @@ from kinemorph.model.modules.docked_sides import Kinds, Places, measured_pose, m
 from kinemorph.model.modules.module_types import TURNED, ModuleType, Side
 
 Keep = Literal["measured", "legal"]
-TOLERANCE = (0.25, math.radians(20.0))  # of the pitch; [rad]: how far a measured pose may be from a legal docking
-ALIKE = 0.8  # a second docking that is less than 1/0.8 times as far as the nearest makes it ambiguous
+TOLERANCE = (0.25, math.radians(20.0))  # largest residual of a measured pose: relative to the pitch; [rad]
+ALIKE = 0.8  # a pose is ambiguous if the nearest docking is more than 0.8 times as far as the second nearest
 
 
 class Residual(NamedTuple):
-    """How far a measured pose was from the docking that it stands for: `apart` [m] and `turned` [rad].
+    """The difference between a measured pose and its docking: distance `apart` [m] and angle `turned` [rad].
 
-    `next_best` is how many times as far the second nearest docking is; infinite where there is no other.
+    `next_best` is the distance of the second nearest docking divided by that of the nearest; infinite if there is none.
     """
 
     docking: str
@@ -47,7 +48,7 @@ class Residual(NamedTuple):
 
 @dataclass(frozen=True)
 class Snapped:
-    """An assembly out of measured poses, and the residual of each docking."""
+    """An assembly from measured poses, and the residual of each docking."""
 
     assembly: Assembly
     residuals: tuple[Residual, ...]
@@ -63,7 +64,7 @@ class Snapped:
 
 
 class Candidate(NamedTuple):
-    """A legal docking, the residual of the measured pose, and its size [m]."""
+    """A possible docking and the residual of the measured pose: `apart` [m], `turned` [rad], and both as `far` [m]."""
 
     docking: Docking
     apart: float
@@ -84,17 +85,17 @@ def snap(
     planar: bool = False,
     several: bool = False,
 ) -> Snapped:
-    """The assembly of measured poses, with the residual of each; see `assemble` for the other arguments.
+    """The assembly for measured poses, with the residual of each; see `assemble` for the other arguments.
 
     `poses`         {(i, j): H_ij}, the pose of module j in the frame of module i: a Pose, or a 4x4 matrix
-    `keep`          "measured": the residual is the docking's offset, so that modules stand where they were
-                    seen; "legal": as if they fitted without a gap
-    `tolerance`     [m] and [rad]; a quarter of the pitch and 20 degrees where none is given
+    `keep`          "measured": the residual becomes the docking's offset, so that modules are where they were
+                    measured; "legal": the modules are docked exactly, without offset
+    `tolerance`     the largest residual, [m] and [rad]; by default a quarter of the pitch and 20 degrees
     """
     if keep not in ("measured", "legal"):
-        raise ModelError(f"keep is {keep!r}; expected 'measured' or 'legal'.")
+        raise ModelError(f"snap: keep is {keep!r}; expected 'measured' or 'legal'.")
     if tolerance is not None and not _is_tolerance(tolerance):
-        raise ModelError(f"tolerance is {short(tolerance)}; expected two numbers above 0, [m] and [rad].")
+        raise ModelError(f"snap: tolerance is {short(tolerance)}; expected two numbers above 0, [m] and [rad].")
     problems: list[Problem] = []
     measured = _measured(poses, problems)
     if problems:
@@ -130,7 +131,7 @@ def _is_tolerance(given: Any) -> bool:
 
 
 def _measured(poses: Mapping[tuple[Any, Any], Any], problems: list[Problem]) -> dict[tuple[str, str], Pose]:
-    """The poses by names of modules, as rotations and shifts."""
+    """The measured poses by pairs of module names; problems with them are added to `problems`."""
     if not isinstance(poses, Mapping) or not poses:
         what = f"{short(poses)} is given as measured poses; expected {{(i, j): H_ij}}"
         problems.append(Problem("", "", what, "Write {(0, 1): H_01}."))
@@ -139,14 +140,14 @@ def _measured(poses: Mapping[tuple[Any, Any], Any], problems: list[Problem]) -> 
     for pair, raw in poses.items():
         if not isinstance(pair, tuple) or len(pair) != 2:
             what = f"pose {short(pair)}: expected a pair of modules as its key, such as (0, 1)"
-            problems.append(Problem("", "", what, "Correct it."))
+            problems.append(Problem("", "", what, "Use such a pair as the key."))
             continue
         a, b = map(module_name, pair)
         if (a, b) in found or (b, a) in found:
             what = f"the pose of modules '{a}' and '{b}' is given twice, expected once"
             problems.append(Problem("", "", what, "Leave one out."))
             continue
-        pose = measured_pose(raw, f"the pose of '{b}' seen from '{a}'", problems)
+        pose = measured_pose(raw, f"the pose of '{b}' in the frame of '{a}'", problems)
         if pose is not None:
             found[a, b] = pose
     return found
@@ -160,31 +161,34 @@ def _nearest(
     planar: bool,
     problems: list[Problem],
 ) -> tuple[Candidate, float] | None:
-    """The nearest legal docking, and how many times as far the second one is; None, with a problem, if none is near."""
+    """The docking nearest to H_ab and the distance of the second nearest divided by its own.
+
+    Returns None, with a problem, if no docking is near enough or two are almost equally near.
+    """
     ranked = sorted(_candidates(a, b, H_ab, planar), key=lambda c: c.far)
-    told = f"the pose of module '{b.name}' seen from '{a.name}'"
+    told = f"the pose of module '{b.name}' in the frame of '{a.name}'"
     if not ranked:
-        problems.append(Problem("", "", f"{told}: one of the two has no ports that dock", "Leave it out."))
+        problems.append(Problem("", "", f"{told}: one of the two modules has no ports", "Leave the pose out."))
         return None
     best = ranked[0]
     gap, bend = tolerance or (TOLERANCE[0] * min(a.type.pitch, b.type.pitch), TOLERANCE[1])
     if best.apart > gap or best.turned > bend:
         why = f"expected less than {gap:.3g} m and {bend:.3g} rad"
         why, remedy = _bent(a, b, H_ab, ranked, gap, bend) or (why, "Measure it again, or pass a tolerance.")
-        what = f"{told} is {best.apart:.3g} m and {best.turned:.3g} rad from the nearest legal docking, "
+        what = f"{told} is {best.apart:.3g} m and {best.turned:.3g} rad from the nearest possible docking, "
         problems.append(Problem("", "", f"{what}{_sides(best.docking)}; {why}", remedy))
         return None
     ratio = ranked[1].far / best.far if len(ranked) > 1 and best.far > 0.0 else math.inf
     if ratio < 1.0 / ALIKE:
         near = [f"{c.apart:.3g} m and {c.turned:.3g} rad from {_sides(c.docking)}" for c in ranked[:2]]
-        remedy = "Measure it again, or list which sides are docked."
+        remedy = "Measure it again, or give a list of docked sides instead."
         problems.append(Problem("", "", f"{told} is ambiguous: it is {' and '.join(near)}", remedy))
         return None
     return best, ratio
 
 
 def _candidates(a: Module, b: Module, H_ab: Pose, planar: bool) -> Iterator[Candidate]:
-    """All pairs of ports and quarter turns."""
+    """All dockings of two modules: every pair of ports with every number of quarter turns."""
     sides = [_ports(module.type, planar) for module in (a, b)]
     arm = 0.5 * min(a.type.pitch, b.type.pitch)
     for (side_a, P_a), (side_b, P_b) in product(sides[0].items(), sides[1].items()):
@@ -201,7 +205,10 @@ def _ports(kind: ModuleType, planar: bool) -> dict[Side, Pose]:
 
 
 def _bent(a: Module, b: Module, H_ab: Pose, ranked: list[Candidate], gap: float, bend: float) -> tuple[str, str] | None:
-    """What is wrong and the remedy where the pose fits a legal docking with one hinge bent; None where it fits none."""
+    """The message and the remedy if the pose fits a docking with one hinge bent; None if it does not.
+
+    `gap` [m] and `bend` [rad] are the largest residuals.
+    """
     for module, first in ((a, True), (b, False)):
         kind = module.type
         if not kind.hinge:
@@ -223,13 +230,13 @@ def _bent(a: Module, b: Module, H_ab: Pose, ranked: list[Candidate], gap: float,
             left = compose(inverse(exp_screw(s, q)), error)
             apart, turned = extent(left)
             if apart <= gap and turned <= bend and abs(q) > bend:
-                why = f"it fits where '{module.name}' is bent by {math.degrees(q):.3g} deg, but modules dock in their "
-                return f"{why}initial configuration", "Straighten it and measure again."
+                why = f"it would fit if '{module.name}' were bent by {math.degrees(q):.3g} deg, but modules dock in "
+                return f"{why}their initial configuration", "Straighten the module and measure again."
     return None
 
 
 def _contended(dockings: Mapping[tuple[str, str], Docking], residuals: list[Residual]) -> list[Problem]:
-    """Ports that two poses claim."""
+    """Problems with ports that two dockings need."""
     found = []
     left = {row.docking: row for row in residuals}
     wanted: dict[tuple[str, Side], Docking] = {}
@@ -239,14 +246,18 @@ def _contended(dockings: Mapping[tuple[str, str], Docking], residuals: list[Resi
                 first, second = (left[d.name] for d in (wanted[end], docking))
                 others = [d.b if d.a == end[0] else d.a for d in (wanted[end], docking)]
                 off = [f"(off by {row.apart:.3g} m, {row.turned:.3g} rad)" for row in (first, second)]
-                what = f"side {end[1]} of module '{end[0]}' is wanted by module '{others[0]}' {off[0]} and by "
-                found.append(Problem("", "", f"{what}'{others[1]}' {off[1]}, expected one", "Leave one of them out."))
+                what = f"side {end[1]} of module '{end[0]}' is nearest to module '{others[0]}' {off[0]} and to module "
+                remedy = "Leave out one of the two poses."
+                found.append(Problem("", "", f"{what}'{others[1]}' {off[1]}, expected only one", remedy))
             wanted.setdefault(end, docking)
     return found
 
 
 def _closed(assembly: Assembly) -> Assembly:
-    """The assembly with dockings that close rings adapted to the others: noise does not add up to 0 around a ring."""
+    """The assembly with exactly closed rings: the offset of each docking that closes a ring follows from the others.
+
+    Because of measurement noise, the measured offsets along a ring do not close it.
+    """
     if assembly.is_tree:
         return assembly
     poses = assembly.poses()

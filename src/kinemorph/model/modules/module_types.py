@@ -1,12 +1,13 @@
-"""Kinds of modules: parts, the joints between them, and the ports at which modules dock.
+"""Module types: the parts of a module, the joints between them, and the ports at which modules dock.
 
-A module has its own frame at its middle. Its sides are counted like those of a die: 3 is +x, 4 is -x, 5 is +y, 2 is -y,
-1 is +z and 6 is -z. In the initial configuration, where all joints are at 0, modules dock face to face:
+A module has its own frame at its middle. The sides of a cubic module are numbered: 3 is +x, 4 is -x, 5 is +y, 2 is -y,
+1 is +z and 6 is -z. In the initial configuration, where all joints are at 0, the pose of a docked module b in the frame
+of module a is
 
     T_ab = P_a turned(k) P_b^-1
 
-with P the pose of a port in its module (z out of the side, y up) and `turned(k)` half a turn about y, then k quarter
-turns about the z of b's port. For k = 0 both modules stand upright, and module b lies across side a of module a.
+with P the pose of a port in its module (z points out of the side, y up) and `turned(k)` half a turn about y, then k
+quarter turns about the z axis of b's port. For k = 0 both modules are upright.
 """
 
 from __future__ import annotations
@@ -34,9 +35,9 @@ from kinemorph.shown import Shown
 from kinemorph.words import counted, listed
 
 Side: TypeAlias = int | str
-DYADS = ("halves", "adapted")  # modules as they are built, and as one body each; see `organisms`
+DYADS = ("halves", "adapted")  # each part is a body, or each module is one body; see `organisms`
 
-# half a turn about y, then quarter turns about its own z: how a port looks from the one that it is docked to
+# turned(k): the pose of a port in the frame of the port that it is docked to, for k quarter turns
 TURNED: tuple[Pose, ...] = tuple(
     Pose(((-c, s, 0.0), (s, c, 0.0), (0.0, 0.0, -1.0)), (0.0, 0.0, 0.0))
     for c, s in ((1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -1.0))
@@ -45,7 +46,7 @@ TURNED: tuple[Pose, ...] = tuple(
 
 @dataclass(frozen=True)
 class Port:
-    """A place where another module docks: its `side`, the `body` (part) that carries it, and its pose there.
+    """A port, where another module docks: its `side`, the `body` that it is fixed to, and its pose in that body.
 
     The z axis of `pose` points out of the module, its y axis is up.
     """
@@ -57,9 +58,10 @@ class Port:
 
 @dataclass(frozen=True)
 class JointModule:
-    """A joint between two docked ports, as in Chen and Yang's kits: it turns about or slides along the ports' normal.
+    """A joint between two docked ports, as in Chen and Yang's kits, by default about or along the normal of the ports.
 
-    `axis` is in the port's frame. `lower`, `upper` [rad or m], `velocity`, `effort` and `damping` as for a Joint.
+    `axis` is in the frame of the first module's port. `lower`, `upper` [rad] or [m], `velocity`, `effort` and `damping`
+    are as for a `Joint`.
     """
 
     kind: Literal["revolute", "prismatic"]
@@ -74,14 +76,15 @@ class JointModule:
 
 @dataclass(frozen=True)
 class ModuleType(Shown):
-    """A kind of module. Names of bodies and joints are its own: in a robot they follow the name of the module.
+    """A module type. In a robot, the names of its bodies and joints are preceded by the name of the module: m3_hinge.
 
-    `bodies`    its parts, the first one first when the module is a base
-    `joints`    between them; the parts hang together
-    `ports`     where other modules dock
-    `pitch`     [m] from a module to the next one beside it
-    `cells`     how many cells of a grid it fills along x, y and z
-    `hinge`     the joint that bends it, "" where none does
+    `letter`    its name in grids and lists
+    `bodies`    its parts; the first part is the root of the robot if the module is the base
+    `joints`    the joints between its parts, which connect all of them
+    `ports`     the ports at which other modules dock
+    `pitch`     the distance [m] from a module to the next one beside it
+    `cells`     the number of cells of a grid that it fills along x, y and z
+    `hinge`     the name of the joint that bends it, "" for none
     """
 
     name: str
@@ -105,17 +108,17 @@ class ModuleType(Shown):
 
     @property
     def size(self) -> Vector:
-        """Edges [m] of the box that it fills."""
+        """The edge lengths [m] along x, y and z of the box that the module fills."""
         x, y, z = self.cells
         return (x * self.pitch, y * self.pitch, z * self.pitch)
 
     @property
     def sides(self) -> tuple[Side, ...]:
-        """The sides that dock."""
+        """The sides that have a port."""
         return tuple(port.side for port in self.ports)
 
     def port(self, side: Side) -> Port:
-        """The port on a side."""
+        """The port on this side."""
         for port in self.ports:
             if port.side == side:
                 return port
@@ -123,7 +126,7 @@ class ModuleType(Shown):
         raise ModelError(Problem("module type", self.name, what, "Choose one of them."))
 
     def joint(self, name: str) -> Joint:
-        """A joint by its own name."""
+        """The joint of this name, without the name of a module before it."""
         for joint in self.joints:
             if joint.name == name:
                 return joint
@@ -132,7 +135,7 @@ class ModuleType(Shown):
 
     @cached_property
     def part_poses(self) -> dict[str, Pose]:
-        """The pose of every part in the module's frame, which is that of the first part, where all joints are at 0."""
+        """The pose of every part in the module's frame, which is the frame of the first part, with all joints at 0."""
         edges = [Edge(joint.name, joint.parent, joint.child) for joint in self.joints]
         tree = spanning_tree([body.name for body in self.bodies], edges, self.bodies[0].name)
         poses = {tree.root: IDENTITY}
@@ -143,15 +146,18 @@ class ModuleType(Shown):
         return poses
 
     def port_pose(self, side: Side) -> Pose:
-        """The pose of a port in the module's frame, where all joints are at 0."""
+        """The pose of a port in the module's frame, with all joints at 0."""
         port = self.port(side)
         return compose(self.part_poses[port.body], port.pose)
 
 
 def side_port(side: int, body: str, reach: float) -> Port:
-    """A port on a side of a cube, 1 to 6 as on a die (see above), `reach` [m] from the middle of the module."""
+    """The port on a side of a cube, 1 to 6, at the distance `reach` [m] from the middle of the module.
+
+    Side 3 is +x, 4 is -x, 5 is +y, 2 is -y, 1 is +z and 6 is -z.
+    """
     if side not in SIDES:
-        raise ModelError(f"side_port is asked for side {side!r}; expected 1 to 6, as on a die. Use Port for others.")
+        raise ModelError(f"side_port: side is {side!r}; expected 1 to 6. Use Port for other ports.")
     if not isinstance(reach, (Real, Symbolic)):
         raise ModelError(f"side_port: reach of side {side} is {reach!r}; expected a length [m].")
     R = SIDES[side]
@@ -159,7 +165,7 @@ def side_port(side: int, body: str, reach: float) -> Port:
 
 
 def strangers(kind: str, owner: Any, types: Mapping[str, type], remedy: str) -> list[Problem]:
-    """Entries of fields that have the wrong type; `types` are the right ones by the name of the field."""
+    """Problems with entries of the wrong Python type in the fields of `owner`; `types` gives the type by field name."""
     found = []
     for key, expected in types.items():
         given = getattr(owner, key)
@@ -173,20 +179,21 @@ def strangers(kind: str, owner: Any, types: Mapping[str, type], remedy: str) -> 
 
 
 def _problems(kind: ModuleType) -> list[Problem]:
-    """What is wrong with a kind of module."""
+    """All problems of a module type."""
     about = partial(Problem, "module type", kind.name)
-    found = strangers("module type", kind, {"bodies": Body, "joints": Joint, "ports": Port}, "Correct it.")
+    found = strangers("module type", kind, {"bodies": Body, "joints": Joint, "ports": Port}, "Replace it.")
     if found:
         return found
     names = [body.name for body in kind.bodies]
     if not names:
-        return [about("it has no bodies, expected one or more", "Give it its parts.")]
+        return [about("it has no bodies, expected at least one", "Pass its parts as bodies.")]
     if not isinstance(kind.pitch, Real) or not 0.0 < kind.pitch < math.inf:
-        found.append(about(f"pitch is {kind.pitch}, expected a length above 0 m", "Enlarge it.", "pitch"))
+        found.append(about(f"pitch is {kind.pitch}, expected a length above 0 m", "Give a length in meters.", "pitch"))
     if len(kind.cells) != 3 or any(not isinstance(n, int) or n < 1 for n in kind.cells):
-        found.append(about(f"cells is {kind.cells}, expected three whole numbers from 1 on", "Correct it.", "cells"))
+        what = f"cells is {kind.cells}, expected three whole numbers of at least 1"
+        found.append(about(what, "Give (1, 1, 1) for a cube.", "cells"))
     if not isinstance(kind.letter, str) or not kind.letter or any(not c.isalpha() for c in kind.letter):
-        found.append(about(f"letter is {kind.letter!r}, expected one letter or more", "Correct it."))
+        found.append(about(f"letter is {kind.letter!r}, expected one letter or more", "Give a letter such as 'B'."))
     declared: dict[str, Sequence[Side]] = {"body": names, "joint": [j.name for j in kind.joints], "port": kind.sides}
     for part, given in declared.items():
         found += [
@@ -197,20 +204,21 @@ def _problems(kind: ModuleType) -> list[Problem]:
     ends = [(f"joint '{joint.name}' joins", end) for joint in kind.joints for end in (joint.parent, joint.child)]
     ends += [(f"port {port.side!r} is on", port.body) for port in kind.ports]
     found += [
-        about(f"{part} '{body}', which is none of its bodies ({', '.join(names)})", "Rename it.")
+        about(f"{part} '{body}', which is not one of its bodies ({listed(names)})", "Name one of them.")
         for part, body in ends
         if body not in names
     ]
     if kind.hinge and kind.hinge not in [joint.name for joint in kind.joints]:
-        what = f"hinge is '{kind.hinge}', which is none of its joints"
+        what = f"hinge is '{kind.hinge}', which is not one of its joints ({listed(j.name for j in kind.joints)})"
         found.append(about(what, "Name one of them, or leave it out.", "hinge"))
     if not found:
         edges = [Edge(joint.name, joint.parent, joint.child) for joint in kind.joints]
         tree = spanning_tree(names, edges, names[0])
         if tree.unreached:
-            found.append(about(f"body '{tree.unreached[0]}' hangs on no other part", "Join it by a joint."))
+            what = f"body '{tree.unreached[0]}' is not connected to body '{names[0]}'"
+            found.append(about(what, "Connect it by a joint."))
         if tree.chords:
-            what = f"joint '{tree.chords[0].name}' closes a loop inside it, expected a tree of parts"
+            what = f"joint '{tree.chords[0].name}' closes a loop in the module, expected a tree of parts"
             found.append(about(what, "Remove it."))
     if not found:
         found += [about(f"{p.kind} '{p.name}': {p.what}", p.remedy) for p in _alone(kind).problems()]
@@ -218,7 +226,7 @@ def _problems(kind: ModuleType) -> list[Problem]:
 
 
 def _alone(kind: ModuleType) -> RobotBuilder:
-    """The builder of one module alone, which checks its parts."""
+    """A builder of a robot of one module, which checks the parts of the module."""
     builder = RobotBuilder(kind.name).add(*kind.bodies).root(kind.bodies[0].name, "free")
     for joint in kind.joints:
         builder.joint_of({**draft_of(joint), "either": True})
@@ -228,6 +236,6 @@ def _alone(kind: ModuleType) -> RobotBuilder:
 
 
 def draft_of(joint: Joint) -> dict[str, Any]:
-    """A joint as a builder takes it, without data that it leaves to the defaults."""
+    """The data of a joint as arguments for a builder, without empty tuples, for which the builder has defaults."""
     data = {field.name: getattr(joint, field.name) for field in fields(joint)}
     return {name: value for name, value in data.items() if value != ()}

@@ -1,9 +1,10 @@
-"""Modules in space: which are apart, which overlap, and which rings do not close.
+"""Checks of modules in space: which are not docked, which overlap, and which rings do not close.
 
-A module fills a box about its middle, in the initial configuration; one whose ports are not square on the faces of that
-box, as those of a tetrahedron, the ball that touches the plane of its nearest port. Two boxes overlap where no axis
-separates them: one of the three edges of either, or one across an edge of both (separating axes). Neighbors are
-searched in cells as large as the largest box, so the time grows in proportion to the number of modules.
+A module fills a box around its middle, in the initial configuration. A module with ports that are not flush with the
+faces of that box, such as a tetrahedron, is replaced by the ball that touches the plane of its nearest port. Two boxes
+overlap if no axis separates them (separating axis theorem): neither an edge of one of them, nor the cross product of an
+edge of each. Neighbors are found in a hash table of cells as large as the largest box, so the time is proportional to
+the number of modules.
 """
 
 from __future__ import annotations
@@ -26,15 +27,16 @@ if TYPE_CHECKING:
     from kinemorph.model.modules.module_types import ModuleType
 
 Poses = Mapping[str, Pose]
-CLOSE = 1e-6  # [m] and [rad]: how well a ring has to close that was not measured
-MISPLACED = 0.01  # of the pitch, and [rad]: how far places of docked modules may be from each other's
-TOUCH, LOOSE = 1e-3, 0.2  # of the smaller box: what is less deep counts as touching; where poses were measured
+CLOSE = 1e-6  # [m] and [rad]: largest error of a ring
+MISPLACED = 0.01  # relative to the pitch, and [rad]: largest error of the given place of a docked module
+TOUCH, LOOSE = 1e-3, 0.2  # allowed depth of overlap, relative to the smaller box: exact poses, measured poses
 
 
 def organism_problems(assembly: Assembly, *, planar: bool = False, several: bool = False) -> list[Problem]:
-    """Why an assembly is not one organism whose modules have room.
+    """The problems of an assembly that has to be one organism without overlapping modules.
 
-    `planar` asks for a tree, docked upright at sides 2 to 5, as in the paper; `several` lets modules be apart.
+    `planar` requires a tree of upright modules docked at sides 2 to 5, as in the paper of Meister and Gutenkunst;
+    `several` allows more than one organism.
     """
     found = [] if several else _apart(assembly)
     if planar:
@@ -43,7 +45,7 @@ def organism_problems(assembly: Assembly, *, planar: bool = False, several: bool
 
 
 def _apart(assembly: Assembly) -> list[Problem]:
-    """Modules that are not docked to the largest organism."""
+    """A problem that names the modules that do not belong to the largest organism, if there are any."""
     if len(assembly.organisms) < 2:
         return []
     main = max(assembly.organisms, key=len)
@@ -51,34 +53,35 @@ def _apart(assembly: Assembly) -> list[Problem]:
     modules = f"module {quoted(lone)} is" if len(lone) == 1 else f"modules {quoted(lone)} are"
     others = f" or the {counted(len(main) - 1, 'module')} docked to it" if len(main) > 1 else ""
     what = f"{modules} not docked to '{main[0]}'{others}; expected one organism"
-    remedy = "Dock what is apart, or set several to true for several organisms in one world."
+    remedy = "Dock these modules, or set several to true for several organisms in one world."
     return [Problem("assembly", assembly.name, what, remedy, "several")]
 
 
 def _planar(assembly: Assembly) -> list[Problem]:
-    """Rings, dockings at top or bottom, and turned ones, which the paper's organisms do not have."""
+    """Problems with rings, dockings at the top or bottom, and quarter turns, which planar organisms do not have."""
     about = partial(Problem, "assembly", assembly.name)
     found = []
     if not assembly.is_tree:
-        found.append(about("modules are docked in a ring; planar takes trees", "Undock one.", "planar"))
+        what = "modules are docked in a ring, expected a tree because of planar"
+        found.append(about(what, "Undock one of them.", "planar"))
     for docking in assembly.dockings:
         if any(side not in (2, 3, 4, 5) for _, side in docking.ends):
-            what = f"{docking} is not in the plane; planar takes sides 2, 3, 4 and 5"
-            found.append(about(what, "Choose among these.", docking.name))
+            what = f"{docking} is not in the plane, expected sides 2, 3, 4 and 5 because of planar"
+            found.append(about(what, "Choose two of these sides.", docking.name))
         elif docking.turn:
-            what = f"{docking} has {docking.turn} quarter turns; planar takes modules that stand upright"
-            found.append(about(what, "Leave them out.", docking.name))
+            what = f"{docking} has {counted(docking.turn, 'quarter turn')}, expected none because of planar"
+            found.append(about(what, "Leave turn out.", docking.name))
     return found
 
 
 def spatial_problems(assembly: Assembly) -> list[Problem]:
-    """What is wrong with an assembly in space."""
+    """Problems with open rings; if there are none, with contradicting places; if there are none, with overlaps."""
     poses = assembly.poses()
     return _ring_problems(assembly, poses) or _place_problems(assembly, poses) or _overlap_problems(assembly, poses)
 
 
 def _ring_problems(assembly: Assembly, poses: Poses) -> list[Problem]:
-    """Rings of modules whose last docking does not fit."""
+    """Problems with rings of modules that do not close."""
     if assembly.is_tree:
         return []
     found = []
@@ -87,17 +90,15 @@ def _ring_problems(assembly: Assembly, poses: Poses) -> list[Problem]:
             H_ab = compose(inverse(poses[chord.parent]), poses[chord.child])
             apart, turned = extent(compose(inverse(assembly.dyad_pose(chord.name)), H_ab))
             if max(apart, turned) > CLOSE:
-                what = (
-                    f"the docking of '{chord.parent}' with '{chord.child}' ({chord.name}) closes a ring that is open "
-                )
-                what += f"by {apart:.3g} m and {turned:.3g} rad"
-                remedy = "Choose other sides, or leave it out."
+                what = f"the docking of '{chord.parent}' with '{chord.child}' ({chord.name}) does not close its ring: "
+                what += f"the ports are {apart:.3g} m and {turned:.3g} rad apart"
+                remedy = "Choose other sides, or leave the docking out."
                 found.append(Problem("assembly", assembly.name, what, remedy, chord.name))
     return found
 
 
 def _place_problems(assembly: Assembly, poses: Poses) -> list[Problem]:
-    """Modules whose given place contradicts the place that follows from their dockings."""
+    """Problems with modules whose given place differs from the place that follows from their dockings."""
     found = []
     for module in assembly.modules:
         if module.at is None:
@@ -105,15 +106,15 @@ def _place_problems(assembly: Assembly, poses: Poses) -> list[Problem]:
         apart, turned = extent(compose(inverse(poses[module.name]), module.at))
         if apart > MISPLACED * float(module.type.pitch) or turned > MISPLACED:
             said, there = (", ".join(f"{float(x):.4g}" for x in pose.p) for pose in (module.at, poses[module.name]))
-            what = f"module '{module.name}' is placed at ({said}) m, and its dockings put it at ({there}) m, "
-            what += f"{apart:.3g} m and {turned:.3g} rad from there"
-            remedy = "Place one module of an organism, or undock it."
+            what = f"module '{module.name}' is placed at ({said}) m, but its dockings put it at ({there}) m: the poses "
+            what += f"differ by {apart:.3g} m and {turned:.3g} rad"
+            remedy = "Give the place of only one module of each organism, or undock this module."
             found.append(Problem("assembly", assembly.name, what, remedy))
     return found
 
 
 def _overlap_problems(assembly: Assembly, poses: Poses) -> list[Problem]:
-    """Pairs of modules that would be in the same place."""
+    """Problems with pairs of modules that overlap."""
     touch = TOUCH if all(docking.offset == IDENTITY for docking in assembly.dockings) else LOOSE
     largest = max((max(float(x) for x in module.type.size) for module in assembly.modules), default=1.0)
     cells: dict[tuple[int, ...], list[str]] = defaultdict(list)
@@ -137,7 +138,7 @@ def _overlap_problems(assembly: Assembly, poses: Poses) -> list[Problem]:
             for other in cells.get(tuple(a + b for a, b in zip(cell, step, strict=True)), ()):
                 if overlap(module.name, other):
                     one = whose[other] == whose[module.name]
-                    remedy = "Dock one of them elsewhere." if one else "Place their organisms apart, by at."
+                    remedy = "Dock one of them elsewhere." if one else "Move one of their organisms with `at`."
                     far = _distance(poses[other], pose)
                     what = f"modules '{other}' and '{module.name}' overlap, {far:.3g} m from middle to middle"
                     found.append(Problem("assembly", assembly.name, what, remedy))
@@ -146,7 +147,7 @@ def _overlap_problems(assembly: Assembly, poses: Poses) -> list[Problem]:
 
 
 def _ball(kind: ModuleType) -> float | None:
-    """The radius [m] of the ball that stands for a kind of module; None for one that is a box."""
+    """The radius [m] of the ball that replaces a module of this type; None if it is treated as a box."""
     half = [0.5 * float(edge) for edge in kind.size]
     reaches, square = [], True
     for side in kind.sides:
@@ -165,7 +166,10 @@ def _distance(a: Pose, b: Pose) -> float:
 def boxes_overlap(
     T_a: Pose, size_a: tuple[float, ...], T_b: Pose, size_b: tuple[float, ...], touch: float = TOUCH
 ) -> bool:
-    """Whether two boxes, by the poses of their middles and their edges [m], have more than a touch in common."""
+    """Whether two boxes overlap, given the poses of their middles and their edge lengths [m].
+
+    An overlap less deep than `touch` times the smallest edge is ignored.
+    """
     A, B = np.asarray(T_a.R, dtype=float), np.asarray(T_b.R, dtype=float)
     between = A.T @ (np.asarray(T_b.p, dtype=float) - np.asarray(T_a.p, dtype=float))
     half_a, half_b = 0.5 * np.asarray(size_a), 0.5 * np.asarray(size_b)
@@ -173,11 +177,11 @@ def boxes_overlap(
     shallow = touch * min(*size_a, *size_b)
 
     def part(axes: Array) -> bool:
-        """Whether one of some unit axes, in a's frame, separates the boxes."""
+        """Whether at least one of these unit axes, in the frame of box a, separates the boxes."""
         depth = np.abs(axes) @ half_a + np.abs(axes @ C) @ half_b - np.abs(axes @ between)
         return bool(np.any(depth <= shallow))
 
-    if part(np.eye(3)) or part(C.T):  # the edges of either box separate docked modules
+    if part(np.eye(3)) or part(C.T):  # the edges of the boxes come first: they separate docked modules
         return False
     crossed = np.cross(np.repeat(np.eye(3), 3, axis=0), np.tile(C.T, (3, 1)))
     length = np.linalg.norm(crossed, axis=1)

@@ -1,19 +1,19 @@
-"""From an assembly to a robot: every part a body, every docking a joint, one root for each organism.
+"""The robot of an assembly, with one root joint for each organism. It has one of two forms.
 
-Two forms. "halves" is the module as it is built: its parts, the joints between them, and ports on the parts that carry
-them; docked ports are fixed to each other. Whatever is docked to whatever, bodies and inner joints keep their names:
+With dyads="halves", each part of a module is a body, the joints of a module are joints of the robot, and docked ports
+are fixed to each other. The names of bodies and joints of a module do not depend on the dockings:
 
     m3_rear, m3_front       bodies of module m3            m3_hinge     its joint
     m3_5_m4_2               the docking of side 5 of m3 and side 2 of m4, a fixed joint
-    m0_root                 how the organism with base m0 stands in the world
+    m0_root                 the joint between the world and the organism with base m0
     m3_port5                a frame at the port
 
-"adapted" is the dyad of Meister and Gutenkunst (eq 18): a module is one body, and the hinge of module j is between
-it and module i, on which it is docked,  H_ij(q) = H_ij(0) exp(s_j q).  The hinge of the base does not appear, and
-which half of a module carries which port plays no part: what hangs on a module moves with it.
+With dyads="adapted", the dyad of Meister and Gutenkunst (eq 18), a module is one body, and the hinge of module j is the
+joint between j and the module i to which it is docked,  H_ij(q) = H_ij(0) exp(s_j q).  The hinge of the base is left
+out, and it does not matter which half of a module has which port: everything docked to a module moves with it.
 
-Dockings that are named as `inputs` keep their offset as parameters (`offset_parameters`), so that one compiled model
-serves all poses in which they may have been made.
+The offsets of dockings named in `inputs` become parameters (`offset_parameters`), so that one compiled model serves all
+offsets.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from kinemorph.words import listed
 Dyads = Literal["halves", "adapted"]
 Root: TypeAlias = str | Sequence[str]
 OFFSET = ("x", "y", "z", "qw", "qx", "qy", "qz")  # parameters of a docking's offset
-# virtual joints: kind and axis
+# virtual joints between the world and the base: kind and axis
 VIRTUAL = {
     "x": ("prismatic", (1.0, 0.0, 0.0)),
     "y": ("prismatic", (0.0, 1.0, 0.0)),
@@ -55,12 +55,15 @@ VIRTUAL = {
 
 
 class Pieces(NamedTuple):
-    """Bodies and joints before anything is a root; `seats`: which body carries a part, and the part's pose in it."""
+    """The bodies and joints of a robot before it has roots.
+
+    `seats` gives, for the names of a module and its part, the body that contains the part, and the part's pose in it.
+    """
 
     bodies: list[Body]
-    joints: list[Joint]  # in any direction
-    loops: list[Joint]  # those that close rings
-    bases: list[str]  # the body of each organism that is its root
+    joints: list[Joint]  # parent and child may be exchanged
+    loops: list[Joint]  # the joints that close rings
+    bases: list[str]  # the root body of each organism
     seats: Mapping[tuple[str, str], tuple[str, Pose]]
 
 
@@ -76,27 +79,28 @@ def organism_robot(
 ) -> Robot:
     """The robot that the modules of an assembly make up.
 
-    `base`      the module at which its organism is rooted; that of the assembly where none is named
-    `dyads`     "halves": the modules as they are built; "adapted": one body and one hinge each, as in the paper
-    `root`      "free", "fixed", or virtual joints that move the base in the world: letters of `VIRTUAL`, 1 to 6 of them
+    `base`      the module at the root of its organism, by default the base of the assembly
+    `dyads`     "halves": each part of a module is a body; "adapted": each module is one body with one hinge
+    `root`      the joint between the world and the base: "free", "fixed", or 1 to 6 virtual joints ("x", "rz", ...; see
+                `VIRTUAL`), in this order
     `inputs`    names of dockings whose offset is given by parameters
     `gravity`   [m/s^2] (3,)
-    `in_motion` whether dockings were made while joints were bent: the initial configuration then does not show which
-                modules overlap, and rings need not close there
+    `in_motion` whether dockings were made while joints were bent; then overlaps and open rings in the initial
+                configuration are not checked
 
-    Organisms beside that of the base are free. Raises ModelError with everything that is wrong in space.
+    The roots of all other organisms are free. Raises ModelError with all problems of the modules in space.
     """
     if not assembly.modules:
-        raise ModelError(Problem("assembly", assembly.name, "it has no modules; expected one or more", "Add some."))
+        raise ModelError(Problem("assembly", assembly.name, "it has no modules; expected at least one", "Add one."))
     if dyads not in get_args(Dyads):
-        what = f"dyads is {dyads!r}; expected one of: {', '.join(get_args(Dyads))}"
+        what = f"dyads is {dyads!r}; expected one of: {listed(get_args(Dyads))}"
         raise ModelError(Problem("", "", what, "Choose one of these.", "dyads"))
     problems = [] if in_motion else spatial_problems(assembly)
     if problems:
         raise ModelError(problems)
     base = assembly.module(base or assembly.base).name
     made = _adapted(assembly, base, inputs) if dyads == "adapted" else _halves(assembly, base, inputs)
-    # looks were checked with the kind of module, and wait until the robot is made
+    # shapes were checked with the module type, so they are added after the robot is built
     builder = RobotBuilder(assembly.name, gravity).add(
         *(replace(body, shapes=(), collisions=()) for body in made.bodies)
     )
@@ -121,19 +125,19 @@ def organism_robot(
 def organism_system(
     assembly: Assembly, elements: Sequence[Element] = (), settings: Settings | None = None, **options: Any
 ) -> System:
-    """The system of an assembly: its robot, where its organisms stand, and what acts on it.
+    """The system of an assembly: its robot with these elements and settings. `options` are those of `organism_robot`.
 
-    A start that `settings` do not give is the initial configuration, with every organism at its place.
+    If `settings` has no q, the run starts at the initial configuration, with every organism at its place.
     """
     robot = organism_robot(assembly, **options)
     settings = settings or Settings()
     if not settings.q:
         settings = replace(settings, q=tuple(standing(assembly, robot)))
-    return System(robot, elements, settings, assembly)  # type: ignore[arg-type]  # which tells what is no element
+    return System(robot, elements, settings, assembly)  # type: ignore[arg-type]  # System checks the elements
 
 
 def standing(assembly: Assembly, robot: Robot) -> list[float]:
-    """q, shape (nq,), of the initial configuration with every organism at its place in the world."""
+    """The initial configuration q, shape (nq,), with every organism at its place in the world."""
     q = neutral(robot)
     for joint in robot.joints:
         if joint.parent == WORLD and joint.kind == "free":
@@ -144,14 +148,14 @@ def standing(assembly: Assembly, robot: Robot) -> list[float]:
 
 
 def offset_parameters(docking: Docking) -> tuple[Parameter, ...]:
-    """The parameters of a docking's offset, at the legal pose: x, y, z [m] and a unit quaternion wxyz."""
+    """The parameters of a docking's offset: x, y, z [m] and a unit quaternion wxyz, nominally no offset."""
     return tuple(
         Parameter(f"{docking.name}.{part}", float(part == "qw"), unit="m" if part in "xyz" else "") for part in OFFSET
     )
 
 
 def offset_values(offset: Pose) -> tuple[float, ...]:
-    """The values of the parameters of an offset, shape (7,)."""
+    """The values of `offset_parameters` for this offset: x, y, z [m] and a unit quaternion wxyz, shape (7,)."""
     return tuple(float(x) for x in (*offset.p, *rotation_to_quat(offset.R)))
 
 
@@ -159,7 +163,10 @@ def offset_values(offset: Pose) -> tuple[float, ...]:
 
 
 def _add_root(builder: RobotBuilder, module: str, body: str, pose: Pose, root: Root) -> None:
-    """How a base stands in the world. A free one has its place in q, others in the placement of their first joint."""
+    """Adds the joint or joints between the world and a base body at `pose`.
+
+    The pose of a free base is part of q; for other roots it is the placement of the first joint.
+    """
     if root == "free":
         builder.root(body, "free", name=f"{module}_root")
         return
@@ -170,7 +177,7 @@ def _add_root(builder: RobotBuilder, module: str, body: str, pose: Pose, root: R
     unknown = [letter for letter in letters if not isinstance(letter, str) or letter not in VIRTUAL]
     if unknown or not 1 <= len(letters) <= 6 or len({*letters}) < len(letters):
         what = f"root is {root!r}; expected 'free', 'fixed', or 1 to 6 different virtual joints of {', '.join(VIRTUAL)}"
-        raise ModelError(Problem("", "", what, "Correct it.", "root"))
+        raise ModelError(Problem("", "", what, "Choose one of these.", "root"))
     parent, placement = WORLD, pose
     for k, letter in enumerate(letters):
         kind, axis = VIRTUAL[letter]
@@ -182,7 +189,7 @@ def _add_root(builder: RobotBuilder, module: str, body: str, pose: Pose, root: R
 
 
 def _outward(pieces: Pieces) -> Iterable[Joint]:
-    """The joints of the trees, each carrying the body that is farther from its base, nearest first."""
+    """The tree joints, breadth first from the bases, each with the body farther from its base as the child."""
     around: dict[str, list[Joint]] = {body.name: [] for body in pieces.bodies}
     for joint in pieces.joints:
         around[joint.parent].append(joint)
@@ -202,7 +209,7 @@ def _outward(pieces: Pieces) -> Iterable[Joint]:
 
 
 def _halves(assembly: Assembly, base: str, inputs: Collection[str]) -> Pieces:
-    """The form in which every part is a body."""
+    """The bodies and joints with dyads="halves": every part of a module is a body."""
     bodies, joints = [], []
     seats: dict[tuple[str, str], tuple[str, Pose]] = {}
     for module in assembly.modules:
@@ -217,7 +224,10 @@ def _halves(assembly: Assembly, base: str, inputs: Collection[str]) -> Pieces:
 
 
 def _adapted(assembly: Assembly, base: str, inputs: Collection[str]) -> Pieces:
-    """The form in which every module is one body; its hinge is between it and the module on which it is docked."""
+    """The bodies and joints with dyads="adapted": every module is one body.
+
+    The hinge of a module is between its body and the module to which it is docked.
+    """
     bodies, joints = [], []
     seats: dict[tuple[str, str], tuple[str, Pose]] = {}
     for module in assembly.modules:
@@ -239,11 +249,11 @@ def _adapted(assembly: Assembly, base: str, inputs: Collection[str]) -> Pieces:
         dock = docks.pop(step.edge.name)
         dock = reversed_joint(dock) if step.against else dock
         if dock.kind == "fixed" and dock.child == module.name:
-            # the hinge in place of the dock: its frame in module j, seen from where j is docked
+            # the hinge replaces the fixed docking: its frame on module j becomes a frame on module i
             T_ij = compose(dock.placement, inverse(dock.child_placement))
             inner[hinge.name] = replace(hinge, parent=dock.parent, placement=compose(T_ij, hinge.placement))
             continue
-        # something moves between the docked part and the module's body: there a stub without mass takes its place
+        # a joint lies between the docked part and the module's body: a massless body is put between it and the hinge
         stub = Body.massless(f"{module.name}_stub")
         bodies.append(stub)
         last = dock if dock.child == module.name else inner[_last_joint(module, dock.child)]
@@ -258,7 +268,7 @@ def _adapted(assembly: Assembly, base: str, inputs: Collection[str]) -> Pieces:
 
 
 def _last_joint(module: Module, part: str) -> str:
-    """The inner joint by which the path from a part reaches the module's body, which carries both its halves."""
+    """The name of the joint of a module that connects a part (or the part's branch) to one of the module's halves."""
     hinge = module.type.joint(module.type.hinge)
     halves = (hinge.parent, hinge.child)
     own = part.removeprefix(f"{module.name}_")
@@ -275,8 +285,9 @@ def _docks(
     *,
     cut_rigid: bool = False,
 ) -> tuple[dict[str, Joint], list[Joint], list[str]]:
-    """The dockings as joints by name, those that close rings, and the base of each organism. With `cut_rigid` those
-    are dockings without a joint of their own, in rings that have one.
+    """The dockings of the trees as joints by name, the joints that close rings, and the base of each organism.
+
+    With `cut_rigid`, a ring is closed by a docking without a joint module, if it has one.
     """
     roots = [base, *(organism[0] for organism in assembly.organisms if base not in organism)]
     carrying = {step.edge.name for root in roots for step in assembly.tree(root).steps}
@@ -284,7 +295,8 @@ def _docks(
         carrying = _with_joints(assembly, carrying)
     unknown = [name for name in inputs if name not in {docking.name for docking in assembly.dockings}]
     if unknown:
-        what = f"inputs: it has no docking '{unknown[0]}'; its dockings are {listed(d.name for d in assembly.dockings)}"
+        known = listed(d.name for d in assembly.dockings)
+        what = f"inputs names the docking '{unknown[0]}', which does not exist; its dockings are {known}"
         raise ModelError(Problem("assembly", assembly.name, what, "Name one of these."))
     made = {docking.name: _dock(assembly, docking, seats, docking.name in inputs) for docking in assembly.dockings}
     rings = [joint for name, joint in made.items() if name not in carrying]
@@ -292,8 +304,9 @@ def _docks(
 
 
 def _with_joints(assembly: Assembly, carrying: set[str]) -> set[str]:
-    """Trees by the names of their dockings, changed so that joint modules are in them: what closes a ring has no
-    coordinate, on which damping, limits and motors could act.
+    """The names of tree dockings, changed so that joint modules are in the trees as far as possible.
+
+    A joint that closes a ring has no coordinate, so damping, limits and motors could not act on it.
     """
     rigid = {docking.name for docking in assembly.dockings if docking.joint is None}
     for docking in assembly.dockings:
@@ -314,7 +327,7 @@ def _with_joints(assembly: Assembly, carrying: set[str]) -> set[str]:
 def _dock(
     assembly: Assembly, docking: Docking, seats: Mapping[tuple[str, str], tuple[str, Pose]], symbolic: bool
 ) -> Joint:
-    """A docking as a joint from a's part to b's."""
+    """A docking as a joint from module a to module b; `symbolic` makes its offset a set of parameters."""
     ends = []
     for name, side in docking.ends:
         port = assembly.module(name).type.port(side)
@@ -326,7 +339,7 @@ def _dock(
     if docking.joint is None:
         return Joint(docking.name, "fixed", a, b, compose(T_a, across), T_b)
     kind = docking.joint
-    # b's port faces a's: in a's frame the joint's axis points out of a
+    # the joint frame is a's port frame, so that the axis z points out of a
     return Joint(
         docking.name, kind.kind, a, b, T_a, compose(T_b, inverse(across)), axis=kind.axis,
         lower=(kind.lower,), upper=(kind.upper,), velocity=(kind.velocity,), effort=(kind.effort,),
@@ -344,7 +357,7 @@ def _named(module: Module, part: str) -> str:
 
 
 def _own(module: Module, joint: Joint, seats: Mapping[tuple[str, str], tuple[str, Pose]]) -> Joint:
-    """An inner joint of a module with the names it has in the robot, on the bodies that carry its parts."""
+    """A joint of a module with its name in the robot, between the bodies that contain its parts."""
     (parent, T_parent), (child, T_child) = (seats[module.name, part] for part in (joint.parent, joint.child))
     return replace(
         joint,
@@ -357,7 +370,7 @@ def _own(module: Module, joint: Joint, seats: Mapping[tuple[str, str], tuple[str
 
 
 def _lumped(module: Module) -> tuple[Body, dict[str, Pose]]:
-    """The parts on both sides of a module's hinge as one body, and their poses in it; the first part without one."""
+    """The two parts joined by a module's hinge as one body, and their poses in it; without hinge, the first part."""
     kind = module.type
     poses, first = kind.part_poses, kind.bodies[0].name
     parts = [*(part for joint in kind.joints if joint.name == kind.hinge for part in (joint.parent, joint.child))]

@@ -1,14 +1,14 @@
-"""Walks over an assembly: numbers, paths, and the lists of transformations of Meister and Gutenkunst (Table III).
+"""Traversals of an assembly: numbers, paths, and the lists of transformations of Meister and Gutenkunst (Table III).
 
-A walk begins at a base and finds every module once, depth first (path by path, as in the paper) or breadth first
-(level by level). Modules are numbered as they are found: another base, other numbers. Two lists hold what is to be
-computed, each line once and from lines above it:
+A traversal starts at a base and visits every module once, depth first (path by path, as in the paper) or breadth first
+(level by level). Modules are numbered in the order of the visit, so the numbers depend on the base. Two lists give the
+transformations to compute; each line needs only lines before it:
 
-    DTL     direct: module j is docked on module i,         T_ij = H_ij(0) exp(s_j q_j)
-    IDTL    indirect: module i is farther up the path of j,  T_ij = T_ix T_xj,  x the module on which j is docked
+    DTL     direct: module j is docked to module i,                 T_ij = H_ij(0) exp(s_j q_j)
+    IDTL    indirect: module i is farther up on the path to j,      T_ij = T_ix T_xj,  j is docked to module x
 
-The IDTL has a line for every pair of a module and one below it that are not neighbors: n (n - 1) / 2 - (n - 1) lines
-for a chain of n modules. A docking that closes a ring is in neither list; it is a chord.
+The IDTL has a line for every module and each module above it, except the one it is docked to: n (n - 1) / 2 - (n - 1)
+lines for a chain of n modules. A docking that closes a ring is in neither list; it is a chord.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from kinemorph.frozen import dataclass
 from kinemorph.model.modules.assembly import as_assembly
 from kinemorph.model.modules.module_types import Side
 from kinemorph.model.topology import Edge, Method, SpanningTree, spanning_tree
+from kinemorph.words import listed
 
 if TYPE_CHECKING:
     from kinemorph.model.modules.assembly import Assembly
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 class Direct(NamedTuple):
     """A line of the list of direct transformations (DTL): `j` is attached to `i`.
 
-    `edge` is the name of what attaches it; `side_from` and `side_to` are the sides of i and j, where they are modules.
+    `edge` is the name of the docking or joint; `side_from` and `side_to` are the docked sides of modules i and j.
     """
 
     i: str
@@ -42,7 +43,7 @@ class Direct(NamedTuple):
 
 
 class Indirect(NamedTuple):
-    """A line of the list of indirect transformations (IDTL): T_ij = T_ix T_xj, where j is docked on x."""
+    """A line of the list of indirect transformations (IDTL): T_ij = T_ix T_xj, where j is docked to x."""
 
     i: str
     j: str
@@ -51,7 +52,13 @@ class Indirect(NamedTuple):
 
 @dataclass(frozen=True)
 class Traversal:
-    """The result of a walk. `bases`: where it began, one for each organism; `direct`: the DTL; `chords`: of rings."""
+    """A traversal of an assembly or a robot.
+
+    `bases`     the first module of each organism
+    `order`     all modules in the order of the visit
+    `direct`    the list of direct transformations (DTL)
+    `chords`    the dockings that close rings
+    """
 
     bases: tuple[str, ...]
     order: tuple[str, ...]
@@ -60,17 +67,17 @@ class Traversal:
 
     @cached_property
     def numbers(self) -> dict[str, int]:
-        """The number of each module: its place in the walk."""
+        """The number of each module in the order of the visit."""
         return {name: k for k, name in enumerate(self.order)}
 
     @cached_property
     def parents(self) -> dict[str, str]:
-        """What each module is docked on; bases hang on nothing."""
+        """The module to which each module is docked, on the path to its base; bases have none."""
         return {row.j: row.i for row in self.direct}
 
     @cached_property
     def indirect(self) -> tuple[Indirect, ...]:
-        """The IDTL: for every module, the modules above the one it is docked on, the nearest first."""
+        """The list of indirect transformations (IDTL); for each module, from the nearest module to the base."""
         rows, parents = [], self.parents
         for x, j, *_ in self.direct:
             above = parents.get(x)
@@ -81,7 +88,7 @@ class Traversal:
 
     @cached_property
     def paths(self) -> tuple[tuple[str, ...], ...]:
-        """From a base to each pendant module, both included; the path of the branch that was docked first is first."""
+        """The paths from a base to each last module of a branch, both included, in the order of the dockings."""
         below: dict[str, list[str]] = {name: [] for name in self.order}
         for row in self.direct:
             below[row.i].append(row.j)
@@ -97,17 +104,17 @@ class Traversal:
 
     @property
     def pendants(self) -> tuple[str, ...]:
-        """The modules on which nothing hangs, one at the end of each path."""
+        """The last module of each path, which has no module docked to it farther from the base."""
         return tuple(path[-1] for path in self.paths)
 
 
 def traverse(assembly: Assembly, base: str | None = None, *, method: Method = "dfs") -> Traversal:
-    """A walk over an assembly from a base, that of the assembly where none is named; then over further organisms."""
+    """The traversal of an assembly from `base`, by default its own base; then of the other organisms."""
     if method not in get_args(Method):
-        raise ModelError(f"method is {method!r}; expected one of: {', '.join(get_args(Method))}.")
+        raise ModelError(f"traverse: method is {method!r}; expected one of: {listed(get_args(Method))}.")
     assembly = as_assembly(assembly)
     if not assembly.modules:
-        raise ModelError(Problem("assembly", assembly.name, "it has no modules; expected one or more", "Add some."))
+        raise ModelError(Problem("assembly", assembly.name, "it has no modules; expected at least one", "Add one."))
     first = assembly.module(base or assembly.base).name
     bases = [first, *(organism[0] for organism in assembly.organisms if first not in organism)]
     trees = [assembly.tree(each, method=method) for each in bases]
@@ -116,7 +123,7 @@ def traverse(assembly: Assembly, base: str | None = None, *, method: Method = "d
 
 
 def traverse_bodies(robot: Robot, *, method: Method = "dfs") -> Traversal:
-    """A walk over the bodies of a robot, from those that hang on the world."""
+    """The traversal of the bodies of a robot, from the bodies that are joined to the world."""
     roots = [joint for joint in robot.joints if joint.parent not in robot.body_names]
     edges = [Edge(joint.name, joint.parent, joint.child) for joint in robot.joints if joint not in roots]
     trees = [spanning_tree(robot.body_names, edges, root.child, method=method, directed=True) for root in roots]

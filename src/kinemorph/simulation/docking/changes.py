@@ -35,8 +35,8 @@ class Dock:
     """Side `side_a` of module `a` locks onto side `side_b` of module `b`, with a plastic impact.
 
     `at`        the time of the docking [s]; without it, the ports lock as soon as they are within tolerance
-    `turn`      quarter turns about the normal, 0 to 3; the nearest where none is given
-    `distance`  [m] and `angle` [rad]: tolerances of the legal pose. A docking that is farther off is refused, and the
+    `turn`      quarter turns about the normal, 0 to 3; by default the nearest
+    `distance`  [m] and `angle` [rad]: tolerances about the legal pose. A docking outside of them is refused, and the
                 run continues
     `when`      in place of `at`, a law of one number: the ports lock as soon as it is above 0. It reads by name,
                 `lambda q: q["m3_hinge"] - 0.5`
@@ -56,7 +56,7 @@ class Dock:
 
     @property
     def name(self) -> str:
-        """The name of the docking that it makes."""
+        """The name of the docking that this event makes."""
         return f"{self.a}_{self.side_a}_{self.b}_{self.side_b}"
 
     @property
@@ -67,7 +67,10 @@ class Dock:
 
 @dataclass(frozen=True)
 class Undock:
-    """A docking at a side of a module opens at the time `at` [s], or `when` a law is above 0 (see `Dock`)."""
+    """The docking at a side of a module opens at the time `at` [s], or as soon as the law `when` is above 0.
+
+    A law of `Undock` is written as that of `Dock`.
+    """
 
     module: str
     side: Side
@@ -76,7 +79,7 @@ class Undock:
 
     @property
     def name(self) -> str:
-        """The name of the event."""
+        """The name of the event: the module and the side."""
         return f"{self.module}_{self.side}"
 
     @property
@@ -89,7 +92,7 @@ Change: TypeAlias = Dock | Undock
 
 
 class Gap(NamedTuple):
-    """How far a port is from its legal pose: [m], [rad], the quarter turns, and the remaining pose error."""
+    """How far a port is from a legal pose: distance [m], angle [rad], quarter turns of that pose, the pose error."""
 
     distance: float
     angle: float
@@ -98,12 +101,12 @@ class Gap(NamedTuple):
 
 
 def port_frame(module: str, side: Side) -> str:
-    """The name of a robot's frame at a port."""
+    """The name of the frame of a robot at the port on a side of a module."""
     return f"{module}_port{side}"
 
 
 def gap_of(tree: Tree, q: Sequence[float], dock: Dock) -> Gap:
-    """How far ports are from the legal pose of a docking, or from the nearest of the four where no turn is given."""
+    """How far the ports of a docking are from its legal pose; without a turn, from the nearest of the four poses."""
     T_AB = relative_pose(tree, q, *(port_frame(*end) for end in dock.ends))
     gaps = []
     for turn in range(4) if dock.turn is None else (dock.turn,):
@@ -113,9 +116,9 @@ def gap_of(tree: Tree, q: Sequence[float], dock: Dock) -> Gap:
 
 
 def nearness(tree: Tree, q: Sequence[S], dock: Dock) -> S:
-    """Above 0 where the ports of a docking are within its tolerance, over any scalar.
+    """A number, over any scalar type, that is above 0 where the ports of a docking are within its tolerances.
 
-    1 less the larger of (distance / tolerance)^2 and (sin(angle / 2) / sin(tolerance / 2))^2: smooth where ports meet.
+    It is 1 - max((distance / tolerance)^2, (sin(angle / 2) / sin(tolerance / 2))^2), which is smooth where ports meet.
     """
     T_AB = relative_pose(tree, q, *(port_frame(*end) for end in dock.ends))
     turned, _ = _turned_off(T_AB, (0.0, 0.0, 0.0), dock)
@@ -123,7 +126,7 @@ def nearness(tree: Tree, q: Sequence[S], dock: Dock) -> S:
 
 
 def approaching(tree: Tree, q: Sequence[S], v: Sequence[S], dock: Dock) -> S:
-    """Above 0 while ports approach each other or rest [1/s]; falls through 0 where they were nearest.
+    """A rate [1/s], above 0 while the ports approach each other or rest, which falls through 0 at their nearest pose.
 
     This is the rate of `nearness`, relative to the remaining error. A search between steps would miss ports that are
     within tolerance for less than a step, but it finds this change of sign, which lasts.
@@ -140,8 +143,9 @@ def approaching(tree: Tree, q: Sequence[S], v: Sequence[S], dock: Dock) -> S:
 
 
 def _turned_off(T_AB: Pose, w: Sequence[S], dock: Dock) -> tuple[S, S]:
-    """(sin(angle / 2) / sin(tolerance / 2))^2 from the legal pose, the nearest one, and its rate [1/s] where b turns
-    with w [rad/s] in its own axes: R' = R w~.
+    """(sin(angle / 2) / sin(tolerance / 2))^2, where `angle` is that to the nearest legal pose, and its rate [1/s].
+
+    Port b turns relative to port a with angular velocity w [rad/s] in the axes of b: dR/dt = R w~.
     """
     square: S = math.inf
     rate: S = 0.0
@@ -160,14 +164,14 @@ def _turned_off(T_AB: Pose, w: Sequence[S], dock: Dock) -> tuple[S, S]:
 
 
 def sorted_events(events: Any) -> tuple[tuple[Change, ...], tuple[Guard, ...]]:
-    """(docking and undocking, guards) of the events of a run; anything else is passed on as a guard, and refused."""
+    """The events of a run as (dockings and undockings, guards); anything else counts as a guard, refused later."""
     several = (events,) if isinstance(events, (Guard, Dock, Undock)) else tuple(events)
     changes = tuple(event for event in several if isinstance(event, (Dock, Undock)))
     return changes, tuple(event for event in several if not isinstance(event, (Dock, Undock)))
 
 
 def check_changes(assembly: Assembly, changes: Sequence[Change], start: float, until: float) -> None:
-    """Refuses changes that cannot happen in any run; one ModelError names all of them."""
+    """Raises a ModelError that lists all changes that cannot happen between `start` and `until` [s]."""
     problems = [problem for change in changes for problem in _problems(assembly, change, changes, start, until)]
     if problems:
         raise ModelError(problems)
@@ -209,7 +213,7 @@ def _problems(assembly: Assembly, change: Change, others: Sequence[Change], star
 def _unknown_port(assembly: Assembly, module: str, side: Side) -> str:
     try:
         if type(assembly.module(module).type.port(side).side) is not type(side):  # 3.0 is equal to 3, but is not a name
-            return f"side is {side!r}, expected a whole number or a name."
+            return f"side is {side!r}, expected an int, or a str that names a side."
     except ModelError as error:
         return str(error)
     return ""
@@ -228,5 +232,5 @@ def _never(assembly: Assembly, change: Change, others: Sequence[Change], what: s
                 "Undock it before, or choose another side."
             )
         if isinstance(change, Undock) and docked is None and not touched:
-            found.append(f"{what}: nothing is docked to it, and nothing docks there before. Name a docked side.")
+            found.append(f"{what}: nothing is docked to this side, and no other event docks there. Name a docked side.")
     return found

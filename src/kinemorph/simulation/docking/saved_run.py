@@ -21,10 +21,12 @@ CHANGES = ("dock", "undock")
 
 
 def plants_along(system: System, meta: Mapping[str, Any], starts: Sequence[float], account: bool) -> list[Plant | None]:
-    """The plant of each system in the description of a run (`run_record`), None where it cannot be known.
+    """The plant of each system in the description of a run; None for a system that the events do not determine.
 
     `system`    the system at the start of the run
+    `meta`      the description of the run, see `run_record`
     `starts`    the first time of each segment [s]
+    `account`   whether the plants record supplied and dissipated energy
     """
     systems = meta["systems"]
     changes = [event for event in meta["events"] if event["kind"] in CHANGES]
@@ -40,7 +42,7 @@ def plants_along(system: System, meta: Mapping[str, Any], starts: Sequence[float
 
 
 def _changed(assembly: Assembly, event: Mapping[str, Any]) -> Assembly | None:
-    """The assembly after an event; None where the event names other modules."""
+    """The assembly after a docking or undocking event; None where the event names modules that it does not have."""
     if event["kind"] == "undock":
         gone = next((docking for docking in assembly.dockings if docking.name == event["name"]), None)
         return None if gone is None else assembly.undock(gone.a, gone.side_a)
@@ -50,7 +52,7 @@ def _changed(assembly: Assembly, event: Mapping[str, Any]) -> Assembly | None:
 
 
 def _ends(assembly: Assembly, name: str) -> tuple[tuple[str, Side], tuple[str, Side]] | None:
-    """The two ports in the name of a docking; names of modules may contain _ too."""
+    """The two ports that the name of a docking consists of; names of modules may contain _ too."""
     ports = {f"{module.name}_{side}": (module.name, side) for module in assembly.modules for side in module.type.sides}
     for first, end in ports.items():
         rest = name.removeprefix(f"{first}_")
@@ -60,6 +62,6 @@ def _ends(assembly: Assembly, name: str) -> tuple[tuple[str, Side], tuple[str, S
 
 
 def _made(system: Mapping[str, Any], assembly: Assembly) -> tuple[str, ...]:
-    """The dockings whose offsets are parameters of a system."""
+    """The names of the dockings whose offsets are parameters of a system, as its description lists them."""
     named = {name for name, _ in system["p"]}
     return tuple(sorted(d.name for d in assembly.dockings if f"{d.name}.{OFFSET[0]}" in named))

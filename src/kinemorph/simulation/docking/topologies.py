@@ -1,10 +1,10 @@
 """Topologies of a run with docking events: what is docked to what, and the plant of each topology.
 
 Offsets of dockings that are made during a run are parameters of the plant. So a plant depends on the topology only, and
-a topology that returns finds its plant again.
+a topology that occurs again uses the same plant.
 
 The root of an organism is the base of the assembly if the organism contains it, else the first of its modules. So a
-topology always has the same roots; the columns of a root appear and vanish with it.
+topology always has the same roots; the columns of a root's joint appear and vanish with the root.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from kinemorph.simulation.results.segment import Segment
 
 # data of joints, and their default values
 JOINT_DATA = {"lower": -math.inf, "upper": math.inf, **{key: none for key, none, _ in PER_VELOCITY}}
-MOST_KEPT = 64  # plants of topologies that are kept
+MOST_KEPT = 64  # plants that are cached
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class DockedAssembly:
 
     @property
     def p(self) -> dict[str, float]:
-        """The values of the parameters of the offsets, by name."""
+        """The values of the offset parameters, by name."""
         docked = {docking.name: docking for docking in self.assembly.dockings}
         found: dict[str, float] = {}
         for name in self.made:
@@ -55,17 +55,17 @@ class DockedAssembly:
 
     @property
     def topology(self) -> tuple[Any, ...]:
-        """Everything that the robot depends on, which is all but the offsets of dockings that were made in the run."""
+        """A key of all data that the robot depends on: everything except the offsets of dockings made in the run."""
         dockings = tuple(replace(d, offset=IDENTITY) if d.name in self.made else d for d in self.assembly.dockings)
         return (self.assembly.name, self.assembly.modules, dockings, self.assembly.base, self.made)
 
     def with_docking(self, dock: Dock, gap: Gap) -> DockedAssembly:
-        """The assembly after a docking with the offset of this instant."""
+        """The assembly after a docking whose offset is the present pose error of the ports."""
         joined = self.assembly.dock(*dock.ends[0], *dock.ends[1], turn=gap.turn, offset=gap.offset)
         return DockedAssembly(in_order(joined), tuple(sorted((*self.made, dock.name))))
 
     def measured(self, poses: Mapping[str, Pose]) -> DockedAssembly:
-        """The assembly with new offsets of some dockings: `poses` of b's port in a's frame, by name of the docking."""
+        """The assembly with measured offsets: `poses` holds the pose of b's port in a's frame, by name of docking."""
         dockings = tuple(
             replace(d, offset=compose(inverse(TURNED[d.turn]), poses[d.name])) if d.name in poses else d
             for d in self.assembly.dockings
@@ -80,7 +80,7 @@ class DockedAssembly:
 
 
 def docked_in(segment: Segment) -> DockedAssembly | None:
-    """The assembly in a segment of a run, with the offsets of dockings then; None where there are no modules."""
+    """The assembly of a segment of a run, with the offsets that its dockings have there; None without modules."""
     assembly = segment.plant.assembly
     if assembly is None:
         return None
@@ -103,7 +103,7 @@ def in_order(assembly: Assembly) -> Assembly:
 
 
 def changed_parts(robot: Robot, assembly: Assembly) -> list[str]:
-    """Names of bodies and inner joints of a robot whose data differ from those of their modules."""
+    """The bodies and inner joints of a robot whose data differ from those of their modules, as "body 'm1_frame'"."""
     found = []
     bodies = {body.name: body for body in robot.bodies}
     joints = {joint.name: joint for joint in robot.joints}
@@ -123,10 +123,10 @@ def changed_parts(robot: Robot, assembly: Assembly) -> list[str]:
 
 
 class Plants:
-    """The plants of one system by topology. They are kept for the process, so that other runs find them too."""
+    """The plants of one system, one for each topology. They are cached for the process, so that other runs use them."""
 
     def __init__(self, system: System, asked: Mapping[str, Any]) -> None:
-        """`asked` are further options of `plant`."""
+        """`asked` holds further options of the function `plant` by name: locked, loops and account."""
         self.system, self.asked = system, asked
         self.root = _root_of(system.robot)
         self.gravity = system.robot.gravity
@@ -134,7 +134,7 @@ class Plants:
 
     @cached_property
     def first(self) -> Assembly:
-        """The assembly as its robot stands: with the base that the robot has, which alone has a given place."""
+        """The assembly at the start of the run; its base is that of the robot, and only the base has a given pose."""
         assert self.system.assembly is not None
         assembly, robot = self.system.assembly, self.system.robot
         rooted = [joint for joint in robot.joints if joint.parent == WORLD]
@@ -145,14 +145,14 @@ class Plants:
         return in_order(replace(assembly, modules=modules, base=base))
 
     def of(self, docked: DockedAssembly) -> Plant:
-        """The plant of a topology."""
+        """The plant of the topology of a docked assembly."""
         if docked.topology == DockedAssembly(self.first).topology:
             return self._given  # the robot as the user gave it, with its order of bodies and its initial place
         key = (docked.topology, self.root, self.gravity, self.system.elements, self.system.settings.loops)
         return self._kept_by((*key, *self._asked_key), lambda: self._made(docked))
 
     def _kept_by(self, key: tuple[Any, ...], make: Callable[[], Plant]) -> Plant:
-        """The plant that is kept under a key; made where there is none."""
+        """The plant that is cached under a key; it is made where there is none."""
         try:
             found = _KEPT.get(key)
         except TypeError:  # an element that is not plain data
@@ -186,7 +186,7 @@ def _hashable(value: Any) -> Any:
 
 
 def _root_of(robot: Robot) -> str | tuple[str, ...]:
-    """How the base of an assembly's robot is connected to the world, as `organism_robot` takes it."""
+    """How the base of an assembly's robot is connected to the world, in the form of `organism_robot`'s `root`."""
     letters = tuple(name.removeprefix("virtual_") for name in robot.joint_names if name.startswith("virtual_"))
     return letters or next(joint.kind for joint in robot.joints if joint.parent == WORLD)
 

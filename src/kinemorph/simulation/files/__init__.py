@@ -1,5 +1,5 @@
 """Files of runs: one Python file for each format, all with the same two functions.
 
 encode(record) -> bytes         a record is a description (JSON) and arrays by name; see `simulation.files.run_record`
-decode(path) -> record          never executes anything; raises ValueError, with a message, for any other file
+decode(path) -> record          never executes anything; raises ValueError for a file that is not of this format
 """

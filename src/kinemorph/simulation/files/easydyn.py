@@ -1,7 +1,7 @@
 """EasyDyn's .res: columns in text for gnuplot.
 
-Time, then q, its rate and its acceleration for each degree of freedom, then u. Further states and energies
-follow at the end. Comment lines name the columns. A run whose columns change with its system is refused.
+The columns are time, then q, its rate and its acceleration for each degree of freedom, then u. Further states and
+energies follow at the end. Comment lines name the columns. A run whose columns change with its system is refused.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def decode(path: Path) -> Record:
 
 
 def _header(meta: dict[str, Any]) -> Header:
-    """The columns in EasyDyn's order."""
+    """The names of the columns in EasyDyn's order, and the comment line that lists them."""
     system = meta["systems"][0]
     of_dof = [
         f"{group}.{name}"

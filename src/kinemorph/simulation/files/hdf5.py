@@ -52,7 +52,7 @@ def decode(path: Path) -> Record:
 
 
 def required() -> Any:
-    """The module h5py, which comes with an extra."""
+    """The package h5py; raises MissingExtraError where it is not installed."""
     try:
         import h5py
     except ImportError:

@@ -31,12 +31,12 @@ def _empty(system: Mapping[str, Any]) -> Segment:
 
 
 def system_sources(meta: Mapping[str, Any]) -> tuple[dict[str, Source], ...]:
-    """The columns of every system, by their names in the run."""
+    """For each system of a run, its columns by their names in the whole run."""
     return joined_sources([sources(_empty(system)) for system in meta["systems"]])
 
 
 def column_list(meta: Mapping[str, Any]) -> list[Column]:
-    """The columns of a run."""
+    """All columns of a run, each with its name and unit."""
     return list(all_columns(system_sources(meta)).values())
 
 
@@ -47,12 +47,12 @@ def row_systems(meta: Mapping[str, Any]) -> Places:
 
 
 def held_columns(meta: Mapping[str, Any], names: Sequence[str]) -> npt.NDArray[np.bool_]:
-    """Which of the columns each system has, shape (systems, names)."""
+    """Which of the columns `names` each system of a run has, shape (systems, names)."""
     return np.array([[name in found for name in names] for found in system_sources(meta)], dtype=bool)
 
 
 def labels(meta: Mapping[str, Any]) -> dict[str, tuple[list[str], list[str]]]:
-    """(names, units) of the columns of each array."""
+    """The names and the units of the columns of each array, by the name of the array."""
     found: dict[str, tuple[list[str], list[str]]] = {}
     for k, system in enumerate(meta["systems"]):
         for source in sources(_empty(system)).values():
@@ -63,7 +63,7 @@ def labels(meta: Mapping[str, Any]) -> dict[str, tuple[list[str], list[str]]]:
 
 
 def to_table(record: Record, names: Sequence[str]) -> Table:
-    """Columns by name; NaN in rows of systems that do not have them."""
+    """The columns `names` of a record, each of shape (n,); NaN in rows whose system does not have the column."""
     whose = row_systems(record.meta)
     table = {name: np.full(len(whose), np.nan) for name in names}
     for k, found in enumerate(system_sources(record.meta)):
@@ -76,7 +76,7 @@ def to_table(record: Record, names: Sequence[str]) -> Table:
 
 
 def from_table(meta: dict[str, Any], table: Table) -> Record:
-    """The record of a table; values that the table does not have (rates of further states) are NaN."""
+    """The record that a table holds; values that are not in the table (rates of further states) are NaN."""
     whose = row_systems(meta)
     if len(whose) != len(table["t"]):
         raise ValueError(f"it has {len(table['t'])} samples, expected {len(whose)}")
@@ -89,7 +89,7 @@ def from_table(meta: dict[str, Any], table: Table) -> Record:
 
 
 def _arrays(system: Mapping[str, Any], found: Mapping[str, Source], table: Table) -> Table:
-    """The arrays of one system, from its rows."""
+    """The arrays of one system, from its columns `found` in its rows of a table."""
     plant = named_plant(system)
     arrays = {name: np.full((len(table["t"]), width), np.nan) for name, width in array_widths(plant).items()}
     for name, source in found.items():

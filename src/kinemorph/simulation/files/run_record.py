@@ -36,7 +36,7 @@ COMPUTED = ("z", "tau", "y", "energy", "account", "loop_error")
 
 
 class Record(NamedTuple):
-    """A description and arrays by name."""
+    """A run as data: its description `meta`, which fits JSON, and its arrays by name."""
 
     meta: dict[str, Any]
     arrays: dict[str, Array]
@@ -46,7 +46,7 @@ class Record(NamedTuple):
 
 
 def record_of(run: Trajectory) -> Record:
-    """The record of a run."""
+    """The description and the arrays of a run."""
     by_system: dict[tuple[Plant, bytes], list[Segment]] = {}
     for segment in run.segments:
         by_system.setdefault((segment.plant, segment.p.tobytes()), []).append(segment)
@@ -109,7 +109,7 @@ def _event(event: Event) -> dict[str, Any]:
 
 
 def array_key(system: int, name: str) -> str:
-    """The name of an array of a system."""
+    """The name in a record of an array of the system with this index: "q" for 0, "system2.q" for 1."""
     return name if system == 0 else f"system{system + 1}.{name}"
 
 
@@ -117,12 +117,17 @@ def array_key(system: int, name: str) -> str:
 
 
 def trajectory_of(record: Record, models: Sequence[Plant | None] = ()) -> Trajectory:
-    """The run of a record; `models` replace its systems. Raises ValueError where the record is not valid."""
+    """The run that a record describes; raises ValueError where the record is not valid.
+
+    `models` are the plants of its systems. A system without one, or with None, gets a plant without equations.
+    """
     meta = record.meta
     if not isinstance(meta, dict) or meta.get("format") != FORMAT:
-        raise ValueError("its description is not that of a run")
+        raise ValueError("its description is not that of a run of kinemorph")
     if meta["version"] > VERSION:
-        raise ValueError(f"its version is {meta['version']}; this kinemorph reads up to {VERSION}. Use a newer one")
+        raise ValueError(
+            f"its version is {meta['version']}; expected at most {VERSION}. Use a newer kinemorph to read it"
+        )
     plants = [named_plant(system) for system in meta["systems"]]
     whole = [_arrays(record, k, plant) for k, plant in enumerate(plants)]
     for k, model in enumerate(models):
@@ -155,14 +160,14 @@ def segment_starts(record: Record) -> list[float]:
 
 
 def _read_event(event: Mapping[str, Any]) -> Event:
-    """An event; older files have no notes and no numbers."""
+    """The Event that a description holds; those of older files have no notes and no numbers."""
     before, after = ({g: np.array(values) for g, values in event[side].items()} for side in ("before", "after"))
     numbers = tuple(Quantity(str(name), float(value), str(unit)) for name, value, unit in event.get("numbers", ()))
     return Event(event["t"], event["name"], event["kind"], before, after, note=event.get("note", ""), numbers=numbers)
 
 
 def named_plant(system: Mapping[str, Any]) -> Plant:
-    """A plant with names and units only; its laws are not in the file, and raise an error that says so."""
+    """A plant with names and units only, as a file describes it; its laws raise an error that asks for the model."""
     name = system["name"]
 
     def refuse(*state: Any, **options: Any) -> Any:
@@ -185,14 +190,14 @@ def named_plant(system: Mapping[str, Any]) -> Plant:
 
 
 def array_widths(plant: Plant) -> dict[str, int]:
-    """The number of columns of each array of a system."""
+    """The number of columns of each array of a system, by the name of the array."""
     widths = {"t": 1, **{group: len(getattr(plant, group)) for group in SAMPLES}, "a": plant.nv, "dx": plant.nx}
     widths |= {"tau": plant.nv, "y": len(plant.outputs), "loop_error": 1}
     return widths | {group: len(names) for group, names in ENERGIES.items()}
 
 
 def _arrays(record: Record, k: int, plant: Plant) -> dict[str, Array]:
-    """The arrays of one system, as a Segment names them, with the shapes that its description demands."""
+    """The arrays of system k, as a Segment names them; raises ValueError where a shape is not that of its plant."""
     groups = record.meta["systems"][k]["groups"]
     n = len(record.arrays[array_key(k, "t")])
     widths = array_widths(plant)

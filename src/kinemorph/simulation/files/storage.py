@@ -63,7 +63,7 @@ def save_trajectory(run: Trajectory, path: str | Path) -> Path:
 
 
 def _format(path: str | Path) -> ModuleType:
-    """The Python module for a file's ending."""
+    """The Python module that writes and reads the format of a file, by the file's ending."""
     ending = Path(path).suffix.lower()
     if ending not in FORMATS:
         known = ", ".join(FORMATS)
@@ -96,7 +96,7 @@ def write_whole(path: Path, data: bytes) -> None:
 
 
 def _mode(path: Path) -> int:
-    """The permissions of a file that is replaced, or of a new one."""
+    """The permission bits to give a file: those of the file that it replaces, or the default ones."""
     with contextlib.suppress(OSError):
         return path.stat().st_mode & 0o777
     mask = os.umask(0)
@@ -105,7 +105,7 @@ def _mode(path: Path) -> int:
 
 
 def _settle(folder: Path) -> None:
-    """Writes the new name to the disk as well, where the system allows to open folders."""
+    """Writes the folder's list of names to the disk too, where the operating system can open folders."""
     with contextlib.suppress(OSError):
         handle = os.open(folder, os.O_RDONLY)
         try:
@@ -135,7 +135,7 @@ def load_trajectory(path: str | Path, model: Model | Sequence[Model | None] | No
     path = Path(path)
     if not path.is_file():
         found = "is not a file" if path.exists() else "does not exist"
-        raise StorageError(f"'{path}' {found}; expected a file of a run.")
+        raise StorageError(f"'{path}' {found}; expected a saved run. Check the path.")
     try:
         record: Record = module.decode(path)
         return trajectory_of(record, _models(model, record, path))
@@ -144,7 +144,9 @@ def load_trajectory(path: str | Path, model: Model | Sequence[Model | None] | No
     except PermissionError:
         raise StorageError(f"'{path}' may not be read. Ask its owner for permission.") from None
     except json.JSONDecodeError as error:
-        raise StorageError(f"'{path}' cannot be read as a run: its description is damaged ({error}).") from None
+        raise StorageError(
+            f"'{path}' cannot be read as a run: its description is damaged ({error}). Save it again."
+        ) from None
     except (ValueError, OSError, RuntimeError) as error:
         raise StorageError(f"'{path}' cannot be read as a run: {error}.") from None
     except (KeyError, TypeError, IndexError, AttributeError) as error:
@@ -156,8 +158,8 @@ def load_trajectory(path: str | Path, model: Model | Sequence[Model | None] | No
 def _models(model: Any, record: Record, path: Path) -> list[Plant | None]:
     """The plants of the systems in a file.
 
-    A single model is that of the first system, and of systems that differ from it in numbers only. If its modules dock,
-    the plants of all systems follow from it.
+    A single model stands for the first system, and for systems that differ from it in numbers only. If its modules
+    dock, the plants of all systems follow from it.
     """
     systems = record.meta["systems"]
     if not isinstance(model, (list, tuple)):
@@ -172,13 +174,13 @@ def _models(model: Any, record: Record, path: Path) -> list[Plant | None]:
         turns = ", ".join(f"'{system['name']}'" for system in systems)
         raise StorageError(
             f"'{path}' is a run of {len(systems)} systems in turn ({turns}); {len(model)} models are given. Give one "
-            "for each system, None where you do not have it."
+            "model for each system, or None for a system whose model you do not have."
         )
     return [None if m is None else _agreeing(m, system, path) for m, system in zip(model, systems, strict=True)]
 
 
 def _agreeing(model: Model, system: Mapping[str, Any], path: Path) -> Plant:
-    """The plant of a model; StorageError where its names differ from those of a system in a file."""
+    """The plant of a model; raises StorageError where its names differ from those of `system`, as in the file."""
     named = {group: [name for name, _ in system[group]] for group in ("q", "v", "x", "u")}
     plant = model if isinstance(model, Plant) else as_plant(model, account=SUPPLIED in named["x"])
     for group, names in named.items():
@@ -195,7 +197,7 @@ def _agreeing(model: Model, system: Mapping[str, Any], path: Path) -> Plant:
 
 
 class Checkpoints:
-    """Saves a run in progress now and then. The first time, a problem is an error; later it is a warning."""
+    """Saves a run in progress now and then. A problem raises an error the first time, and gives a warning later."""
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)

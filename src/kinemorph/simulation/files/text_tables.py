@@ -28,7 +28,7 @@ def title(column: Column) -> str:
 
 
 def table_text(meta: dict[str, Any], header: str, table: Table, separator: str) -> bytes:
-    """The bytes of a whole file."""
+    """The bytes of a text file: the description `meta`, the line `header`, then the rows of `table`."""
     lines = [MARK + json.dumps(meta), header]
     rows = np.stack(list(table.values()), axis=1).tolist()
     held = held_columns(meta, list(table))
@@ -43,7 +43,10 @@ def table_text(meta: dict[str, Any], header: str, table: Table, separator: str) 
 
 
 def parsed(path: Path, separator: str | None, header_of: Callable[[dict[str, Any]], Header]) -> Record:
-    """The record of a file; raises ValueError where its columns are not those of its description."""
+    """The record in a text file; raises ValueError where its columns are not those of its description.
+
+    `header_of` gives the names of the columns and the line of names for a description; `separator` None is white space.
+    """
     with path.open(encoding="utf-8", newline="") as file:
         first = file.readline()
         if not first.startswith(MARK):
@@ -65,14 +68,17 @@ def parsed(path: Path, separator: str | None, header_of: Callable[[dict[str, Any
 
 
 def _filled(lines: Sequence[str], separator: str | None, held: npt.NDArray[np.bool_]) -> list[str]:
-    """Rows with "nan" in empty cells; raises ValueError unless exactly the columns that a system lacks are empty."""
+    """The rows with "nan" in empty cells; raises ValueError unless exactly the cells that a system lacks are empty.
+
+    `held` (rows, columns) tells which columns the system of each row has.
+    """
     if len(lines) != len(held):
         raise ValueError(f"it has {len(lines)} samples, expected {len(held)}")
     filled = []
     for number, (line, wanted) in enumerate(zip(lines, held.tolist(), strict=True), 1):
         cells = line.split(separator)
         if [bool(cell.strip()) for cell in cells] != wanted:
-            raise ValueError(f"its row {number} has empty cells that do not agree with its system")
+            raise ValueError(f"its row {number} has empty cells in other columns than those that its system lacks")
         filled.append(",".join(cell or "nan" for cell in cells))
     return filled
 

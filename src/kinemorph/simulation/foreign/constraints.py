@@ -19,8 +19,8 @@ Numbers = tuple[Array, Array, Array]  # m, u, p
 
 
 class Corrected(NamedTuple):
-    """A state s (ns,) after correction; its distance from the constraints before, relative to the sizes of rows; and
-    whether it is on the constraints now.
+    """A state s (ns,) after correction, how far it was from the constraints before (`drift`, relative to the sizes of
+    the rows), and whether it satisfies them now (`kept`).
     """
 
     s: Array
@@ -43,7 +43,7 @@ def _functions(plant: Plant) -> _Functions:
 
 
 class ConstraintKeeper:
-    """Keeps the constraints of a plant by the method that the plant was made for; see `loop_methods`."""
+    """Keeps states on the constraints of a plant, with the constraint method of the plant; see `loop_methods`."""
 
     def __init__(self, plant: Plant) -> None:
         self.plant = plant
@@ -51,7 +51,10 @@ class ConstraintKeeper:
         self.functions = _functions(plant)
 
     def corrected(self, t: float, base: Array, s: Array, numbers: Numbers) -> Corrected:
-        """The state brought onto the constraints, where the constraint method corrects states."""
+        """The state brought onto the constraints; the same state where the constraint method does not correct states.
+
+        `base` (nq,) and s (ns,) are the state at t [s] in local coordinates, `numbers` is (m, u, p).
+        """
         if self.functions.holding is None:
             return Corrected(s, 0.0, True)
         first = error = np.inf
@@ -63,8 +66,9 @@ class ConstraintKeeper:
         return Corrected(s, self.tolerance * first, bool(error <= KEPT))
 
     def chosen(self, t: float, base: Array, s: Array, numbers: Numbers) -> Array | None:
-        """Memory with a usable choice of dependent velocities: the present one, or a new one. None where the user named
-        independent velocities and the others hardly follow from them.
+        """The memory with a usable choice of dependent velocities: the present choice, or a new one.
+
+        None where the user named independent velocities that hardly determine the others.
         """
         assert self.functions.dependence is not None
         m = numbers[0]

@@ -1,4 +1,4 @@
-"""The solvers of other libraries, each behind the same two calls: take a step, and interpolate within it.
+"""The solvers of other libraries, each with the same two functions: take a step, and interpolate within that step.
 
 SciPy and scikit-sundae are imported when one of their methods is chosen.
 """
@@ -16,18 +16,18 @@ from kinemorph.plants.programs import Plant
 from kinemorph.simulation.stepping.step_options import UNBOUNDED, StepOptions
 
 Rate = Callable[[float, Array], Array]
-GUESS = 10.0  # [s] ahead: a time from which SUNDIALS guesses its first step
+GUESS = 10.0  # [s] how far ahead lies the time from which SUNDIALS guesses its first step
 
 
 class Engine(Protocol):
-    """A solver of a library, started from one state."""
+    """A solver of another library, started from one state."""
 
     def step(self) -> tuple[float, Array]:
-        """Takes one step; gives time and state at its end. Raises ArithmeticError where the solver fails."""
+        """Takes one step; returns the time [s] and the state at its end. Raises ArithmeticError where it fails."""
         ...
 
     def at(self, t: float) -> Array:
-        """The state at a time within the last step."""
+        """The state [q, v, x] at a time t [s] within the last step."""
         ...
 
 
@@ -42,7 +42,7 @@ class Equations(NamedTuple):
 
 
 class InitialValueProblem(NamedTuple):
-    """What an engine has to solve."""
+    """An initial value problem for an engine: the equations, the initial time and state, and the options."""
 
     equations: Equations
     t: float
@@ -53,12 +53,12 @@ class InitialValueProblem(NamedTuple):
 
     @property
     def max_step(self) -> float:
-        """The largest step as SUNDIALS takes it: 0 means no bound."""
+        """The largest step [s] in the form that SUNDIALS expects: 0 means no bound."""
         return 0.0 if self.options.max_step >= UNBOUNDED else float(self.options.max_step)
 
     @property
     def first_step(self) -> float:
-        """The first step as SUNDIALS takes it: 0 means that SUNDIALS chooses."""
+        """The first step [s] in the form that SUNDIALS expects: 0 means that SUNDIALS chooses it."""
         return 0.0 if self.first is None else min(self.first, self.stop - self.t)
 
 
@@ -101,7 +101,7 @@ class ScipyEngine:
 
 
 class Sundials:
-    """A solver of SUNDIALS that is advanced step by step."""
+    """A solver of SUNDIALS, which is advanced one step at a time."""
 
     solver: Any
     t: float

@@ -7,7 +7,7 @@ solve for everything else. Without constraints it is an implicit method for M a 
     C. W. Gear, B. Leimkuhler, G. K. Gupta, Automatic integration of Euler-Lagrange equations with constraints, Journal
     of Computational and Applied Mathematics 12-13 (1985) 77-90
 
-Constraint rows that repeat others, as in planar linkages of hinges in space, would make the matrices singular. So an
+Redundant constraint rows, as in planar linkages of revolute joints in space, would make the matrices singular. So an
 independent subset of the rows is chosen at the start, and again where that subset hardly determines the others. Errors
 of multipliers are not controlled: they are larger than the errors of the motion, and do not affect it.
 """
@@ -30,12 +30,12 @@ from kinemorph.simulation.foreign.engines import InitialValueProblem, Sundials
 
 Mask = npt.NDArray[np.bool_]
 
-WORSE = 0.05  # times the smallest singular value of the best subset: the chosen subset is too poor
+WORSE = 0.05  # times the smallest singular value of the best subset: below it, another subset is chosen
 UNWATCHED = 1e10  # the tolerance of multipliers, whose errors are not controlled
 
 
 class _Functions(NamedTuple):
-    """The compiled equations of a plant."""
+    """The compiled functions of a plant that IDA needs."""
 
     unmet: CompiledFunction  # the residual of all equations
     slopes: CompiledFunction  # derivatives of the residual by y and by dy/dt
@@ -52,7 +52,7 @@ class IdaEngine(Sundials):
     """IDA of SUNDIALS, through scikit-sundae."""
 
     y: Array  # [q, v, x] now
-    rows: Mask  # the constraint rows that are kept, (nc,)
+    rows: Mask  # the chosen constraint rows, (nc,)
     sizes: Array  # sizes of all constraint rows, (nc,)
 
     def __init__(self, name: str, problem: InitialValueProblem) -> None:
@@ -70,7 +70,7 @@ class IdaEngine(Sundials):
         return t, self.y
 
     def _begin(self, t: float, y: Array, first: float) -> None:
-        """Starts at a state [q, v, x], with consistent multipliers and rates."""
+        """Starts at a state y = [q, v, x], with consistent multipliers and rates and a first step of `first` [s]."""
         from sksundae.ida import IDA
 
         count = self.plant.position_rows
@@ -123,9 +123,10 @@ class IdaEngine(Sundials):
     # ── independent constraints ───────────────────────────────────────────────────────────────────────────────────
 
     def _slopes_of_rows(self) -> tuple[Array, float]:
-        """J (nc, nv) of all constraint rows here, each divided by its size, with zeros for locked joints; and the share
-        of a row that has to be independent of the others: where loops are slightly open, repeated rows differ by as
-        much.
+        """The Jacobian J (nc, nv) of all constraint rows at the present state, and the tolerance of `independent_rows`.
+
+        Each row is divided by its size; columns of locked joints are zero. The tolerance grows with the error of loops,
+        because redundant rows differ by as much where loops are slightly open.
         """
         if self.functions.constraints is None:
             return np.zeros((0, self.plant.nv)), REPEATED
@@ -158,10 +159,10 @@ def _smallest(J: Array) -> float:
 
 
 def independent_rows(J: Array, positions: int, own: float = REPEATED) -> Mask:
-    """Which rows of J (nc, nv) to keep, as a mask (nc,): as many as its rank, the most independent ones first.
+    """Which rows of J (nc, nv) form an independent subset, as a mask (nc,): as many as the rank of J.
 
     The first `positions` rows, which constrain both positions and velocities, are chosen before the others. A row whose
-    independent part is shorter than `own` times the longest row repeats others.
+    independent part is shorter than `own` times the longest row counts as redundant.
     """
     chosen = np.zeros(len(J), dtype=bool)
     rest = J.copy()
@@ -174,7 +175,7 @@ def independent_rows(J: Array, positions: int, own: float = REPEATED) -> Mask:
                 break
             chosen[best] = True
             along = rest[best] / np.linalg.norm(rest[best])
-            for _ in range(2):  # the second round removes what rounding has left
+            for _ in range(2):  # the second pass removes the rounding errors of the first
                 rest = rest - np.outer(rest @ along, along)
             rest[best] = 0.0
     return chosen

@@ -1,4 +1,4 @@
-"""Methods of other libraries behind the same call: SciPy's and SUNDIALS', around the compiled rate.
+"""A stepper for methods of other libraries, SciPy's and SUNDIALS', which call the compiled rate.
 
 `ForeignStepper` has the interface of `Stepper`: it advances, samples and stops at events in the same way. These methods
 know no manifolds, so they integrate y = [q, v, x] with its rate (plants: `flow`) and, where they take one, its exact
@@ -39,7 +39,7 @@ from kinemorph.simulation.stepping.step_options import StepOptions
 from kinemorph.simulation.stepping.stepper import Stepper
 from kinemorph.words import did_you_mean
 
-MOST_STEPS = 2000  # in one call: the run takes over at least this often
+MOST_STEPS = 2000  # steps in one call: the run takes over at least this often
 DRIFT = 10.0  # times rtol: how far steps may drift from constraints before the method starts again on them
 
 
@@ -76,7 +76,7 @@ def stepper_at(
 
 
 def stepper_for(method: str | Method) -> type[PlantStepper]:
-    """The kind of stepper for a method: names with a colon are methods of other libraries."""
+    """The class of stepper for a method: names with a colon are methods of other libraries."""
     return ForeignStepper if isinstance(method, str) and ":" in method else Stepper
 
 
@@ -88,19 +88,19 @@ class ForeignStepper(PlantStepper):
         self.library, self.kind = _library(method)
         if step is not None:
             raise UnsupportedError(
-                f"method '{method}' chooses its own steps, and step={step} is given. Leave it out; max_step= bounds "
+                f"method '{method}' chooses its own steps, and step={step} is given. Leave step= out; max_step= bounds "
                 "the steps."
             )
         self.method, self.fixed = ForeignMethod(method), False
         if self.kind == "ida" and not isinstance(plant.loops, Projection | Multipliers):
             raise UnsupportedError(
-                f"loops is {type(plant.loops).__name__}, and method '{method}' keeps constraints in its own way. "
-                "Leave out loops, or choose another method."
+                f"loops is {type(plant.loops).__name__}, and method '{method}' keeps constraints by its own equations. "
+                "Leave loops= out, or choose another method."
             )
         if plant.settling(located=True):
             raise UnsupportedError(
-                f"'{plant.name}' has elements that remember every step, and steps of method '{method}' are not "
-                "ours. Use method='dop853', or one with a step."
+                f"'{plant.name}' has elements that update their memory after every step, which method '{method}' "
+                "cannot do. Use method='dop853', or a method with a fixed step."
             )
         self.watch = Watch(plant, guards, located=True) if guards or plant.guards else None
         self.accepted, self.h = 0, 0.0
@@ -128,7 +128,7 @@ class ForeignStepper(PlantStepper):
         return self.accepted, 0
 
     def _row(self, t: float, y: Array) -> Array:
-        """[q, v, x] on the constraints and with quaternions of length 1."""
+        """The state y = [q, v, x] at t [s], brought onto the constraints and with normalized quaternions."""
         base, s = self._local(y)
         s = self._constraints.corrected(t, base, s, self._numbers).s
         q = np.zeros(self.plant.nq)
@@ -144,7 +144,7 @@ class ForeignStepper(PlantStepper):
         return self._t, *self._local(self._y), self.m, self.u, self.p
 
     def _local(self, y: Array) -> tuple[Array, Array]:
-        """(base, s) of y: the configuration, and the local coordinates [0, v, x] about it."""
+        """A state y = [q, v, x] as (base, s): the configuration q, and the local coordinates [0, v, x] about it."""
         return y[: self.plant.nq], np.concatenate([np.zeros(self.plant.nv), y[self.plant.nq :]])
 
     @property
@@ -193,7 +193,7 @@ class ForeignStepper(PlantStepper):
         return Marched(times[: len(rows)], np.array(rows).reshape(len(rows), width), status, fired)
 
     def _take(self, stop: float) -> tuple[Status, tuple[int, ...]]:
-        """Takes one step and looks for events along it."""
+        """Takes one step, not beyond `stop` [s], and searches it for events; returns the status and fired guards."""
         if self._choose_dependent():
             return Status.LOST, ()
         if self._engine is None or self._new_engine or stop != self._stop:
@@ -218,9 +218,9 @@ class ForeignStepper(PlantStepper):
         return self._look_along() if self.watch else (Status.GOING, ())
 
     def _choose_dependent(self) -> bool:
-        """Chooses which velocities depend on the others, where the constraint method needs that.
+        """Chooses which velocities depend on the others, where the constraint method needs this choice.
 
-        Returns True where the user named independent velocities that do not decide the others.
+        Returns True where the user named independent velocities that do not determine the others.
         """
         if self.plant.dependence is None:
             return False
@@ -232,7 +232,7 @@ class ForeignStepper(PlantStepper):
         return False
 
     def _keep(self) -> Status:
-        """Checks the drift of the last step from the constraints; after a large one the next step starts on them."""
+        """Checks how far the last step drifted from the constraints; after a large drift, the next starts on them."""
         found = self._constraints.corrected(self._t, *self._local(self._y), self._numbers)
         if not found.kept:
             return Status.UNSOLVED
@@ -268,7 +268,7 @@ class ForeignStepper(PlantStepper):
     # ── events ────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _look_along(self) -> tuple[Status, tuple[int, ...]]:
-        """Looks for events along the last step; at the first one, goes back there and stops."""
+        """Searches the last step for events; returns to the time of the first one, and stops there."""
         low, end, at_end = self._old, self._t, self._y
         for piece in range(1, PIECES + 1):
             high = end if piece == PIECES else self._old + (end - self._old) * (piece / PIECES)

@@ -5,8 +5,8 @@ Stage i > 0 solves for its change Z_i of the state, with the slopes K_j of the s
     Z_i = h sum_j<i a_ij K_j + d h f(t + c_i h, s + Z_i),       K_i = (Z_i - h sum_j<i a_ij K_j) / (d h)
 
 by a Newton iteration with J at the start of the step; d is the same for all stages, and so is the matrix 1 / (d h) - J.
-The slope of the last stage is the first one of the next step. The error, h sum error_j K_j, goes through the matrix,
-which takes the stiff part out of it (Hosea & Shampine 1996).
+The slope of the last stage is the first one of the next step. The error, h sum error_j K_j, is multiplied by the
+inverse of this matrix, which filters out its stiff part (Hosea & Shampine 1996).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from kinemorph.simulation.integrators.tableau import Row
 
 @dataclass(frozen=True)
 class DiagonallyImplicit:
-    """A method of the family, in the letters of this file's docstring; rows of `a` without the diagonal."""
+    """A diagonally implicit method, in the notation of this file's docstring; rows of `a` exclude the diagonal."""
 
     name: str
     order: int
@@ -32,18 +32,18 @@ class DiagonallyImplicit:
     a: tuple[Row, ...]
     c: Row
     error: Row
-    error_order: int  # of the step size control
+    error_order: int  # the order that the step size control assumes
 
     adaptive = True
     degree = 3
 
     @property
     def stages(self) -> int:
-        """The number of stages, the explicit one included."""
+        """The number of stages, including the explicit first one."""
         return len(self.c)
 
     def memory(self, plant: Plant) -> dict[str, Shape]:
-        """The slope at the start, all slopes of the last step, derivatives."""
+        """The arrays kept from step to step: the slope at the start, all slopes of the last step, and derivatives."""
         return {
             "first": (plant.ns,),
             "slopes": (self.stages, plant.ns),
@@ -52,7 +52,7 @@ class DiagonallyImplicit:
         }
 
     def attempt(self, site: Site) -> None:
-        """Derivatives where they are not known yet, one factorization, stage by stage, the error."""
+        """Writes a step: derivatives where they are not known yet, one factorization, all stages, and the error."""
         loop, n = site.loop, site.plant.ns
         first, mark = site.own["first"], site.own["linearized"]
         slopes = [site.own["slopes"][k] for k in range(self.stages)]
@@ -81,7 +81,7 @@ class DiagonallyImplicit:
         site.measure(site.error, off)
 
     def _stage(self, site: Site, system: LinearStep, slopes: list[View], Z: View, i: int) -> None:
-        """Newton's iteration for Z of one stage; its slope."""
+        """Writes Newton's iteration for Z of stage i, and the slope of the stage."""
         loop, n = site.loop, site.plant.ns
         known, stage, rate, right, change = (
             loop.scratch(f"stage_{name}", (n,)) for name in ("known", "place", "rate", "right", "change")
@@ -109,7 +109,7 @@ class DiagonallyImplicit:
             loop.let(slopes[i][k], lambda z, given, sigma: sigma * (z - given), Z[k], known[k], system.sigma)
 
     def advance(self, site: Site) -> None:
-        """The last slope is the next step's first; w moves at v in its new chart."""
+        """Writes the first slope of the next step: the last slope of this one, with dw/dt = v in the new chart."""
         loop, nv, first = site.loop, site.plant.nv, site.own["first"]
         loop.let(site.own["linearized"], lambda: 0.0)
         loop.copy(first, site.own["slopes"][self.stages - 1])
@@ -117,7 +117,7 @@ class DiagonallyImplicit:
             loop.copy(first.part(0, nv), site.s.part(nv, nv))
 
     def prepare(self, site: Site) -> None:
-        """The cubic through both ends with the slopes there."""
+        """Writes the dense output: the cubic through both ends of the step with the slopes there."""
         site.hermite(site.own["slopes"][0], site.own["slopes"][self.stages - 1])
 
     def control(self, site: Site, taken: View, out: View) -> None:
@@ -126,7 +126,7 @@ class DiagonallyImplicit:
 
 
 def _tr_bdf2() -> DiagonallyImplicit:
-    """The trapezoidal rule to 2 - sqrt(2) of the step, then the second backward difference: MATLAB's ode23tb."""
+    """TR-BDF2: the trapezoidal rule to 2 - sqrt(2) of the step, then the BDF formula of order 2; MATLAB's ode23tb."""
     w, d = math.sqrt(2.0) / 4.0, 1.0 - math.sqrt(2.0) / 2.0
     third = ((1.0 - w) / 3.0, (3.0 * w + 1.0) / 3.0, d / 3.0)  # weights of order 3
     error = tuple(b - other for b, other in zip((w, w, d), third, strict=True))

@@ -160,7 +160,7 @@ E3: Row = (
     0.0,
 )
 
-# stages (c, a) that only the dense output needs, and its four last coefficients
+# stages (c, a) that only the dense output needs, and the last four coefficients of the dense output
 MORE: tuple[tuple[float, Row], ...] = (
     (
         0.1,

@@ -1,8 +1,8 @@
 """Explicit Runge-Kutta methods: a tableau, an error estimate, a dense output.
 
-Stage j is at time c[j], state s + h sum a[j][k] K[k]; the step is by b. After the stages of the step come further ones
-that only the dense output needs; their slopes are found when a time between the ends is asked for. The dense output is
-a matrix P:  s(theta) = s + h sum_k K[k] sum_j P[k][j] theta^(j+1).
+Stage j is at time t + c[j] h and state s + h sum_k a[j][k] K[k]; the step ends at s + h sum_k b[k] K[k]. After the
+stages of the step come further ones that only the dense output needs; their slopes are computed when a state within the
+step is needed. The dense output is a matrix P:  s(theta) = s + h sum_k K[k] sum_j P[k][j] theta^(j+1).
 """
 
 from __future__ import annotations
@@ -20,23 +20,23 @@ from kinemorph.simulation.integrators.tableau import BOGACKI_SHAMPINE, DORMAND_P
 
 @dataclass(frozen=True)
 class ExplicitRungeKutta:
-    """A method of the family. `more` are the rows (c, a) of the stages after the step's own, for the dense output."""
+    """An explicit Runge-Kutta method. `more` are the rows (c, a) of further stages for the dense output `dense`, P."""
 
     name: str
     tableau: Tableau
     dense: tuple[Row, ...]
     more: tuple[tuple[float, Row], ...] = ()
-    error_low: Row = ()  # a second, cruder error estimate that keeps the first one honest (Hairer's for 8(5,3))
-    error_order: int = 0  # of the step size control
+    error_low: Row = ()  # a second error estimate of lower order, which corrects the first (Hairer's for 8(5,3))
+    error_order: int = 0  # the order that the step size control assumes; 0 means that of the method
 
     @property
     def order(self) -> int:
-        """The order of the error over a given time."""
+        """The order of the error at a fixed time."""
         return self.tableau.order
 
     @property
     def adaptive(self) -> bool:
-        """Whether the tableau has error weights."""
+        """Whether the tableau has error weights, so that steps can be adaptive."""
         return bool(self.tableau.error)
 
     @property
@@ -46,15 +46,15 @@ class ExplicitRungeKutta:
 
     @property
     def stages(self) -> int:
-        """The number of slopes of a step, those of the dense output included."""
+        """The number of slopes of a step, including those for the dense output."""
         return len(self.tableau.b) + len(self.more)
 
     def memory(self, plant: Plant) -> dict[str, Shape]:
-        """The slope that the next step begins with, and all slopes of the last step."""
+        """The arrays kept from step to step: the first slope of the next step, and all slopes of the last step."""
         return {"first": (plant.ns,), "slopes": (self.stages, plant.ns)}
 
     def attempt(self, site: Site) -> None:
-        """All stages, the new state and its error."""
+        """Writes all stages, the new state and its error."""
         loop, tableau = site.loop, self.tableau
         slopes = [site.own["slopes"][k] for k in range(self.stages)]
         with loop.if_(site.fresh):
@@ -91,7 +91,7 @@ class ExplicitRungeKutta:
             )
 
     def advance(self, site: Site) -> None:
-        """Keeps the last slope as the next step's first, where the tableau allows it; w moves at v in its new chart."""
+        """Writes the first slope of the next step, where it is the last slope of this one, with the new dw/dt = v."""
         loop, nv = site.loop, site.plant.nv
         first = site.own["first"]
         if not self.tableau.first_same_as_last:
@@ -103,7 +103,7 @@ class ExplicitRungeKutta:
             loop.copy(first.part(0, nv), site.s.part(nv, nv))
 
     def prepare(self, site: Site) -> None:
-        """The further stages, then the coefficients."""
+        """Writes the further stages, then the coefficients of the dense output."""
         slopes = [site.own["slopes"][k] for k in range(self.stages)]
         for j, (c, a) in enumerate(self.more, start=len(self.tableau.b)):
             self._stage(site, site.s_old, site.t_old, site.h_old, site.base_old, slopes, j, c, a)
@@ -115,7 +115,7 @@ class ExplicitRungeKutta:
 
 
 def with_cubic(name: str, tableau: Tableau) -> ExplicitRungeKutta:
-    """A method with the cubic through both ends, and with the slopes there, as its dense output."""
+    """A method whose dense output is the cubic through both ends of the step with the slopes there."""
     last = len(tableau.b) - 1
     more: tuple[tuple[float, Row], ...] = ()
     weights = list(tableau.b)
@@ -132,6 +132,7 @@ def _nested(stages: int, weights: Row, D: tuple[Row, ...]) -> tuple[Row, ...]:
     """The matrix P of Hairer's nested form: F0 theta + F1 theta (1 - theta) + F2 theta^2 (1 - theta) + ...
 
     F0 is the change over the step, F1 and F2 fit the slopes at its ends, the others are h times the rows of D.
+    `weights` are those of the step.
     """
     change = np.array([*weights, *[0.0] * (stages - len(weights))])
     first, last = np.eye(stages)[0], np.eye(stages)[len(weights) - 1]

@@ -7,7 +7,8 @@ start of a step,
     D = sigma R_z + [R_v R_x],      u_v = (sigma - W) u_w - r_w,
     [D_v (sigma - W) + R_w,  D_x] [u_w; u_x] = R_z r_vx + D_v r_w,
 
-so a system of nv + nx unknowns is factored in place of 2 nv + nx. W is zero but for joints that turn what they move.
+so a system of nv + nx unknowns is factored in place of 2 nv + nx. The matrix W is zero except for planar, spherical and
+free joints, whose velocities are in moving axes.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from kinemorph.simulation.integrators.method import Shape, Site
 
 
 class Entries(NamedTuple):
-    """The entries of a matrix that are not always zero: a program (nv,) -> (entries,), their rows and columns."""
+    """The nonzero entries of a matrix: a program (nv,) -> (entries,) for their values, and their rows and columns."""
 
     program: Program
     rows: tuple[int, ...]
@@ -37,26 +38,26 @@ class Entries(NamedTuple):
 
     @property
     def places(self) -> Iterator[tuple[int, int, int]]:
-        """(row, column, number in the program's output) of each."""
+        """For each entry (row, column, index in the program's output)."""
         return zip(self.rows, self.cols, range(len(self.rows)), strict=True)
 
 
 @lru_cache(maxsize=16)
 def residual_derivatives(plant: Plant) -> Program:
-    """(t, base, s, z, m, u, p) -> out, R_z (n, n), R_s (n, ns), R_t (n,) with n = nv + nx."""
+    """The program (t, base, s, z, m, u, p) -> residual (n,), R_z (n, n), R_s (n, ns), R_t (n,) with n = nv + nx."""
     return jacobian(plant.residual, "out", ("z", "s", "t"), values=True)
 
 
 @lru_cache(maxsize=16)
 def chart_rate(plant: Plant) -> Program:
-    """dw/dt, shape (nv,), of the inputs of `plant.rate`."""
+    """The program of dw/dt, shape (nv,), from the inputs of `plant.rate`."""
     rate = plant.rate
     return Program(f"{plant.name}.chart", rate.inputs, (Port("out", (plant.nv,)),), rate.graph, rate.refs[: plant.nv])
 
 
 @lru_cache(maxsize=16)
 def chart_slope(plant: Plant) -> Entries:
-    """W, the derivative of dw/dt by w at w = 0: a matrix of v."""
+    """The matrix W as a function of v: the derivative of dw/dt with respect to w at w = 0."""
     slope = jacobian(chart_rate(plant), "out", "s") if plant.nv else None
 
     def values(v: Any) -> list[Any]:
@@ -68,7 +69,7 @@ def chart_slope(plant: Plant) -> Entries:
 
 @lru_cache(maxsize=16)
 def bending(plant: Plant) -> Program:
-    """W(eta) eta / 2, shape (nv,): the displacement w of a motion at constant velocity eta / h, less eta."""
+    """The program of W(eta) eta / 2, shape (nv,): w - eta after a time h at the constant velocity eta / h."""
     along = forward(chart_rate(plant), "s") if plant.nv else None
 
     def values(eta: Any) -> list[Any]:
@@ -82,19 +83,19 @@ def bending(plant: Plant) -> Program:
 
 @lru_cache(maxsize=16)
 def bending_slope(plant: Plant) -> Entries:
-    """The derivative of `bending` by eta."""
+    """The derivative of `bending` with respect to eta."""
     return _entries(jacobian(bending(plant), "out", "eta"))
 
 
 def _at_start(plant: Plant, v: Any) -> list[Any]:
-    """Inputs of `rate` at w = 0 and velocity v, as far as dw/dt depends on them."""
+    """The inputs of `rate` at w = 0 and velocity v; inputs on which dw/dt does not depend are 0."""
     inputs: dict[str, Any] = {name: [0.0] * math.prod(shape) for name, shape in plant.ports.items()}
     inputs["s"] = [*[0.0] * plant.nv, *v, *[0.0] * plant.nx]
     return list(inputs.values())
 
 
 def _entries(program: Program) -> Entries:
-    """The entries of a square matrix, given row by row, that are more than a constant 0."""
+    """The entries that are not a constant 0 of a square matrix, which the program returns row by row."""
     n = program.inputs[0].size
     kept = [k for k, ref in enumerate(program.refs) if program.graph.value_of(ref) != 0.0]
     refs = tuple(program.refs[k] for k in kept)
@@ -103,7 +104,7 @@ def _entries(program: Program) -> Entries:
 
 
 class LinearStep:
-    """Writes the linear algebra of a step into the march. J is taken at the start of the step, where w = 0."""
+    """Writes the linear algebra of a step into the march. J is that at the start of the step, where w = 0."""
 
     def __init__(self, site: Site, prefix: str = "") -> None:
         self.site, self.plant, self.loop = site, site.plant, site.loop
@@ -119,13 +120,13 @@ class LinearStep:
 
     @staticmethod
     def memory(plant: Plant) -> dict[str, Shape]:
-        """The arrays that a method keeps: the derivatives, and whether they are those of this step's start."""
+        """The arrays that a method keeps: the derivatives, and whether they belong to the start of this step."""
         n = plant.nv + plant.nx
         entries = plant.recalled("chart slope", lambda: chart_slope(plant).program).outputs[0].shape
         return {"Rz": (n, n), "Rs": (n, plant.ns), "Rt": (n,), "W": entries, "linearized": ()}
 
     def linearize(self, rate: View) -> None:
-        """The derivatives at (t, s), where ds/dt is `rate`."""
+        """Writes the derivatives R_z, R_s, R_t and W at the start of the step, where ds/dt is `rate`."""
         site, loop = self.site, self.loop
         left = loop.scratch("linear_left", (self.n,))
         z = rate.part(self.nv, self.n)
@@ -135,7 +136,7 @@ class LinearStep:
             loop.call(self.slope.program, [self.W], [site.s.part(self.nv, self.nv)])
 
     def factor(self, sigma: View) -> None:
-        """Factors sigma - J; `failed` where it is singular."""
+        """Writes the factorization of sigma - J; a singular matrix sets `failed`."""
         loop, n, nv = self.loop, self.n, self.nv
         Rz, Rs, D, G, W = self.Rz, self.Rs, self.D, self.G, self.W
         loop.copy(self.sigma, sigma)
@@ -150,9 +151,9 @@ class LinearStep:
         factor_or_fail(loop, G, self.LU, self.order, self.site.failed)
 
     def solve(self, out: View, right: View, time: View | None = None) -> None:
-        """out = (sigma - J)^-1 (right + time * d(ds/dt)/dt), shape (ns,); without the latter where `time` is None.
+        """Writes out = (sigma - J)^-1 (right + time * f_t), shape (ns,); a `time` of None counts as 0.
 
-        The slope in time comes by the residual: R_z f_t = -R_t.
+        f_t, the partial derivative of ds/dt with respect to t, follows from the residual: R_z f_t = -R_t.
         """
         loop, n, nv, nx = self.loop, self.n, self.nv, self.plant.nx
         with loop.repeat(n) as i:
@@ -176,7 +177,7 @@ class LinearStep:
 
 
 def factor_or_fail(loop: LoopBuilder, A: View, LU: View, order: View, failed: View) -> None:
-    """Factors A; where it is singular, `failed` becomes 1."""
+    """Writes the LU factorization of A with row order `order`; where A is singular, `failed` becomes 1."""
     regular = loop.scratch("linear_regular")
     loop.call(factored(order.size), [LU, order, regular], [A])
     loop.let(failed, lambda failed, ok: failed.maximum(1.0 - ok), failed, regular)

@@ -1,21 +1,22 @@
-"""Steps that take stiff forces at their end, on a tangent: contact, gains and damping at steps that motion asks for.
+"""Linearly implicit steps for contact: stiff forces are linearized and evaluated at the end of the step.
 
     v+ = v + h a(forces at the end of the step),      q+ = q moved by h v+
 
-`Plant.implicit_step` is one such step: forward dynamics in which stiff forces act as inertias too, at the cost of
-little more than one rate. `passes` is how often the tangent is laid, each time where the last one has led. Of order 1,
-and damps what is too fast for the step: a foot that hits the ground stays there, where an explicit step would chatter.
+So the step size follows the motion, and not the stiffness of contacts, gains and damping. `Plant.implicit_step` is one
+such step: forward dynamics in which stiff forces act as inertias too, at the cost of little more than one rate.
+`passes` is the number of linearizations, each about the result of the one before. The method is of order 1, and damps
+motions that are too fast for the step: a foot that hits the ground stays there, where an explicit step would chatter.
 
-Each step begins with the accelerations of the one before, which makes one pass nearly as good as two.
+Each step starts with the accelerations of the step before, which makes one pass nearly as good as two.
 
-A centered step takes gains and all that is not stiff at its middle (see mechanics.steps.implicit_forces), which makes
-motion between contacts one of order 2, and leaves contact alone at the end: still of order 1, with errors several times
-smaller. What it gives up is damping: gains too stiff for the step ring, from one step to the next, until they are at
-rest, and a foot that hits the ground first sinks in by what it moves in half a step. Large steps through impacts need
-3 passes.
+A centered step evaluates gains, and all forces that are not stiff, at its middle (see mechanics.steps.implicit_forces),
+and contact alone at its end. Motion between contacts is then of order 2; with contact the order is still 1, with errors
+several times smaller. The price is less damping: gains too stiff for the step oscillate from one step to the next until
+they come to rest, and a foot that hits the ground first sinks in by its motion in half a step. Large steps through
+impacts need 3 passes.
 
-Extrapolated, a whole step and two half ones are put together to order 2, and what they differ by is an error to choose
-steps by (Deuflhard, Hairer & Zugck 1987; Hairer & Wanner, Solving ODEs II, IV.9).
+An extrapolated step combines one whole step and two half steps to order 2; their difference is the error estimate for
+the step size control (Deuflhard, Hairer & Zugck 1987; Hairer & Wanner, Solving ODEs II, IV.9).
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from kinemorph.simulation.integrators.method import CHANGED, Shape, Site, usual_
 
 @dataclass(frozen=True)
 class LinearlyImplicit:
-    """A method of the family."""
+    """A linearly implicit method for contact, see the docstring of this file."""
 
     name: str
     passes: int
@@ -38,29 +39,29 @@ class LinearlyImplicit:
 
     @property
     def order(self) -> int:
-        """The order of the error over a given time, where forces are smooth."""
+        """The order of the error at a fixed time, where forces are smooth."""
         return 2 if self.extrapolated else 1
 
     @property
     def adaptive(self) -> bool:
-        """Whether there is a second result to compare with."""
+        """Whether the method estimates its error, by comparison with a second result."""
         return self.extrapolated
 
     @property
     def degree(self) -> int:
-        """The degree of the dense output: straight lines, as rates at the ends of a stiff step mean little."""
+        """The degree of the dense output: 1, a straight line, as rates at the ends of a stiff step mean little."""
         return 1
 
     def memory(self, plant: Plant) -> dict[str, Shape]:
-        """The accelerations that a step begins with, and those that it has found."""
+        """The arrays kept from step to step: accelerations that a step starts with, and those at its end."""
         _ = plant.implicit_law  # refuses a plant without one
         return {"guess": (plant.nv,), "found": (plant.nv,)}
 
     def attempt(self, site: Site) -> None:
-        """One step; or a whole one and two half ones."""
+        """Writes one step; for an extrapolated method, one whole step and two half steps."""
         loop, nv = site.loop, site.plant.nv
         jumped = loop.scratch("jumped")
-        loop.let(jumped, lambda fresh: fresh > CHANGED, site.fresh)  # memory that is another leaves the motion as it is
+        loop.let(jumped, lambda fresh: fresh > CHANGED, site.fresh)  # new memory does not change the motion
         with loop.if_(jumped), loop.repeat(nv) as i:
             loop.let(site.own["guess"][i], lambda: 0.0)
         if self.extrapolated:
@@ -69,7 +70,7 @@ class LinearlyImplicit:
             self._step(site, site.new, site.own["found"], site.t, site.base, site.s, site.h, site.own["guess"])
 
     def _extrapolated(self, site: Site) -> None:
-        """new = 2 (two half steps) - (a whole one), all about the base of the step."""
+        """Writes new = 2 (result of two half steps) - (result of a whole step), about the base of the step."""
         loop, plant = site.loop, site.plant
         nv, ns = plant.nv, plant.ns
         both, rates = loop.scratch("whole_and_half", (2, ns)), loop.scratch("whole_and_half_a", (2, nv))
@@ -107,18 +108,18 @@ class LinearlyImplicit:
         guess: View,
         shares: tuple[float, ...] = (1.0,),
     ) -> None:
-        """Calls the program of a step, or of several shares of one; their results are rows."""
+        """Writes a call of the program of a step, or of several shares of a step; row k of `out` is that of share k."""
         plant, n = site.plant, len(shares)
         rows = [View(view.array, (n, size), view.offset) for view, size in ((out, plant.ns), (found, plant.nv))]
         program = plant.implicit_step(self.passes, shares, centered=self.centered)
         site.loop.call(program, rows, [t, base, s, h, guess, site.m, site.u, site.p])
 
     def advance(self, site: Site) -> None:
-        """Keeps the accelerations for the next step."""
+        """Writes the accelerations that the next step starts with."""
         site.loop.copy(site.own["guess"], site.own["found"])
 
     def prepare(self, site: Site) -> None:
-        """The straight line from end to end."""
+        """Writes the dense output: the straight line between both ends of the step."""
         with site.loop.repeat(site.plant.ns) as i:
             site.loop.let(site.dense[0, i], lambda new, old: new - old, site.new[i], site.s_old[i])
 

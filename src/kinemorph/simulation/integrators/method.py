@@ -1,14 +1,14 @@
-"""What a method has to write, and where: one step of a march, in local coordinates.
+"""The interface of an integration method: it writes the code of one step into a march, in local coordinates.
 
 A step goes from (t, base, s) with s = [0, v, x] to `new`, in the same coordinates, over the time `h`. The march around
-it (see `march`) chooses h, accepts or rejects, moves on, samples and looks for events; a method is asked for four
-things, each written into the loop program of the march:
+it (see `march`) chooses h, accepts or rejects steps, moves on, samples and searches for events. A method has four
+functions, each of which writes code into the loop program of the march:
 
-    attempt    writes `new`; where it is adaptive `error`, the error against the tolerances, good up to 1; and `failed`,
-               above 0 where there is no `new` (a Newton iteration that does not converge)
-    advance    after a step is accepted and the march stands at the new base: what is carried on to the next step
+    attempt    writes `new`; if the method is adaptive, `error`, the error over the tolerances, which is accepted up to
+               1; and `failed`, above 0 where there is no `new` (a Newton iteration that does not converge)
+    advance    writes the data for the next step, after a step is accepted and the march stands at the new base
     prepare    writes `dense`: coefficients C_j, shape (degree, ns), with  s(theta) = s_old + sum_j C_j theta^(j+1)
-    control    the size of the next step
+    control    writes the size of the next step
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ from kinemorph.plants.programs import Plant
 
 Shape = tuple[int, ...]
 
-SAFETY, SHRINK, GROW = 0.9, 1.0 / 3.0, 6.0  # of the usual control of the step size
-INTEGRAL, PROPORTIONAL = 0.7, 0.4  # its exponents times the order
+SAFETY, SHRINK, GROW = 0.9, 1.0 / 3.0, 6.0  # step size control: safety factor, smallest and largest change of size
+INTEGRAL, PROPORTIONAL = 0.7, 0.4  # step size control: exponents times the order
 CHANGED = 0.5  # the value of `fresh` where memory or inputs have changed, and the motion continues as it was
-LEAST_ERROR = 1e-4  # an old error below it counts as this
+LEAST_ERROR = 1e-4  # a smaller error of the last step counts as this
 
 
 @dataclass(frozen=True)
 class Site:
-    """Where a method writes its step: the loop program, and views of its arrays.
+    """The place where a method writes its step: the loop program, and views of its arrays.
 
-    At `attempt` (t, base, s, h) are the start of the step. At `advance` they are the state reached, and at `prepare`,
-    too; the step just taken is then (t_old, base_old, s_old, h_old) and `new` its end in its own coordinates.
+    In `attempt`, (t, base, s, h) are the start of the step. In `advance` and `prepare` they are the state reached; the
+    step just taken is then (t_old, base_old, s_old, h_old), and `new` is its end in the coordinates about `base_old`.
     """
 
     loop: LoopBuilder
@@ -52,27 +52,27 @@ class Site:
     error: View
     failed: View
     again: View  # above 0 where the try before this one was rejected
-    error_old: View  # of the last step that was accepted, 0 at the start
-    fresh: View  # above 0 where no rate carried on may be used: 1 at the start and after an event, else CHANGED
+    error_old: View  # the error of the last accepted step, 0 at the start
+    fresh: View  # above 0 where no rate of the last step may be used: 1 at the start and after an event, else CHANGED
     dense: View
     m: View
     u: View
     p: View
     rtol: View
     atol: View
-    own: Mapping[str, View]  # what the method asked for in `memory`
-    fixed: bool = False  # all steps have one size, and `error` is not used
+    own: Mapping[str, View]  # the arrays of the method's own `memory`, by name
+    fixed: bool = False  # whether all steps have one size, and `error` is not used
 
     def inputs(self, **others: View) -> list[View]:
-        """The inputs of the plant's `rate` at the march's own state, with `others` in place of those of their names."""
+        """The inputs of the plant's `rate` at the state of the march; `others` replace inputs by name."""
         return [*LocalInstant(self.t, self.base, self.s, self.m, self.u, self.p)._replace(**others)]
 
     def rate(self, out: View, t: View, s: View, base: View | None = None) -> None:
-        """Writes ds/dt at (t, s), in the coordinates about `base` (the march's own where none is given)."""
+        """Writes ds/dt at (t, s) to `out`, in the coordinates about `base`; by default about the base of the march."""
         self.loop.call(self.plant.rate, [out], self.inputs(t=t, base=base or self.base, s=s))
 
     def combine(self, out: View, start: View | None, h: View, slopes: Sequence[View], weights: Sequence[float]) -> None:
-        """out = start + h sum weights[k] slopes[k], entry by entry; without the start where it is None."""
+        """Writes out = start + h sum_k weights[k] slopes[k], entry by entry; a start of None counts as 0."""
         if not out.size:
             return
         used = [(weight, slope) for weight, slope in zip(weights, slopes, strict=False) if weight]
@@ -87,9 +87,9 @@ class Site:
             self.loop.let(out[i], total, h, *at, *(slope[i] for _, slope in used))
 
     def measure(self, out: View, off: View) -> None:
-        """Writes to `out` how large an error `off`, shape (ns,), is: up to 1 the tolerances are met.
+        """Writes to `out` the size of an error `off`, shape (ns,), over the tolerances, which are met up to 1.
 
-        That is the root mean square of its entries, each divided by its tolerance. For v and x this is
+        The size is the root mean square of the entries, each divided by its tolerance. For v and x the tolerance is
         atol + rtol max(|old|, |new|). For w, the change of the configuration over the step, it is
         atol + rtol max(1, |w|), so that it does not matter where the zero of a coordinate is.
         """
@@ -124,7 +124,7 @@ class Site:
             )
 
     def cubic(self) -> None:
-        """Writes `dense` as the cubic with the rates at both ends, for methods that do not keep these."""
+        """Writes `dense` as the cubic through both ends of the step, for methods that do not store the rates there."""
         slopes = [self.loop.scratch(f"slope_{name}", (self.plant.ns,)) for name in ("first", "last")]
         moment = self.loop.scratch("moment_end")
         self.loop.let(moment, lambda t, h: t + h, self.t_old, self.h_old)
@@ -134,7 +134,7 @@ class Site:
 
 
 class Method(Protocol):
-    """A member of a family. All of its numbers are data; this file's docstring says what it writes."""
+    """An integration method, a member of a family. All of its numbers are data; see the docstring of this file."""
 
     @property
     def name(self) -> str: ...
@@ -144,16 +144,16 @@ class Method(Protocol):
 
     @property
     def adaptive(self) -> bool:
-        """Whether it knows its error, so that steps may choose their own size."""
+        """Whether the method estimates its error, so that it can choose the step size."""
         ...
 
     @property
     def degree(self) -> int:
-        """The degree of its dense output in theta."""
+        """The degree of the dense output in theta."""
         ...
 
     def memory(self, plant: Plant) -> dict[str, Shape]:
-        """Names and shapes of the arrays that it keeps from step to step."""
+        """The names and shapes of the arrays that the method keeps from step to step."""
         ...
 
     def attempt(self, site: Site) -> None: ...
@@ -163,23 +163,23 @@ class Method(Protocol):
     def prepare(self, site: Site) -> None: ...
 
     def control(self, site: Site, taken: View, out: View) -> None:
-        """Writes to `out` the size of the next step after one of size `taken` with `error`, accepted or not."""
+        """Writes to `out` the size of the next step [s], after an accepted or rejected step of size `taken` [s]."""
         ...
 
 
 def snap_reach(method: Method) -> float:
-    """A step that would end within `reach` times its size of where it may not go beyond ends there.
+    """How many step sizes ahead the bound of a step may be so that the step is stretched to end there.
 
-    A method may say so by an attribute of that name.
+    It is the method's attribute `reach`, if it has one.
     """
     return float(getattr(method, "reach", 1.0 + 1e-9))
 
 
 def rough_power(base: Any, exponent: float) -> Any:
-    """base^exponent with the exponent, above 0, rounded to 64ths, by square roots alone.
+    """base^exponent by square roots alone; the exponent, above 0, is rounded to a multiple of 1/64.
 
-    Lanes have square roots, but no powers: those would go one by one through the C library, and take as long as all
-    else in a step of a small system. The step size need not be exact.
+    SIMD lanes have square roots, but no powers: the C library would compute these one by one, which would take as long
+    as the rest of a step of a small system. The step size need not be exact.
     """
     count, root, product = max(1, round(64 * exponent)), base, 1.0
     for bit in (32, 16, 8, 4, 2, 1):
@@ -189,11 +189,12 @@ def rough_power(base: Any, exponent: float) -> Any:
 
 
 def usual_control(site: Site, order: int, taken: View, out: View) -> None:
-    """Step size by the errors of the last two steps: h error^(-0.7 / order) error_old^(0.4 / order), with care.
+    """Writes the next step size by the errors of the last two steps: h error^(-0.7 / order) error_old^(0.4 / order).
 
-    A proportional and integral controller (Gustafsson 1991; Hairer & Wanner, Solving ODEs II, IV.2). Against the plain
-    h error^(-1 / order) it saves most of the rejections, and a sixth of the work at equal error with dop853, a tenth
-    with dormand_prince. After a rejection the plain rule is used, and the next step does not grow.
+    This is a proportional-integral controller (Gustafsson 1991; Hairer & Wanner, Solving ODEs II, IV.2), with a safety
+    factor and limits. Compared with the plain h error^(-1 / order) it saves most of the rejections, and at equal error
+    a sixth of the work with dop853, a tenth with dormand_prince. After a rejection the plain rule is used, and the next
+    step does not grow.
     """
 
     def next_size(h: Any, e: Any, old: Any, again: Any) -> Any:

@@ -1,8 +1,8 @@
 """The methods by name: our own, which run compiled, those of other libraries, and the names that MATLAB users know.
 
-`METHODS` are our own, as data. `NOTES` says in a line what each is good for. `OUTSIDE` are the methods of SciPy and
-SUNDIALS, which run in Python around the compiled rate (see `foreign`). `ALIASES` are MATLAB's names and the methods
-that they mean here: the same formulas where we have them, else the nearest.
+`METHODS` are our own, as data. `NOTES` has a line on the use of each. `OUTSIDE` are the methods of SciPy and SUNDIALS,
+which run in Python and call the compiled rate (see `foreign`). `ALIASES` are MATLAB's names and the methods that they
+mean here: the same formulas where we have them, else the nearest.
 """
 
 from __future__ import annotations
@@ -36,51 +36,53 @@ FAMILIES: tuple[tuple[Method, ...], ...] = (
 )
 METHODS: dict[str, Method] = {method.name: method for family in FAMILIES for method in family}
 DEFAULT = "dop853"
-CONTACT = "extrapolated_contact"  # where something touches the ground
+CONTACT = "extrapolated_contact"  # the default for systems with contacts
 CONTACT_STEP = 1e-3  # [s]
 
 
 class Note(NamedTuple):
-    """What a method is good for, and whether it is for stiff systems."""
+    """A line on the use of a method, and whether the method is for stiff systems."""
 
     text: str
-    stiff: bool = False  # whether steps need not follow the fastest decay
+    stiff: bool = False  # whether steps may be longer than the fastest decay
 
 
 NOTES: dict[str, Note] = {
-    "euler": Note("explicit Euler; to compare with, not to use"),
-    "heun": Note("Heun, two rates a step"),
+    "euler": Note("explicit Euler; for comparison only"),
+    "heun": Note("Heun; two evaluations of the rate per step"),
     "rk4": Note("the classical Runge-Kutta method; fixed steps, the usual choice of other simulators"),
     "bogacki_shampine": Note("Bogacki-Shampine 3(2); loose tolerances, forces that are not smooth"),
     "dormand_prince": Note("Dormand-Prince 5(4); tolerances down to about 1e-8"),
     "dop853": Note("Dormand-Prince 8(5,3); the default: smooth motion at any tolerance"),
-    "semi_implicit_euler": Note("v first, then q at the new v; what game engines do, cheap and robust"),
+    "semi_implicit_euler": Note("v first, then q with the new v; common in game engines, cheap and robust"),
     "leapfrog": Note("kick-drift-kick (velocity Verlet), symmetric; long runs at fixed steps"),
-    "yoshida4": Note("three leaps of which one goes back, symmetric; long runs, more accurate"),
+    "yoshida4": Note("three leapfrog steps, the middle one backwards; symmetric; long runs, more accurate"),
     "variational": Note("discrete Euler-Lagrange; symplectic: momentum exact, energy bounded for ever; open trees"),
-    "linearly_implicit_euler": Note("one linear solve a step; stiff springs and contacts in real time", True),
+    "linearly_implicit_euler": Note("one linear solve per step; stiff springs and contacts in real time", True),
     "implicit_contact": Note("contact and gains at the end of the step; robots on the ground, at little cost", True),
-    "implicit_contact_2": Note("the same with the tangent laid twice; more accurate", True),
-    "implicit_contact_3": Note("the same, three times", True),
+    "implicit_contact_2": Note("implicit_contact with two linearizations per step; more accurate", True),
+    "implicit_contact_3": Note("implicit_contact with three linearizations per step", True),
     "centered_contact": Note("contact at the end, gains at the middle of the step; errors several times smaller", True),
-    "centered_contact_2": Note("the same with the tangent laid twice", True),
-    "centered_contact_3": Note("the same, three times; impacts at large steps", True),
+    "centered_contact_2": Note("centered_contact with two linearizations per step", True),
+    "centered_contact_3": Note("centered_contact with three linearizations per step; impacts at large steps", True),
     "extrapolated_contact": Note(
-        "a step and two half ones, extrapolated to order 2; the most accurate for contact", True
+        "one step and two half steps, extrapolated to order 2; the most accurate for contact", True
     ),
     "rosenbrock23": Note("Rosenbrock 2(3) of Shampine and Reichelt; stiff, loose tolerances", True),
     "rodas": Note("Rosenbrock 4(3) of Hairer and Wanner; stiff, tolerances down to about 1e-8", True),
     "radau": Note("Radau IIA of order 5; very stiff, tight tolerances", True),
-    "newmark": Note("trapezoidal rule on the residual, EasyDyn's step control; stiff, no damping of its own", True),
+    "newmark": Note("trapezoidal rule with EasyDyn's step control; stiff, no numerical damping", True),
     "linear_acceleration": Note("Newmark with beta 1/6; structures"),
     "central_difference": Note("Newmark with beta 0; structures, fixed steps"),
-    "generalized_alpha": Note("Newmark that damps what is too fast for the step; stiff structures, constraints", True),
-    "tr_bdf2": Note("trapezoid, then backward differences; stiff, damps what is too fast", True),
+    "generalized_alpha": Note(
+        "Newmark with damping of motions too fast for the step; stiff structures, constraints", True
+    ),
+    "tr_bdf2": Note("trapezoidal rule, then BDF2; stiff, damps motions too fast for the step", True),
 }
 
 
 class MethodRow(NamedTuple):
-    """A line of the table of methods."""
+    """A row of the table of methods, see `method_rows`."""
 
     name: str
     order: str  # a number, or a range
@@ -97,8 +99,14 @@ OUTSIDE: dict[str, MethodRow] = {
         MethodRow("scipy:DOP853", "8", True, False, "Dormand-Prince 8(5,3) of SciPy"),
         MethodRow("scipy:Radau", "5", True, True, "Radau IIA of order 5 of SciPy, with exact Jacobians"),
         MethodRow("scipy:BDF", "1-5", True, True, "backward differences of SciPy, with exact Jacobians"),
-        MethodRow("scipy:LSODA", "1-12", True, True, "Adams or backward differences, whichever suits, by SciPy"),
-        MethodRow("sundials:cvode-adams", "1-12", True, False, "Adams-Moulton of CVODE; smooth motion, costly rates"),
+        MethodRow("scipy:LSODA", "1-12", True, True, "Adams or backward differences of SciPy, switched automatically"),
+        MethodRow(
+            "sundials:cvode-adams",
+            "1-12",
+            True,
+            False,
+            "Adams-Moulton of CVODE; smooth motion, rates that are costly to evaluate",
+        ),
         MethodRow("sundials:cvode-bdf", "1-5", True, True, "backward differences of CVODE, with exact Jacobians"),
         MethodRow(
             "sundials:ida", "1-5", True, True, "backward differences of IDA; constraints and their forces as unknowns"
@@ -108,33 +116,33 @@ OUTSIDE: dict[str, MethodRow] = {
 
 
 class Alias(NamedTuple):
-    """Another name: it means the first of the methods listed that exists; and why."""
+    """MATLAB's name of a method: the methods here that it may mean, of which the first that exists is used, and why."""
 
     methods: tuple[str, ...]
     why: str
 
     @property
     def method(self) -> str:
-        """The first of the methods that exists; "" where none does."""
+        """The name of the first of the methods that exists here; "" where none does."""
         return next((name for name in self.methods if name in METHODS), "")
 
 
 ALIASES: dict[str, Alias] = {
     "ode45": Alias(("dormand_prince",), "the same pair, Dormand-Prince 5(4)"),
     "ode23": Alias(("bogacki_shampine",), "the same pair, Bogacki-Shampine 3(2)"),
-    "ode113": Alias(("dop853",), "both are for tight tolerances and smooth motion; one step in place of many"),
-    "ode15s": Alias(("radau",), "both are stiff solvers up to order 5; one step in place of many"),
+    "ode113": Alias(("dop853",), "both are for tight tolerances and smooth motion; dop853 is a one-step method"),
+    "ode15s": Alias(("radau",), "both are stiff solvers up to order 5; radau is a one-step method"),
     "ode23s": Alias(("rosenbrock23",), "the same pair, Rosenbrock 2(3)"),
-    "ode23t": Alias(("newmark",), "both are the trapezoidal rule, without damping of their own"),
-    "ode23tb": Alias(("tr_bdf2", "rodas"), "both damp what is too fast for the step"),
+    "ode23t": Alias(("newmark",), "both are the trapezoidal rule, without numerical damping"),
+    "ode23tb": Alias(("tr_bdf2", "rodas"), "both damp motions that are too fast for the step"),
 }
 
 
 def usual(plant: Plant, method: str | Method | None, step: float | None, exact: bool) -> tuple[Any, float | None]:
-    """(method, step) of a run: where no method is named, one that takes contact at the end of steps, or the default; a
-    method for contact has a step of its own.
+    """The method and the step size [s] of a run, with defaults in place of None.
 
-    `exact`: tolerances are given, and a method has to keep them.
+    `exact` tells whether the user gave tolerances. Where the user gave neither a method nor tolerances, a plant with
+    contacts gets a method for contact. Such methods have a default step size; for others None means adaptive steps.
     """
     if method is not None:
         for_contact = isinstance(method, str) and METHODS.get(method) in linearly_implicit.FAMILY
@@ -145,15 +153,15 @@ def usual(plant: Plant, method: str | Method | None, step: float | None, exact: 
 
 
 def method_named(name: str | Method) -> Method:
-    """A method of our own by its name or an alias; a Method is itself."""
+    """The method of our own with this name or alias; an object that is a Method already is returned as it is."""
     if not isinstance(name, str):
         if not hasattr(name, "attempt"):
-            raise UnsupportedError(f"method is {name!r}; expected a name, as '{DEFAULT}', or a Method.")
+            raise UnsupportedError(f"method is {name!r}; expected a name, such as '{DEFAULT}', or a Method.")
         return name
     found = METHODS.get(ALIASES[name].method if name in ALIASES else name)
     if found is None and name in OUTSIDE:
         raise UnsupportedError(
-            f"method '{name}' is that of another library, for single runs by `simulate`. Here choose one of: "
+            f"method '{name}' of another library works in single runs by `simulate` only. Choose one of: "
             f"{', '.join(METHODS)}."
         )
     if found is None:
@@ -172,5 +180,5 @@ def method_rows() -> list[MethodRow]:
 
 
 def alias_rows() -> list[tuple[str, str, str]]:
-    """(MATLAB's name, the method here, why) for each alias."""
+    """The table of aliases: for each, (MATLAB's name, the method here, the reason)."""
     return [(name, alias.method, alias.why) for name, alias in ALIASES.items() if alias.method]

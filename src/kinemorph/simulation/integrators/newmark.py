@@ -1,4 +1,4 @@
-"""Newmark's methods on the residual r(t, s, z) = 0 with z = [a, dx/dt]: accelerations at the end of a step are sought.
+"""Newmark's methods for the residual r(t, s, z) = 0: they solve for z = [a, dx/dt] at the end of a step.
 
     eta = h v + h^2 ((1/2 - beta) b + beta b_new)       w = eta + W(eta) eta / 2
     v_new = v + h ((1 - gamma) b + gamma b_new)         x_new by the same formula from dx/dt
@@ -41,12 +41,12 @@ from kinemorph.simulation.integrators.newton_start import (
     tolerance,
 )
 
-RENEWAL = 4  # iterations after which Newton's matrix is computed again
+RENEWAL = 4  # Newton iterations after which the matrix is computed again
 
 
 @dataclass(frozen=True)
 class Newmark:
-    """A method of the family, in the letters of this file's docstring."""
+    """A Newmark or generalized-alpha method, in the notation of this file's docstring."""
 
     name: str
     beta: float
@@ -61,11 +61,11 @@ class Newmark:
 
     @property
     def share(self) -> float:
-        """How b_new changes with z_new."""
+        """The derivative of b_new with respect to z_new."""
         return (1.0 - self.alpha_f) / (1.0 - self.alpha_m)
 
     def memory(self, plant: Plant) -> dict[str, Shape]:
-        """z and b at the start and at the end of a step, Newton's matrix and its step, how dx/dt changed before."""
+        """The arrays kept from step to step: z and b at both ends of a step, Newton's matrix, and changes of dx/dt."""
         n = plant.nv + plant.nx
         vectors = {name: (n,) for name in ("z", "b", "z_new", "b_new", "z_begun", "order")}
         return {**vectors, "LU": (n, n), "h_LU": (), "curve": (plant.nx,), "curved": ()}
@@ -73,7 +73,7 @@ class Newmark:
     # ── a step ────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def attempt(self, site: Site) -> None:
-        """Newton's iteration for the accelerations at the end, and their error."""
+        """Writes Newton's iteration for the accelerations at the end of the step, and the error estimate."""
         loop, own = site.loop, site.own
         with loop.if_(site.fresh):
             self._begin(site)
@@ -83,7 +83,7 @@ class Newmark:
         self._estimate(site)
 
     def _begin(self, site: Site) -> None:
-        """Accelerations at the start, from the equations."""
+        """Writes the accelerations at the start of a run, from the equations of motion."""
         loop, own, plant = site.loop, site.own, site.plant
         nv, n = plant.nv, plant.nv + plant.nx
         if plant.dynamics is None and nv:
@@ -120,7 +120,7 @@ class Newmark:
             correct(loop, own["z_new"], change, size)
             loop.let(passes, lambda k: k + 1.0, passes)
             loop.let(renew, lambda k: (k / RENEWAL).floor().equals(k / RENEWAL), passes)
-            # also where rounding lets it get no better: the velocities are then right to the tolerance
+            # also where rounding prevents further progress: the velocities are then right to the tolerance
             loop.let(
                 done,
                 lambda size, before, rtol, atol, h, z: (size <= tolerance(rtol, atol)).where(
@@ -139,7 +139,7 @@ class Newmark:
             loop.let(own["h_LU"], lambda: 0.0)
 
     def _place(self, site: Site) -> None:
-        """b_new, and the state `new` at the accelerations z_new."""
+        """Writes b_new and the state `new` that follow from the accelerations z_new."""
         loop, own, plant = site.loop, site.own, site.plant
         nv, nx = plant.nv, plant.nx
         b, b_new, s, new = own["b"], own["b_new"], site.s, site.new
@@ -169,7 +169,7 @@ class Newmark:
                 loop.let(new[i], lambda a, b: a + b, eta[i], bend[i])
 
     def _renew(self, site: Site, left: View, ins: list[View]) -> None:
-        """Residual and Newton's matrix at the state `new`, factored."""
+        """Writes the residual `left` and the factored Newton matrix at the state `new`."""
         loop, own, plant = site.loop, site.own, site.plant
         nv, n = plant.nv, plant.nv + plant.nx
         J, Rs, Rt = (
@@ -197,13 +197,13 @@ class Newmark:
         factor_or_fail(loop, J, own["LU"], own["order"], site.failed)
         loop.copy(own["h_LU"], site.h)
 
-    # ── its error, the next one ───────────────────────────────────────────────────────────────────────────────────
+    # ── the error, the next step ──────────────────────────────────────────────────────────────────────────────────
 
     def _estimate(self, site: Site) -> None:
-        """The root mean square of h^2 |a_new - a| / 12 against max(atol, rtol max(|q|, h |v|, h^2 |a|)).
+        """Writes the error: the root mean square of h^2 |a_new - a| / 12 over max(atol, rtol max(|q|, h |v|, h^2 |a|)).
 
-        Of x, the change of dx/dt per time stands for a, between the middles of this step and the one before; at the
-        start it is h |dx/dt_new - dx/dt| / 12.
+        For x, the rate of change of dx/dt between the middles of this step and of the step before takes the place of a;
+        at the start the error is h |dx/dt_new - dx/dt| / 12.
         """
         loop, own, plant = site.loop, site.own, site.plant
         nv, nx, n, error = plant.nv, plant.nx, plant.nv + plant.nx, site.error
@@ -235,7 +235,7 @@ class Newmark:
         loop.let(error, lambda e: e.sqrt(), error)
 
     def advance(self, site: Site) -> None:
-        """The accelerations at the end are those at the start of the next step, whatever the chart."""
+        """Writes the accelerations at the start of the next step: those at the end of this one, in any chart."""
         loop, own, plant = site.loop, site.own, site.plant
         nv = plant.nv
         for i in range(plant.nx):
@@ -250,7 +250,7 @@ class Newmark:
         loop.copy(own["b"], own["b_new"])
 
     def prepare(self, site: Site) -> None:
-        """The cubic through both ends with the rates there."""
+        """Writes the dense output: the cubic through both ends of the step with the rates there."""
         loop, own, plant = site.loop, site.own, site.plant
         nv, n = plant.nv, plant.nv + plant.nx
         first, last = loop.scratch("dense_first", (plant.ns,)), loop.scratch("dense_last", (plant.ns,))
@@ -263,12 +263,12 @@ class Newmark:
         site.hermite(first, last)
 
     def control(self, site: Site, taken: View, out: View) -> None:
-        """Halved ceil(log2 sqrt(error)) times where the error is too large, doubled where it is below a quarter."""
+        """Writes the next step size: halved ceil(log2 sqrt(error)) times for errors > 1, doubled for errors < 1/4."""
         site.loop.let(out, lambda h, e: h * 2.0 ** _doublings(e), taken, site.error)
 
 
 def coordinate_places(plant: Plant) -> list[int]:
-    """For each velocity the index of its coordinate in q, -1 where it has none (rotations)."""
+    """For each velocity, the index in q of the coordinate whose rate it is; -1 for velocities that are no rates."""
     if plant.robot is None:
         return list(range(plant.nv))
     places: list[int] = []
@@ -288,18 +288,24 @@ def _largest(*values: Any) -> Any:
 
 
 def _turn(h: Any, h_old: Any, old: Any, new: Any, before: Any, curved: Any) -> Any:
-    """h^3 / 12 times the third derivative of x, by the changes of dx/dt over two steps; by that of one at the start."""
+    """h^3 / 12 times the third derivative of x, from changes of dx/dt over two steps; at the start, over one step.
+
+    `old` and `new` are dx/dt at both ends of the step, `before` its change per time over the step before.
+    """
     return (curved > 0.0).where(h**3 / 6.0 * abs((new - old) / h - before) / (h + h_old), h * abs(new - old) / 12.0)
 
 
 def _doublings(error: Any) -> Any:
-    """How many times the step is doubled (negative: halved); at most 20, or by 2^-20."""
+    """The number of times to double the step size, or to halve it where the number is negative; at most 20."""
     half = error.maximum(1e-12).minimum(1e12).log() * (0.5 / math.log(2.0))  # log2 sqrt(error)
     return (error > 1.0).where((-half).floor(), (error < 0.25).where((-half).floor(), 0.0 * half))
 
 
 def generalized_alpha(spectral_radius: float = 0.9) -> Newmark:
-    """Chung & Hulbert (1993): order 2, and motions that steps cannot follow lose this share of their size per step."""
+    """The generalized-alpha method of Chung & Hulbert (1993), of order 2.
+
+    Each step multiplies the amplitude of motions that are too fast for the step by `spectral_radius`.
+    """
     rho = spectral_radius
     m, f = (2.0 * rho - 1.0) / (rho + 1.0), rho / (rho + 1.0)
     gamma = 0.5 + f - m

@@ -1,4 +1,4 @@
-"""Where a run on a residual begins: accelerations that solve r(t, s, z) = 0 at the first state.
+"""The initial accelerations of a run whose equations are a residual: they solve r(t, s, z) = 0 at the initial state.
 
 The velocity of a coordinate without inertia (a pressure, a current) follows from its equation and cannot be chosen, and
 its acceleration is in no equation. At the start, Newton's iteration finds the velocities of such coordinates
@@ -6,7 +6,7 @@ from the rows without accelerations, then all accelerations from the other rows 
 
     R_v a + R_w v + R_t = 0.
 
-Steps are of least norm, so what is not determined is zero.
+Newton steps have the least norm, so unknowns that are not determined stay zero.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from kinemorph.simulation.integrators.linear_steps import residual_derivatives
 from kinemorph.simulation.integrators.method import Site
 from kinemorph.vocabulary.blocks import LeastSquares
 
-ITERATIONS = 100  # at most
+ITERATIONS = 100  # the most Newton iterations
 ROUNDING = 1e-14  # smaller changes count as zero
 
 
 def solve_start(site: Site, z: View) -> None:
-    """Writes the accelerations z (nv,) at (t, s) of a plant without x, and the velocities that s cannot choose."""
+    """Writes the accelerations z (nv,) at (t, s) of a plant without x, and velocities of those without inertia."""
     n = site.plant.nv
     rows, columns = without_inertia(site.plant)
     with site.loop.repeat(n) as i:
@@ -42,13 +42,16 @@ def solve_start(site: Site, z: View) -> None:
 
 
 def without_inertia(plant: Plant) -> tuple[list[int], list[int]]:
-    """Rows of the residual without accelerations, and coordinates with an acceleration that is in no row."""
+    """The rows of the residual that contain no acceleration, and the coordinates whose acceleration is in no row."""
     seen = pattern(plant.residual, "out", "z")
     return np.flatnonzero(~seen.any(axis=1)).tolist(), np.flatnonzero(~seen.any(axis=0)).tolist()
 
 
 def _newton(site: Site, z: View, sought: str, rows: Sequence[int], columns: Sequence[int]) -> None:
-    """Least-squares Newton for the velocities in `columns` by `rows` alone, or for all accelerations."""
+    """Writes a least-squares Newton iteration for the "velocities" or the "accelerations", as `sought` says.
+
+    Velocities are those of `columns`, from `rows` alone; accelerations are all of them, with `rows` differentiated.
+    """
     loop, n = site.loop, site.plant.nv
     left, Rz, Rs, Rt = (
         loop.scratch(f"start_{name}", shape)
@@ -94,12 +97,12 @@ def _newton(site: Site, z: View, sought: str, rows: Sequence[int], columns: Sequ
 
 
 def residual_inputs(site: Site, t: View, s: View, z: View) -> list[View]:
-    """The inputs of the residual."""
+    """The inputs of the plant's residual at (t, s, z): (t, base, s, z, m, u, p)."""
     return [t, site.base, s, z, site.m, site.u, site.p]
 
 
 def correct(loop: LoopBuilder, z: View, change: View, size: View) -> None:
-    """z - change; `size` is |change| / (sqrt(n) (1 + |z|))."""
+    """Writes z - change to z (n,), and |change| / (sqrt(n) (1 + |z|)) to `size`."""
     n = z.size
     with loop.repeat(n) as i:
         loop.let(z[i], lambda z, d: z - d, z[i], change[i])
@@ -107,11 +110,11 @@ def correct(loop: LoopBuilder, z: View, change: View, size: View) -> None:
 
 
 def tolerance(rtol: Any, atol: Any) -> Any:
-    """The tolerance for changes of accelerations: that of EasyDyn, but never below rounding."""
+    """EasyDyn's tolerance for changes of accelerations, sqrt(rtol atol) / 100, but never below rounding."""
     return (0.01 * (rtol * atol).sqrt()).maximum(ROUNDING)
 
 
 def norm(values: Any) -> Any:
-    """The Euclidean norm of expressions."""
+    """The Euclidean norm of a sequence of traced expressions."""
     total: Any = sum(value * value for value in values)
     return total.sqrt() if len(values) else 0.0

@@ -1,7 +1,7 @@
 """Radau IIA: collocation at the Radau points, of order 5, for stiff problems at tight tolerances.
 
 The stages Z_i = s_i - s solve  Z = h A f(s + Z). The matrix A^-1 has one real eigenvalue and a complex pair; in the
-coordinates V = T^-1 Z that part them, a Newton iteration with J at the start of the step solves (Hairer & Wanner,
+coordinates V = T^-1 Z that separate these, a Newton iteration with J at the start of the step solves (Hairer & Wanner,
 Solving ODEs II, IV.8)
 
     (mu / h - J) dV_0 = (T^-1 f)_0 - mu / h V_0,        and the same in complex numbers for V_1 + i V_2.
@@ -33,7 +33,7 @@ STAGES = 3
 
 @dataclass(frozen=True)
 class Radau:
-    """The method of three stages. `A` is its matrix, `error` weighs Z / h in the error estimate."""
+    """A Radau IIA method of three stages: `A` is its Runge-Kutta matrix, `error` the weights of Z / h in its error."""
 
     name: str
     order: int
@@ -45,12 +45,12 @@ class Radau:
 
     @cached_property
     def c(self) -> Matrix:
-        """Times of the stages: the sums of the rows of A."""
+        """The times of the stages as fractions of the step, shape (3,): the sums of the rows of A."""
         return np.array([sum(row) for row in self.A])
 
     @cached_property
     def parted(self) -> tuple[float, complex, Matrix, Matrix]:
-        """(mu, complex mu, T, T^-1): the eigenvalues of A^-1, and coordinates in which they are separate."""
+        """(real mu, complex mu, T, T^-1): the eigenvalues of A^-1, and the coordinates that separate them."""
         values, vectors = np.linalg.eig(np.linalg.inv(self.A))
         real, turning = int(np.argmin(np.abs(values.imag))), int(np.argmax(values.imag))
         w = vectors[:, turning] / vectors[-1, turning]
@@ -60,11 +60,11 @@ class Radau:
 
     @cached_property
     def monomials(self) -> Matrix:
-        """From stages to the coefficients of the polynomial through 0 and them: Z_i = sum_j C_j c_i^(j+1)."""
+        """The matrix from stages Z to coefficients C of the polynomial through 0 and Z: Z_i = sum_j C_j c_i^(j+1)."""
         return np.array(np.linalg.inv(self.c[:, None] ** np.arange(1, STAGES + 1)), dtype=float)
 
     def memory(self, plant: Plant) -> dict[str, Shape]:
-        """The rate at the start, the stages of this step and of the last one, derivatives."""
+        """The arrays kept from step to step: the rate at the start, stages of this and the last step, derivatives."""
         stages = (STAGES, plant.ns)
         return {
             "first": (plant.ns,),
@@ -78,7 +78,7 @@ class Radau:
     # ── a step ────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def attempt(self, site: Site) -> None:
-        """Derivatives where they are not known yet, both factorizations, Newton's iteration, the error."""
+        """Writes a step: derivatives where they are not known yet, both factorizations, Newton's iteration, error."""
         loop, own = site.loop, site.own
         first, mark = own["first"], own["linearized"]
         system, pair = LinearStep(site), ComplexStep(site)
@@ -105,7 +105,10 @@ class Radau:
         self._estimate(site, system)
 
     def _predict(self, site: Site) -> None:
-        """Stages by the polynomial of the last step, those of w by the velocities it predicts; zero at the start."""
+        """Writes the first guess of the stages: the polynomial of the last step continued; zero at the start of a run.
+
+        The stages of w follow from the velocities that the polynomial predicts.
+        """
         loop, own, plant = site.loop, site.own, site.plant
         Z, before, C, c = own["Z"], own["Z_old"], self.monomials, self.c
 
@@ -174,7 +177,7 @@ class Radau:
         newton.finish()
 
     def _estimate(self, site: Site, system: LinearStep) -> None:
-        """(mu / h - J)^-1 (f + sum error_i Z_i / h); where that is too large, once more with f at the new state."""
+        """Writes the error (mu / h - J)^-1 (f + sum error_i Z_i / h); if it is above 1, again with f at s + error."""
         loop, own, n = site.loop, site.own, site.plant.ns
         off, right, stage, rate = (loop.scratch(name, (n,)) for name in ("off", "stage_right", "stage", "stage_rate"))
         inverse, again = loop.scratch("stage_inverse"), loop.scratch("stage_again")
@@ -195,14 +198,14 @@ class Radau:
             measure(rate)
 
     def advance(self, site: Site) -> None:
-        """Keeps the stages of this step as those of the last one."""
+        """Writes the stages of this step to those of the last step."""
         loop, own = site.loop, site.own
         loop.copy(own["Z_old"], own["Z"])
         loop.let(own["linearized"], lambda: 0.0)
         loop.let(own["known"], lambda: 1.0)
 
     def prepare(self, site: Site) -> None:
-        """The polynomial through the start and all stages."""
+        """Writes the dense output: the polynomial through the start of the step and all stages."""
         one = site.loop.scratch("stage_one")
         site.loop.let(one, lambda: 1.0)
         stages = [site.own["Z_old"][k] for k in range(STAGES)]
@@ -215,7 +218,7 @@ class Radau:
 
 
 def _weighted(weights: Any) -> Any:
-    """A function that sums its arguments with weights."""
+    """A function that returns the sum of its arguments times the weights."""
     return lambda *values: sum((float(w) * x for w, x in zip(weights, values, strict=True)), 0.0)
 
 

@@ -24,9 +24,10 @@ from kinemorph.simulation.integrators.tableau import Row
 
 @dataclass(frozen=True)
 class Rosenbrock:
-    """A method of the family, in the letters of this file's docstring.
+    """A Rosenbrock-Wanner method, in the notation of this file's docstring.
 
-    `last_rate`     the stage with the rate at the end of the step, which the next step begins with; -1 for none
+    `last_rate`     the index of the stage whose rate is that at the end of the step, with which the next step starts;
+                    -1 where no stage has it
     """
 
     name: str
@@ -38,7 +39,7 @@ class Rosenbrock:
     d: Row
     m: Row
     error: Row
-    error_order: int  # of the step size control
+    error_order: int  # the order that the step size control assumes
     dense: tuple[Row, ...] = ()  # empty: the cubic through both ends with the rates there
     last_rate: int = -1
 
@@ -51,16 +52,16 @@ class Rosenbrock:
 
     @property
     def stages(self) -> int:
-        """The number of linear systems of a step."""
+        """The number of stages of a step, each of which solves a linear system."""
         return len(self.m)
 
     def memory(self, plant: Plant) -> dict[str, Shape]:
-        """Rates at both ends of the step, its stages, and the derivatives at its start."""
+        """The arrays kept from step to step: rates at both ends of the step, its stages, derivatives at its start."""
         ends = {"first": (plant.ns,), "begun": (plant.ns,), "last": (plant.ns,)}
         return {**ends, "stages": (self.stages, plant.ns), **LinearStep.memory(plant)}
 
     def attempt(self, site: Site) -> None:
-        """Derivatives where they are not known yet, one factorization, all stages, the new state and its error."""
+        """Writes a step: derivatives where they are not known yet, one factorization, stages, new state and error."""
         loop, n = site.loop, site.plant.ns
         first, known = site.own["first"], site.own["linearized"]
         system = LinearStep(site)
@@ -107,7 +108,7 @@ class Rosenbrock:
         site.rate(out, moment, stage)
 
     def advance(self, site: Site) -> None:
-        """The rate at the new start: that of a stage where there is one; w moves at v in its new chart."""
+        """Writes the rate at the start of the next step, where a stage has it, with dw/dt = v in the new chart."""
         loop, nv = site.loop, site.plant.nv
         first = site.own["first"]
         loop.let(site.own["linearized"], lambda: 0.0)
@@ -120,7 +121,7 @@ class Rosenbrock:
             loop.copy(first.part(0, nv), site.s.part(nv, nv))
 
     def prepare(self, site: Site) -> None:
-        """The coefficients of the dense output."""
+        """Writes the coefficients of the dense output."""
         if not self.dense:
             site.hermite(site.own["begun"], site.own["last"])
             return
@@ -137,7 +138,7 @@ class Rosenbrock:
 def _rodas() -> Rosenbrock:
     """RODAS: order 4 with an error estimate of order 3, stiffly accurate, dense output of order 3.
 
-    Hairer & Wanner, Solving ODEs II (1996), IV.10 and their coefficients there.
+    The coefficients are from Hairer & Wanner, Solving ODEs II (1996), IV.10.
     """
     fifth = (1.221224509226641, 6.019134481288629, 12.53708332932087, -0.6878860361058950)
     m = np.array([*fifth, 1.0, 1.0])
@@ -179,7 +180,7 @@ def _rodas() -> Rosenbrock:
 
 
 def _rosenbrock23() -> Rosenbrock:
-    """The pair of MATLAB's ode23s: order 2, its error by order 3 (Shampine & Reichelt 1997), brought into this form."""
+    """The pair of MATLAB's ode23s: order 2 with an error estimate by order 3 (Shampine & Reichelt 1997)."""
     gamma, e = 1.0 / (2.0 + math.sqrt(2.0)), 6.0 + math.sqrt(2.0)
     g = 1.0 / gamma
     # k1 = g u1 / h, k2 = g (u1 + u2) / h in theta (1 - theta) / (1 - 2 gamma) k1 + theta (theta - 2 gamma) / ... k2

@@ -1,7 +1,8 @@
-"""When a Newton iteration with one matrix for a whole step has come close enough (Hairer & Wanner II, IV.8).
+"""The stopping rule of a Newton iteration with one matrix for a whole step (Hairer & Wanner II, IV.8).
 
-Changes are measured as errors are. With changes that shrink by the ratio q, what is still missing is q / (1 - q) times
-the last one; that may be a small share of what is tolerated, `enough`. Where they do not shrink, the step has failed.
+Changes are measured like errors of steps. Where changes shrink by the ratio q, the remaining error is q / (1 - q) times
+the last change; it has to be below `enough`, a small fraction of the tolerance. Where they do not shrink, the step
+fails.
 """
 
 from __future__ import annotations
@@ -13,12 +14,12 @@ from typing import Any
 from kinemorph.codegen.loops.loop_program import View
 from kinemorph.simulation.integrators.method import Shape, Site
 
-ITERATIONS = 10  # at most
-CAPPED, LIFTED = 0.6, 1.05  # of a step that failed: the largest size after it, and its growth from step to step
+ITERATIONS = 10  # the most iterations
+CAPPED, LIFTED = 0.6, 1.05  # after a failed step: the largest size as a share of its size, and the growth of this limit
 
 
 class SimplifiedNewton:
-    """Writes the decisions of an iteration: `begin`, then passes while `going`, each ended by `look`, then `finish`."""
+    """Writes the stopping rule of an iteration: `begin`, then passes while `going`, each with `look`, then `finish`."""
 
     def __init__(self, site: Site) -> None:
         self.site, self.loop = site, site.loop
@@ -27,13 +28,13 @@ class SimplifiedNewton:
         )
 
     def begin(self) -> None:
-        """Before the first pass. Changes are measured against the state at the start of the step."""
+        """Writes the start of the iteration. Changes are measured relative to the state at the start of the step."""
         self.loop.copy(self.site.new, self.site.s)
         for out, value in ((self.going, 1.0), (self.passes, 0.0), (self.done, 0.0), (self.before, 1e300)):
             self.loop.let(out, lambda value=value: value)
 
     def look(self, changes: Sequence[View]) -> None:
-        """After a pass that has changed stages by `changes`, each of shape (ns,)."""
+        """Writes the decision after a pass, which has changed the stages by `changes`, each of shape (ns,)."""
         loop = self.loop
         parts = loop.scratch("newton_parts", (len(changes),))
         for k, change in enumerate(changes):
@@ -56,19 +57,19 @@ class SimplifiedNewton:
         loop.copy(self.before, self.size)
 
     def finish(self) -> None:
-        """`failed` where it has not come close enough; steps then stay below this one for a while."""
+        """Writes the end of the iteration: without convergence `failed`, and a limit for the size of later steps."""
         site, cap = self.site, self.site.own["cap"]
         self.loop.let(site.failed, lambda failed, done: failed.maximum(1.0 - done), site.failed, self.done)
         self.loop.let(cap, lambda cap, h, done: (done > 0.0).where(cap, CAPPED * h), cap, site.h, self.done)
 
     @staticmethod
     def memory() -> dict[str, Shape]:
-        """The size that steps have to stay below, 0 where there is no such limit."""
+        """The array kept from step to step: the limit of the step size [s], 0 where there is none."""
         return {"cap": ()}
 
     @staticmethod
     def hold_back(site: Site, out: View) -> None:
-        """Keeps the next step below the cap, which is lifted little by little."""
+        """Writes the next step size, limited by the cap, which grows from step to step."""
         cap = site.own["cap"]
         site.loop.let(out, lambda h, cap: (cap > 0.0).where(h.minimum(cap), h), out, cap)
         site.loop.let(cap, lambda cap: LIFTED * cap, cap)

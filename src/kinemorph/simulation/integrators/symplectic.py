@@ -1,4 +1,4 @@
-"""Partitioned methods: velocities are kicked, positions drift, in turn.
+"""Partitioned methods: kicks, which change velocities, alternate with drifts, which change positions.
 
 A kick changes v and x by their rates at constant w; a drift moves w at the velocity v, on the joint manifold
 (plants: `drift`). A method is a list of these, each a share of the step. There are two kinds of kick:
@@ -9,8 +9,8 @@ A kick changes v and x by their rates at constant w; a drift moves w at the velo
 Forces of mechanics depend on velocities, if only by the Coriolis terms. Kick-drift-kick is of second order with them
 where its first half kick is explicit and the second implicit, as it is then its own inverse. It is exactly
 velocity Verlet, symplectic and explicit, where forces depend on positions only and the mass matrix is constant; else it
-is symmetric: no drift of the energy in reversible motion. What is implicit is solved by fixed-point iteration, which
-converges at any step that makes sense for an explicit method. Truly symplectic for any mechanism is `variational`.
+is symmetric: no drift of the energy in reversible motion. Implicit kicks are solved by fixed-point iteration, which
+converges at any step size that suits an explicit method. The method `variational` is symplectic for any open tree.
 
 Stoermer (1907), Verlet (1967); Yoshida (1990) for the composition of order 4: three leaps, the middle one backwards
 in time. Hairer, Lubich & Wanner, Geometric Numerical Integration (2006), I.1, II.4, VI.3.
@@ -26,14 +26,14 @@ from kinemorph.plants.programs import Plant
 from kinemorph.simulation.integrators.method import Shape, Site, usual_control
 
 Kind = Literal["kick", "drift", "implicit"]
-MOST_ROUNDS = 60.0  # of the fixed-point iteration of one kick
-CLOSE = 1e-15  # relative change of a round with which it is done
-SETTLED = 1e-11  # relative change that is good enough where rounds lead no further
+MOST_ROUNDS = 60.0  # the most fixed-point iterations of one kick
+CLOSE = 1e-15  # the relative change at which the iteration stops
+SETTLED = 1e-11  # the relative change that suffices where it no longer becomes smaller
 
 
 @dataclass(frozen=True)
 class Partitioned:
-    """A method of the family: `parts` are (kind, share of the step) in order."""
+    """A partitioned method: `parts` lists its kicks and drifts in order, as (kind, share of the step)."""
 
     name: str
     order: int
@@ -41,20 +41,20 @@ class Partitioned:
 
     @property
     def adaptive(self) -> bool:
-        """False: it has no error estimate, and a step that changes its size would spoil its virtues."""
+        """False: there is no error estimate, and a variable step size would destroy the symmetry of the method."""
         return False
 
     @property
     def degree(self) -> int:
-        """The degree of the dense output, a cubic."""
+        """The degree of the dense output: 3."""
         return 3
 
     def memory(self, plant: Plant) -> dict[str, Shape]:
-        """The rate that the next step begins with."""
+        """The arrays kept from step to step: the first rate of the next step, and the last rate of this one."""
         return {"first": (plant.ns,), "last": (plant.ns,)}
 
     def attempt(self, site: Site) -> None:
-        """All kicks and drifts, each from where the last one has led."""
+        """Writes all kicks and drifts, each from the result of the one before."""
         loop = site.loop
         first, last = site.own["first"], site.own["last"]
         with loop.if_(site.fresh):
@@ -76,13 +76,13 @@ class Partitioned:
                 self._implicit(site, moment, last, span)
 
     def _kick(self, site: Site, start: View, rate: View, span: View) -> None:
-        """new = start + span rate, in v and x."""
+        """Writes a kick: new = start + span * rate, in v and x."""
         nv, ns = site.plant.nv, site.plant.ns
         with site.loop.repeat(nv, ns) as i:
             site.loop.let(site.new[i], lambda y, h, k: y + h * k, start[i], span, rate[i])
 
     def _implicit(self, site: Site, t: View, rate: View, span: View) -> None:
-        """The adjoint of a kick; leaves the rate at its end in `rate`. Begins with the rate of the kick before."""
+        """Writes an implicit kick over the time `span`: `rate` is the first guess, and then the rate at its end."""
         loop, nv, ns = site.loop, site.plant.nv, site.plant.ns
         start, before = loop.scratch("kick_start", (ns,)), loop.scratch("kick_before", (ns,))
         going, change, last_change, largest, rounds = (
@@ -96,7 +96,7 @@ class Partitioned:
             loop.copy(before, site.new)
             site.rate(rate, t, site.new)
             self._kick(site, start, rate, span)
-            # a velocity is compared with the largest: one that should be zero has the rounding of the others
+            # changes are relative to the largest velocity: one that should be zero has the rounding errors of others
             loop.let(largest, lambda: 0.0)
             loop.let(change, lambda: 0.0)
             with loop.repeat(nv, 2 * nv) as i:
@@ -127,7 +127,7 @@ class Partitioned:
         loop.let(site.failed, lambda failed, d: failed.maximum(1.0 - (d <= SETTLED)), site.failed, change)
 
     def advance(self, site: Site) -> None:
-        """The rate at the end of the last kick is the next step's first, where nothing has moved since."""
+        """Writes the first rate of the next step: that of the last kick, if no drift follows it."""
         loop, nv = site.loop, site.plant.nv
         if self.parts[-1][0] != "implicit":
             loop.let(site.fresh, lambda: 1.0)
@@ -137,7 +137,7 @@ class Partitioned:
             loop.copy(site.own["first"].part(0, nv), site.s.part(nv, nv))
 
     def prepare(self, site: Site) -> None:
-        """The cubic with the rates at both ends."""
+        """Writes the dense output: the cubic through both ends of the step with the rates there."""
         site.cubic()
 
     def control(self, site: Site, taken: View, out: View) -> None:
@@ -145,7 +145,7 @@ class Partitioned:
 
 
 def leaps(*shares: float) -> tuple[tuple[Kind, float], ...]:
-    """Kick-drift-kick, once for each share of the step."""
+    """The parts of a method that does kick-drift-kick once for each share of the step."""
     return tuple(
         part for share in shares for part in (("kick", 0.5 * share), ("drift", share), ("implicit", 0.5 * share))
     )

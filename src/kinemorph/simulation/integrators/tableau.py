@@ -11,9 +11,10 @@ Row = tuple[float, ...]
 
 @dataclass(frozen=True)
 class Tableau:
-    """An explicit Runge-Kutta method: stage s is at time t + c[s] h, state y + h sum a[s][j] k[j]; the step is by b.
+    """An explicit Runge-Kutta method: stage s has the slope k[s] at time t + c[s] h and state y + h sum_j a[s][j] k[j].
 
-    `error`, where the method has one, are the weights of the difference to its companion of lower order.
+    The step ends at y + h sum_j b[j] k[j]. `error`, if the method estimates its error, are the weights of the
+    difference to an embedded method of lower order.
     """
 
     a: tuple[Row, ...]
@@ -32,12 +33,12 @@ class Tableau:
             if len(row) > s:
                 raise CompileError(
                     f"tableau: row {s} of a has {len(row)} entries; expected at most {s}, one for each earlier stage. "
-                    "Implicit methods have families of their own."
+                    "Implicit methods cannot be written as a Tableau."
                 )
 
     @property
     def first_same_as_last(self) -> bool:
-        """Whether the last stage of a step is the first one of the next."""
+        """Whether the last stage of a step is the first stage of the next step (FSAL)."""
         return self.a[-1] == self.b[: len(self.a[-1])] and self.c[-1] == 1.0 and self.b[-1] == 0.0
 
 

@@ -1,14 +1,15 @@
 """A variational integrator: the discrete Euler-Lagrange equations of the midpoint rule, on the joint manifold.
 
-Hamilton's principle is made discrete, not its equations: of all paths through q_0, q_1, ... the one is taken for which
-the sum of  L_d(q_k, q_(k+1)) = h L(half-way)  is stationary. In position-momentum form, with p = M(q) v,
+Hamilton's principle is discretized, not the equations of motion: of all paths q_0, q_1, ... the method takes the one
+whose sum of  L_d(q_k, q_(k+1)) = h L(half-way)  is stationary. In position-momentum form, with p = M(q) v,
 
     p_k = - D_1 L_d(q_k, q_(k+1)) - F^-        solved for q_(k+1): nv equations, by Newton with their exact Jacobian
     p_(k+1) = D_2 L_d(q_k, q_(k+1)) + F^+
 
 where F^- and F^+ are the forces half-way, taken along displacements of either end (Lagrange-d'Alembert). The map is
-symplectic and symmetric, so energy stays near its value for ever; as L_d does not see where in the world a free tree
-is, linear and angular momentum stay, to rounding. Further states x go by the midpoint rule with the same equations.
+symplectic and symmetric, so the energy error stays bounded for ever. L_d does not depend on the pose of a free tree in
+the world, so linear and angular momentum are conserved up to rounding. Further states x are integrated by the midpoint
+rule, in the same system of equations.
 
 Marsden & West, Discrete mechanics and variational integrators, Acta Numerica (2001), 1.5 and 3.2. The programs are
 `Plant.discrete`.
@@ -26,40 +27,40 @@ from kinemorph.codegen.loops.loop_program import View
 from kinemorph.plants.programs import Plant
 from kinemorph.simulation.integrators.method import Shape, Site, usual_control
 
-MOST_ROUNDS = 30.0  # of Newton's iteration
-CLOSE = 1e-9  # relative size of a Newton step that is the last one, as the error after it is its square
+MOST_ROUNDS = 30.0  # the most Newton iterations
+CLOSE = 1e-9  # the relative size of a Newton step after which the iteration stops: the error left is its square
 
 
 @cache
 def _slopes(balance: Program) -> Program:
-    """(left, d left / d z) from the inputs of the balance."""
+    """The program of the residual `left` of the balance and its Jacobian with respect to z."""
     return jacobian(balance, "left", "z", values=True)
 
 
 @dataclass(frozen=True)
 class Variational:
-    """The only method of the family."""
+    """The variational integrator of the midpoint rule, the only method of its family."""
 
     name: str
     order: int = 2
 
     @property
     def adaptive(self) -> bool:
-        """False: a step that changes its size would not be symplectic."""
+        """False: with a variable step size the method would not be symplectic."""
         return False
 
     @property
     def degree(self) -> int:
-        """The degree of the dense output, a cubic."""
+        """The degree of the dense output: 3."""
         return 3
 
     def memory(self, plant: Plant) -> dict[str, Shape]:
-        """Momentum at the start and at the end of a step: carried over unchanged, so that no rounding adds to it."""
+        """The arrays kept from step to step: momentum at both ends, carried over unchanged, so without rounding."""
         _ = plant.discrete_laws  # refuses a plant without a Lagrangian
         return {"momentum": (plant.nv,), "after": (plant.nv,)}
 
     def attempt(self, site: Site) -> None:
-        """Newton for z = [w, x at the end]; then the velocity of the momentum there."""
+        """Writes Newton's iteration for z = [w, x] at the end of the step, then the velocity from the momentum."""
         loop, plant = site.loop, site.plant
         nv, n, discrete = plant.nv, plant.nv + plant.nx, plant.discrete
         begun, after = site.own["momentum"], site.own["after"]
@@ -96,7 +97,7 @@ class Variational:
             loop.call(factored(n), [slope, order, regular], [slope])
             loop.call(substituted(n), [found], [slope, order, left])
             loop.let(going, lambda: 0.0)
-            for first, last in ((0, nv), (nv, n)):  # coordinates and further states have sizes of their own
+            for first, last in ((0, nv), (nv, n)):  # coordinates and further states differ in scale
                 if first == last:
                     continue
                 loop.let(size, lambda: 1e-15)
@@ -115,11 +116,11 @@ class Variational:
             loop.let(going, lambda going, k: going * (k < MOST_ROUNDS), going, rounds)
 
     def advance(self, site: Site) -> None:
-        """Carries the momentum over to the next step; velocities are only shown."""
+        """Writes the momentum at the start of the next step; velocities are outputs only."""
         site.loop.copy(site.own["momentum"], site.own["after"])
 
     def prepare(self, site: Site) -> None:
-        """The cubic with the rates at both ends."""
+        """Writes the dense output: the cubic through both ends of the step with the rates there."""
         site.cubic()
 
     def control(self, site: Site, taken: View, out: View) -> None:

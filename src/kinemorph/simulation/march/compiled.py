@@ -1,7 +1,7 @@
 """The march as machine code, made once for each plant, method and set of guards.
 
-A march that is made of plain data alone has a recipe, as its plant has: what was compiled before, in this process or in
-another one, is loaded without tracing anything.
+A march that is made of plain data alone has a recipe, as its plant has: machine code that was compiled before, in this
+process or in another one, is loaded without tracing anything.
 """
 
 from __future__ import annotations
@@ -17,14 +17,15 @@ from kinemorph.simulation.integrators.method import Method
 from kinemorph.simulation.march.layout import Guards
 from kinemorph.simulation.march.march import march
 
-MOST_GUARDED = 4  # marches with guards of one plant that are kept
+MOST_GUARDED = 4  # compiled marches with guards that one plant caches
 
 
 def compiled_march(
     plant: Plant, method: Method, *, samples: int, guards: Guards | None = None, fixed: bool = False
 ) -> CompiledFunction:
-    """The march as machine code. It is made once for each plant, so that further runs begin at once; the last few of
-    those with guards are kept.
+    """The march of a plant as machine code; `samples` is the number of samples in one call.
+
+    It is cached with the plant, so that further runs start without compiling; of marches with guards the last few are.
     """
 
     def make() -> LoopProgram:
@@ -43,7 +44,7 @@ def compiled_march(
 
 
 class ById(NamedTuple):
-    """An object as part of a key: equal to itself alone, and kept as long as the key is."""
+    """An object as part of a key, compared by identity and not by value; the key keeps the object alive."""
 
     value: Any
 

@@ -11,22 +11,26 @@ from kinemorph.plants.loop_methods import DEGRADED, LOST, names_independent
 from kinemorph.simulation.integrators.method import Site
 from kinemorph.simulation.march.layout import HUGE, Status
 
-KEPT, WELL_KEPT = 10.0, 0.01  # times the tolerance: constraints are met; so well that the last change was rounding
-LOOKS = 8  # points along one step at which singular configurations are looked for
-MOST_CORRECTIONS, FEW_CORRECTIONS = 8.0, 3.0  # of one state; of one that is met, to meet it well
+KEPT, WELL_KEPT = 10.0, 0.01  # errors over tolerance: constraints are met; are met up to rounding
+LOOKS = 8  # points along one step that are checked for singular configurations
+MOST_CORRECTIONS, FEW_CORRECTIONS = 8.0, 3.0  # of a state, to meet constraints; to meet them up to rounding
 
 
 class Constraints:
-    """Writes what keeps the constraints of a plant; nothing where it has none. `status` is that of the march."""
+    """Writes the code that keeps a plant's constraints into the march; for a plant without constraints, nothing.
+
+    `at` are views of the arrays in the march's memory, `status` is the view of its status.
+    """
 
     def __init__(self, site: Site, at: Mapping[str, View], status: View) -> None:
         self.site, self.at, self.status = site, at, status
         self.loop, self.plant = site.loop, site.plant
 
     def choose_dependent(self, remember: Callable[[View], None]) -> None:
-        """Where some velocities follow from the others: chooses which, again where the last choice has degraded.
+        """Writes the choice of dependent velocities, if the constraint method needs one, again where it has degraded.
 
-        Where the user has named them the march stops instead. `remember(m)` writes the choice to memory.
+        Where the user has named the independent velocities, the march stops instead of choosing again. `remember(m)`
+        writes the choice to memory.
         """
         loop, at, plant = self.loop, self.at, self.plant
         if plant.dependence is None:
@@ -50,7 +54,7 @@ class Constraints:
             remember(new)
 
     def correct_new(self) -> None:
-        """Brings the end of a step onto the constraints; a step whose end cannot be brought there has failed."""
+        """Writes the correction of a step's end onto the constraints; a step whose end cannot be corrected fails."""
         loop, site = self.loop, self.site
         if self.plant.holding is None:
             return
@@ -66,7 +70,10 @@ class Constraints:
             loop.let(site.failed, lambda failed, left: (left <= KEPT).where(failed, 1.0), site.failed, left)
 
     def correct(self, moment: View, base: View, s: View) -> View:
-        """Brings s, about a base, onto the constraints; gives the error before the last correction."""
+        """Writes corrections of s, local coordinates about `base` at the time `moment`, onto the constraints.
+
+        Returns a view of the error, in tolerances, before the last correction.
+        """
         loop, plant = self.loop, self.plant
         assert plant.holding is not None
         left, count, on = (loop.scratch(name) for name in ("off_before", "corrections", "hold_on"))
@@ -86,8 +93,10 @@ class Constraints:
         return left
 
     def find_flat(self, between: View) -> None:
-        """Where a fast motion closes loops: whether the step has passed a singular configuration, where the march
-        stops. Looks at points of the chord, which is near enough; no step might see it at its two ends.
+        """Writes a search for singular configurations along a step, at which the march stops with Status.LOST.
+
+        It is needed where a fast motion closes the loops (singular perturbation). It checks points on the straight line
+        between both ends of the step, since the ends alone would miss a singular configuration between them.
         """
         loop, site, plant = self.loop, self.site, self.plant
         if plant.flatness is None:

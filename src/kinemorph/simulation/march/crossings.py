@@ -1,7 +1,7 @@
 """Looking for events along a step, as part of the march: the first time at which a guard changes its sign.
 
-Guards are evaluated on the dense output, at the ends of some pieces of the step. Where one has crossed zero in the
-direction that counts, the time of the crossing is narrowed down to neighboring numbers.
+Guards are evaluated on the dense output, at the ends of some pieces of the step. Where a guard has crossed zero in the
+direction that counts, bisection narrows down the time of the crossing to neighboring floating-point numbers.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ PIECES = 4  # pieces of a step; guards are evaluated at their ends
 class Watching:
     """Writes the search for events into the loop program of the march.
 
-    `interpolate(moment)` has to write to `between` the s of a time within the step, in the coordinates about
-    `base_old`, the configuration at which the step began.
+    `interpolate(moment)` has to write to `between` the local coordinates s at a time within the step, about `base_old`,
+    the configuration at the start of the step.
     """
 
     def __init__(
@@ -38,7 +38,7 @@ class Watching:
         self.hit = loop.buffer("guard_hit")
 
     def write(self, happen: Callable[[View], None]) -> None:
-        """Looks along the step just taken; at the first crossing writes `happen(its time)`, and looks no further."""
+        """Writes the search along the step just taken; at the first crossing, `happen(time)`, and the search ends."""
         loop, at, hit = self.loop, self.at, self.hit
         low, high, end, piece, searching, found = (
             loop.buffer(f"guard_{name}") for name in ("low", "high", "end", "piece", "searching", "found")
@@ -67,7 +67,7 @@ class Watching:
                 loop.let(searching, lambda k: k < PIECES + 0.5, piece)
 
     def _look_at(self, moment: View) -> None:
-        """Writes `hit`: 1 where some guard has crossed zero at this moment in the direction that counts, else 0."""
+        """Writes `hit`: 1 if some guard has crossed zero by this time in the direction that counts, else 0."""
         loop, at, hit = self.loop, self.at, self.hit
         self.interpolate(moment)
         ins = self.site.inputs(t=moment, base=self.site.base_old, s=self.between)
@@ -90,7 +90,7 @@ class Watching:
             )
 
     def _bisect(self, low: View, high: View) -> None:
-        """Narrows (low, high] around the first crossing, down to neighboring numbers; ends with a look at high."""
+        """Writes the bisection of (low, high] around the first crossing; it ends with the guards evaluated at high."""
         loop, middle, apart = self.loop, self.loop.buffer("guard_middle"), self.loop.buffer("guard_apart")
         loop.let(apart, lambda: 1.0)
         with loop.while_(apart):

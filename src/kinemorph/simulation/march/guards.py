@@ -1,9 +1,9 @@
-"""Events: guards whose change of sign interrupts a run, what happens then, and how endless series of them end.
+"""Events: guards whose change of sign interrupts a run, their resets, and the end of an infinite series of events.
 
-A guard is a law of one number. Where it changes sign the march stops, on the dense output of the step and to the last
-digits of t; then the run continues from the state that `reset` gives, or ends. A ball that bounces ever faster has
-infinitely many events in finite time (Zeno): `Pace` sees the times between events of one guard shrink and says when
-the motion has come to rest.
+A guard is a law that returns one number. Where this number changes sign the march stops, on the dense output of the
+step and to the last digits of t; then the run continues from the state that `reset` gives, or ends. A ball that bounces
+ever faster has infinitely many events in finite time (Zeno): `Pace` finds that the times between events of one guard
+shrink, and computes when the motion comes to rest.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from kinemorph.plants.programs import Plant
 from kinemorph.plants.user_laws import Law, of_groups
 from kinemorph.simulation.march.layout import Guards
 
-RESOLUTION = 1e-12  # [s] nearer events count as one: the first has not led away from the guard
-MOST_QUICK = 20  # events in a row that come too soon: as many count as rest, ever faster or not
-MOST_WATCHES = 4  # watches of one plant that are kept
-FEW = 20  # calls for which a program is not worth compiling
+RESOLUTION = 1e-12  # [s] events of a guard that are closer count as one: the state has not left the guard's zero
+MOST_QUICK = 20  # events in a row that follow too soon: so many count as rest, even if they do not come ever faster
+MOST_WATCHES = 4  # watches that one plant caches
+FEW = 20  # calls for which compiling a program does not pay
 FAR = 1e-3  # the magnitude above which a guard cannot be at zero, however fast it changes
 DIRECTIONS = {"both": 0, "rising": 1, "falling": -1}
 
@@ -37,15 +37,16 @@ DIRECTIONS = {"both": 0, "rising": 1, "falling": -1}
 class Guard:
     """A function of the state whose change of sign is an event.
 
-    `law`           gives one number; its arguments are named after what they read, as `lambda q: q[2] - 0.1`
-    `direction`     "falling" (from positive to negative), "rising" or "both"
-    `reset`         gives the state after the event, a dict of the groups that change: {"v": [...]}; the state is
-                    passed as floats, by the same names
-    `stop`          ends the run there
-    `shortest`      time between resets [s] below which ones that come ever faster count as rest
+    `law`           returns one number; its arguments are named after the values that they read: t, q, v, x, m, u or p,
+                    as `lambda q: q[2] - 0.1`
+    `direction`     the change of sign that counts: "falling" (from positive to negative), "rising" or "both"
+    `reset`         returns the state after the event as a dict of the groups that change, {"v": [...]}; its arguments
+                    are named like those of `law`, and are floats
+    `stop`          whether the event ends the run
+    `shortest`      the time between resets [s] below which resets that come ever faster count as rest
 
-    It is evaluated four times in every step. A sign that changes back in between is not seen: bound the steps by
-    `max_step` where a guard is faster than the motion.
+    A guard is evaluated four times in every step. A sign that changes back in between is missed: bound the steps by
+    `max_step` where a guard changes faster than the motion.
     """
 
     name: str
@@ -63,11 +64,11 @@ class Guard:
 
 @dataclass
 class Pace:
-    """The times between the events of one guard; says when they have run together."""
+    """The times of the last events of one guard, from which `at_rest` finds whether they come ever faster."""
 
     shortest: float  # [s]
     times: list[float] = field(default_factory=list)
-    quick: int = 0  # events in a row that came sooner than that
+    quick: int = 0  # the number of events in a row that followed each other sooner than `shortest`
 
     @property
     def last(self) -> float:
@@ -75,7 +76,7 @@ class Pace:
         return self.times[-1] - self.times[-2]
 
     def at_rest(self, t: float) -> float | None:
-        """Notes an event; the time at which the series ends, where it does, else None."""
+        """Records an event at t [s]; returns the time [s] at which the events accumulate, or None if they do not."""
         self.times = [*self.times[-2:], t]
         if len(self.times) > 1 and self.last < RESOLUTION:
             return t
@@ -90,9 +91,10 @@ class Pace:
 
 
 class Seldom:
-    """A program that is called at events only: interpreted the first few times, compiled where there are many.
+    """A program that is called at events only: it is interpreted for the first few calls, and compiled after them.
 
-    To compile takes a hundred times as long as to interpret once; a run that stops at its first event never would.
+    Compiling takes a hundred times as long as interpreting once, and a run that stops at its first event needs few
+    calls.
     """
 
     def __init__(self, program: Program) -> None:
@@ -112,25 +114,28 @@ class Seldom:
 
 
 class Watch:
-    """The guards of a run, compiled: their values, and on which side of zero each one stands."""
+    """The guards of a run and their programs: their values, and the sign of each.
+
+    With `located`, the guards of the plant's elements are included, after those of the user.
+    """
 
     def __init__(self, plant: Plant, guards: Sequence[Guard], *, located: bool = False) -> None:
         for guard in guards:
             if not isinstance(guard, Guard):
                 raise ModelError(
-                    f"events: {guard!r} is given; expected a Guard, as Guard('ground', lambda "
-                    "q: q[0]), a Dock or an Undock."
+                    f"events: {guard!r} is given; expected a Guard, such as Guard('ground', "
+                    "lambda q: q[0]), a Dock or an Undock."
                 )
         names = [guard.name for guard in guards]
         for name in names:
             if names.count(name) > 1:
-                raise ModelError(f"guard '{name}' is given {names.count(name)} times. Give each a name of its own.")
+                raise ModelError(f"guard '{name}' is given {names.count(name)} times. Give each guard its own name.")
         self.plant, self.guards = plant, tuple(guards)
         self.switches = plant.guards if located else ()  # names of guards of elements, after those of the user
 
     @cached_property
     def marched(self) -> Guards:
-        """The guards as the march takes them."""
+        """The guards in the form that the march expects."""
         directions = [DIRECTIONS[guard.direction] for guard in self.guards]
         return Guards(self._traced, (*directions, *(-1 for _ in self.switches)), of_elements=not self.guards)
 
@@ -140,7 +145,7 @@ class Watch:
 
     @property
     def program(self) -> Program:
-        """The values of all guards, those of elements last, from the inputs of `rate`."""
+        """The program of all guard values, those of elements last; its inputs are those of the plant's `rate`."""
         return self.marched.program
 
     @cached_property
@@ -149,7 +154,7 @@ class Watch:
 
     @cached_property
     def _along(self) -> Seldom:
-        """(values, their rates) from the inputs of `rate`, and d_t, d_s."""
+        """The program of all guard values and their rates, from the inputs of `rate` and the derivatives d_t, d_s."""
         return Seldom(forward(self.program, ("t", "s"), values=True))
 
     @cached_property
@@ -157,14 +162,14 @@ class Watch:
         return Seldom(self.plant.rate)
 
     def sides(self, *state: Any, zero: Array | float = 0.0, due: Array | float = 0.0) -> Array:
-        """The side of zero on which each guard is, +1 or -1: the sign of its value, or of its rate where that is zero.
+        """The side of zero on which each guard is, +1 or -1: the sign of its value, or of its rate at value zero.
 
         `state` are the inputs of `rate`. Values up to `zero`, shape (guards,), count as zero: see `zero_at`. `due`,
         shape (guards,), holds the sides of guards whose change of sign was not found yet, and 0 for the others: such a
         guard stays on that side while it is zero. See the method `due`.
         """
         far: Array = self._values(*state)
-        if np.all(np.abs(far) > np.maximum(FAR, zero)):  # none is at zero: no need to know where they go
+        if np.all(np.abs(far) > np.maximum(FAR, zero)):  # none is at zero: their rates do not matter
             return np.sign(far)
         values, rates = self._along(*state, 1.0, self._rate(*state))
         small = np.abs(values) <= np.maximum(1e-12 * (1.0 + np.abs(rates)), zero)
@@ -172,10 +177,10 @@ class Watch:
         return sides
 
     def due(self, fired: Sequence[int], sides: Array, *state: Any) -> Array:
-        """The sides, before an event, of guards that are zero at it without being its cause, shape (guards,); else 0.
+        """The sides before an event of guards that are zero at the event and did not cause it, shape (guards,).
 
-        The times at which feet land together differ by rounding: where one is found, the others are yet to change their
-        sign.
+        It is 0 for the other guards; `fired` are the indices of the guards that caused the event. The times at which
+        several feet land together differ by rounding: where one is found, the others are yet to change their sign.
         """
         values, rates = self._along(*state, 1.0, self._rate(*state))
         small = np.abs(values) <= 1e-12 * (1.0 + np.abs(rates))
@@ -185,7 +190,7 @@ class Watch:
     def is_met(self, guard: int, *state: Any) -> bool:
         """Whether a guard of an element is still zero or negative, after other events at the same instant.
 
-        One of them may have changed that: a foot that has left the ground does not begin to slide.
+        Another event may have changed its value: a foot that has left the ground does not begin to slide.
         """
         values, rates = self._along(*state, 1.0, self._rate(*state))
         return bool(values[guard] <= 1e-8 * (1.0 + abs(rates[guard])))
@@ -193,8 +198,8 @@ class Watch:
     def zero_at(self, fired: Sequence[int], *state: Any) -> Array:
         """How far from zero the guards of an event were when it was found, shape (guards,); 0 for the others.
 
-        An event is as late as numbers resolve t and the guard. The run continues from there, and a guard that is no
-        farther from zero afterwards counts as zero. A guard that jumps over zero has no such distance.
+        The time of an event is found up to rounding of t and of the guard. The run continues from there, and a guard
+        that is no farther from zero afterwards counts as zero. For a guard that jumps over zero the distance is 0.
         """
         values, rates = self._along(*state, 1.0, self._rate(*state))
         near = np.abs(values) <= 1e-8 * (1.0 + np.abs(rates))
@@ -202,7 +207,10 @@ class Watch:
         return found
 
     def switched(self, switch: int, *state: Any) -> tuple[Array, Array]:
-        """(m, x) after a guard of an element has fallen through zero; `state` are the inputs of `rate`."""
+        """The memory m and the states x after a guard of an element has fallen through zero.
+
+        `switch` is the index of that guard among the elements' guards, `state` are the inputs of `rate`.
+        """
         m, x = self.plant.compiled("switching", switch)(*state)
         return m, x
 
@@ -218,12 +226,12 @@ class Watch:
 
 
 def watch_of(plant: Plant, guards: Sequence[Guard], *, located: bool = False) -> Watch:
-    """The watch over guards of a plant; the last few are kept, so that the same guards get the same watch."""
+    """The Watch of these guards; the plant caches the last few, so that equal guards get the same Watch."""
     known: dict[Any, Watch] = plant.kept.setdefault("watches", {})
     key = (tuple(guards), located)
     try:
         found = known.pop(key, None) or Watch(plant, guards, located=located)
-    except TypeError:  # something that is no guard, or cannot be compared
+    except TypeError:  # an object that is not a guard, or a guard that cannot be hashed
         return Watch(plant, guards, located=located)
     known[key] = found
     while len(known) > MOST_WATCHES:

@@ -1,4 +1,4 @@
-"""The array that a march keeps between two calls of machine code, the guards it watches, and why it comes back."""
+"""The array that a march keeps between two calls of machine code, the guards that it watches, and why it returns."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ HUGE = 1e300  # a number beyond it counts as infinite
 
 
 class Status(IntEnum):
-    """Why a march has come back."""
+    """Why a march has returned."""
 
-    GOING = 0  # all samples are done
+    GOING = 0  # all samples are done, nothing is wrong
     EVENT = 1  # a guard has changed its sign
-    STUCK = 2  # steps have become too small to count
+    STUCK = 2  # steps have become too small to advance the time
     INFINITE = 3  # a state is not finite
     UNSOLVED = 4  # the method's own equations were not solved, at the smallest step
-    BUDGET = 5  # as many steps were tried as allowed in one call
+    BUDGET = 5  # the number of steps allowed in one call was tried
     TICK = 6  # a Python function has to sample now, or a sampled value is not finite
-    LOST = 7  # velocities that were named as independent do not decide the others
+    LOST = 7  # velocities that were named as independent do not determine the others
 
 
 class Layout:
-    """Where each array stands in the memory of a march."""
+    """The place of each array in the memory of a march, which is one flat array."""
 
     def __init__(self, shapes: Mapping[str, Shape]) -> None:
         self.shapes = dict(shapes)
@@ -44,13 +44,13 @@ class Layout:
             self._parts[name] = slice(self.starts[name], self.size)
 
     def view(self, memory: View, name: str) -> View:
-        """The array in a loop program's memory."""
+        """A view of the named array in the memory of a loop program."""
         shape = self.shapes[name]
         flat = memory.part(self.starts[name], math.prod(shape))
         return View(flat.array, shape, flat.offset)
 
     def array(self, memory: Array, name: str) -> Array:
-        """The array in numbers, a view that can be written to; memory of shape (..., size)."""
+        """A writable view of the named array in `memory`, a NumPy array of shape (..., size)."""
         flat = memory[..., self._parts[name]]
         shape = self.shapes[name]
         return flat if len(shape) == 1 else flat.reshape((*memory.shape[:-1], *shape))
@@ -58,17 +58,18 @@ class Layout:
 
 @dataclass(frozen=True, eq=False)
 class Guards:
-    """Functions whose change of sign is an event: a program of the inputs of `rate`, traced when it is first asked for,
-    and the direction in which each of them counts.
+    """Functions whose change of sign is an event, and the direction in which each of them counts.
+
+    `make` traces the program of their values, at its first use; its inputs are those of the plant's `rate`.
     """
 
     make: Callable[[], Program]
     directions: tuple[int, ...]  # +1 rising, -1 falling, 0 both
-    of_elements: bool = False  # whether they are those of the plant's elements, and no others
+    of_elements: bool = False  # whether all of them are guards of the plant's elements
 
     @cached_property
     def program(self) -> Program:
-        """The guards' values, shape (count,), from the inputs of `rate`."""
+        """The program of the guards' values, shape (count,), from the inputs of the plant's `rate`."""
         return self.make()
 
     @property
@@ -78,7 +79,7 @@ class Guards:
 
 
 def layout(plant: Plant, method: Method, guards: Guards | None = None) -> Layout:
-    """The layout of the memory of a march."""
+    """The layout of the memory of a march of a plant by a method."""
     ns, nq = plant.ns, plant.nq
     return Layout(
         {

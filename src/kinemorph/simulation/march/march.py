@@ -9,8 +9,8 @@
             let memory change: after the step, and at the ticks of clocks, beyond which no step goes
         read the sample off the last step's dense output
 
-All of it is compiled; it returns to Python when the samples are done, an event has happened, or something is wrong. All
-that is kept between calls is one array, the memory; `layout` says where each part of it is.
+All of this is compiled; it returns to Python when the samples are done, an event has happened, or something is wrong.
+One array, the memory, holds all data between calls; `layout` defines the place of each part in it.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from kinemorph.simulation.march.crossings import Watching
 from kinemorph.simulation.march.layout import HUGE, Guards, Status, layout
 from kinemorph.simulation.march.memory import Clocks, Memory
 
-# the arrays of a march's memory that methods see
+# the arrays of a march's memory that methods may read and write
 REMEMBERED = (
     *("t", "base", "s", "t_old", "h_old", "base_old", "s_old", "new"),
     *("again", "error_old", "fresh", "dense", "m"),
@@ -40,14 +40,14 @@ REMEMBERED = (
 def march(
     plant: Plant, method: Method, *, samples: int = 256, guards: Guards | None = None, fixed: bool = False
 ) -> LoopProgram:
-    """The loop program of a march.
+    """The loop program that marches a plant by a method through up to `samples` sample times.
 
     Inputs      memory; times (samples,), ascending, of which the first `count` () are wanted; `stop` (), a time that no
                 step goes beyond; `limits` (5,): rtol, atol, smallest step, largest step, most steps to try; u, p
     Outputs     memory_end; rows (samples, nq + nv + nx + nm): [q, v, x, m] at each time; done (), how many were
                 reached; status (), a Status; fired (guards,), 1 for each guard that has changed its sign
 
-    `fixed`: all steps have the size in the memory, but for those that end at `stop`.
+    With `fixed`, all steps have the size h in the memory, except for steps that end at `stop`.
     """
     plan = layout(plant, method, guards)
     n_row = plant.nq + plant.nv + plant.nx + len(plant.m)
@@ -75,8 +75,9 @@ def march(
 
 @cache
 def finiteness(n: int) -> Program:
-    """1 where n numbers are all finite, as the sum of their magnitudes then is; else 0. It is summed by halves: in a
-    row, each addition would wait for the one before.
+    """A program that returns 1 where n numbers are all finite, else 0, by the sum of their magnitudes.
+
+    The sum is taken by halves: one after the other, each addition would wait for the one before.
     """
 
     def total(xs: Sequence[Any]) -> Any:
@@ -89,14 +90,14 @@ def finiteness(n: int) -> Program:
 
 
 def first_of(*cases: tuple[Any, Any], otherwise: Any) -> Any:
-    """The value of the first of (condition, value) whose condition is not 0."""
+    """The value of the first pair (condition, value) in `cases` whose condition is not 0, or the value `otherwise`."""
     for condition, value in reversed(cases):
         otherwise = condition.where(value, otherwise)
     return otherwise
 
 
 class _March:
-    """Writes the march, part by part."""
+    """Writes the march into a loop program, part by part."""
 
     def __init__(self, loop: LoopBuilder, plant: Plant, method: Method, guards: Guards | None, fixed: bool) -> None:
         self.loop, self.plant, self.method, self.guards, self.fixed = loop, plant, method, guards, fixed
@@ -127,7 +128,7 @@ class _March:
         self.memory = Memory(site, at, self.status, self.clocks, settling)
 
     def write(self) -> None:
-        """Writes the whole march: its table of contents."""
+        """Writes the whole march: the steps up to each sample time, and the samples."""
         loop, at = self.loop, self.at
         loop.copy(loop["memory_end"], loop["memory"])
         for name in ("done", "status"):
@@ -156,7 +157,7 @@ class _March:
                 loop.let(loop["done"], lambda n: n + 1.0, loop["done"])
 
     def look(self, target: View) -> None:
-        """Writes `going`: whether another step has to be tried."""
+        """Writes `going`: whether another step toward the time `target` has to be tried."""
         self.loop.let(
             self.going,
             lambda t, target, status: (t < target) * (1.0 - (status > 0.0)),
@@ -168,7 +169,7 @@ class _March:
     # ── one step ──────────────────────────────────────────────────────────────────────────────────────────────────
 
     def take_step(self, target: View) -> None:
-        """One try toward a sample time: choose h, attempt, accept or reject."""
+        """Writes one try of a step toward a sample time: choose h, attempt the step, accept or reject it."""
         loop, at, site = self.loop, self.at, self.site
         stop = self.clocks.find_bound(target)
         self.constraints.choose_dependent(self.memory.remember)
@@ -208,7 +209,7 @@ class _March:
         )
 
     def _judge(self) -> None:
-        """Whether the step is good; the size of the next one; what is wrong where there can be none."""
+        """Writes whether the step is accepted, the size of the next step, and the status where no step can succeed."""
         loop, at, site = self.loop, self.at, self.site
         finite = loop.buffer("finite")
         loop.call(finiteness(self.plant.ns), [finite], [site.new])
@@ -233,7 +234,7 @@ class _March:
             lambda good, cut, e, old: (good * (1.0 - cut)).where(e, old),
             *(self.good, self.cut, site.error, at["error_old"]),
         )
-        # a step cut short says nothing against the one that was planned; where there is no result, a quarter
+        # a step that was cut short says nothing against the planned size; after a step without a result, a quarter
         loop.let(
             at["h"],
             lambda good, cut, planned, next, finite, failed, step: (finite * (failed <= 0.0)).where(
@@ -254,7 +255,7 @@ class _March:
         )
 
     def _accept(self) -> None:
-        """Moves to the end of the step, with new local coordinates."""
+        """Writes the move to the end of an accepted step, where new local coordinates start."""
         loop, at, site = self.loop, self.at, self.site
         for now, before in (("t", "t_old"), ("base", "base_old"), ("s", "s_old")):
             loop.copy(at[before], at[now])
@@ -267,7 +268,7 @@ class _March:
         loop.let(at["accepted"], lambda n: n + 1.0, at["accepted"])
 
     def _move_time(self) -> None:
-        """t + h without losing what is rounded off, or `stop` itself."""
+        """Writes the new time: t + h by compensated summation, or the bound itself for a step that ends there."""
         loop, at = self.loop, self.at
         low, wanted = at["t_low"], loop.buffer("wanted")
         loop.let(wanted, lambda h, low: h - low, self.step, low)
@@ -279,7 +280,7 @@ class _March:
         )
 
     def _stand_at(self, s: View) -> None:
-        """Moves `base` to the configuration that s, about the old base, means."""
+        """Writes `base` and s at the configuration with local coordinates s about the old base."""
         loop, at, nv, ns = self.loop, self.at, self.plant.nv, self.plant.ns
         loop.call(self.plant.place, [at["base"]], [at["base_old"], s])
         if nv:
@@ -291,7 +292,7 @@ class _March:
     # ── between the ends of a step ────────────────────────────────────────────────────────────────────────────────
 
     def _interpolate(self, moment: View) -> None:
-        """Writes `between`: s at a time within the last step, about the old base."""
+        """Writes `between`: the local coordinates s about the old base at a time within the last step."""
         loop, at = self.loop, self.at
         unready = loop.scratch("unready")
         loop.let(unready, lambda ready: 1.0 - ready, at["prepared"])
@@ -311,7 +312,7 @@ class _March:
             loop.let(self.between[i], horner, self.theta, at["s_old"][i], *(at["dense"][j][i] for j in range(degree)))
 
     def sample(self, target: View, row: View) -> None:
-        """Writes [q, v, x, m] at the target, which the last step has reached or passed."""
+        """Writes to `row` the sample [q, v, x, m] at the time `target`, which the last step has reached or passed."""
         loop, at, plant = self.loop, self.at, self.plant
         here = loop.buffer("here")
         loop.let(here, lambda t, target: t.equals(target), at["t"], target)
@@ -329,7 +330,7 @@ class _March:
             loop.copy(row.part(nq + ns - nv, len(plant.m)), at["m"])
 
     def _happen(self, moment: View) -> None:
-        """Writes the return to an event within the step, where s is `between`, and the stop there."""
+        """Writes the return to an event at the time `moment` within the step, where s is `between`, and the stop."""
         loop, at = self.loop, self.at
         loop.copy(at["t"], moment)
         loop.let(at["t_low"], lambda: 0.0)

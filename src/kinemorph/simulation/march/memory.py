@@ -14,10 +14,10 @@ from kinemorph.simulation.march.layout import HUGE, Status
 
 
 class Clocks:
-    """Writes when the clocks of a plant tick next, and the time that no step goes beyond."""
+    """Writes the times at which the clocks of a plant tick next, and the time that no step goes beyond."""
 
     def __init__(self, loop: LoopBuilder, plant: Plant, at: Mapping[str, View], *, to_samples: bool) -> None:
-        """`to_samples`: steps end at samples, too."""
+        """With `to_samples`, steps end at sample times too."""
         self.loop, self.plant, self.at, self.to_samples = loop, plant, at, to_samples
         ticks = plant.ticks
         self.bound = loop.buffer("bound") if ticks or to_samples else loop["stop"]
@@ -27,10 +27,11 @@ class Clocks:
             self.grids = [loop.constant(f"tick_{k}", numbers) for k, numbers in enumerate(grids)]
 
     def find_bound(self, target: View) -> View:
-        """The time that no step goes beyond: `stop`, or the next tick of a clock.
+        """Writes and returns the time that no step goes beyond: `stop`, or the next tick of a clock if it is earlier.
 
-        Or the next sample, where loops are closed by a fast motion. At the end of a step that motion is as exact as the
-        tolerances ask; but steps are as long as its stability allows, and interpolants in between are far off.
+        Where a fast motion closes the loops, it is also the next sample, `target`. At the end of a step that motion is
+        as exact as the tolerances ask; but steps are as long as its stability allows, and interpolation within them is
+        far off.
         """
         loop, ticks = self.loop, self.plant.ticks
         if self.to_samples:
@@ -39,7 +40,7 @@ class Clocks:
             loop.copy(self.bound, loop["stop"])
         if ticks:
             with loop.repeat(len(ticks)) as i:
-                # as plants.sample_instants writes it; parts is an array, so that a division stays one
+                # the formula of plants.sample_instants; parts is an array, so that the division is not optimized away
                 loop.let(
                     self.next[i],
                     lambda k, first, step, parts: (first + (k * step).minimum(FAR)) / parts,
@@ -50,7 +51,7 @@ class Clocks:
 
 
 class Memory:
-    """Writes how memory changes; `settling` is the plant's program for the ends of steps, None if nothing settles."""
+    """Writes the changes of elements' memory. `settling` is the plant's program for the ends of steps, or None."""
 
     def __init__(
         self, site: Site, at: Mapping[str, View], status: View, clocks: Clocks, settling: Program | None
@@ -59,7 +60,7 @@ class Memory:
         self.loop, self.plant = site.loop, site.plant
 
     def change(self) -> None:
-        """What elements remember of the step just taken, and what they sample at the time it has led to."""
+        """Writes the changes of memory after the step just taken, and at the ticks of clocks at its end."""
         loop, at, plant = self.loop, self.at, self.plant
         due, whole = loop.buffer("due"), loop.buffer("whole")
         nv, nx = plant.nv, plant.nx
@@ -93,7 +94,7 @@ class Memory:
                     loop.let(self.status, lambda: float(Status.TICK))
 
     def remember(self, new: View) -> None:
-        """New memory; where it differs, no rate carried over from the last step is used."""
+        """Writes new memory; where it differs, rates carried over from the last step are not used."""
         loop, at = self.loop, self.at
         with loop.repeat(len(self.plant.m)) as i:
             loop.let(

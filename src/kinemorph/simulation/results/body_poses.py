@@ -24,12 +24,13 @@ from kinemorph.words import did_you_mean
 
 
 def body_poses(run: Trajectory, times: npt.ArrayLike | None = None, names: Sequence[str] | None = None) -> Array:
-    """Poses of bodies and frames in the world, shape (n, names, 4, 4) [m].
+    """Poses of bodies and frames in the world as homogeneous matrices, shape (n, names, 4, 4) [m].
 
     `times`    [s] (n,), within the run; by default the times of its samples
     `names`    names of bodies or frames; by default all bodies, in the order in which they first appear in the run
 
-    At the time of a change of the system, the poses are those after it. Poses are NaN while there is no such body.
+    At the time of a change of the system, the poses are those after the change. Poses are NaN while a body does not
+    exist.
     """
     robots = run_robots(run)
     known = {name: None for robot in robots for name in (*robot.body_names, *(frame.name for frame in robot.frames))}
@@ -70,12 +71,12 @@ def _robot(run: Trajectory, segment: Segment) -> Robot:
 
 
 def bodies_in_turn(robots: Iterable[Robot]) -> list[str]:
-    """The names of all bodies, each once, in the order in which they appear."""
+    """The names of all bodies of several robots, each once, in the order of their first appearance."""
     return list(dict.fromkeys(name for robot in robots for name in robot.body_names))
 
 
 def frame_matrices(robot: Robot, q: Array, names: Sequence[str]) -> Array:
-    """Poses of bodies or frames in configurations q (n, nq), shape (n, names, 4, 4)."""
+    """Poses of bodies or frames in configurations q (n, nq) as homogeneous matrices, shape (n, names, 4, 4) [m]."""
     matrices = np.zeros((len(q), len(names), 4, 4))
     matrices[..., 3, 3] = 1.0
     for k, pose in enumerate(forward_kinematics(resolve(robot), list(q.T), list(names))):

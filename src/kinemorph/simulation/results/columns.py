@@ -33,7 +33,7 @@ LOOP_UNIT = "m or rad"
 
 
 class Source(NamedTuple):
-    """Where the values of a column are: the array of a segment, and the index in it."""
+    """Where the values of a column are stored: in which array (`group`) of a segment, at which index (`place`)."""
 
     column: Column
     group: str
@@ -41,7 +41,7 @@ class Source(NamedTuple):
 
 
 def sources(segment: Segment) -> dict[str, Source]:
-    """The columns of a segment, in order, by name."""
+    """The columns of a segment by name, in the order of the table above."""
     found: dict[str, Source] = {}
     for group, index, name, unit in _listed(segment):
         taken = name if name not in found else f"{group}.{name}"
@@ -50,10 +50,10 @@ def sources(segment: Segment) -> dict[str, Source]:
 
 
 def joined_sources(segments: Sequence[dict[str, Source]]) -> tuple[dict[str, Source], ...]:
-    """The columns of consecutive segments, by the names that they have in the whole run.
+    """For each of consecutive segments, its columns by the names that they have in the whole run.
 
-    Columns of one name are joined. Where the unit changes (a joint that turned, and slides now), the later column gets
-    the unit in its name: "q.arm [m]".
+    Columns of one name are joined. Where the unit changes (a revolute joint that becomes prismatic), the later column
+    gets the unit in its name: "q.arm [m]".
     """
     units: dict[str, str] = {}
     found = []
@@ -68,7 +68,7 @@ def joined_sources(segments: Sequence[dict[str, Source]]) -> tuple[dict[str, Sou
 
 
 def all_columns(segments: Sequence[dict[str, Source]]) -> dict[str, Column]:
-    """Every column of a run by name, in order: columns of one group stay together."""
+    """Every column of a run by name, ordered so that columns of one group stay together."""
     found = {name: source for mine in reversed(segments) for name, source in mine.items()}
     named = dict.fromkeys(name for mine in segments for name in mine)
     return {name: found[name].column for name in sorted(named, key=lambda name: ORDER.index(found[name].group))}
@@ -103,11 +103,11 @@ def _listed(segment: Segment) -> Iterator[tuple[str, int, str, str]]:
 
 
 def per_second(unit: str) -> str:
-    """The unit of a rate."""
+    """The unit of the time derivative of a quantity with this unit."""
     return f"{unit}^2" if unit.endswith("/s") else f"{unit or '1'}/s"
 
 
 def unknown_column(owner: str, name: object, known: list[str]) -> ShapeError:
-    """The error for a name that is not there."""
+    """The error for a column `name` that `owner` does not have; `known` are the names of its columns."""
     listed = ", ".join(known[:24]) + (", ..." if len(known) > 24 else "")
     return ShapeError(f"{owner} has no column '{name}'.{did_you_mean(name, known)} Known: {listed}.")

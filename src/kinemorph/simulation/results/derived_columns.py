@@ -28,14 +28,14 @@ ACCOUNT = (SUPPLIED, DISSIPATED)
 
 
 class Recomputer:
-    """The compiled functions of one plant, each made when it is first asked for."""
+    """The compiled functions of one plant that compute quantities from samples; each is compiled at its first use."""
 
     def __init__(self, plant: Plant) -> None:
-        self._plant = ref(plant)  # the plant keeps this object, which must not keep the plant alive
+        self._plant = ref(plant)  # the plant refers to this object, which must not keep the plant alive
 
     @property
     def plant(self) -> Plant:
-        """The plant of these functions."""
+        """The plant whose samples these functions take."""
         plant = self._plant()
         assert plant is not None
         return plant
@@ -61,25 +61,28 @@ class Recomputer:
         return build(self.plant.observed(self.plant.outputs, "outputs"))
 
     def rates(self, segment: Segment) -> Array:
-        """[a, dx/dt], shape (n, nv + nx)."""
+        """The rates [a, dx/dt] at every sample, shape (n, nv + nx)."""
         (found,) = in_batch(self._rate, len(segment.t), *_inputs(segment))
         return found[:, self.plant.nv :]
 
     def forces(self, segment: Segment) -> Array:
-        """tau, shape (n, nv): applied forces and damping; shape (n, 0) for equations, which name no forces."""
+        """The generalized forces tau [N m or N], shape (n, nv): applied forces and damping.
+
+        The shape is (n, 0) for a plant of user equations, which do not name forces.
+        """
         if self._efforts is None:
             return np.zeros((len(segment.t), 0))
         supplied, damping = in_batch(self._efforts, len(segment.t), *_inputs(segment))
         return supplied + damping
 
     def outputs(self, segment: Segment) -> Array:
-        """y, shape (n, ny)."""
+        """The outputs y of the plant at every sample, shape (n, ny)."""
         if not self.plant.outputs:
             return np.zeros((len(segment.t), 0))
         return in_batch(self._outputs, len(segment.t), *_inputs(segment))[0]
 
     def mechanical(self, segment: Segment) -> Array:
-        """Kinetic and potential energy [J], shape (n, 2); the latter of gravity and of elements such as springs."""
+        """Kinetic and potential energy [J], shape (n, 2); potential energy is that of gravity and of springs."""
         dynamics = _of_robot(self.plant, "energies")
         energies = np.stack(in_batch(dynamics.energy, len(segment.t), segment.q, segment.v, *_given(segment)), axis=-1)
         if self._stored is not None:
@@ -87,21 +90,24 @@ class Recomputer:
         return energies
 
     def momentum(self, segment: Segment) -> Array:
-        """[linear; angular about the world's origin] momentum in world axes, shape (n, 6)."""
+        """[linear; angular about the world's origin] momentum in world axes, shape (n, 6) [N s, N m s]."""
         dynamics, n = _of_robot(self.plant, "momentum"), len(segment.t)
         (found,) = in_batch(dynamics.momentum, n, segment.q, segment.v, *_given(segment))
         (center,) = in_batch(dynamics.center_of_mass, n, segment.q, *_given(segment))
         return np.concatenate([found[:, :3], found[:, 3:] + np.cross(center, found[:, :3])], axis=1)
 
     def accounted(self, segment: Segment) -> Array:
-        """Supplied and dissipated energy [J], shape (n, 2): states of the plant, or zero where no force acts."""
+        """Supplied and dissipated energy [J], shape (n, 2), from states of the plant; zero where no force acts.
+
+        Raises UnsupportedError where forces act and the plant does not record their energy.
+        """
         _of_robot(self.plant, "energies")
         names = [column.name for column in self.plant.x]
         if SUPPLIED in names:
             return segment.x[:, [names.index(name) for name in ACCOUNT]]
         if np.any(self.forces(segment)):
             raise UnsupportedError(
-                f"plant '{self.plant.name}' keeps no account of the energy that its forces supply. Make it with "
+                f"plant '{self.plant.name}' does not record the energy that its forces supply. Make it with "
                 "plant(..., account=True); energy.kinetic and energy.potential are available."
             )
         return np.zeros((len(segment.t), 2))
@@ -111,12 +117,14 @@ class Recomputer:
         return self._off(segment, 0)
 
     def loop_rate(self, segment: Segment) -> Array:
-        """The fastest opening of loops, couplings and other constraints [m/s or rad/s], shape (n,)."""
+        """The largest rate of the errors of loops, couplings and other constraints [m/s or rad/s], shape (n,)."""
         return self._off(segment, 1)
 
     def _off(self, segment: Segment, which: int) -> Array:
         if self._constraints is None:
-            raise UnsupportedError(f"'{self.plant.name}' has no loops and no other constraints.")
+            raise UnsupportedError(
+                f"'{self.plant.name}' has no loops and no other constraints, so it has no loop_error and no loop_rate."
+            )
         off = in_batch(self._constraints, len(segment.t), *_inputs(segment))[which]
         largest: Array = np.max(np.abs(off), axis=1, initial=0.0)
         return largest
@@ -126,7 +134,10 @@ class Recomputer:
         return self.plant.compiled("constraints") if self.plant.laws.constraints else None
 
     def wrenches(self, segment: Segment, a: Array) -> Array:
-        """The wrench through every joint, with loop joints last, shape (n, joints + loops, 6)."""
+        """The wrench [N, N m] through every joint, with loop joints last, shape (n, joints + loops, 6).
+
+        `a` (n, nv) are the accelerations at the samples.
+        """
         _of_robot(self.plant, "joint reactions")
         t, q, s, *others = _inputs(segment)
         return in_batch(self._reactions, len(segment.t), t, q, s, a, *others)[0]
@@ -139,7 +150,7 @@ def recomputer(plant: Plant) -> Recomputer:
 
 
 def in_batch(function: CompiledFunction, n: int, *inputs: Any) -> list[Array]:
-    """The outputs of a function at n states, shape (n, ...) each; they may contain NaN."""
+    """The outputs of a compiled function at n states, each of shape (n, ...); they may contain NaN."""
     outs = [np.zeros((n, *port.shape), dtype=function.dtype) for port in function.outputs]
     if any(out.size for out in outs):
         ready = [np.ascontiguousarray(values, dtype=function.dtype) for values in inputs]
@@ -154,7 +165,7 @@ def _inputs(segment: Segment) -> tuple[Array, ...]:
 
 
 def _given(segment: Segment) -> tuple[Array, ...]:
-    """The values of the robot's own parameters, which come first in p."""
+    """The values of the robot's own parameters, which come first in p; an empty tuple where it has none."""
     own = len(segment.plant.dynamics.parameters) if segment.plant.dynamics else 0
     return (segment.p[:own],) if own else ()
 

@@ -9,8 +9,8 @@ from typing import Literal, NamedTuple
 from kinemorph.algebra.arrays import Array
 
 EventKind = Literal["crossing", "reset", "stop", "rest", "switch", "dock", "undock", "refused"]
-TOLD = 3  # numbers that are shown in a line
-WORDS = ("rest", "dock", "undock", "refused")  # kinds that are shown after the name
+TOLD = 3  # the count of numbers that one line shows
+WORDS = ("rest", "dock", "undock", "refused")  # kinds that are shown after the name of an event
 
 
 class Quantity(NamedTuple):
@@ -26,10 +26,10 @@ class Quantity(NamedTuple):
 
 @dataclass(frozen=True, repr=False)
 class Event:
-    """A guard that changed its sign, a series of them that came to rest, or a docking; with the state before and after.
+    """A change of sign of a guard, rest after a series of them, or a docking; with the state before and after.
 
     Where the system changes (kinds "dock" and "undock"), `before` is a state of the old system and `after` one of the
-    new. A docking that was "refused" has the same state before and after, and a note that says why.
+    new. A docking that was "refused" has the same state before and after, and a note that gives the reason.
     """
 
     t: float
@@ -53,11 +53,11 @@ class Event:
 
     @property
     def label(self) -> str:
-        """The name, followed by the kind where the name does not say it: "ground: rest"."""
+        """The name of the event, followed by its kind where the name does not contain it: "ground: rest"."""
         plain = self.kind not in WORDS or self.kind in self.name.lower().replace("_", " ").split()
         return self.name if plain else f"{self.name}: {self.kind}"
 
     @property
     def told(self) -> str:
-        """The note and the first numbers in one line; empty where there are none."""
+        """The note and the first numbers of the event in one line; empty where it has neither."""
         return "; ".join([part for part in (self.note.rstrip("."), *map(str, self.numbers[:TOLD])) if part])

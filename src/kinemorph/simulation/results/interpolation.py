@@ -34,8 +34,8 @@ class States(NamedTuple):
 class Knots(NamedTuple):
     """The samples to interpolate, in order of time; where a state jumps, its time appears twice.
 
-    t (n,), q (n, nq), v (n, nv), x (n, nx), u (n, nu) and the rates z = [a, dx/dt] (n, nv + nx); `z_until` are those
-    just before each sample, which differ where inputs jump.
+    t (n,), q (n, nq), v (n, nv), x (n, nx), u (n, nu) and the rates z = [a, dx/dt] (n, nv + nx). `z_until` are the
+    rates just before each sample, which differ from z where inputs jump.
     """
 
     t: Array
@@ -48,7 +48,7 @@ class Knots(NamedTuple):
 
 
 def between(knots: Knots, manifold: Sequence[Place], times: Array) -> States:
-    """The states at `times` (n,); at a jump, the state after it."""
+    """The interpolated states at `times` (n,) [s]; at the time of a jump, the state after it."""
     last = np.clip(np.searchsorted(knots.t, times, side="right") - 1, 0, max(len(knots.t) - 2, 0))
     after = np.minimum(last + 1, len(knots.t) - 1)
     h = knots.t[after] - knots.t[last]
@@ -76,7 +76,7 @@ def between(knots: Knots, manifold: Sequence[Place], times: Array) -> States:
 
 
 def _scalars(block: Any) -> list[Any]:
-    """The columns of a block, each a scalar over the samples."""
+    """The columns of a block (n, k) as a list of k arrays of shape (n,)."""
     return [block[:, k] for k in range(block.shape[1])]
 
 

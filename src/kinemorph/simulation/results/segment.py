@@ -20,8 +20,8 @@ from kinemorph.simulation.results.derived_columns import recomputer
 class Segment:
     """Samples between two changes of the system.
 
-    t (n,), q (n, nq), v (n, nv), x (n, nx), m (n, nm), u (n, nu), p (np,); u acts from that time on. A segment
-    from a file has no laws to compute with: `stored` holds the quantities that were computed when it was saved.
+    t (n,), q (n, nq), v (n, nv), x (n, nx), m (n, nm), u (n, nu), p (np,); u acts from the time of its sample on. A
+    segment from a file has no equations: `stored` holds the quantities that were computed when the run was saved.
     """
 
     plant: Plant
@@ -35,11 +35,11 @@ class Segment:
     stored: Mapping[str, Array] | None = None
 
     def continues_in(self, other: Segment) -> bool:
-        """Whether the system is the same in another segment, with the same parameters."""
+        """Whether another segment has the same plant and the same parameter values."""
         return self.plant is other.plant and np.array_equal(self.p, other.p)
 
     def column_names(self, group: str) -> tuple[str, ...]:
-        """The names of the columns of an array; samples of segments with the same names may be joined."""
+        """The names of the columns of one array; arrays of segments with the same names may be joined."""
         if group == "y":
             return tuple(self.plant.outputs)
         groups = {"a": ("v",), "tau": ("v",), "z": ("v", "x"), "z_until": ("v", "x")}
@@ -59,7 +59,7 @@ class Segment:
         return found
 
     def has(self, group: str) -> bool:
-        """Whether a quantity is available: "tau", "energy", "account" (of supplied energy), "loop_error", ..."""
+        """Whether a quantity is available: "tau", "energy", "account" (supplied energy), "loop_error", "y" or "z"."""
         if self.stored is not None and group in self.stored:
             return True
         if self.stored is not None and group not in _OF_STATES:
@@ -67,7 +67,7 @@ class Segment:
         return _PRESENT[group](self)
 
     def _either(self, group: str, compute: Callable[[Segment], Array]) -> Array:
-        """A quantity that was stored, or is computed now; a file holds no laws of forces to compute with."""
+        """The quantity `group` as it was stored, or computed now; raises UnsupportedError where neither is possible."""
         if self.stored is not None and group in self.stored:
             return self.stored[group]
         if self.stored is None or (group in _OF_STATES and self.plant.dynamics is not None):
@@ -79,14 +79,15 @@ class Segment:
 
     @cached_property
     def z(self) -> Array:
-        """Rates [a, dx/dt], shape (n, nv + nx)."""
+        """The rates [a, dx/dt], shape (n, nv + nx)."""
         return self._either("z", recomputer(self.plant).rates)
 
     @cached_property
     def z_until(self) -> Array:
         """Rates just before each sample, shape (n, nv + nx), with the inputs and the memory that acted until then.
 
-        They differ from `z` where inputs or memory jump; in a run from a file, without laws, they are NaN there.
+        They differ from `z` where inputs or memory jump. In a run from a file, which has no equations, they are NaN
+        there.
         """
         u, m = (np.concatenate([held[:1], held[:-1]]) for held in (self.u, self.m))
         jumps = np.any(u != self.u, axis=1) | np.any(m != self.m, axis=1)
@@ -102,7 +103,7 @@ class Segment:
 
     @cached_property
     def tau(self) -> Array:
-        """Generalized forces, shape (n, nv)."""
+        """Generalized forces [N m or N], shape (n, nv)."""
         return self._either("tau", recomputer(self.plant).forces)
 
     @cached_property
@@ -122,7 +123,7 @@ class Segment:
 
     @cached_property
     def loop_error(self) -> Array:
-        """The largest error of loops, couplings and other constraints, shape (n,)."""
+        """The largest error of loops, couplings and other constraints [m or rad], shape (n,)."""
         return self._either("loop_error", recomputer(self.plant).loop_error)
 
     @cached_property
@@ -132,7 +133,7 @@ class Segment:
 
     @cached_property
     def loop_rate(self) -> Array:
-        """The fastest opening of loops, couplings and other constraints, shape (n,)."""
+        """The largest rate of the errors of loops, couplings and other constraints [m/s or rad/s], shape (n,)."""
         return recomputer(self.plant).loop_rate(self)
 
 

@@ -2,7 +2,7 @@
 
 A plain run has one segment. A reset starts another one, and so does a change of the system: robots that dock have other
 coordinates afterwards. Columns are read by name across segments (see `columns`): run["q.elbow"] is NaN where there is
-no elbow. Quantities that are not stored are computed from the samples on request (`derived_columns`), and kept.
+no elbow. Quantities that are not stored are computed from the samples on request (`derived_columns`), and cached.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from kinemorph.simulation.results.event import EventKind as EventKind
 from kinemorph.simulation.results.event import Quantity as Quantity
 from kinemorph.simulation.results.interpolation import Knots, States, between
 from kinemorph.simulation.results.segment import Segment as Segment
-from kinemorph.words import did_you_mean
+from kinemorph.words import counted, did_you_mean
 
 if TYPE_CHECKING:
     import pandas
@@ -36,7 +36,7 @@ Ending = Literal["finished", "stopped", "rest", "failed", "interrupted", "unfini
 
 @dataclass(frozen=True)
 class Outcome:
-    """How and when a run ended. A failed run keeps its results; the message says what is wrong."""
+    """How and when [s] a run ended. A failed run keeps its results, and the message explains the failure."""
 
     kind: Ending
     t: float
@@ -50,7 +50,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Statistics:
-    """The cost of a run."""
+    """The cost of a run: numbers of steps and calls, and times [s]."""
 
     method: str
     accepted: int = 0  # steps
@@ -76,7 +76,7 @@ class Energy(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Trajectory(ShownRun):
-    """The result of a run. `settings` are its options, as text and numbers."""
+    """The result of a run. `settings` are the options of the run, as text and numbers."""
 
     segments: tuple[Segment, ...]
     events: tuple[Event, ...]
@@ -85,14 +85,14 @@ class Trajectory(ShownRun):
     settings: Mapping[str, Any] = field(default_factory=dict)
 
     def __len__(self) -> int:
-        """Number of samples."""
+        """The number of samples."""
         return sum(len(segment.t) for segment in self.segments)
 
     def __repr__(self) -> str:
         span = f"{self.t[0]:g} to {self.t[-1]:g} s" if len(self) else "empty"
-        done = f"{self.statistics.method}, {_counted(self.statistics.accepted, 'step')}"
-        samples = _counted(len(self), "sample")
-        events = f", {_counted(len(self.events), 'event')}" if self.events else ""
+        done = f"{self.statistics.method}, {counted(self.statistics.accepted, 'step')}"
+        samples = counted(len(self), "sample")
+        events = f", {counted(len(self.events), 'event')}" if self.events else ""
         turns = f", {len(self.stretches)} systems in turn" if len(self.stretches) > 1 else ""
         return f"<Trajectory '{self.name}': {span}, {samples}, {self.outcome.kind}, {done}{events}{turns}>"
 
@@ -116,7 +116,7 @@ class Trajectory(ShownRun):
 
     @cached_property
     def _stretches(self) -> tuple[Trajectory, ...]:
-        """The parts of a run that has several; else none, since a run that refers to itself would not be freed."""
+        """The parts of a run that has several; else (), since a run that refers to itself would not be freed."""
         parts: list[list[Segment]] = []
         for segment in self.segments:
             if parts and parts[-1][-1].continues_in(segment):
@@ -194,7 +194,7 @@ class Trajectory(ShownRun):
 
     @property
     def loop_rate(self) -> Array:
-        """The fastest opening of loops, couplings and other constraints [m/s or rad/s], shape (n,)."""
+        """The largest rate of the errors of loops, couplings and other constraints [m/s or rad/s], shape (n,)."""
         return np.concatenate([segment.loop_rate for segment in self.segments])
 
     @property
@@ -204,7 +204,7 @@ class Trajectory(ShownRun):
 
     @cached_property
     def energy(self) -> Energy:
-        """Kinetic, potential, supplied and dissipated energy, and their balance."""
+        """Kinetic, potential, supplied and dissipated energy [J] at every sample, and their balance."""
         kinetic, potential = self._joined("energy").T
         supplied, dissipated = self._joined("account").T
         total = kinetic + potential - supplied + dissipated
@@ -229,7 +229,7 @@ class Trajectory(ShownRun):
 
     @cached_property
     def columns(self) -> dict[str, Column]:
-        """Every column by name, in order, with its unit. A column whose unit changes has the new unit in its name."""
+        """Every column by name, with its unit. Where the unit changes, a second column has the new unit in its name."""
         return all_columns(self._sources)
 
     @cached_property
@@ -240,7 +240,7 @@ class Trajectory(ShownRun):
         return name in self.columns
 
     def __getitem__(self, name: str) -> Array:
-        """A column, shape (n,); NaN in segments that do not have it."""
+        """The column with this name, shape (n,); NaN in segments that do not have it."""
         if not isinstance(name, str):
             raise UnsupportedError(
                 f"run '{self.name}' is indexed with {name!r}; expected the name of a column, as run['t']. Sample k is "
@@ -263,7 +263,7 @@ class Trajectory(ShownRun):
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
     def _balance(self) -> Array:
-        """energy.balance; NaN in segments without an account of energy."""
+        """The energy balance [J], shape (n,); NaN in segments that do not record supplied energy."""
         if all(segment.has("account") for segment in self.segments):
             return self.energy.balance
         kinetic, potential, supplied, dissipated = (
@@ -300,14 +300,14 @@ class Trajectory(ShownRun):
             if len(chosen) > 1:
                 raise UnsupportedError(
                     f"run '{self.name}' changes its system at t = {parts[chosen[0]].t[-1]:.9g} s, between the given "
-                    "times. Give times on one side of it, read columns by name, or use body_poses(run, times)."
+                    "times. Give times before or after the change, read columns by name, or use body_poses(run, times)."
                 )
             run = parts[chosen[0]] if len(chosen) else self.stretches[0]
         found = between(run._knots, run.segments[0].plant.manifold, flat)
         return States(*(part.reshape(wanted.shape + part.shape[1:]) for part in found))
 
     def check_times(self, times: Array) -> None:
-        """Refuses times [s] outside the run."""
+        """Raises ShapeError where some of the times [s] are outside the run."""
         begin, end = self.t[0], self.t[-1]
         if not np.all((times >= begin) & (times <= end)):
             raise ShapeError(
@@ -317,7 +317,7 @@ class Trajectory(ShownRun):
 
     @cached_property
     def _knots(self) -> Knots:
-        """All samples. Where a segment ends and the next one starts, the time appears twice."""
+        """All samples of the run, to interpolate; the time between two segments appears twice."""
         return Knots(self.t, self.q, self.v, self.x, self.u, self._joined("z"), self._joined("z_until"))
 
     def reactions(self, joint: str) -> Array:
@@ -362,10 +362,6 @@ class Trajectory(ShownRun):
 
 
 def stretch_numbers(run: Trajectory, times: Array) -> npt.NDArray[np.intp]:
-    """The index of the stretch that contains each of the times [s], shape (n,); where two meet, the later one."""
+    """The index of the stretch that contains each of the times [s], shape (n,); where two stretches meet, the later."""
     begins = [part.t[0] if len(part) else np.inf for part in run.stretches]  # a stretch without samples is skipped
     return np.maximum(np.searchsorted(np.minimum.accumulate(begins[::-1])[::-1], times, side="right") - 1, 0)
-
-
-def _counted(n: int, what: str) -> str:
-    return f"{n} {what}{'s' * (n != 1)}"

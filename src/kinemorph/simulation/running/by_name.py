@@ -1,8 +1,8 @@
 """Reading states by name, `q["m3_hinge"]`, in runs whose coordinates appear and vanish.
 
 Where modules dock and undock, the index of a coordinate in q changes and its name does not. Laws of guards are traced
-again for every plant of such a run, and read by name only. A guard sleeps while a root that it reads does not exist.
-Functions that are called in Python get arrays that can be read by index and by name.
+again for every plant of such a run, and read by name only. A guard is inactive while it reads a root joint that does
+not exist. Functions that are called in Python get arrays that can be read by index and by name.
 """
 
 from __future__ import annotations
@@ -23,11 +23,14 @@ ROOT = "_root"  # the end of the names of joints whose coordinates appear and va
 
 
 class Asleep(Exception):
-    """A law reads a coordinate that does not exist in this topology."""
+    """Raised where a law reads the coordinate of a root joint that does not exist in this topology."""
 
 
 class ByName:
-    """The values of a group, floats or traced expressions, read by name."""
+    """The values of one group (q, v, x, m, u or p), floats or traced expressions, which can be read by name only.
+
+    `roots` are the names of all possible root joints; reading one that does not exist at present raises Asleep.
+    """
 
     def __init__(self, values: Sequence[Any], names: Sequence[str], group: str, roots: Collection[str]) -> None:
         self._values, self._places = values, {name: k for k, name in enumerate(names)}
@@ -56,7 +59,8 @@ class ByName:
 
     def __iter__(self) -> Any:
         raise ModelError(
-            f"a law iterates over {self._group}, whose length changes in a run with docking events. Read by name."
+            f"a law iterates over {self._group}, whose length changes in a run with docking events. Read its values by "
+            f"name, as {self._group}['{next(iter(self._places), 'name')}']."
         )
 
 
@@ -70,20 +74,21 @@ class NamedArray(np.ndarray[tuple[int, ...], np.dtype[np.float64]]):
             return np.asarray(self)[key]
         if key not in self.names:
             raise ModelError(
-                f"there is no '{key}' in this topology.{did_you_mean(key, self.names)} Known: {', '.join(self.names)}."
+                f"'{key}' is read, which does not exist in this topology.{did_you_mean(key, self.names)} "
+                f"Known: {', '.join(self.names)}."
             )
         return np.asarray(self)[self.names.index(key)]
 
 
 def named_array(values: npt.ArrayLike, names: Sequence[str]) -> NamedArray:
-    """An array of values, shape (n,), with their names."""
+    """An array of values, shape (n,), which can be read by their names too."""
     array = np.asarray(values, dtype=float).view(NamedArray)
     array.names = tuple(names)
     return array
 
 
 def names_of(plant: Plant, group: str) -> list[str]:
-    """The names of the columns of a plant's group."""
+    """The names of the columns of one group of a plant: q, v, x, m, u or p."""
     return [column.name for column in getattr(plant, group)]
 
 
@@ -94,9 +99,10 @@ def named_state(plant: Plant, state: State) -> State:
 
 
 def law_by_name(law: Law, plant: Plant, modules: Collection[str], what: str) -> Law:
-    """A law that reads by name, as a law of all groups of a plant in order.
+    """A law that reads its arguments by name, wrapped as a function of (t, q, v, x, m, u, p) of one plant.
 
-    The law raises Asleep where it reads a coordinate that the plant does not have.
+    `modules` are the names of the modules, and `what` names the law in messages. The wrapped law raises Asleep where it
+    reads the coordinate of a root joint that the plant does not have.
     """
     roots = {f"{module}{ROOT}" for module in modules}
     names = {group: names_of(plant, group) for group in GROUPS if group != "t"}
@@ -110,7 +116,7 @@ def law_by_name(law: Law, plant: Plant, modules: Collection[str], what: str) -> 
 
 
 def on_top_of(plant: Plant, group: str, given: Any, now: npt.ArrayLike) -> Any:
-    """Values given in order as they are; values given by name replace some of the present ones."""
+    """The new values of a group: a sequence `given` as it is; a dict `given` replaces some of the values `now`."""
     if not isinstance(given, Mapping):
         return given
     values = np.array(now, dtype=float)

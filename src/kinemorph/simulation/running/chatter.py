@@ -49,10 +49,10 @@ class Chatter:
 
 
 def find_chatter(method: Method, step: float, times: Array, at: Callable[[int], Frozen]) -> Chatter | None:
-    """The first of some times at which the step of a run was too large; None where there is none.
+    """The first of the `times` [s], shape (n,), at which the step size of a run was too large; None where it never was.
 
     `at(k)` gives the linearized robot at times[k]. If there are many times, a few of them are checked, evenly spaced.
-    Methods that are not explicit have no such limit.
+    Only explicit methods have a stability limit; for others the result is None.
     """
     if step_matrix(method, np.zeros((2, 2)), step) is None:
         return None
@@ -68,7 +68,7 @@ def find_chatter(method: Method, step: float, times: Array, at: Callable[[int], 
 
 
 def warn_of_chatter(segments: Sequence[Segment], method: Method, step: float) -> None:
-    """Warns if a run with steps of one size chatters."""
+    """Warns if the fixed step [s] of a run was too large for its stiff forces."""
     for segment in segments:
         law = segment.plant.laws.stiff
         if law is None or not np.isfinite(segment.v).all():  # the outcome of the run reports states that are not finite
@@ -77,8 +77,8 @@ def warn_of_chatter(segments: Sequence[Segment], method: Method, step: float) ->
         def at(k: int, segment: Segment = segment, law: Law = law) -> Frozen:
             groups = (segment.q, segment.v, segment.x, segment.m, segment.u)
             q, v, x, m, u = (group[k].tolist() for group in groups)
-            tree, points, joints = law(Instant(float(segment.t[k]), q, v, x, m, u, segment.p.tolist()))
-            return frozen(tree, q, v, points, joints, step)
+            tree, stiff = law(Instant(float(segment.t[k]), q, v, x, m, u, segment.p.tolist()))
+            return frozen(tree, q, v, stiff, step)
 
         found = find_chatter(method, step, segment.t, at)
         if found is not None:
@@ -87,7 +87,10 @@ def warn_of_chatter(segments: Sequence[Segment], method: Method, step: float) ->
 
 
 def largest_growth(method: Method, stiff: Frozen, h: float) -> tuple[float, Array]:
-    """The largest growth of a motion [w, v] in a step, and that motion; 1 where the method has no limit."""
+    """The largest factor by which a motion [w, v] of the linearized robot grows in a step of h [s], and that motion.
+
+    The factor is 1 where the method has no stability limit.
+    """
     step = step_matrix(method, stiff.system(), h)
     if step is None:
         return 1.0, np.zeros(2 * len(stiff.M))
@@ -97,7 +100,7 @@ def largest_growth(method: Method, stiff: Frozen, h: float) -> tuple[float, Arra
 
 
 def stable_step(method: Method, stiff: Frozen, h: float) -> float:
-    """The largest step below h, to 1 %, for which nothing grows by more than GROWTH."""
+    """The largest step size below h [s], to 1 %, at which no motion grows by more than the factor GROWTH per step."""
     low, high = 0.0, h
     while high - low > 0.01 * high and high > 1e-12:
         middle = 0.5 * (low + high)
@@ -106,7 +109,7 @@ def stable_step(method: Method, stiff: Frozen, h: float) -> float:
 
 
 def step_matrix(method: Method, A: Array, h: float) -> Array | None:
-    """The matrix of one step of the method on y in  dy/dt = A y, y = [w, v]; None where the method is not explicit."""
+    """The matrix by which one step of h [s] multiplies y = [w, v] of  dy/dt = A y; None for a method not explicit."""
     if isinstance(method, ExplicitRungeKutta):
         return _runge_kutta(method, h * A)
     if isinstance(method, Partitioned):

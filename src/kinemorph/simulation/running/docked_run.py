@@ -20,7 +20,7 @@ import numpy as np
 from kinemorph.algebra.arrays import Array
 from kinemorph.errors import KinemorphError, ModelError
 from kinemorph.mechanics.constraints.closures import constraint_names, constraint_weights
-from kinemorph.mechanics.constraints.constrained import Rows
+from kinemorph.mechanics.constraints.constrained import ConstraintRows
 from kinemorph.mechanics.steps.plastic_impact import locked_rows, plastic_impact, relative_pose
 from kinemorph.mechanics.steps.state_transfer import transferred
 from kinemorph.mechanics.trees.resolve import resolve
@@ -50,6 +50,7 @@ from kinemorph.simulation.running.by_name import Asleep, law_by_name, named_arra
 from kinemorph.simulation.running.execution import Ledger, Regular, Run
 from kinemorph.simulation.stepping.plant_stepper import PlantStepper
 from kinemorph.simulation.stepping.step_options import StepOptions
+from kinemorph.words import as_sentence
 
 # the impulse on b at a's port, in the axes of that port
 IMPULSE = tuple(
@@ -69,7 +70,7 @@ class DockedRun:
         guards: Sequence[Guard],
         after: Trajectory | None = None,
     ) -> None:
-        """`asked` are the options of the plants; `after` is a finished run to continue, with its dockings."""
+        """`asked` holds the options of the plants by name; `after` is a finished run to continue, with its dockings."""
         system, locked = _docking_system(model, asked), asked["locked"]
         several = (locked,) if isinstance(locked, str) else tuple(locked)
         self.plants = Plants(system, {"locked": several, "loops": asked["loops"], "account": asked["account"]})
@@ -84,7 +85,7 @@ class DockedRun:
         self.state: dict[str, Array] = {}  # q, v, x, m, u now
         self.inputs: dict[str, float] = {}  # the last value of each input, by name
         self._resolved: tuple[DockedAssembly, Tree] | None = None
-        self._laws: dict[tuple[Plant, str], Any] = {}  # laws of guards, for topologies that return
+        self._laws: dict[tuple[Plant, str], Any] = {}  # laws of guards, for topologies that occur again
 
     def carry_out(
         self,
@@ -94,7 +95,10 @@ class DockedRun:
         regular: tuple[Regular | None, Regular | None],
         times: Array,
     ) -> Outcome:
-        """Runs through all sample times; `first` is the initial state as the user gave it."""
+        """Runs through all sample `times` [s], and returns the outcome of the run.
+
+        `first` is the initial state as the user gave it, `regular` are the functions of held inputs and callback.
+        """
         t, until = float(times[0]), float(times[-1])
         check_changes(self.docked.assembly, [*self.pending.values()], t, until)
         self.times = times
@@ -145,7 +149,7 @@ class DockedRun:
         return stepper_at(self.plant, options, (*self._awake_guards(t), *self._awake_changes(t)), t, given)
 
     def _stand(self, stepper: PlantStepper) -> None:
-        """Copies the state of a stepper."""
+        """Makes the state of a stepper the present state of the run."""
         _, q, v, x = stepper.state
         self.state = {"q": q, "v": v, "x": x, "m": stepper.m.copy(), "u": stepper.u.copy()}
         self.inputs |= dict(zip(names_of(self.plant, "u"), stepper.u.tolist(), strict=True))
@@ -168,7 +172,7 @@ class DockedRun:
     # ── guards ────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _awake_guards(self, t: float) -> list[Guard]:
-        """The user's guards for the present plant, as far as it has all coordinates that they read."""
+        """The user's guards whose coordinates all exist in the present plant, with laws that read it by name."""
         found = []
         for guard in self.guards:
             if not isinstance(guard, Guard):
@@ -180,19 +184,19 @@ class DockedRun:
         return found
 
     def _awake_changes(self, t: float) -> list[Guard]:
-        """A guard for every change that waits for a law or for its ports to meet, and can happen in this topology."""
+        """Guards for the changes that wait for a law, or for their ports to meet, and can happen in this topology."""
         found = []
         for name, change in self.pending.items():
             law = self._waiting(name, change)
             if law is not None and self._value(law, t) is not None:
                 found.append(Guard(name, law, direction="rising", stop=True))
-                if isinstance(change, Dock) and change.when is None:  # the march looks at the ports where they pass
+                if isinstance(change, Dock) and change.when is None:  # the march also stops where ports pass each other
                     passes = self._once(f"{name}{PASSES}", partial(self._approaching, change))
                     found.append(Guard(f"{name}{PASSES}", passes, direction="falling"))
         return found
 
     def _once(self, name: str, make: Callable[[], T]) -> T:
-        """What `make` gives for a name and the present plant, made once: compiled steppers can be used again."""
+        """The object that `make` returns, made once per name and plant, so that compiled steppers can be used again."""
         key = (self.plant, name)
         if key not in self._laws:
             self._laws[key] = make()
@@ -200,7 +204,7 @@ class DockedRun:
         return found
 
     def _waiting(self, name: str, change: Change) -> Law | None:
-        """The law that is above 0 when a change has to happen; None where it waits for a time or for other changes."""
+        """The law that is above 0 when a change has to happen; None where it waits for a time or for a free port."""
         if change.at is not None:
             return None
         if change.when is not None:
@@ -237,7 +241,7 @@ class DockedRun:
         return replace(guard, law=self._read(guard.law, f"'{guard.name}'"), reset=self._reset(guard))
 
     def _reset(self, guard: Guard) -> Law | None:
-        """A guard's reset, which reads the state by name and may return values by name."""
+        """The reset of a guard, wrapped so that it can read the state by name and may return values by name."""
         if guard.reset is None:
             return None
         plant, reset = self.plant, guard.reset
@@ -256,7 +260,7 @@ class DockedRun:
         return after
 
     def _value(self, law: Law, t: float) -> float | None:
-        """The present value of a law, or its value at the plant's own initial state before there is another.
+        """The value of a law at the present state; before the run has a state, at the plant's default initial state.
 
         None where the law reads a coordinate that this topology does not have.
         """
@@ -286,7 +290,7 @@ class DockedRun:
         return value is not None and value > 0.0
 
     def _changed(self, change: Change, t: float) -> Event:
-        """Carries out a change, or refuses it; gives the event."""
+        """Carries out a change, or refuses it; returns the event that reports this."""
         before = self._groups()
         try:
             if isinstance(change, Undock):
@@ -298,7 +302,7 @@ class DockedRun:
             return Event(t, change.name, "refused", before, before, str(refusal), refusal.numbers)
 
     def _dock(self, dock: Dock, t: float) -> tuple[str, tuple[Quantity, ...]]:
-        what = in_words(dock).capitalize()
+        what = as_sentence(in_words(dock))
         for module, side in dock.ends:
             there = self.docked.assembly.docking(module, side)
             if there is not None:
@@ -317,14 +321,14 @@ class DockedRun:
         self.state["v"] = np.array(hit.v, dtype=float)
         self._become(self.docked.with_docking(dock, gap))
         impulse = (Quantity(name, float(x), unit) for (name, unit), x in zip(IMPULSE, hit.impulse, strict=True))
-        note = f"Side {dock.side_a} of module '{dock.a}' holds side {dock.side_b} of module '{dock.b}'"
-        turned = f", turned by {gap.turn} quarters." if gap.turn else "."
+        note = f"Side {dock.side_a} of module '{dock.a}' is docked to side {dock.side_b} of module '{dock.b}'"
+        turned = f", turned by {gap.turn} quarter turns." if gap.turn else "."
         loss, turn = Quantity("energy_loss", float(hit.loss), "J"), Quantity("turn", float(gap.turn))
         return note + turned, (*numbers, loss, *impulse, turn)
 
     def _missed(self, change: Change) -> str:
-        """A message that a change did not happen in the run, and how far it was from happening."""
-        what = f"{in_words(change).capitalize()} did not happen"
+        """A message that says that a change did not happen in the run, and how far its ports were apart."""
+        what = f"{as_sentence(in_words(change))} did not happen"
         if isinstance(change, Undock) or change.when is not None:
             return f"{what}: its law did not rise above 0."
         gap = gap_of(self._tree, self.state["q"].tolist(), change)
@@ -337,21 +341,23 @@ class DockedRun:
         try:
             docked, gone = self.docked.without(undock)
         except ModelError as error:
-            raise Refused(f"{in_words(undock).capitalize()} is refused: {error}") from None
+            raise Refused(f"{as_sentence(in_words(undock))} is refused: {error}") from None
         self._become(docked)
         return gone, f"Side {undock.side} of module '{undock.module}' is free again."
 
-    def _kept_rows(self, t: float) -> Rows:
-        """The constraint rows that hold before the impact: loops, constraint elements and locked joints."""
-        plant, rows = self.plant, Rows([], [], [])
+    def _kept_rows(self, t: float) -> ConstraintRows:
+        """The constraint rows that apply during the impact: loops, constraint elements and locked joints."""
+        plant, rows = self.plant, ConstraintRows([], [], [])
         if plant.laws.constraints is not None:
             q, v, x, m, u = (self.state[group].tolist() for group in "qvxmu")
             found = plant.laws.constraints(Instant(t, q, v, x, m, u, [*self.docked.p.values()]).local)
             J, own = [list(row) for row in found["J"]], len(constraint_names(self._robot))
             weights = constraint_weights(self._tree, J[:own], found["sizes"][:own])
-            rows = Rows(J, [0.0] * len(J), [*weights, *[1.0] * (len(J) - own)])
+            rows = ConstraintRows(J, [0.0] * len(J), [*weights, *[1.0] * (len(J) - own)])
         still = [[float(k == j) for k in range(plant.nv)] for j in plant.locked]
-        return Rows([*rows.J, *still], [*rows.wanted, *[0.0] * len(still)], [*rows.weights, *[1.0] * len(still)])
+        return ConstraintRows(
+            [*rows.J, *still], [*rows.wanted, *[0.0] * len(still)], [*rows.weights, *[1.0] * len(still)]
+        )
 
     def _become(self, docked: DockedAssembly) -> None:
         """Changes to another topology; poses and twists of bodies stay the same."""
@@ -365,10 +371,10 @@ class DockedRun:
         self.docked, self.plant, self.state = docked, plant, state
 
     def _rings_as_they_are(self, docked: DockedAssembly) -> tuple[DockedAssembly, Plant]:
-        """A topology and its plant, where dockings that close rings, before or after, have the offset of this instant.
+        """A topology with the present offsets of all dockings that close rings, before or after the change; its plant.
 
-        Rings are closed to a tolerance only. Without this, a docking that closed a ring before and carries modules from
-        now on would make them jump by its error.
+        Rings are closed to a tolerance only. With its old offset, a docking that closed a ring until now and carries
+        modules from now on would make these modules jump by the error of that closure.
         """
         plant = self.plants.of(docked)
         assert plant.robot is not None
@@ -398,12 +404,12 @@ class DockedRun:
         return {group: self.state[group].copy() for group in "qvxm"}
 
 
-PASSES = " passes"  # the end of the names of guards that see ports pass
-CLEARANCE = 1.0 + 1e-9  # times the tolerance: ports that have just reached it are within it
+PASSES = " passes"  # the end of the names of guards that detect ports which pass each other
+CLEARANCE = 1.0 + 1e-9  # times the tolerance: ports that have just reached the tolerance count as within it
 
 
 class Refused(Exception):
-    """A change that cannot happen now: the message says why, `numbers` by how much."""
+    """Raised where a change cannot happen now: the message says why, `numbers` how far the ports are apart."""
 
     def __init__(self, sentence: str, numbers: tuple[Quantity, ...] = ()) -> None:
         super().__init__(sentence)
@@ -411,7 +417,7 @@ class Refused(Exception):
 
 
 def _docking_system(model: Any, asked: Mapping[str, Any]) -> System:
-    """The system whose modules dock; raises ModelError where they cannot."""
+    """The model as a system whose modules can dock; raises ModelError where they cannot."""
     if not isinstance(model, System) or model.assembly is None:
         name = getattr(model, "name", "the model")
         raise ModelError(
@@ -419,8 +425,8 @@ def _docking_system(model: Any, asked: Mapping[str, Any]) -> System:
         )
     if asked["forces"] is not None:
         raise ModelError(
-            "forces: a law of all velocities cannot be used with docking, which changes the velocities. Use elements, "
-            "or inputs by name."
+            "forces: a law that returns a force for every velocity cannot be used with docking, which changes the "
+            "velocities. Use elements, or inputs by name."
         )
     if any(module.name in model.robot.body_names for module in model.assembly.modules):
         raise ModelError(
@@ -431,6 +437,6 @@ def _docking_system(model: Any, asked: Mapping[str, Any]) -> System:
     if changed:
         raise ModelError(
             f"events: {changed[0]} of '{model.name}' differs from its module, and a docking builds the robot again "
-            "from its modules. Change the ModuleType, and assemble that."
+            "from its modules. Make this change in the ModuleType, and assemble the robot again."
         )
     return model

@@ -61,10 +61,10 @@ class Regular:
 
 
 def _reader(function: Callable[..., Any], what: str) -> Callable[[State], Any]:
-    """Calls a user function with a state: with the values that its arguments are named after, else (t, q, v, x)."""
+    """A function of a State that calls a user function: with the values its arguments name, else with (t, q, v, x)."""
     try:
         signature = inspect.signature(function)
-    except (TypeError, ValueError):  # a function made in C does not say what its arguments are
+    except (TypeError, ValueError):  # a function written in C may have no signature
         return lambda state: function(*state)
     names = list(signature.parameters)
     if names and set(names) <= set(State._fields):
@@ -73,7 +73,8 @@ def _reader(function: Callable[..., Any], what: str) -> Callable[[State], Any]:
         signature.bind(*State._fields)
     except TypeError:
         raise UnsupportedError(
-            f"{what}: the function takes ({', '.join(names)}); expected (t, q, v, x), or some of them."
+            f"{what}: the function takes ({', '.join(names)}); expected (t, q, v, x), or some of them. Name its "
+            "arguments so."
         ) from None
     return lambda state: function(*state)
 
@@ -84,7 +85,7 @@ def _is_true(value: Any) -> bool:
 
 
 class Samples(NamedTuple):
-    """Samples of one call: t (n,), rows [q, v, x, m] (n, ...), u (n, nu)."""
+    """The samples of one call of the march: t (n,), rows [q, v, x, m] of shape (n, nq + nv + nx + nm), u (n, nu)."""
 
     t: Array
     rows: Array
@@ -114,7 +115,7 @@ class Run:
         self._together, self._last_switch = 0, -math.inf  # switches of elements at one instant
 
     def carry_out(self, progress: Progress | None) -> Outcome:
-        """Marches from boundary to boundary until something ends the run."""
+        """Marches from boundary to boundary until something ends the run, and returns its outcome."""
         try:
             return self._carried_out(progress)
         except ControllerError as error:
@@ -147,7 +148,7 @@ class Run:
                 return outcome
 
     def _called(self, regular: Regular) -> Any:
-        """What a user function returns now; an exception in it ends the run with a message."""
+        """The value that a user function returns at the present state; an exception in it fails the run."""
         state = self.stepper.state
         try:
             return regular.call(named_state(self.stepper.plant, state) if self.named else state)
@@ -155,12 +156,14 @@ class Run:
             raise ControllerError(f"`{regular.what}` raised {told(error)}.") from error
 
     def _march(self, stop: float, progress: Progress | None) -> Outcome | None:
-        """Marches to `stop` [s]; gives an Outcome where the run ends before."""
+        """Marches to the time `stop` [s]; returns an Outcome if the run ends before it, else None."""
         while self.stepper.state.t < stop or len(self._wanted(stop)):
             wanted = self._wanted(stop)
             whole = len(wanted) < self.stepper.rows - 1 and (len(wanted) == 0 or wanted[-1] < stop)
             marched = self._through(np.append(wanted, stop) if whole else wanted, stop, len(wanted))
-            self.patience.look()
+            reason = self.patience.look()
+            if reason is not None:
+                return Outcome("failed", self.stepper.state.t, reason)
             if progress:
                 progress(self.stepper.state.t, self.stepper.h, len(self.events))
             if marched.status is Status.TICK:
@@ -179,12 +182,12 @@ class Run:
         return None
 
     def _wanted(self, until: float) -> Array:
-        """The next sample times that fit into one call, up to `until`."""
+        """The next sample times [s] that fit into one call of the march, none of them after `until`."""
         wanted = self.times[self.next : self.next + self.stepper.rows - 1]
         return wanted[wanted <= until]
 
     def _through(self, times: Array, stop: float, wanted: int) -> Marched:
-        """Marches through times, and stores samples at the first `wanted` of them."""
+        """Marches through `times` [s] up to `stop` [s], and stores samples at the first `wanted` of the times."""
         marched = self.stepper.through(times, stop)
         kept = min(len(marched.times), wanted)
         self._keep(marched.times[:kept], marched.rows[:kept])
@@ -192,7 +195,7 @@ class Run:
         return marched
 
     def _keep_now(self) -> None:
-        """Stores a sample of the present state, unless there is one at this time."""
+        """Stores a sample of the present state, unless the segment has one at this time already."""
         t, q, v, x = self.stepper.state
         if not self.done[-1] or self.done[-1][-1].t[-1] < t:
             self._keep(np.array([t]), np.concatenate([q, v, x, self.stepper.m])[None])
@@ -202,7 +205,7 @@ class Run:
             self.done[-1].append(Samples(times, rows, np.tile(self.stepper.u, (len(times), 1))))
 
     def _hold(self) -> None:
-        """Calls the user function for new inputs; a sample at this very time shows them."""
+        """Calls the user function for new inputs; a sample that is stored at this very time gets the new inputs."""
         assert self.held is not None
         u = self._called(self.held)
         try:
@@ -215,7 +218,7 @@ class Run:
             self.done[-1][-1].u[-1] = self.stepper.u
 
     def _tick(self) -> None:
-        """Lets elements sample; a stored sample at this very time shows their new memory."""
+        """Lets elements sample; a sample that is stored at this very time gets their new memory."""
         if not self.stepper.tick():
             return
         m = self.stepper.m
@@ -225,7 +228,10 @@ class Run:
     # ── events ────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _happen(self, fired: Sequence[int]) -> Outcome | None:
-        """Records the events at this time and resets the state; gives an Outcome where the run ends."""
+        """Records the events at this time and applies the resets of guards; returns an Outcome if the run ends.
+
+        `fired` are the indices of the guards, and after them of the elements' switches, that changed sign.
+        """
         stepper = self.stepper
         assert stepper.watch is not None
         ended: Outcome | None = None
@@ -258,14 +264,14 @@ class Run:
                 ended = Outcome(
                     "rest",
                     t,
-                    f"After event '{guard.name}' at t = {t:.9g} s the motion is at rest: nothing moves away from it.",
+                    f"After event '{guard.name}' at t = {t:.9g} s the motion is at rest: the guard stays at 0.",
                 )
         if ended is not None:
             self._keep_now()
         return ended
 
     def _reset(self, guard: Guard, state: Mapping[str, Any]) -> dict[str, Array]:
-        """The values that a guard's reset returns; an unusable value or an exception ends the run with a message."""
+        """The values that a guard's reset returns, by group; an unusable value or an exception fails the run."""
         assert self.stepper.watch is not None
         try:
             return self.stepper.watch.after(guard, state)
@@ -277,7 +283,7 @@ class Run:
             raise ControllerError(f"the reset of guard '{guard.name}' raised {told(error)}.") from error
 
     def _switch(self, switch: int) -> Outcome | None:
-        """Lets an element change its memory; the motion continues without a jump."""
+        """Lets an element change its memory; q and v stay the same. Returns an Outcome if it switches without end."""
         stepper = self.stepper
         assert stepper.watch is not None
         t, before = stepper.state.t, self._groups()
@@ -293,11 +299,12 @@ class Run:
         return Outcome(
             "failed",
             t,
-            f"At t = {t:.9g} s '{name}' switches back and forth without end. Use a method with a step, or another law.",
+            f"At t = {t:.9g} s '{name}' switches back and forth without end. Simulate with a fixed step, such as "
+            "step=1e-3, or use another law.",
         )
 
     def _rest(self, index: int, guard: Guard, t: float) -> Outcome | None:
-        """The outcome of a run that the resets of a guard have brought to rest; None where it has not."""
+        """The outcome of a run that comes to rest, since events of a guard come ever faster; None if it does not."""
         end = self.paces[index].at_rest(t)
         if end is None:
             return None
@@ -315,7 +322,7 @@ class Run:
         return {"q": q, "v": v, "x": x, "m": self.stepper.m.copy()}
 
     def segments(self) -> tuple[Segment, ...]:
-        """All samples so far, by segment."""
+        """All samples so far, as one Segment for each part between resets."""
         plant = self.stepper.plant
         edges = np.cumsum([plant.nq, plant.nv, plant.nx])
         found = []
@@ -326,11 +333,11 @@ class Run:
         return tuple(found)
 
 
-# ── what remains of the pieces ────────────────────────────────────────────────────────────────────────────────────────
+# ── the results of all pieces ─────────────────────────────────────────────────────────────────────────────────────────
 
 
 class Ledger:
-    """The results of a run: segments and events of the pieces that are finished, and their cost."""
+    """The results of a run so far: segments and events of its finished pieces, the number of steps and their time."""
 
     def __init__(
         self, settings: Mapping[str, Any], progress: Progress | None = None, checkpoints: Checkpoints | None = None
@@ -343,14 +350,14 @@ class Ledger:
         self._began, self._compiling = time.perf_counter(), 0.0
 
     def timed(self, make: Callable[[], T]) -> T:
-        """What `make` returns; the time it takes counts as compilation."""
+        """The object that `make` returns; the time that `make` takes counts as compilation."""
         began = time.perf_counter()
         made = make()
         self._compiling += time.perf_counter() - began
         return made
 
     def carry_out(self, run: Run) -> Outcome:
-        """Carries out one piece and keeps its results."""
+        """Carries out one piece of the run and stores its results here."""
         self.method = run.stepper.method
 
         def report(t: float, h: float, events: int) -> None:
@@ -366,7 +373,7 @@ class Ledger:
         return outcome
 
     def finished(self, outcome: Outcome) -> Trajectory:
-        """The whole run, after all pieces are finished."""
+        """The Trajectory of the whole run, after all pieces are finished."""
         return self._trajectory(outcome, self.segments, self.events, self._steps)
 
     def _counted(self, run: Run) -> list[int]:
@@ -376,7 +383,7 @@ class Ledger:
     def _so_far(self, run: Run) -> Trajectory:
         t = run.stepper.state.t
         until = self.settings["until"]
-        outcome = Outcome("unfinished", t, f"The run had come to t = {t:.9g} s of {until:g} s when it was saved.")
+        outcome = Outcome("unfinished", t, f"The run had reached t = {t:.9g} s of {until:g} s when it was saved.")
         return self._trajectory(
             outcome, [*self.segments, *run.segments()], [*self.events, *run.events], self._counted(run)
         )

@@ -19,36 +19,76 @@ ACCOUNT = (SUPPLIED, DISSIPATED)
 
 
 RUN_AWAY = 1e30  # the rate of a larger state has no meaning
-FAR = 1e6  # a larger state that stops the steps by its growth runs away
+FAR = 1e6  # a state variable that is larger when steps become too short grows without bound
 MANY = 1_000_000  # steps, after which a warning about the method is due
+SOON = 300_000  # steps, after which a run may be found to be hopeless
+HOPELESS = 100_000_000  # a run that would take more steps to its end is ended
+SENSELESS = 1e6  # [m/s or rad/s] a faster robot runs away
 
 
 class Patience:
-    """Watches a run that chooses its own steps, and warns once if it takes very many."""
+    """Watches a run: ends one that runs away or that would never end, and warns once of one with very many steps."""
 
     def __init__(self, stepper: PlantStepper, start: float, until: float) -> None:
         self.stepper, self.start, self.until = stepper, start, until
-        note = NOTES.get(stepper.method.name)
-        self.over = stepper.fixed or note is None or note.stiff
+        self.over = stepper.fixed or NOTES.get(stepper.method.name) is None
 
-    def look(self) -> None:
-        """Has to be called now and then."""
+    def look(self) -> str | None:
+        """The reason to end the run now, or None; to be called regularly during the run."""
+        fast = self._runs_away()
+        if fast is not None:
+            return fast
         steps = sum(self.stepper.counts)
-        if self.over or steps < MANY:
-            return
-        self.over = True
+        if self.over or steps < SOON:
+            return None
+        plant, method = self.stepper.plant.name, self.stepper.method.name
         done = (self.stepper.state.t - self.start) / (self.until - self.start)
-        warnings.warn(
-            f"'{self.stepper.plant.name}': {steps:,} steps of '{self.stepper.method.name}' for {done:.2%} of the run. "
-            "The system may be stiff, with motions that decay in a small part of the run: method='radau' then takes "
-            "far fewer steps.",
-            SlowRunWarning,
-            stacklevel=users_level(),
+        taken = f"'{plant}': {steps:,} steps of '{method}' for {done:.2%} of the run"
+        if steps > HOPELESS * done:
+            return (
+                f"{taken}: all of it would take {steps / max(done, 1e-12):.1g} steps. The system may be stiff, with "
+                f"motions that decay in a small part of the run. {_for_stiff(method)} To continue nevertheless, give "
+                "this run as `start`."
+            )
+        self.over = steps >= MANY
+        if self.over and not is_stiff(method):
+            warnings.warn(
+                f"{taken}. The system may be stiff, with motions that decay in a small part of the run: "
+                "method='radau' then takes far fewer steps.",
+                SlowRunWarning,
+                stacklevel=users_level(),
+            )
+        return None
+
+    def _runs_away(self) -> str | None:
+        """The reason to end a run of a robot whose speeds are beyond sense."""
+        plant, (t, _, v, _) = self.stepper.plant, self.stepper.state
+        if plant.robot is None or not np.any(np.abs(v) > SENSELESS):
+            return None
+        worst = int(np.argmax(np.abs(v)))
+        h = self.stepper.h
+        steps = f"The step of {h:g} s is too large: try step={h / 10:g}. Or c" if self.stepper.fixed else "C"
+        return (
+            f"At t = {t:.9g} s v '{plant.v[worst].name}' is {v[worst]:.3g} {plant.v[worst].unit}: the motion runs "
+            f"away. {steps}heck the gains, forces and sample times that act there."
         )
 
 
+def is_stiff(method: str) -> bool:
+    """Whether a method, by its name, is one for stiff systems."""
+    note = NOTES.get(method)
+    return note is not None and note.stiff
+
+
+def _for_stiff(method: str) -> str:
+    """What to try where a motion is too stiff for a method; never the method itself."""
+    if is_stiff(method):
+        return "Take looser tolerances (rtol=, atol=), or make stiff springs, gains and contacts softer."
+    return "Try method='radau', which is for stiff systems, or looser tolerances."
+
+
 def explained(stepper: PlantStepper, status: Status) -> str:
-    """The message for a march that returned with a failure."""
+    """A message that explains why a march failed: `status` is what it returned, `stepper` stands at its last state."""
     plant, method = stepper.plant, stepper.method
     t, q, v, x = stepper.state
     s = np.concatenate([np.zeros(plant.nv), v, x])
@@ -71,7 +111,8 @@ def explained(stepper: PlantStepper, status: Status) -> str:
     if stepper.fixed and isinstance(plant.loops, SingularPerturbation) and stepper.h > 2.8 * plant.loops.epsilon:
         return (
             f"At t = {t:.9g} s the next state is not finite: steps of {stepper.h:g} s are too long for the fast motion "
-            f"of epsilon = {plant.loops.epsilon:g} s. Take steps below {2.8 * plant.loops.epsilon:g} s, or no step."
+            f"of epsilon = {plant.loops.epsilon:g} s. Take steps below {2.8 * plant.loops.epsilon:g} s, or leave step= "
+            "out."
         )
     if status is Status.INFINITE:
         remedy = (
@@ -101,17 +142,16 @@ def explained(stepper: PlantStepper, status: Status) -> str:
     if abs(s[first]) > FAR:
         return (
             f"At t = {t:.9g} s {worst} has grown to {s[first]:.3g} and grows ever faster: the motion becomes "
-            "infinite in finite time. Check the forces that drive it, or end the run before."
+            "infinite in finite time. Check the forces that drive it, or end the run earlier."
         )
     return (
         f"At t = {t:.9g} s steps became shorter than {stepper.options.min_step:g} s; {worst} changes fastest. The "
-        "motion is too stiff for this method, or not smooth. Try method='radau' for stiff systems, events for jumps, "
-        "or looser tolerances."
+        f"motion is too stiff for this method, or not smooth. {_for_stiff(method.name)} Jumps need events."
     )
 
 
 def _lost(stepper: PlantStepper) -> str:
-    """The message for velocities that were named as independent and do not decide the others."""
+    """A message for a run whose independent velocities, as the user named them, no longer determine the others."""
     plant = stepper.plant
     assert plant.constraints is not None
     t, q, v, x = stepper.state

@@ -3,7 +3,7 @@
 An initial state that is given in full and is off by no more than rounding is brought onto the constraints. One that is
 off by more is refused, because the program cannot guess which state the user meant. A joint with a prescribed motion
 starts at the prescribed place, if no q is given. Constraint methods that close loops during the run (singular
-perturbation, Baumgarte) may start with open ones.
+perturbation, Baumgarte) may start with open loops.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from kinemorph.model.robot import Robot
 from kinemorph.plants.loop_methods import Baumgarte, SingularPerturbation, names_independent
 from kinemorph.plants.programs import Plant
 
-ROUNDED = 1e-3  # times the largest singular value: data of few digits can turn a zero into as much
-UNDECIDED = 1e-2  # times the largest singular value: below it dependent joints are not determined
+ROUNDED = 1e-3  # times the largest singular value: rounded data can turn a singular value of 0 into this much
+UNDECIDED = 1e-2  # times the largest singular value: below it, dependent joints are not determined
 
 
 def closed_start(plant: Plant, t: float, state: tuple[Array, Array, Array], given: tuple[Any, Any, Any]) -> Any:
-    """(q, v) on the constraints near a state (q, v, x); `given` is what the user gave for q and v, and (m, u, p).
+    """The q and v on the constraints that are nearest to a state (q, v, x) at the time t [s].
 
-    Raises ShapeError where there is no such state.
+    `given` is (q, v, (m, u, p)), with q and v as the user gave them. Raises ShapeError where there is no such state.
     """
     q, v, x = state
     q_given, v_given, others = given
@@ -50,7 +50,7 @@ def closed_start(plant: Plant, t: float, state: tuple[Array, Array, Array], give
 
 
 def closed_already(plant: Plant, t: float, given: Mapping[str, Array]) -> npt.NDArray[np.bool_]:
-    """Which of B states (arrays (B, n) by group) are on the constraints, but for rounding; shape (B,)."""
+    """Which of B states are on the constraints up to rounding, shape (B,); `given` has arrays (B, n) by group."""
     if names_independent(plant.loops) is not None:  # each state has to be checked alone
         return np.zeros(len(given["q"]), dtype=bool)
     s = np.concatenate([np.zeros_like(given["v"]), given["v"], given["x"]], axis=1)
@@ -66,7 +66,7 @@ def closed_already(plant: Plant, t: float, given: Mapping[str, Array]) -> npt.ND
 
 
 def _check_independent(look: _ConstraintsAt, q: Array, v: Array) -> None:
-    """Refuses joints named as independent that do not decide the others."""
+    """Raises ModelError where the joints that the user named as independent do not determine the others."""
     if names_independent(look.plant.loops) is None:
         return
     sentence = undecided(look.plant, look.at(q, v)[2])
@@ -75,7 +75,10 @@ def _check_independent(look: _ConstraintsAt, q: Array, v: Array) -> None:
 
 
 def undecided(plant: Plant, J: Array) -> str:
-    """Why joints named as independent do not decide the others, by the constraint Jacobian J (nc, nv); else ""."""
+    """A message that says why joints named as independent do not determine the others, or "" where they do.
+
+    J (nc, nv) is the constraint Jacobian at the present configuration.
+    """
     names = names_independent(plant.loops) or ()
     owners = [column.name.partition(".")[0] for column in plant.v]
     dependent = np.array(
@@ -91,14 +94,15 @@ def undecided(plant: Plant, J: Array) -> str:
     if count != free:
         return (
             f"{listed} of '{plant.name}' named as independent gives {plant.nv - len(plant.locked) - count} independent "
-            f"velocities; expected {mobile}, as many as its constraints leave free. Name as many, or none."
+            f"velocities; expected {mobile}, as many as its constraints leave free. Name joints with {mobile} "
+            "velocities, or none."
         )
     worst = sizes[min(count, len(sizes)) - 1] if count else 1.0
     if worst <= UNDECIDED * max(1.0, float(sizes.max(initial=0.0))):
         condition = float(sizes.max(initial=0.0)) / max(float(worst), 1e-300)
         return (
-            f"{listed} of '{plant.name}' does not decide the other joints ({others}): the constraint Jacobian of these "
-            f"has condition {condition:.2g}, as at a dead point. Name other joints, or none."
+            f"{listed} of '{plant.name}' does not determine the other joints ({others}): the constraint Jacobian of "
+            f"these has condition number {condition:.2g}, as at a dead point. Name other joints, or none."
         )
     return ""
 
@@ -110,13 +114,13 @@ class _ConstraintsAt:
         self.plant, self.function, self.t, self.x, self.others = plant, function, t, x, others
 
     def at(self, q: Array, v: Array) -> tuple[Array, Array, Array]:
-        """(phi (nh,), rates (nc,), J (nc, nv)), each row divided by its size."""
+        """The errors phi (nh,), the rates (nc,) and J (nc, nv) of the constraints, each row divided by its size."""
         s = np.concatenate([np.zeros(self.plant.nv), v, self.x])
         phi, rate, J, self.sizes = _values(self.plant, self.function, self.t, q, s, *self.others)
         return phi / self.sizes[: len(phi)], rate / self.sizes, J / self.sizes[:, None]
 
     def moved(self, q: Array, step: Array) -> Array:
-        """q after a small displacement (nv,)."""
+        """The configuration q after a small displacement `step` (nv,)."""
         s = [*step.tolist(), *[0.0] * (self.plant.nv + self.plant.nx)]
         return np.array(self.plant.laws.place(q.tolist(), s), dtype=float)
 
@@ -127,25 +131,29 @@ class _ConstraintsAt:
         return self.plant.robot
 
     def gaps(self, values: Array, per: str = "") -> str:
-        """`row_gaps` of values (nc,) that are divided by the sizes of rows."""
+        """The violated constraints in words, see `row_gaps`.
+
+        `values` (nc,) are the errors, which the caller has already divided by the scales of their rows.
+        """
         return row_gaps(self.plant, values, self.sizes, per)
 
     def only_loops(self, values: Array) -> bool:
-        """Whether only loops are violated, by values (nc,) as in `gaps`, and neither coupled joints nor elements."""
+        """Whether, by values (nc,) as in `gaps`, loops alone are violated, and no coupled joints or elements are."""
         of_loops = len(constraint_owners(self.robot)) - len(self.robot.couplings)
         return not bool((np.abs(values[of_loops:]) > CLOSED).any())
 
     def only_prescribed(self, values: Array) -> bool:
-        """Whether only joints with prescribed motion are off: their place is known."""
+        """Whether, by values (nc,) as in `gaps`, the only violated rows are those of prescribed motions."""
         prescribed = [element.name for element in self.plant.elements if isinstance(element, PrescribedMotion)]
         off = [name for name, value in zip(self.plant.constraint_names, values, strict=False) if abs(value) > OPEN]
         return all(any(row == name or row.startswith(f"{name}.") for name in prescribed) for row in off)
 
 
 def row_gaps(plant: Plant, values: Array, sizes: Array, per: str = "") -> str:
-    """The violated constraints in words, `'closure' by 0.3 m`, the worst first; values (nc,) times sizes (nc,).
+    """The violated constraints in words, `'closure' by 0.3 m`, the worst first.
 
-    Rows of a loop or coupled joint have its name, rows of elements their own, `rail.y`.
+    `values` (nc,) are divided by the row `sizes` (nc,), and `per` is appended to units, as in "m/s". Rows of a loop or
+    of coupled joints are listed under its name, rows of elements under their own, `rail.y`.
     """
     assert plant.robot is not None
     own = constraint_owners(plant.robot)
@@ -161,7 +169,7 @@ def row_gaps(plant: Plant, values: Array, sizes: Array, per: str = "") -> str:
 
 
 def _values(plant: Plant, function: CompiledFunction, *inputs: Any) -> Any:
-    """(phi, rate, J, sizes) of the constraints at one state; an error names a row that is not finite."""
+    """(phi, rate, J, sizes) of the constraints at one state; raises ShapeError where a row is not finite."""
     try:
         return function(*inputs)
     except ShapeError:
@@ -174,20 +182,23 @@ def _values(plant: Plant, function: CompiledFunction, *inputs: Any) -> Any:
             if bad:
                 raise ShapeError(
                     f"q: constraint '{row}' of '{plant.name}', or its derivative, is {bad[0]:g} in the initial state; "
-                    "expected a finite number. Choose another initial state, or correct the row."
+                    "expected a finite number. Choose another initial state, or correct the constraint."
                 ) from None
         raise
 
 
 def _closed(look: _ConstraintsAt, start: Array, free: npt.NDArray[np.bool_], given: Any) -> Array:
-    """The configuration with all constraints closed; only coordinates of `free` velocities change."""
+    """The configuration nearest to `start` that satisfies all constraints; only coordinates marked `free` change.
+
+    `free` (nv,) marks velocities, `given` is q as the user gave it. Raises ShapeError where there is none.
+    """
     name, still = look.plant.name, np.zeros(look.plant.nv)
     phi = look.at(start, still)[0]
     named = isinstance(given, Mapping)
     by_default = given is None and np.array_equal(start, neutral(look.robot))
     if float(np.abs(phi).max(initial=0.0)) > OPEN and not named and not (by_default and look.only_prescribed(phi)):
         at = "at the neutral configuration, which is used as no q is given" if by_default else "in the initial state"
-        what = f"the loops of '{name}' are open {at}" if look.only_loops(phi) else f"'{name}' breaks constraints {at}"
+        what = f"the loops of '{name}' are open {at}" if look.only_loops(phi) else f"'{name}' violates constraints {at}"
         raise ShapeError(
             f"q: {what}: {look.gaps(phi)}; expected a configuration that satisfies them. Name the coordinates "
             f"you know, as q={{'{look.plant.q[0].name}': ...}}, and the others follow; or use "
@@ -207,8 +218,8 @@ def _closed(look: _ConstraintsAt, start: Array, free: npt.NDArray[np.bool_], giv
         if apart <= OPEN and look.plant.locked == () and _stuck(look, q, phi, free):
             raise ShapeError(
                 f"q: the loops of '{name}' stay open by a little, {look.gaps(phi)}, and no motion closes them: axes or "
-                "lengths are rounded, and the joints that close the loops constrain more than these allow. Write them "
-                "with more digits, or close the loops with joints that constrain less, as 'spherical'."
+                "lengths are rounded, and the joints that close the loops constrain more than rounded data allow. Give "
+                "them with more digits, or close the loops with joints that constrain less, as 'spherical'."
             )
         held = "" if free.all() else " with the named coordinates kept"
         what = "closes its loops" if look.only_loops(phi) else "satisfies its constraints"
@@ -220,24 +231,27 @@ def _closed(look: _ConstraintsAt, start: Array, free: npt.NDArray[np.bool_], giv
 
 
 def _stuck(look: _ConstraintsAt, q: Array, phi: Array, free: npt.NDArray[np.bool_]) -> bool:
-    """Whether no velocity reduces the remaining error much: rows contradict others that are equal but for rounding."""
+    """Whether no motion reduces the remaining error `phi` much, because rounded rows contradict each other."""
     J = np.where(free, look.at(q, np.zeros(look.plant.nv))[2][: len(phi)], 0.0)
     reachable = J @ np.linalg.pinv(J, ROUNDED) @ phi
     return float(np.abs(reachable).max(initial=0.0)) < 0.1 * float(np.abs(phi).max(initial=0.0))
 
 
 def _moving(look: _ConstraintsAt, q: Array, v: Array, free: npt.NDArray[np.bool_], *, named: bool) -> Array:
-    """The velocity nearest to v that satisfies all constraints; only `free` velocities change."""
+    """The velocity nearest to v that satisfies all constraints; only velocities marked `free` (nv,) change.
+
+    `named` tells whether the user gave velocities by name. Raises ShapeError where there is none.
+    """
     _, rate, J = look.at(q, v)
     against = float(np.abs(rate).max(initial=0.0))
     scale = max(1.0, float(np.abs(v).max(initial=0.0)))
     if against > OPEN * scale and not named and v.any():
-        what = "open its loops" if look.only_loops(rate) else "break its constraints"
+        what = "open its loops" if look.only_loops(rate) else "violate its constraints"
         raise ShapeError(
             f"v: the velocities of '{look.plant.name}' {what}, {look.gaps(rate, '/s')}; expected velocities that "
-            "satisfy them. Name those that you know, as v={...}, and the others follow."
+            "satisfy them. Give those that you know by name, as v={...}, and the others follow."
         )
-    for _ in range(2):  # the second round removes what rounding has left
+    for _ in range(2):  # the second pass removes the rounding errors of the first
         v = v - np.linalg.pinv(np.where(free, J, 0.0), FLAT) @ rate
         rate = look.at(q, v)[1]
     if float(np.abs(rate).max(initial=0.0)) > 1e-9 * scale:
@@ -245,11 +259,11 @@ def _moving(look: _ConstraintsAt, q: Array, v: Array, free: npt.NDArray[np.bool_
         if not named:
             raise ShapeError(
                 f"v: no velocities of '{look.plant.name}' keep its {'loops closed' if loops else 'constraints'}: the "
-                f"smallest remaining error is {look.gaps(rate, '/s')}. Remove rows that contradict each other there."
+                f"smallest remaining error is {look.gaps(rate, '/s')}. Remove constraints that contradict each other."
             )
         raise ShapeError(
-            f"v: the named velocities of '{look.plant.name}' {'open its loops' if loops else 'break its constraints'}, "
-            f"{look.gaps(rate, '/s')}, whatever the others are. Name fewer of them."
+            f"v: named velocities of '{look.plant.name}' {'open its loops' if loops else 'violate its constraints'}, "
+            f"{look.gaps(rate, '/s')}, whatever the others are. Name fewer velocities."
         )
     return v
 

@@ -27,7 +27,7 @@ from kinemorph.simulation.stepping.sample_clocks import Clockwork
 from kinemorph.simulation.stepping.step_options import MIN_STEP, StepOptions, step_options, takes_old_names
 
 ROWS = 256  # samples in one call
-JUMPED = 1.0  # `refresh` where the state has jumped: nothing of the last step is used again
+JUMPED = 1.0  # the argument of `refresh` where the state has jumped: nothing of the last step is used again
 
 
 class State(NamedTuple):
@@ -40,7 +40,7 @@ class State(NamedTuple):
 
 
 class Marched(NamedTuple):
-    """What one advance gives: a row [q, v, x, m] for each time that was reached, and why it came back."""
+    """The result of one call of the march: a row [q, v, x, m] for each time that was reached, and why it returned."""
 
     times: Array  # (n,)
     rows: Array  # (n, nq + nv + nx + nm)
@@ -86,14 +86,14 @@ class PlantStepper(ABC):
         p: Any = None,
         m: Any = None,
     ) -> None:
-        """A stepper at an initial state. `m` is memory to continue with: what is sampled at `t` is in it already."""
+        """A stepper at an initial state. `m` is memory to continue with: samples taken at `t` are in it already."""
         plant = as_plant(model)
         self._set_up(plant, step_options(plant, method, step, rtol, atol, max_step, min_step), guards, rows)
         self.begin(t, q, v, x, u=u, p=p, m=m)
 
     @classmethod
     def made(cls, plant: Plant, options: StepOptions, guards: Sequence[Guard] = (), rows: int = ROWS) -> Self:
-        """A stepper that has no state yet: `begin` gives it one."""
+        """A stepper without a state: call `begin` to give it one."""
         stepper = cls.__new__(cls)
         stepper._set_up(plant, options, guards, rows)
         return stepper
@@ -103,58 +103,56 @@ class PlantStepper(ABC):
         self.calls = 0  # calls of compiled code
         self.clockwork = Clockwork(plant)
         self._zero: Array | float = 0.0  # distances from zero of the guards that have just changed their sign
-        self._due: Array | float = 0.0  # sides of the guards that are about to change theirs
+        self._due: Array | float = 0.0  # sides of the guards that are about to change their sign
         self._prepare(guards)
 
-    # ── what each kind has to say ─────────────────────────────────────────────────────────────────────────────────
+    # ── what each kind defines ────────────────────────────────────────────────────────────────────────────────────
 
     @abstractmethod
     def _prepare(self, guards: Sequence[Guard]) -> None:
-        """Compiles what the method needs; sets `method`, `fixed` and `watch`."""
+        """Compiles the programs that the method needs; sets `method`, `fixed` and `watch`."""
 
     @property
     @abstractmethod
     def state(self) -> State:
-        """(t, q, v, x) now."""
+        """The present state (t, q, v, x)."""
 
     @property
     @abstractmethod
     def inputs(self) -> tuple[Any, ...]:
-        """The inputs of `rate` now."""
+        """The inputs of the plant's `rate` at the present state: (t, base, s, m, u, p)."""
 
     @property
     @abstractmethod
     def counts(self) -> tuple[int, int]:
-        """(accepted, rejected) steps so far."""
+        """The numbers of accepted and of rejected steps so far."""
 
     @property
     @abstractmethod
     def next_tick(self) -> float:
-        """A run may not ask for times beyond this one before it has called `tick` [s]."""
+        """The time [s] beyond which a run may not advance before it has called `tick`."""
 
     @abstractmethod
     def _at(self, name: str) -> Array:
-        """An array to be written to: "clock", the number of the next tick of each clock; or "sides", on which side of
-        zero each guard is, +1 or -1.
-        """
+        """A writable array by name: "clock", the number of each clock's next tick; "sides", the sign of each guard."""
 
     @abstractmethod
     def _store(self, t: float | None, q: Array, v: Array, x: Array) -> None:
-        """Writes a state; without t the time stays."""
+        """Writes a state; with t None, the time stays the same."""
 
     @abstractmethod
     def _change(self, fresh: float) -> None:
-        """Notes that the method may not use what it carries over from the last step."""
+        """Tells the method not to use rates that it carried over from the last step; `fresh` is CHANGED or JUMPED."""
 
     @abstractmethod
     def through(self, times: Array, stop: float) -> Marched:
-        """Rows at the first of `times` that fit one call; no step goes beyond `stop`."""
+        """Advances through the first of `times` [s], as many as fit into one call; no step goes beyond `stop` [s]."""
 
     @abstractmethod
     def step(self) -> State:
-        """Takes one step; gives the state at its end."""
+        """Takes one step; returns the state at its end."""
 
-    # ── what they share ───────────────────────────────────────────────────────────────────────────────────────────
+    # ── what both kinds share ─────────────────────────────────────────────────────────────────────────────────────
 
     def begin(
         self,
@@ -169,10 +167,10 @@ class PlantStepper(ABC):
         close: bool = False,
         tick: bool = True,
     ) -> None:
-        """Puts the plant at an initial state; what is not given is the plant's own.
+        """Sets the initial state; values that are not given are the plant's defaults.
 
-        Where q or v is given, or with `close`, constraints are closed: named values are kept, the others follow.
-        Without `tick`, elements that sample at t wait for `self.tick()`.
+        Where q or v is given, or with `close`, the state is brought onto the constraints: named values are kept, the
+        others follow. With tick=False, elements that sample at t wait for a call of `tick`.
         """
         self.u, self.p, self.m = (self.plant.initial(*pair) for pair in (("u", u), ("p", p), ("m", m)))
         self._store(t, *(self.plant.initial(group, given) for group, given in zip("qvx", (q, v, x), strict=True)))
@@ -184,7 +182,7 @@ class PlantStepper(ABC):
         self.refresh(JUMPED)
 
     def place(self, t: float | None = None, q: Any = None, v: Any = None, x: Any = None) -> None:
-        """Puts the plant at another state; what is not given stays."""
+        """Sets another state; values that are not given stay the same."""
         pairs = zip("qvx", (q, v, x), self._stored()[1:], strict=True)
         self._store(t, *(kept if given is None else self.plant.initial(group, given) for group, given, kept in pairs))
         if t is not None:
@@ -193,7 +191,7 @@ class PlantStepper(ABC):
         self.refresh(JUMPED)
 
     def close(self, q: Any = None, v: Any = None) -> None:
-        """Brings the state onto the constraints; of `q` and `v`, as the user gave them, named values are kept."""
+        """Brings the state onto the constraints; values that the user gave by name in `q` or `v` are kept."""
         now = self._stored()
         q, v = closed_start(self.plant, now.t, now[1:], (q, v, (self.m, self.u, self.p)))
         self._store(None, q, v, now.x)
@@ -205,9 +203,9 @@ class PlantStepper(ABC):
         return bool(self.plant.ticks) and self._stored().t >= self.clockwork.next_time(self._at("clock"))
 
     def tick(self) -> bool:
-        """Lets elements sample that are due now; says whether there were any.
+        """Lets the elements sample that are due now; returns whether there were any.
 
-        Raises ControllerError where one of them cannot.
+        Raises ControllerError where a sampled value is not finite.
         """
         if not self.due:
             return False
@@ -216,7 +214,7 @@ class PlantStepper(ABC):
         return True
 
     def _stored(self) -> State:
-        """The state as the method has it, before it is brought onto the constraints."""
+        """The present state of the method, which need not satisfy the constraints exactly."""
         return self.state
 
     def _remember(self, m: Array) -> None:
@@ -224,24 +222,25 @@ class PlantStepper(ABC):
         self.m = m
 
     def refresh(self, fresh: float = CHANGED) -> None:
-        """Has to be called after m, u or p were changed: rates of the last step are not used again. With JUMPED,
-        where the state has changed too, nothing of it is.
+        """Has to be called after m, u or p have changed: rates of the last step are not used again.
+
+        `fresh` is JUMPED where the state has changed too: then nothing of the last step is used again.
         """
         self._change(fresh)
         if self.watch:
             self._at("sides")[:] = self.watch.sides(*self.inputs, zero=self._zero, due=self._due)
 
     def side(self, guard: int) -> float:
-        """The side of zero on which a guard stands, +1 or -1; 0 where it is zero and stays there."""
+        """The sign of a guard's value, +1 or -1; 0 where the value is zero and stays zero."""
         return float(self._at("sides")[guard])
 
     def push(self, u: Any) -> None:
-        """Sets the inputs from now on."""
+        """Sets the inputs u that act from now on, in order or by name."""
         self.u = self.plant.initial("u", u)
         self.refresh()
 
     def advance(self, until: float) -> State:
-        """Advances to a time [s], or to the first event before it; gives the state there."""
+        """Advances to a time [s], or to the first event before it; returns the state there."""
         until = float(self.clockwork.snapped(np.array([until], dtype=float))[0])
         while self._stored().t < until:
             stop = min(until, self.next_tick)
@@ -253,7 +252,7 @@ class PlantStepper(ABC):
         return self.state
 
     def _cross(self, fired: tuple[int, ...]) -> None:
-        """Puts guards that have changed their sign beyond zero, wherever a stiff rate points at this instant."""
+        """Gives guards `fired` their new sign, whatever the rate of a stiff system suggests at this instant."""
         self._zero = self._due = 0.0
         if self.watch and fired:
             self._zero = self.watch.zero_at(fired, *self.inputs)

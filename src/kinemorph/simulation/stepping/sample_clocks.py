@@ -9,8 +9,8 @@ moves them. No step goes beyond a tick: elements sample the state exactly there.
     3. then the functions of the run: held inputs, the callback
 
 and a sample stored at that instant shows the result of all of them. A run from t does the ticks at t; a run that
-continues another one does not, because they are done. The march does compiled ticks in compiled code; it returns for
-Python functions, and where a sampled value is not finite.
+continues another one does not, because the first run has done them. The march does compiled ticks in compiled code; it
+returns for Python functions, and where a sampled value is not finite.
 """
 
 from __future__ import annotations
@@ -34,7 +34,10 @@ class Clockwork:
         self.plant = plant
 
     def first(self, t: float, known: Collection[str] = ()) -> Array:
-        """The number of the next tick of each clock; ticks at t that write only memory that is `known` are done."""
+        """The number of each clock's next tick from t [s] on, shape (clocks,).
+
+        A tick at t counts as done if the user gave all the memory that it writes: `known` are the names of that memory.
+        """
         return np.array(
             [
                 tick.instants.next(t, passed=bool(tick.writes) and set(tick.writes) <= set(known))
@@ -43,20 +46,21 @@ class Clockwork:
         )
 
     def next_time(self, numbers: Array) -> float:
-        """The earliest of the next ticks [s]."""
+        """The time of the earliest next tick [s], or infinity; `numbers` are the numbers of each clock's next tick."""
         pairs = zip(self.plant.ticks, numbers.tolist(), strict=True)
         return min((tick.instants.time(k) for tick, k in pairs), default=math.inf)
 
     def snapped(self, times: Array) -> Array:
-        """Times, shape (n,); a time that differs from a tick by rounding only becomes that tick."""
+        """The `times` [s], shape (n,), where each time that differs from a tick by rounding only becomes that tick."""
         for tick in self.plant.ticks:
             times = tick.instants.snapped(times)
         return times
 
     def run(self, numbers: Array, inputs: Sequence[Any]) -> Array:
-        """New memory after all ticks that are due; `numbers` are advanced. `inputs` are those of `rate`.
+        """The new memory after all ticks that are due at the time in `inputs`, which are those of `rate`.
 
-        Raises ControllerError where memory would not be finite; then nothing changes.
+        `numbers`, the number of each clock's next tick, are advanced. Raises ControllerError where the new memory is
+        not finite; then nothing changes.
         """
         t, base, s, m, u, p = inputs
         moved = numbers.copy()
@@ -72,7 +76,7 @@ class Clockwork:
         return new
 
     def sampled(self, stage: Stage, inputs: Sequence[Any]) -> Array:
-        """New memory after one stage; inputs may be a batch if the stage is compiled."""
+        """The new memory after one stage of a tick; `inputs` may be a batch if the stage is compiled."""
         if not stage.python:
             return _called(self.plant.compiled("sampling", stage.samplers), np.shape(inputs[3]), inputs)
         assert self.plant.laws.jumps is not None
@@ -85,7 +89,7 @@ class Clockwork:
 
 
 def _called(function: CompiledFunction, shape: tuple[int, ...], inputs: Sequence[Any]) -> Array:
-    """The only output of a function; its numbers need not be finite."""
+    """The only output of a compiled function, which may contain values that are not finite."""
     out = np.empty(shape)
     if out.size:
         function.raw(out, *(np.asarray(values, dtype=float, order="C") for values in inputs))
@@ -93,10 +97,10 @@ def _called(function: CompiledFunction, shape: tuple[int, ...], inputs: Sequence
 
 
 def _unusable(plant: Plant, m: Array) -> str:
-    """A message about memory that is not finite."""
+    """A message that names the first value in the memory m that is not finite."""
     k = int(np.flatnonzero(~np.isfinite(m))[0])
     owner = plant.m[k].name.partition(".")[0]
     return (
-        f"'{plant.m[k].name}' became {m[k]} when '{owner}' sampled; expected a finite number. Check what it reads "
-        "and what it divides by."
+        f"'{plant.m[k].name}' became {m[k]} when '{owner}' sampled; expected a finite number. Check the values "
+        "that its law reads and divides by."
     )

@@ -20,13 +20,13 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 RTOL, ATOL = 1e-8, 1e-10
 MIN_STEP = 1e-12  # [s]
-UNBOUNDED = 1e30  # [s] a max_step of this size is no bound
+UNBOUNDED = 1e30  # [s] a max_step of this size or more does not bound steps
 NEW_NAMES = {"largest": "max_step", "smallest": "min_step", "sample": "output_step"}
 
 
 @dataclass(frozen=True)
 class StepOptions:
-    """The method of a run, and its step size or the tolerances that decide it. See `simulate`."""
+    """The method of a run, and its step size or the tolerances that determine the step size. See `simulate`."""
 
     method: str | Method
     step: float | None  # [s]; None where the method chooses its steps
@@ -39,7 +39,7 @@ class StepOptions:
 def step_options(
     plant: Plant, method: Any, step: Any, rtol: Any, atol: Any, max_step: float, min_step: float = MIN_STEP
 ) -> StepOptions:
-    """The options of a run of a plant, as `simulate` takes them; None means that the user did not choose."""
+    """The step options of a run, with defaults in place of None; the arguments are those of `simulate`."""
     method, step = usual(plant, method, step, rtol is not None or atol is not None)
     rtol, atol = RTOL if rtol is None else rtol, ATOL if atol is None else atol
     check_positive(step=step, rtol=rtol, atol=atol, max_step=max_step, min_step=min_step)
@@ -47,7 +47,7 @@ def step_options(
 
 
 def check_positive(**given: float | None) -> None:
-    """Refuses options that are not numbers above 0; an option that is None was not given."""
+    """Raises UnsupportedError for an option that is not a number above 0; None counts as not given."""
     for name, value in given.items():
         if value is not None and (not isinstance(value, (int, float, np.number)) or not value > 0.0):
             raise UnsupportedError(f"{name} is {value!r}; expected a number above 0.")
@@ -63,8 +63,8 @@ def takes_old_names(function: F) -> F:
         for old in given.keys() & names.keys():
             new = names[old]
             if new in given:
-                raise TypeError(f"both {old}= and {new}= are given, which are one option. Give {new}= only.")
-            sentence = f"{old}= is now {new}=; the old name will go with version 0.2."
+                raise TypeError(f"both {old}= and {new}= are given, which name the same option. Give {new}= only.")
+            sentence = f"{old}= is now {new}=; the old name will be removed in version 0.2."
             warnings.warn(sentence, DeprecationWarning, stacklevel=users_level())
             given[new] = given.pop(old)
         return function(*args, **given)

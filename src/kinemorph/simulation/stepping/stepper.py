@@ -1,6 +1,6 @@
 """Our own methods: a plant at one state that is advanced by compiled code.
 
-`simulate` is built on it. Use it to drive a plant from a loop of your own.
+`simulate` is built on `Stepper`. Use a Stepper to advance a plant from a loop of your own.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from kinemorph.simulation.stepping.plant_stepper import Marched, PlantStepper, S
 from kinemorph.simulation.stepping.step_options import check_positive
 
 MOST_TRIES = 20_000  # steps in one call: Python takes over at least this often
-FIRST = 1e-4  # [s] the first step, where no size is given; it grows fast
+FIRST = 1e-4  # [s] the size of the first step, where no size is given; steps grow fast
 
 
 class Stepper(PlantStepper):
@@ -36,8 +36,8 @@ class Stepper(PlantStepper):
         self.fixed = not self.method.adaptive or options.step is not None
         if self.fixed and options.step is None:
             raise UnsupportedError(
-                f"method '{self.method.name}' takes steps of one size and none is given. Give step=0.001 [s], or "
-                "choose a method that finds its own."
+                f"method '{self.method.name}' needs a fixed step size, and no step is given. Give step=0.001 [s], or "
+                "use an adaptive method, such as 'dop853'."
             )
         self.limits = np.array([options.rtol, options.atol, options.min_step, options.max_step, MOST_TRIES])
         located = bool(plant.guards) and not self.fixed
@@ -55,7 +55,7 @@ class Stepper(PlantStepper):
 
     @property
     def m(self) -> Array:
-        """Memory from now on, shape (nm,); may be set."""
+        """The memory of elements from now on, shape (nm,); may be set."""
         return self._at("m_next").copy()
 
     @m.setter
@@ -73,7 +73,7 @@ class Stepper(PlantStepper):
 
     @property
     def h(self) -> float:
-        """Size of the next step [s]; may be set, and is the size of all steps where it is fixed."""
+        """The size of the next step [s], or of all steps where the step size is fixed; may be set."""
         return float(self._at("h"))
 
     @h.setter
@@ -87,11 +87,11 @@ class Stepper(PlantStepper):
 
     @property
     def next_tick(self) -> float:
-        """Infinite: the march finds ticks in compiled code."""
+        """Infinity, because the march handles ticks in compiled code."""
         return math.inf
 
     def restart(self, t: float = 0.0, q: Any = None, v: Any = None, x: Any = None, *, first: float = FIRST) -> None:
-        """Starts again from a state, as a new stepper would: with a first step of its own, and counts at zero."""
+        """Starts again from a state, as a new stepper does: with a first step of `first` [s] and counts at zero."""
         for name in ("accepted", "rejected"):
             self._at(name)[...] = 0.0
         if not self.fixed:
@@ -112,7 +112,7 @@ class Stepper(PlantStepper):
         self._at("fresh")[...] = max(float(self._at("fresh")), fresh)
 
     def step(self) -> State:
-        """Takes one accepted step; gives the state at its end."""
+        """Advances by one accepted step; returns the state at its end."""
         before = self._at("accepted").item()
         while self._at("accepted").item() == before:
             status = self._call(np.array([1e300]), math.inf, most=1).status
@@ -133,7 +133,7 @@ class Stepper(PlantStepper):
         limits = self.limits.copy()
         limits[4] = most
         outs = tuple(np.empty(port.shape) for port in self.run.outputs)
-        # without checks: what a step that failed has left in the memory may be infinite, and is never used
+        # without checks: values that a failed step has left in the memory may be infinite, and are never used
         self.run.raw(
             outs,
             *(self.memory, padded, np.array(float(len(times))), np.array(min(float(stop), 1e300)), limits),

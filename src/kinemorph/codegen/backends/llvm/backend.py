@@ -21,10 +21,9 @@ from functools import cache
 
 from kinemorph.codegen.backends import Array, Kernel, Precision, Run
 from kinemorph.codegen.backends.llvm import python_objects
-from kinemorph.codegen.backends.llvm.engine import Engine, load_module, vector_bits
+from kinemorph.codegen.backends.llvm.engine import Engine, load_module, point_to_numbers, vector_bits
 from kinemorph.codegen.backends.llvm.entry import bind_entries
 from kinemorph.codegen.backends.llvm.math import Real
-from kinemorph.codegen.backends.llvm.shared_numbers import point_to_numbers
 from kinemorph.codegen.graphs.program import Runnable
 
 

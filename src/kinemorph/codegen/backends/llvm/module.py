@@ -12,11 +12,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from kinemorph.codegen.backends.llvm.chunks import Chunks, output_refs
-from kinemorph.codegen.backends.llvm.engine import BORDER, MATRICES, vector_bits
+from kinemorph.codegen.backends.llvm.engine import BORDER, MATRICES, pointer, pointers_to, vector_bits
 from kinemorph.codegen.backends.llvm.loop_programs import NOTES, LoopWriter
 from kinemorph.codegen.backends.llvm.math import Real, library
 from kinemorph.codegen.backends.llvm.memory import MEMORY
-from kinemorph.codegen.backends.llvm.shared_numbers import pointer, pointers_to
 from kinemorph.codegen.backends.llvm.sincos import rotations, sincos_of_many
 from kinemorph.codegen.backends.llvm.strides import Runs
 from kinemorph.codegen.backends.llvm.views import Callee

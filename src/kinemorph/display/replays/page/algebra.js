@@ -1,5 +1,5 @@
-// Vectors, unit quaternions (w, x, y, z) and 4x4 matrices (column-major), in place: every function writes into what it
-// is given, at an index, and allocates nothing.
+// Vectors, unit quaternions (w, x, y, z) and 4x4 matrices (column-major). Every function writes its result into an
+// array that the caller passes, at an index, and allocates nothing.
 
 /** out[o..] = a[i..] times b[j..], quaternions; out may be a or b. */
 function multiplyQuaternions(out, o, a, i, b, j) {
@@ -11,7 +11,7 @@ function multiplyQuaternions(out, o, a, i, b, j) {
   out[o + 3] = w * v + x * u - y * t + z * s;
 }
 
-/** out[o..] = the vector v[j..] turned by the unit quaternion q[i..]; out may be v. */
+/** out[o..] = the vector v[j..] rotated by the unit quaternion q[i..]; out may be v. */
 function rotateVector(out, o, q, i, v, j) {
   const w = q[i], x = q[i + 1], y = q[i + 2], z = q[i + 3];
   const a = v[j], b = v[j + 1], c = v[j + 2];
@@ -21,7 +21,7 @@ function rotateVector(out, o, q, i, v, j) {
   out[o + 2] = c + w * f + x * e - y * d;
 }
 
-/** out[o..] = the point v[j..] of a body at position p[k..] turned by q[i..]; out may be p or v. */
+/** out[o..] = the point v[j..] of a body at position p[k..] and orientation q[i..], in the world; out may be p or v. */
 function carryPoint(out, o, p, k, q, i, v, j) {
   const x = p[k], y = p[k + 1], z = p[k + 2];
   rotateVector(out, o, q, i, v, j);
@@ -30,7 +30,7 @@ function carryPoint(out, o, p, k, q, i, v, j) {
   out[o + 2] += z;
 }
 
-/** The quaternion q[i..] scaled to length 1; one of length 0 becomes no turn. */
+/** Normalizes the quaternion q[i..] in place; one of length 0 becomes the identity. */
 function normalizeQuaternion(q, i) {
   const size = Math.hypot(q[i], q[i + 1], q[i + 2], q[i + 3]);
   if (size > 0) {
@@ -41,7 +41,7 @@ function normalizeQuaternion(q, i) {
   }
 }
 
-/** out[o..] = the turn by an angle [rad] about a unit axis. */
+/** out[o..] = the quaternion of a rotation by an angle [rad] about a unit axis. */
 function axisQuaternion(out, o, axis, angle) {
   const s = Math.sin(0.5 * angle);
   out[o] = Math.cos(0.5 * angle);
@@ -50,7 +50,7 @@ function axisQuaternion(out, o, axis, angle) {
   out[o + 3] = s * axis[2];
 }
 
-/** out[o..] = between quaternions a[i..] and b[j..], the shorter way: linear, scaled to length 1. */
+/** out[o..] = the quaternion between a[i..] and b[j..] along the shorter arc: linear interpolation, normalized. */
 function blendQuaternions(out, o, a, i, b, j, part) {
   const near = a[i] * b[j] + a[i + 1] * b[j + 1] + a[i + 2] * b[j + 2] + a[i + 3] * b[j + 3];
   const before = 1 - part, after = near < 0 ? -part : part;
@@ -58,7 +58,7 @@ function blendQuaternions(out, o, a, i, b, j, part) {
   normalizeQuaternion(out, o);
 }
 
-/** out[o..] = yaw about z, then pitch about the new y, then roll about the newest x [rad]. */
+/** out[o..] = the quaternion of yaw about z, then pitch about the new y, then roll about the new x [rad]. */
 function turnFromAngles(out, o, roll, pitch, yaw) {
   const cr = Math.cos(0.5 * roll), sr = Math.sin(0.5 * roll);
   const cp = Math.cos(0.5 * pitch), sp = Math.sin(0.5 * pitch);
@@ -92,7 +92,7 @@ function rotationMatrix(q) {
 
 // ── 4x4 matrices ────────────────────────────────────────────────────────────────────────────────────────────────────
 
-/** out[o..] = the matrix of a body at position p[k..] turned by the unit quaternion q[i..], moved by an offset. */
+/** out[o..] = the matrix of a body at position p[k..] and orientation q[i..], moved by an offset. */
 function poseMatrix(out, o, p, k, q, i, offset) {
   const w = q[i], x = q[i + 1], y = q[i + 2], z = q[i + 3];
   out[o] = 1 - 2 * (y * y + z * z);
@@ -124,7 +124,7 @@ function multiplyMatrices(out, a, b) {
   return out;
 }
 
-/** out = the view matrix of an eye that looks at a point, with `up` upward in the picture. */
+/** out = the view matrix of a camera at `eye` that looks at a point, with `up` upward in the picture. */
 function lookAtMatrix(out, eye, point, up) {
   let fx = eye[0] - point[0], fy = eye[1] - point[1], fz = eye[2] - point[2];
   const far = Math.hypot(fx, fy, fz) || 1;
@@ -140,7 +140,7 @@ function lookAtMatrix(out, eye, point, up) {
   return out;
 }
 
-/** out = the projection with a vertical opening [rad], width over height, and the distances of what is near and far. */
+/** out = the perspective projection with a vertical field of view [rad], an aspect ratio, and near and far planes. */
 function perspectiveMatrix(out, opening, aspect, near, far) {
   const scale = 1 / Math.tan(0.5 * opening);
   out.fill(0);

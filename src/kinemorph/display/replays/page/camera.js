@@ -1,4 +1,4 @@
-// The camera circles a target, z up. Azimuth and elevation in degrees, as everywhere in the house: the camera stands at
+// The camera orbits a target, with z up. Azimuth a and elevation e are in degrees: the camera is at
 // (cos e cos a, cos e sin a, sin e) times its distance from the target.
 
 const FIELD = 30;            // of view, upright [deg]
@@ -25,14 +25,14 @@ function boxRadius(box) {
   return Math.max(0.5 * Math.hypot(box[1][0] - box[0][0], box[1][1] - box[0][1], box[1][2] - box[0][2]), 1e-6);
 }
 
-/** Axes of a camera at angles [deg]: right, up and toward the eye, as three arrays. */
+/** The axes of a camera at angles [deg]: right, up and toward the camera, as three arrays. */
 function cameraAxes(elevation, azimuth) {
   const e = elevation * Math.PI / 180, a = azimuth * Math.PI / 180;
   const [ce, se, ca, sa] = [Math.cos(e), Math.sin(e), Math.cos(a), Math.sin(a)];
   return [[-sa, ca, 0], [-se * ca, -se * sa, ce], [ce * ca, ce * sa, se]];
 }
 
-/** Target and distance from which a box fills the picture, with a margin. */
+/** The target and distance at which a box fills the picture, with a margin. */
 function fitBox(box, elevation, azimuth, aspect, margin = 1.12) {
   const axes = cameraAxes(elevation, azimuth);
   const middle = [0, 1, 2].map((i) => 0.5 * (box[0][i] + box[1][i]));
@@ -42,7 +42,7 @@ function fitBox(box, elevation, azimuth, aspect, margin = 1.12) {
     const p = [0, 1, 2].map((i) => box[(n >> i) & 1][i] - middle[i]);
     corners.push(axes.map((axis) => axis[0] * p[0] + axis[1] * p[1] + axis[2] * p[2]));
   }
-  // nearer corners look larger: the target moves until the picture is even on all sides
+  // nearer corners look larger: the target is moved until the margins are equal on all sides
   let shift = [0, 0], distance = 0;
   for (let round = 0; round < 8; round++) {
     distance = Math.max(...corners.map(([x, y, z]) =>
@@ -58,8 +58,8 @@ function fitBox(box, elevation, azimuth, aspect, margin = 1.12) {
 }
 
 /**
- * Puts a camera where it sees its subject, everything or what it follows: from one of VIEWS, from its first side
- * (null) or from where it is (undefined). With a time [ms] it goes there, without one it is there.
+ * Places a camera so that it sees the whole scene, or the body that it follows: in one of VIEWS, in the initial view
+ * (null) or in the current direction (undefined). With a time [ms] it moves there gradually, else at once.
  */
 function lookFrom(camera, view, at = null) {
   const from = view ? VIEWS[view] : view === null ? [camera.home.elevation, camera.home.azimuth] : [];
@@ -74,12 +74,12 @@ function lookFrom(camera, view, at = null) {
   camera.move = { from: { elevation: e, azimuth: a, distance, target: [...target] }, goal, start: at };
 }
 
-/** The same angle [deg], by whole turns as near as can be to another. */
+/** An angle [deg] shifted by full turns so that it is as near as possible to another. */
 function nearestTurn(angle, to) {
   return angle + 360 * Math.round((to - angle) / 360);
 }
 
-/** One step of a change of view; true while it goes on. */
+/** One step of a gradual change of view; true while it continues. */
 function moveCamera(camera, at) {
   if (!camera.move) return false;
   const { from, goal, start } = camera.move;
@@ -90,7 +90,7 @@ function moveCamera(camera, at) {
   return true;
 }
 
-/** Turns a camera by pixels of a drag. */
+/** Rotates a camera by the pixels of a drag. */
 function orbit(camera, dx, dy) {
   camera.move = null;
   camera.steered = true;
@@ -98,7 +98,7 @@ function orbit(camera, dx, dy) {
   camera.elevation = Math.min(Math.max(camera.elevation + 0.3 * dy, -90), 90);
 }
 
-/** Shifts the target by pixels of a drag, so that what is under the pointer goes along. */
+/** Moves the target by the pixels of a drag, so that the point under the pointer follows the pointer. */
 function pan(camera, dx, dy, height) {
   camera.move = null;
   camera.steered = true;
@@ -107,14 +107,14 @@ function pan(camera, dx, dy, height) {
   for (let i = 0; i < 3; i++) camera.target[i] += scale * (up[i] * dy - right[i] * dx);
 }
 
-/** Goes nearer (factor below 1) or farther. */
+/** Moves a camera nearer (factor below 1) or farther. */
 function zoom(camera, factor) {
   camera.move = null;
   camera.steered = true;
   camera.distance = Math.min(Math.max(camera.distance * factor, 0.02 * camera.radius), 60 * camera.radius);
 }
 
-/** Keeps a point that moves where it was in the picture. */
+/** Moves a camera with a moving point, so that the point stays where it is in the picture. */
 function followPoint(camera, x, y, z) {
   const anchor = camera.anchor;
   if (camera.following) {
@@ -129,7 +129,7 @@ function followPoint(camera, x, y, z) {
   anchor[0] = x; anchor[1] = y; anchor[2] = z;
 }
 
-/** Writes the matrix from the world to the picture, and the camera's eye and axes. */
+/** Computes the matrix from the world to the picture, and the camera's position and axes. */
 function updateCamera(camera) {
   const e = camera.elevation * Math.PI / 180, a = camera.azimuth * Math.PI / 180;
   const ce = Math.cos(e), se = Math.sin(e), ca = Math.cos(a), sa = Math.sin(a), d = camera.distance, t = camera.target;

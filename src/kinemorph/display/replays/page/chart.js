@@ -1,4 +1,4 @@
-// Plots of columns over time below the picture: one for each unit, with the values at the present time in its legend.
+// Plots of columns over time below the picture: one for each unit, with the current values in its legend.
 
 const LINES = {
   light: ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#332288", "#999933", "#882255", "#6b6b6b"],
@@ -6,9 +6,9 @@ const LINES = {
 };
 const DASHES = [[], [6, 3], [2, 2.5], [9, 3, 2, 3], [4, 2], [12, 4]];
 const LEFT = 46, RIGHT = 10, TOP = 6, BOTTOM = 17;   // margins of a plot [pixels]
-const SOFT = { willReadFrequently: true };   // drawn once and for long: dashes are quicker without the graphics card
-const ROUNDING = 1e-6;       // of values: what changes by less is level
-const TOLD = 3;              // figures whose values a legend tells
+const SOFT = { willReadFrequently: true };   // drawn rarely: dashed lines are faster without the graphics card
+const ROUNDING = 1e-6;       // relative changes of values below this count as constant
+const TOLD = 3;              // figures whose values a legend shows
 const VALUE_REST = 90;       // between two updates of the legend while a run plays [ms]
 
 /** The plots of a scene, or null where it has nothing to plot. */
@@ -29,7 +29,7 @@ function makeChart(app) {
     if (!(plot.low <= plot.high)) [plot.low, plot.high] = [0, 1];
     const most = Math.max(Math.abs(plot.high), Math.abs(plot.low)), middle = 0.5 * (plot.low + plot.high);
     let room = plot.high - plot.low;
-    if (!(room > ROUNDING * most)) {   // a level line has some room, too
+    if (!(room > ROUNDING * most)) {   // a constant line needs a range too
       room = 0.1 * most || 1;
       [plot.low, plot.high] = [middle - 0.5 * room, middle + 0.5 * room];
     }
@@ -50,7 +50,7 @@ function fillPlot(app, plot) {
   plot.cursor = make("div");
   plot.values = plot.names.map((name) => {
     const entry = make("span"), value = make("b"), count = Math.min(plot.figures.length, TOLD);
-    // room for the widest value: a legend must not change its lines while a run plays
+    // room for the widest value, so that the legend is not wrapped differently while a run plays
     const widest = Math.max(written(plot, plot.low).length, written(plot, plot.high).length);
     value.style.minWidth = `${Math.min(widest, 12) * count + 2 * (count - 1) + plot.unit.length + 1}ch`;
     entry.innerHTML = sample("");
@@ -93,7 +93,7 @@ function sample(dash) {
   return `<svg viewBox="0 0 18 8">${line}</svg>`;
 }
 
-/** Round numbers between two values, about as many as asked. */
+/** Round numbers between two values, approximately as many as requested. */
 function roundTicks(low, high, count) {
   const rough = (high - low) / Math.max(count, 1), power = 10 ** Math.floor(Math.log10(rough));
   const step = [1, 2, 5, 10].find((factor) => factor * power >= rough * 0.999) * power, ticks = [];
@@ -101,7 +101,7 @@ function roundTicks(low, high, count) {
   return ticks.length > 1 || count > 20 ? ticks : roundTicks(low, high, 2 * Math.max(count, 1));
 }
 
-/** Draws all plots anew; the cursor and the values come by themselves. */
+/** Draws all plots again, without the cursors and the current values. */
 function drawChart(app) {
   if (!app.chart || find("plots").hidden) return;
   const style = getComputedStyle(document.documentElement), colors = LINES[app.dark ? "dark" : "light"];
@@ -181,7 +181,7 @@ function drawPlot(app, plot, { ink, edge, colors }) {
   plot.cursor.style.height = `${tall}px`;
 }
 
-/** The cursors at the present time, and now and then the values there. */
+/** Moves the cursors to the current time, and updates the values there from time to time. */
 function moveCursor(app) {
   const { chart } = app, now = performance.now();
   if (find("plots").hidden) return;
@@ -194,7 +194,7 @@ function moveCursor(app) {
   }
 }
 
-/** Values of a plot at the present time, in its legend. */
+/** Writes the values of a plot at the current time into its legend. */
 function tellValues(app, plot) {
   const { before, after, part } = momentAt(app.scene.times, app.time);
   plot.names.forEach((name, i) => {

@@ -1,19 +1,19 @@
-// Loops stay closed while a robot is posed by hand: what is moved leads, all other joints give way.
+// Loops stay closed while a user moves sliders: the moved coordinate is fixed, and all other joints adapt.
 //
-// A loop's joint says by which conditions it holds its two sides together (model/joint.py, CLOSURE_ROWS). Where one
-// coordinate is moved, the others are found by Newton's method of least norm, in steps so small that a mechanism does
-// not snap into another shape; where it cannot follow, it stops.
+// The constraint rows of a loop joint are those of model/joint.py (CLOSURE_ROWS). When one coordinate is moved, the
+// others follow by Newton's method with steps of least norm, in increments so small that a mechanism does not jump to
+// another closed configuration; where the loops cannot be closed, the motion stops.
 
-const CLOSED = 1e-9;           // [m or rad] that a loop may be open
-const DIFFERENCE = 1e-6;       // of a coordinate, for slopes
-const FARTHEST = 0.08;         // [rad or m] from one closed shape to the next
+const CLOSED = 1e-9;           // largest error of a closed loop [m or rad]
+const DIFFERENCE = 1e-6;       // step of a coordinate for finite differences
+const FARTHEST = 0.08;         // largest increment from one closed configuration to the next [rad or m]
 const MOST_SHAPES = 80, MOST_TURNS = 25, LONGEST = 0.5;
 const SIDES = {
   a: { p: new Float64Array(3), turn: new Float64Array(4) }, b: { p: new Float64Array(3), turn: new Float64Array(4) },
 };
 const gap = { d: new Float64Array(3), turn: new Float64Array(4), axis: new Float64Array(3), vector: new Float64Array(3) };
 
-// how far a loop is open: rows [m or rad] of where its child's side is, seen from its parent's: gap.d and gap.turn
+// constraint rows of a loop [m or rad], from the pose of its child side relative to its parent side: gap.d and gap.turn
 const CONDITIONS = {
   point: (loop, out, o) => out.set(gap.d, o),
   line: (loop, out, o) => {
@@ -40,15 +40,16 @@ const CONDITIONS = {
 };
 const CONDITION_ROWS = { point: 3, line: 3, height: 1, parallel: 3, angle: 1, orientation: 3, pitch: 1 };
 
-/** The product of two vectors. */
+/** The dot product of two vectors. */
 const dot = (a, b) => a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 
-/** An angle [rad] within half a turn of 0. */
+/** An angle [rad] wrapped to the range from -pi to pi. */
 const halfTurn = (angle) => angle - 2 * Math.PI * Math.round(angle / (2 * Math.PI));
 
 /**
- * Moves q on from the last closed shape of a figure to a closed one, as near to q as it goes. What differs from that
- * shape leads; where all of q is new (`anew`), nothing does, and it becomes the closed shape that is near it, if any.
+ * Moves q from the last closed configuration of a figure to a closed one, as near to the given q as possible.
+ * Coordinates that differ from the last closed configuration stay fixed; where all of q is new (`anew`), none is fixed,
+ * and q becomes the nearest closed configuration, if one is found.
  */
 function closeLoops(figure, q, anew = false) {
   const work = figure.closing, { kept, trial, pinned, target } = work;
@@ -74,7 +75,7 @@ function closeLoops(figure, q, anew = false) {
   q.set(kept);
 }
 
-/** The last closed shape of a figure, and room for the search of the next. */
+/** The last closed configuration of a figure, and the arrays for the search of the next one. */
 function makeClosing(figure) {
   const nq = figure.q.length, m = figure.loops.reduce((sum, loop) =>
     sum + loop.conditions.reduce((rows, one) => rows + CONDITION_ROWS[one], 0), 0);
@@ -86,7 +87,7 @@ function makeClosing(figure) {
   };
 }
 
-/** Newton's method on work.trial, whose pinned coordinates stay. Whether all loops are closed. */
+/** Newton's method on work.trial, whose pinned coordinates stay fixed. Returns whether all loops are closed. */
 function solveLoops(figure, work) {
   const { m, trial, open, beside, slopes, pinned, led } = work, nq = trial.length;
   for (let turn = 0; turn < MOST_TURNS; turn++) {
@@ -108,7 +109,7 @@ function solveLoops(figure, work) {
   return false;
 }
 
-/** One step of least norm: trial -= J^T (J J^T)^-1 open; rows that repeat each other share it. */
+/** One step of least norm: trial -= J^T (J J^T)^-1 open, regularized for redundant rows. */
 function stepLoops({ m, trial, open, slopes, matrix, y }) {
   const nq = trial.length;
   let trace = 0;
@@ -136,7 +137,7 @@ function stepLoops({ m, trial, open, slopes, matrix, y }) {
   return true;
 }
 
-/** x of A x = b with A symmetric and positive, n x n, by Cholesky's method; A is used up. */
+/** Solves A x = b with A symmetric positive definite, n x n, by Cholesky's method; A is overwritten. */
 function solveSymmetric(A, b, x, n) {
   for (let j = 0; j < n; j++) {
     for (let i = j; i < n; i++) {
@@ -157,7 +158,7 @@ function solveSymmetric(A, b, x, n) {
   }
 }
 
-/** out = how far all loops are open for the coordinates q; joints that follow others are set in q first. */
+/** out = the constraint errors of all loops for the coordinates q; coupled joints are set in q first. */
 function measureLoops(figure, q, out) {
   followLeaders(figure, q);
   carryBodies(figure, q, 0);
@@ -176,7 +177,7 @@ function measureLoops(figure, q, out) {
   }
 }
 
-/** Where a side of a loop is: a placement on its body, or on the ground. */
+/** The pose of a side of a loop joint in the world: a placement on its body, or on the ground. */
 function sideOfLoop(out, figure, owner, placement) {
   const body = owner < 0 ? GROUND : figure.exact[owner];
   carryPoint(out.p, 0, body.p, 0, body.turn, 0, placement.p, 0);

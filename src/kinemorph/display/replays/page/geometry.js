@@ -1,11 +1,11 @@
-// All parts of a scene in one buffer. Each piece (a part, a mark, a ball at the center of mass) is carried by a slot:
-// slot 0 is the world, then come for each figure its ground, its bodies, its marks, its center of mass and what is
-// there at some times only.
+// All parts of a scene in one buffer. Each piece (a part, a mark, a ball at the center of mass) has a slot, whose
+// matrix moves it: slot 0 is the world, then come for each figure its ground, its bodies, its marks, its center of mass
+// and the parts that are shown at some times only.
 
 const CORNER_BYTES = 28;     // point 3 x 4, normal 4 x 2, color 4 x 1, slot and piece 2 x 2
 const TOTAL_COLOR = [0.95, 0.77, 0.06, 1];
 
-/** Pieces of a scene, the buffers that hold them, and where the slots of each figure begin. */
+/** The pieces of a scene, the buffers that contain them, and the first slots of each figure. */
 function gatherPieces(scene) {
   const pieces = [], places = [];
   let slot = 1;
@@ -36,10 +36,10 @@ function gatherPieces(scene) {
   return { pieces: order, places, slots: slot, ...fillBuffers(order), ranges: solidRanges(order) };
 }
 
-/** What tells parts apart that are there at some times only: who carries them, and when. */
+/** A key for parts that are shown at some times only, equal for parts of one body that are shown at the same times. */
 const passingKey = (part) => (part.shown ? `${part.owner} ${part.shown}` : "");
 
-/** Slots for such parts of a figure, one for all that come and go together; `carrier` is the slot that carries them. */
+/** Slots for such parts of a figure, one for each key; `carrier` is the slot of their body. */
 function passingSlots(figure, bodies, first) {
   const slots = new Map();
   for (const part of figure.parts) {
@@ -76,7 +76,7 @@ function boxMiddle(points) {
   return points.length ? [0, 1, 2].map((i) => 0.5 * (box[i] + box[i + 3])) : [0, 0, 0];
 }
 
-/** Half the middle edge of the box round points (3k): the radius of a rod, whichever way it lies along an axis. */
+/** Half the second longest edge of the box around points (3k): the radius of a rod along any axis. */
 function thinness(points) {
   const box = boundsOf(points);
   return points.length ? 0.5 * [0, 1, 2].map((i) => box[i + 3] - box[i]).sort((a, b) => a - b)[1] : 1;
@@ -118,7 +118,7 @@ function fillBuffers(pieces) {
   return { corners: bytes, faces };
 }
 
-/** For each layer its solid pieces, which lie one after another: where they start and how many entries they have. */
+/** For each layer, the range of its opaque pieces in the index buffer: first entry and number of entries. */
 function solidRanges(pieces) {
   const ranges = {};
   for (const piece of pieces) {

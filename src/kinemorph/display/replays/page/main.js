@@ -1,12 +1,12 @@
-// The page comes together here: one scene, one camera, one clock. A picture is drawn only when something has changed.
+// The main program of the page: one scene, one camera, one clock. A picture is drawn only when something has changed.
 
-const KEPT_FRAMES = 240;     // whose script time is remembered
+const KEPT_FRAMES = 240;     // number of frames whose script times are stored
 const LONGEST_STEP = 0.25;   // of the clock from one picture to the next [s]: a hidden page does not leap
 
 /** The element with an id. */
 const find = (id) => document.getElementById(id);
 
-/** Opens the scene in the page; its promise is kept by window.kinemorph.ready. */
+/** Opens the scene in the page; window.kinemorph.ready is the promise of its completion. */
 async function openPage() {
   const scene = await unpack(find("data").textContent);
   const gathered = gatherPieces(scene), slots = makeSlots(scene, gathered), camera = makeCamera(scene);
@@ -42,7 +42,7 @@ async function openPage() {
   await drawn;
 }
 
-/** Makes the renderer, and again where the browser has taken its memory away. */
+/** Makes the renderer, and makes it again after the browser has lost the WebGL context. */
 function openPicture(app) {
   const canvas = find("picture");
   const make = () => {
@@ -69,13 +69,13 @@ function showMessage(text) {
   for (const id of ["gizmo", "spacing", "picture"]) find(id).toggleAttribute("hidden", true);
 }
 
-/** Asks for a picture as soon as the browser is ready for one. */
+/** Requests a new picture from the browser. */
 function wake(app) {
   app.dirty = true;
   app.request ||= requestAnimationFrame(app.step);
 }
 
-/** One turn of the clock, and a picture where something has changed. */
+/** Advances the clock, and draws a picture if something has changed. */
 function drawFrame(app, now) {
   const began = performance.now(), { camera, scene } = app;
   if (app.playing) tick(app, now);
@@ -100,7 +100,7 @@ function drawFrame(app, now) {
   }
 }
 
-/** Moves the time on by what has passed since the picture before. */
+/** Advances the time by what has passed since the last picture. */
 function tick(app, now) {
   const passed = Math.min((now - app.clock) / 1000, LONGEST_STEP) * app.speed, span = app.last - app.first;
   app.clock = now;
@@ -115,7 +115,7 @@ function tick(app, now) {
   }
 }
 
-/** Everything to its size on the page. */
+/** Adapts all elements to the size of the page. */
 function fitPage(app) {
   const first = app.camera.distance === 0, { width, height } = find("stage").getBoundingClientRect();
   const aspect = app.camera.aspect;
@@ -129,7 +129,7 @@ function fitPage(app) {
   placeMarks(app);
 }
 
-/** The box that the camera has to see: that of the whole run, of what it follows, or of robots as they are posed. */
+/** The box that the camera has to show: of the whole run, of the followed body, or of the robots as they are posed. */
 function subjectBox(app) {
   const { scene, slots, camera } = app, { figures } = scene;
   if (!camera.following && !app.panel) return scene.box;
@@ -144,7 +144,7 @@ function subjectBox(app) {
   return [-1, 1].map((side) => reach.map((length, k) => camera.anchor[k] + side * length));
 }
 
-/** Keeps a floor on which nothing stands below robots that are posed by hand. */
+/** Keeps a floor without contacts below the robots that a user poses. */
 function lowerFloor(app) {
   const { scene, slots } = app;
   if (!scene.loose) return;
@@ -153,7 +153,7 @@ function lowerFloor(app) {
   scene.floor = Math.min(app.laid, ...scene.figures.map((figure, f) => boxNow(slots, f, figure.bodies.length)[0][2]));
 }
 
-/** Tells the camera where what it follows is: a body, or the center of mass of its figure. */
+/** Passes the position of the followed body, or of its figure's center of mass, to the camera. */
 function trackBody(app) {
   const { scene, slots, camera } = app, { follow: body, figure } = scene.camera;
   if (body === null) {
@@ -165,7 +165,7 @@ function trackBody(app) {
   }
 }
 
-/** Starts the clock; from the beginning where it has come to the end. */
+/** Starts the clock; at the end of the run it starts again. */
 function play(app) {
   if (app.playing || app.last <= app.first) return;
   if (app.time >= app.last) app.time = app.first;
@@ -198,7 +198,7 @@ function setLayer(app, key, on) {
   wake(app);
 }
 
-/** Fills window.kinemorph, by which scripts drive the page. */
+/** Fills window.kinemorph, the interface by which scripts control the page. */
 function describe(app) {
   const { scene } = app, face = window.kinemorph;
   const number = (list, one, what) => {

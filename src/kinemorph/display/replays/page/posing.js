@@ -1,13 +1,13 @@
-// Where bodies are: at a time of a run, or for given coordinates; and what follows from it.
+// Poses of bodies at a time of a run or for given coordinates; and marks, traces and centers of mass that depend on them.
 //
-// Positions are those of the figure by itself, without its offset. All results are in arrays that belong to the figure
-// (figure.pose, trace.points) or that the caller gives: nothing is allocated here while a run plays.
+// Positions are without the offset of the figure. All results are written to arrays of the figure (figure.pose,
+// trace.points) or of the caller: nothing is allocated here while a run plays.
 
 const GROUND = { p: new Float64Array(3), turn: new Float64Array([1, 0, 0, 0]) };
 const jointMotion = { p: new Float64Array(3), turn: new Float64Array([1, 0, 0, 0]), step: new Float64Array(4) };
 const moment = { before: 0, after: 0, part: 0 }; // between which rows of times, and which part of the way
 
-/** Finds the rows before and after a time [s], and the part of the way between them. */
+/** Finds the rows before and after a time [s], and the fraction between them. */
 function momentAt(times, t) {
   const last = times.length - 1;
   let low = 0, high = last;
@@ -23,10 +23,9 @@ function momentAt(times, t) {
 }
 
 /**
- * The poses of all figures at a time [s]: an array with {positions (3 nb), quaternions (4 nb)} for each, the same ones
- * at every call. Between two rows it is the coordinates that go straight, not the bodies: what hangs on a joint keeps
- * its distance, and a wheel spins the way it does, however fast. A figure that is posed by its joints stays as
- * jointPoses left it.
+ * The poses of all figures at a time [s]: an array with {positions (3 nb), quaternions (4 nb)} for each, the same arrays
+ * at every call. Between two rows, joint coordinates are interpolated, not poses of bodies: bodies stay at their joints,
+ * and a fast wheel spins in the right direction. A figure with sliders keeps the pose that jointPoses gave it.
  */
 function posesAt(scene, t) {
   const { before, after, part } = momentAt(scene.times, t);
@@ -41,8 +40,8 @@ function posesAt(scene, t) {
 }
 
 /**
- * Poses a figure by its coordinates q (nq); what follows, in joints and loops, is set in q first. `anew` says that q is
- * not the last one with a few coordinates moved. Gives figure.pose.
+ * Poses a figure by its coordinates q (nq), after coupled joints and loops have been adapted in q. `anew` says that q is
+ * new as a whole, not the last q with a few coordinates moved. Returns figure.pose.
  */
 function jointPoses(figure, q, anew = false) {
   followLeaders(figure, q);
@@ -51,7 +50,7 @@ function jointPoses(figure, q, anew = false) {
   return figure.pose;
 }
 
-/** Sets the coordinates of joints that follow others. */
+/** Sets the coordinates of coupled joints from those of their leaders. */
 function followLeaders(figure, q) {
   for (const joint of figure.tree) {
     const lead = joint.follows;
@@ -70,14 +69,14 @@ function placeBodies(figure, q, first, positions, quaternions, row) {
   }
 }
 
-/** Finds the poses of all bodies for the coordinates q[first..], in double precision: figure.exact. */
+/** Computes the poses of all bodies for the coordinates q[first..], in double precision, in figure.exact. */
 function carryBodies(figure, q, first) {
   for (const joint of figure.tree) {
     const parent = joint.parent < 0 ? GROUND : figure.exact[joint.parent], child = figure.exact[joint.child];
     jointMotion.p.set(joint.placement.p);
     jointMotion.turn.set(joint.placement.turn);
     for (const step of joint.steps) MOVES[step.kind](step, q, first + step.q);
-    // placement and motion, then back from the joint's frame to the child's, all of it from the parent on
+    // parent pose, placement and joint motion, then from the joint frame back to the child frame
     carryPoint(jointMotion.p, 0, jointMotion.p, 0, jointMotion.turn, 0, joint.back.p, 0);
     multiplyQuaternions(jointMotion.turn, 0, jointMotion.turn, 0, joint.back.turn, 0);
     carryPoint(child.p, 0, parent.p, 0, parent.turn, 0, jointMotion.p, 0);
@@ -86,32 +85,32 @@ function carryBodies(figure, q, first) {
   }
 }
 
-/** Goes on from `jointMotion` by a shift in its axes. */
+/** Multiplies `jointMotion` from the right by a translation in its own axes. */
 function shiftBy(x, y, z) {
   jointMotion.step[0] = x, jointMotion.step[1] = y, jointMotion.step[2] = z;
   carryPoint(jointMotion.p, 0, jointMotion.p, 0, jointMotion.turn, 0, jointMotion.step, 0);
 }
 
-/** Goes on from `jointMotion` by a turn about an axis. */
+/** Multiplies `jointMotion` from the right by a rotation about an axis. */
 function turnAbout(axis, angle) {
   axisQuaternion(jointMotion.step, 0, axis, angle);
   multiplyQuaternions(jointMotion.turn, 0, jointMotion.turn, 0, jointMotion.step, 0);
 }
 
-/** Goes on from `jointMotion` by a quaternion q[at..] of any length. */
+/** Multiplies `jointMotion` from the right by the rotation of a quaternion q[at..] of any length. */
 function turnBy(q, at) {
   for (let k = 0; k < 4; k++) jointMotion.step[k] = q[at + k];
   normalizeQuaternion(jointMotion.step, 0);
   multiplyQuaternions(jointMotion.turn, 0, jointMotion.turn, 0, jointMotion.step, 0);
 }
 
-/** Goes on from `jointMotion` by a length along an axis. */
+/** Multiplies `jointMotion` from the right by a translation along an axis. */
 function shiftAlong(axis, length) {
   shiftBy(axis[0] * length, axis[1] * length, axis[2] * length);
 }
 
 const UPRIGHT = [0, 0, 1];
-// the elementary joints: each goes on from `jointMotion`; `at` is where its coordinates are in q
+// the primitive joints: each multiplies its motion to `jointMotion`; `at` is the index of its first coordinate in q
 const MOVES = {
   revolute: (step, q, at) => turnAbout(step.axis, q[at]),
   prismatic: (step, q, at) => shiftAlong(step.axis, q[at]),
@@ -141,7 +140,7 @@ function attachedPoint(out, o, pose, at) {
   }
 }
 
-/** out (6) = start and end of a mark at a time [s]. Where the two are one, there is nothing to show. */
+/** out (6) = start and end of a mark at a time [s]; where they coincide, the mark is not shown. */
 function markEnds(scene, figure, mark, t, out) {
   attachedPoint(out, 0, figure.pose, mark.start);
   if (mark.end) {
@@ -157,7 +156,7 @@ function markEnds(scene, figure, mark, t, out) {
   return out;
 }
 
-/** The whole way of a trace, one point for each time (3n); found at the first call and kept as trace.path. */
+/** The whole path of a trace, one point for each time (3n); computed at the first call and stored as trace.path. */
 function tracePath(scene, figure, trace) {
   if (!trace.path) {
     const n = scene.times.length, count = figure.bodies.length, { owner, point } = trace;
@@ -172,8 +171,8 @@ function tracePath(scene, figure, trace) {
 }
 
 /**
- * The way of a trace up to the time [s] of posesAt: trace.points holds it, the last point is where the trace now is.
- * Gives the number of points. Only two points change from one call to the next, trace.changed is the first of them.
+ * The path of a trace up to the time [s] of posesAt, in trace.points; its last point is the current one. Returns the
+ * number of points. Only two points change from one call to the next; trace.changed is the index of the first of them.
  */
 function tracePoints(scene, figure, trace, t) {
   const path = tracePath(scene, figure, trace);

@@ -1,10 +1,10 @@
-// The picture, drawn by WebGL2: shadows first, then sky, solid pieces, floor, traces, and what one can see through.
+// The picture, rendered by WebGL2: shadows first, then sky, opaque pieces, floor, traces, and translucent pieces.
 
 const SHADOW_SIZE = 2048;
 const CASTING = ["shapes", "elements"];                          // layers that cast shadows
 const INNER = ["collisions", "inertia", "centers", "graph"];     // layers that lie within shapes
 const THINNEST = 1.0;       // half the width of anything [pixels]
-const GHOST = 0.4;          // opacity of shapes while one looks for what is within
+const GHOST = 0.4;          // opacity of shapes while a layer inside them is shown
 const KEY_SIDE = -50, KEY_HEIGHT = 50;   // of the lamp, from where the camera stands at first [deg]
 
 /** Colors of the two palettes; those of light are linear, the others as on the screen. */
@@ -38,13 +38,13 @@ function makeRenderer(canvas, scene, gathered, slots, camera) {
   return renderer;
 }
 
-/** The way toward the lamp, from beside the camera's first place. */
+/** The direction to the lamp, which is beside the initial place of the camera. */
 function lampWay(azimuth) {
   const a = (azimuth + KEY_SIDE) * Math.PI / 180, e = KEY_HEIGHT * Math.PI / 180;
   return new Float32Array([Math.cos(e) * Math.cos(a), Math.cos(e) * Math.sin(a), Math.sin(e)]);
 }
 
-/** The middle and radius of what can cast shadows: the box, down to the floor; more where joints can be set. */
+/** The middle and radius of the bodies that cast shadows: the box, down to the floor; larger where there are sliders. */
 function shadowBox(scene) {
   const [low, high] = scene.box, bottom = Math.min(low[2], scene.floor);
   const radius = boxRadius([[low[0], low[1], bottom], high]) * (scene.times.length > 1 ? 1 : 1.5);
@@ -130,7 +130,7 @@ function drawPicture(renderer, camera, time) {
   if (ghostly) drawGhost(renderer);
 }
 
-/** Depths of solid pieces as the lamp sees them; thin signs, as axes and frames, cast none. */
+/** Renders the shadow map: depths of opaque pieces seen from the lamp, without thin ones such as axes and frames. */
 function drawShadow(renderer) {
   const { gl, programs, gathered, layers } = renderer;
   gl.bindFramebuffer(gl.FRAMEBUFFER, renderer.shadow.frame);
@@ -150,7 +150,7 @@ function drawShadow(renderer) {
   gl.disable(gl.POLYGON_OFFSET_FILL);
 }
 
-/** The light, for a program that reckons with it. */
+/** Sets the uniforms of the light in a shader program. */
 function setLight(renderer, program, camera) {
   const { gl, palette, box, fog } = renderer;
   const depth = camera.distance + box.radius;
@@ -168,7 +168,7 @@ function setLight(renderer, program, camera) {
   gl.uniform3fv(program.fog, fog);
 }
 
-/** What is behind everything. */
+/** Draws the background. */
 function drawSky(renderer) {
   const { gl, programs: { sky }, palette } = renderer;
   gl.useProgram(sky.program);
@@ -182,7 +182,7 @@ function drawSky(renderer) {
   gl.depthMask(true);
 }
 
-/** Solid pieces, one call for each layer that is shown, less one. */
+/** Draws the opaque pieces, one call for each layer that is shown, except one given layer. */
 function drawSolids(renderer, without = null) {
   const { gl, gathered: { ranges }, layers } = renderer;
   for (const layer in ranges) {
@@ -213,7 +213,7 @@ function drawFloor(renderer, camera) {
   gl.disable(gl.POLYGON_OFFSET_FILL);
 }
 
-/** Ribbons behind traced points, up to now. */
+/** Draws the paths of traced points up to the current time, as ribbons. */
 function drawTraces(renderer, camera, time) {
   const { gl, canvas, programs: { trace: program }, scene, layers } = renderer;
   if (!layers.traces || renderer.traces.length === 0) return;
@@ -235,7 +235,7 @@ function drawTraces(renderer, camera, time) {
   }
 }
 
-/** Pieces one can see through, from far to near. */
+/** Draws the translucent pieces, from far to near. */
 function drawClear(renderer, camera) {
   const { gl, programs: { part }, clear, order, depths, slots: { values }, layers } = renderer;
   if (clear.length > 0) {
@@ -261,12 +261,12 @@ function drawClear(renderer, camera) {
   gl.disable(gl.BLEND);
 }
 
-/** Whether one looks for what is within shapes. */
+/** Whether a layer inside the shapes is shown. */
 function isGhostly(layers) {
   return INNER.some((layer) => layers[layer]);
 }
 
-/** Solid shapes as glass, over what is within: only the front of them, which is found first. */
+/** Draws opaque shapes as translucent ones over the layers inside them: only their nearest surfaces. */
 function drawGhost(renderer) {
   const { gl, programs: { part }, gathered: { ranges: { shapes } }, layers } = renderer;
   if (!shapes || !layers.shapes) return;

@@ -1,5 +1,5 @@
-// A robot without a run is posed by hand: a slider for every coordinate. Turns of free and spherical joints are shown
-// as roll, pitch and yaw; joints that follow others are shown and cannot be set.
+// A robot without a run has a slider for every coordinate. Orientations of free and spherical joints are shown as roll,
+// pitch and yaw; coupled joints are shown but cannot be set.
 
 const DEGREE = Math.PI / 180;
 
@@ -36,7 +36,7 @@ function makePanel(app) {
   return panel;
 }
 
-/** One row for every coordinate of a joint that people set: {figure, name, label, unit, low, high, get, set, led}. */
+/** One row for every slider of a joint: {figure, name, label, unit, low, high, get, set, led}. */
 function jointRows(figure, joint) {
   const { q, size } = figure, rows = [], first = joint.steps[0]?.q;
   const one = (entry, angle) => {
@@ -117,7 +117,7 @@ function poseAll(app, anew = false) {
   wake(app);
 }
 
-/** All coordinates as they were at first. */
+/** Sets all coordinates to their initial values. */
 function resetRows(app) {
   app.scene.figures.forEach((figure, i) => figure.q.set(app.panel.start[i]));
 }

@@ -1,5 +1,5 @@
-// Where every slot is in one picture: a matrix for each (4 x 4, column-major), written again for every picture into the
-// same array. A slot of zeros shows nothing.
+// The matrices of all slots (4 x 4, column-major), written again for every picture into the same array. A slot whose
+// matrix is zero shows nothing.
 
 const ARROW_SLIM = 0.3;      // an arrow is at most this wide for its length
 const TOTAL_BALL = 0.024, TOTAL_LINE = 0.0035;   // radii at the center of mass, as parts of the figure's size
@@ -95,13 +95,13 @@ function writeBodies(figure, slots, f) {
   if (!count) top.set(figure.offset);
 }
 
-/** Whether what is shown from some times of the scene to others is there at a time [s]. */
+/** Whether a part that is shown only at some times of the scene is shown at a time [s]. */
 function isThere(scene, shown, t) {
   const { before, part } = momentAt(scene.times, t), now = before + (part >= 1);
   return shown.filter((edge) => edge <= now).length % 2 === 1;
 }
 
-/** Parts that are there at some times only: carried as their bodies are, or nothing. */
+/** Writes the slots of parts that are shown at some times only: the matrix of their body, or zero. */
 function writePassing(scene, { values }, place, t) {
   for (const { slot, carrier, shown } of place.passing.values()) {
     if (isThere(scene, shown, t)) values.copyWithin(16 * slot, 16 * carrier, 16 * carrier + 16);

@@ -1,8 +1,8 @@
-// What goes to the graphics card once: programs, corners, textures, the ways of traces.
+// Data that are uploaded to the graphics card once: shader programs, corners, textures, paths of traces.
 
 const BETWEEN = 4;           // points of a trace for each picture
 
-/** All programs; browsers make them side by side as long as nobody asks how they came out. */
+/** All shader programs; browsers compile them in parallel as long as their status is not queried. */
 function makePrograms(gl) {
   const begun = Object.entries(SHADERS).map(([name, { vertex, fragment }]) => {
     const program = gl.createProgram();

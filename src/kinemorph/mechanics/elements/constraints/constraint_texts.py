@@ -1,8 +1,8 @@
-"""Constraints that are written as text: what their names mean, and their values at an instant.
+"""Constraints that are written as text: the meaning of their names, and their values at an instant.
 
 A name is looked up in this order: a name of the law itself ("x" of a point), "t", a coordinate "q.hip", a velocity
-"v.hip", a name in the element's `known`, a parameter of the robot, a signal of a reference. Text and meanings become a
-Formula over placeholders, which any scalar can replace.
+"v.hip", a name in the element's `known`, a parameter of the robot, a signal of a reference. The text becomes a Formula
+with placeholders for the names, which scalars of any kind can replace.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from kinemorph.model.parameter import Formula, Parameter, Value, evaluate
 from kinemorph.model.robot import Robot
 from kinemorph.words import did_you_mean, listed
 
-PLACEHOLDER = "value of "  # the prefix of placeholder names for what is read
+PLACEHOLDER = "value of "  # the prefix of the names of placeholders
 
 
 def text_value(element: Any, text: str, view: ElementView, own: Mapping[str, S] | None = None) -> S:
-    """The value of an expression at this instant; `own` are names of the law itself."""
+    """The value of an expression at this instant; `own` are the names of the law itself, with their values."""
     own, instant = own or {}, view.instant
     meanings = _meanings(element, text, instant.ensemble, own)
     formula = parse_expression(text, meanings)
@@ -38,13 +38,16 @@ def text_value(element: Any, text: str, view: ElementView, own: Mapping[str, S] 
 
 
 def text_at(element: Any, text: str, ensemble: Ensemble, given: Mapping[str, float]) -> float:
-    """The value of an expression at plain numbers given by name; for checks."""
+    """The value of an expression where its names have the plain numbers `given`; used for checks."""
     formula = parse_expression(text, _meanings(element, text, ensemble, given))
     return float(evaluate(formula, {PLACEHOLDER + name: value for name, value in given.items()}))
 
 
 def text_problems(element: Any, text: str, ensemble: Ensemble, own: tuple[str, ...] = (), *, v: bool) -> list[str]:
-    """What is wrong with an expression, at most one problem; `v`: whether it may name velocities."""
+    """The first problem of an expression, or none.
+
+    `own` are the names of the law; `v`: whether it may name velocities.
+    """
     try:
         meanings = _meanings(element, text, ensemble, dict.fromkeys(own, 0.0))
         for name in names_in(text):
@@ -52,27 +55,27 @@ def text_problems(element: Any, text: str, ensemble: Ensemble, own: tuple[str, .
                 what, remedy = _unknown(name, element, ensemble, own, v=v)
                 return [wrong(element.name, f"'{text}' names '{name}', {what}", remedy)]
             if not v and name in _velocities(ensemble.robot):
-                what = f"'{text}' names the velocity '{name}'; expected coordinates, as constraints on positions have"
+                what = f"'{text}' names the velocity '{name}'; a constraint on positions can only name coordinates"
                 return [wrong(element.name, what, "Use a VelocityConstraint.")]
         formula = parse_expression(text, meanings)
     except ExpressionError as error:
         problem = Problem.of(error.args[0])
         return [wrong(element.name, f"'{text}': {problem.what}", problem.remedy)]
     if not all(map(math.isfinite, _literals(formula))):
-        what = f"'{text}' holds a number that is not finite; expected finite ones"
-        return [wrong(element.name, what, "Look at what it divides by.")]
+        what = f"'{text}' has a number that is not finite; expected finite numbers"
+        return [wrong(element.name, what, "Check that it does not divide by 0.")]
     return []
 
 
 def reads_time_or_place(name: str, ensemble: Ensemble) -> bool:
-    """Whether a constraint may read a source: the time, coordinates, velocities, and signals of references."""
+    """Whether a constraint may read a signal: the time, a coordinate, a velocity, or a signal of a reference."""
     if name in ensemble.signals:
         return ensemble.members[ensemble.signals[name][0]].law.timed
     return name in ensemble.sources
 
 
 def _meanings(element: Any, text: str, ensemble: Ensemble, own: Mapping[str, S]) -> dict[str, Value]:
-    """What the names in a text stand for, as far as they are known."""
+    """The values or placeholders of the names in a text; unknown names are left out."""
     parameters = {parameter.name: parameter for parameter in ensemble.robot.parameters}
     known: dict[str, Value] = {**parameters, **dict(element.known)}
     of_robot = ("t", *_coordinates(ensemble.robot), *_velocities(ensemble.robot))
@@ -88,24 +91,24 @@ def _meanings(element: Any, text: str, ensemble: Ensemble, own: Mapping[str, S])
 
 
 def _unknown(name: str, element: Any, ensemble: Ensemble, own: tuple[str, ...], *, v: bool) -> tuple[str, str]:
-    """Why a name is unknown, and the remedy."""
+    """(why a name is not known, what to do about it)."""
     robot, joint = ensemble.robot, name.partition(".")[2]
     if joint in (loop.name for loop in robot.loops):
-        return "which closes a loop and has no coordinate of its own", "Name other joints of the loop."
+        return "whose joint closes a loop and has no coordinate", "Name other joints of the loop."
     if name in ensemble.signals:
-        what = "which is no function of time alone; expected coordinates, parameters or signals of references"
-        return what, "Use these."
+        what = "a signal that depends on more than time; expected coordinates, parameters or signals of references"
+        return what, "Use only these in a constraint."
     known = [*own, "t", *_coordinates(robot), *(_velocities(robot) if v else ()), *dict(element.known)]
     known += [parameter.name for parameter in robot.parameters]
     known += [signal for signal in ensemble.signals if reads_time_or_place(signal, ensemble)]
     bare = [one for one in known if one == f"q.{name}"]
     hint = f" Did you mean '{bare[0]}'?" if bare else did_you_mean(name, known)
     kinds = "coordinate, velocity, parameter" if v else "coordinate, parameter"
-    return f"and there is no such {kinds} or reference", f"{hint} Known: {listed(known, 16)}.".strip()
+    return f"but there is no such {kinds} or reference", f"{hint} Known: {listed(known, 16)}.".strip()
 
 
 def read_now(name: str, view: ElementView) -> S:
-    """The value of a signal; coordinates of quaternions have length 1."""
+    """The value of a signal; coordinates of a quaternion are those of the quaternion scaled to length 1."""
     group, _, rest = name.partition(".")
     names = view.robot.q_names
     return view.instant.finished_q[names.index(rest)] if group == "q" and rest in names else view.signal(name)

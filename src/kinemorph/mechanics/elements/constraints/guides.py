@@ -1,4 +1,4 @@
-"""The laws of guided points: rows in meters, so that multipliers are forces [N]."""
+"""The laws of guided points. Their constraint rows are in meters, so that multipliers are forces [N]."""
 
 from __future__ import annotations
 
@@ -36,15 +36,18 @@ XYZ = ("x", "y", "z")
 
 
 class DistanceLaw(RowForces):
-    """(|b - a|^2 - L^2) / (2 L): where it is 0 its slope is that of the distance, and its multiplier the thrust [N]."""
+    """The row (|b - a|^2 - L^2) / (2 L), which is 0 where the distance of a and b is L.
+
+    There its derivative is that of the distance, so that its multiplier is the thrust [N].
+    """
 
     def problems(self, element: DistanceConstraint, robot: Robot) -> list[str]:
         found = known_body(element, "body_a", element.body_a, robot)
         found += known_body(element, "body_b", element.body_b, robot)
         found += finite_vector(element, "point_a", "point_b")
         if not found and element.body_a == element.body_b:
-            problem = f"body_a and body_b are both '{element.body_a}'; expected two that move"
-            found.append(wrong(element.name, problem, "Name another one.", "body_a"))
+            problem = f"body_a and body_b are both '{element.body_a}'; expected two different bodies"
+            found.append(wrong(element.name, problem, "Name another body.", "body_a"))
         if callable(element.length) or isinstance(element.length, Table):
             return found + course_problems(element, "length", 1)
         return found + positive(element, "length")
@@ -59,33 +62,33 @@ class DistanceLaw(RowForces):
         return [div(0.5 * (dot(apart, apart) - length * length), length)]
 
 
-# ── in the axes of a body ─────────────────────────────────────────────────────────────────────────────────────────────
+# ── points guided by planes, lines, surfaces and curves that are fixed to a body ──────────────────────────────────────
 
 
 def guide_problems(element: Any, robot: Robot, *directions: str) -> list[str]:
-    """Problems of a point of a body and of its guide; `directions` name vectors that must not be 0."""
+    """Problems of a point of a body that another body guides; `directions` are fields whose vectors must not be 0."""
     found = known_body(element, "body", element.body, robot) + known_body(element, "on", element.on, robot)
     if not found and element.body == element.on:
-        problem = f"body and on are both '{element.body}'; expected two bodies"
-        found.append(wrong(element.name, problem, "Name another one.", "body"))
+        problem = f"body and on are both '{element.body}'; expected two different bodies"
+        found.append(wrong(element.name, problem, "Name another body.", "body"))
     names = [name for name in ("point", "center", "origin") if hasattr(element, name)]
     found += finite_vector(element, *names, *directions)
     return found or [
-        wrong(element.name, f"{name} is (0, 0, 0); expected a direction", "Give it a length.", name)
+        wrong(element.name, f"{name} is (0, 0, 0); expected a direction", "Give a vector that is not zero.", name)
         for name in directions
         if not any(evaluate(x) for x in getattr(element, name))
     ]
 
 
 def seen_point(element: Any, view: ElementView) -> Vec3:
-    """The guided point [m], in the axes of its guide."""
+    """The position [m] of the guided point in the axes of the body `on` that guides it."""
     if element.on == "world":
         return view.place(element.body, element.point).position
     return plain(act(pose_from(view, element.on, element.body), view.value(tuple(element.point))))
 
 
 class PointOnPlaneLaw(RowForces):
-    """n . (p - o)."""
+    """The row n . (p - o): the height [m] of the point p above the plane with normal n through o."""
 
     def problems(self, element: PointOnPlane, robot: Robot) -> list[str]:
         return guide_problems(element, robot, "normal")
@@ -103,7 +106,7 @@ class PointOnPlaneLaw(RowForces):
 
 
 class PointOnLineLaw(RowForces):
-    """The distance from the line, along two directions across it."""
+    """The two rows with the distance [m] of the point from the line, along two directions normal to it."""
 
     def problems(self, element: PointOnLine, robot: Robot) -> list[str]:
         return guide_problems(element, robot, "direction")
@@ -117,7 +120,7 @@ class PointOnLineLaw(RowForces):
 
 
 class PointOnSurfaceLaw(RowForces):
-    """Expressions of x, y, z, or a function of t, x, y, z."""
+    """Rows that are expressions of the point's x, y, z, or a user function of t, x, y, z."""
 
     def unit(self, element: PointOnSurface) -> str:
         return ""
@@ -125,7 +128,7 @@ class PointOnSurfaceLaw(RowForces):
     def problems(self, element: PointOnSurface, robot: Robot) -> list[str]:
         found = guide_problems(element, robot)
         if not callable(element.surface) and not element.surface:
-            found.append(wrong(element.name, "surface is (); expected one expression at least", "Give one.", "surface"))
+            found.append(wrong(element.name, "surface is (); expected at least one expression", "Give one.", "surface"))
         return found
 
     def problems_among(self, element: PointOnSurface, ensemble: Ensemble) -> list[str]:
@@ -147,16 +150,19 @@ class PointOnSurfaceLaw(RowForces):
             raise
         except Exception as error:
             raise ModelError(
-                f"element '{element.name}': its surface raised {told(error)}; expected a function of t, x, y, z over "
-                "any scalar."
+                f"element '{element.name}': the function given as surface raised {told(error)}; expected a function of "
+                "t, x, y, z that works for any scalar, with the functions of kinemorph.algebra.scalar."
             ) from error
         if found is None or isinstance(found, (str, list, tuple)):
-            raise ModelError(f"element '{element.name}': its surface is {short(found)}; expected one number.")
+            raise ModelError(
+                f"element '{element.name}': the function given as surface returns {short(found)}; expected one number. "
+                "Correct the function."
+            )
         return [found]
 
 
 class PointOnCurveLaw(RowForces):
-    """y - Y(x) and z - Z(x), with splines Y and Z."""
+    """The rows y - Y(x) and z - Z(x) of a point (x, y, z), with splines Y and Z through given points."""
 
     def problems(self, element: PointOnCurve, robot: Robot) -> list[str]:
         found = guide_problems(element, robot)

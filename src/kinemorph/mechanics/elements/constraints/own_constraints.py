@@ -1,7 +1,7 @@
-"""The laws of constraints that the user writes: text, or a function that is traced.
+"""The laws of constraints that the user writes, as text or as a function that is traced.
 
-Rows on velocities must be linear in them (and may have a part without them). Each row is tried at some instants: it is
-linear where second differences along straight lines in v are 0.
+Rows on velocities have to be linear in the velocities, plus any function of coordinates and time. To check this, each
+row is evaluated at some random states: it is linear if second differences along straight lines in v are 0.
 """
 
 from __future__ import annotations
@@ -33,14 +33,16 @@ from kinemorph.model.elements.constraints.own_constraints import Constraint, Vel
 from kinemorph.model.expressions import names_in
 from kinemorph.model.input_reader import short
 from kinemorph.model.robot import Robot
-from kinemorph.words import counted
+from kinemorph.words import counted, listed
 
-TRIALS = 5  # instants at which a row is tried
-CURVED = 1e-9  # a second difference above this share of the row's numbers is not linear
+TRIALS = 5  # random states at which a row is evaluated
+CURVED = 1e-9  # a row is not linear where its second difference, relative to its largest value, is above this
 
 
 def names_of_rows(rows: Any, names: Sequence[str]) -> tuple[str, ...]:
-    """Names of rows: as given; else the element's name for one row, numbers for several."""
+    """The names of an element's rows: `names` where given; else "" (the element's name) for one row, "1", "2", ... for
+    several.
+    """
     if names:
         return tuple(names)
     count = 1 if callable(rows) else len(rows)
@@ -48,26 +50,27 @@ def names_of_rows(rows: Any, names: Sequence[str]) -> tuple[str, ...]:
 
 
 class RowsLaw(RowForces):
-    """Abstract: rows as text or as a function."""
+    """The abstract base of laws whose rows are text or a user function."""
 
-    moving = False  # whether rows are on velocities
+    moving = False  # whether its rows are constraints on velocities
 
     def problems(self, element: Any, robot: Robot) -> list[str]:
         if callable(element.rows):
             return _arguments(element, self._given(element))
         found = []
         if element.reads:
-            problem = f"reads is {short(element.reads)} and its rows are text; expected it of a function alone"
-            found.append(wrong(element.name, problem, "Leave it out: text names what it reads.", "reads"))
+            problem = f"reads is {short(element.reads)} and its rows are text; expected reads only for a function"
+            found.append(wrong(element.name, problem, "Leave it out: the text itself names its signals.", "reads"))
         if not element.rows:
-            found.append(wrong(element.name, "rows is (); expected one expression at least", "Give one.", "rows"))
+            found.append(wrong(element.name, "rows is (); expected at least one expression", "Give one.", "rows"))
         if element.names and len(element.names) != len(element.rows):
-            problem = f"it has {len(element.rows)} rows and {len(element.names)} names; expected as many of both"
+            both = f"{counted(len(element.rows), 'row')} and {counted(len(element.names), 'name')}"
+            problem = f"it has {both}; expected one name for each row, or no names"
             found.append(wrong(element.name, problem, "Name every row, or none."))
         return found
 
     def acts_on(self, element: Any, robot: Robot) -> Sequence[str]:
-        """The joints whose coordinates or velocities are named; all joints where all are read."""
+        """The joints whose coordinates or velocities its rows name; all joints for a function that gets all of q."""
         names = element.reads if callable(element.rows) else [name for text in element.rows for name in names_in(text)]
         if callable(element.rows) and not names:
             return robot.joint_names
@@ -78,7 +81,7 @@ class RowsLaw(RowForces):
         return ""  # the unit of a row is not known
 
     def _given(self, element: Any) -> list[str]:
-        """The arguments of its function."""
+        """The names of the arguments with which its function is called."""
         return ["t", *(element.reads or (["q", "v"] if self.moving else ["q"]))]
 
     def reads(self, element: Any) -> tuple[str, ...]:
@@ -95,14 +98,14 @@ class RowsLaw(RowForces):
 
     def _reading_problems(self, element: Any, ensemble: Ensemble) -> list[str]:
         known = [ensemble.source(name) for name in element.reads]
-        timeless = "which is no function of time alone; expected coordinates or signals of references"
+        timeless = "a signal that depends on more than time; expected coordinates or signals of references"
         found = [
-            wrong(element.name, f"it reads '{name}', {timeless}", "Let it read these.", "reads")
+            wrong(element.name, f"it reads '{name}', {timeless}", "Let it read only these.", "reads")
             for name in known
             if not reads_time_or_place(name, ensemble)
         ]
         if not self.moving:
-            places = "expected coordinates, as constraints on positions have"
+            places = "a constraint on positions can only read coordinates"
             found += [
                 wrong(element.name, f"it reads the velocity '{name}'; {places}", "Use a VelocityConstraint.", "reads")
                 for name in known
@@ -111,20 +114,22 @@ class RowsLaw(RowForces):
         return found
 
     def _linearity(self, element: Any, ensemble: Ensemble) -> list[str]:
-        """Problems of rows that are not of the right degree in v, where they can be tried."""
+        """A problem for the first row that is not linear in v, or that no velocity or coordinate changes; else none."""
         for row in range(len(self.row_names(element)[self.moving])):
             curved, flat = _tried(self._plainly(element, ensemble, row), ensemble.robot, moving=self.moving)
             said = _row_said(element, row)
             if curved:
-                what = f"{said} is not linear in the velocities; expected sums of them times what has none"
-                return [wrong(element.name, what, "Mend it.", "rows")]
+                expected = "expected a sum of velocities times functions of t and q"
+                what = f"{said} is not linear in the velocities; {expected}"
+                return [wrong(element.name, what, "Correct it.", "rows")]
             if flat:
-                what = f"{said} depends on no {'velocity' if self.moving else 'coordinate'}; expected one that can move"
-                return [wrong(element.name, what, "Name what it constrains.", "rows")]
+                kind = "velocity" if self.moving else "coordinate"
+                what = f"{said} depends on no {kind}; expected a row that depends on at least one {kind}"
+                return [wrong(element.name, what, f"Name the {kind} that it constrains.", "rows")]
         return []
 
     def _plainly(self, element: Any, ensemble: Ensemble, row: int) -> Callable[..., float]:
-        """A row as a function of plain t, q, v; signals of references count as t."""
+        """The row with this number as a function of plain numbers t, q, v; signals of references have the value t."""
         robot = ensemble.robot
 
         def value(t: float, q: Sequence[float], v: Sequence[float]) -> float:
@@ -158,26 +163,26 @@ class RowsLaw(RowForces):
             raise
         except Exception as error:
             raise ModelError(
-                f"element '{element.name}': its rows raised {told(error)}; expected a function over any scalar, with "
-                "the functions of kinemorph.algebra.scalar in place of those of math."
+                f"element '{element.name}': the function given as rows raised {told(error)}; expected a function that "
+                "works for any scalar. Use the functions of kinemorph.algebra.scalar in place of those of math."
             ) from error
         rows = list(found) if isinstance(found, (list, tuple, np.ndarray)) else [found]
         count = len(names_of_rows(element.rows, element.names))
         if any(row is None or isinstance(row, str) for row in rows):
             raise ModelError(
-                f"element '{element.name}': its function gives {short(found)}; expected numbers. Look at what it "
-                "returns."
+                f"element '{element.name}': the function given as rows returns {short(found)}; expected numbers. "
+                "Correct the function."
             )
         if len(rows) != count:
             raise ModelError(
-                f"element '{element.name}': its function gives {len(rows)} numbers; expected {count}. Give `names`, "
-                "one for each of its rows."
+                f"element '{element.name}': the function given as rows returns {counted(len(rows), 'number')}; "
+                f"expected {count}. Give `names`, one for each of its rows."
             )
         return rows
 
 
 class ConstraintLaw(RowsLaw):
-    """phi(q, t) = 0."""
+    """Constraints phi(q, t) = 0 that the user writes."""
 
     def row_names(self, element: Constraint) -> tuple[Sequence[str], Sequence[str]]:
         return names_of_rows(element.rows, element.names), ()
@@ -187,7 +192,7 @@ class ConstraintLaw(RowsLaw):
 
 
 class VelocityConstraintLaw(RowsLaw):
-    """A(q, t) v + b(q, t) = 0."""
+    """Constraints A(q, t) v + b(q, t) = 0 that the user writes."""
 
     moving = True
 
@@ -202,9 +207,10 @@ class VelocityConstraintLaw(RowsLaw):
 
 
 def _tried(row: Callable[..., float], robot: Robot, *, moving: bool) -> tuple[bool, bool]:
-    """(whether a row is not linear in v, whether no motion changes it), tried near the neutral configuration.
+    """(whether a row is not linear in v, whether no motion changes it), at random states near the neutral
+    configuration.
 
-    A function that fails at plain numbers is reported where it is traced; a row that is not a number is not tried.
+    States at which the row fails or is not finite are skipped; a function that fails is reported where it is traced.
     """
     dice, rest = random.Random(7), neutral(robot).tolist()
     curved, flat, tried = False, True, 0
@@ -228,12 +234,12 @@ def _tried(row: Callable[..., float], robot: Robot, *, moving: bool) -> tuple[bo
 
 
 def _arguments(element: Any, given: Sequence[str]) -> list[str]:
-    """Whether the function takes what it is called with."""
+    """A problem where the element's function cannot be called with the arguments `given` (names); else none."""
     try:
         inspect.signature(element.rows).bind(*given)
     except TypeError:
-        expected = f"{counted(len(given), 'argument')}: {', '.join(given)}"
-        problem = f"its function takes {inspect.signature(element.rows)}; expected {expected}"
+        expected = f"{counted(len(given), 'argument')}: {listed(given)}"
+        problem = f"its function has the arguments {inspect.signature(element.rows)}; expected {expected}"
         return [wrong(element.name, problem, "Write it with these arguments.")]
     except ValueError:  # a function written in C has no signature
         return []

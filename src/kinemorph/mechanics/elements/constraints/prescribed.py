@@ -1,4 +1,4 @@
-"""The law of a joint whose motion is given."""
+"""The law of a joint whose motion is prescribed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from kinemorph.model.robot import Robot
 
 
 class PrescribedMotionLaw(RowForces):
-    """q - motion(t): its multiplier is the effort [N m or N] along the joint."""
+    """The row q - motion(t) of a joint; its multiplier is the effort [N m or N] along the joint."""
 
     def unit(self, element: PrescribedMotion) -> str:
         return f"tau.{element.joint}"

@@ -1,7 +1,7 @@
 """The laws of blades, discs and balls on a plane.
 
-With the plane's normal n and the disc's axle a, unit vectors in the same axes, the lowest point of the rim is at r u
-from the center, and the disc heads along h; s lies across it in the plane:
+With the plane's normal n and the disc's axle a, unit vectors in the same axes, and the disc's radius r, the lowest
+point of the rim is at r u from the center, and the disc heads along h; s is normal to h in the plane:
 
     l = |n - (n.a) a|,    u = -(n - (n.a) a) / l,    h = a x n / l,    s = ((n.a) n - a) / l
 
@@ -10,8 +10,8 @@ from the center, and the disc heads along h; s lies across it in the plane:
     sideways  s . v(center + r u) = 0
 
 The velocity of that point along n is the rate of the height, since the rim is lowest there. On the ground all vectors
-are in the axes of the link that carries the disc, where only one axis of the world is needed; on a body they are in the
-axes of the body.
+are in the axes of the link that carries the disc, so that only one axis of the world has to be computed; on a body they
+are in the axes of that body.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ from kinemorph.mechanics.elements.relative import across, pose_from, unit, veloc
 from kinemorph.model.elements.constraints.rolling import KnifeEdge, RollingDisc, RollingSphere
 from kinemorph.model.robot import Robot
 
-FLATTEST = 1e-12  # sine of the angle between a disc and the plane; a disc that lies flat has no lowest point
+FLATTEST = 1e-12  # least sine of the angle between a disc and the plane; a disc that lies flat has no lowest point
 
 
 class KnifeEdgeLaw(RowForces):
-    """s . v, with s projected on the plane where there is one."""
+    """The row s . v: the point does not slide along s, which is projected on the plane where a plane is given."""
 
     def problems(self, element: KnifeEdge, robot: Robot) -> list[str]:
         return guide_problems(element, robot, "side", *(["normal"] if element.normal is not None else []))
@@ -61,7 +61,7 @@ class KnifeEdgeLaw(RowForces):
 
 
 class RollingLaw(RowForces):
-    """Abstract: something round on a plane."""
+    """The abstract base of laws of round bodies that roll on a plane."""
 
     directions: tuple[str, ...] = ("normal",)
 
@@ -82,12 +82,18 @@ class RollingLaw(RowForces):
         return [height - dot(normal, origin) - self.rise(element, view, seen, axes)]
 
     def rise(self, element: Any, view: ElementView, normal: Vec3, axes: Any) -> S:
-        """The height of the center while it touches [m]; `axes` turn the body's axes into those of `normal`."""
+        """The height [m] of the center above the plane while the body touches it.
+
+        `axes`, shape (3, 3), turns vectors in the body's axes into the axes of `normal`.
+        """
         return view.value(element.radius)
 
     def lowest(self, element: Any, view: ElementView, normal: Vec3, axes: Any) -> tuple[Vec3, list[Vec3]]:
-        """(vector from the center to the touching point [m], the directions in which it does not slip)."""
-        raise AssertionError(f"{type(self).__name__} has no `lowest`")
+        """(vector from the center to the touching point [m], the unit vectors along which this point does not slip).
+
+        `axes`, shape (3, 3), turns vectors in the body's axes into the axes of `normal`.
+        """
+        raise AssertionError(f"{type(self).__name__} does not define its method `lowest`")
 
     def velocity_rows(self, element: Any, view: ElementView) -> Sequence[S]:
         normal, center = unit(view, element.normal), view.value(tuple(element.center))
@@ -105,7 +111,7 @@ class RollingLaw(RowForces):
 
 
 class RollingDiscLaw(RollingLaw):
-    """A thin disc."""
+    """A thin disc that rolls on a plane."""
 
     directions = ("normal", "axle")
 
@@ -129,13 +135,13 @@ class RollingDiscLaw(RollingLaw):
 
 
 def _slope(axle: Vec3, normal: Vec3) -> tuple[S, S]:
-    """(n . a, l)."""
+    """(n . a, l): cosine and sine of the angle between the axle a and the normal n of the plane."""
     up = dot(axle, normal)
     return up, sqrt(maximum(1.0 - up * up, FLATTEST * FLATTEST))
 
 
 class RollingSphereLaw(RollingLaw):
-    """A ball."""
+    """A ball that rolls on a plane."""
 
     def row_names(self, element: RollingSphere) -> tuple[Sequence[str], Sequence[str]]:
         return ("height",) if element.touching else (), ("first", "second")

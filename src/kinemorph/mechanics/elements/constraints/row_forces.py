@@ -1,4 +1,4 @@
-"""The forces of constraints as signals: "rod.force", "wheel.height.force"."""
+"""Constraint forces as signals: "rod.force", "wheel.height.force"."""
 
 from __future__ import annotations
 
@@ -12,8 +12,10 @@ from kinemorph.model.elements.control.wiring import below
 
 
 class RowForces(ElementLaw[Any]):
-    """Abstract: a law of constraints. Each row's multiplier lambda is a signal. J^T lambda acts on the robot, so lambda
-    is the force along what the row measures: for a row in meters or meters per second it is in newtons.
+    """The abstract base of laws of constraints: the multiplier lambda of each row is a signal.
+
+    J^T lambda acts on the robot, so lambda is the force along the quantity that the row measures: for a row in meters
+    or meters per second it is in newtons.
     """
 
     def unit(self, element: Any) -> str:

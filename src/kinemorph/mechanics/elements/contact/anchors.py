@@ -5,12 +5,13 @@
               ◄── leaves, from both            ──────────────────►
                                                   comes to a halt
 
-A point that touches while it hardly moves sticks at once. A point that has come to a halt sticks to an anchor whose
-spring pulls with the force of sliding: the force does not jump, the spring was loaded while the point slid. That energy
-was counted as dissipated; it is subtracted from the loss again. The energy of a spring that lets go is lost.
+f is the friction force, F the normal force and `static` the coefficient of static friction. A point that touches while
+it hardly moves sticks at once. A point that has come to a halt sticks to an anchor whose spring pulls with the force of
+sliding, so that the force does not jump; the spring was loaded while the point slid. Its energy was counted as
+dissipated, so it is subtracted from the loss again. The energy of a spring that lets go is lost.
 
-Where no event is located, `settled` decides after each step. A change of direction by more than a right angle between
-two steps of sliding counts as a halt.
+Where a method locates no events, `settled` changes the memory after each step. A change of direction by more than a
+right angle between two steps of sliding counts as a halt.
 """
 
 from __future__ import annotations
@@ -30,16 +31,16 @@ SLOTS = (
     *(Slot(f"direction_{axis}") for axis in "xyz"),
 )
 SIZE = len(SLOTS)
-FASTEST = 100.0  # times the speed of sticking: a faster point has changed direction, not halted
+FASTEST = 100.0  # times the speed of sticking: a faster point has changed its direction and has not halted
 STILL = 1e-150  # [m/s]; below this, velocity has no direction
 
 
 class Now(NamedTuple):
-    """An anchored contact at this instant; vectors in world axes."""
+    """The state of an anchored contact at this instant; vectors are in world axes."""
 
     memory: Sequence[S]
     place: Sequence[S]  # position of the touching point [m]; where surfaces roll, the distance it has slipped
-    way: Sequence[S]  # from the anchor, along the ground [m]
+    way: Sequence[S]  # from the anchor to the touching point, along the ground [m]
     slip: Sequence[S]  # [m/s]
     depth: S
     normal: S  # force [N]
@@ -49,23 +50,23 @@ class Now(NamedTuple):
 
     @property
     def fast(self) -> S:
-        """|v| [m/s], with a finite slope at 0."""
+        """The speed of slip [m/s], with a finite derivative at 0."""
         return sqrt(maximum(dot(self.slip, self.slip), STILL * STILL))
 
     @property
     def onward(self) -> S:
-        """Velocity along the direction of sliding."""
+        """The velocity of slip [m/s] along the direction of sliding in memory."""
         return dot(self.slip, self.memory[4:7])
 
     @property
     def spare(self) -> S:
-        """How much more force sticking can bear [N]."""
+        """The largest friction force of sticking minus the present friction force [N]; below 0 the point slides."""
         size = sqrt(maximum(dot(self.friction, self.friction), STILL * STILL))
         return times(self.numbers[0], self.normal) - size
 
 
 def values(now: Now) -> list[S]:
-    """The guards, in the order of GUARDS; one that cannot be met is 1."""
+    """The values of the guards, in the order of GUARDS; a guard that does not apply in this mode is 1."""
     mode = now.memory[0]
     free, sticks, slides = (equal(mode, kind) for kind in (FREE, STICK, SLIP))
     return [
@@ -77,7 +78,7 @@ def values(now: Now) -> list[S]:
 
 
 def switched(now: Now, guard: int) -> Change:
-    """The memory after a guard has fallen through zero."""
+    """The change of memory after the guard with this number has fallen through zero."""
     halted = less(now.fast, FASTEST * now.numbers[4])
     after = (
         lambda: _landed(now),
@@ -89,7 +90,7 @@ def switched(now: Now, guard: int) -> Change:
 
 
 def settled(now: Now) -> Change:
-    """The memory after an accepted step."""
+    """The change of memory after an accepted step."""
     mode = now.memory[0]
     same = [*now.memory, now.stored]
     sticking = _chosen(less(now.spare, 0.0), _loose(now), same)
@@ -100,7 +101,7 @@ def settled(now: Now) -> Change:
     return Change(after[:SIZE], now.stored - after[SIZE])
 
 
-# ── new memory, and the energy [J] that the spring then holds ─────────────────────────────────────────────────────────
+# ── new memory, followed by the energy [J] that is then stored in the spring ──────────────────────────────────────────
 
 GONE: list[S] = [FREE, *[0.0] * SIZE]
 
@@ -114,14 +115,14 @@ def _sliding(now: Now) -> list[S]:
 
 
 def _loose(now: Now) -> list[S]:
-    """The memory of sliding, along the velocity; where it does not move yet, along the stretch of the spring."""
+    """The memory of a point that begins to slide: along its velocity, or, at rest, along the stretch of the spring."""
     length = sqrt(maximum(dot(now.way, now.way), STILL * STILL))
     stretched = [SLIP, 0.0, 0.0, 0.0, *scale(div(1.0, length), now.way), 0.0]
     return _chosen(less(STILL, now.fast), _sliding(now), stretched)
 
 
 def _stuck(now: Now) -> list[S]:
-    """The memory of sticking, at an anchor that pulls with the force of sliding."""
+    """The memory of a point that begins to stick, to an anchor whose spring pulls with the force of sliding."""
     k = now.numbers[2]
     stretch = div(times(now.numbers[1], now.normal), k)
     anchor = sub(now.place, scale(stretch, now.memory[4:7]))

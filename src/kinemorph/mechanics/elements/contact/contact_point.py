@@ -1,16 +1,18 @@
-"""A touching point as a force law: the contact at one of its spheres.
+"""The force law of one touching point: the contact of one sphere with the ground.
 
-The point is the deepest one of its sphere, a point of the body: its velocity gives slip and the rate of penetration,
-and the force acts there, so that its power equals what is stored and dissipated, to rounding. EasyDyn puts the force
-half-way up the penetration instead, which is as good; with the undeformed radius, balls roll by the formulas of rigid
-ones.
+The touching point is the deepest point of its sphere and is fixed to the body: its velocity gives slip and the rate of
+penetration, and the force acts there, so that its power equals the stored and the dissipated power, to rounding.
+EasyDyn puts the force half-way up the penetration instead, which is equally good; here, with the undeformed radius,
+balls roll like rigid balls.
 
-A law sees its point in the axes of the link that carries it, at the state itself or at the end of a step
+A law gets its point in the axes of the link that carries it, at the state itself or at the end of a step
 (`steps.point_states`), and gives
 
     force       F n + f                                                     in link axes [N]
-    linear      the same, and D = h (g (I - n n^T) + d n n^T)               for forces at the end of a step of h:
-                g = -(df/dv + h df/dx) along the ground, d likewise along n, none of them below 0
+    linear      this force, and D = h (g (I - n n^T) + d n n^T)             for forces at the end of a step of size h:
+                g = -(df/dv + h df/dx) along the ground, d likewise along n, neither of them below 0
+
+with the normal force F along the normal n, and the friction f.
 """
 
 from __future__ import annotations
@@ -19,16 +21,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
-from kinemorph.algebra.scalar import S
+from kinemorph.algebra.scalar import S, div, less, maximum, minimum, minus, plus, times, where
 from kinemorph.algebra.turns import Sym3, Vec3
 from kinemorph.algebra.vectors import add, dot, scale, sub
 from kinemorph.mechanics.elements.contact.friction import AnchorState, Rubbed, tangential
 from kinemorph.mechanics.elements.contact.grounds import Meeting, Surface
 from kinemorph.mechanics.elements.contact.normal_forces import NormalLaw, Pressed
 
+NEARLY = 1e-3  # share of the depth: a smaller change in a step counts as no change
+
 
 class Seen(Protocol):
-    """A point of a link, as a law of contact sees it."""
+    """The state of a point of a link, as far as a contact law needs it."""
 
     @property
     def position(self) -> Any: ...
@@ -43,7 +47,7 @@ Rub = Callable[[Seen, S, Vec3, Vec3], tuple[Rubbed, AnchorState | None]]  # (poi
 
 
 class Felt(NamedTuple):
-    """Depth, velocities and forces at a touching point; vectors in link axes."""
+    """The depth, slip and forces at a touching point; vectors are in link axes."""
 
     depth: S  # [m], below 0 where it does not touch
     normal: Vec3
@@ -55,14 +59,15 @@ class Felt(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Touch:
-    """The law of one touching point. `rub` gives friction from the normal force, slip, place and normal."""
+    """The law of one touching point. `rub` gives friction from the point, the normal force, the slip and the normal."""
 
     surface: Surface
     press: NormalLaw
     rub: Rub
+    start: Start
 
     def feel(self, point: Seen, meeting: Meeting | None = None) -> Felt:
-        """Depth and forces at the point; `meeting` is its height over the ground where that is known."""
+        """The depth and forces at the point; `meeting` is its height over the ground, where that is known already."""
         height, n_W = meeting or self.surface(point.position)
         n = point.into(n_W)
         rise = dot(n, point.velocity)
@@ -71,29 +76,73 @@ class Touch:
         return Felt(-height, n, slip, pressed, *self.rub(point, pressed.force, slip, n))
 
     def force(self, point: Seen) -> Vec3:
-        """The force [N], in link axes."""
+        """The contact force [N] on the point, in link axes."""
         return total(self.feel(point))
 
-    def linear(self, point: Seen, h: S) -> tuple[Vec3, Sym3]:
-        """(force, D) for a step of h [s], with the point at its end."""
+    def stored(self, point: Seen) -> S:
+        """The energy [J] stored in the contact."""
         felt = self.feel(point)
-        return total(felt), contact_slope(felt, h)
+        return plus(felt.pressed.stored, felt.rubbed.stored)
+
+    def linear(self, point: Seen, h: S) -> tuple[Vec3, Sym3]:
+        """(force, D) for a step of size h [s], with the point at the end of the step."""
+        height, n_W = self.surface(point.position)
+        n = point.into(n_W)
+        tangent = self.start.tangent(self.press, -height, dot(n, point.velocity), h)
+        rubbed, _ = self.rub(point, tangent.pressed.force, tangential(point.velocity, n), n)
+        return contact_tangent(tangent, n, rubbed, h)
 
 
-def contact_slope(felt: Felt, h: S) -> Sym3:
-    """D = h (g (I - n n^T) + d n n^T) of a step of h [s], in the axes of the forces."""
-    grip = h * (felt.rubbed.by_velocity + h * felt.rubbed.by_place)
-    x, y, z = felt.normal
-    a, b, c = scale(h * (felt.pressed.by_rate + h * felt.pressed.by_depth) - grip, felt.normal)
-    return (grip + a * x, a * y, a * z, grip + b * y, b * z, grip + c * z)
+class Tangent(NamedTuple):
+    """The normal force of a contact over a step, as a straight line."""
+
+    pressed: Pressed  # the force where the line meets it
+    force: S  # [N] on the line, at the velocity of the pass
+    slope: S  # [N s/m], minus the derivative of the force by the velocity out of the other body
+
+
+class Start(NamedTuple):
+    """A contact at the start of a step, which bounds where a pass may linearize it."""
+
+    depth: S  # [m], below 0 where nothing touches
+    rise: S  # [m/s], the velocity out of the other body
+
+    def tangent(self, press: NormalLaw, depth: S, rise: S, h: S) -> Tangent:
+        """The normal force at the depth [m] and the rising velocity [m/s] of a pass, as a line, for a step of h [s].
+
+        The velocity comes from the accelerations of the step before. Just after an impact these may say that a body
+        leaves, although it still moves in: linearized there, the contact would have no force, and the body would sink
+        in so deep that the contact adds energy when it pushes the body out. So the velocity is limited to that at the
+        start, or to 0 where the body moves in.
+
+        Where a step goes deeper, the force grows faster than its derivative says. There the line is the secant to the
+        force at the depth of the start: with the derivative, the body would again sink in too deep.
+        """
+        least = minimum(rise, maximum(self.rise, 0.0))
+        beyond = minus(rise, least)
+        within = depth + h * beyond
+        pressed = press(within, -least)
+        deeper = times(less(0.0, within), less(times(NEARLY, within), times(-h, least)))
+        secant = div(pressed.force - press(self.depth, 0.0).force, where(deeper, -least, 1.0))
+        slope = where(deeper, secant, pressed.by_rate + h * pressed.by_depth)
+        return Tangent(pressed, pressed.force - slope * beyond, slope)
+
+
+def contact_tangent(tangent: Tangent, n: Vec3, rubbed: Rubbed, h: S) -> tuple[Vec3, Sym3]:
+    """(force, D) of a contact with the normal n, with D = h (g (I - n n^T) + d n n^T) for a step of size h [s]."""
+    grip = h * (rubbed.by_velocity + h * rubbed.by_place)
+    x, y, z = n
+    a, b, c = scale(h * tangent.slope - grip, n)
+    fx, fy, fz = add(scale(tangent.force, n), rubbed.force)
+    return (fx, fy, fz), (grip + a * x, a * y, a * z, grip + b * y, b * z, grip + c * z)
 
 
 def total(felt: Felt) -> Vec3:
-    """F n + f."""
+    """The whole contact force F n + f [N]: normal force and friction."""
     x, y, z = add(scale(felt.pressed.force, felt.normal), felt.rubbed.force)
     return (x, y, z)
 
 
 def lowered(center: Sequence[S], radius: S, normal: Sequence[S]) -> Any:
-    """The deepest point of a sphere, where the ground's normal is `normal`."""
+    """The deepest point [m] of a sphere in the ground, where `normal` is the normal of the ground."""
     return sub(center, scale(radius, normal))

@@ -11,7 +11,7 @@ from kinemorph.algebra.turns import Vec3
 from kinemorph.algebra.vectors import add, dot, scale, sub
 from kinemorph.mechanics.elements.checks import known_body, not_negative, wrong
 from kinemorph.mechanics.elements.contact import anchors
-from kinemorph.mechanics.elements.contact.contact_point import Felt, Rub, Seen, Touch, lowered, total
+from kinemorph.mechanics.elements.contact.contact_point import Felt, Rub, Seen, Start, Touch, lowered, total
 from kinemorph.mechanics.elements.contact.friction import (
     SMOOTH,
     AnchorState,
@@ -45,7 +45,7 @@ TINY = 1e-150  # [N]; below this, a friction force has no direction
 
 
 class TouchingPoint(NamedTuple):
-    """One sphere of a contact: its deepest point, the law there, and where that point is over the ground."""
+    """One sphere of a contact: its deepest point, the force law of this point, and its height over the ground."""
 
     point: PointState
     law: Touch
@@ -53,7 +53,7 @@ class TouchingPoint(NamedTuple):
 
 
 class ContactLaw(ElementLaw[Contact]):
-    """Points, spheres and capsules on the ground."""
+    """The contact of a point, a sphere or a capsule with the ground."""
 
     contact = True
 
@@ -83,7 +83,7 @@ class ContactLaw(ElementLaw[Contact]):
         return SIGNALS
 
     def touching_points(self, element: Contact, view: ElementView) -> list[TouchingPoint]:
-        """All touching points with their laws: for `effort`, and for implicit steps."""
+        """The touching points of all spheres with their laws, for `effort` and for implicit steps."""
         ground, press = surface(element.ground, view.value), normal_law(element.normal, view.value)
         radius = view.value(element.radius)
         found = []
@@ -93,7 +93,8 @@ class ContactLaw(ElementLaw[Contact]):
             point = center
             if not is_zero(radius):
                 point = view.instant.motions.point(center.link, lowered(center.point, radius, center.into(n_W)))
-            law = Touch(ground, press, _rubbing(element, view, k))
+            start = Start(radius - height, dot(point.into(n_W), point.velocity))
+            law = Touch(ground, press, _rubbing(element, view, k), start)
             found.append(TouchingPoint(point, law, Meeting(height - radius, n_W)))
         return found
 
@@ -107,7 +108,7 @@ class ContactLaw(ElementLaw[Contact]):
             pushes.append(Push(point, total(felt)))
             dissipated = plus(plus(dissipated, felt.pressed.dissipated), felt.rubbed.dissipated)
             stored = plus(plus(stored, felt.pressed.stored), felt.rubbed.stored)
-            if _rolls(element):  # while it touches
+            if _rolls(element):  # slip counts only while the sphere touches
                 rates += scale(less(0.0, felt.depth), point.out(felt.slip))
         return Effort(pushes=pushes, rates=rates, dissipated=dissipated, stored=stored)
 
@@ -174,17 +175,18 @@ class ContactLaw(ElementLaw[Contact]):
 
 
 def axis_problems(name: str, point: Any, end: Any) -> list[str]:
-    """Problems of the axis of a capsule."""
+    """Problems of the axis of a capsule of the element `name`: `point` and `end` [m]; without `end` it is a sphere."""
     ends = [tuple(float(x) for x in evaluate_all(place)) for place in (point, end) if place is not None]
     if not all(map(math.isfinite, (x for place in ends for x in place))):
-        return [wrong(name, f"it touches at {ends}; expected finite numbers [m]", "Mend them.")]
+        return [wrong(name, f"its points are {ends}; expected finite numbers [m]", "Correct them.")]
     if len(ends) == 2 and ends[0] == ends[1]:
-        return [wrong(name, f"both ends of its capsule are at {ends[0]}; expected two", "Leave one out: a sphere.")]
+        problem = f"both ends of its capsule are at {ends[0]}; expected two different points"
+        return [wrong(name, problem, "Leave out the end to get a sphere.")]
     return []
 
 
 def published(touched: Sequence[tuple[PointState, Felt]]) -> dict[str, S]:
-    """The signals of a contact from its touching points: forces added up, the greatest depth."""
+    """The signals of a contact from its touching points: the sums of their forces, and the greatest depth."""
     normal: S = 0.0
     friction: S = 0.0
     force: Any = ZERO3
@@ -192,7 +194,7 @@ def published(touched: Sequence[tuple[PointState, Felt]]) -> dict[str, S]:
     for point, felt in touched:
         normal = plus(normal, felt.pressed.force)
         rubbed = felt.rubbed.force
-        size = sqrt(maximum(dot(rubbed, rubbed), TINY * TINY)) - TINY  # 0 at 0, with a finite slope there
+        size = sqrt(maximum(dot(rubbed, rubbed), TINY * TINY)) - TINY  # 0 at 0, with a finite derivative
         friction = plus(friction, size)
         force = add(force, point.out(total(felt)))
         depth = maximum(depth, felt.depth)
@@ -201,7 +203,7 @@ def published(touched: Sequence[tuple[PointState, Felt]]) -> dict[str, S]:
 
 
 def _offsets(element: Contact) -> list[Any]:
-    """Centers of the spheres, in the body's axes."""
+    """The centers of the spheres [m], in the body's axes."""
     if element.end is None:
         return [element.point]
     last = element.samples - 1
@@ -212,13 +214,16 @@ def _offsets(element: Contact) -> list[Any]:
 
 
 def _numbered(element: Contact) -> list[str]:
-    """The prefix of the names of each sphere's numbers."""
+    """For each sphere the prefix of the names of its states and memory."""
     count = len(_offsets(element))
     return [""] if count == 1 else [f"{k + 1}." for k in range(count)]
 
 
 def _rolls(element: Contact) -> bool:
-    """Whether the distance from an anchor has to be integrated from slip: on a ball the touching point changes."""
+    """Whether the distance from an anchor has to be integrated from the slip, because the touching point changes.
+
+    It changes on a sphere with a radius, and on ground that is not a plane.
+    """
     whole = isinstance(element.ground, Plane) and type(element.radius) in (int, float) and element.radius == 0.0
     return isinstance(element.friction, Anchor) and not whole
 
@@ -233,7 +238,7 @@ def _anchor_numbers(element: Contact, view: ElementView) -> Sequence[S]:
 
 
 def _rubbing(element: Contact, view: ElementView, k: int) -> Rub:
-    """The friction of sphere k."""
+    """The friction law of sphere k."""
     if element.friction is None:
         return lambda point, force, slip, normal: (SMOOTH, None)
     if not isinstance(element.friction, Anchor):
@@ -245,7 +250,7 @@ def _rubbing(element: Contact, view: ElementView, k: int) -> Rub:
     def rub(point: Seen, force: S, slip: Vec3, normal: Vec3) -> tuple[Rubbed, AnchorState]:
         if slipped is None:
             along = way = tangential(point.into(sub(point.position, memory[1:4])), normal)
-        else:  # at the end of a step the distance is larger by the slip during the step
+        else:  # at the end of a step, the distance has grown by the slip during the step
             way = add(point.into(sub(slipped, memory[1:4])), scale(getattr(point, "step", 0.0), slip))
             along = tangential(way, normal)
         anchor = AnchorState(memory[0], way, along, point.into(memory[4:7]))

@@ -4,13 +4,14 @@ Above terrain the nearest point of z = f(x, y) is found by Newton's method on
 
     (x - p_x) + (f - p_z) f_x = 0,   (y - p_y) + (f - p_z) f_y = 0
 
-The foot is never farther away than the ground right below p, which bounds the search. With the nearest point the height
-is a distance whose gradient is the normal: springs in the ground keep their energy to rounding.
+The nearest point is never farther away than the ground right below p, which bounds the search. With the nearest point,
+the height is a distance whose gradient is the normal, so that springs in the ground conserve energy to rounding.
 
-HeightFunction    the user's function is traced: slopes are exact by dual numbers, and the number of steps is fixed, so
-                  that it stays an expression
-HeightMap         blocks of `vocabulary.grid_surfaces`: look-ups by index in data, and as many steps as are needed. A
-                  body that is above the highest ground does not search: its height is that over the ground right below
+HeightFunction    the user's function is traced: its derivatives are exact, by dual numbers, and the number of steps is
+                  fixed, so that it stays an expression
+HeightMap         blocks of `vocabulary.grid_surfaces`: cells are looked up by index in data, and Newton's method ends
+                  when it has converged. For a body above the highest ground there is no search: its height is the
+                  vertical distance to the ground below
 """
 
 from __future__ import annotations
@@ -35,28 +36,29 @@ from kinemorph.model.input_reader import short
 from kinemorph.model.parameter import evaluate_all
 from kinemorph.vocabulary.frozen_array import FrozenArray
 from kinemorph.vocabulary.grid_surfaces import STEPS, Bicubic, Grid, NearestPoint, newton_step
+from kinemorph.words import listed
 
-FOUND = 1e-6  # of the distance to the ground below: a foot that is off by more is not taken as the nearest point
+FOUND = 1e-6  # relative to the distance to the ground below: the largest error of a nearest point that is accepted
 
 
 class Meeting(NamedTuple):
-    """A point over the ground."""
+    """The height of a point over the ground, and the ground's normal."""
 
     height: S  # above the ground [m], below 0 inside it
     normal: Vec3  # of length 1, out of the ground, in world axes
 
 
 class Surface(Protocol):
-    """The ground as a function of a position in the world [m].
+    """The height and the normal of the ground at a position in the world [m].
 
-    A body that reaches farther than `radius` [m] from the position in no direction may touch.
+    `radius` [m]: the largest distance from the position at which the body can touch the ground.
     """
 
     def __call__(self, position: Sequence[S], radius: S = 0.0) -> Meeting: ...
 
 
 def surface(ground: Any, value: Callable[[Any], Any] = evaluate_all) -> Surface:
-    """The ground as a function of position; `value` looks up parameters in its data."""
+    """The height over the ground as a function of position; `value` looks up parameters in the ground's data."""
     return _SURFACES[type(ground)](ground, value)
 
 
@@ -95,7 +97,7 @@ _SURFACES: dict[type, Callable[[Any, Callable[[Any], Any]], Surface]] = {
 
 
 def nearest(height: Callable[[S, S], S], position: Sequence[S]) -> Meeting:
-    """The height of a point over terrain z = height(x, y)."""
+    """The height of a point over the terrain z = height(x, y), and the normal at the nearest point."""
     px, py, pz = position
     below = slopes(height, px, py)
     reach = absolute(pz - below[0])
@@ -107,8 +109,10 @@ def nearest(height: Callable[[S, S], S], position: Sequence[S]) -> Meeting:
 
 
 def _met(position: Sequence[S], below: Sequence[S], place: Sequence[S], foot: Sequence[S]) -> Meeting:
-    """The height of a point over terrain from (f, f_x, f_y) right below it, and those at the `place` that was found as
-    the nearest one. Where Newton's method has not converged, the ground below counts as a plane.
+    """The height of a point over terrain, and the normal at `place`, which Newton's method found as the nearest point.
+
+    `below` and `foot` are (f, f_x, f_y) right below the point and at `place`. Where Newton's method has not converged,
+    the height is that over the tangent plane right below the point.
     """
     (px, py, pz), (x, y) = position, place
     gap = pz - below[0]
@@ -122,7 +126,7 @@ def _met(position: Sequence[S], below: Sequence[S], place: Sequence[S], foot: Se
 
 
 def slopes(height: Callable[[S, S], S], x: S, y: S) -> tuple[S, S, S]:
-    """(f, f_x, f_y)."""
+    """(f, f_x, f_y): the height function f = height(x, y) and its first derivatives."""
     level = 1 + max(getattr(x, "level", 0), getattr(y, "level", 0))
     along_x = height(Dual(x, 1.0, level), Dual(y, 0.0, level))
     along_y = height(Dual(x, 0.0, level), Dual(y, 1.0, level))
@@ -130,7 +134,7 @@ def slopes(height: Callable[[S, S], S], x: S, y: S) -> tuple[S, S, S]:
 
 
 def curvatures(height: Callable[[S, S], S], x: S, y: S) -> tuple[S, S, S, S, S, S]:
-    """(f, f_x, f_y, f_xx, f_xy, f_yy)."""
+    """(f, f_x, f_y, f_xx, f_xy, f_yy): the height function f = height(x, y), its first and second derivatives."""
     level = 1 + max(getattr(x, "level", 0), getattr(y, "level", 0))
     along_x = slopes(height, Dual(x, 1.0, level), Dual(y, 0.0, level))
     along_y = slopes(height, Dual(x, 0.0, level), Dual(y, 1.0, level))
@@ -143,14 +147,14 @@ def _value(x: S, level: int) -> S:
 
 
 def interpolated(ground: HeightMap) -> Callable[[S, S], S]:
-    """The height over a grid: a bicubic spline with continuous curvature, level across its edges."""
+    """The height of the ground as a function of x and y: a bicubic spline with continuous curvature."""
     lookup = Bicubic(spline_grid(ground)[0])
     return lambda x, y: applied(lookup, [x, y])[0]
 
 
 @lru_cache(maxsize=32)
 def spline_grid(ground: HeightMap) -> tuple[Grid, float]:
-    """(the spline of a height map as heights and slopes at the nodes, a height that it does not exceed [m])."""
+    """(the spline of a height map as heights and slopes at the grid points, a height that it does not exceed [m])."""
     heights = np.array(ground.heights, dtype=float)
     by_x, by_y = spline_slopes(heights, 0), spline_slopes(heights, 1)
     nodes = FrozenArray(np.stack([heights, by_x, by_y, spline_slopes(by_y, 0)], axis=-1))
@@ -181,9 +185,9 @@ def spline_slopes(values: Array, axis: int) -> Array:
 
 
 def ground_problems(name: str, ground: Any) -> list[str]:
-    """Problems of the ground of an element, one sentence each."""
+    """Problems of the ground of the element with this name, one sentence each."""
     if type(ground) not in _SURFACES:
-        known = ", ".join(kind.__name__ for kind in _SURFACES)
+        known = listed(kind.__name__ for kind in _SURFACES)
         return [wrong(name, f"ground is {ground!r}; expected one of {known}", "Correct it.", "ground")]
     return _PROBLEMS[type(ground)](name, ground)
 
@@ -191,7 +195,7 @@ def ground_problems(name: str, ground: Any) -> list[str]:
 def _plane_problems(name: str, ground: Plane) -> list[str]:
     numbers = [float(x) for x in (*evaluate_all(ground.point), *evaluate_all(ground.normal))]
     if not all(map(math.isfinite, numbers)):
-        return [wrong(name, f"ground: it is {ground}; expected finite numbers", "Mend them.", "ground")]
+        return [wrong(name, f"ground: it is {ground}; expected finite numbers", "Correct them.", "ground")]
     if math.hypot(*numbers[3:]) == 0.0:
         problem = "ground: the normal of the plane is zero; expected a direction out of the ground"
         return [wrong(name, problem, "Correct it.", "ground")]
@@ -208,11 +212,11 @@ def _function_problems(name: str, ground: HeightFunction) -> list[str]:
 def _map_problems(name: str, ground: HeightMap) -> list[str]:
     heights = ground.heights
     if not isinstance(heights, FrozenArray):
-        return [wrong(name, _ragged(heights), "Fill in what is missing.", "ground")]
+        return [wrong(name, _ragged(heights), "Give every row the same number of heights.", "ground")]
     if min(heights.shape) < 2:
         nx, ny = heights.shape
         problem = f"ground has {nx} x {ny} heights; expected at least 2 x 2"
-        return [wrong(name, problem, "Give more of them, or use a Plane.", "ground")]
+        return [wrong(name, problem, "Give more heights, or use a Plane.", "ground")]
     holes = np.argwhere(~np.isfinite(heights.array))
     if len(holes):
         i, j = holes[0].tolist()
@@ -220,8 +224,8 @@ def _map_problems(name: str, ground: HeightMap) -> list[str]:
         return [wrong(name, problem, "Fill it in.", "ground")]
     if not all(0.0 < step < math.inf for step in ground.spacing) or not all(map(math.isfinite, ground.corner)):
         problem = (
-            f"ground has spacing {ground.spacing} and corner {ground.corner}; expected distances above 0 "
-            "[m], and a finite place"
+            f"ground has spacing {ground.spacing} and corner {ground.corner}; expected a spacing above 0 [m] and a "
+            "finite corner [m]"
         )
         return [wrong(name, problem, "Correct it.", "ground")]
     return []

@@ -4,10 +4,11 @@ The axes of two capsules, p_a(s) and p_b(t) with s and t between 0 and 1, are ne
 
     phi(s, t) = |p_a(s) - p_b(t)|^2 + eps ((s - 1/2)^2 + (t - 1/2)^2)
 
-is least. Without the last term parallel capsules would have no nearest points, and a small turn would move them from
-one end to the other; with it the function is strictly convex and they move continuously, to the middle of the overlap.
-The distance is taken to be the root of the least phi. Its gradient by the bodies' motion is (p_a - p_b)/sqrt(phi), so
-that the spring between them conserves energy to rounding; eps is so small that it is a distance for all other purposes.
+is least. Without the last term the nearest points of parallel capsules would not be unique, and a small rotation would
+move them from one end to the other; with it the function is strictly convex, and the points move continuously, to the
+middle of the overlap. The distance is defined as the square root of the least phi. Its gradient by the bodies' motion
+is (p_a - p_b)/sqrt(phi), so that the spring between the bodies conserves energy to rounding; eps is so small that it is
+a distance for all other purposes.
 """
 
 from __future__ import annotations
@@ -20,9 +21,9 @@ from kinemorph.algebra.scalar import S, div, maximum, minimum, minus, sqrt
 from kinemorph.algebra.turns import Sym3, Vec3
 from kinemorph.algebra.vectors import add, dot, matvec_transposed, neg, scale, sub
 from kinemorph.mechanics.elements.checks import known_body, not_negative, wrong
-from kinemorph.mechanics.elements.contact.contact_point import Felt, contact_slope, total
+from kinemorph.mechanics.elements.contact.contact_point import Felt, Start, contact_tangent, total
 from kinemorph.mechanics.elements.contact.contacts import SIGNALS, axis_problems, published
-from kinemorph.mechanics.elements.contact.friction import SMOOTH, friction_problems, regularized, tangential
+from kinemorph.mechanics.elements.contact.friction import SMOOTH, Rubbed, friction_problems, regularized, tangential
 from kinemorph.mechanics.elements.contact.normal_forces import NormalLaw, normal_law, normal_problems, number
 from kinemorph.mechanics.elements.instant import ElementView
 from kinemorph.mechanics.elements.law import Effort, ElementLaw, Push, Slot, Stiff, plain, register
@@ -33,20 +34,22 @@ from kinemorph.model.elements.contact.contact_laws import Regularized
 from kinemorph.model.elements.contact.pair_contacts import PairContact
 from kinemorph.model.robot import Robot
 
-EVEN = 1e-6  # eps, against the squares of the axes' lengths: capsules within 1e-3 rad of each other count as parallel
-TINY = 1e-12  # [m]; centers as near have no direction between them
+EVEN = 1e-6  # eps relative to the squared lengths of the axes: axes within 1e-3 rad of each other count as parallel
+TINY = 1e-12  # [m]; between centers that are nearer, no direction is defined
 
 
 class Nearest(NamedTuple):
-    """Where two axes are nearest, in the world."""
+    """The nearest points of the axes of two capsules a and b, in the world."""
 
     a: Any  # on the axis of a [m]
-    b: Any
+    b: Any  # on the axis of b [m]
     extra: S  # phi minus the square of their distance [m^2]
 
 
 class PairContactLaw(ElementLaw[PairContact]):
-    """Spheres and capsules of two bodies."""
+    """The contact between spheres or capsules of two bodies."""
+
+    contact = True
 
     def problems(self, element: PairContact, robot: Robot) -> list[str]:
         found = not_negative(element, "radius_a", "radius_b")
@@ -55,15 +58,13 @@ class PairContactLaw(ElementLaw[PairContact]):
         found += normal_problems(element.name, element.normal)
         if element.friction is not None and not isinstance(element.friction, Regularized):
             problem = f"friction is {element.friction!r}; expected None or Regularized between two bodies"
-            found.append(wrong(element.name, problem, "Anchors hold on to the ground only.", "friction"))
+            found.append(wrong(element.name, problem, "Use Regularized: anchors are for the ground only.", "friction"))
         else:
             found += friction_problems(element.name, element.friction)
         for what in ("a", "b"):
             found += axis_problems(element.name, getattr(element, f"point_{what}"), getattr(element, f"end_{what}"))
         if not found and number(element.radius_a) + number(element.radius_b) == 0.0:
-            found.append(
-                wrong(element.name, "both radii are 0; expected one above 0, or nothing ever touches", "Correct it.")
-            )
+            found.append(wrong(element.name, "both radii are 0; expected at least one above 0", "Correct one of them."))
         return found
 
     def signals(self, element: PairContact) -> tuple[Slot, ...]:
@@ -84,7 +85,7 @@ class PairContactLaw(ElementLaw[PairContact]):
         return Stiff(pairs=(PairForce((a.link, b.link), (a.point, b.point), touch),))
 
     def publish(self, element: PairContact, view: ElementView) -> Mapping[str, S]:
-        """The signals of the force on body a."""
+        """The signals of the contact; forces are those on body a."""
         a, b, touch = self._touching(element, view)
         felt = touch.feel(_now(a, b))
         in_link = felt._replace(
@@ -93,7 +94,7 @@ class PairContactLaw(ElementLaw[PairContact]):
         return published([(a, in_link)])
 
     def _touching(self, element: PairContact, view: ElementView) -> tuple[PointState, PointState, PairTouch]:
-        """(touching point of a, of b, the law there)."""
+        """(touching point of a, touching point of b, the force law between them)."""
         ends_a = _ends(view, element.body_a, element.point_a, element.end_a)
         ends_b = _ends(view, element.body_b, element.point_b, element.end_b)
         radius_a, radius_b = view.value((element.radius_a, element.radius_b))
@@ -108,51 +109,58 @@ class PairContactLaw(ElementLaw[PairContact]):
         friction = None
         if element.friction is not None:
             friction = view.value((element.friction.coefficient, element.friction.speed))
-        law = PairTouch(
-            plain(n), plain(across), radius_a + radius_b - distance, normal_law(element.normal, view.value), friction
-        )
+        start = Start(radius_a + radius_b - distance, dot(n, _now(a, b).velocity))
+        law = PairTouch(plain(n), plain(across), start, normal_law(element.normal, view.value), friction)
         return a, b, law
 
 
 @dataclass(frozen=True, eq=False)
 class PairTouch:
-    """The law of two bodies that touch: vectors in world axes, forces on body a.
+    """The force law of two touching bodies a and b: vectors are in world axes, forces are those on body a.
 
     Within a step the normal stays as it is at the start of the step, and the depth changes with the relative velocity.
     """
 
-    normal: Vec3  # from b to a; the gradient of the distance
-    across: Vec3  # the same of length 1
-    depth: S  # [m]
+    normal: Vec3  # from b to a; the gradient of the distance, a little shorter than 1
+    across: Vec3  # the normal, scaled to length 1
+    start: Start
     press: NormalLaw
     friction: tuple[S, S] | None  # coefficient, speed [m/s]
 
     def feel(self, pair: PairState) -> Felt:
-        """Depth and forces."""
-        depth = minus(self.depth, dot(self.normal, pair.moved))
+        """The depth and the forces on body a, where `pair` is its motion relative to b."""
+        depth = minus(self.start.depth, dot(self.normal, pair.moved))
         pressed = self.press(depth, -dot(self.normal, pair.velocity))
-        slip, rubbed = tangential(pair.velocity, self.across), SMOOTH
-        if self.friction is not None:
-            rubbed = regularized(*self.friction, pressed.force, slip)
-        return Felt(depth, self.normal, plain(slip), pressed, rubbed, None)
+        slip = tangential(pair.velocity, self.across)
+        return Felt(depth, self.normal, plain(slip), pressed, self._rubbed(pressed.force, slip), None)
 
     def force(self, pair: PairState) -> Vec3:
-        """The force [N]."""
+        """The force [N] on body a."""
         return total(self.feel(pair))
 
+    def stored(self, pair: PairState) -> S:
+        """The energy [J] stored in the contact."""
+        return self.feel(pair).pressed.stored
+
     def linear(self, pair: PairState, h: S) -> tuple[Vec3, Sym3]:
-        """(force, D) for a step of h [s]."""
-        felt = self.feel(pair)
-        return total(felt), contact_slope(felt, h)
+        """(force on body a, D) for a step of size h [s]."""
+        depth = minus(self.start.depth, dot(self.normal, pair.moved))
+        tangent = self.start.tangent(self.press, depth, dot(self.normal, pair.velocity), h)
+        rubbed = self._rubbed(tangent.pressed.force, tangential(pair.velocity, self.across))
+        return contact_tangent(tangent, self.normal, rubbed, h)
+
+    def _rubbed(self, pressed: S, slip: Any) -> Rubbed:
+        """The friction for a normal force [N] and a slip [m/s]."""
+        return SMOOTH if self.friction is None else regularized(*self.friction, pressed, slip)
 
 
 def _now(a: PointState, b: PointState) -> PairState:
-    """The present relative velocity of two points."""
+    """The present velocity of point a relative to point b."""
     return PairState(plain(sub(a.out(a.velocity), b.out(b.velocity))), 0.0)
 
 
 def nearest(a: Sequence[Any], b: Sequence[Any]) -> Nearest:
-    """The nearest points of two axes, each given by one or two ends [m]: the least phi on a square, in closed form."""
+    """The nearest points of two axes, each given by one end (a sphere) or two ends [m], in closed form."""
     if len(a) == len(b) == 1:
         return Nearest(a[0], b[0], 0.0)
     if len(a) == 1:
@@ -164,8 +172,8 @@ def nearest(a: Sequence[Any], b: Sequence[Any]) -> Nearest:
     u, w, apart = sub(a[1], a[0]), sub(b[1], b[0]), sub(a[0], b[0])
     eps = EVEN * (dot(u, u) + dot(w, w))
     uu, ww, uw = dot(u, u) + eps, dot(w, w) + eps, dot(u, w)
-    p, r = dot(u, apart) - 0.5 * eps, -dot(w, apart) - 0.5 * eps  # half the slopes of phi at s = t = 0
-    # the best s for a free t, and the best t for it; where that lies outside, the best s at the edge
+    p, r = dot(u, apart) - 0.5 * eps, -dot(w, apart) - 0.5 * eps  # half the derivatives of phi at s = t = 0
+    # the best s for unbounded t, then the best t in [0, 1] for this s, then the best s for this t
     s = _in_unit(div(uw * -r - ww * p, uu * ww - uw * uw))
     t = _in_unit(div(uw * s - r, ww))
     s = _in_unit(div(uw * t - p, uu))
@@ -174,7 +182,7 @@ def nearest(a: Sequence[Any], b: Sequence[Any]) -> Nearest:
 
 
 def _on(axis: Sequence[Any], point: Any) -> tuple[Any, S]:
-    """The point of an axis that is nearest to another point, and 0, as nothing is added to the distance."""
+    """(the point of an axis that is nearest to another point, 0.0): here nothing is added to the distance."""
     u = sub(axis[1], axis[0])
     s = _in_unit(div(dot(u, sub(point, axis[0])), dot(u, u)))
     return add(axis[0], scale(s, u)), 0.0
@@ -189,7 +197,7 @@ def _ends(view: ElementView, body: str, point: Any, end: Any) -> list[PointState
 
 
 def _fixed(motions: Motions, link: int, position: Any) -> PointState:
-    """The point of a link that is at a given position in the world."""
+    """The state of the point of a link that is now at a given position in the world [m]."""
     pose = motions.pose(link)
     return motions.point(link, matvec_transposed(pose.R, sub(position, pose.p)))
 

@@ -1,4 +1,4 @@
-"""The channels of controllers: measured signals, references with their rates, numbers."""
+"""The channels of controllers: measured signals, references with their rates, and numbers such as gains and limits."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ from kinemorph.model.elements.control.wiring import channel_names, measured
 from kinemorph.model.input_reader import short
 from kinemorph.model.parameter import evaluate
 from kinemorph.model.robot import Robot
+from kinemorph.words import counted, listed
 
 
 class Wish(NamedTuple):
-    """The reference of a channel: position, velocity, acceleration; 0 where a rate is not known."""
+    """The desired position, velocity and acceleration of a channel or joint; 0 where a rate is not known."""
 
     position: S
     velocity: S = 0.0
@@ -24,10 +25,10 @@ class Wish(NamedTuple):
 
 
 def ramped(wish: Wish, t: S, ramp: float) -> Wish:
-    """A path that grows from 0 within `ramp` [s], with the least jerk: it is multiplied by s^3 (10 - 15 s + 6 s^2), s =
-    t / ramp.
+    """The path `wish`, scaled so that it grows smoothly from 0 at t = 0 to full size at t = `ramp` [s].
 
-    Its rates follow by the product rule. Before t = 0 it is 0; without a ramp it stays as it is.
+    It is multiplied by s^3 (10 - 15 s + 6 s^2), s = t / ramp, which has the least jerk; its rates follow by the product
+    rule. Before t = 0 it is 0; without a ramp it is not changed.
     """
     if not ramp:
         return wish
@@ -40,13 +41,15 @@ def ramped(wish: Wish, t: S, ramp: float) -> Wish:
 
 
 def each(values: Sequence[Any], count: int) -> Sequence[Any]:
-    """One number for each channel."""
+    """One number for each of `count` channels: a single number is repeated."""
     return tuple(values) * count if len(values) == 1 else values
 
 
 def choices(element: Any, field: str = "reference") -> list[Any]:
-    """Numbers or signals, one for each channel. With joints, a name is a reference that has a path for that joint, or a
-    signal.
+    """The numbers or names of signals in a field, one for each channel.
+
+    For a controller of joints, a name is that of a reference with a path for the joint, or else of a signal: it becomes
+    "name.joint|name".
     """
     given = each(getattr(element, field), len(channel_names(element)))
     joints = getattr(element, "joints", ()) or ("",) * len(given)
@@ -57,7 +60,7 @@ def choices(element: Any, field: str = "reference") -> list[Any]:
 
 
 def wishes(element: Any, view: ElementView) -> list[Wish]:
-    """The reference of each channel."""
+    """The desired position, velocity and acceleration of each channel at this instant."""
     return [_wish(view, target) for target in choices(element)]
 
 
@@ -73,7 +76,7 @@ def _wish(view: ElementView, target: Any) -> Wish:
 
 
 def added(element: Any, view: ElementView) -> list[S]:
-    """The feedforward of each output."""
+    """The feedforward that is added to each output at this instant."""
     return [
         view.signal(target) if isinstance(target, str) else view.value(target)
         for target in choices(element, "feedforward")
@@ -81,12 +84,12 @@ def added(element: Any, view: ElementView) -> list[S]:
 
 
 def rate_of(view: ElementView, name: str) -> S:
-    """The rate of a coordinate of the robot, by the name of its signal."""
+    """The rate of a coordinate of the robot, by the name of its signal, such as "q.hip"."""
     return view.signal(f"v.{name[2:]}")
 
 
 def followed(element: Any) -> tuple[str, ...]:
-    """The signals that references and feedforward read."""
+    """The names of the signals in the fields `reference` and `feedforward`."""
     fields = [name for name in ("reference", "feedforward") if hasattr(element, name)]
     return tuple(one for name in fields for one in choices(element, name) if isinstance(one, str))
 
@@ -95,7 +98,7 @@ def followed(element: Any) -> tuple[str, ...]:
 
 
 def channel_problems(element: Any, robot: Robot) -> list[str]:
-    """Problems of joints that do not exist, and of channels that do not fit each other."""
+    """Problems of joints that do not exist, and of different numbers of joints, `reads` and `drives`."""
     joints = getattr(element, "joints", ())
     found = [problem for joint in joints for problem in one_axis(element, "a joint", joint, robot)]
     if found:
@@ -103,29 +106,29 @@ def channel_problems(element: Any, robot: Robot) -> list[str]:
     counts = {"joints": len(joints), "reads": len(getattr(element, "reads", ())), "drives": len(element.drives)}
     if not measured(element):
         problem = "it reads nothing; expected one or more signals"
-        return [wrong(element.name, problem, "Give `joints`, or `reads` and what it `drives`.", "reads")]
+        return [wrong(element.name, problem, "Give `joints`, or `reads` and `drives`.", "reads")]
     if len({count for count in counts.values() if count}) > 1:
-        listed = ", ".join(f"{count} {name}" for name, count in counts.items() if count)
-        return [
-            wrong(element.name, f"it has {listed}; expected as many of each", "Give one of each for every channel.")
-        ]
+        found_counts = listed(f"{count} {name}" for name, count in counts.items() if count)
+        problem = f"it has {found_counts}; expected the same number of each"
+        return [wrong(element.name, problem, "Give one of each for every channel.")]
     return []
 
 
 def number_problems(element: Any, *fields: str) -> list[str]:
-    """Problems of numbers that are not finite, or too few or too many for the channels."""
+    """Problems of these fields: numbers that are not finite, or too few or too many for the channels."""
     count, found = len(channel_names(element)), []
     for name in fields:
         values = getattr(element, name)
         if len(values) not in (1, count):
-            problem = f"{name} has {len(values)} numbers; expected 1, or {count}, one for each channel"
-            found.append(wrong(element.name, problem, "Give as many.", name))
+            problem = f"{name} has {counted(len(values), 'number')}; expected 1, or {count}, one for each channel"
+            found.append(wrong(element.name, problem, "Correct it.", name))
         open_ended = name in ("lower", "upper")
         for value in values:
             if isinstance(value, str):
                 if name not in ("reference", "feedforward"):
                     problem = f"{name} is {short(value)}; expected a number"
-                    found.append(wrong(element.name, problem, "Signals go to reference, reads and feedforward.", name))
+                    remedy = "Only reference, reads and feedforward can name signals."
+                    found.append(wrong(element.name, problem, remedy, name))
             elif math.isnan(number := float(evaluate(value))) or (math.isinf(number) and not open_ended):
-                found.append(wrong(element.name, f"{name} is {number}; expected a finite number", "Mend it.", name))
+                found.append(wrong(element.name, f"{name} is {number}; expected a finite number", "Correct it.", name))
     return found

@@ -3,9 +3,10 @@
     continuous      J' = ki e,  z' = (e - z) / Tf,          u = kp e + J + kd (e - z) / Tf
     sampled         J += T ki e,  d = (Tf d + kd (e - e_before)) / (Tf + T),      u = kp e + J + d
 
-The first is U = kp E + ki E / s + kd s E / (1 + Tf s), that is eq. 21 of the EasyDyn paper as corrected in
-docs/errata.md, with Tf = kd / N; solved for u it is its eq. 22. A `bandwidth` w0 puts w0 / (s + w0) before it, which is
-what its eq. 23 does. The second has differences in place of derivatives, backward in time.
+e is the error, J the integral term, Tf the time constant of the derivative's filter, z the filtered error and T the
+time between samples. The continuous controller is U = kp E + ki E / s + kd s E / (1 + Tf s), that is eq. 21 of the
+EasyDyn paper as corrected in docs/errata.md, with Tf = kd / N; solved for u it is its eq. 22. A `bandwidth` w0 puts the
+filter w0 / (s + w0) of its eq. 23 before it. The sampled controller has backward differences in place of derivatives.
 """
 
 from __future__ import annotations
@@ -47,11 +48,11 @@ from kinemorph.model.robot import Robot
 
 
 class ChannelLaw(ElementLaw[Any]):
-    """Abstract: the law of a controller with channels, whose outputs are continuous, or sampled and held."""
+    """The abstract base of laws of controllers with channels, whose outputs are continuous, or sampled and held."""
 
     def outputs(self, element: Any, view: ElementView) -> list[S]:
-        """The outputs at this instant before sampling, one number per channel."""
-        raise AssertionError(f"{type(self).__name__} has no `outputs`")
+        """The outputs at this instant, before limits and sampling, one number per channel."""
+        raise AssertionError(f"{type(self).__name__} does not define its method `outputs`")
 
     def signals(self, element: Any) -> tuple[Slot, ...]:
         pairs = zip_longest(channel_names(element), driven(element), fillvalue="")  # it may drive nothing
@@ -83,7 +84,7 @@ class ChannelLaw(ElementLaw[Any]):
 
 
 def limits(element: Any, view: ElementView) -> tuple[Sequence[Any], Sequence[Any]]:
-    """(lower, upper) of each channel."""
+    """(lower limits, upper limits) of the outputs, one number per channel each."""
     n = len(channel_names(element))
     return each(view.value(element.lower), n), each(view.value(element.upper), n)
 
@@ -93,7 +94,10 @@ def limits(element: Any, view: ElementView) -> tuple[Sequence[Any], Sequence[Any
 
 @dataclass(frozen=True, eq=False)
 class Pull:
-    """more + kp (r - q) + kd (dr/dt - v) between limits, along one velocity: a law that a step may take at its end."""
+    """The force more + kp (r - q) + kd (dr/dt - v), limited, along one velocity, with the reference r = `wish`.
+
+    A step may take this force at its end. `more` is the feedforward.
+    """
 
     kp: S
     kd: S
@@ -104,7 +108,7 @@ class Pull:
 
     @property
     def affine(self) -> bool:
-        """Whether its slopes are the same everywhere."""
+        """Whether its derivatives are the same everywhere: where it has no limits."""
         return is_open(self.lower) and is_open(self.upper)
 
     def free(self, joint: Any) -> S:
@@ -116,13 +120,14 @@ class Pull:
         return limited(self.free(joint), self.lower, self.upper)
 
     def linear(self, joint: Any, h: S) -> tuple[S, S]:
-        """The force and its pivot, see `saturated`."""
+        """(force, pivot) for a step of size h [s]; see `saturated` for the limits."""
         return saturated(self.free(joint), self.lower, self.upper, h * (self.kd + h * self.kp))
 
 
 class PDLaw(ChannelLaw):
-    """Springs and dampers towards a reference. Where they act on joints without sampling, a step may take them at its
-    end.
+    """A PD controller: springs and dampers towards a reference.
+
+    Where it acts on joints without sampling, a step may take its forces at the end.
     """
 
     def problems(self, element: PD, robot: Robot) -> list[str]:
@@ -132,7 +137,7 @@ class PDLaw(ChannelLaw):
         if found:
             return found
         found += [
-            wrong(element.name, f"{name} is {value:g}; expected a finite number of at least 0", "Mend its sign.", name)
+            wrong(element.name, f"{name} is {value:g}; expected a finite number of at least 0", "Correct it.", name)
             for name in ("kp", "kd")
             for value in getattr(element, name)
             if isinstance(value, float) and value < 0.0
@@ -172,7 +177,7 @@ class PDLaw(ChannelLaw):
 
 
 def _acts_itself(element: PD) -> bool:
-    """Whether its force depends on the present state of the joint alone."""
+    """Whether the PD acts on its joints directly, without sampling, so that its force depends on the present state."""
     return not element.every and not element.drives
 
 
@@ -180,20 +185,20 @@ def _acts_itself(element: PD) -> bool:
 
 
 class Terms(NamedTuple):
-    """The terms of a PID that have states or memory."""
+    """The terms of a PID that need states or memory."""
 
     prefilter: bool
     integral: bool
-    derivative: bool  # a filtered one, or differences
+    derivative: bool  # a filtered derivative, or differences of samples
 
     @property
     def size(self) -> int:
-        """How many states a continuous channel has."""
+        """The number of states of a continuous channel."""
         return sum(self)
 
 
 def terms(element: PID) -> Terms:
-    """The terms that a PID needs; a gain of zero needs none."""
+    """The terms with states or memory that a PID has; a term with gains of zero is left out."""
     derivative = not _absent(element.kd) and bool(element.filter or element.every)
     return Terms(element.bandwidth < math.inf, not _absent(element.ki), derivative)
 
@@ -203,25 +208,25 @@ def _absent(gains: Any) -> bool:
 
 
 class Channel(NamedTuple):
-    """One channel of a PID at one instant: its numbers, its measurement and its reference."""
+    """One channel of a PID at one instant: its gains and limits, its error and the derivative of its error."""
 
     kp: S
     ki: S
     kd: S
     lower: Any
     upper: Any
-    tracking: S  # [s]
-    more: S
+    tracking: S  # [s] time constant of back calculation
+    more: S  # feedforward
     error: S
     sloped: S  # the quantity whose derivative is taken: the error, or minus the measurement
-    slope: S  # its rate, where that is measured
+    slope: S  # the rate of `sloped`, where it is measured
 
     def limited(self, u: S) -> S:
-        """u within the limits."""
+        """The output u, limited to [lower, upper]."""
         return limited(u, self.lower, self.upper)
 
     def winds_up(self, u: S) -> S:
-        """1 where u is beyond a limit and the integral drives it further."""
+        """1 where the output u is beyond a limit and the integral term drives it further, else 0."""
         grows = self.ki * self.error
         over: S = 0.0 if is_open(self.upper) else less(self.upper, u) * less(0.0, grows)
         under: S = 0.0 if is_open(self.lower) else less(u, self.lower) * less(grows, 0.0)
@@ -242,15 +247,15 @@ class PIDLaw(ChannelLaw):
             problem = f"bandwidth is {element.bandwidth:g}; expected a number above 0"
             found.append(wrong(element.name, problem, "Correct it.", "bandwidth"))
         if element.every and element.bandwidth < math.inf:
-            problem = f"bandwidth is {element.bandwidth:g} and it is sampled; expected one of both"
+            problem = f"bandwidth is {element.bandwidth:g} and the PID is sampled; expected only one of the two"
             found.append(wrong(element.name, problem, "Leave out bandwidth, or every.", "bandwidth"))
         untimed = element.anti_windup == "back_calculation" and not element.tracking
         if untimed and (_absent(element.kp) or _absent(element.ki)):
-            problem = "back_calculation follows in kp / ki, and one of them is 0; expected a time [s]"
-            found.append(wrong(element.name, problem, "Give `tracking`."))
+            problem = "back_calculation takes kp / ki as its time constant, but one of them is 0; expected a time [s]"
+            found.append(wrong(element.name, problem, "Give `tracking` [s]."))
         blind = [name for name in measured(element) if name[2:] not in robot.v_names or not name.startswith("q.")]
         if not _absent(element.kd) and not element.every and not element.filter and blind:
-            problem = f"kd without filter needs a rate, and '{blind[0]}' has none; expected a coordinate of a joint"
+            problem = f"kd without filter needs a rate, but '{blind[0]}' has none; expected a coordinate of a joint"
             found.append(wrong(element.name, problem, "Give `filter` [s], or `every`.", "kd"))
         return found
 
@@ -286,7 +291,7 @@ class PIDLaw(ChannelLaw):
             )
         return found
 
-    # ── at all times ──────────────────────────────────────────────────────────────────────────────────────────────
+    # ── continuous ────────────────────────────────────────────────────────────────────────────────────────────────
 
     def states(self, element: PID) -> tuple[Slot, ...]:
         if element.every:
@@ -303,7 +308,7 @@ class PIDLaw(ChannelLaw):
         return Effort(rates=[rate for _, rates in self._continuous(element, view) for rate in rates])
 
     def _continuous(self, element: PID, view: ElementView) -> list[tuple[S, list[S]]]:
-        """(output before its limits, rates of states) of each channel."""
+        """(output before its limits, rates of its states) for each channel of a continuous PID."""
         kept, found = terms(element), []
         for k, channel in enumerate(self._channels(element, view)):
             x = list(view.x[k * kept.size : (k + 1) * kept.size])
@@ -323,7 +328,7 @@ class PIDLaw(ChannelLaw):
         return found
 
     def _wound(self, element: PID, channel: Channel, u: S, rate: S) -> S:
-        """The rate of the integral term at an output u before its limits."""
+        """The rate of the integral term with anti-windup; u is the output before its limits, and `rate` is ki e."""
         if element.anti_windup == "clamp":
             return where(channel.winds_up(u), 0.0, rate)
         if element.anti_windup == "back_calculation":
@@ -352,7 +357,7 @@ class PIDLaw(ChannelLaw):
             d: S = 0.0
             if kept.derivative:
                 before, d, begun = own
-                before = where(begun, before, channel.sloped)  # nothing is known of a time before the first sample
+                before = where(begun, before, channel.sloped)  # the first sample has no sample before it
                 d = (element.filter * d + channel.kd * (channel.sloped - before)) / (element.filter + T)
             rest = channel.more + channel.kp * channel.error + d
             grown = J + T * (channel.ki * channel.error)

@@ -28,11 +28,13 @@ from kinemorph.model.elements.control.functions import Continuous, PythonControl
 from kinemorph.model.input_reader import short
 from kinemorph.model.parameter import evaluate_all
 from kinemorph.model.robot import Robot
-from kinemorph.words import counted
+from kinemorph.words import counted, listed
 
 
 def names_of_outputs(element: Any) -> tuple[str, ...]:
-    """Names of its outputs: as given; else the element's name for one output, the names of the targets for several."""
+    """The names of the function's outputs: `outputs` where given; else "" (the element's name) for one target in
+    `drives`, and the names of the targets for several.
+    """
     if element.outputs:
         names: tuple[str, ...] = element.outputs
         return names
@@ -40,37 +42,37 @@ def names_of_outputs(element: Any) -> tuple[str, ...]:
 
 
 class FunctionLaw(ElementLaw[Any]):
-    """Abstract: a function with named outputs."""
+    """The abstract base of laws of controllers that are user functions with named outputs."""
 
     kept = "memory"  # the field that names the memory of the function
 
     def problems(self, element: Any, robot: Robot) -> list[str]:
         found = []
         if not callable(element.law):
-            problem = f"law is {short(element.law)}; expected a function law(t, ...) of t and of what it reads"
+            problem = f"law is {short(element.law)}; expected a function law(t, ...) of t and the signals in `reads`"
             found.append(wrong(element.name, problem, "Correct it.", "law"))
         else:
             found += self._arguments(element)
         if not names_of_outputs(element):
-            problem = "it drives nothing; expected names of what its outputs go to"
-            found.append(wrong(element.name, problem, "Give `drives`, or `outputs` that others read.", "drives"))
+            problem = "it drives nothing; expected names of the targets that its outputs drive"
+            remedy = "Give `drives`, or `outputs` that other elements read."
+            found.append(wrong(element.name, problem, remedy, "drives"))
         if element.outputs and element.drives and len(element.outputs) != len(element.drives):
-            problem = (
-                f"it has {len(element.outputs)} outputs and drives {len(element.drives)}; expected as many of both"
-            )
+            both = f"{counted(len(element.outputs), 'output')} and drives {counted(len(element.drives), 'target')}"
+            problem = f"it has {both}; expected one output for each target"
             found.append(wrong(element.name, problem, "Name every output, or none."))
         if hasattr(element, "every"):
             found += sampling_problems(element)
         return found
 
     def _arguments(self, element: Any) -> list[str]:
-        """Problems of the number of arguments of the function."""
+        """A problem where the function cannot be called with the time, its signals and its memory; else none."""
         given = ["t", *element.reads, *([self.kept] if self.own(element) else [])]
         try:
             inspect.signature(element.law).bind(*given)
         except TypeError:
-            expected = f"{counted(len(given), 'argument')}: {', '.join(given)}"
-            problem = f"law takes {inspect.signature(element.law)}; expected {expected}"
+            expected = f"{counted(len(given), 'argument')}: {listed(given)}"
+            problem = f"law has the arguments {inspect.signature(element.law)}; expected {expected}"
             return [wrong(element.name, problem, "Write it with these arguments.", "law")]
         except ValueError:  # a function written in C has no signature
             return []
@@ -91,29 +93,39 @@ class FunctionLaw(ElementLaw[Any]):
         return tuple(Slot(name, "", start) for name, start in getattr(element, self.kept))
 
     def asked(self, element: Any, t: S, values: Sequence[S], kept: Sequence[S]) -> tuple[list[S], list[S]]:
-        """(outputs, memory) that the function returns; ShapeError where they are of the wrong size."""
+        """(outputs, memory) that the function returns at time t for the signals `values` and its memory `kept`.
+
+        Raises ShapeError where they have the wrong size.
+        """
         try:
             found = element.law(t, *values, list(kept)) if self.own(element) else (element.law(t, *values), ())
         except TracingError as error:
             raise TracingError(f"element '{element.name}': {error}") from error
         if not isinstance(found, (tuple, list)) or len(found) != 2:
             raise ShapeError(
-                f"'{element.name}' gave {short(found)}; expected (outputs, {self.kept}): it has {self.kept} to keep."
+                f"controller '{element.name}' returned {short(found)}; expected (outputs, {self.kept}), because it has "
+                f"{self.kept}. Correct the function."
             )
         outputs = _listed(found[0])
         if any(one is None or isinstance(one, str) for one in outputs):
-            raise ShapeError(f"'{element.name}' gave {short(found[0])} as outputs; expected numbers.")
+            raise ShapeError(
+                f"controller '{element.name}' returned {short(found[0])} as outputs; expected numbers. "
+                "Correct the function."
+            )
         for what, values, count in (
             ("outputs", outputs, len(names_of_outputs(element))),
             (self.kept, _listed(found[1]), len(self.own(element))),
         ):
             if len(values) != count:
-                raise ShapeError(f"'{element.name}' gave {_sized(values)} as {what}; expected {count}.")
+                raise ShapeError(
+                    f"controller '{element.name}' returned {counted(len(values), 'number')} as {what}; expected "
+                    f"{count}. Correct the function."
+                )
         return outputs, _listed(found[1])
 
 
 class ContinuousLaw(FunctionLaw):
-    """A continuous controller: the function is part of the rate."""
+    """A continuous controller: the user function is compiled, and runs whenever rates of the state are computed."""
 
     kept = "states"
 
@@ -131,7 +143,7 @@ class ContinuousLaw(FunctionLaw):
 
 
 class SampledLaw(FunctionLaw):
-    """A sampled controller: the function is compiled and runs at sample instants."""
+    """A sampled controller: the user function is compiled, and runs at sample instants."""
 
     def memory(self, element: Any) -> tuple[Slot, ...]:
         return (*held_slots(element, names_of_outputs(element)), *self.own(element))
@@ -150,7 +162,7 @@ class SampledLaw(FunctionLaw):
     def stepped(
         self, element: Any, t: S, values: Sequence[S], m: Sequence[S], clock: int, bounds: tuple[Any, Any]
     ) -> list[S]:
-        """New memory at a tick of either clock."""
+        """The new memory at a tick: of the sampling clock (0), or of the clock that releases delayed outputs (1)."""
         n = len(names_of_outputs(element))
         front = held_count(element, n)
         if clock == 1:
@@ -163,7 +175,7 @@ class SampledLaw(FunctionLaw):
 
 
 class PythonControllerLaw(SampledLaw):
-    """Any Python at sample instants, with plain floats; errors name the controller."""
+    """A sampled controller whose function is any Python code, called with plain floats; errors name the controller."""
 
     python = True
 
@@ -176,7 +188,7 @@ class PythonControllerLaw(SampledLaw):
         except ControllerError:
             raise
         except ShapeError as error:
-            raise ControllerError(f"controller {error} Look at what it returns.") from error
+            raise ControllerError(str(error)) from error
         except Exception as error:
             raise ControllerError(f"controller '{element.name}' raised {told(error)}.") from error
 
@@ -187,23 +199,20 @@ class PythonControllerLaw(SampledLaw):
         for what, numbers in (("output", outputs), ("memory", kept)):
             for k, x in enumerate(numbers):
                 if not isinstance(x, (int, float, np.number)) or not math.isfinite(x):
-                    remedy = "what it divides by" if isinstance(x, float) else "what it returns"
+                    remedy = "Check that it does not divide by 0." if isinstance(x, float) else "Correct the function."
+                    number = f" {k}" if len(numbers) > 1 else ""
                     raise ControllerError(
-                        f"controller '{element.name}' gave {short(x)} as {what}{f' {k}' if len(numbers) > 1 else ''}; "
-                        f"expected a finite number. Look at {remedy}."
+                        f"controller '{element.name}' returned {short(x)} as {what}{number}; expected a finite number. "
+                        f"{remedy}"
                     )
         return [float(x) for x in outputs], [float(x) for x in kept]
 
 
 def _listed(values: Any) -> list[Any]:
-    """A number as a list of one, any sequence as a list."""
+    """A list with one number, or the entries of a sequence or array as a list."""
     if isinstance(values, np.ndarray):
         return list(values.ravel().tolist()) if values.dtype != object else list(values.ravel())
     return list(values) if isinstance(values, (list, tuple)) else [values]
-
-
-def _sized(values: Sequence[Any]) -> str:
-    return f"{len(values)} numbers" if len(values) != 1 else "1 number"
 
 
 register(Continuous, ContinuousLaw())

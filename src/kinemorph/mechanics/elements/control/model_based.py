@@ -1,4 +1,4 @@
-"""The laws of controllers that know the robot: inverse dynamics inside the loop, over any scalar."""
+"""The laws of controllers that use a model of the robot: inverse dynamics as part of the controller."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ from kinemorph.model.robot import Robot
 
 
 class ComputedTorqueLaw(ChannelLaw):
-    """tau = M(q) (a_ref + kd e' + kp e) + h(q, v), by one pass of recursive Newton-Euler."""
+    """Computed torque: tau = M(q) (a_ref + kd e' + kp e) + h(q, v), by one recursive Newton-Euler computation.
+
+    e is the error of a joint, a_ref the acceleration of its reference.
+    """
 
     def problems(self, element: ComputedTorque, robot: Robot) -> list[str]:
         found = channel_problems(element, robot) or number_problems(element, "kp", "kd", "reference", "lower", "upper")
@@ -26,10 +29,10 @@ class ComputedTorqueLaw(ChannelLaw):
         idle = [joint.name for joint in robot.joints if joint.v_names and joint.name not in element.joints]
         if idle:
             problem = (
-                f"computed torque has to drive every joint that moves, and '{idle[0]}' of robot '{robot.name}' "
-                "is left out; expected all of them in `joints`"
+                f"computed torque has to drive every joint that moves, but joint '{idle[0]}' of robot '{robot.name}' "
+                "is not in `joints`; expected all joints that move"
             )
-            remedy = "On a robot that is free or has passive joints, use PD with GravityCompensation."
+            remedy = "For a robot with a free base or passive joints, use PD with GravityCompensation."
             return [wrong(element.name, problem, remedy)]
         return sampling_problems(element)
 
@@ -50,7 +53,7 @@ class ComputedTorqueLaw(ChannelLaw):
 
 
 class GravityCompensationLaw(ChannelLaw):
-    """g(q) of some joints."""
+    """The gravity forces g(q) of some joints, times a factor."""
 
     def problems(self, element: GravityCompensation, robot: Robot) -> list[str]:
         found = channel_problems(element, robot) or number_problems(element, "lower", "upper")
@@ -65,8 +68,8 @@ class GravityCompensationLaw(ChannelLaw):
 
 def _closed(element: ComputedTorque | GravityCompensation, robot: Robot, what: str) -> str:
     problem = (
-        f"robot '{robot.name}' has loops or coupled joints, where {what} is not decided by the joints "
-        "alone; expected an open robot"
+        f"robot '{robot.name}' has loops or coupled joints, for which {what} is not unique; expected a robot without "
+        "loops and couplings"
     )
     return wrong(element.name, problem, "Use PD or PID.")
 

@@ -23,22 +23,23 @@ from kinemorph.model.elements.control.wiring import below
 from kinemorph.model.parameter import evaluate
 from kinemorph.model.robot import Robot
 from kinemorph.vocabulary.blocks import Table
+from kinemorph.words import counted
 
 
 class PathLaw(ElementLaw[Any]):
-    """Abstract: a path for each joint, or one path."""
+    """The abstract base of laws of references: a path for each joint, or one path where no joints are named."""
 
     timed = True
-    fields: tuple[str, ...] = ()  # fields of numbers, one for all joints or one each
+    fields: tuple[str, ...] = ()  # fields with one number for all joints, or one number for each joint
 
     def path(self, element: Any, view: ElementView, k: int) -> Wish:
-        """Position, velocity and acceleration of joint k at this instant."""
-        raise AssertionError(f"{type(self).__name__} has no `path`")
+        """The desired position, velocity and acceleration of joint k at this instant."""
+        raise AssertionError(f"{type(self).__name__} does not define its method `path`")
 
     def problems(self, element: Any, robot: Robot) -> list[str]:
         found = [problem for joint in element.joints for problem in one_axis(element, "a joint", joint, robot)]
         found += [
-            wrong(element.name, f"joint '{joint}' is named {times} times, expected once", "Keep one.", "joints")
+            wrong(element.name, f"joint '{joint}' is named {times} times; expected once", "Name it once.", "joints")
             for joint, times in Counter(element.joints).items()
             if times > 1
         ]
@@ -46,8 +47,9 @@ class PathLaw(ElementLaw[Any]):
         for name in self.fields:
             values = getattr(element, name)
             if len(values) not in (1, count):
-                problem = f"{name} has {len(values)} numbers; expected 1, or {count}, one for each of its joints"
-                found.append(wrong(element.name, problem, "Give as many.", name))
+                given = counted(len(values), "number")
+                problem = f"{name} has {given}; expected 1, or {count}, one for each of its joints"
+                found.append(wrong(element.name, problem, "Correct it.", name))
             found += infinite(element, name)
         return found
 
@@ -69,10 +71,10 @@ class PathLaw(ElementLaw[Any]):
 
 
 def infinite(element: Any, name: str) -> list[str]:
-    """Problems of numbers of a field that are not finite, one sentence each."""
+    """A problem for each number in the field `name` that is not finite."""
     given = getattr(element, name)
     return [
-        wrong(element.name, f"{name} is {evaluate(value)}; expected a finite number", "Mend it.", name)
+        wrong(element.name, f"{name} is {evaluate(value)}; expected a finite number", "Correct it.", name)
         for value in (given if isinstance(given, tuple) else (given,))
         if not math.isfinite(evaluate(value))
     ]
@@ -88,7 +90,7 @@ def _slots(name: str) -> tuple[Slot, Slot, Slot]:
 
 
 class SetpointLaw(PathLaw):
-    """A constant."""
+    """A constant position for each joint."""
 
     fields = ("values",)
 
@@ -97,7 +99,7 @@ class SetpointLaw(PathLaw):
 
 
 class SinusoidLaw(PathLaw):
-    """offset + amplitude sin(w t + phase)."""
+    """The path offset + amplitude sin(w t + phase) of each joint."""
 
     fields = ("amplitude", "frequency", "offset", "phase")
 
@@ -106,31 +108,31 @@ class SinusoidLaw(PathLaw):
 
 
 def swing(t: S, amplitude: S, frequency: S, offset: S, phase: S) -> Wish:
-    """offset + amplitude sin(2 pi frequency t + phase)."""
+    """The path offset + amplitude sin(2 pi frequency t + phase) at time t [s], with its velocity and acceleration."""
     w = 2.0 * math.pi * frequency
     s, c = sin(w * t + phase), cos(w * t + phase)
     return Wish(offset + amplitude * s, amplitude * w * c, -amplitude * w * w * s)
 
 
 class PointsLaw(PathLaw):
-    """Abstract: a table for each joint."""
+    """The abstract base of laws whose path goes through given points: a piecewise polynomial for each joint."""
 
     def table(self, element: Any, times: Sequence[float], values: Sequence[float]) -> Table:
-        """The table through the points of one joint."""
-        raise AssertionError(f"{type(self).__name__} has no `table`")
+        """The curve through the points of one joint."""
+        raise AssertionError(f"{type(self).__name__} does not define its method `table`")
 
     def problems(self, element: Any, robot: Robot) -> list[str]:
         found = super().problems(element, robot)
         width, times = max(len(element.joints), 1), [evaluate(t) for t in element.times]
         if len(times) != len(element.points) or len(times) < 2:
-            problem = f"it has {len(times)} times and {len(element.points)} points; expected as many of both, 2 or more"
+            both = f"times has {counted(len(times), 'number')} and points has {counted(len(element.points), 'row')}"
+            problem = f"{both}; expected as many rows as numbers, 2 or more"
             found.append(wrong(element.name, problem, "Give a row of points for each time."))
         odd = [k for k, row in enumerate(element.points) if len(row) != width]
         if odd:
-            problem = (
-                f"points[{odd[0]}] has {len(element.points[odd[0]])} numbers; expected {width}, one for each joint"
-            )
-            found.append(wrong(element.name, problem, "Mend that row.", "points"))
+            given = counted(len(element.points[odd[0]]), "number")
+            problem = f"points[{odd[0]}] has {given}; expected {width}, one for each joint"
+            found.append(wrong(element.name, problem, "Correct that row.", "points"))
         found = found or self.other_problems(element)
         if found:
             return found
@@ -142,7 +144,7 @@ class PointsLaw(PathLaw):
         return found
 
     def other_problems(self, element: Any) -> list[str]:
-        """Further problems, where times and points fit each other."""
+        """Further problems of an element with as many rows of points as times."""
         return []
 
     def path(self, element: Any, view: ElementView, k: int) -> Wish:
@@ -152,7 +154,7 @@ class PointsLaw(PathLaw):
         return Wish(lookup(table, t), lookup(slope, t), lookup(slope.derivative, t))
 
     def local(self, element: Any, t: S) -> S:
-        """The time to look up."""
+        """The time [s] at which to evaluate the curve at time t: t itself, unless the path repeats."""
         return t
 
 
@@ -166,7 +168,8 @@ class SplinePathLaw(PointsLaw):
         first, last = evaluate(element.times[0]), evaluate(element.times[-1])
         if not 0.0 < element.period < math.inf or abs(last - first - element.period) > 1e-9 * element.period:
             problem = f"period is {element.period:g} s and its times span {last - first:g} s; expected the same"
-            found.append(wrong(element.name, problem, "Let the last point be the first one, a period later.", "period"))
+            remedy = "Repeat the first point one period later as the last point."
+            found.append(wrong(element.name, problem, remedy, "period"))
         elif any(evaluate(a) != evaluate(b) for a, b in zip(element.points[0], element.points[-1], strict=True)):
             problem = (
                 f"a path with a period ends in {element.points[-1]} and begins in {element.points[0]}; "
@@ -188,7 +191,7 @@ class SplinePathLaw(PointsLaw):
 
 
 def periodic(times: Sequence[float], values: Sequence[float]) -> Table:
-    """A cubic spline whose slope and curvature at its end are those at its beginning."""
+    """The periodic cubic spline through points: its first and second derivatives are the same at both ends."""
     from scipy.interpolate import CubicSpline
 
     through(times, values)  # its checks
@@ -197,7 +200,7 @@ def periodic(times: Sequence[float], values: Sequence[float]) -> Table:
 
 
 class MinimumJerkLaw(PointsLaw):
-    """Quintics from rest to rest."""
+    """A path of quintic polynomials that rests at every point."""
 
     def table(self, element: MinimumJerk, times: Sequence[float], values: Sequence[float]) -> Table:
         through(times, values)  # its checks
@@ -215,7 +218,7 @@ def _tabled(breaks: Sequence[float], origins: Sequence[float], rows: Any) -> Tab
 
 
 class ProfileLaw(PathLaw):
-    """A function of t; its derivatives by dual numbers in dual numbers."""
+    """A user function of time; its first and second derivatives come from nested dual numbers."""
 
     def problems(self, element: Profile, robot: Robot) -> list[str]:
         found = super().problems(element, robot)
@@ -230,8 +233,8 @@ class ProfileLaw(PathLaw):
         values = list(found) if isinstance(found, (list, tuple, np.ndarray)) else [found]
         if len(values) != max(len(element.joints), 1):
             raise ShapeError(
-                f"element '{element.name}': its law gives {len(values)} numbers; expected "
-                f"{max(len(element.joints), 1)}, one for each joint."
+                f"element '{element.name}': its law returned {counted(len(values), 'number')}; expected "
+                f"{max(len(element.joints), 1)}, one for each joint. Correct the function."
             )
         value, rate = _parts(values[k], t.level)
         (position, velocity), (_, acceleration) = _parts(value, once.level), _parts(rate, once.level)
@@ -239,7 +242,7 @@ class ProfileLaw(PathLaw):
 
 
 def _parts(x: S, level: int) -> tuple[S, S]:
-    """(value, tangent) at a level."""
+    """(value, tangent) of x at a level of dual numbers; x itself and 0 where it is no dual number of this level."""
     return (x.value if isinstance(x, Dual) and x.level == level else x), tangent_of(x, level)
 
 

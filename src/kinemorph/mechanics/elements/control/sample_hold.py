@@ -1,10 +1,10 @@
-"""Outputs that are sampled and held: the stages between a digital law and its targets.
+"""Outputs that are sampled and held: the stages between a sampled controller and its targets.
 
     sample at phase + k every ─► law ─► round to quantum ─► limit ─► delay ─► hold
 
-A delay consists of n whole periods, by a register that shifts at every sample, and a rest, by a second clock of the
-same period that releases the output that much later. All of it is memory: the held output of each channel, then the
-registers.
+A delay consists of n whole periods, for which a register shifts at every sample, and a remainder, for which a second
+clock of the same period releases the output that much later. The memory consists of the held output of each channel,
+then of the registers.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from kinemorph.mechanics.elements.saturation import limited
 from kinemorph.model.elements.control.wiring import below
 from kinemorph.model.parameter import evaluate
 
-WHOLE = 1e-9  # of a period: a delay this near to whole periods counts as whole
+WHOLE = 1e-9  # share of a period: a delay this near to whole periods counts as whole
 
 
 def delayed(element: Any) -> tuple[int, float]:
-    """(whole periods, rest [s]) of the delay."""
+    """(whole periods, remainder [s]) of the element's delay."""
     periods = element.delay / element.every
     if abs(periods - round(periods)) < WHOLE * max(1.0, periods):
         return round(periods), 0.0
@@ -34,13 +34,13 @@ def delayed(element: Any) -> tuple[int, float]:
 
 
 def _meant(x: float) -> Fraction:
-    """The ratio of small whole numbers nearest to x, so that a difference has no rounding in it; else x itself."""
+    """The fraction with a small denominator that x stands for, so that differences are exact; else x itself."""
     found = Fraction(x).limit_denominator(10**6)
     return found if abs(float(found) - x) <= 4e-16 * abs(x) else Fraction(x)
 
 
 def clocks_of(element: Any) -> tuple[Clock, ...]:
-    """The clock of its samples, and the clock that releases them where that is at other times."""
+    """The clock of an element's samples, and the clock that releases delayed outputs, where it ticks at other times."""
     if not element.every:
         return ()
     _, rest = delayed(element)
@@ -49,7 +49,7 @@ def clocks_of(element: Any) -> tuple[Clock, ...]:
 
 
 def held_slots(element: Any, channels: Sequence[str]) -> tuple[Slot, ...]:
-    """The memory slots of held outputs, then of delayed ones."""
+    """The memory slots of the held outputs of all channels, then of outputs that are still delayed."""
     if not element.every:
         return ()
     held = [Slot(below(channel, "held")) for channel in channels]
@@ -63,7 +63,7 @@ def held_count(element: Any, channels: int) -> int:
 
 
 def _places(element: Any) -> int:
-    """The number of samples in the register."""
+    """The number of samples that the delay register holds."""
     periods, rest = delayed(element)
     return periods + (1 if rest else 0)
 
@@ -77,32 +77,32 @@ def let_in(memory: Sequence[S], outputs: Sequence[S]) -> list[S]:
 
 
 def let_out(memory: Sequence[S], count: int) -> list[S]:
-    """The memory of `held_slots` when the second clock ticks: the oldest sample is held."""
+    """The memory of `held_slots` after a tick of the second clock: the oldest sample becomes the held output."""
     return [*memory[len(memory) - count :], *memory[count:]]
 
 
 def converted(u: S, lower: Any, upper: Any, quantum: float) -> S:
-    """An output in whole quanta, where there is a quantum, and within its limits."""
+    """The output u, rounded to whole multiples of `quantum` (0: not rounded), then limited to [lower, upper]."""
     if quantum:
         u = quantum * floor(u / quantum + 0.5)
     return limited(u, lower, upper)
 
 
 def sampling_problems(element: Any) -> list[str]:
-    """Problems of times, quantum and limits."""
+    """The problems of an element's sample times, delay, quantum and limits."""
     found = []
     if element.every is not None and not 0.0 < element.every < math.inf:
         problem = f"every is {element.every:g}; expected a finite time above 0 [s]"
-        found.append(wrong(element.name, problem, "Enlarge it, or leave it out.", "every"))
+        found.append(wrong(element.name, problem, "Correct it, or leave it out.", "every"))
     for name in ("phase", "delay", "quantum"):
         value = getattr(element, name)
         if not 0.0 <= value < math.inf:
             found.append(
-                wrong(element.name, f"{name} is {value:g}; expected a finite number of at least 0", "Mend it.", name)
+                wrong(element.name, f"{name} is {value:g}; expected a finite number of at least 0", "Correct it.", name)
             )
         elif value and not element.every:
-            problem = f"{name} is {value:g}, and it is not sampled; expected a time between samples [s]"
-            found.append(wrong(element.name, problem, "Give `every`, too.", name))
+            problem = f"{name} is {value:g}, but the element is not sampled; expected a time between samples [s]"
+            found.append(wrong(element.name, problem, "Give `every` too.", name))
     for lower, upper in zip(*_paired(element.lower, element.upper), strict=False):
         if not evaluate(lower) < evaluate(upper):
             problem = f"lower is {evaluate(lower):g} and upper {evaluate(upper):g}; expected lower below upper"

@@ -16,7 +16,7 @@ from kinemorph.model.robot import Robot
 
 
 class ActuatorLaw(ElementLaw[Actuator]):
-    """Effort on a joint from an input."""
+    """An actuator: the effort on a joint that follows from its input `command`."""
 
     def problems(self, element: Actuator, robot: Robot) -> list[str]:
         found = one_axis(element, "joint", element.joint, robot)
@@ -24,8 +24,8 @@ class ActuatorLaw(ElementLaw[Actuator]):
             problem = f"lower is {element.lower:g} and upper {element.upper:g}; expected lower below upper"
             found.append(wrong(element.name, problem, "Exchange them.", "lower"))
         if not element.effort > 0.0:
-            problem = f"effort is {element.effort:g}; expected a number above 0, the most that it gives"
-            found.append(wrong(element.name, problem, "Enlarge it.", "effort"))
+            problem = f"effort is {element.effort:g}; expected a number above 0, the largest effort of the actuator"
+            found.append(wrong(element.name, problem, "Correct it.", "effort"))
         return found
 
     def inputs(self, element: Actuator) -> tuple[Slot, ...]:
@@ -43,7 +43,7 @@ class ActuatorLaw(ElementLaw[Actuator]):
 
     def stiff(self, element: Actuator, view: ElementView) -> Stiff:
         drives = _on_joint(element, view)
-        if element.name != next(iter(drives)):  # the first of a joint acts for all
+        if element.name != next(iter(drives)):  # the first actuator of a joint acts for all of them
             return Stiff()
         law = Drives(tuple(drives.values()), _joint_limit(element, view))
         return Stiff(joints=(JointForce(view.hinge(element.joint).place, law),))
@@ -51,13 +51,13 @@ class ActuatorLaw(ElementLaw[Actuator]):
 
 @dataclass(frozen=True, eq=False)
 class Drive:
-    """One actuator with its command: the effort on its joint at any state."""
+    """One actuator and its command, as a law for the effort on its joint."""
 
     element: Actuator
     command: S
 
     def free(self, joint: JointState) -> S:
-        """The force or torque before the gear, without its limit."""
+        """The force or torque [N m or N] before the gear, without the limit of the actuator."""
         element = self.element
         u = limited(self.command, element.lower, element.upper)
         rate = element.gear * joint.velocity
@@ -72,7 +72,7 @@ class Drive:
         return self.element.gear * limited(self.free(joint), -self.element.effort, self.element.effort)
 
     def linear(self, joint: JointState, h: S) -> tuple[S, S]:
-        """The effort and its pivot."""
+        """(effort, pivot) for a step of size h [s]."""
         element = self.element
         slope: S = 0.0
         if element.control == "velocity":
@@ -85,14 +85,14 @@ class Drive:
 
 @dataclass(frozen=True, eq=False)
 class Drives:
-    """All actuators of one joint, as a law that a step may take at its end: their sum is within the joint's limit."""
+    """All actuators of one joint, as a law that a step may take at its end; the joint's limit bounds their sum."""
 
     drives: tuple[Drive, ...]
     limit: float  # [N m or N]
 
     @property
     def affine(self) -> bool:
-        """Whether there is no limit that could change the slope."""
+        """Whether its derivatives are the same everywhere: where neither the joint nor an actuator has a limit."""
         return self.limit == math.inf and all(drive.element.effort == math.inf for drive in self.drives)
 
     def force(self, joint: JointState) -> S:
@@ -101,7 +101,7 @@ class Drives:
         return limited(whole, -self.limit, self.limit)
 
     def linear(self, joint: JointState, h: S) -> tuple[S, S]:
-        """The effort and its pivot."""
+        """(effort, pivot) for a step of size h [s]."""
         force: S = 0.0
         pivot: S = 0.0
         for drive in self.drives:
@@ -111,7 +111,7 @@ class Drives:
 
 
 def _on_joint(element: Actuator, view: ElementView) -> dict[str, Drive]:
-    """The actuators of an element's joint by name, with their commands."""
+    """All actuators that act on the joint of this element, with their commands, by name."""
     instant = view.instant
     return {
         other.name: Drive(other, instant.views[k].input("command"))
@@ -121,7 +121,7 @@ def _on_joint(element: Actuator, view: ElementView) -> dict[str, Drive]:
 
 
 def _joint_limit(element: Actuator, view: ElementView) -> float:
-    """The most that all actuators of the joint give together [N m or N]."""
+    """The largest effort [N m or N] of all actuators of the element's joint together: the effort limit of the joint."""
     return float(view.robot.joint(element.joint).effort[0])
 
 

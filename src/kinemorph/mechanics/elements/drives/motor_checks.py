@@ -1,4 +1,4 @@
-"""Checks of motors before they act."""
+"""Checks of the data of motors."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from kinemorph.model.robot import Robot
 
 
 def back_efficiency(element: DCMotor) -> Any:
-    """The efficiency while the joint drives the motor: as given, or from the same friction in both directions."""
+    """The efficiency while the joint drives the motor: `back_efficiency`, or else that of equal friction both ways."""
     return 2.0 - 1.0 / element.efficiency if element.back_efficiency is None else element.back_efficiency
 
 
@@ -28,11 +28,11 @@ def motor_problems(element: DCMotor, robot: Robot) -> list[str]:
     ratio = float(evaluate(element.ratio))
     if ratio == 0.0 or not math.isfinite(ratio):
         problem = f"ratio is {ratio:g}; expected a finite number that is not 0"
-        found.append(wrong(element.name, problem, "Give turns per turn.", "ratio"))
+        found.append(wrong(element.name, problem, "Give the motor's turns per turn of the output.", "ratio"))
     for name in ("voltage_limit", "current_limit"):
         if not getattr(element, name) > 0.0:
             problem = f"{name} is {getattr(element, name):g}; expected a number above 0"
-            found.append(wrong(element.name, problem, "Enlarge it.", name))
+            found.append(wrong(element.name, problem, "Correct it.", name))
     found += _problems_of_joint(element, robot)
     good = float(evaluate(element.efficiency))
     if not 0.0 < good <= 1.0:
@@ -40,8 +40,8 @@ def motor_problems(element: DCMotor, robot: Robot) -> list[str]:
             *found,
             wrong(
                 element.name,
-                f"efficiency is {good:g}; expected a number in (0, 1]",
-                "Give 1 for none lost.",
+                f"efficiency is {good:g}; expected a number above 0 and at most 1",
+                "Give 1 where nothing is lost.",
                 "efficiency",
             ),
         ]
@@ -52,12 +52,12 @@ def _problems_of_joint(element: DCMotor, robot: Robot) -> list[str]:
     kinds = {joint.name: joint.kind for joint in robot.joints}
     sliding = kinds.get(element.joint) == "prismatic"
     if sliding and not element.has_screw:
-        problem = f"joint '{element.joint}' is prismatic and lead is 0; expected the travel of a turn [m]"
+        problem = f"joint '{element.joint}' is prismatic and lead is 0; expected the travel per turn [m]"
         return [wrong(element.name, problem, "Give the lead of the screw, or 2 pi r for a pinion or drum.", "joint")]
     if element.has_screw and element.joint in kinds and not sliding:
         problem = (
             f"lead is {evaluate(element.lead):g} m and joint '{element.joint}' is {kinds[element.joint]}; "
-            "expected a prismatic one for a screw"
+            "expected a prismatic joint, which a screw can drive"
         )
         return [wrong(element.name, problem, "Leave lead out.", "lead")]
     return []
@@ -68,22 +68,20 @@ def _problems_of_gears(element: DCMotor) -> list[str]:
     found = []
     if not back <= 1.0 or not math.isfinite(back):
         problem = f"back_efficiency is {back:g}; expected a number of at most 1"
-        found.append(wrong(element.name, problem, "Give 1 for none lost.", "back_efficiency"))
+        found.append(wrong(element.name, problem, "Give 1 where nothing is lost.", "back_efficiency"))
     if element.is_rigid and back <= 0.0:
-        problem = f"back_efficiency is {back:.3g}, so the transmission locks itself, and it is rigid; expected above 0"
-        remedy = "Give the transmission a `stiffness`, or a `back_efficiency`."
+        problem = f"back_efficiency is {back:.3g}, so the rigid transmission locks itself; expected a number above 0"
+        remedy = "Give the transmission a `stiffness`, or a `back_efficiency` above 0."
         found.append(wrong(element.name, problem, remedy, "back_efficiency"))
     if element.is_rigid and element.has_backlash:
-        problem = (
-            f"backlash is {evaluate(element.backlash):g} and the transmission is rigid; expected teeth that give way"
-        )
+        problem = f"backlash is {evaluate(element.backlash):g}, but the transmission is rigid; expected an elastic one"
         found.append(wrong(element.name, problem, "Give it a `stiffness`.", "backlash"))
     if not element.is_rigid:
         found += positive(element, "stiffness")
         if not evaluate(element.inertia) > 0.0:
             problem = (
-                f"inertia is {evaluate(element.inertia):g} and the transmission has a stiffness, so that the "
-                "rotor has its own motion; expected above 0"
+                f"inertia is {evaluate(element.inertia):g}, but the transmission has a stiffness, so that the rotor "
+                "moves on its own; expected a number above 0"
             )
-            found.append(wrong(element.name, problem, "Give its inertia.", "inertia"))
+            found.append(wrong(element.name, problem, "Give the inertia of the rotor.", "inertia"))
     return found

@@ -1,8 +1,9 @@
 """The law of motors.
 
-The rotor has the speed w. Where the transmission is rigid, w = n v, and dry friction is proportional to the torque |T|
-that enters the gears; where it has a stiffness, rotor and joint differ by a twist d, and friction is proportional to
-the transmitted force |F|, as in a screw. s(w) is the smoothed sign of w:
+The rotor has the speed w, the joint the velocity v, and n is the reduction. Where the transmission is rigid, w = n v,
+and dry friction is proportional to the torque |T| that enters the gears; where it has a stiffness, rotor and joint
+differ by a twist d, and friction is proportional to the transmitted force |F|, as in a screw. s(w) is the smoothed sign
+of w, and J the inertia of the rotor:
 
     rigid       T_out = T - s |T| (1 - efficiency)              motor drives, T w > 0
                 T_out = T - s |T| (1/back_efficiency - 1)       joint drives
@@ -22,17 +23,17 @@ from kinemorph.mechanics.elements.drives.motor_checks import back_efficiency, mo
 from kinemorph.mechanics.elements.instant import ElementView
 from kinemorph.mechanics.elements.law import Effort, ElementLaw, Slot, Stiff, register
 from kinemorph.mechanics.elements.saturation import limited
-from kinemorph.mechanics.steps.point_states import JointForce, JointState
+from kinemorph.mechanics.steps.point_states import JointForce, JointState, joint_slope
 from kinemorph.model.elements.drives.motors import DCMotor
 from kinemorph.model.parameter import Value
 from kinemorph.model.robot import Robot
 
-SETTING_IN = 0.1  # of half the backlash: the depression of teeth from which they damp fully
-QUICK = 0.1  # of L/R: the time constant with which an amplifier limits the current
+SETTING_IN = 0.1  # share of half the backlash: the compression of teeth at which their damping is full
+QUICK = 0.1  # share of L/R: the time constant with which an amplifier limits the current
 
 
 class Electric(NamedTuple):
-    """The windings: current [A], voltage at the terminals [V], rate of the current [A/s]."""
+    """The state of the windings: current [A], voltage at the terminals [V], rate of the current [A/s]."""
 
     current: S
     voltage: S
@@ -40,8 +41,8 @@ class Electric(NamedTuple):
 
 
 class Mechanic(NamedTuple):
-    """Shaft and transmission: effort on the joint [N m or N], rates of own states, power lost [W], energy
-    stored [J].
+    """The effort of shaft and transmission on the joint [N m or N], the rates of their states, the power lost [W] and
+    the energy stored [J].
     """
 
     force: S
@@ -97,27 +98,34 @@ class DCMotorLaw(ElementLaw[DCMotor]):
         )
 
     def late_rates(self, element: DCMotor, view: ElementView, velocities: Sequence[S], h: S) -> Sequence[S] | None:
-        if not (element.is_rigid and element.has_inductance):
-            return None
-        w = view.value(element.reduction) * velocities[view.hinge(element.joint).place]
-        return (div(_late_current(element, view, w, h)[0] - view.x[0], h),)
+        v = velocities[view.hinge(element.joint).place]
+        if element.is_rigid:
+            shaft: tuple[S, ...] = ()
+            w = view.value(element.reduction) * v
+        else:
+            late = _late_rotor(element, view, v, h)
+            w, shaft = late.speed, (late.slip, div(late.speed - view.x[-1], h))
+        if not element.has_inductance:
+            return shaft
+        return (div(_late_current(element, view, w, h)[0] - view.x[0], h), *shaft)
 
-    def stiff(self, element: DCMotor, view: ElementView) -> Stiff | None:
-        if not element.is_rigid:
-            return None
-        return Stiff(joints=(JointForce(view.hinge(element.joint).place, Drive(element, view)),))
+    def stiff(self, element: DCMotor, view: ElementView) -> Stiff:
+        law = Drive(element, view) if element.is_rigid else ElasticDrive(element, view)
+        return Stiff(joints=(JointForce(view.hinge(element.joint).place, law),))
 
 
 @dataclass(frozen=True, eq=False)
 class Drive:
-    """The effort of a motor that turns rigidly with its joint, at any velocity: a step may take it at its end."""
+    """The effort of a motor with a rigid transmission as a law of the joint's velocity, which a step may take at its
+    end.
+    """
 
     element: DCMotor
     view: ElementView
 
     @property
     def affine(self) -> bool:
-        """Whether there is neither dry friction nor a limit."""
+        """Whether its derivatives are the same everywhere: where it has neither dry friction nor a current limit."""
         motor = self.element
         plain = (motor.efficiency, motor.coulomb, motor.current_limit) == (1.0, 0.0, math.inf)
         return plain and motor.back_efficiency in (None, 1.0)
@@ -128,8 +136,10 @@ class Drive:
         return _transmission(self.element, self.view, w, _windings(self.element, self.view, w).current).force
 
     def linear(self, joint: JointState, h: S) -> tuple[S, S]:
-        """The effort and its pivot: slopes of back-EMF and viscous friction, and the secant of dry friction, so that a
-        step does not jump over standstill.
+        """(effort, pivot) for a step of size h [s].
+
+        The pivot has the derivatives of back-EMF and viscous friction, and the secant of dry friction, so that a step
+        does not jump over standstill.
         """
         element, view = self.element, self.view
         K_m = _constants(element, view)[2]
@@ -145,18 +155,42 @@ class Drive:
         return n * (T - way * absolute(T) * lost), h * pivot
 
 
+@dataclass(frozen=True, eq=False)
+class ElasticDrive:
+    """The effort of a motor with an elastic transmission as a law of the joint's velocity, which a step may take at its
+    end.
+
+    The rotor moves on its own within the step, by one implicit step (`_late_rotor`); the effort on the joint is that
+    after this motion.
+    """
+
+    element: DCMotor
+    view: ElementView
+    affine: bool = False
+
+    def force(self, joint: JointState) -> S:
+        """The effort on the joint [N m or N]."""
+        w = _speed(self.element, self.view)
+        current = _windings(self.element, self.view, w).current
+        return _transmission(self.element, self.view, w, current, joint.velocity).force
+
+    def linear(self, joint: JointState, h: S) -> tuple[S, S]:
+        """(effort, pivot) for a step of size h [s], after the motion of the rotor in this step."""
+        return joint_slope(lambda at: _late_rotor(self.element, self.view, at.velocity, h).force, joint, h)
+
+
 # ── windings ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def _constants(element: DCMotor, view: ElementView) -> tuple[S, S, S, S]:
-    """R, L, K_m, K_b."""
+    """(R, L, K_m, K_b): resistance [ohm], inductance [H], torque constant [N m/A], back-EMF constant [V s/rad]."""
     back = element.torque_constant if element.back_emf is None else element.back_emf
     R, L, K_m, K_b = view.value((element.resistance, element.inductance, element.torque_constant, back))
     return R, L, K_m, K_b
 
 
 def _windings(element: DCMotor, view: ElementView, w: S) -> Electric:
-    """The current, and the voltage that gives it, at the speed w of the shaft."""
+    """The current in the windings, its voltage and its rate, at the speed w [rad/s] of the shaft."""
     R, L, _, K_b = _constants(element, view)
     most = element.current_limit
     u = limited(view.input("voltage"), -element.voltage_limit, element.voltage_limit)
@@ -171,8 +205,9 @@ def _windings(element: DCMotor, view: ElementView, w: S) -> Electric:
 
 
 def _late_current(element: DCMotor, view: ElementView, w: S, h: S) -> tuple[S, S]:
-    """(current [A] after a step of h at the end of which the shaft has the speed w, by the implicit Euler method; its
-    decrease per unit of speed [A s/rad]).
+    """(current [A] at the end of a step, its decrease per unit of shaft speed [A s/rad]), by the implicit Euler method.
+
+    h [s] is the step size, and w [rad/s] the speed of the shaft at the end of the step.
     """
     R, L, _, K_b = _constants(element, view)
     most = element.current_limit
@@ -190,14 +225,17 @@ def _late_current(element: DCMotor, view: ElementView, w: S, h: S) -> tuple[S, S
 
 
 def _speed(element: DCMotor, view: ElementView) -> S:
-    """The speed w of the shaft."""
+    """The speed w of the shaft [rad/s]."""
     if element.is_rigid:
         return view.value(element.reduction) * view.hinge(element.joint).v
     return view.x[-1]
 
 
-def _transmission(element: DCMotor, view: ElementView, w: S, current: S) -> Mechanic:
-    """The force on the joint that the current gives."""
+def _transmission(element: DCMotor, view: ElementView, w: S, current: S, v: S | None = None) -> Mechanic:
+    """The effort on the joint that a current [A] causes at the speed w [rad/s] of the shaft, with rates and energy.
+
+    v is the velocity of the joint, by default its present velocity.
+    """
     K_m = _constants(element, view)[2]
     viscous, coulomb, slow, n = view.value((element.viscous, element.coulomb, element.slow, element.reduction))
     way = gentle_sign(w, slow)
@@ -209,7 +247,7 @@ def _transmission(element: DCMotor, view: ElementView, w: S, current: S) -> Mech
         return Mechanic(n * (T - taken), (), (friction + taken) * w, 0.0)
     K, D, J = view.value((element.stiffness, element.damping, element.inertia))
     twist = view.x[-2]
-    slip = div(w, n) - view.hinge(element.joint).v
+    slip = div(w, n) - (view.hinge(element.joint).v if v is None else v)
     pressed, D = _teeth(element, view, twist, D)
     force = K * pressed + D * slip
     load = div(force, n)
@@ -220,8 +258,45 @@ def _transmission(element: DCMotor, view: ElementView, w: S, current: S) -> Mech
     )
 
 
+class Rotor(NamedTuple):
+    """The state of the rotor of an elastic drive at the end of a step."""
+
+    speed: S  # w [rad/s]
+    slip: S  # dd/dt, the rate of the twist [rad/s or m/s]
+    force: S  # on the joint [N m or N]
+
+
+def _late_rotor(element: DCMotor, view: ElementView, v: S, h: S) -> Rotor:
+    """The rotor after a step of size h [s], at the end of which the joint has the velocity v.
+
+    Its speed makes one linearly implicit Euler step. Whether teeth touch is decided as if the rotor kept its speed; dry
+    friction enters by its secant.
+    """
+    K_m = _constants(element, view)[2]
+    viscous, coulomb, slow, n = view.value((element.viscous, element.coulomb, element.slow, element.reduction))
+    K, damping, J = view.value((element.stiffness, element.damping, element.inertia))
+    w, twist = view.x[-1], view.x[-2]
+    slip = div(w, n) - v
+    pressed, D = _teeth(element, view, twist + h * slip, damping)
+    presses = 1.0
+    if element.has_backlash:
+        presses = less(0.0, absolute(pressed))
+    force = K * pressed + D * slip
+    current, braking = _late_current(element, view, w, h)
+    forth, back = (view.value(one) for one in _losses(element))
+    load = div(force, n)
+    rubbing = (coulomb + absolute(load) * where(less(load * w, 0.0), back, forth)) * gentle_secant(w, slow)
+    grip = h * K * presses + D
+    pushed = K_m * current - (viscous + rubbing) * w - load
+    change = div(h * pushed, J + h * (K_m * braking + viscous + rubbing + div(grip, n * n)))
+    return Rotor(w + change, slip + div(change, n), force + grip * div(change, n))
+
+
 def _teeth(element: DCMotor, view: ElementView, twist: S, damping: S) -> tuple[S, S]:
-    """The depression of teeth [rad or m], and the damping there, which grows with it so that nothing jumps."""
+    """(compression of the teeth, which is the twist beyond the backlash [rad or m], damping at this compression).
+
+    The damping grows with the compression, so that the force does not jump.
+    """
     if not element.has_backlash:
         return twist, damping
     half = 0.5 * view.value(element.backlash)
@@ -230,8 +305,9 @@ def _teeth(element: DCMotor, view: ElementView, twist: S, damping: S) -> tuple[S
 
 
 def _losses(element: DCMotor) -> tuple[Value, Value]:
-    """The shares lost to friction while the motor drives and while the joint drives: of the torque that enters the
-    gears where they are rigid, of the transmitted force where they are not.
+    """(share lost to friction while the motor drives, share lost while the joint drives).
+
+    For a rigid transmission it is a share of the torque that enters the gears, else of the transmitted force.
     """
     good, back = element.efficiency, back_efficiency(element)
     if element.is_rigid:
@@ -240,13 +316,13 @@ def _losses(element: DCMotor) -> tuple[Value, Value]:
 
 
 def gentle_sign(speed: S, slow: S) -> S:
-    """The sign of a speed, without its jump: +-1 from `slow` on, a cubic with continuous slope between."""
+    """The smoothed sign of a speed: +-1 where it is at least `slow`, a cubic with continuous derivative between."""
     part = minimum(maximum(div(speed, slow), -1.0), 1.0)
     return part * (1.5 - 0.5 * part * part)
 
 
 def gentle_secant(speed: S, slow: S) -> S:
-    """`gentle_sign` divided by the speed."""
+    """The result of `gentle_sign` divided by the speed; finite at 0."""
     size = maximum(absolute(speed), slow)
     part = div(speed, size)
     return div(1.5 - 0.5 * part * part, size)

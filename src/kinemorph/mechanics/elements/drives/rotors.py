@@ -1,4 +1,4 @@
-"""Rotors that turn with joints: elements may add inertia along them.
+"""The inertia that elements, such as the rotors of motors, add to joints.
 
 A motor's rotor behind a gear of reduction n adds n^2 J to the diagonal of the mass matrix: the joint's armature. The
 equations of a System include it; those of its Robot alone do not.
@@ -14,7 +14,7 @@ from kinemorph.model.system import System
 
 
 def robot_with_rotors(system: System) -> Robot:
-    """The robot of a system with the armature that its elements add to joints; the same robot where none adds any."""
+    """The robot of a system with the armature that its elements add to joints; unchanged where no element adds any."""
     robot = system.robot
     if not system.elements:
         return robot

@@ -1,4 +1,4 @@
-"""The laws of applied wrenches and efforts, and of additional fields of gravity."""
+"""The laws of applied wrenches, of applied joint efforts, and of additional gravity fields."""
 
 from __future__ import annotations
 
@@ -17,10 +17,14 @@ from kinemorph.mechanics.elements.law import Effort, ElementLaw, Push, Wrench, p
 from kinemorph.mechanics.trees.motions import ZERO3
 from kinemorph.model.elements.forces.applied import AppliedEffort, AppliedWrench, CentralGravity, Gravity, Table
 from kinemorph.model.robot import Robot
+from kinemorph.words import counted
 
 
 def over_time(element: Any, what: str, course: Any, size: int, view: ElementView) -> list[S]:
-    """The value of a course at this instant, as `size` scalars."""
+    """The value at this instant of a quantity that may change over time, as `size` scalars.
+
+    `course` is a table over time, a user function of time, or constant numbers; `what` is its field in the element.
+    """
     if isinstance(course, Table):
         columns = zip(*course.values, strict=True)
         curves = [through(course.times, c, kind=course.method, outside=course.outside) for c in columns]
@@ -30,24 +34,26 @@ def over_time(element: Any, what: str, course: Any, size: int, view: ElementView
         found = list(given) if isinstance(given, (tuple, list)) else [given]
         if len(found) != size:
             raise ModelError(
-                f"element '{element.name}': the function of its {what} gives {len(found)} numbers; expected {size}."
+                f"element '{element.name}': the function given as {what} returns {counted(len(found), 'number')}; "
+                f"expected {size}. Correct the function."
             )
         return found
     return list(view.value(course)) if isinstance(course, tuple) else [view.value(course)]
 
 
 def course_problems(element: Any, what: str, size: int) -> list[str]:
-    """Problems of a course; functions are first called when they are needed."""
+    """Problems of a field that may change over time and has `size` numbers; user functions are not called here."""
     course = getattr(element, what)
     if callable(course):
         return []
     if not isinstance(course, Table):
         return finite_vector(element, what)
     if course.file:
-        return [wrong(element.name, f"{what} names a file that was not read", "Use Table.from_csv.", what)]
+        remedy = "Read it with Table.from_csv."
+        return [wrong(element.name, f"{what} is a table in the file '{course.file}', which was not read", remedy, what)]
     bad = next((k for k, row in enumerate(course.values) if len(row) != size), None)
     if bad is not None:
-        problem = f"row {bad} of {what} has {len(course.values[bad])} numbers; expected {size}"
+        problem = f"row {bad} of {what} has {counted(len(course.values[bad]), 'number')}; expected {size}"
         return [wrong(element.name, problem, "Correct it.", what)]
     try:
         for column in list(zip(*course.values, strict=True)) or [()] * size:
@@ -58,7 +64,7 @@ def course_problems(element: Any, what: str, size: int) -> list[str]:
 
 
 class AppliedWrenchLaw(ElementLaw[AppliedWrench]):
-    """A force and a moment on a body."""
+    """A force and a moment on a body, constant or changing over time."""
 
     def problems(self, element: AppliedWrench, robot: Robot) -> list[str]:
         found = known_body(element, "body", element.body, robot)
@@ -80,7 +86,7 @@ class AppliedWrenchLaw(ElementLaw[AppliedWrench]):
 
 
 class AppliedEffortLaw(ElementLaw[AppliedEffort]):
-    """An effort on a joint."""
+    """An effort [N m or N] on a joint, constant or changing over time."""
 
     def problems(self, element: AppliedEffort, robot: Robot) -> list[str]:
         return one_axis(element, "joint", element.joint, robot) + course_problems(element, "effort", 1)
@@ -95,7 +101,7 @@ class AppliedEffortLaw(ElementLaw[AppliedEffort]):
 
 
 def _heavy(element: Gravity | CentralGravity, robot: Robot, *, but: str = "") -> Sequence[Any]:
-    """The bodies that feel a field."""
+    """The bodies that a gravity field acts on, without massless bodies; `but` is the name of a body to leave out."""
     named = element.bodies or [name for name in robot.body_names if name != but]
     bodies = [robot.body(name) for name in named]
     return [body for body in bodies if not (isinstance(body.mass, float) and body.mass == 0.0)]
@@ -111,7 +117,7 @@ def _body_problems(element: Any, robot: Robot) -> list[str]:
 
 
 class GravityLaw(ElementLaw[Gravity]):
-    """m g at every center of mass."""
+    """The force m g at the center of mass of every body."""
 
     def problems(self, element: Gravity, robot: Robot) -> list[str]:
         return _body_problems(element, robot) + finite_vector(element, "acceleration")
@@ -133,7 +139,7 @@ class GravityLaw(ElementLaw[Gravity]):
 
 
 class CentralGravityLaw(ElementLaw[CentralGravity]):
-    """-mu m r / |r|^3 at every center of mass."""
+    """The force -mu m r / |r|^3 at the center of mass of every body, with r from the center of attraction."""
 
     def problems(self, element: CentralGravity, robot: Robot) -> list[str]:
         found = _body_problems(element, robot) + not_negative(element, "parameter")

@@ -1,7 +1,8 @@
-"""The law of bushings. All is written in the axes of frame A; the power of force and moments is exact by construction:
+"""The law of bushings between two frames A and B. All vectors are in the axes of A, and the power of force and moments
+is exact:
 
-dp/dt = v_B - v_A - w_A x p                the velocity of B's origin as A sees it
-dtheta/dt = B(theta) w                     w the angular velocity of B against A
+dp/dt = v_B - v_A - w_A x p                p: the position of B's origin, seen from A
+dtheta/dt = B(theta) w                     theta: the angles of B in A; w: the angular velocity of B relative to A
 moment on B = B(theta)^T moments           so that moment . w = moments . dtheta/dt
 """
 
@@ -39,12 +40,12 @@ from kinemorph.mechanics.trees.tree import Attachment
 from kinemorph.model.elements.forces.bushings import Bushing
 from kinemorph.model.robot import Robot
 
-LOCK = 1e-12  # below this square of the cosine of the second angle three angles lock; slopes stay finite there
+LOCK = 1e-12  # below this squared cosine of the second angle there is gimbal lock; derivatives stay finite there
 Turned: TypeAlias = tuple[Sequence[S], Mat]  # theta [rad], shape (3,), and B(theta), shape (3, 3)
 
 
 class BushingLaw(ElementLaw[Bushing]):
-    """Springs and dampers along and about three axes."""
+    """A bushing: springs and dampers along and about three axes between two frames."""
 
     def problems(self, element: Bushing, robot: Robot) -> list[str]:
         found = vector_not_negative(element, "stiffness", "damping", "turning_stiffness", "turning_damping")
@@ -98,9 +99,9 @@ class BushingLaw(ElementLaw[Bushing]):
 
 @dataclass(frozen=True, eq=False)
 class Springs:
-    """Three springs with dampers as a law that a step may take at its end: the force on B, or the moment on it.
+    """Three springs with dampers, as a law for the force or the moment on B that a step may take at its end.
 
-    `axes` (3, 3) turn the three forces into the world; its transpose turns a relative velocity into the rates of x.
+    `axes` (3, 3) turns the three forces into world axes; its transpose turns a relative velocity into the rates of x.
     """
 
     axes: Mat
@@ -110,13 +111,19 @@ class Springs:
     preload: Any
 
     def force(self, pair: PairState) -> Vec3:
-        """The force [N] or moment [N m]."""
+        """The force [N] or moment [N m] on B, in world axes."""
+        return plain(matvec(self.axes, self._at(pair)[0]))
+
+    def stored(self, pair: PairState) -> S:
+        """The energy [J] stored in the springs."""
+        return self._at(pair)[2]
+
+    def _at(self, pair: PairState) -> tuple[Any, S, S]:
         x = add(self.x, matvec_transposed(self.axes, pair.moved))
-        rate = matvec_transposed(self.axes, pair.velocity)
-        return plain(matvec(self.axes, _springs(x, rate, self.stiffness, self.damping, self.preload)[0]))
+        return _springs(x, matvec_transposed(self.axes, pair.velocity), self.stiffness, self.damping, self.preload)
 
     def linear(self, pair: PairState, h: S) -> tuple[Vec3, Sym3]:
-        """(force, D) for a step of h [s]: axes diag(h c + h^2 k) axes^T."""
+        """(force, D) for a step of size h [s], with D = axes diag(h c + h^2 k) axes^T."""
         pairs = zip(self.damping, self.stiffness, strict=True)
         d = [times(h, plus(c, times(h, k))) for c, k in pairs]
         heavy = [[times(x, y) for x, y in zip(row, d, strict=True)] for row in self.axes]
@@ -125,8 +132,9 @@ class Springs:
 
 
 def _springs(x: Any, rate: Any, stiffness: Any, damping: Any, preload: Any) -> tuple[Any, S, S]:
-    """(force towards x = 0, dissipated, stored) of three springs with dampers; structural zeros where there are
-    none.
+    """(force towards x = 0, dissipated power, stored energy) of three springs with dampers.
+
+    They are structural zeros where a spring or damper is missing.
     """
     elastic = [times(k, s) for k, s in zip(stiffness, x, strict=True)]
     viscous = [times(c, v) for c, v in zip(damping, rate, strict=True)]
@@ -135,16 +143,16 @@ def _springs(x: Any, rate: Any, stiffness: Any, damping: Any, preload: Any) -> t
 
 
 def placed(view: ElementView, body: str, placement: Any) -> Frame:
-    """A frame at a placement in a body or frame."""
+    """The frame that has the pose `placement` in a body or frame."""
     frame = view.frame(body)
     return Frame(frame.motions, Attachment(frame.at.link, compose(frame.at.pose, view.value(placement))))
 
 
-# ── how B is turned against A ─────────────────────────────────────────────────────────────────────────────────────────
+# ── the rotation of B relative to A ───────────────────────────────────────────────────────────────────────────────────
 
 
 def turned(turning: str, R: Mat) -> Turned:
-    """theta and B of a rotation matrix, by the name of the angles."""
+    """theta [rad] and B(theta) of a rotation matrix; `turning` is "vector" or the order of three angles, as "xyz"."""
     return _vector(R) if turning == "vector" else _angles(turning, R)
 
 
@@ -154,9 +162,10 @@ def _vector(R: Mat) -> Turned:
 
 
 def _angles(order: str, R: Mat) -> Turned:
-    """R = R_i(theta_0) R_j(theta_1) R_k(theta_2). An angular velocity is the sum of the rates of the three turns about
-    their axes: e_i, `second_axis` across it, and e sin(theta_1) e_i + cos(theta_1) n with n across both. B gives these
-    rates.
+    """theta and B(theta) for three angles with R = R_i(theta_0) R_j(theta_1) R_k(theta_2); `order` names i, j and k.
+
+    The angular velocity is the sum of the three rates times their axes: e_i, `second_axis` normal to it, and
+    e sin(theta_1) e_i + cos(theta_1) n, where n is normal to both. B gives the rates from the angular velocity.
     """
     i, j, k = ("xyz".index(axis) for axis in order)
     e = 1.0 if (j - i) % 3 == 1 else -1.0
@@ -171,7 +180,7 @@ def _angles(order: str, R: Mat) -> Turned:
 
 
 def _angle(sine: S, cosine: S) -> S:
-    """The angle of a direction; 0 with a slope of 0 where angles lock and it is undefined."""
+    """atan2(sine, cosine); 0 with a derivative of 0 in gimbal lock, where both are zero and the angle is undefined."""
     there = less(LOCK, sine * sine + cosine * cosine)
     return atan2(where(there, sine, 0.0), where(there, cosine, 1.0))
 

@@ -34,7 +34,7 @@ E = TypeVar("E")
 
 
 class Along(NamedTuple):
-    """A law along one velocity, by its index in v, with the index of its coordinate in q."""
+    """A force law along one velocity: the index of the velocity in v, of its coordinate in q (None: not needed)."""
 
     v: int
     q: int | None
@@ -42,11 +42,11 @@ class Along(NamedTuple):
 
 
 class JointForceLaw(ElementLaw[E]):
-    """Abstract: forces along velocities of joints."""
+    """The abstract base of laws with forces along velocities of joints."""
 
     def along(self, element: E, view: ElementView) -> Sequence[Along]:
-        """The laws, each along one velocity."""
-        raise AssertionError(f"{type(self).__name__} has no `along`")
+        """The force laws of the element, each along one velocity."""
+        raise AssertionError(f"{type(self).__name__} does not define its method `along`")
 
     def stiff(self, element: E, view: ElementView) -> Stiff:
         return Stiff(joints=[JointForce(v, law) for v, _, law in self.along(element, view)])
@@ -58,8 +58,7 @@ class JointForceLaw(ElementLaw[E]):
         for v, q, law in self.along(element, view):
             joint = JointState(None if q is None else view.instant.q[q], view.instant.v[v])
             torques[v] = law.force(joint)
-            lost, kept = law.account(joint)
-            dissipated, stored = dissipated + lost, stored + kept
+            dissipated, stored = dissipated + law.dissipated(joint), stored + law.stored(joint)
         return Effort(torques=torques, dissipated=dissipated, stored=stored)
 
 
@@ -75,20 +74,20 @@ class TorsionSpringLaw(JointForceLaw[TorsionSpring]):
 
 
 class JointFrictionLaw(JointForceLaw[JointFriction]):
-    """Friction along all velocities of joints that have some."""
+    """Friction along all velocities of the joints that have friction."""
 
     def problems(self, element: JointFriction, robot: Robot) -> list[str]:
         found = not_negative(element, "viscous", *(() if element.coulomb is None else ("coulomb",)))
         found += positive(element, "stribeck", "smoothing")
         if not 1.0 <= evaluate(element.breakaway) < math.inf:
             problem = (
-                f"breakaway is {evaluate(element.breakaway):g}; expected a finite number of at least 1, how "
-                "much more friction holds than slides"
+                f"breakaway is {evaluate(element.breakaway):g}; expected a finite number of at least 1, the ratio of "
+                "static to sliding friction"
             )
-            found.append(wrong(element.name, problem, "Enlarge it.", "breakaway"))
+            found.append(wrong(element.name, problem, "Correct it.", "breakaway"))
         if element.coulomb is not None and not element.joints:
             problem = "coulomb is given without joints; expected the joints that have this friction"
-            remedy = "Name them, or leave coulomb out for what each joint says of itself."
+            remedy = "Name them, or leave coulomb out to use the friction of each joint."
             found.append(wrong(element.name, problem, remedy, "coulomb"))
         for name in element.joints:
             found += known_joint(element, "joints", name, robot)
@@ -109,14 +108,14 @@ class JointFrictionLaw(JointForceLaw[JointFriction]):
 
 
 def _rubbing(element: JointFriction, robot: Robot) -> Iterator[tuple[int, Any]]:
-    """(index in v, Coulomb friction) of all velocities that it acts on."""
+    """(index in v, Coulomb friction [N m or N]) for all velocities that the element acts on."""
     for joint in robot.joints:
         if element.joints and joint.name not in element.joints:
             continue
         for k, own in enumerate(joint.friction):
             coulomb = own if element.coulomb is None else element.coulomb
-            told = isinstance(coulomb, float) and coulomb == 0.0  # for a parameter, 0 is a value like others
-            if element.joints or not told:
+            absent = isinstance(coulomb, float) and coulomb == 0.0  # a parameter may change from 0 to another value
+            if element.joints or not absent:
                 yield robot.v_slice(joint.name).start + k, coulomb
 
 
@@ -132,17 +131,17 @@ class JointLimitsLaw(JointForceLaw[JointLimits]):
             if not unknown and not has_limits(robot.joint(name)):
                 joint = robot.joint(name)
                 problem = (
-                    f"joint '{name}' is {joint.kind} without limits that stop it; expected lower or upper of a "
-                    "joint about or along axes"
+                    f"joint '{name}' is {joint.kind} and has no limits; expected a joint about or along axes with a "
+                    "lower or an upper limit"
                 )
-                found.append(wrong(element.name, problem, "Give it limits, or leave it out.", "joints"))
+                found.append(wrong(element.name, problem, "Give it limits, or leave it out of joints.", "joints"))
         return found
 
     def acts_on(self, element: JointLimits, robot: Robot) -> Sequence[str]:
         return element.joints or [joint.name for joint in robot.joints if has_limits(joint)]
 
     def limb_by_limb(self, element: JointLimits) -> bool:
-        return element.stiffness is not None and element.damping is not None  # else they depend on the whole robot
+        return element.stiffness is not None and element.damping is not None  # else computed from the whole robot
 
     def along(self, element: JointLimits, view: ElementView) -> Sequence[Along]:
         robot = view.robot
@@ -159,7 +158,7 @@ class JointLimitsLaw(JointForceLaw[JointLimits]):
 
 
 def _limited(joint: Joint) -> Iterator[tuple[int, int, float | None, float | None]]:
-    """(coordinate, velocity, lower, upper) of the axes of a joint that have limits."""
+    """(index of the coordinate, index of the velocity, lower, upper) for each axis of a joint that has limits."""
     for step in joint.table.primitives:
         q, v = step.q[0], step.v[0]
         if step.kind in ONE_AXIS:
@@ -169,7 +168,10 @@ def _limited(joint: Joint) -> Iterator[tuple[int, int, float | None, float | Non
 
 
 def stop_numbers(element: JointLimits, robot: Robot, place: int) -> tuple[Any, Any]:
-    """(stiffness, damping) of the stop along a velocity: as given, or chosen for the inertia there."""
+    """(stiffness, damping) of the stop along the velocity with index `place`.
+
+    They are those of the element, or else computed from its `time` [s] and the inertia that this velocity moves.
+    """
     if element.stiffness is not None and element.damping is not None:
         return element.stiffness, element.damping
     inertia = moved_inertias(robot)[place]
@@ -179,8 +181,9 @@ def stop_numbers(element: JointLimits, robot: Robot, place: int) -> tuple[Any, A
 
 @lru_cache(maxsize=16)
 def moved_inertias(robot: Robot) -> tuple[float, ...]:
-    """The inertia that an effort along each single velocity moves [kg m^2 or kg], (nv,), at the neutral configuration:
-    1 over the diagonal of M^-1, for the nominal values of parameters.
+    """The inertia [kg m^2 or kg], (nv,), that an effort along each single velocity moves: 1 over the diagonal of M^-1.
+
+    It is taken at the neutral configuration, with the nominal values of parameters.
     """
     M = np.array(mass_matrix(resolve(robot), [float(x) for x in neutral(robot)]), dtype=float)
     return tuple(float(1.0 / x) for x in np.diag(np.linalg.pinv(M, hermitian=True)))

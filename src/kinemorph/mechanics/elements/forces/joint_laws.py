@@ -1,7 +1,7 @@
 """Forces along single velocities of joints, for springs, friction and stops.
 
-A `JointLaw` knows one velocity and, where there is one, its coordinate. It gives the effort, the dissipated power and
-the stored energy, and for steps that take stiff forces at their end (mechanics.steps.implicit_forces) the effort with a
+A `JointLaw` gets one velocity and, where it has one, its coordinate. It gives the effort, the dissipated power and the
+stored energy, and for steps that take stiff forces at their end (mechanics.steps.implicit_forces) the effort with a
 pivot:
 
     effort at the end = force - pivot (a - a guessed),      pivot = -(h df/dv + h^2 df/dq), not below 0
@@ -18,16 +18,20 @@ from kinemorph.mechanics.steps.point_states import JointLaw as AtItsEnd
 
 
 class JointLaw(AtItsEnd, Protocol):
-    """A generalized force along one velocity of a joint [N m or N] with its account of energy."""
+    """A generalized force [N m or N] along one velocity of a joint, with its dissipated power and stored energy."""
 
-    def account(self, joint: Any) -> tuple[S, S]:
-        """(dissipated [W], stored [J])."""
+    def dissipated(self, joint: Any) -> S:
+        """The dissipated power [W] at this state of the joint."""
+        ...
+
+    def stored(self, joint: Any) -> S:
+        """The stored energy [J] at this state of the joint."""
         ...
 
 
 @dataclass(frozen=True, eq=False)
 class Elastic:
-    """-k (q - rest) - c v."""
+    """The force -k (q - rest) - c v of a spring with stiffness k and damping c."""
 
     stiffness: S
     rest: S
@@ -37,9 +41,12 @@ class Elastic:
     def force(self, joint: Any) -> S:
         return -self.stiffness * (joint.position - self.rest) - self.damping * joint.velocity
 
-    def account(self, joint: Any) -> tuple[S, S]:
+    def dissipated(self, joint: Any) -> S:
+        return self.damping * joint.velocity * joint.velocity
+
+    def stored(self, joint: Any) -> S:
         stretch = joint.position - self.rest
-        return self.damping * joint.velocity * joint.velocity, 0.5 * self.stiffness * stretch * stretch
+        return 0.5 * self.stiffness * stretch * stretch
 
     def linear(self, joint: Any, h: S) -> tuple[S, S]:
         return self.force(joint), h * (self.damping + h * self.stiffness)
@@ -47,7 +54,10 @@ class Elastic:
 
 @dataclass(frozen=True, eq=False)
 class Friction:
-    """-F(v) v / sqrt(v^2 + e^2) - b v, with F(v) = Fc (1 + (breakaway - 1) exp(-(v / vs)^2))."""
+    """The friction force -F(v) v / sqrt(v^2 + e^2) - b v, with F(v) = Fc (1 + (breakaway - 1) exp(-(v / vs)^2)).
+
+    Fc is `coulomb`, b `viscous`, vs `stribeck` and e `smoothing`.
+    """
 
     coulomb: S
     viscous: S
@@ -57,7 +67,7 @@ class Friction:
     affine: bool = False
 
     def secant(self, v: S) -> S:
-        """Minus the force divided by the velocity; finite at rest."""
+        """Minus the force divided by the velocity v; it is finite at rest."""
         share = div(v, self.stribeck)
         peak = 1.0 + (self.breakaway - 1.0) * exp(-share * share)
         return div(self.coulomb * peak, sqrt(v * v + self.smoothing * self.smoothing)) + self.viscous
@@ -65,12 +75,16 @@ class Friction:
     def force(self, joint: Any) -> S:
         return -self.secant(joint.velocity) * joint.velocity
 
-    def account(self, joint: Any) -> tuple[S, S]:
-        return self.secant(joint.velocity) * joint.velocity * joint.velocity, 0.0
+    def dissipated(self, joint: Any) -> S:
+        return self.secant(joint.velocity) * joint.velocity * joint.velocity
+
+    def stored(self, joint: Any) -> S:
+        return 0.0
 
     def linear(self, joint: Any, h: S) -> tuple[S, S]:
-        """The force, with the secant in place of the slope: a stuck joint needs it, as the slope vanishes a little
-        beyond rest.
+        """(force, pivot), with the secant in place of the derivative by v.
+
+        A stuck joint needs the secant, because the derivative is nearly zero at small velocities already.
         """
         secant = self.secant(joint.velocity)
         return -secant * joint.velocity, h * secant
@@ -78,7 +92,7 @@ class Friction:
 
 @dataclass(frozen=True, eq=False)
 class Stops:
-    """A stop below and one above; either may be missing (None)."""
+    """Stops at a lower and at an upper limit of the coordinate; a limit that is None has no stop."""
 
     lower: float | None
     upper: float | None
@@ -88,7 +102,7 @@ class Stops:
     affine: bool = False
 
     def _each(self, joint: Any) -> list[tuple[float, S]]:
-        """(direction, depth beyond the limit) of each stop."""
+        """(direction of the limit, -1 or 1, depth of the coordinate beyond the limit) for each stop."""
         below = [] if self.lower is None else [(-1.0, self.lower - joint.position)]
         return below + ([] if self.upper is None else [(1.0, joint.position - self.upper)])
 
@@ -101,9 +115,11 @@ class Stops:
     def force(self, joint: Any) -> S:
         return sum((-side * force for side, _, (force, *_) in self._acting(joint)), 0.0)
 
-    def account(self, joint: Any) -> tuple[S, S]:
-        told = [account for *_, (_, *account) in self._acting(joint)]
-        return sum((lost for lost, _ in told), 0.0), sum((kept for _, kept in told), 0.0)
+    def dissipated(self, joint: Any) -> S:
+        return sum((lost for *_, (_, lost, _) in self._acting(joint)), 0.0)
+
+    def stored(self, joint: Any) -> S:
+        return sum((kept for *_, (_, _, kept) in self._acting(joint)), 0.0)
 
     def linear(self, joint: Any, h: S) -> tuple[S, S]:
         pivot: S = 0.0

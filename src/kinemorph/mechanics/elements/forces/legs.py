@@ -25,13 +25,13 @@ TINY = 1e-12  # [m]; below this length a leg has no direction
 
 
 class SpringLegLaw(ElementLaw[SpringLeg]):
-    """A spring leg. Its memory is whether it stands, and the position of its foot."""
+    """A massless spring leg. Its memory is whether it stands, and the position of its foot in the world [m]."""
 
     def problems(self, element: SpringLeg, robot: Robot) -> list[str]:
         found = known_body(element, "body", element.body, robot) + positive(element, "stiffness", "length")
         found += ground_problems(element.name, element.ground)
         if not 0.0 < math.hypot(*(float(x) for x in evaluate_all(element.direction))) < math.inf:
-            problem = f"direction is {element.direction}; expected one that is not zero"
+            problem = f"direction is {element.direction}; expected a finite vector that is not zero"
             found.append(wrong(element.name, problem, "Correct it.", "direction"))
         return found
 
@@ -55,7 +55,12 @@ class SpringLegLaw(ElementLaw[SpringLeg]):
         hip, stands = _hip(element, view), view.m[0]
         k, rest = view.value((element.stiffness, element.length))
         length, up = _stretched(hip, view)
-        law = LineForce(plain(scale(-1.0, up)), length, lambda now, rate: where(stands, k * (now - rest), 0.0))
+
+        def pull(now: S, rate: S) -> tuple[S, S, S]:
+            longer = now - rest
+            return where(stands, k * longer, 0.0), 0.0, where(stands, 0.5 * k * longer * longer, 0.0)
+
+        law = LineForce(plain(scale(-1.0, up)), length, pull)
         return Stiff(pairs=(PairForce((hip.link, WORLD), (hip.point, ZERO3), law),))
 
     def publish(self, element: SpringLeg, view: ElementView) -> Mapping[str, S]:
@@ -110,14 +115,14 @@ def _speed(element: SpringLeg, view: ElementView) -> Any:
 
 
 def _foot(element: SpringLeg, view: ElementView) -> Any:
-    """The position of the foot in flight, in the world."""
+    """The position of the foot in the world [m] while the leg is in flight."""
     direction, length = view.value((element.direction, element.length))
     along = scale(length / sqrt(dot(direction, direction)), direction)
     return add(_hip(element, view).position, along)
 
 
 def _stretched(hip: PointState, view: ElementView) -> tuple[S, Any]:
-    """(length, unit vector from the foot to the hip in world axes) in stance."""
+    """(length [m], unit vector from the foot to the hip in world axes) while the leg stands."""
     apart = sub(hip.position, view.m[1:4])
     length = sqrt(maximum(dot(apart, apart), TINY * TINY))
     return length, scale(div(1.0, length), apart)

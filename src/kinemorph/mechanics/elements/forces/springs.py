@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeVar
 
 from kinemorph.algebra.scalar import S, div, maximum, minimum, minus, sqrt
@@ -22,23 +23,23 @@ TINY = 1e-12  # [m]; below this length a spring has no direction and no force
 
 
 class LineLaw(ElementLaw[E]):
-    """Abstract: a pull along the line between two points, with its dissipated power and stored energy."""
+    """The abstract base of laws with a pull along the line between two points."""
 
-    counts: tuple[str, ...] = ()  # fields that must not be below 0
-    above: tuple[str, ...] = ()  # fields that must be above 0
+    counts: tuple[str, ...] = ()  # fields that have to be at least 0
+    above: tuple[str, ...] = ()  # fields that have to be above 0
 
     def problems(self, element: Any, robot: Robot) -> list[str]:
         found = not_negative(element, *self.counts) + positive(element, *self.above)
         for what in ("body_a", "body_b"):
             found += known_body(element, what, getattr(element, what), robot)
         if (element.body_a, element.point_a) == (element.body_b, element.point_b):
-            problem = f"both ends are at {element.point_a} of '{element.body_a}'; expected two points"
+            problem = f"both ends are at {element.point_a} of '{element.body_a}'; expected two different points"
             found.append(wrong(element.name, problem, "Name another body or point."))
         return found
 
     def pull(self, element: E, view: ElementView, length: S, speed: S) -> tuple[S, S, S]:
         """(pull [N], dissipated power [W], stored energy [J]) at a length [m] and its rate [m/s]."""
-        raise AssertionError(f"{type(self).__name__} has no `pull`")
+        raise AssertionError(f"{type(self).__name__} does not define its method `pull`")
 
     def effort(self, element: Any, view: ElementView) -> Effort:
         a, b = view.point(element.body_a, element.point_a), view.point(element.body_b, element.point_b)
@@ -50,44 +51,49 @@ class LineLaw(ElementLaw[E]):
     def stiff(self, element: Any, view: ElementView) -> Stiff:
         a, b = view.point(element.body_a, element.point_a), view.point(element.body_b, element.point_b)
         direction, length, _ = line(a, b)
-        law = LineForce(plain(direction), length, lambda *now: self.pull(element, view, *now)[0])
+        law = LineForce(plain(direction), length, partial(self.pull, element, view))
         return Stiff(pairs=(PairForce((a.link, b.link), (a.point, b.point), law),))
 
 
 @dataclass(frozen=True, eq=False)
 class LineForce:
-    """A pull along the line between two points, as a law that a step may take at its end: the force on the first.
+    """A pull along the line between two points, as a law for the force on the first that a step may take at its end.
 
     Within a step the direction stays as it is at the start of the step, and the length changes with the velocity.
     """
 
     direction: Vec3  # from the first to the second, of length 1, in world axes
     length: S  # [m] at the start of the step
-    pull: Callable[[S, S], S]  # [N] at a length [m] and its rate [m/s]
+    pull: Callable[[S, S], tuple[S, S, S]]  # (pull [N], ..., stored energy [J]) at a length [m] and its rate [m/s]
 
     def force(self, pair: PairState) -> Vec3:
-        """The force [N]."""
+        """The force [N] on the first point, in world axes."""
         return plain(scale(self._push(self._stretch(pair)), scale(-1.0, self.direction)))
 
     def linear(self, pair: PairState, h: S) -> tuple[Vec3, Sym3]:
-        """(force, D) for a step of h [s]: D acts along the line."""
+        """(force, D) for a step of size h [s]; D acts along the line."""
         push, pivot = joint_slope(self._push, self._stretch(pair), h)
         x, y, z = self.direction
         a, b, c = scale(pivot, self.direction)
         return plain(scale(push, scale(-1.0, self.direction))), (a * x, a * y, a * z, b * y, b * z, c * z)
 
+    def stored(self, pair: PairState) -> S:
+        """The energy [J] stored at this state of the line."""
+        at = self._stretch(pair)
+        return self.pull(at.position, at.velocity)[2]
+
     def _push(self, at: JointState) -> S:
-        return -self.pull(at.position, at.velocity)
+        return -self.pull(at.position, at.velocity)[0]
 
     def _stretch(self, pair: PairState) -> JointState:
-        """The length and its rate."""
+        """The length [m] of the line and its rate [m/s], as position and velocity."""
         return JointState(
             minus(self.length, dot(self.direction, pair.moved)), minus(0.0, dot(self.direction, pair.velocity))
         )
 
 
 class SpringLaw(LineLaw[Spring]):
-    """k (L - L0) + c dL/dt."""
+    """The pull k (L - L0) + c dL/dt of a spring of length L with stiffness k, rest length L0 and damping c."""
 
     counts = ("stiffness", "rest", "damping")
 
@@ -99,7 +105,7 @@ class SpringLaw(LineLaw[Spring]):
 
 
 class DamperLaw(LineLaw[Damper]):
-    """c dL/dt."""
+    """The pull c dL/dt of a damper of length L."""
 
     counts = ("damping",)
 
@@ -132,9 +138,10 @@ class BumperLaw(LineLaw[Bumper]):
 
 
 def one_sided(s: S, rate: S, stiffness: S, damping: S, onset: S) -> tuple[S, S, S]:
-    """(force against s, dissipated, stored) of a spring with damper that acts for s > 0 and with one sign.
+    """(force against s, dissipated power, stored energy) of a spring with damper that acts only for s > 0, and only
+    against s.
 
-    The force is  max(0, k s + c r ds/dt),  where r lets the damper set in over the onset. The difference to the
+    The force is  max(0, k s + c r ds/dt),  where r rises from 0 to 1 as s goes from 0 to `onset`. The difference to the
     spring's force is dissipated, also where the sum is clamped to 0: then ds/dt < 0, and the loss is not below 0.
     """
     beyond = maximum(s, 0.0)

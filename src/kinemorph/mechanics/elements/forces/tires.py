@@ -1,11 +1,11 @@
 """The law of tires: Gim's model (University of Arizona) on level ground, with the formulae of EasyDyn.
 
-Axes at the contact: x in the rolling direction, y to its left, z up. Forces are written as shares of what friction can
-carry, mu Fz:
+Axes at the contact: x in the rolling direction, y to its left, z up. Forces are written as shares of the largest
+friction force, mu Fz; C are stiffnesses and s slips, longitudinal (x), lateral (y) and by camber (c):
 
     a_x = C_x s_x / (3 mu Fz)     a_y = C_y s_y / (3 mu Fz)     c = C_c s_c / (mu Fz)
 
-The whole patch skids where  a_x^2 + (a_y + c)^2 > 1;  else it sticks over the share l = 1 - S_n of its length.
+The whole contact patch skids where  a_x^2 + (a_y + c)^2 > 1;  else it sticks over the share l = 1 - S_n of its length.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ from kinemorph.model.elements.forces.tires import Tire
 from kinemorph.model.parameter import evaluate
 from kinemorph.model.robot import Robot
 
-LITTLE = 1e-9  # slips and shares below this count as none; slopes stay finite there
-LIGHT = 1e-6  # of the nominal load: below this, roots and powers of the load continue as straight lines
+LITTLE = 1e-9  # slips and shares below this count as zero; derivatives stay finite there
+LIGHT = 1e-6  # relative to the nominal load: below it, roots and powers of the load continue as straight lines
 UP = (0.0, 0.0, 1.0)
 
 
 class Patch(NamedTuple):
-    """The forces of the ground [N] along x, y, z and the moment [N m] about z."""
+    """The forces of the ground on the contact patch of a tire [N] along x, y, z, and the moment [N m] about z."""
 
     x: S
     y: S
@@ -46,7 +46,9 @@ class Patch(NamedTuple):
 
 
 class TireLaw(ElementLaw[Tire]):
-    """Forces of the ground on a wheel."""
+    """The forces of level ground on the tire of a wheel."""
+
+    contact = True
 
     def problems(self, element: Tire, robot: Robot) -> list[str]:
         found = known_body(element, "body", element.body, robot)
@@ -58,8 +60,8 @@ class TireLaw(ElementLaw[Tire]):
         found += positive(element, "longitudinal_exponent", "lateral_exponent", "camber_exponent")
         if not found and evaluate(element.crown) > evaluate(element.radius):
             problem = (
-                f"crown is {evaluate(element.crown):g} m, more than the radius {evaluate(element.radius):g} "
-                "m; expected the radius of the tire's round profile"
+                f"crown (the radius of the tire's profile) is {evaluate(element.crown):g} m and radius is "
+                f"{evaluate(element.radius):g} m; expected crown to be at most radius"
             )
             found.append(wrong(element.name, problem, "Make it smaller.", "crown"))
         if not found and not any(evaluate(x) for x in element.axis):
@@ -127,7 +129,8 @@ class TireLaw(ElementLaw[Tire]):
 
 @dataclass(frozen=True, eq=False)
 class Wheel:
-    """A wheel at one instant, as a law that a step may take at its end: the force of the ground on it, in world axes.
+    """A wheel at one instant, as a law for the force of the ground on it, in world axes, that a step may take at its
+    end.
 
     Within a step the axes, the camber and the speed of its center stay as they are at the start of the step; the slip
     and the depth change with the velocity at the contact.
@@ -147,7 +150,7 @@ class Wheel:
     radius: S  # [m]
 
     def patch(self, pair: PairState) -> Patch:
-        """The forces of the ground, at a velocity of the wheel at the contact."""
+        """The forces of the ground on the tire, where `pair` is the motion of the wheel at the contact."""
         slipping = dot(pair.velocity, self.x)
         slow = self.value(self.element.slow)
         reference = maximum(maximum(absolute(self.rolling), absolute(self.rolling - slipping)), slow)
@@ -156,15 +159,20 @@ class Wheel:
         return ground_forces(self.element, self.value, slips, depth, pair.velocity[2], self.radius)
 
     def in_world(self, patch: Patch) -> Vec3:
-        """The force of a patch [N], in world axes."""
+        """The force [N] of a contact patch, in world axes."""
         return plain(add(add(scale(patch.x, self.x), scale(patch.y, self.y)), (0.0, 0.0, patch.z)))
 
     def force(self, pair: PairState) -> Vec3:
-        """The force [N]."""
+        """The force [N] of the ground on the wheel, in world axes."""
         return self.in_world(self.patch(pair))
 
+    def stored(self, pair: PairState) -> S:
+        """The energy [J] stored in the tire."""
+        depth = maximum(minus(self.depth, pair.moved[2]), 0.0)
+        return 0.5 * self.value(self.element.stiffness) * depth * depth
+
     def linear(self, pair: PairState, h: S) -> tuple[Vec3, Sym3]:
-        """(force, D) for a step of h [s]: D has the slopes of the three forces along their own axes."""
+        """(force, D) for a step of size h [s]; D has the derivatives of the three forces along their own axes."""
         d = []
         for k, axis in enumerate((self.x, self.y, UP)):
             velocity = tuple(Dual(u, e, level=LEVEL) for u, e in zip(pair.velocity, axis, strict=True))
@@ -185,19 +193,22 @@ class Steady:
     given: Vec3
 
     def force(self, pair: PairState) -> Vec3:
-        """The force [N] or moment [N m]."""
+        """The constant force [N] or moment [N m]."""
         return self.given
 
     def linear(self, pair: PairState, h: S) -> tuple[Vec3, Sym3]:
-        """(force, D), D being 0."""
+        """(force, D) with D = 0."""
         return self.given, ZERO_SYM
 
 
 def ground_forces(element: Tire, value: Any, slips: tuple[S, S, S], depth: S, rising: S, radius: S) -> Patch:
-    """The patch at slips (s_x, s_y, sine of camber), a depth [m] and the speed of rising [m/s]."""
+    """The forces of the ground at slips (s_x, s_y, sine of camber), a depth [m] and a speed of rising [m/s].
+
+    `value` looks up parameters; `radius` [m] is that of the tire.
+    """
     load, stiffness, damping = value((element.load, element.stiffness, element.damping))
     relative = div(stiffness * depth, load)
-    root = div(relative, sqrt(relative + LIGHT))  # the square root, with a slope where the tire begins to touch
+    root = div(relative, sqrt(relative + LIGHT))  # the square root, with a finite derivative at zero depth
     fz = maximum(stiffness * depth - damping * root * rising, 0.0)
     touches = less(0.0, fz)
     share = div(where(touches, fz, load), load)
@@ -217,7 +228,10 @@ def ground_forces(element: Tire, value: Any, slips: tuple[S, S, S], depth: S, ri
 def _shear(
     slips: tuple[S, S, S], stiffnesses: tuple[S, S, S], fz: S, friction: tuple[S, S], length: S
 ) -> tuple[S, S, S]:
-    """(Fx, Fy, Mz) of a patch of this length [m] under a load [N]."""
+    """(Fx [N], Fy [N], Mz [N m]) of a contact patch of this length [m] under a load fz [N].
+
+    `slips` and `stiffnesses` are longitudinal, lateral and by camber; `friction` is (static, kinetic).
+    """
     sx, sy, sc = slips
     cx, cy, cc = stiffnesses
     slip = sqrt(sx * sx + sy * sy + LITTLE * LITTLE)

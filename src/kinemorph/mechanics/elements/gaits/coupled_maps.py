@@ -1,16 +1,16 @@
-"""The law of coupled maps: steps at ticks of a clock, angles between them.
+"""The law of coupled maps: the maps make a step at each tick of a clock, and the joint angles move on between ticks.
 
-Memory is the time of the last tick and, for each joint, the numbers of one piece of path. Half-cosine: x(n) and x(n+1).
-Spline: the four coefficients c(n-1) ... c(n+2) of uniform cubic B-splines, of which a piece is made, and the numbers
-from which the next ones follow. A spline goes through all x where (c(n-1) + 4 c(n) + c(n+1)) / 6 = x(n); with z =
-sqrt(3) - 2,
+The memory is the time of the last tick and, for each joint, the numbers of one piece of its path. For half-cosines
+these are x(n) and x(n+1). For splines they are the four coefficients c(n-1) ... c(n+2) of the uniform cubic B-splines
+of this piece, and the numbers from which the next coefficients follow. A spline goes through all x where
+(c(n-1) + 4 c(n) + c(n+1)) / 6 = x(n); with z = sqrt(3) - 2,
 
     c(n) = sqrt(3) sum over k of z^|k| x(n+k)
 
 M. Unser, A. Aldroubi & M. Eden, B-spline signal processing, IEEE Transactions on Signal Processing 41 (1993). The past
-part of the sum is one number that is stored, p(n) = x(n) + z p(n-1). The future part is known, since the maps run AHEAD
-of the gait by so many steps that the rest is below 1e-7. Whatever the coefficients, accelerations of a cubic B-spline
-are continuous.
+part of the sum is one number that is stored, p(n) = x(n) + z p(n-1). The future part is known, since the maps are
+computed AHEAD steps before the gait reaches them; the neglected part is below 1e-7. Whatever the coefficients,
+accelerations of a cubic B-spline are continuous.
 """
 
 from __future__ import annotations
@@ -31,15 +31,16 @@ from kinemorph.mechanics.elements.law import Clock, Slot
 from kinemorph.model.elements.control.wiring import below
 from kinemorph.model.parameter import evaluate
 from kinemorph.model.robot import Robot
+from kinemorph.words import counted
 
 Z = math.sqrt(3.0) - 2.0
-AHEAD = 12  # steps that maps run ahead of a spline
-LATE = 1e-6  # of a step: later than this after its end, the path stands still
-MOST_SETTLED = 100_000  # steps before a run
+AHEAD = 12  # the number of steps by which the maps are ahead of a spline
+LATE = 1e-6  # share of a step: later than this after the end of a step, the path does not move
+MOST_SETTLED = 100_000  # the most steps of the maps before a run
 
 
 class CoupledMapsLaw(PathLaw):
-    """Coupled maps: a clock, maps, and pieces of path."""
+    """Joint paths through the values of coupled maps, which make a step at each tick of a clock."""
 
     timed = False
     fields = ("r", "epsilon", "amplitude", "offset")
@@ -48,13 +49,14 @@ class CoupledMapsLaw(PathLaw):
         found = super().problems(element, robot) + positive(element, "every") + not_negative(element, "ramp")
         count = _count(element)
         if element.start and len(element.start) != count:
-            problem = f"start has {len(element.start)} numbers; expected {count}, one for each joint, or none"
-            found.append(wrong(element.name, problem, "Give as many.", "start"))
+            given = counted(len(element.start), "number")
+            problem = f"start has {given}; expected {count}, one for each joint, or none"
+            found.append(wrong(element.name, problem, f"Give {counted(count, 'number')}.", "start"))
         found += [
             wrong(
                 element.name,
-                f"start is {x:g}; expected numbers from 0 to 1, between which the maps stay",
-                "Mend it.",
+                f"start has the number {x:g}; expected numbers from 0 to 1, the range of the maps",
+                "Correct it.",
                 "start",
             )
             for x in map(evaluate, element.start)
@@ -62,7 +64,7 @@ class CoupledMapsLaw(PathLaw):
         ]
         if not 0 <= element.settle <= MOST_SETTLED:
             problem = f"settle is {element.settle}; expected a whole number of steps from 0 to {MOST_SETTLED}"
-            found.append(wrong(element.name, problem, "Mend it.", "settle"))
+            found.append(wrong(element.name, problem, "Correct it.", "settle"))
         return found + map_problems(partial(wrong, element.name), element.map, element.r, element.epsilon)
 
     def clocks(self, element: Any) -> tuple[Clock, ...]:
@@ -88,14 +90,14 @@ class CoupledMapsLaw(PathLaw):
         numbers, since, T = self._kept(element, view)[k], view.m[0], element.every
         s = minimum(maximum((view.t - since) / T, 0.0), 1.0)
         x, rate, change = (_spline if element.interpolation == "spline" else _half_cosine)(numbers, s)
-        # a run that begins between ticks waits for the first of them
+        # in a run that begins between two ticks, the path does not move until the next tick
         goes = less(view.t - since, T * (1.0 + LATE))
         q = offset + amplitude * (2.0 * x - 1.0)
         v, a = ((2.0 / T) * amplitude * where(goes, rate, 0.0), (2.0 / T**2) * amplitude * where(goes, change, 0.0))
         return ramped(Wish(q, v, a), view.t, element.ramp)
 
     def _kept(self, element: Any, view: ElementView) -> list[Sequence[S]]:
-        """The memory of each joint."""
+        """The memory of each joint: the numbers of its piece of path."""
         size = len(_WORDS[element.interpolation])
         return [view.m[1 + k * size : 1 + (k + 1) * size] for k in range(_count(element))]
 
@@ -114,7 +116,7 @@ def _stepped(element: Any, x: Sequence[S], r: Sequence[S], epsilon: Sequence[S])
 
 @lru_cache(maxsize=32)
 def _begun(element: Any) -> tuple[tuple[float, ...], ...]:
-    """The initial memory, a row for each name: at t = 0, n = 0, after `settle` steps."""
+    """The initial memory, after `settle` steps of the maps: one row per word in _WORDS, one column per joint."""
     r, epsilon = ([float(evaluate(x)) for x in values] for values in (element.r, element.epsilon))
     x: Sequence[float] = [float(evaluate(x)) for x in element.start] or random_start(element.seed, _count(element))
     for _ in range(element.settle):
@@ -139,7 +141,7 @@ def _begun(element: Any) -> tuple[tuple[float, ...], ...]:
 _WORDS = {
     "half-cosine": ("x", "next"),
     "spline": ("c1", "c2", "c3", "c4", "past", *(f"ahead{k + 1}" for k in range(AHEAD))),
-}  # numbers of each joint, the newest x last
+}  # names of the numbers of each joint; the newest x is last
 
 
 def _exchanged(numbers: Sequence[S], new: S) -> list[S]:
@@ -147,14 +149,14 @@ def _exchanged(numbers: Sequence[S], new: S) -> list[S]:
 
 
 def _half_cosine(numbers: Sequence[S], s: S) -> tuple[S, S, S]:
-    """x, dx/ds, d2x/ds2 at the part s of a step."""
+    """(x, dx/ds, d2x/ds2) on a half-cosine, s going from 0 to 1 over one step of the maps."""
     first, second = numbers
     half, turn = 0.5 * (second - first), math.pi * s
     return first + half * (1.0 - cos(turn)), math.pi * half * sin(turn), math.pi**2 * half * cos(turn)
 
 
 def _moved(numbers: Sequence[S], new: S) -> list[S]:
-    """The numbers one step later: the first value ahead gets its coefficient."""
+    """The numbers of a spline one step later, where `new` is the newest x of the maps."""
     _, *kept = numbers[:4]
     x, *ahead = [*numbers[5:], new]
     past = x + Z * numbers[4]
@@ -162,12 +164,12 @@ def _moved(numbers: Sequence[S], new: S) -> list[S]:
 
 
 def _coefficient(past: S, orbit: Sequence[S]) -> S:
-    """c(n) of p(n) and of x(n), x(n+1), ..."""
+    """The coefficient c(n), from past = p(n) and orbit = (x(n), x(n+1), ...)."""
     return math.sqrt(3.0) * (past + total(Z**k * x for k, x in enumerate(orbit) if k))
 
 
 def _spline(numbers: Sequence[S], s: S) -> tuple[S, S, S]:
-    """x, dx/ds, d2x/ds2 at the part s of a step."""
+    """(x, dx/ds, d2x/ds2) on a cubic B-spline, s going from 0 to 1 over one step of the maps."""
     a, b, c, d = numbers[:4]
     rest = 1.0 - s
     x = rest * rest * rest * a + (4.0 - 6.0 * s * s + 3.0 * s * s * s) * b

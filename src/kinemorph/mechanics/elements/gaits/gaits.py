@@ -1,4 +1,4 @@
-"""The laws of gaits that are functions of time; `phase_oscillators` and `coupled_maps` hold the others."""
+"""The laws of gaits that are functions of time; the others are in `phase_oscillators` and `coupled_maps`."""
 
 from __future__ import annotations
 
@@ -14,10 +14,11 @@ from kinemorph.mechanics.elements.instant import ElementView
 from kinemorph.mechanics.elements.law import register
 from kinemorph.model.elements.gaits.gaits import CoupledMaps, PhaseOscillators, Rhythmic, Serpenoid
 from kinemorph.model.robot import Robot
+from kinemorph.words import counted
 
 
 class RhythmicLaw(PathLaw):
-    """Sinusoids, each with its phase."""
+    """A sinusoid for each joint, with its own phase."""
 
     fields = ("amplitude", "frequency", "offset")
 
@@ -31,7 +32,7 @@ class RhythmicLaw(PathLaw):
 
 
 class SerpenoidLaw(PathLaw):
-    """One wave along a body, or two whose joints alternate."""
+    """A wave that travels along a chain of joints, or two waves, of even and of odd joints."""
 
     def problems(self, element: Serpenoid, robot: Robot) -> list[str]:
         found = [*super().problems(element, robot), *not_negative(element, "ramp")]
@@ -39,9 +40,10 @@ class SerpenoidLaw(PathLaw):
         for name in ("amplitude", "turn"):
             values: tuple[Any, ...] = getattr(element, name)
             if len(values) not in (1, waves):
-                either = "1, or 2 where it is alternating" if waves == 1 else "1, or 2, one for each wave"
-                problem = f"{name} has {len(values)} numbers and the layout is '{element.layout}'; expected {either}"
-                found.append(wrong(element.name, problem, "Give as many.", name))
+                either = "1 number" if waves == 1 else "1 number, or 2, one for each wave"
+                given = counted(len(values), "number")
+                problem = f"{name} has {given} and the layout is '{element.layout}'; expected {either}"
+                found.append(wrong(element.name, problem, f"Give {either}.", name))
         for name in ("amplitude", "turn", "frequency", "phase_step", "shift"):
             found += infinite(element, name)
         return found

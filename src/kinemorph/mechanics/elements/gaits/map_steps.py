@@ -1,14 +1,14 @@
-"""Coupled maps: numbers between 0 and 1 that jump, each drawn towards others.
+"""Coupled maps: numbers between 0 and 1 that change step by step, each drawn towards the mean of its neighbors.
 
-    x_i(n+1) = (1 - epsilon_i) f(x_i(n)) + epsilon_i mean of f(x_j(n)) over those that i is coupled to
+    x_i(n+1) = (1 - epsilon_i) f(x_i(n)) + epsilon_i mean of f(x_j(n)) over the neighbors j of i
 
 K. Kaneko, Pattern dynamics in spatiotemporal chaos, Physica D 34 (1989), and Clustering, coding, switching,
 hierarchical ordering, and control in a network of chaotic elements, Physica D 41 (1990). The code is written over any
-scalar: it serves gaits inside a step and the analysis of many starts.
+scalar: it is used for gaits inside a time step and for the analysis of many initial values.
 
-Chaos amplifies the last digit, so the digits have to be the same wherever maps run. Every product passes a bound that
-it never exceeds before it is added to anything: no compiler can then merge the two into one rounding. Only sines may
-differ in their last digits.
+Chaos amplifies the last digit, so the digits have to be the same on every backend. Before a product is added to
+anything, it is limited by a bound that it never exceeds: then no compiler can fuse product and sum into one operation
+with one rounding (FMA). Only sines may differ in their last digits.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from kinemorph.model.parameter import evaluate
 
 
 class Map(NamedTuple):
-    """f(x, r), which leads from 0...1 into it for r from 0 to `largest`."""
+    """A map f(x, r), its `step`, which stays in the range from 0 to 1 for x in that range and r from 0 to `largest`."""
 
     step: Callable[[S, S], S]
     largest: float
@@ -41,7 +41,7 @@ COUPLINGS = ("ring", "chain", "global")
 
 
 def neighbors(coupling: str, count: int, i: int) -> tuple[int, ...]:
-    """The maps of which map i takes the mean. A single map has itself."""
+    """The indices of the maps whose mean map i is drawn towards; a single map is its own neighbor."""
     if coupling == "global" or count == 1:
         return tuple(range(count))
     if coupling == "ring":
@@ -50,10 +50,10 @@ def neighbors(coupling: str, count: int, i: int) -> tuple[int, ...]:
 
 
 def coupled_step(map_name: str, coupling: str, x: Sequence[S], r: Sequence[S], epsilon: Sequence[S]) -> list[S]:
-    """x after one step, shape (n,); r and epsilon have a number for each map."""
+    """The values x of all maps after one step, shape (n,); r and epsilon have one number for each map."""
     f, n = MAPS[map_name].step, len(x)
     images = [minimum(f(one, rate), 1.0) for one, rate in zip(x, r, strict=True)]
-    means = {}  # by set of maps: a global mean is computed once
+    means = {}  # neighbors -> their mean, so that a global mean is computed once
     found: list[S] = []
     for i, (image, e) in enumerate(zip(images, epsilon, strict=True)):
         who = neighbors(coupling, n, i)
@@ -64,7 +64,7 @@ def coupled_step(map_name: str, coupling: str, x: Sequence[S], r: Sequence[S], e
 
 
 def random_start(seed: int, count: int) -> tuple[float, ...]:
-    """Numbers between 0 and 1, shape (n,), that belong to a seed: the same for every user of it."""
+    """`count` random initial values between 0 and 1 that depend on the seed only."""
     state: Sequence[float] = stream("coupled maps", seed)
     found = []
     for _ in range(count):
@@ -76,19 +76,19 @@ def random_start(seed: int, count: int) -> tuple[float, ...]:
 def map_problems(
     wrong: Callable[[str, str, str], str], name: str, r: Sequence[Any], epsilon: Sequence[Any]
 ) -> list[str]:
-    """Problems of numbers with which maps would leave the range from 0 to 1.
+    """Problems of numbers r and epsilon with which the maps called `name` would leave the range from 0 to 1.
 
-    `wrong` makes a problem of what, remedy and key.
+    `wrong` makes a problem from what is wrong, the remedy and the field.
     """
     largest = MAPS[name].largest
-    leaves = f"as with others a {name} map {MAPS[name].formula} leaves the range from 0 to 1"
+    leaves = f"because otherwise the {name} map {MAPS[name].formula} leaves the range from 0 to 1"
     found = [
-        wrong(f"r is {x:g}; expected a number from 0 to {largest:.4g}, {leaves}", "Mend it.", "r")
+        wrong(f"r is {x:g}; expected a number from 0 to {largest:.4g}, {leaves}", "Correct it.", "r")
         for x in map(evaluate, r)
         if not 0.0 <= x <= largest
     ]
     return found + [
-        wrong(f"epsilon is {x:g}; expected a number from 0, no coupling, to 1, the mean alone", "Mend it.", "epsilon")
+        wrong(f"epsilon is {x:g}; expected a number from 0 (not coupled) to 1 (mean only)", "Correct it.", "epsilon")
         for x in map(evaluate, epsilon)
         if not 0.0 <= x <= 1.0
     ]

@@ -1,11 +1,13 @@
-"""The law of oscillators that are coupled by their phases.
+"""The law of oscillators that are coupled by their phases. Of oscillator i, phi_i is the phase [rad], w_i its own
+frequency [rad/s], c_i the effect of its neighbors j, and D_ij the desired phase difference; r and b are amplitude and
+offset of the joint path q.
 
     phi_i' = w_i + c_i,   w_i' = adapt c_i,   c_i = coupling sum_j sin(phi_j - phi_i - D_ij)
     q = b + r sin phi,    q' = b' + r' sin phi + r phi' cos phi,
     q'' = b'' + r'' sin phi + 2 r' phi' cos phi + r phi'' cos phi - r phi'^2 sin phi
 
-phi_i'' = w_i' + c_i' follows from the states alone, so accelerations are exact without a difference in time. In a
-network where j is a neighbor of i as i is of j, all c_i add up to 0: the mean of the frequencies stays what it was.
+phi_i'' = w_i' + c_i' follows from the states alone, so accelerations are exact without finite differences in time. In a
+network where neighbors are mutual, the sum of all c_i is 0: the mean of the frequencies stays constant.
 """
 
 from __future__ import annotations
@@ -24,9 +26,10 @@ from kinemorph.mechanics.elements.law import Effort, Slot
 from kinemorph.model.elements.control.wiring import below
 from kinemorph.model.parameter import evaluate
 from kinemorph.model.robot import Robot
+from kinemorph.words import counted
 
-STATES = ("phase", "amplitude", "amplitude.rate", "offset", "offset.rate")  # of each oscillator
-LEARNED = "pulse"  # [rad/s], a state too where frequencies adapt
+STATES = ("phase", "amplitude", "amplitude.rate", "offset", "offset.rate")  # the states of each oscillator
+LEARNED = "pulse"  # [rad/s] the oscillator's own frequency, which is a state too where frequencies adapt
 
 
 def phases_of(element: Any) -> tuple[Any, ...]:
@@ -36,14 +39,14 @@ def phases_of(element: Any) -> tuple[Any, ...]:
 
 
 def wave_problems(element: Any) -> list[str]:
-    """Problems of phases, one sentence each."""
+    """The problems of an element's phases: numbers that are not finite, and wrong counts of numbers."""
     count = max(len(element.joints), 1)
     found = infinite(element, "phase_step")
     for name in ("phases", "start"):
         values = getattr(element, name, ())
         if values and len(values) != count:
-            problem = f"{name} has {len(values)} numbers; expected {count}, one for each joint, or none"
-            found.append(wrong(element.name, problem, "Give as many.", name))
+            problem = f"{name} has {counted(len(values), 'number')}; expected {count}, one for each joint, or none"
+            found.append(wrong(element.name, problem, f"Give {counted(count, 'number')}.", name))
         found += infinite(element, name) if values else []
     return found
 
@@ -51,16 +54,19 @@ def wave_problems(element: Any) -> list[str]:
 class Rhythm(NamedTuple):
     """The states of one oscillator and their rates."""
 
-    phase: S
-    speed: S
-    change: S  # rate of the speed
+    phase: S  # [rad]
+    speed: S  # rate of the phase [rad/s]
+    change: S  # rate of the speed [rad/s^2]
     amplitude: Wish
     offset: Wish
     learning: S  # rate of its own frequency [rad/s^2]
 
 
 class PhaseOscillatorsLaw(PathLaw):
-    """States: phases, amplitudes and offsets with their rates; frequencies where they adapt."""
+    """Joint paths from coupled oscillators.
+
+    Their states are phases, amplitudes and offsets with their rates; and frequencies, where these adapt.
+    """
 
     timed = False
     fields = ("amplitude", "frequency", "offset")
@@ -103,7 +109,7 @@ class PhaseOscillatorsLaw(PathLaw):
         linked = [_linked(element.network, count, i) for i in range(count)]
         ahead = [
             [own[j][0] - own[i][0] - (wanted[j] - wanted[i]) for j in linked[i]] for i in range(count)
-        ]  # phase of a neighbor minus its desired phase
+        ]  # phase difference to each neighbor, minus the desired phase difference
         pulls = [coupling * total(sin(angle) for angle in angles) for angles in ahead]
         numbers = [self.one(element, view, k) for k in range(count)]
         pulses = [
@@ -124,10 +130,10 @@ class PhaseOscillatorsLaw(PathLaw):
 
 
 def _adapts(element: Any) -> bool:
-    """Whether frequencies are states; a parameter may switch adaptation on."""
+    """Whether frequencies are states: where `adapt` is a parameter or a number other than 0."""
     return not is_zero(element.adapt)
 
 
 def _linked(network: str, count: int, i: int) -> tuple[int, ...]:
-    """The neighbors of oscillator i, without itself."""
+    """The indices of the neighbors of oscillator i in the network, without i itself."""
     return tuple(j for j in neighbors("global" if network == "all" else network, count, i) if j != i)

@@ -1,11 +1,11 @@
-"""Readings: how sensors turn true values into readings, and the memory that this needs.
+"""The readings of sensors, computed from true values, and the memory that this needs.
 
 A sensor has channels. Each turns a true value into a reading:
 
     reading = step floor(clip(true + bias + walk + noise) / step)
 
-Without `every` the reading is a function of the state. With it, readings are memory (see `sample_hold`, which delays
-them), and so are the biases that walk and the state of the random numbers (see `random_numbers`).
+Without `every` the reading is a function of the state. With `every`, readings are memory (see `sample_hold`, which
+delays them), and so are the random walks of biases and the state of the random numbers (see `random_numbers`).
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ E = TypeVar("E", bound=Sensor)
 
 
 class Channel(NamedTuple):
-    """One quantity of a sensor. `noise` is the standard deviation of a reading, `walk` that of its bias after a
-    second.
+    """One quantity that a sensor measures. `noise` is the standard deviation of a reading, `walk` that of the random
+    walk of its bias after one second; `range` bounds a reading, and `step` is its resolution.
     """
 
     name: str
@@ -42,38 +42,38 @@ class Channel(NamedTuple):
 
 
 class SensorLaw(ElementLaw[E]):
-    """Abstract: a sensor of several channels."""
+    """The abstract base of laws of sensors with several channels."""
 
     def channels(self, element: E) -> tuple[Channel, ...]:
-        """Its channels."""
-        raise AssertionError(f"{type(self).__name__} has no `channels`")
+        """The channels of the sensor."""
+        raise AssertionError(f"{type(self).__name__} does not define its method `channels`")
 
     def true(self, element: E, view: ElementView) -> Sequence[S]:
         """The true values of its channels."""
-        raise AssertionError(f"{type(self).__name__} has no `true`")
+        raise AssertionError(f"{type(self).__name__} does not define its method `true`")
 
     def problems(self, element: E, robot: Robot) -> list[str]:
         found = []
         if element.every is not None and not 0.0 < element.every < math.inf:
             problem = f"every is {element.every:g} s; expected a finite time above 0"
-            found.append(wrong(element.name, problem, "Enlarge it, or leave it out.", "every"))
+            found.append(wrong(element.name, problem, "Correct it, or leave it out.", "every"))
         if not 0.0 <= element.phase < math.inf:
             problem = f"phase is {element.phase:g} s; expected a finite time of at least 0"
-            found.append(wrong(element.name, problem, "Mend its sign.", "phase"))
+            found.append(wrong(element.name, problem, "Correct it.", "phase"))
         if not 0.0 <= element.delay < math.inf:
             problem = f"delay is {element.delay:g} s; expected a finite time of at least 0"
-            found.append(wrong(element.name, problem, "Mend its sign.", "delay"))
+            found.append(wrong(element.name, problem, "Correct it.", "delay"))
         if element.delay and element.every is None:
-            problem = "it has a delay and is read at every instant; expected a time between"
+            problem = f"delay is {element.delay:g} s, but the sensor is not sampled; expected a time between samples"
             found.append(wrong(element.name, problem, "Give `every`."))
         for name, value in vars(element).items():
             found += not_negative(element, name) if name.endswith(("noise", "walk")) else []
             if name.endswith("range") and not value > 0.0:
                 found.append(
-                    wrong(element.name, f"{name} is {value:g}; expected a number above 0", "Enlarge it.", name)
+                    wrong(element.name, f"{name} is {value:g}; expected a number above 0", "Correct it.", name)
                 )
         if element.every is None and any(channel.noise or channel.walk for channel in self.channels(element)):
-            problem = "it has noise and is read at every instant; expected a time between"
+            problem = "it has noise, but the sensor is not sampled; expected a time between samples"
             found.append(wrong(element.name, problem, "Give `every`.", "noise"))
         return found
 
@@ -87,11 +87,11 @@ class SensorLaw(ElementLaw[E]):
         return (*held_slots(element, self.outputs(element)), *self.own(element)) if _samples(element) else ()
 
     def outputs(self, element: E) -> tuple[str, ...]:
-        """Names of the readings that are held."""
+        """The names of the readings that are memory between samples."""
         return tuple(channel.name for channel in self.channels(element))
 
     def own(self, element: E) -> tuple[Slot, ...]:
-        """Further memory: biases that walk, and the state of the random numbers."""
+        """The further memory of the sensor: random walks of biases, and the state of the random numbers."""
         channels = self.channels(element)
         walks = tuple(Slot(f"{channel.name}.bias", channel.unit) for channel in channels if channel.walk)
         random = any(channel.noise or channel.walk for channel in channels)
@@ -114,7 +114,7 @@ class SensorLaw(ElementLaw[E]):
         return [*let_in(held, outputs), *after]
 
     def read(self, element: E, view: ElementView, own: Sequence[S]) -> tuple[list[S], list[S]]:
-        """(readings to hold, `own` memory after them)."""
+        """(new readings, the `own` memory after them) at a sample instant."""
         assert element.every is not None
         channels = self.channels(element)
         walking = [channel for channel in channels if channel.walk]
@@ -137,16 +137,16 @@ class SensorLaw(ElementLaw[E]):
 
 
 def _samples(element: Sensor) -> bool:
-    """Whether it is sampled, at times that make sense."""
+    """Whether the sensor is sampled, and its times are valid."""
     return element.every is not None and 0.0 < element.every < math.inf and 0.0 <= element.delay < math.inf
 
 
 def clipped(channel: Channel, value: S) -> S:
-    """A value clipped and rounded to whole steps."""
+    """A value, clipped to the channel's range and rounded down to whole steps."""
     value = limited(value, -channel.range, channel.range)
     return channel.step * floor(div(value, channel.step)) if channel.step else value
 
 
 def three_channels(letter: str, unit: str, noise: float, bias: Any, walk: float, most: float) -> tuple[Channel, ...]:
-    """The channels of a vector, alike along x, y and z except for their biases."""
+    """The channels of a vector, equal along x, y and z except for their biases; `most` is their range."""
     return tuple(Channel(f"{letter}{axis}", unit, noise, bias[k], walk, most) for k, axis in enumerate("xyz"))

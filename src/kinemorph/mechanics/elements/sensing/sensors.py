@@ -1,4 +1,4 @@
-"""The laws of sensors: the true values that each measures. `sensor_readings` turns them into readings."""
+"""The laws of sensors: the true values that each sensor measures. `sensor_readings` turns them into readings."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from kinemorph.algebra.quaternions import rotation_to_quat
 from kinemorph.algebra.scalar import S, div, less, where
 from kinemorph.algebra.vectors import add, matvec, matvec_transposed, sub
-from kinemorph.mechanics.elements.checks import known_body, not_negative, one_axis, wrong
+from kinemorph.mechanics.elements.checks import known_body, nearest, not_negative, one_axis, wrong
 from kinemorph.mechanics.elements.instant import ElementView
 from kinemorph.mechanics.elements.law import Change, Slot, register
 from kinemorph.mechanics.elements.places import Frame
@@ -19,6 +19,7 @@ from kinemorph.mechanics.steps.point_states import PointState
 from kinemorph.mechanics.trees.tree import WORLD
 from kinemorph.model.elements.sensing.sensors import IMU, ContactSwitch, Encoder, ForceTorqueSensor, Probe
 from kinemorph.model.robot import Robot
+from kinemorph.words import listed
 
 PROBED = {
     "position": ("x y z", "m"),
@@ -30,22 +31,20 @@ PROBED = {
 
 
 class EncoderLaw(SensorLaw[Encoder]):
-    """Position of a joint; velocity by differences."""
+    """The position of a joint in whole steps, and its velocity from the difference of two samples."""
 
     def problems(self, element: Encoder, robot: Robot) -> list[str]:
         found = one_axis(element, "joint", element.joint, robot) + not_negative(element, "counts", "resolution")
         if element.counts and element.resolution:
             problem = "counts and resolution are both given; expected one of them"
-            found.append(wrong(element.name, problem, "Remove the other.", "counts"))
+            found.append(wrong(element.name, problem, "Remove one of them.", "counts"))
         if not 0.0 < element.ratio < math.inf:
             problem = f"ratio is {element.ratio:g}; expected a finite number above 0"
-            found.append(wrong(element.name, problem, "Give turns per turn.", "ratio"))
+            found.append(wrong(element.name, problem, "Give the encoder's turns per turn of the joint.", "ratio"))
         kinds = {joint.name: joint.kind for joint in robot.joints}
         if element.counts and kinds.get(element.joint) == "prismatic":
-            problem = (
-                f"counts of a turn are given and joint '{element.joint}' is prismatic; expected the step in meters"
-            )
-            found.append(wrong(element.name, problem, "Give `resolution`.", "counts"))
+            problem = f"counts per turn are given, but joint '{element.joint}' is prismatic; expected a step in meters"
+            found.append(wrong(element.name, problem, "Give `resolution` in place of counts.", "counts"))
         if not math.isfinite(element.offset):
             found.append(
                 wrong(element.name, f"offset is {element.offset:g}; expected a finite number", "Correct it.", "offset")
@@ -53,7 +52,7 @@ class EncoderLaw(SensorLaw[Encoder]):
         return found or super().problems(element, robot)
 
     def channels(self, element: Encoder) -> tuple[Channel, ...]:
-        """The channels in whole steps, so that their differences are exact."""
+        """The position as a channel in whole steps, so that differences are exact."""
         step = element.step
         return (Channel("position", "", element.noise / (step or 1.0), step=1.0 if step else 0.0),)
 
@@ -83,7 +82,7 @@ class EncoderLaw(SensorLaw[Encoder]):
 
 
 class IMULaw(SensorLaw[IMU]):
-    """Accelerometer and gyroscope."""
+    """The accelerometer and the gyroscope of an IMU."""
 
     def problems(self, element: IMU, robot: Robot) -> list[str]:
         return known_body(element, "body", element.body, robot) + super().problems(element, robot)
@@ -100,20 +99,20 @@ class IMULaw(SensorLaw[IMU]):
         body = next((one.body for one in view.robot.frames if one.name == element.body), element.body)
         for member, there in zip(instant.ensemble.members, instant.views, strict=True):
             field = member.law.field(member.element, there, body)
-            if field is not None:  # this field accelerates sensor and body alike
+            if field is not None:  # it accelerates sensor and body equally, so the sensor does not measure it
                 felt = sub(felt, matvec_transposed(frame.pose.R, field))
         return (*felt, *frame.turning)
 
 
 class ForceTorqueLaw(SensorLaw[ForceTorqueSensor]):
-    """The wrench through a joint."""
+    """The wrench that a joint transmits."""
 
     def problems(self, element: ForceTorqueSensor, robot: Robot) -> list[str]:
         names = [joint.name for joint in (*robot.joints, *robot.loops)]
         found = []
         if element.joint not in names:
             problem = f"joint is '{element.joint}', and robot '{robot.name}' has no such joint"
-            found.append(wrong(element.name, problem, f"Known: {', '.join(names[:16])}.", "joint"))
+            found.append(wrong(element.name, problem, nearest(element.joint, names), "joint"))
         return found + super().problems(element, robot)
 
     def channels(self, element: ForceTorqueSensor) -> tuple[Channel, ...]:
@@ -128,17 +127,16 @@ class ForceTorqueLaw(SensorLaw[ForceTorqueSensor]):
 
 
 class ProbeLaw(SensorLaw[Probe]):
-    """One quantity of a point of a body."""
+    """One quantity (position, velocity, ...) of a point of a body."""
 
     def problems(self, element: Probe, robot: Robot) -> list[str]:
         if element.quantity not in PROBED:
-            known = ", ".join(PROBED)
-            problem = f"quantity is '{element.quantity}'; expected one of {known}"
+            problem = f"quantity is '{element.quantity}'; expected one of {listed(PROBED)}"
             return [wrong(element.name, problem, "Choose one of these.", "quantity")]
         found = known_body(element, "body", element.body, robot)
         if element.quantity == "orientation" and element.noise:
             found.append(
-                wrong(element.name, "noise is given for an orientation; expected none", "Leave it out.", "noise")
+                wrong(element.name, "noise is given for an orientation; expected no noise", "Leave it out.", "noise")
             )
         return found + super().problems(element, robot)
 
@@ -165,7 +163,7 @@ def _probed(quantity: str, frame: Frame, point: PointState, view: ElementView, o
 
 
 class ContactSwitchLaw(SensorLaw[ContactSwitch]):
-    """A threshold with hysteresis."""
+    """A switch that is 1 where a signal is above a threshold, with hysteresis, else 0."""
 
     def problems(self, element: ContactSwitch, robot: Robot) -> list[str]:
         found = not_negative(element, "hysteresis") + super().problems(element, robot)
@@ -208,7 +206,7 @@ class ContactSwitchLaw(SensorLaw[ContactSwitch]):
 
 
 def felt_acceleration(frame: Frame, view: ElementView, point: Sequence[S] = (0.0, 0.0, 0.0)) -> Sequence[S]:
-    """a - g [m/s^2] of a point of a frame, in the frame's axes: what an accelerometer there feels."""
+    """The acceleration a - g [m/s^2] that an accelerometer at a point [m] of a frame measures, in the frame's axes."""
     motions, link = frame.motions, frame.at.link
     if link == WORLD:
         flow = ground_flow(motions.tree)

@@ -1,1 +1,1 @@
-"""Constraints as data: guided points, rolling wheels, prescribed motions, equations of the user."""
+"""The data of constraints: guided points, rolling wheels, prescribed motions, equations of the user."""

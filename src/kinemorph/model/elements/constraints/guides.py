@@ -1,4 +1,4 @@
-"""Guided points: at a distance, on a plane, a line, a surface or a curve, which another body may carry."""
+"""Constraints on points of bodies: a constant distance, or a plane, line, surface or curve, which may move too."""
 
 from __future__ import annotations
 
@@ -22,9 +22,10 @@ from kinemorph.model.parameter import Value
 
 @dataclass(frozen=True)
 class DistanceConstraint:
-    """A rod without mass between two points, with a ball joint at either end: |b - a| = length.
+    """A massless rod between two points, with a ball joint at each end: |b - a| = length.
 
-    The length [m] is a number above 0, a Table with rows of one, or a function of t, as that of a winch.
+    `length` [m] is a number above 0, a Table with one column, or a function of time t [s], as for a winch. `point_a`
+    [m] is in the axes of `body_a`, `point_b` [m] in the axes of `body_b`.
     """
 
     name: str
@@ -37,9 +38,9 @@ class DistanceConstraint:
 
 @dataclass(frozen=True)
 class PointOnPlane:
-    """`point` [m] of a body stays in a plane through `origin` [m] with a `normal` of any length, both in axes of `on`.
+    """`point` [m] of a body stays in the plane through `origin` [m] with the `normal` vector, of any length.
 
-    "world" is the ground; any body or frame may carry the plane.
+    `origin` and `normal` are in the axes of `on`: "world", or a body or frame that the plane moves with.
     """
 
     name: str
@@ -52,7 +53,10 @@ class PointOnPlane:
 
 @dataclass(frozen=True)
 class PointOnLine:
-    """`point` [m] of a body stays on a line through `origin` [m] along a `direction` of any length, in axes of `on`."""
+    """`point` [m] of a body stays on the line through `origin` [m] along the vector `direction`, of any length.
+
+    `origin` and `direction` are in the axes of `on`: "world", or a body or frame that the line moves with.
+    """
 
     name: str
     body: str
@@ -64,10 +68,11 @@ class PointOnLine:
 
 @dataclass(frozen=True)
 class PointOnSurface:
-    """`point` [m] of a body stays where every expression of x, y, z [m] (and t) in `surface` is 0, in axes of `on`.
+    """`point` [m] of a body stays where every expression in `surface` is 0.
 
-    One is a surface, "x**2 + y**2 - r**2"; two are the curve in which two surfaces meet. A function takes t, x, y, z
-    and gives one number.
+    An expression contains x, y, z [m], the position of the point in the axes of `on`, and may contain t [s]. One
+    expression gives a surface, such as "x**2 + y**2 - r**2"; two give the curve in which two surfaces intersect.
+    `surface` may also be a function of t, x, y, z that returns one number. `known` gives the values of other names.
     """
 
     name: str
@@ -82,20 +87,21 @@ class PointOnSurface:
         as_known(self)
 
     def knowing(self, names: Mapping[str, Value]) -> PointOnSurface:
-        """The element with meanings for the names in its text, where it has none of its own."""
+        """The element with values from `names` for names in its text that `known` does not contain."""
         return replace(self, known=with_known(self.surface, self.known, names))
 
     def brief(self) -> PointOnSurface:
-        """The element without what a model file says in its table of parameters."""
+        """The element without the entries of `known` that a model file has in its table of parameters."""
         return replace(self, known=undeclared(self.known))
 
 
 @dataclass(frozen=True)
 class PointOnCurve:
-    """`point` [m] of a body stays on a rail through `points`, rows of three [m] in axes of `on` with rising x.
+    """`point` [m] of a body stays on a curve through `points`, rows (x, y, z) [m] in the axes of `on`, with rising x.
 
-    The rail is a cubic spline over x (continuous curvature), or "monotone"; its end pieces extend beyond the points.
-    With `planar` only its height z counts, and the point is free along y.
+    The curve gives y and z as functions of x: by default a cubic spline with continuous curvature, or a "monotone"
+    cubic, which does not overshoot. Its first and last piece extend beyond the points. With `planar` only the height z
+    is constrained, and the point is free along y.
     """
 
     name: str

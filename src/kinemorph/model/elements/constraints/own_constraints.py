@@ -1,14 +1,15 @@
-"""Constraints in your own words: what the motion of a robot keeps at 0, as text or as a Python function.
+"""Constraints defined by the user: quantities that stay 0, given as text or as a Python function.
 
-A text is an expression in the grammar of model files: numbers, + - * / **, brackets and functions, with the names
+A text is an expression as in model files: numbers, + - * / **, brackets and functions, with the names
 
     t                       time [s]
-    q.hip, q.root.x         coordinates, by their full names; v.hip, ... velocities; odd ones in `backquotes`
-    l1                      parameters of the robot or of the model file, and what `known` says
+    q.hip, q.root.x         coordinates by their full names, and velocities, v.hip; unusual names in `backquotes`
+    l1                      parameters of the robot or of the model file, and names in `known`
     wish, gait.hip          signals of references (Sinusoid, SplinePath, MinimumJerk, Setpoint, Profile)
 
-A function takes t and then what it `reads`, one by one; where it reads nothing in particular, all q as a list (and all
-v). It is traced once, over any scalar: no `if` on numbers, but `where` (kinemorph.algebra.scalar).
+A function takes t, then each signal in `reads` as one argument; if `reads` is empty, it takes t and the list of all q
+(and, for a VelocityConstraint, the list of all v). It is traced once: use `where` (kinemorph.algebra.scalar) instead of
+`if` on numbers.
 """
 
 from __future__ import annotations
@@ -29,10 +30,10 @@ Known: TypeAlias = tuple[tuple[str, Value], ...]  # may be given as a mapping
 
 @dataclass(frozen=True)
 class Constraint:
-    """phi(q, t) = 0, one number for each of `rows`: what keeps coordinates together, at all times or as time goes.
+    """A constraint phi(q, t) = 0 on positions, with one scalar equation for each of `rows`.
 
-    `names` tell several rows apart (left out: 1, 2, ...); a function gives as many numbers as there are names, one
-    where there are none. Whatever forces it takes act on the robot, without friction.
+    `names` are the names of several rows (default: 1, 2, ...). A function returns as many numbers as there are names,
+    or one number if there are none. The constraint forces act on the robot, without friction.
     """
 
     name: str
@@ -47,19 +48,20 @@ class Constraint:
         as_known(self)
 
     def knowing(self, names: Mapping[str, Value]) -> Constraint:
-        """The element with meanings for the names in its text, where it has none of its own."""
+        """The element with values from `names` for names in its text that `known` does not contain."""
         return replace(self, known=with_known(self.rows, self.known, names))
 
     def brief(self) -> Constraint:
-        """The element without what a model file says in its table of parameters."""
+        """The element without the entries of `known` that a model file has in its table of parameters."""
         return replace(self, known=undeclared(self.known))
 
 
 @dataclass(frozen=True)
 class VelocityConstraint(Constraint):
-    """A(q, t) v + b(q, t) = 0, one number for each of `rows`: linear in the velocities, and not integrable.
+    """A constraint A(q, t) v + b(q, t) = 0, linear in the velocities, with one scalar equation for each of `rows`.
 
-    Examples are rolling wheels and blades that do not slip. What can be written in positions belongs into a Constraint.
+    It is for constraints that cannot be written in terms of positions, such as rolling wheels and blades that do not
+    slip; use `Constraint` for those that can.
     """
 
 
@@ -67,35 +69,37 @@ class VelocityConstraint(Constraint):
 
 
 def as_rows(element: Any, *fields: str) -> None:
-    """Lets rows be given as one text, as several, or as a function."""
+    """Converts these fields of an element, given as one text or several, to tuples; functions are unchanged."""
     for name in fields:
         if not callable(getattr(element, name)):
             as_names(element, name)
 
 
 def as_known(element: Any) -> None:
-    """Lets `known` be given as a mapping."""
+    """Converts the field `known` of an element, given as a mapping or pairs, to a tuple of (name, value)."""
     given = element.known
     try:
         pairs = given.items() if isinstance(given, Mapping) else [(name, value) for name, value in given]
     except (TypeError, ValueError):
-        what = f"known is {short(given)}; expected names, each with its number"
-        raise ModelError(Problem("element", element.name, what, 'Write {"length": 0.3}.', "known")) from None
+        what = f"known is {short(given)}; expected a dict from names to numbers"
+        raise ModelError(
+            Problem("element", element.name, what, 'Give names and numbers, such as {"length": 0.3}.', "known")
+        ) from None
     plain = tuple((name, float(value) if isinstance(value, int) else value) for name, value in pairs)
     object.__setattr__(element, "known", plain)
 
 
 def with_known(rows: Any, known: Known, names: Mapping[str, Value]) -> Known:
-    """What is known, and what `names` say of the other names in texts."""
+    """The entries of `known`, and those of `names` for the other names that occur in the texts `rows`."""
     found: dict[str, Value] = {}
     for text in () if callable(rows) else rows:
         try:
             found |= {name: names[name] for name in names_in(text) if name in names and name not in dict(known)}
-        except (ExpressionError, TypeError):  # told where all names are known
+        except (ExpressionError, TypeError):  # reported later, when the text is parsed
             continue
     return (*known, *found.items())
 
 
 def undeclared(known: Known) -> Known:
-    """What is known, without parameters by their own names."""
+    """The entries of `known` without parameters listed under their own names."""
     return tuple((name, value) for name, value in known if not (isinstance(value, Parameter) and value.name == name))

@@ -1,4 +1,4 @@
-"""Joints whose motion is given: ideal drives that apply whatever force is needed."""
+"""Joints with a prescribed motion, as by ideal drives that apply the force that the motion needs."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from kinemorph.model.parameter import Value
 class PrescribedMotion:
     """The coordinate [rad or m] of a joint with one axis is a function of time: q = motion(t).
 
-    A number locks the joint there. A text is an expression of t, of parameters and of signals of references, such as
-    "0.2 * sin(w * t)" or "gait.hip"; a Table has rows of one; a function takes t. The motion must be twice
-    differentiable: where it jumps, the robot would jump too.
+    `motion` is a number, at which the joint is locked; a text, which is an expression of t [s], parameters and signals
+    of references, such as "0.2 * sin(w * t)" or "gait.hip"; a Table with one column; or a function of t. The motion has
+    to be twice differentiable. `known` gives the values of other names in a text.
     """
 
     name: str
@@ -28,10 +28,10 @@ class PrescribedMotion:
         as_known(self)
 
     def knowing(self, names: Mapping[str, Value]) -> PrescribedMotion:
-        """The element with meanings for the names in its text, where it has none of its own."""
+        """The element with values from `names` for names in its text that `known` does not contain."""
         texts = (self.motion,) if isinstance(self.motion, str) else ()
         return replace(self, known=with_known(texts, self.known, names))
 
     def brief(self) -> PrescribedMotion:
-        """The element without what a model file says in its table of parameters."""
+        """The element without the entries of `known` that a model file has in its table of parameters."""
         return replace(self, known=undeclared(self.known))

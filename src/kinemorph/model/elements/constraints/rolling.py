@@ -1,4 +1,4 @@
-"""Blades that do not slip sideways, and discs and balls that roll: constraints on velocities."""
+"""Constraints on velocities: blades that do not slip sideways, and discs and balls that roll."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from kinemorph.model.parameter import Value
 
 @dataclass(frozen=True)
 class KnifeEdge:
-    """`point` [m] of a body does not move along `side`, a direction of any length in the body's axes: skates, keels.
+    """`point` [m] of a body does not move along `side`, a vector of any length in the body's axes: skates, keels.
 
-    It does not move relative to `on`: the ground, or a body. With a `normal` in the axes of `on`, the edge cuts a plane
-    with that normal: only the part of `side` in that plane counts, however the blade leans.
+    The motion is relative to `on`: "world" or a body. With `normal`, a vector in the axes of `on`, only the component
+    of `side` in the plane with that normal is used, so that a blade may lean.
     """
 
     name: str
@@ -26,12 +26,13 @@ class KnifeEdge:
 
 @dataclass(frozen=True)
 class RollingDisc:
-    """A thin disc rolls without slipping on a plane: wheels, coins. It may lean, and must not lie flat.
+    """A thin disc that rolls without slipping on a plane: a wheel, a coin. It may lean, but must not lie flat.
 
-    Its `center` [m] and `axle` (of any length) are in the axes of the body; the plane, with `origin` [m] and `normal`,
-    in those of `on`. The lowest point of the rim is on the plane (`height`, a constraint on positions) and does not
-    move along it: forward (`forward`) and across (`sideways`). `touching` = False leaves the height to others, as where
-    a base is planar; `sliding` = True lets the disc slide along its axle, as an omnidirectional wheel does.
+    Its `center` [m] and the vector `axle` (of any length) are in the axes of the body; the `origin` [m] and `normal` of
+    the plane are in the axes of `on`. The constraint rows are `height`, a constraint on positions: the lowest point of
+    the rim is on the plane; and `forward` and `sideways`: this point does not slip. Set `touching` to False to leave
+    out `height`, for example for a planar base, and `sliding` to True to leave out `sideways`, for an omnidirectional
+    wheel.
     """
 
     name: str
@@ -48,10 +49,11 @@ class RollingDisc:
 
 @dataclass(frozen=True)
 class RollingSphere:
-    """A ball of `radius` [m] about `center` [m] of a body rolls without slipping on a plane that `on` carries.
+    """A ball of `radius` [m] around `center` [m] of a body that rolls without slipping on a plane fixed to `on`.
 
-    `height` is a constraint on positions, left out where it is not `touching`; `first` and `second` are two directions
-    along the plane. Where `on` is a body that turns, the plane turns with it.
+    The `origin` [m] and `normal` of the plane are in the axes of `on`. The constraint rows are `height`, a constraint
+    on positions, which is left out if `touching` is False; and `first` and `second`, no slip in two directions of the
+    plane. If `on` is a body that turns, the plane turns with it.
     """
 
     name: str

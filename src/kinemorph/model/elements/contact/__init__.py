@@ -1,1 +1,1 @@
-"""Contacts as data: contacts with the ground and between bodies, the ground, the laws of normal force and friction."""
+"""The data of contacts with the ground and between bodies, of the ground, and of normal force and friction laws."""

@@ -1,14 +1,14 @@
-"""Parts of contacts: how hard two surfaces push each other, and how they rub.
+"""Contact laws: the normal force between two surfaces, and friction.
 
-With the depth d [m] to which one has entered the other and its rate d' [m/s], the normal force is
+With the penetration depth d [m] and its rate d' [m/s], the normal force is
 
     EasyDynNormal    F = stiffness d^stiffness_power + damping d^damping_power d'        for d > 0, never below 0
     HuntCrossley     F = stiffness d^exponent (1 + damping d')                           for d > 0, never below 0
 
-and friction, against the slip velocity v of the touching points,
+and the friction force, at the slip velocity v of the contact point,
 
     Regularized      F_t = -coefficient F v / max(|v|, speed)
-    Anchor           sticks to a point by a spring while |F_t| <= static F; slides with |F_t| = kinetic F
+    Anchor           spring force to a fixed point while |F_t| <= static F; otherwise sliding with |F_t| = kinetic F
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from kinemorph.model.parameter import Value
 
 @dataclass(frozen=True)
 class EasyDynNormal:
-    """Equation 19 of the EasyDyn paper, clamped.
+    """The normal force of equation 19 of the EasyDyn paper, limited to values of at least 0.
 
-    `stiffness` is in N/m^stiffness_power, `damping` in N s/m^(1 + damping_power). Powers are 1 or more, so that the
-    force has a slope where two surfaces begin to touch.
+    `stiffness` is in N/m^stiffness_power, `damping` in N s/m^(1 + damping_power). The powers are 1 or more, so that the
+    force has a finite slope at the start of contact.
     """
 
     stiffness: Value
@@ -37,9 +37,10 @@ class EasyDynNormal:
 
 @dataclass(frozen=True)
 class HuntCrossley:
-    """Hunt and Crossley (1975): `stiffness` [N/m^exponent], `damping` [s/m]; exponent 1.5 is that of Hertz.
+    """The normal force of Hunt and Crossley (1975): `stiffness` [N/m^exponent], `damping` [s/m].
 
-    How much of its speed v a ball keeps depends on damping times v alone: see `bouncing`.
+    Exponent 1.5 is that of Hertz. The restitution of an impact at speed v depends only on damping times v; see
+    `bouncing`.
     """
 
     stiffness: Value
@@ -48,20 +49,21 @@ class HuntCrossley:
 
     @classmethod
     def bouncing(cls, stiffness: Value, restitution: float, speed: float, exponent: Value = 1.5) -> HuntCrossley:
-        """With the damping that lets an impact at `speed` [m/s] end with `restitution` times that speed.
+        """The law with the damping for which an impact at `speed` [m/s] ends at `restitution` times that speed.
 
-        Exact where no other force acts meanwhile: then c = damping speed solves  c (1 + e) = log((1 + c)/(1 - e c)).
+        This is exact if no other force acts during the impact: with the restitution e, c = damping speed then solves
+        c (1 + e) = log((1 + c)/(1 - e c)).
         """
         if not 0.0 < restitution <= 1.0 or not 0.0 < speed < math.inf:
             raise ModelError(
-                f"HuntCrossley: restitution is {restitution:g} and speed {speed:g} m/s; expected a restitution above 0 "
-                "and up to 1, at a finite speed above 0."
+                f"HuntCrossley: restitution is {restitution:g} and speed is {speed:g} m/s; expected a restitution "
+                "above 0 and at most 1, and a finite speed above 0."
             )
         return cls(stiffness, damping_number(restitution) / speed, exponent)
 
 
 def damping_number(restitution: float) -> float:
-    """c with  c (1 + e) = log((1 + c)/(1 - e c)), by bisection on 0 < c < 1/e; 0 where e is 1."""
+    """The solution c of  c (1 + e) = log((1 + c)/(1 - e c))  for restitution e, by bisection; 0 if e is 1."""
     e = restitution
     if e == 1.0:
         return 0.0
@@ -75,7 +77,10 @@ def damping_number(restitution: float) -> float:
 
 @dataclass(frozen=True)
 class Regularized:
-    """Coulomb's friction, viscous below `speed` [m/s]: equation 20 of the EasyDyn paper. A point under load creeps."""
+    """Coulomb friction, proportional to the slip velocity below `speed` [m/s]: equation 20 of the EasyDyn paper.
+
+    A contact point under a constant tangential load does not stick, but creeps slowly.
+    """
 
     coefficient: Value
     speed: Value = field(default=1e-4, metadata={"kind": "speed"})
@@ -83,11 +88,11 @@ class Regularized:
 
 @dataclass(frozen=True)
 class Anchor:
-    """Static and kinetic friction with a memory, as on the ground of Nelson and Quinn.
+    """Static and kinetic friction with an anchor point, as in the ground model of Nelson and Quinn.
 
-    A touching point sticks to its anchor by a spring with `stiffness` [N/m] and `damping` [N s/m] along the ground. It
-    lets go when that takes more than `static` times the normal force, slides against `kinetic` times it, and sticks to
-    a new anchor when it has come to a halt. Below `speed` [m/s] it counts as halted.
+    A spring along the ground, with `stiffness` [N/m] and `damping` [N s/m], connects the contact point to its anchor.
+    When its force exceeds `static` times the normal force, the point slides, with a friction force of `kinetic` times
+    the normal force. When its slip velocity falls below `speed` [m/s], it gets a new anchor and sticks again.
     """
 
     static: Value

@@ -14,11 +14,12 @@ from kinemorph.model.parameter import Value
 class Contact:
     """A point, sphere or capsule of a body that touches the ground.
 
-    `point` [m] is in the axes of `body`, any body or frame. With a `radius` it is the center of a sphere; with an `end`
-    [m] as well, the two are the ends of a capsule's axis. A capsule touches with `samples` spheres in a row: against a
-    plane its two ends say all; over terrain give as many as leave less than a radius between them.
+    `point` [m] is in the axes of `body`, a body or frame. With a `radius` [m] it is the center of a sphere; with an
+    `end` [m] too, `point` and `end` are the ends of a capsule's axis. A capsule is replaced by `samples` spheres along
+    its axis: for a plane the two at its ends are enough; for terrain use so many that they are less than a radius
+    apart.
 
-    `normal` and `friction` (none: smooth) act at each sphere's deepest point.
+    The laws `normal` and `friction` (None for no friction) act at the deepest point of each sphere.
     """
 
     name: str

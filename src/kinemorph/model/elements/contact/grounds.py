@@ -1,6 +1,6 @@
-"""The ground that bodies touch: parts of contacts, all of them at rest in the world.
+"""The ground for contacts; all grounds are at rest in the world.
 
-Plane             level or sloped, without end
+Plane             an infinite plane, level or sloped
 HeightMap         terrain from heights on a regular grid
 HeightFunction    terrain from a Python function z = f(x, y)
 """
@@ -22,7 +22,7 @@ Heights: TypeAlias = tuple[tuple[float, ...], ...] | FrozenArray | npt.NDArray[n
 
 @dataclass(frozen=True)
 class Plane:
-    """All points below the plane through `point` [m] are ground; `normal`, of any length, points out of it."""
+    """Ground below the plane through `point` [m]; the vector `normal`, of any length, points out of the ground."""
 
     point: Vector = field(default=(0.0, 0.0, 0.0), metadata={"kind": "length"})
     normal: Vector = (0.0, 0.0, 1.0)
@@ -30,14 +30,14 @@ class Plane:
 
 @dataclass(frozen=True)
 class HeightMap:
-    """Terrain through heights on a regular grid: heights[i][j] [m] is that at x = x0 + i dx, y = y0 + j dy.
+    """Terrain given by heights on a regular grid: heights[i][j] [m] is the height at x = x0 + i dx, y = y0 + j dy.
 
-    `corner` is (x0, y0) and `spacing` (dx, dy) [m]. In between the height is a bicubic spline with continuous
-    curvature, level across its edges, so that it continues level and without a kink beyond them.
+    `corner` is (x0, y0) and `spacing` is (dx, dy) [m]. Between the grid points the height is a bicubic spline with
+    continuous curvature. Its slope across the edges of the grid is 0; beyond them the height stays constant.
 
-    Heights may be given as nested tuples or lists, or as an array of shape (nx, ny). They are kept as a read-only
-    copy: programs refer to it and do not contain it, so that a map of millions of heights compiles as fast as a small
-    one, and all robots of a batch share it.
+    Heights may be given as nested tuples or lists, or as an array of shape (nx, ny). A read-only copy is kept. Programs
+    refer to it and do not contain it, so that a map of millions of heights compiles as fast as a small one, and all
+    robots of a batch share it.
     """
 
     heights: Heights = field(metadata={"kind": "length"})
@@ -53,9 +53,10 @@ class HeightMap:
 
 @dataclass(frozen=True)
 class HeightFunction:
-    """Terrain of the height z = height(x, y) [m], a smooth function written for any scalar.
+    """Terrain of height z = height(x, y) [m], a smooth function.
 
-    It is traced, not called during a run: use the functions of kinemorph.algebra.scalar, and `where` for `if`.
+    The function is traced once, not called during a run: it has to use the functions of kinemorph.algebra.scalar, and
+    `where` instead of `if`.
     """
 
     height: Callable[[Any, Any], Any]

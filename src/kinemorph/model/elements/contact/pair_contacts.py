@@ -11,10 +11,11 @@ from kinemorph.model.parameter import Value
 
 @dataclass(frozen=True)
 class PairContact:
-    """A sphere or capsule of one body against one of another; "world" is a body at rest.
+    """A contact between a sphere or capsule of one body and one of another body; a body may be "world".
 
-    `point_a` [m] is a sphere's center in the axes of `body_a`; with `end_a` [m] the two are the ends of a capsule's
-    axis. The same holds for b. They touch where they are nearest; parallel capsules in the middle of their overlap.
+    `point_a` [m] is the center of a sphere in the axes of `body_a`; with `end_a` [m], `point_a` and `end_a` are the
+    ends of a capsule's axis. The same holds for b. The contact is at the nearest points; for parallel capsules, at the
+    middle of their overlap.
     """
 
     name: str

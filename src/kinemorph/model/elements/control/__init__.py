@@ -1,1 +1,1 @@
-"""Controllers and references as data, and how they are wired."""
+"""The data of controllers and references, and the signals that they read and drive."""

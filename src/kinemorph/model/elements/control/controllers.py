@@ -1,15 +1,16 @@
-"""Controllers with gains: PID and PD. Without `every` they act at all times, with it they are sampled and hold.
+"""Controllers with gains: PID and PD. With `every` they are sampled and hold their outputs, otherwise continuous.
 
-What every controller has in common:
+All controllers have these fields in common:
 
-    joints      reads q of these joints, and drives them; one controller for many, gains one for all or one each
-    reads       signals to read in place of that; drives: joints, actuators or motors to drive in place of that
-    reference   what is followed: a number, a signal, or an element of `references`
-    feedforward a number or a signal that is added to the output
+    joints          joints to read (their q) and to drive; gains are one for all joints or one for each
+    reads           signals to read instead of the q of `joints`
+    drives          joints, actuators or motors to drive instead of `joints`
+    reference       the value to follow: a number, a signal, or an element of `references`, by name
+    feedforward     a number or a signal that is added to the output
     lower, upper    limits of the output
-    every, phase    sample instants phase + k every [s]; without `every` it is continuous
-    delay       time [s] from a sample to the output that it changes, of any length
-    quantum     the output is rounded to multiples of it, as a converter does
+    every, phase    the sample times are phase + k every [s]; without `every` the controller is continuous
+    delay           time [s] from a sample to the change of the output; it may be longer than `every`
+    quantum         the output is rounded to multiples of this value, as by a D/A converter
 """
 
 from __future__ import annotations
@@ -23,14 +24,16 @@ from kinemorph.model.elements.control.wiring import Names, Numbers, Targets, as_
 
 @dataclass(frozen=True)
 class PID:
-    """u = kp e + ki (integral of e) + kd de/dt, with e = reference - what is read.
+    """A PID controller: u = kp e + ki (integral of e) + kd de/dt, with the error e = reference - measured signal.
 
-    `filter` Tf [s] smooths the derivative: kd s / (1 + Tf s). With 0 a sampled one takes plain differences, and a
-    continuous one reads the velocity of the joint. `derivative`: of the error, or of what is read alone, which does not
-    kick when the reference jumps. `bandwidth` [rad/s] of a first-order filter on the error before everything else.
+    `filter` Tf [s] smooths the derivative: kd s / (1 + Tf s). With Tf = 0, a sampled controller uses differences of
+    samples, and a continuous one the joint velocity. `derivative` is that of the error, or only of the measurement,
+    which avoids a jump of the output when the reference jumps. `bandwidth` [rad/s] is that of a first-order low-pass
+    filter on the error. See the top of this file for the other fields.
 
-    `anti_windup`, where the output is limited:  "clamp" stops the integral while it would drive further into the limit;
-    "back_calculation" lets it follow the limited output in the time `tracking` [s], kp / ki where none is given.
+    `anti_windup` acts while the output is at a limit: "clamp" stops the integral if it would go further beyond the
+    limit; "back_calculation" lets it follow the limited output with the time constant `tracking` [s], by default
+    kp / ki.
     """
 
     name: str
@@ -61,9 +64,10 @@ class PID:
 
 @dataclass(frozen=True)
 class PD:
-    """u = kp (r - q) + kd (dr/dt - v) on joints: a spring and a damper that follow a reference.
+    """A PD controller of joints: u = kp (r - q) + kd (dr/dt - v), with the reference r.
 
-    kp [N m/rad or N/m], kd [N m s/rad or N s/m]. A reference that is an element says its velocity, a number has none.
+    kp is in [N m/rad] or [N/m], kd in [N m s/rad] or [N s/m]. dr/dt is the velocity that a reference element publishes;
+    it is 0 if the reference is a number. See the top of this file for the other fields.
     """
 
     name: str

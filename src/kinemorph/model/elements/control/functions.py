@@ -1,10 +1,12 @@
-"""Controllers that are user functions. They have in common:
+"""Controllers defined by user functions. They have these fields in common:
 
-    reads       signals, in the order in which the function takes them after t: law(t, angle, rate)
-    drives      what its outputs go to, in their order; `outputs` are names for them where they go nowhere, or elsewhere
-    memory      numbers that are kept from sample to sample (states: that have rates), by name with what they begin with
+    reads       the signals that are the arguments of the function after t: law(t, angle, rate)
+    drives      the joints, actuators or motors that the outputs drive, in order
+    outputs     names of the output signals; needed if `drives` is empty and other elements read them
+    memory      numbers that the function stores from sample to sample, by name, with their initial values;
+                for a continuous function, `states`: numbers of which it returns the rates
 
-A function with memory takes it as a list after what it reads, and gives it back:
+A function with memory takes it as a list, its last argument, and returns it after the outputs:
 
     def law(t, angle, memory):
         total = memory[0] + angle
@@ -23,7 +25,7 @@ from kinemorph.model.elements.control.wiring import Names, Numbers, Starts, as_n
 
 @dataclass(frozen=True)
 class SampledFunction:
-    """Abstract: a function that is called at its sample instants, and whose outputs are held."""
+    """The base of controllers whose function is called at the sample times; its outputs are held in between."""
 
     name: str
     law: Callable[..., Any]
@@ -46,27 +48,28 @@ class SampledFunction:
 
 @dataclass(frozen=True)
 class Sampled(SampledFunction):
-    """A function over any scalar, compiled into the run: called at its sample instants, its outputs are held.
+    """A function that is compiled and evaluated at the sample times; its outputs are held in between.
 
-    It is traced once: no `if` on numbers, but `where` (kinemorph.algebra.scalar).
+    It is traced once: use `where` (kinemorph.algebra.scalar) instead of `if` on numbers.
     """
 
 
 @dataclass(frozen=True)
 class PythonController(SampledFunction):
-    """Any Python function, called with plain floats at its sample instants; its outputs are held.
+    """Any Python function, called with plain floats at the sample times; its outputs are held in between.
 
-    What it raises, a number that is not finite or outputs that are too many or too few end the run as failed, with the
-    name, the time and the value; what was computed is kept. What the function stores elsewhere is its own affair; what
-    is in `memory` is part of the run's state, and a continued run has it.
+    An exception, an output that is not finite, or a wrong number of outputs ends the run as failed. The outcome names
+    the controller, the time and the value, and the results up to that time are kept. Numbers in `memory` are part of
+    the state of the run, so that a continued run has them; data that the function stores elsewhere is not.
     """
 
 
 @dataclass(frozen=True)
 class Continuous:
-    """A function over any scalar that acts at all times: compiled into the rate, and differentiated with it.
+    """A function that is compiled into the equations of motion and evaluated at all times.
 
-    With `states` it takes them as a list after what it reads, and gives (outputs, their rates).
+    With `states` it takes them as a list, its last argument, and returns (outputs, rates of the states). It is traced
+    once: use `where` (kinemorph.algebra.scalar) instead of `if` on numbers.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Controllers that know the robot: computed torque, and gravity compensation. See `controllers` for what all share."""
+"""Model-based controllers: computed torque and gravity compensation. See `controllers` for their common fields."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from kinemorph.model.elements.control.wiring import Names, Numbers, Targets, as_
 
 @dataclass(frozen=True)
 class ComputedTorque:
-    """u = M(q) (a_ref + kd (v_ref - v) + kp (q_ref - q)) + h(q, v): feedback linearization.
+    """Feedback linearization: u = M(q) (a_ref + kd (v_ref - v) + kp (q_ref - q)) + h(q, v).
 
-    The error of every joint then obeys  e'' + kd e' + kp e = 0,  kp [1/s^2], kd [1/s]. `joints` are all that move; each
-    must have one axis. Viscous damping of joints is compensated as well.
+    The error of every joint then satisfies  e'' + kd e' + kp e = 0,  with kp [1/s^2] and kd [1/s]. `joints` has to list
+    all joints that move; each must have one axis. Viscous damping of joints is compensated too.
     """
 
     name: str
@@ -36,7 +36,7 @@ class ComputedTorque:
 
 @dataclass(frozen=True)
 class GravityCompensation:
-    """u = g(q): what holds these joints against gravity. On a free robot, as if the base were held where it is."""
+    """The efforts u = scale g(q) that balance gravity at these joints; a free base is treated as if it were fixed."""
 
     name: str
     joints: Names

@@ -1,7 +1,7 @@
-"""References: what controllers are to follow. Each publishes a position, its velocity and its acceleration.
+"""References for controllers to follow. Each publishes positions, velocities and accelerations as signals.
 
-One of a single path is called like itself: "swing", "swing.velocity", "swing.acceleration". One with `joints` has a
-path for each: "gait.hip", "gait.hip.velocity", ...
+The signals of a reference without `joints` are "swing", "swing.velocity", "swing.acceleration", for the name "swing".
+A reference with `joints` has signals for each joint: "gait.hip", "gait.hip.velocity", ...
 """
 
 from __future__ import annotations
@@ -17,11 +17,12 @@ import numpy as np
 from kinemorph.errors import ModelError, Problem
 from kinemorph.model.elements.control.wiring import Names, Numbers, as_names, as_numbers
 from kinemorph.model.input_reader import short
+from kinemorph.words import counted
 
 
 @dataclass(frozen=True)
 class Setpoint:
-    """A constant position [rad or m], one for all joints or one each."""
+    """A constant position [rad or m], one for all joints or one for each joint."""
 
     name: str
     values: Numbers = (0.0,)
@@ -34,7 +35,7 @@ class Setpoint:
 
 @dataclass(frozen=True)
 class Sinusoid:
-    """offset + amplitude sin(2 pi frequency t + phase): [rad or m], frequency [Hz], phase [rad]."""
+    """The position offset + amplitude sin(2 pi frequency t + phase) [rad or m], with frequency [Hz] and phase [rad]."""
 
     name: str
     amplitude: Numbers = field(default=(1.0,))
@@ -50,13 +51,12 @@ class Sinusoid:
 
 @dataclass(frozen=True)
 class SplinePath:
-    """Through points at given times [s]; before the first and after the last the path stays there.
+    """A path through points at given times [s]; it is constant before the first and after the last time.
 
-    `points` has a row for each time, with a number [rad or m] for each joint; plain numbers where there is one.
-    `method`: "cubic", with continuous acceleration; "monotone", never beyond the points; "linear", straight between.
-    `period` [s], where one is given, repeats the path: its points are then those of one period.
-    In a model file `file` may name a CSV beside the model: a line of names, the first that of the time, the others of
-    joints; then a line for each time.
+    `points` has a row for each time, with a position [rad or m] for each joint; for a single path, numbers.
+    `method`: "cubic", with continuous acceleration; "monotone", a cubic that does not overshoot; or "linear".
+    `period` [s] repeats the path; the points are then those of one period. In a model file, `file` may name a CSV file:
+    its first line has names, first that of the time, then those of the joints; each further line is one time.
     """
 
     name: str
@@ -74,14 +74,14 @@ class SplinePath:
 
     @classmethod
     def from_csv(cls, name: str, path: str | Path, **options: Any) -> SplinePath:
-        """Joint angles from a table in a file. Raises ModelError with a sentence."""
+        """The path through the points of a CSV file, see `file` above. Raises ModelError if it cannot be read."""
         try:
             return cls(name, file=str(path), **options).read_from(lambda file: Path(file).read_text("utf-8-sig"))
         except (OSError, ValueError) as error:
             raise ModelError(f"element '{name}': {error}.") from None
 
     def read_from(self, read: Callable[[str], str]) -> SplinePath:
-        """The path with what its file holds, whose text `read` gives. Raises ValueError with a sentence."""
+        """The path with the points of its CSV file; `read` returns the text of a file. Raises ValueError."""
         if not self.file:
             return self
         header, rows = _table(self.file, read(self.file))
@@ -91,11 +91,11 @@ class SplinePath:
 
 @dataclass(frozen=True)
 class MinimumJerk:
-    """From way point to way point at given times [s], at rest in each, with the least jerk in between:
+    """A path through points at given times [s], at rest in each point, with minimum jerk in between:
 
         q = q0 + (q1 - q0) (10 s^3 - 15 s^4 + 6 s^5),     s from 0 to 1 between two times
 
-    Before the first and after the last it stays there. Rows of `points` as for SplinePath.
+    It is constant before the first and after the last time. `points` is as for SplinePath.
     """
 
     name: str
@@ -111,9 +111,10 @@ class MinimumJerk:
 
 @dataclass(frozen=True)
 class Profile:
-    """Positions [rad or m] as a function of t [s], over any scalar: one number, or a list of one for each joint.
+    """Positions [rad or m] given by a function `law` of t [s], which returns a number, or a list with one per joint.
 
-    Velocities and accelerations are its exact derivatives.
+    Velocities and accelerations are its exact derivatives. It is traced once: use the functions of
+    kinemorph.algebra.scalar.
     """
 
     name: str
@@ -125,10 +126,10 @@ class Profile:
 
 
 def _as_rows(element: Any, name: str) -> None:
-    """Rows of numbers; a plain number is a row of one."""
+    """Converts the field `name` of an element to a tuple of rows of numbers; a number alone is a row of one."""
     given = getattr(element, name)
     if not hasattr(given, "__iter__") or isinstance(given, str):
-        what = f"{name} is {short(given)}; expected a row for each time"
+        what = f"{name} is {short(given)}; expected a list with a row of numbers for each time"
         raise ModelError(Problem("element", element.name, what, "Give a list of rows.", name))
     rows = tuple(tuple(row) if hasattr(row, "__iter__") and not isinstance(row, str) else (row,) for row in given)
     object.__setattr__(element, name, tuple(tuple(map(_plain, row)) for row in rows))
@@ -139,13 +140,13 @@ def _plain(x: Any) -> Any:
 
 
 def _table(file: str, text: str) -> tuple[list[str], list[tuple[float, ...]]]:
-    """(names of columns, rows) of a CSV file. Lines that begin with # are comments."""
+    """The names of columns and the rows of the CSV file named `file`. Lines that start with # are comments."""
     lines = [(k, line) for k, line in enumerate(text.splitlines(), 1) if line.strip() and not line.startswith("#")]
     parsed = [[cell.strip() for cell in row] for row in csv.reader(line for _, line in lines)]
     if len(parsed) < 3:
         raise ValueError(
-            f"file '{file}' has {max(len(parsed) - 1, 0)} rows of numbers, expected a line of names (time first, then "
-            "joints) and two or more rows below it"
+            f"file '{file}' has {counted(max(len(parsed) - 1, 0), 'row')} of numbers, expected a line of names (time "
+            "first, then joints) and at least two rows of numbers below it"
         )
     rows = []
     for (number, _), cells in zip(lines[1:], parsed[1:], strict=True):

@@ -1,1 +1,1 @@
-"""Motors and actuators as data, with their gears and limits."""
+"""The data of motors and actuators, with their gears and limits."""

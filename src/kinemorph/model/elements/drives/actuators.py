@@ -1,4 +1,4 @@
-"""Actuators: drives on joints as other formats know them, without a motor inside."""
+"""Actuators: ideal drives on joints, as in MJCF or URDF, without a model of a motor."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from kinemorph.frozen import dataclass
 
 @dataclass(frozen=True)
 class Actuator:
-    """A drive on a joint with one axis: the effort there is `gear` times its force or torque f.
+    """A drive on a joint with one axis: the joint effort is `gear` times the force or torque f of the actuator.
 
-    `control` says what its input u is, and with that f, where s is `gear` times the joint's coordinate:
+    `control` is the kind of its input u, which determines f; s is `gear` times the joint's coordinate:
 
         effort      f = u
         position    f = gain (u - s) - damping ds/dt
         velocity    f = gain (u - ds/dt)
 
-    `lower` and `upper` limit the input, `effort` the force or torque [N or N m] before the gear. `inertia` [kg m^2] is
-    that of the rotor as a nameplate says it; what acts is the armature of the joint.
+    `lower` and `upper` limit the input u, `effort` limits the force or torque f [N or N m]. `inertia` [kg m^2] is the
+    rotor inertia, only for information: the equations of motion use the armature of the joint.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Motors: direct-current machines with a gearbox or a screw, on joints with one axis."""
+"""Direct-current motors with a gearbox or a screw, for joints with one axis."""
 
 from __future__ import annotations
 
@@ -12,26 +12,28 @@ from kinemorph.model.parameter import Value
 
 @dataclass(frozen=True)
 class DCMotor:
-    """A direct-current motor that drives a joint. Its input is the voltage u [V]; docs/motors_and_sensors.md has all
-    equations.
+    """A direct-current motor that drives a joint; its input is the voltage u [V]. With the current i [A],
 
-        L di/dt = u - R i - K_b w       torque on the rotor K_m i       w = n v, the speed of its shaft
+        L di/dt = u - R i - K_b w,      torque on the rotor K_m i,      shaft speed w = n v
 
-    `resistance`        R [ohm], and `inductance` L [H]; without one the current follows the voltage at once
-    `torque_constant`   K_m [N m/A]; `back_emf` K_b [V s/rad] is the same number unless it is given
-    `inertia`           of the rotor and what turns with it [kg m^2]: n^2 of it is added to the joint's armature
-    `ratio`, `lead`     turns of the motor per turn of the joint; on a prismatic joint, per turn of a screw that moves
-                        it by `lead` [m] each. n is the ratio, or 2 pi ratio / lead [rad/m]
+    docs/motors_and_sensors.md has all equations.
+
+    `resistance`        R [ohm], and `inductance` L [H]; without L the current follows the voltage without delay
+    `torque_constant`   K_m [N m/A]
+    `back_emf`          K_b [V s/rad], by default the same number as K_m
+    `inertia`           of the rotor and of the parts on its shaft [kg m^2]; n^2 of it is added to the joint's armature
+    `ratio`, `lead`     turns of the motor per turn of the joint, n = ratio; for a prismatic joint, turns of the motor
+                        per turn of a screw that moves the joint by `lead` [m] per turn, n = 2 pi ratio / lead [rad/m]
     `efficiency`        of gearbox and screw together while the motor drives the joint, in (0, 1]
-    `back_efficiency`   while the joint drives the motor; 2 - 1/efficiency unless it is given, which is the same
-                        friction both ways. Below 0 the transmission locks itself: that needs a `stiffness`
-    `viscous`           friction of the shaft [N m s/rad], and `coulomb` [N m]
-    `slow`              speed of the shaft [rad/s] below which dry friction is taken as proportional to speed
-    `stiffness`         of the transmission at the joint [N m/rad or N/m]; infinite where it is rigid. Otherwise the
-                        rotor has a motion of its own, and `damping` [N m s/rad or N s/m] is that of the transmission
-    `backlash`          how far the joint moves between its teeth while the rotor rests [rad or m]; needs a `stiffness`
+    `back_efficiency`   while the joint drives the motor; by default 2 - 1/efficiency, which is the same friction in
+                        both directions. Below 0 the transmission is self-locking, which needs a `stiffness`
+    `viscous`           viscous friction of the shaft [N m s/rad], and `coulomb` dry friction [N m]
+    `slow`              shaft speed [rad/s] below which dry friction is proportional to the speed
+    `stiffness`         of the transmission, at the joint [N m/rad or N/m]; infinite for a rigid transmission. If it is
+                        finite, the rotor has its own state, and `damping` [N m s/rad or N s/m] acts in the transmission
+    `backlash`          the distance that the joint can move while the rotor is at rest [rad or m]; needs a `stiffness`
     `voltage_limit`     of the supply [V]
-    `current_limit`     [A], kept by the amplifier: it changes the voltage for that, if need be beyond the supply's
+    `current_limit`     of the amplifier [A], which changes the voltage to keep it, if necessary beyond `voltage_limit`
     """
 
     name: str
@@ -66,21 +68,21 @@ class DCMotor:
         no_load_current: float = 0.0,
         **others: Any,
     ) -> Self:
-        """The motor whose shaft, at `voltage` [V], turns with `no_load_speed` [rad/s] and holds `stall_torque` [N m].
+        """The motor with this no-load speed [rad/s], stall torque [N m] and no-load current [A] at `voltage` [V].
 
-        The current without load [A] is what viscous friction takes. `others` are further data; the nameplate's
-        voltage is no limit unless `voltage_limit` says so.
+        The no-load current balances viscous friction. `others` are further fields of the motor; `voltage` is not a
+        limit unless `voltage_limit` is given too.
         """
         given = {"voltage": voltage, "no_load_speed": no_load_speed, "stall_torque": stall_torque}
         problems = [
-            f"motor '{name}': {what} is {value:g}; expected a finite number above 0. Read the nameplate again."
+            f"motor '{name}': {what} is {value:g}; expected a finite number above 0. Check it on the nameplate."
             for what, value in given.items()
             if not 0.0 < value < math.inf
         ]
         if not 0.0 <= no_load_current < math.inf:
             problems.append(
                 f"motor '{name}': no_load_current is {no_load_current:g}; expected a finite number of at least 0. "
-                "Read the nameplate again."
+                "Check it on the nameplate."
             )
         if problems:
             raise ModelError(problems)
@@ -91,30 +93,30 @@ class DCMotor:
 
     @property
     def reduction(self) -> Value:
-        """n: speed of the shaft [rad/s] over that of the joint [rad/s or m/s]."""
+        """The reduction n: speed of the shaft [rad/s] divided by the velocity of the joint [rad/s or m/s]."""
         return self.ratio if _absent(self.lead) else 2.0 * math.pi * self.ratio / self.lead
 
     @property
     def has_screw(self) -> bool:
-        """Whether it moves a prismatic joint."""
+        """Whether the motor drives a prismatic joint by a screw."""
         return not _absent(self.lead)
 
     @property
     def has_inductance(self) -> bool:
-        """Whether its current is a state."""
+        """Whether the motor has an inductance, so that its current is a state."""
         return not _absent(self.inductance)
 
     @property
     def has_backlash(self) -> bool:
-        """Whether there is play in its transmission."""
+        """Whether the transmission has backlash."""
         return not _absent(self.backlash)
 
     @property
     def is_rigid(self) -> bool:
-        """Whether its rotor turns with the joint."""
+        """Whether the transmission is rigid, so that the rotor has no state of its own."""
         return isinstance(self.stiffness, (int, float)) and self.stiffness == math.inf
 
 
 def _absent(value: Value) -> bool:
-    """Zero as it is written; a parameter whose nominal value is zero is there."""
+    """Whether a value is the plain number 0; a parameter with the nominal value 0 is not."""
     return isinstance(value, (int, float)) and value == 0.0

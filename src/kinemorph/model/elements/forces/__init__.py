@@ -1,1 +1,1 @@
-"""Forces as data: springs, bushings, legs, applied forces, forces inside joints, tires."""
+"""The data of force elements: springs, bushings, legs, applied forces, forces in joints, tires."""

@@ -1,6 +1,7 @@
-"""Forces from outside: wrenches on bodies and efforts on joints, constant or over time, and further fields of gravity.
+"""Applied forces: wrenches on bodies and efforts on joints, constant or over time, and additional gravity fields.
 
-What changes over time is numbers, a `Table` of them, or a Python function of the time [s] over any scalar.
+A quantity that changes over time is given by a `Table` or by a Python function of the time [s]. The function is traced:
+it has to use the functions of kinemorph.algebra.scalar.
 """
 
 from __future__ import annotations
@@ -14,17 +15,19 @@ from typing import Any, Literal, TypeAlias
 
 from kinemorph.model.body import Vector
 from kinemorph.model.parameter import Value
+from kinemorph.words import listed
 
 Law: TypeAlias = Callable[[Any], Any]
 
 
 @dataclass(frozen=True)
 class Table:
-    """Numbers over time: `values` has one row for each of the rising `times` [s].
+    """Numbers over time: `values` has one row of numbers for each of the rising `times` [s].
 
-    Between them it is "linear", "cubic" (continuous curvature) or "monotone" (cubic that never overshoots). Outside,
-    "hold" keeps the end values, "extend" the end pieces. In a model file `file` may name a CSV with a head of names
-    beside the model; `columns` says which of them to take, the time first (left out: all, in order).
+    `method` is the interpolation: "linear", "cubic" (continuous curvature) or "monotone" (cubic without overshoot).
+    `outside` is the extrapolation: "hold" keeps the first and last values, "extend" continues the first and last
+    pieces. In a model file, `file` may name a CSV file with a first line of names; `columns` are the names to use, the
+    time first (default: all columns in order).
     """
 
     times: tuple[float, ...] = field(default=(), metadata={"kind": "time"})
@@ -36,20 +39,20 @@ class Table:
 
     @classmethod
     def from_csv(cls, path: str | Path, columns: Sequence[str] = (), **options: Any) -> Table:
-        """The table in a CSV file."""
+        """The table in a CSV file, with the time in the first of its `columns`. Raises ValueError or OSError."""
         return cls(file=str(path), columns=tuple(columns), **options).read_from(
             lambda name: Path(name).read_text(encoding="utf-8")
         )
 
     def read_from(self, read: Callable[[str], str]) -> Table:
-        """The table with the numbers of its file, whose text `read` gives. Raises ValueError with a sentence."""
+        """The table with the numbers of its CSV file; `read` returns the text of a file. Raises ValueError."""
         if not self.file:
             return self
         rows = list(csv.reader(io.StringIO(read(self.file))))
         head = [name.strip() for name in rows[0]] if rows else []
         missing = [name for name in self.columns if name not in head]
         if missing:
-            raise ValueError(f"file '{self.file}' has no column '{missing[0]}', expected one of {', '.join(head)}")
+            raise ValueError(f"file '{self.file}' has no column '{missing[0]}'; its columns are {listed(head)}")
         places = [head.index(name) for name in self.columns] or list(range(len(head)))
         numbers = []
         for line, row in enumerate(rows[1:], start=2):
@@ -65,9 +68,10 @@ class Table:
 
 @dataclass(frozen=True)
 class AppliedWrench:
-    """A force [N] at a point [m] of a body and a moment [N m], in the axes of the world or of the body.
+    """A force [N] at `point` [m] of a body and a moment [N m], in the axes of the world or of the body.
 
-    Each is a vector, a Table with rows of three, or a function t -> (x, y, z).
+    Each is a vector, a Table with three columns, or a function of t [s] that returns (x, y, z). `point` is in the axes
+    of the body.
     """
 
     name: str
@@ -80,7 +84,7 @@ class AppliedWrench:
 
 @dataclass(frozen=True)
 class AppliedEffort:
-    """An effort [N m or N] on a joint with one axis: a number, a Table with rows of one, or a function t -> number."""
+    """An effort [N m or N] on a joint with one axis: a number, a Table with one column, or a function of t [s]."""
 
     name: str
     joint: str
@@ -89,9 +93,9 @@ class AppliedEffort:
 
 @dataclass(frozen=True)
 class Gravity:
-    """A uniform field that is added to the gravity of the robot: every kilogram of `bodies` feels `acceleration`.
+    """A uniform gravity field, in addition to the gravity of the robot: the force on a body is mass * acceleration.
 
-    Without `bodies` all of them do.
+    `acceleration` [m/s^2] is in world axes. Without `bodies` it acts on all bodies.
     """
 
     name: str
@@ -101,10 +105,11 @@ class Gravity:
 
 @dataclass(frozen=True)
 class CentralGravity:
-    """A field towards a point: with r the vector from there to a body's center of mass, -parameter mass r / |r|^3  [N].
+    """A gravity field towards a point: the force on a body is -parameter mass r / |r|^3 [N].
 
-    `parameter` [m^3/s^2] is G times the mass at the point, which is at `point` [m] of `center`; that body feels the
-    opposite. Tides are left out: a body is drawn as if its mass were at its center. Without `bodies` all others are.
+    r is the vector from the point to the body's center of mass. The point is `point` [m] of the body `center`, on which
+    the opposite force acts. `parameter` [m^3/s^2] is the gravitational constant times the mass at the point. Tidal
+    forces are left out: the force acts at the center of mass. Without `bodies` it acts on all other bodies.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Bushings: elastic mounts between two frames, along and about three axes."""
+"""Bushings: elastic mounts between two frames, with stiffness along and about three axes."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ Turning = Literal["vector", "xyz", "xzy", "yxz", "yzx", "zxy", "zyx"]
 
 @dataclass(frozen=True)
 class Bushing:
-    """Three springs with dampers along the axes of a frame A, three about them, towards a frame B.
+    """Three springs with dampers along the axes of a frame A and three about them, between the frames A and B.
 
-    A stands at `placement_a` in `body_a`, B at `placement_b` in `body_b`. With p [m] the origin of B seen from A, and
-    theta [rad] how B is turned against A, it acts on B at its origin with
+    A is at `placement_a` in `body_a`, B at `placement_b` in `body_b`. With the position p [m] of B in A, and the
+    rotation theta [rad] of B relative to A, the bushing acts on B, at its origin, with
 
         force     -(stiffness p + damping dp/dt) + preload                                      along the axes of A
-        moments   -(turning_stiffness theta + turning_damping dtheta/dt) + turning_preload      along dtheta
+        moments   -(turning_stiffness theta + turning_damping dtheta/dt) + turning_preload      power-conjugate to theta
 
-    and on A with the opposite. `turning` says what theta is: the rotation "vector", good up to half a turn, or three
-    angles one after the other, such as "xyz" for  R = Rx Ry Rz, of which the second stays below 90 degrees.
+    and on A with the opposite. `turning` defines theta: the rotation "vector", which has to stay below half a turn, or
+    three successive angles, such as "xyz" for R = Rx Ry Rz, of which the second has to stay below 90 degrees.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""What acts inside joints: springs, friction, stops. In each joint's own unit: [N m] about an axis, [N] along one."""
+"""Forces in joints: springs, friction, stops. Efforts are in [N m] for rotations and [N] for translations."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from kinemorph.model.parameter import Value
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System
 
-ONE_AXIS = ("revolute", "prismatic", "helical")  # primitives whose velocity is the rate of their coordinate
+ONE_AXIS = ("revolute", "prismatic", "helical")  # primitives with one coordinate q and dq/dt = v
 
 
 @dataclass(frozen=True)
 class TorsionSpring:
     """A spring in a joint with one axis: its effort is  -stiffness (q - rest) - damping v.
 
-    On a slide it is a spring along the axis, with [N/m] and [m] in place of [N m/rad] and [rad].
+    Units are [N m/rad], [rad] and [N m s/rad]; in a prismatic joint [N/m], [m] and [N s/m].
     """
 
     name: str
@@ -30,12 +30,13 @@ class TorsionSpring:
 
 @dataclass(frozen=True)
 class JointFriction:
-    """Friction in joints: Coulomb's, with a peak at rest (Stribeck), and viscous. Along each velocity v the effort is
+    """Friction in joints: Coulomb friction, larger near rest (Stribeck), and viscous friction. For each velocity v,
 
-        -F(v) v / sqrt(v^2 + smoothing^2) - viscous v,      F(v) = coulomb (1 + (breakaway - 1) exp(-(v / stribeck)^2))
+        effort = -F(v) v / sqrt(v^2 + smoothing^2) - viscous v,
+        F(v) = coulomb (1 + (breakaway - 1) exp(-(v / stribeck)^2))
 
-    `coulomb` is the `friction` of each joint where it is left out. Without `joints` it acts on all joints that have
-    some. A joint under less than its friction does not rest: it creeps at about  smoothing * effort / coulomb.
+    The default of `coulomb` is the `friction` of each joint. Without `joints` it acts on all joints that have friction.
+    A joint with an effort below its friction does not rest, but creeps at about  smoothing * effort / coulomb.
     """
 
     name: str
@@ -49,14 +50,14 @@ class JointFriction:
 
 @dataclass(frozen=True)
 class JointLimits:
-    """Compliant stops at the limits of joints, lower and upper. Beyond a limit by s > 0 the effort pushes back with
+    """Compliant stops at the lower and upper limits of joints. If a joint is beyond a limit by s > 0, the effort
 
         max(0, stiffness s + damping r ds/dt),      r = min(s / onset, 1)
 
-    so that a stop never holds a joint back that leaves it. Left out, `stiffness` and `damping` are critical, whatever
-    the robot weighs: with I the inertia that an effort of this joint alone moves, at the neutral configuration, they
-    are  I / time^2  and  2 I / time. A joint that meets its stop at the speed v goes  v time / e  deep and comes back
-    with 0.14 v. Without `joints` it acts on all joints that have limits.
+    pushes it back; a stop never pulls. By default `stiffness` is  I / time^2  and `damping` is  2 I / time,  which is
+    critical damping. I is the inertia that an effort of this joint alone accelerates, at the neutral configuration. A
+    joint that hits its stop at speed v then goes  v time / e  (e = 2.718) beyond it and returns at 0.14 v. Without
+    `joints` it acts on all joints that have limits.
     """
 
     name: str
@@ -67,12 +68,13 @@ class JointLimits:
     onset: Value = field(default=1e-3, metadata={"kind": "joint coordinate"})
 
 
-# ── what joints say of themselves ─────────────────────────────────────────────────────────────────────────────────────
+# ── elements from the data of joints ──────────────────────────────────────────────────────────────────────────────────
 
 
 def with_joint_forces(model: Robot | System, *, limits: bool = True, friction: bool = True) -> System:
-    """The system with stops at the limits of its joints and with their friction, as far as joints have such data and no
-    element covers them yet. The elements are called "joint limits" and "joint friction".
+    """The system with elements "joint limits" and "joint friction" for all joints that have limits or friction.
+
+    Joints that already have a JointLimits or JointFriction element are left out.
     """
     system = model if isinstance(model, System) else System(model)
     rows: tuple[tuple[bool, type[Any], Any], ...] = (
@@ -93,7 +95,7 @@ def with_joint_forces(model: Robot | System, *, limits: bool = True, friction: b
 
 
 def has_limits(joint: Joint) -> bool:
-    """Whether a joint has limits about or along axes."""
+    """Whether a joint has a finite limit of a rotation about an axis or a translation along an axis."""
     return any(
         step.kind in ONE_AXIS and (joint.lower[step.q[0]] > -math.inf or joint.upper[step.q[0]] < math.inf)
         for step in joint.table.primitives
@@ -101,5 +103,5 @@ def has_limits(joint: Joint) -> bool:
 
 
 def has_friction(joint: Joint) -> bool:
-    """Whether a joint has Coulomb friction; of a parameter, 0 is a value like others."""
+    """Whether a joint has Coulomb friction; a parameter counts as friction even if its nominal value is 0."""
     return any(not (isinstance(x, float) and x == 0.0) for x in joint.friction)

@@ -1,4 +1,4 @@
-"""Legs without mass."""
+"""Massless legs."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ from kinemorph.model.parameter import Value
 
 @dataclass(frozen=True)
 class SpringLeg:
-    """A spring without mass as a leg: the runner of Blickhan, and of McMahon and Cheng.
+    """A massless spring leg: the running model of Blickhan, and of McMahon and Cheng.
 
-    In flight the leg is stretched to its `length` [m] and points along `direction` in the world, of any length, from
-    `point` [m] of `body`. Where the foot meets the ground it stays, and the spring pushes with  stiffness (length - l)
-    [N] along the line to it, until l is `length` again. Touchdown and liftoff are events.
+    In flight the leg has its full `length` [m] and points from `point` [m] of `body` along `direction`, a vector of any
+    length in world axes. When the foot touches the ground it stays there, and the spring pushes with
+    stiffness (length - l) [N] along the leg of current length l, until l is `length` again. Touchdown and liftoff are
+    events.
     """
 
     name: str

@@ -1,4 +1,8 @@
-"""Springs and dampers between two points: they act along the line that joins them."""
+"""Springs, dampers, ropes and bumpers between two points; their force acts along the line through the points.
+
+`point_a` [m] is in the axes of `body_a` and `point_b` [m] in the axes of `body_b`; both may be bodies, frames or
+"world".
+"""
 
 from __future__ import annotations
 
@@ -12,8 +16,8 @@ from kinemorph.model.parameter import Value
 class Spring:
     """A spring between two points: it pulls with  stiffness (length - rest) + damping d(length)/dt  [N].
 
-    `point_a` [m] is fixed to `body_a`, in its axes, and `point_b` to `body_b`; "world" is the ground. Any body or frame
-    may be named.
+    `length` is the distance of the points, `rest` the free length [m]. `point_a` [m] is in the axes of `body_a` and
+    `point_b` [m] in the axes of `body_b`; each may be a body, a frame or "world".
     """
 
     name: str
@@ -40,10 +44,10 @@ class Damper:
 
 @dataclass(frozen=True)
 class Rope:
-    """A rope between two points: slack up to the length `rest`, a spring with a damper beyond, and it never pushes.
+    """A rope between two points: slack up to the length `rest` [m], a spring with a damper beyond; it never pushes.
 
-    With the stretch  s = length - rest > 0  it pulls with  max(0, stiffness s + damping r ds/dt)  [N]. The damper comes
-    in over the first `onset` of stretch, r = min(s / onset, 1), so that a rope that snaps taut pulls without a jump.
+    With the stretch  s = length - rest > 0  it pulls with  max(0, stiffness s + damping r ds/dt)  [N]. The factor
+    r = min(s / onset, 1) increases the damping over the stretch `onset` [m], so that the force does not jump.
     """
 
     name: str
@@ -59,9 +63,9 @@ class Rope:
 
 @dataclass(frozen=True)
 class Bumper:
-    """A bumper between two points: nothing beyond the length `rest`, a spring with a damper below, and it never pulls.
+    """A bumper between two points: no force beyond the length `rest` [m], a spring with a damper below; it never pulls.
 
-    It is the mirror image of a rope, with the compression  s = rest - length.
+    The force is that of a rope (see `Rope`) with the compression  s = rest - length,  and pushes.
     """
 
     name: str

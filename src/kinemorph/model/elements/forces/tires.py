@@ -10,17 +10,19 @@ from kinemorph.model.parameter import Value
 
 @dataclass(frozen=True)
 class Tire:
-    """A tire on level ground, by Gim (University of Arizona), as EasyDyn has it.
+    """A tire on level ground: the model of Gim (University of Arizona), as in EasyDyn.
 
-    The wheel is a torus: `radius` [m] outside, `crown` [m] of its round profile, about `axis` through `center` [m],
-    both in the axes of `body`. With the depth p of its lowest point below the ground at `height` [m], rising at w,
+    The wheel is a torus with outer radius `radius` [m] and profile radius `crown` [m], around `axis` through `center`
+    [m], both in the axes of `body`. The ground is at z = `height` [m]. If the lowest point of the torus is p [m] below
+    the ground and moves upward at w [m/s], the normal force is
 
-        Fz = stiffness p - damping sqrt(stiffness p / load) w,  not below 0
+        Fz = stiffness p - damping sqrt(stiffness p / load) w,  at least 0
 
-    `longitudinal` and `lateral` [N] are its forces per unit of slip and `camber` [N] per sine of camber, at the nominal
-    `load` [N]; at another they go with (Fz / load) to the power of their exponents. Friction falls from `static`
-    without slip to `kinetic` at a slip of 1 and beyond. Slip is the speed of the contact over that of the rim or of the
-    wheel, whichever is larger, of which at least `slow` [m/s] counts.
+    `longitudinal` and `lateral` [N] are the forces per unit of slip, and `camber` [N] the force per sine of the camber
+    angle, at the nominal `load` [N]. At another load they are multiplied by (Fz / load) to the power of
+    `longitudinal_exponent`, `lateral_exponent` and `camber_exponent`. The friction coefficient decreases from `static`
+    without slip to `kinetic` at a slip of 1 or more. Slip is the velocity of the contact point divided by the speed of
+    the rim or of the wheel center, whichever is larger, but at least `slow` [m/s].
     """
 
     name: str

@@ -1,1 +1,1 @@
-"""Gaits as data: rhythms for many joints at once."""
+"""The data of gaits: periodic or chaotic references for many joints."""

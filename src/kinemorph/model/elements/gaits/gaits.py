@@ -1,8 +1,9 @@
-"""Gaits: rhythms for many joints at once, as references that controllers follow.
+"""Gaits: references for many joints, which controllers follow.
 
-Each publishes "gait.hip", "gait.hip.velocity" and "gait.hip.acceleration" for every joint, as all references do.
-Numbers are one for all joints or one each; joints count from 0, in the order of `joints`. `ramp` [s] lets a gait grow
-smoothly out of 0, so that a robot which rests at q = 0 begins without a jerk.
+Like all references, a gait publishes the signals "gait.hip", "gait.hip.velocity" and "gait.hip.acceleration" for every
+joint. Numbers are one for all joints or one for each joint; the index i counts the joints from 0, in the order of
+`joints`. During the first `ramp` seconds a gait grows smoothly from 0, so that a robot at rest at q = 0 starts without
+a jerk.
 """
 
 from __future__ import annotations
@@ -17,15 +18,16 @@ from kinemorph.model.elements.control.wiring import Names, Numbers, as_names, as
 from kinemorph.model.parameter import Value
 
 TIME, ANGLE = ({"kind": kind} for kind in ("time", "angle"))
-SWING, STEP = math.radians(30.0), math.radians(60.0)  # [rad], of a joint, and from joint to joint
+SWING, STEP = math.radians(30.0), math.radians(60.0)  # [rad]: default amplitude, default phase step
 
 
 @dataclass(frozen=True)
 class Rhythmic:
-    """Sinusoids with a phase of their own: q_i = offset + amplitude sin(2 pi frequency t + phase_i).
+    """A sinusoid for each joint: q_i = offset + amplitude sin(2 pi frequency t + phase_i).
 
-    Amplitude and offset [rad or m], frequency [Hz]. phase_i = i phase_step [rad], or what `phases` say, one each. With
-    a positive step the wave runs towards the first joint, with a negative one away from it.
+    Amplitude and offset are in [rad or m], frequency in [Hz]. phase_i is i phase_step [rad], or given by `phases` [rad]
+    for each joint. With a positive phase step the wave travels towards the first joint, with a negative one away from
+    it.
     """
 
     name: str
@@ -44,17 +46,17 @@ class Rhythmic:
 
 @dataclass(frozen=True)
 class Serpenoid:
-    """The bends of a body that lies along Hirose's serpenoid curve, and glides along it:
+    """The joint angles of a snake robot whose body moves along Hirose's serpenoid curve:
 
         q_i = turn + amplitude sin(2 pi frequency t + i phase_step)
 
-    S. Hirose, Biologically Inspired Robots: Snake-like Locomotors and Manipulators, Oxford University Press (1993). His
-    curve has the direction winding cos(2 pi waves s) + turning s at the part s of its length; a chain of links along
-    it has these bends, with the numbers that `along` works out.
+    S. Hirose, Biologically Inspired Robots: Snake-like Locomotors and Manipulators, Oxford University Press (1993). The
+    direction of the curve is the angle  winding cos(2 pi waves s) + turning s  at the fraction s of its length; `along`
+    computes amplitude, phase_step and turn from winding, waves and turning.
 
-    `layout` "one": all joints bend one way. "alternating": joints 0, 2, 4, ... belong to one wave (they pitch), joints
-    1, 3, 5, ... to another (they yaw), which is ahead by `shift` [rad]; amplitude and turn [rad] may then be two
-    numbers, one for each wave. A shift of 90 deg lets the body roll or wind sideways.
+    With the layout "one", all joint axes are parallel. With "alternating", joints 0, 2, 4, ... follow one wave (they
+    pitch) and joints 1, 3, 5, ... another (they yaw), which is ahead by `shift` [rad]; amplitude and turn [rad] may
+    then be two numbers, one for each wave. A shift of 90 deg makes the body roll or wind sideways.
     """
 
     name: str
@@ -82,15 +84,18 @@ class Serpenoid:
         turning: float = 0.0,
         **options: Any,
     ) -> Serpenoid:
-        """Of the curve: its largest angle to the way ahead [rad], waves along the body, and by how much the whole body
-        turns [rad]. For links of equal length, one more than there are joints:
+        """The gait for a serpenoid curve and links of equal length, one more than there are joints.
+
+        `winding`   the largest angle between the body and the direction of motion [rad]
+        `waves`     the number of waves along the body
+        `turning`   the angle by which the direction changes along the whole body [rad]
 
             phase_step = 2 pi waves / links,  amplitude = 2 winding sin(phase_step / 2),  turn = turning / links
         """
         if not all(map(math.isfinite, (winding, waves, turning))):
             raise ModelError(
                 f"element '{name}': winding, waves and turning are {winding}, {waves}, {turning}; expected finite "
-                "numbers. Mend them."
+                "numbers. Correct them."
             )
         links = len(joints) + 1
         step = 2.0 * math.pi * waves / links
@@ -100,18 +105,18 @@ class Serpenoid:
 
 @dataclass(frozen=True)
 class PhaseOscillators:
-    """Oscillators that find each other's rhythm, one for each joint: q_i = b_i + r_i sin phi_i, with the states
+    """Coupled phase oscillators that synchronize, one for each joint: q_i = b_i + r_i sin phi_i, with the states
 
         phi_i'  = w_i + coupling sum_j sin(phi_j - phi_i - D_ij)                over the neighbors j of i
-        w_i'    = adapt coupling sum_j sin(phi_j - phi_i - D_ij)                which begins at 2 pi frequency_i
-        r_i''   = rate (rate / 4 (amplitude_i - r_i) - r_i'),  b_i likewise     towards amplitude and offset, from 0
+        w_i'    = adapt coupling sum_j sin(phi_j - phi_i - D_ij)                starting at 2 pi frequency_i
+        r_i''   = rate (rate / 4 (amplitude_i - r_i) - r_i'),  b_i likewise     from 0 to amplitude_i and offset_i
 
-    D_ij are the differences of the phases that are wanted: i phase_step [rad], or `phases`, one each. Without `adapt`
-    [1/s] unlike frequencies [Hz] lock with an error in the phases, and only where `coupling` [rad/s] is strong enough
-    for them. With it every oscillator learns: all come to the mean frequency, and the phases to those wanted.
-    `network`: which oscillators are neighbors. `start`: phases at the beginning [rad], one each; else those wanted.
-    The form is that of A. J. Ijspeert et al., From swimming to walking with a salamander robot driven by a spinal cord
-    model, Science 315 (2007), with the learning of frequencies beside it.
+    D_ij are the desired phase differences, from the desired phases i phase_step [rad] or `phases` [rad], one for each
+    joint. Without `adapt` [1/s], oscillators with different frequencies [Hz] synchronize with an error of the phases,
+    and only if `coupling` [rad/s] is strong enough. With `adapt`, the frequencies converge to their mean and the phases
+    to the desired ones. `network` says which oscillators are neighbors. `start` are the initial phases [rad], one for
+    each joint, by default the desired ones. The equations are those of A. J. Ijspeert et al., From swimming to walking
+    with a salamander robot driven by a spinal cord model, Science 315 (2007), extended by w_i'.
     """
 
     name: str
@@ -134,21 +139,21 @@ class PhaseOscillators:
 
 @dataclass(frozen=True)
 class CoupledMaps:
-    """A map for each joint, coupled to others; every T = `every` [s] all of them take a step:
+    """Coupled iterated maps, one for each joint; every `every` seconds all maps make a step:
 
         x_i(n+1) = (1 - epsilon) f(x_i(n)) + epsilon <f(x_j(n))>,       q_i = offset + amplitude (2 x_i - 1)
 
-    `map`            "logistic" r x (1 - x), r to 4; "tent" r min(x, 1 - x), r to 2; "sine" r sin(pi x), r to 1;
-                     "cubic" r x (1 - x^2), r to 2.598; beyond that x would leave 0 to 1
-    `coupling`       the maps in the mean: "ring" and "chain" the neighbors on both sides, of which the ends of a chain
-                     have one; "global" all maps, the map itself included (K. Kaneko, Physica D 34 (1989), 41 (1990))
-    `interpolation`  "half-cosine": at rest at every step, with accelerations that jump there; "spline": a cubic spline
-                     through the angles with continuous accelerations, which may swing beyond them
-    `start`          x at the beginning, one each; else random numbers of `seed`
-    `settle`         steps that are made before t = 0, so that the gait is there from the beginning
+    `map`            f(x): "logistic" r x (1 - x), r up to 4; "tent" r min(x, 1 - x), r up to 2; "sine" r sin(pi x), r
+                     up to 1; "cubic" r x (1 - x^2), r up to 2.598; for larger r, x would leave the range 0 to 1
+    `coupling`       the maps j in the mean < >: "ring" and "chain", the neighbors on both sides (one at the ends of a
+                     chain); "global", all maps, map i included (K. Kaneko, Physica D 34 (1989), 41 (1990))
+    `interpolation`  of the angles between steps: "half-cosine", with zero velocity at every step and accelerations that
+                     jump there; "spline", a cubic spline with continuous accelerations, which may overshoot
+    `start`          the initial x, one for each joint; by default random numbers from `seed`
+    `settle`         the number of steps before t = 0, so that transients have decayed
 
-    Maps that are chaotic alone fall into groups in step with each other, a periodic gait; which of them depends on the
-    start: `kinemorph.elements.gait_clusters` tells it of many seeds, the same as those here.
+    Maps that are chaotic on their own can synchronize in groups and give a periodic gait; which groups depends on the
+    initial x. `kinemorph.elements.gait_clusters` computes the groups for many seeds; the seeds are the same as here.
     """
 
     name: str

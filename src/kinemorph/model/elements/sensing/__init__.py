@@ -1,1 +1,1 @@
-"""Sensors as data: encoders, inertial units, force-torque sensors, contact switches, probes."""
+"""The data of sensors: encoders, inertial measurement units, force-torque sensors, contact switches, probes."""

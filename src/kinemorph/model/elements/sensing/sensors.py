@@ -1,9 +1,9 @@
-"""Sensors: what controllers may know of a robot, at which instants and how well.
+"""Sensors publish measurements of a robot as signals, which controllers can read.
 
-`every` [s] is the time between two readings, which are held; without it a sensor shows its quantity at every instant,
-without noise. `phase` [s] is when the first reading is taken, and `delay` [s] how long each takes to arrive: until the
-first has, 0 is shown. Noise is that of one reading, its standard deviation: for
-a density given per root of frequency, divide it by sqrt(every). `seed` chooses the noise; each sensor has its own.
+`every` [s] is the time between two readings; a reading is held until the next. Without `every` a sensor is continuous
+and without noise. `phase` [s] is the time of the first reading, and `delay` [s] the time until a reading is available;
+before the first one the signal is 0. Noise is the standard deviation of one reading; for a noise density (per square
+root of Hz), divide the density by sqrt(every). `seed` selects the random numbers, which differ between sensors.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ NONE = (0.0, 0.0, 0.0)
 
 @dataclass(frozen=True, kw_only=True)
 class Sensor:
-    """What all sensors have."""
+    """The fields that all sensors have; see the top of this file."""
 
     name: str = field(kw_only=False)
     every: float | None = field(default=None, metadata=TIME)
@@ -32,11 +32,11 @@ class Sensor:
 
 @dataclass(frozen=True)
 class Encoder(Sensor):
-    """The coordinate of a joint with one axis in whole steps: position = step floor((q + offset + noise) / step).
+    """The coordinate of a joint with one axis, rounded down: position = step floor((q + offset + noise) / step).
 
-    The step is `resolution` [rad or m], or that of `counts` per turn of an encoder that turns `ratio` times as fast as
-    the joint. Signals: position [rad or m], and, where it samples, velocity: the difference of two readings over the
-    time between them, 0 at the first.
+    The step is `resolution` [rad or m], or follows from `counts` per turn of an encoder that turns `ratio` times as
+    fast as the joint. Signals: position [rad or m] and, with `every`, velocity: the difference of two readings divided
+    by the time between them, 0 at the first reading.
     """
 
     joint: str
@@ -48,16 +48,17 @@ class Encoder(Sensor):
 
     @property
     def step(self) -> float:
-        """Of its readings [rad or m]; 0 where they are exact."""
+        """The step between readings [rad or m]; 0 if they are exact."""
         return 2.0 * math.pi / (self.counts * self.ratio) if self.counts else self.resolution
 
 
 @dataclass(frozen=True)
 class IMU(Sensor):
-    """An inertial measurement unit on a body or frame, in its axes: what an accelerometer at its origin feels,
-    R^T (a - g) [m/s^2], and the angular velocity [rad/s]. Signals: ax, ay, az, wx, wy, wz.
+    """An inertial measurement unit at the origin of a body or frame, in its axes. Signals: ax, ay, az, wx, wy, wz.
 
-    A bias may walk: its deviation after t seconds is the walk times sqrt(t). A range clips the readings.
+    The accelerometer measures R^T (a - g) [m/s^2], with the acceleration a of the origin and gravity g, the gyroscope
+    the angular velocity [rad/s]. A bias may drift as a random walk: its standard deviation after t seconds is the walk
+    times sqrt(t). Readings are limited to plus or minus the range.
     """
 
     body: str
@@ -73,10 +74,10 @@ class IMU(Sensor):
 
 @dataclass(frozen=True)
 class ForceTorqueSensor(Sensor):
-    """The wrench that passes through a joint, from the parent to the child, in the axes of the joint frame on the child
-    and about its origin: a hanging mass is felt as a force upward. Any joint, those that are fixed or close loops too.
+    """The wrench from the parent on the child of a joint, in the joint frame on the child, about its origin.
 
-    Signals: fx, fy, fz [N], mx, my, mz [N m].
+    For a mass that hangs from the joint the force points upward. The joint may be of any kind; it may be fixed or close
+    a loop. Signals: fx, fy, fz [N], mx, my, mz [N m].
     """
 
     joint: str
@@ -90,10 +91,10 @@ class ForceTorqueSensor(Sensor):
 
 @dataclass(frozen=True)
 class ContactSwitch(Sensor):
-    """1 while a signal, such as the normal force of a contact, is above `threshold`, else 0.
+    """A switch that is 1 while a signal, such as the normal force of a contact, is above `threshold`, else 0.
 
-    With `hysteresis` it goes back to 0 only below threshold - hysteresis; without `every` it is looked at after every
-    step then. It has one signal, called like itself.
+    With `hysteresis` it returns to 0 only below threshold - hysteresis; without `every` this is checked after every
+    step of the run. It has one signal, with the name of the sensor.
     """
 
     signal: str
@@ -103,12 +104,12 @@ class ContactSwitch(Sensor):
 
 @dataclass(frozen=True)
 class Probe(Sensor):
-    """One quantity of a point of a body or frame, in world axes: `point` [m] is in those of the body.
+    """One quantity of `point` [m] of a body or frame, in world axes; `point` is in the axes of the body or frame.
 
     position        x, y, z [m]             velocity    vx, vy, vz [m/s]        acceleration    ax, ay, az [m/s^2]
     orientation     qw, qx, qy, qz          rate        wx, wy, wz [rad/s]
 
-    `noise` is that of each number, in its unit; an orientation has none.
+    `noise` is the standard deviation of each number, in its unit; an orientation has no noise.
     """
 
     body: str

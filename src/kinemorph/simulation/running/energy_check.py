@@ -1,0 +1,122 @@
+"""Whether the energy of a run balances: a finite motion may still be wrong.
+
+Kinetic, potential and stored energy, less what was supplied, plus what was dissipated, is constant in an exact motion.
+Where steps are too large for contacts, gains or the motion itself, it is not, long before any number becomes infinite.
+The error is compared with the energy that the run exchanged: the largest of the ranges of these energies.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from kinemorph.algebra.arrays import Array
+from kinemorph.errors import EnergyWarning, users_level
+from kinemorph.plants.instant import Instant
+from kinemorph.plants.robot_plant import SUPPLIED
+from kinemorph.simulation.results.derived_columns import recomputer
+from kinemorph.simulation.results.event import Event
+from kinemorph.simulation.results.segment import Segment
+
+SHARE = 0.1  # of the exchanged energy: a larger error of the balance is reported
+ROUNDING = 1e-9  # of the largest energy: a run that exchanges less is at rest
+MOST_SAMPLES = 256  # samples of a run that are checked
+LOOSE = 1e-4  # relative tolerance; methods that control errors more tightly need no check
+
+
+@dataclass(frozen=True)
+class EnergyError:
+    """The largest error of an energy balance."""
+
+    t: float  # [s], where the balance changes fastest
+    error: float  # [J]
+    exchanged: float  # [J]
+    element: str | None  # the element that does most work at that time
+
+    @property
+    def share(self) -> float:
+        """The error as a share of the exchanged energy."""
+        return self.error / self.exchanged
+
+
+def energy_error(segments: Sequence[Segment], events: Sequence[Event]) -> EnergyError | None:
+    """The error of the energy balance of a run; None where there is no account of energy, or nothing moves.
+
+    Events may change the energy, so that each time between two of them is checked on its own.
+    """
+    worst: EnergyError | None = None
+    for segment in segments:
+        for part in _between(segment, [event.t for event in events]):
+            found = _error_of(part)
+            if found is not None and (worst is None or found.share > worst.share):
+                worst = found
+    return worst
+
+
+def warn_of_energy(segments: Sequence[Segment], events: Sequence[Event], step: float | None) -> None:
+    """Warns where the energy balance of a run is off by more than SHARE of the exchanged energy."""
+    found = energy_error(segments, events)
+    if found is None or found.share <= SHARE:
+        return
+    where = f", most of it near t = {found.t:.4g} s"
+    where += f", where '{found.element}' does most of the work" if found.element else ""
+    if step is None:
+        remedy = "Take a smaller tolerance (rtol=, --rtol)."
+    else:
+        remedy = f"Take smaller steps (step={step / 4:.2g}, --step {step / 4:.2g})."
+    warnings.warn(
+        f"the energy of '{segments[0].plant.name}' does not balance: it is off by {found.error:.3g} J, "
+        f"{found.share:.0%} of the {found.exchanged:.3g} J that were exchanged{where}. The motion is not accurate. "
+        f"{remedy}",
+        EnergyWarning,
+        stacklevel=users_level(),
+    )
+
+
+def _between(segment: Segment, times: Sequence[float]) -> list[Segment]:
+    """The samples of a segment between events, at most MOST_SAMPLES in all."""
+    n = len(segment.t)
+    rows = np.unique(np.linspace(0, n - 1, min(n, MOST_SAMPLES)).astype(int)) if n else np.zeros(0, dtype=int)
+    cuts = np.searchsorted(segment.t[rows], np.unique(np.asarray(times, dtype=float)), side="right")
+    parts = [part for part in np.split(rows, cuts) if len(part) > 1]
+    names = ("t", "q", "v", "x", "m", "u")
+    return [replace(segment, **{name: getattr(segment, name)[part] for name in names}) for part in parts]
+
+
+def _error_of(part: Segment) -> EnergyError | None:
+    plant = part.plant
+    known = SUPPLIED in [column.name for column in plant.x]
+    if plant.dynamics is None or part.stored is not None or not all(map(_finite, (part.q, part.v, part.x))):
+        return None
+    energies = recomputer(plant)
+    if not known and (np.any(part.u) or plant.laws.stored is not None):
+        return None  # forces act, and their work is not accounted for
+    mechanical = energies.mechanical(part)
+    supplied, dissipated = energies.accounted(part).T if known else np.zeros((2, len(part.t)))
+    balance = mechanical.sum(axis=1) - supplied + dissipated
+    if not _finite(balance):
+        return None
+    exchanged = float(max(np.ptp(column) for column in (*mechanical.T, supplied, dissipated)))
+    if exchanged <= ROUNDING * max(1e-300, float(np.abs(mechanical).max())):
+        return None
+    error = float(np.abs(balance - balance[0]).max())
+    k = int(np.argmax(np.abs(np.diff(balance)))) + 1
+    t = float(part.t[k])
+    return EnergyError(t, error, exchanged, _busiest(part, k) if error > SHARE * exchanged else None)
+
+
+def _finite(values: Array) -> bool:
+    return bool(np.isfinite(values).all())
+
+
+def _busiest(part: Segment, k: int) -> str | None:
+    """The element that supplies or dissipates most at a sample, or that changes what it stores."""
+    plant = part.plant
+    if plant.laws.powers is None:
+        return None
+    row = (part.q[k], part.v[k], part.x[k], part.m[k], part.u[k], part.p)
+    powers: dict[str, float] = plant.laws.powers(Instant(float(part.t[k]), *(values.tolist() for values in row)))
+    return max(powers, key=lambda name: powers[name], default=None)
