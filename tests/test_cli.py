@@ -182,7 +182,12 @@ OUTPUTS = [
     ("c", "arm", ["arm.c", "arm.h"]),
     ("c", "arm.c", ["arm.c", "arm.h"]),
     ("c", ".", ["pendulum.c", "pendulum.h"]),
-    ("matlab", "arm.m", ["arm_inverse_dynamics.m"]),
+    ("c", "my model.c", ["my model.c", "my model.h"]),
+    ("c", "mödel ☂.h", ["mödel ☂.c", "mödel ☂.h"]),
+    ("c", "2link", ["2link.c", "2link.h"]),
+    ("cuda", "2 link.cu", ["2 link.cu", "2 link.cuh"]),
+    ("python", "my model.py", ["my model.py"]),
+    ("matlab", "arm", ["arm_inverse_dynamics.m"]),
     ("matlab", "./", ["pendulum_inverse_dynamics.m"]),
 ]
 
@@ -199,6 +204,38 @@ def test_output_is_a_file_a_stem_or_a_folder(
     assert all(path.stat().st_size > 20 for path in tmp_path.iterdir())
     if form == "c":
         assert f'#include "{files[1]}"' in (tmp_path / files[0]).read_text()
+
+
+@pytest.mark.parametrize(
+    ("form", "output", "sentence"),
+    [
+        ("c", "model.cpp", "expected a name that ends in .c, .h, or one without an ending. Write 'model.c'."),
+        ("c", "arm.v2", "expected a name that ends in .c"),
+        ("c", 'a"b.c', "cannot stand in the text of an #include"),
+        ("matlab", "my arm", "MATLAB finds a function by the name of its file; expected at most 24 letters"),
+        ("matlab", "arm.m", "There is one file for each function"),
+    ],
+)
+def test_a_name_that_a_file_cannot_have_is_refused(
+    form: str, output: str, sentence: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    result = run("derive", "pendulum", "--emit", form, "--output", output)
+    assert result.exit_code == 2 and sentence in result.stderr and not list(tmp_path.iterdir())
+
+
+def test_files_that_were_not_emitted_are_not_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`--output "my model.c"` wrote my_model.c, over a file of that name."""
+    monkeypatch.chdir(tmp_path)
+    Path("my_model.c").write_text("int mine;")
+    Path("arm.h").write_text("int mine;")
+    for _ in range(2):  # what was emitted may be emitted again
+        assert run("derive", "pendulum", "--emit", "c", "--output", "my model.c").exit_code == 0
+    result = run("derive", "pendulum", "--emit", "c", "--output", "arm")
+    assert result.exit_code == 2 and "'arm.h' exists and was not written by kinemorph" in result.stderr
+    assert Path("my_model.c").read_text() == Path("arm.h").read_text() == "int mine;"
+    assert not Path("arm.c").exists()
+    assert run("derive", "pendulum", "--emit", "c", "--output", "arm.h").exit_code == 0  # named itself: replaced
 
 
 def test_json_says_what_was_written_where(tmp_path: Path) -> None:
