@@ -42,7 +42,7 @@ FAILURE = "#b3261e"
 # lines in a plot, after Okabe and Ito (2008) and Tol (2021): the color-blind can tell them apart
 LINES = (
     *("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9"),
-    *("#e69f00", "#332288", "#999933", "#882255", "#6b6b6b"),
+    *("#e69f00", "#332288", "#999933", "#882255", "#6b6b6b", "#661100", "#7b3ff2"),
 )
 
 
