@@ -14,7 +14,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from kinemorph.cli.output_files import write_text
+from kinemorph.cli.output_files import in_the_way, write_text
 from kinemorph.codegen.backends.identifiers import comment, identifier
 from kinemorph.codegen.backends.text.languages import function_name
 from kinemorph.codegen.backends.text.matlab import OWNER
@@ -249,20 +249,19 @@ class Target(NamedTuple):
 
 
 def target(output: str, form: str = "summary", functions: int = 1) -> Target:
-    """The target that --output names for a form: an existing folder, or a file or stem inside an existing folder.
+    """The target that --output names for a form: a folder, if it exists or ends in a slash, or a file or stem.
 
     Raises KinemorphError for a name that the files of this form cannot have; `functions` is how many are written.
     """
     if not output:
         raise KinemorphError("--output is empty; expected a file, a stem or a folder. Leave it out to print to stdout.")
     path = Path(output)
-    if path.is_dir():
-        return Target(path, None)
-    folder = path if output.endswith(("/", "\\")) else path.parent
-    if not folder.is_dir():
-        raise KinemorphError(
-            f"cannot write '{output}': there is no folder '{folder}'. Make it, or give another --output."
-        )
+    is_folder = path.is_dir() or output.endswith(("/", "\\"))
+    folder = path if is_folder else path.parent
+    if reason := in_the_way(folder):
+        raise KinemorphError(f"cannot write '{output}': {reason}. Give another --output.")
+    if is_folder:
+        return Target(folder, None)
     row = FORMS[form]
     if not row.bound and (form != "llvm" or functions == 1):
         return Target(folder, path, path.stem)

@@ -142,8 +142,8 @@ def _model_path(path: Any) -> Path:
 def save(model: System | Robot, path: str | Path, *, format: str | None = None) -> tuple[Path, ...]:
     """Writes a model to a file and returns the paths of all files written, which may include a sidecar.
 
-    The format follows from the ending of `path` unless it is named. A ModelWarning names data that the format cannot
-    express.
+    The format follows from the ending of `path` unless it is named. A missing folder is made. A ModelWarning names data
+    that the format cannot express.
     """
     system = model if isinstance(model, System) else System(model)
     row = by_ending(path) if format is None else by_name(format)
