@@ -25,9 +25,9 @@ from kinemorph.deriving.function_names import MAIN_FUNCTIONS
 from kinemorph.display.equations.equations_of_motion import (
     ParameterChoice,
     symbolic_dynamics,
-    symbols_of,
     write_equations,
 )
+from kinemorph.display.equations.symbols import symbols_of
 from kinemorph.display.tables.summaries import Data, Split, function_of, timed
 from kinemorph.errors import KinemorphError, UnsupportedError
 from kinemorph.model.robot import Robot
