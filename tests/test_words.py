@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kinemorph.words import counted, did_you_mean, listed, quoted
+from kinemorph.words import as_sentence, counted, did_you_mean, listed, quoted
 
 ROBOTS = (
     "pendulum",
@@ -73,3 +73,8 @@ def test_other_names_are_not_guessed(name: object) -> None:
 def test_numbered_names_and_long_lists_are_not_guessed() -> None:
     assert did_you_mean("q4", ("q1", "q2", "q3")) == ""
     assert did_you_mean("nam1", [f"name{k}" for k in range(2000)]) == ""
+
+
+def test_a_sentence_keeps_the_case_of_names() -> None:
+    assert as_sentence("docking of module 'M1'") == "Docking of module 'M1'"
+    assert as_sentence("") == ""

@@ -11,10 +11,10 @@
     ├── StorageError         a file of results cannot be written or read; says why (an OSError too)
     └── MissingExtraError    an optional dependency is not installed; names the pip command
 
-and six warnings: ModelWarning, a model file has questionable values or data that Kinemorph cannot represent;
+and seven warnings: ModelWarning, a model file has questionable values or data that Kinemorph cannot represent;
 CacheWarning, compiled code cannot be stored on disk; StorageWarning, a run cannot be saved while it proceeds;
 SlowRunWarning, a run takes very many steps; ChatterWarning, the steps of a run were too large for stiff contacts or
-gains; EnergyWarning, the energy of a run does not balance.
+gains; GainWarning, a sampled controller is unstable; EnergyWarning, the energy of a run does not balance.
 
 A message names the part, the value found, what was expected, and how to correct it (`Problem`).
 """
@@ -139,6 +139,10 @@ class SlowRunWarning(UserWarning):
 
 class ChatterWarning(UserWarning):
     """The steps of an explicit method were too large for stiff contacts or gains: the results are finite but wrong."""
+
+
+class GainWarning(UserWarning):
+    """A sampled controller is unstable with the inertia that it feels, whatever the step size of the run."""
 
 
 class EnergyWarning(UserWarning):

@@ -26,6 +26,11 @@ def counted(count: int, noun: str, plural: str = "") -> str:
     return f"{count} {noun if count == 1 else plural or noun + 's'}"
 
 
+def as_sentence(text: str) -> str:
+    """The text with a capital first letter, and all others as they are: names in it keep their case."""
+    return f"{text[:1].upper()}{text[1:]}"
+
+
 def did_you_mean(name: object, known: Iterable[str]) -> str:
     """` Did you mean 'x'?` with the known name most similar to `name`; empty if no known name is similar enough.
 

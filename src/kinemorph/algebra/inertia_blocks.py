@@ -62,8 +62,9 @@ def deflated(blocks: Blocks, U: Six, G: Six, freed: Axis | None, pivot: S = 0.0)
     """The inertia that a joint with the axis S passes on to its parent: I - U G^T, U = I S, G = U / (S . U + pivot).
 
     I is the articulated inertia of the joint's child, given as blocks; `pivot` is inertia along the joint itself, such
-    as its armature. `freed` is S, or None. Where S is a coordinate axis, its row and its column of the result equal
-    G pivot. They are computed in that form, so that they are structural zeros where there is no pivot.
+    as its armature. Where S is a coordinate axis, its row and its column of the result equal G pivot. They are computed
+    in that form if S is given as `freed`, so that they are structural zeros where there is no pivot; with `freed` None,
+    all entries are computed by the formula.
     """
     gone = freed[0][0] if freed is not None and len(freed) == 1 else -1
     Uk = tuple(0.0 if k == gone else U[k] for k in range(6))

@@ -69,7 +69,11 @@ def each(limbs: Sequence[Limbs], kind: int, size: int) -> Spread:
 
 
 def along(places: Sequence[int], shares: Sequence[tuple[int, int]]) -> list[Spot]:
-    """The spots at `places`; the places of share number k, (start, size), belong to the first limb of kind k."""
+    """The layout of the array indices `places`, one Spot each.
+
+    shares[k] = (start, size) are the indices of the first limb of kind k; those of its other limbs are found from them.
+    All other indices belong to no limb.
+    """
     spots = {place: Spot(place) for place in places}
     for number, (start, size) in enumerate(shares):
         spots |= {place: Spot(place, number, size) for place in range(start, start + size)}

@@ -86,7 +86,7 @@ class Maker:
 
     @cached_property
     def recursion(self) -> Formulation:
-        """The laws of the formulation."""
+        """The functions of the formulation: how it computes inverse dynamics, the mass matrix and so on from a tree."""
         return FORMULATIONS[self.formulation]
 
     @cached_property
@@ -245,10 +245,10 @@ class Maker:
 
     @cached_property
     def _forest(self) -> Forest | None:
-        """Which joint axis is carried by which, for loops; None for formulations that use no loops.
+        """Which joint axis is carried by which, for programs with loops over all axes; None without such programs.
 
-        Loops need every axis after the axis that carries it. For robots that declare a child first it is None too, and
-        everything is unrolled.
+        Only "newton_euler" has such programs. They need every axis after the axis that carries it: for robots that
+        declare a child before its parent it is None, too.
         """
         from kinemorph.codegen.loops.branch_matrix import Forest
 

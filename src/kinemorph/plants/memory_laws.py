@@ -61,7 +61,10 @@ def decide(loaded: LoadedRobot, sampler: Sampler, t: float, values: Sequence[flo
 
 
 def settle(loaded: LoadedRobot, members: Sequence[int], at: LocalInstant) -> dict[str, Any]:
-    """The memory and the extra states after an accepted step; `members` are the elements that settle."""
+    """The memory and the extra states after an accepted step.
+
+    `members` are the elements whose memory may change after each step, such as contacts that begin to stick.
+    """
     now = _now(loaded, at)
     changes = {}
     for index in members:

@@ -34,6 +34,7 @@ from kinemorph.simulation.running.chatter import warn_of_chatter
 from kinemorph.simulation.running.energy_check import LOOSE, warn_of_energy
 from kinemorph.simulation.running.execution import HeldInputs as HeldInputs
 from kinemorph.simulation.running.execution import Ledger, Progress, Regular, Run
+from kinemorph.simulation.running.sampled_gains import warn_of_gains
 from kinemorph.simulation.stepping.sample_clocks import Clockwork
 from kinemorph.simulation.stepping.step_options import check_positive, step_options, takes_old_names
 
@@ -148,6 +149,7 @@ def simulate(
         outcome = docked.carry_out(ledger, options, first, regular, times)
     else:
         stepper = ledger.timed(lambda: stepper_at(plant, options, guards, float(times[0]), first))
+        warn_of_gains(model, plant, stepper.state.q)
         outcome = ledger.carry_out(Run(stepper, times, *regular))
     trajectory = ledger.finished(outcome)
     if checkpoints:

@@ -203,7 +203,8 @@ def test_laws_at_the_end_of_a_step() -> None:
         (xx, xy, xz, yy, yz, zz), secant = deeper[1], (n @ deeper[0] - still) / 0.1
         assert n @ [[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]] @ n == pytest.approx(h * secant, rel=1e-9)
         u = along + 0.1 * n
-        force, D = place.law.linear(End(start, u, h), h)
+        leaving = replace(place.law, start=place.law.start._replace(rise=0.1))
+        force, D = leaving.linear(End(start, u, h), h)
         full = np.array([[D[0], D[1], D[2]], [D[1], D[3], D[4]], [D[2], D[4], D[5]]])
         assert np.linalg.eigvalsh(full).min() >= -1e-12
         assert np.allclose(force, place.law.force(End(start, u, h)))

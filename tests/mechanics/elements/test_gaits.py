@@ -285,7 +285,12 @@ def test_with_gait_gains_suit_the_inertia_and_efforts_hold():
     assert gait_joints(arm) == ("hinge",)
     system = with_gait(arm, Rhythmic("gait", "hinge"))
     _, pd = system.elements
-    assert pd.kp == pytest.approx((25.0**2 / 3.0,)) and pd.kd == pytest.approx((50.0 / 3.0,))
+    assert pd.kp == pytest.approx((7.0 / 0.05,))  # all effort for an error of 0.05 rad
+    assert pd.kd == pytest.approx((2.0 * 140.0 / 25.0,))
+    strong = RobotBuilder("strong").add(Body.rod("rod", 1.0, 1.0, (0.5, 0, 0), axis="x"))
+    strong.joint("hinge", "revolute", "world", "rod", axis=(0, 1, 0), effort=70.0)
+    pd_strong = with_gait(strong.build(), Rhythmic("gait", "hinge")).elements[1]
+    assert pd_strong.kp == pytest.approx((25.0**2 / 3.0,)) and pd_strong.kd == pytest.approx((50.0 / 3.0,))
     assert (pd.lower, pd.upper, pd.reference) == ((-7.0,), (7.0,), ("gait",))
     floating = kinemorph.library.hexapod24()
     assert len(gait_joints(floating)) == 18 and "trunk_root" not in gait_joints(floating)

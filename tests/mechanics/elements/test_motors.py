@@ -433,7 +433,7 @@ def test_motors_on_joints_that_they_do_not_fit() -> None:
     with pytest.raises(ModelError, match="stall_torque is -1"):
         DCMotor.from_nameplate("motor", "hinge", voltage=1.0, no_load_speed=1.0, stall_torque=-1.0)
     system = System(pendulum(), (DCMotor("motor", "hinge", 1.0, 0.05), SPRING))
-    with pytest.raises(ModelError, match="inertia is 0 kg m"):
+    with pytest.raises(ModelError, match="inertia of the rotor is 0 kg m"):
         with_rotor_body(system, "motor")
     with pytest.raises(ModelError, match="is a Spring; expected a DCMotor"):
         with_rotor_body(system, "spring")

@@ -86,9 +86,10 @@ def blocks(equations: Equations, size: float) -> list[Block] | None:
 def _of_one_loop(
     used: npt.NDArray[np.bool_], carriers: Sequence[int], basis: Complex, turns: set[int], slides: set[int]
 ) -> Block | None:
-    """A block of the first loop with exactly two unknowns, as most dyads of long linkages are; None without one.
+    """The equations and unknowns of the first loop that has exactly two unknowns; None if there is no such loop.
 
-    `used` (L, groups + slides) tells which unknowns each loop has.
+    Most dyads of long linkages are loops of that kind. `used` (loops, angles + slides) tells which unknowns each loop
+    has, and `turns` and `slides` are the numbers of those that are not solved for yet.
     """
     count = used.shape[1] - len(carriers)
     for row in basis:

@@ -361,7 +361,7 @@ class _Cut:
         return [part, self._adding_up(key)] if draft.added else [part]
 
     def _sign(self, i: int) -> int:
-        """-1 if node i stands for the sum of a negated node, else 1."""
+        """-1 if node i stands for the sum over all copies of another node with its sign changed, else 1."""
         return -1 if i in self.summands and self.summands[i][1] < 0 else 1
 
     def _source(self, i: int) -> tuple[Place, int]:

@@ -28,10 +28,10 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from kinemorph.algebra.inertia_blocks import Blocks, joined_blocks, shifted_blocks
-from kinemorph.algebra.scalar import S, div, is_zero, minus, plus, times
+from kinemorph.algebra.scalar import S, is_zero, minus, plus, times
 from kinemorph.algebra.turns import Sym3, Vec3
 from kinemorph.algebra.vectors import add, cross, dot, neg, scale, sub
 from kinemorph.mechanics.recursions.articulated_bodies import Responses, given_responses, responses
@@ -65,19 +65,10 @@ from kinemorph.mechanics.steps.point_states import (
     PointForce,
     PointState,
     Sight,
-    not_ahead_of,
-    stored_energy,
 )
+from kinemorph.mechanics.steps.step_accounts import Account, joint_account, pair_account, point_account
 from kinemorph.mechanics.trees.motions import ELEMENTARY, ZERO3, ZERO_SYM, Move
 from kinemorph.mechanics.trees.tree import WORLD, Tree
-
-
-class Account(NamedTuple):
-    """The account of the energy of one force over a step [W]."""
-
-    power: S  # mean power on the robot
-    at_start: S  # power of the force at the start of the step
-    storing: S  # mean rate of the energy that the law stores
 
 
 class Ends(NamedTuple):
@@ -151,7 +142,7 @@ def implicit_accelerations(
     slopes = None if under is None else _slopes(tree, sight, points, pairs)
 
     before = None if guess is None else given_responses(tree, moves, guess)
-    ends = laws.ends(before, None, first=True)
+    ends = laws.ends(before, None)
     answer = _answer(tree, moves, tau, loads, laws, ends, locked, under, slopes)
     for _ in range(passes - 1):  # from the accelerations of the last pass
         ends = laws.ends(answer, ends.joints)
@@ -229,46 +220,33 @@ class _Laws:
 
     @property
     def share(self) -> float:
-        """The step size h divided by `left`."""
+        """The factor from slopes over the time `left` to slopes over a whole step: h / left."""
         return 2.0 if self.centered else 1.0
 
-    def ends(self, before: Responses | None, known: Sequence[tuple[S, S]] | None, *, first: bool = False) -> _Tangents:
+    def ends(self, before: Responses | None, known: Sequence[tuple[S, S]] | None) -> _Tangents:
         """The results of all laws for the next pass, from the accelerations of the pass before.
 
-        In the `first` pass these accelerations are a guess. `known` are the results of joints in the pass before.
+        `known` are the results of joints in the pass before.
         """
-        return _Tangents(self.at_points(before, first), self.at_joints(before, known), self.at_pairs(before, first))
+        return _Tangents(self.at_points(before), self.at_joints(before, known), self.at_pairs(before))
 
-    def at_points(self, before: Responses | None, first: bool = False) -> list[tuple[Vec3, Sym3]]:
-        """(f + D J a, D) for each point, where `a` are the accelerations of the pass before, a guess in the `first`."""
+    def at_points(self, before: Responses | None) -> list[tuple[Vec3, Sym3]]:
+        """(f + D J a, D) for each point, where `a` are the accelerations of the pass before."""
         felt = []
-        for force, (start, free) in zip(self.points, self.free.points, strict=True):
+        for force, (_, free) in zip(self.points, self.free.points, strict=True):
             reach = ZERO3 if before is None else _reach(force, before)
-            velocity, reach = self._tangent_at(force.law, start, free, reach, first and before is not None)
+            velocity = add(free, scale(self.h, reach))
             f, D = force.law.linear(PointState(force.link, force.point, velocity, self.left, self.sight), self.left)
             D = _scaled(self.share, D)
             felt.append((add(f, times_symmetric(D, reach)), D))
         return felt
 
-    def _tangent_at(self, law: Any, start: Vec3, free: Vec3, reach: Vec3, guessed: bool) -> tuple[Vec3, Vec3]:
-        """(velocity at the end of the step, J a) where a law is linearized; the law may bound a `guessed` velocity."""
-        x, y, z = add(free, scale(self.h, reach))
-        if not guessed:
-            return (x, y, z), reach
-        plain = (x, y, z)
-        velocity = not_ahead_of(law, plain, start)
-        if velocity is plain:
-            return velocity, reach
-        a, b, c = scale(div(1.0, self.h), sub(velocity, free))
-        return velocity, (a, b, c)
-
-    def at_pairs(self, before: Responses | None, first: bool = False) -> list[tuple[Vec3, Sym3]]:
-        """(f + D J a, D) for each pair, where `a` are the accelerations of the pass before, a guess in the `first`."""
+    def at_pairs(self, before: Responses | None) -> list[tuple[Vec3, Sym3]]:
+        """(f + D J a, D) for each pair, where `a` are the accelerations of the pass before."""
         felt = []
-        for pair, (start, free) in zip(self.pairs, self.free.pairs, strict=True):
+        for pair, (_, free) in zip(self.pairs, self.free.pairs, strict=True):
             reach = ZERO3 if before is None else self.pair_reach(pair, before)
-            velocity, reach = self._tangent_at(pair.law, start, free, reach, first and before is not None)
-            f, D = pair.law.linear(PairState(velocity, self.left), self.left)
+            f, D = pair.law.linear(PairState(add(free, scale(self.h, reach)), self.left), self.left)
             D = _scaled(self.share, D)
             felt.append((add(f, times_symmetric(D, reach)), D))
         return felt
@@ -276,35 +254,20 @@ class _Laws:
     def accounts(
         self, answer: Responses, points: Sequence[Vec3], joints: Sequence[S], pairs: Sequence[Vec3]
     ) -> tuple[list[Account], list[Account], list[Account]]:
-        """The accounts of energy of the forces of the last pass, at points, along joints and between pairs. Power is
-        taken at the mean velocity of start and end, so that power times h is the gain of kinetic energy.
-        """
-        found: tuple[list[Account], ...] = ([], [], [])
+        """The accounts of energy of the forces of the last pass, at points, along joints and between pairs."""
+        found: tuple[list[Account], list[Account], list[Account]] = ([], [], [])
         for force, (start, free), f in zip(self.points, self.free.points, points, strict=True):
             end = add(free, scale(self.h, _reach(force, answer)))
-            states = (
-                PointState(force.link, force.point, start, 0.0, self.sight),
-                PointState(force.link, force.point, end, self.h, self.sight),
-            )
-            found[0].append(self._account(force.law, states, dot(f, scale(0.5, add(start, end)))))
-        for (j, law), push in zip(self.joints, joints, strict=True):
+            found[0].append(point_account(force, self.sight, self.h, start, end, f))
+        for joint, push in zip(self.joints, joints, strict=True):
+            j = joint.velocity
             late = plus(self.v[j], times(self.h, answer.a[j]))
             place = self.q[self.coordinates[j]] if j in self.coordinates else None
-            moved = None if place is None else place + self.h * late
-            ends = JointState(place, self.v[j]), JointState(moved, late)
-            found[1].append(self._account(law, ends, times(push, 0.5 * plus(self.v[j], late))))
+            found[1].append(joint_account(joint, self.h, place, self.v[j], late, push))
         for pair, (start, free), f in zip(self.pairs, self.free.pairs, pairs, strict=True):
             end = add(free, scale(self.h, self.pair_reach(pair, answer)))
-            both = PairState(start, 0.0), PairState(end, self.h)
-            found[2].append(self._account(pair.law, both, dot(f, scale(0.5, add(start, end)))))
-        return found[0], found[1], found[2]
-
-    def _account(self, law: Any, states: tuple[Any, Any], power: S) -> Account:
-        """The account of energy of a law, from its states at the start and at the end, and its mean power [W]."""
-        start, end = states
-        u, f = start.velocity, law.force(start)
-        at_start = dot(f, u) if isinstance(u, tuple) else times(f, u)
-        return Account(power, at_start, div(minus(stored_energy(law, end), stored_energy(law, start)), self.h))
+            found[2].append(pair_account(pair, self.h, start, end, f))
+        return found
 
     def pair_reach(self, pair: PairForce, answer: Responses) -> Vec3:
         """J a for a pair: the part of its relative acceleration that is due to joint accelerations."""

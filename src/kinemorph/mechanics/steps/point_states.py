@@ -12,12 +12,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 from kinemorph.algebra.dual import Dual
-from kinemorph.algebra.scalar import S, less, maximum, minimum, minus, plus, sqrt, times, where
+from kinemorph.algebra.scalar import S, less, maximum, minimum, plus, sqrt, times, where
 from kinemorph.algebra.turns import Sym3, Vec3
-from kinemorph.algebra.vectors import add, dot, scale, sub
+from kinemorph.algebra.vectors import add, dot, scale
 from kinemorph.errors import ModelError
 from kinemorph.frozen import dataclass
 from kinemorph.mechanics.recursions.kinematics import tangent_of
@@ -116,8 +116,7 @@ class JointState:
 class PointLaw(Protocol):
     """A force on a point, in the axes of its link [N].
 
-    A law that stores energy also has a method `stored` with the same argument as `force`; see `stored_energy`. A law
-    whose force begins where bodies meet has a method `ahead`; see `not_ahead_of`.
+    A law that stores energy also has a method `stored` with the same argument as `force`; see `step_accounts`.
     """
 
     def force(self, point: PointState) -> Vec3: ...
@@ -161,33 +160,6 @@ class JointForce(NamedTuple):
 
     velocity: int
     law: JointLaw
-
-
-def stored_energy(law: Any, state: Any) -> S:
-    """The energy [J] that a law stores at a state: the result of its method `stored`, or 0 without that method."""
-    stored: S = law.stored(state) if hasattr(law, "stored") else 0.0
-    return stored
-
-
-def not_ahead_of(law: Any, guessed: Vec3, start: Vec3) -> Vec3:
-    """The velocity at which the first pass of a step linearizes a law, from a guessed velocity and that at the start.
-
-    The guess comes from the accelerations of the step before. Just after an impact has thrown a body back, the guess
-    may be that it leaves although it still moves into the other body: linearized there, the law would have no force,
-    and the body would sink in so deep that the contact adds energy when it pushes the body out. A law with a method
-    `ahead` bounds the guess; all other laws take it as it is.
-    """
-    bounded: Vec3 = law.ahead(guessed, start) if hasattr(law, "ahead") else guessed
-    return bounded
-
-
-def at_most_stopped(guessed: Sequence[S], start: Sequence[S], normal: Sequence[S]) -> Vec3:
-    """The guessed velocity, with its component along a normal limited to that at the start, or to 0 where that is
-    negative: where the body approaches.
-    """
-    beyond = maximum(minus(dot(normal, guessed), maximum(dot(normal, start), 0.0)), 0.0)
-    x, y, z = sub(guessed, scale(beyond, normal))
-    return (x, y, z)
 
 
 # ── derivatives of any law ────────────────────────────────────────────────────────────────────────────────────────────

@@ -46,7 +46,7 @@ class Limbs:
 
     @cached_property
     def own(self) -> list[tuple[int, int]]:
-        """The numbers that differ between limbs, each as (index of the link in its limb, index in `_numbers`)."""
+        """Which data of links differ between limbs, each as (index of the link in its limb, index in `_numbers`)."""
         return [
             (j, place)
             for j, links in enumerate(zip(*self.links, strict=True))
@@ -56,7 +56,7 @@ class Limbs:
 
     @cached_property
     def table(self) -> list[list[float]]:
-        """The values of the numbers that `own` lists, one row for each limb."""
+        """The masses, lengths and other data of links that differ between limbs, ordered as `own`; a row per limb."""
         return [[_numbers(limb[j])[place] for j, place in self.own] for limb in self.links]
 
     @property

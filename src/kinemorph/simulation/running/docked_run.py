@@ -50,6 +50,7 @@ from kinemorph.simulation.running.by_name import Asleep, law_by_name, named_arra
 from kinemorph.simulation.running.execution import Ledger, Regular, Run
 from kinemorph.simulation.stepping.plant_stepper import PlantStepper
 from kinemorph.simulation.stepping.step_options import StepOptions
+from kinemorph.words import as_sentence
 
 # the impulse on b at a's port, in the axes of that port
 IMPULSE = tuple(
@@ -301,7 +302,7 @@ class DockedRun:
             return Event(t, change.name, "refused", before, before, str(refusal), refusal.numbers)
 
     def _dock(self, dock: Dock, t: float) -> tuple[str, tuple[Quantity, ...]]:
-        what = in_words(dock).capitalize()
+        what = as_sentence(in_words(dock))
         for module, side in dock.ends:
             there = self.docked.assembly.docking(module, side)
             if there is not None:
@@ -327,7 +328,7 @@ class DockedRun:
 
     def _missed(self, change: Change) -> str:
         """A message that says that a change did not happen in the run, and how far its ports were apart."""
-        what = f"{in_words(change).capitalize()} did not happen"
+        what = f"{as_sentence(in_words(change))} did not happen"
         if isinstance(change, Undock) or change.when is not None:
             return f"{what}: its law did not rise above 0."
         gap = gap_of(self._tree, self.state["q"].tolist(), change)
@@ -340,7 +341,7 @@ class DockedRun:
         try:
             docked, gone = self.docked.without(undock)
         except ModelError as error:
-            raise Refused(f"{in_words(undock).capitalize()} is refused: {error}") from None
+            raise Refused(f"{as_sentence(in_words(undock))} is refused: {error}") from None
         self._become(docked)
         return gone, f"Side {undock.side} of module '{undock.module}' is free again."
 

@@ -21,7 +21,7 @@ from kinemorph.simulation.results.derived_columns import recomputer
 from kinemorph.simulation.results.event import Event
 from kinemorph.simulation.results.segment import Segment
 
-SHARE = 0.05  # of the exchanged energy: a larger error of the balance is reported
+SHARE = 0.1  # of the exchanged energy: a larger error of the balance is reported
 ROUNDING = 1e-9  # of the largest energy: a run that exchanges less is at rest
 MOST_SAMPLES = 256  # samples of a run that are checked
 LOOSE = 1e-4  # relative tolerance; methods that control errors more tightly need no check
@@ -92,7 +92,7 @@ def _error_of(part: Segment) -> EnergyError | None:
     if plant.dynamics is None or part.stored is not None or not all(map(_finite, (part.q, part.v, part.x))):
         return None
     energies = recomputer(plant)
-    if not known and (plant.nu or plant.laws.stored is not None):
+    if not known and (np.any(part.u) or plant.laws.stored is not None):
         return None  # forces act, and their work is not accounted for
     mechanical = energies.mechanical(part)
     supplied, dissipated = energies.accounted(part).T if known else np.zeros((2, len(part.t)))

@@ -161,7 +161,9 @@ class Run:
             wanted = self._wanted(stop)
             whole = len(wanted) < self.stepper.rows - 1 and (len(wanted) == 0 or wanted[-1] < stop)
             marched = self._through(np.append(wanted, stop) if whole else wanted, stop, len(wanted))
-            self.patience.look()
+            reason = self.patience.look()
+            if reason is not None:
+                return Outcome("failed", self.stepper.state.t, reason)
             if progress:
                 progress(self.stepper.state.t, self.stepper.h, len(self.events))
             if marched.status is Status.TICK:

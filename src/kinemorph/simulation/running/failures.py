@@ -21,30 +21,70 @@ ACCOUNT = (SUPPLIED, DISSIPATED)
 RUN_AWAY = 1e30  # the rate of a larger state has no meaning
 FAR = 1e6  # a state variable that is larger when steps become too short grows without bound
 MANY = 1_000_000  # steps, after which a warning about the method is due
+SOON = 300_000  # steps, after which a run may be found to be hopeless
+HOPELESS = 100_000_000  # a run that would take more steps to its end is ended
+SENSELESS = 1e6  # [m/s or rad/s] a faster robot runs away
 
 
 class Patience:
-    """Watches a run whose method chooses the step size, and warns once if the run takes very many steps."""
+    """Watches a run: ends one that runs away or that would never end, and warns once of one with very many steps."""
 
     def __init__(self, stepper: PlantStepper, start: float, until: float) -> None:
         self.stepper, self.start, self.until = stepper, start, until
-        note = NOTES.get(stepper.method.name)
-        self.over = stepper.fixed or note is None or note.stiff
+        self.over = stepper.fixed or NOTES.get(stepper.method.name) is None
 
-    def look(self) -> None:
-        """Warns if the run has taken very many steps by now; to be called regularly during the run."""
+    def look(self) -> str | None:
+        """The reason to end the run now, or None; to be called regularly during the run."""
+        fast = self._runs_away()
+        if fast is not None:
+            return fast
         steps = sum(self.stepper.counts)
-        if self.over or steps < MANY:
-            return
-        self.over = True
+        if self.over or steps < SOON:
+            return None
+        plant, method = self.stepper.plant.name, self.stepper.method.name
         done = (self.stepper.state.t - self.start) / (self.until - self.start)
-        warnings.warn(
-            f"'{self.stepper.plant.name}': {steps:,} steps of '{self.stepper.method.name}' for {done:.2%} of the run. "
-            "The system may be stiff, with motions that decay in a small part of the run: method='radau' then takes "
-            "far fewer steps.",
-            SlowRunWarning,
-            stacklevel=users_level(),
+        taken = f"'{plant}': {steps:,} steps of '{method}' for {done:.2%} of the run"
+        if steps > HOPELESS * done:
+            return (
+                f"{taken}: all of it would take {steps / max(done, 1e-12):.1g} steps. The system may be stiff, with "
+                f"motions that decay in a small part of the run. {_for_stiff(method)} To continue nevertheless, give "
+                "this run as `start`."
+            )
+        self.over = steps >= MANY
+        if self.over and not is_stiff(method):
+            warnings.warn(
+                f"{taken}. The system may be stiff, with motions that decay in a small part of the run: "
+                "method='radau' then takes far fewer steps.",
+                SlowRunWarning,
+                stacklevel=users_level(),
+            )
+        return None
+
+    def _runs_away(self) -> str | None:
+        """The reason to end a run of a robot whose speeds are beyond sense."""
+        plant, (t, _, v, _) = self.stepper.plant, self.stepper.state
+        if plant.robot is None or not np.any(np.abs(v) > SENSELESS):
+            return None
+        worst = int(np.argmax(np.abs(v)))
+        h = self.stepper.h
+        steps = f"The step of {h:g} s is too large: try step={h / 10:g}. Or c" if self.stepper.fixed else "C"
+        return (
+            f"At t = {t:.9g} s v '{plant.v[worst].name}' is {v[worst]:.3g} {plant.v[worst].unit}: the motion runs "
+            f"away. {steps}heck the gains, forces and sample times that act there."
         )
+
+
+def is_stiff(method: str) -> bool:
+    """Whether a method, by its name, is one for stiff systems."""
+    note = NOTES.get(method)
+    return note is not None and note.stiff
+
+
+def _for_stiff(method: str) -> str:
+    """What to try where a motion is too stiff for a method; never the method itself."""
+    if is_stiff(method):
+        return "Take looser tolerances (rtol=, atol=), or make stiff springs, gains and contacts softer."
+    return "Try method='radau', which is for stiff systems, or looser tolerances."
 
 
 def explained(stepper: PlantStepper, status: Status) -> str:
@@ -106,8 +146,7 @@ def explained(stepper: PlantStepper, status: Status) -> str:
         )
     return (
         f"At t = {t:.9g} s steps became shorter than {stepper.options.min_step:g} s; {worst} changes fastest. The "
-        "motion is too stiff for this method, or not smooth. Try method='radau' for stiff systems, events for jumps, "
-        "or looser tolerances."
+        f"motion is too stiff for this method, or not smooth. {_for_stiff(method.name)} Jumps need events."
     )
 
 

@@ -131,7 +131,10 @@ class _ConstraintsAt:
         return self.plant.robot
 
     def gaps(self, values: Array, per: str = "") -> str:
-        """The violated constraints in words, see `row_gaps`; `values` (nc,) are divided by the sizes of the rows."""
+        """The violated constraints in words, see `row_gaps`.
+
+        `values` (nc,) are the errors, which the caller has already divided by the scales of their rows.
+        """
         return row_gaps(self.plant, values, self.sizes, per)
 
     def only_loops(self, values: Array) -> bool:

@@ -21,13 +21,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
-from kinemorph.algebra.scalar import S, div, less, plus, times, where
+from kinemorph.algebra.scalar import S, div, less, maximum, minimum, minus, plus, times, where
 from kinemorph.algebra.turns import Sym3, Vec3
 from kinemorph.algebra.vectors import add, dot, scale, sub
 from kinemorph.mechanics.elements.contact.friction import AnchorState, Rubbed, tangential
 from kinemorph.mechanics.elements.contact.grounds import Meeting, Surface
 from kinemorph.mechanics.elements.contact.normal_forces import NormalLaw, Pressed
-from kinemorph.mechanics.steps.point_states import at_most_stopped
 
 NEARLY = 1e-3  # share of the depth: a smaller change in a step counts as no change
 
@@ -65,14 +64,7 @@ class Touch:
     surface: Surface
     press: NormalLaw
     rub: Rub
-    upward: Vec3  # the ground's normal under the point at the start of a step, in link axes
-    depth: S  # [m] at the start of a step, below 0 where the point does not touch
-
-    def ahead(self, guessed: Vec3, start: Vec3) -> Vec3:
-        """The guessed velocity, changed so that it does not leave the ground while the point moves into it, in link
-        axes.
-        """
-        return at_most_stopped(guessed, start, self.upward)
+    start: Start
 
     def feel(self, point: Seen, meeting: Meeting | None = None) -> Felt:
         """The depth and forces at the point; `meeting` is its height over the ground, where that is known already."""
@@ -94,26 +86,55 @@ class Touch:
 
     def linear(self, point: Seen, h: S) -> tuple[Vec3, Sym3]:
         """(force, D) for a step of size h [s], with the point at the end of the step."""
-        felt = self.feel(point)
-        return total(felt), contact_slope(felt, h, -dot(felt.normal, point.velocity), self.press(self.depth, 0.0).force)
+        height, n_W = self.surface(point.position)
+        n = point.into(n_W)
+        tangent = self.start.tangent(self.press, -height, dot(n, point.velocity), h)
+        rubbed, _ = self.rub(point, tangent.pressed.force, tangential(point.velocity, n), n)
+        return contact_tangent(tangent, n, rubbed, h)
 
 
-def contact_slope(felt: Felt, h: S, rate: S, before: S) -> Sym3:
-    """The matrix D = h (g (I - n n^T) + d n n^T) for a step of size h [s], in the axes of the forces.
+class Tangent(NamedTuple):
+    """The normal force of a contact over a step, as a straight line."""
 
-    Along the normal, d is the derivative of the force where the depth hardly changes. Where a step goes deeper, at the
-    `rate` [m/s], the force grows faster than its derivative at the start: there d is the secant between the force and
-    `before` [N], the force at the depth of the start. With the derivative, the body would sink in farther than its
-    energy allows, and the contact would push it out with more energy.
-    """
-    grip = h * (felt.rubbed.by_velocity + h * felt.rubbed.by_place)
-    slope = felt.pressed.by_rate + h * felt.pressed.by_depth
-    deeper = less(times(NEARLY, felt.depth), h * rate)
-    secant = div(felt.pressed.force - before, where(deeper, rate, 1.0))
-    slope = where(times(deeper, less(0.0, felt.depth)), secant, slope)
-    x, y, z = felt.normal
-    a, b, c = scale(h * slope - grip, felt.normal)
-    return (grip + a * x, a * y, a * z, grip + b * y, b * z, grip + c * z)
+    pressed: Pressed  # the force where the line meets it
+    force: S  # [N] on the line, at the velocity of the pass
+    slope: S  # [N s/m], minus the derivative of the force by the velocity out of the other body
+
+
+class Start(NamedTuple):
+    """A contact at the start of a step, which bounds where a pass may linearize it."""
+
+    depth: S  # [m], below 0 where nothing touches
+    rise: S  # [m/s], the velocity out of the other body
+
+    def tangent(self, press: NormalLaw, depth: S, rise: S, h: S) -> Tangent:
+        """The normal force at the depth [m] and the rising velocity [m/s] of a pass, as a line, for a step of h [s].
+
+        The velocity comes from the accelerations of the step before. Just after an impact these may say that a body
+        leaves, although it still moves in: linearized there, the contact would have no force, and the body would sink
+        in so deep that the contact adds energy when it pushes the body out. So the velocity is limited to that at the
+        start, or to 0 where the body moves in.
+
+        Where a step goes deeper, the force grows faster than its derivative says. There the line is the secant to the
+        force at the depth of the start: with the derivative, the body would again sink in too deep.
+        """
+        least = minimum(rise, maximum(self.rise, 0.0))
+        beyond = minus(rise, least)
+        within = depth + h * beyond
+        pressed = press(within, -least)
+        deeper = times(less(0.0, within), less(times(NEARLY, within), times(-h, least)))
+        secant = div(pressed.force - press(self.depth, 0.0).force, where(deeper, -least, 1.0))
+        slope = where(deeper, secant, pressed.by_rate + h * pressed.by_depth)
+        return Tangent(pressed, pressed.force - slope * beyond, slope)
+
+
+def contact_tangent(tangent: Tangent, n: Vec3, rubbed: Rubbed, h: S) -> tuple[Vec3, Sym3]:
+    """(force, D) of a contact with the normal n, with D = h (g (I - n n^T) + d n n^T) for a step of size h [s]."""
+    grip = h * (rubbed.by_velocity + h * rubbed.by_place)
+    x, y, z = n
+    a, b, c = scale(h * tangent.slope - grip, n)
+    fx, fy, fz = add(scale(tangent.force, n), rubbed.force)
+    return (fx, fy, fz), (grip + a * x, a * y, a * z, grip + b * y, b * z, grip + c * z)
 
 
 def total(felt: Felt) -> Vec3:

@@ -11,7 +11,7 @@ from kinemorph.algebra.turns import Vec3
 from kinemorph.algebra.vectors import add, dot, scale, sub
 from kinemorph.mechanics.elements.checks import known_body, not_negative, wrong
 from kinemorph.mechanics.elements.contact import anchors
-from kinemorph.mechanics.elements.contact.contact_point import Felt, Rub, Seen, Touch, lowered, total
+from kinemorph.mechanics.elements.contact.contact_point import Felt, Rub, Seen, Start, Touch, lowered, total
 from kinemorph.mechanics.elements.contact.friction import (
     SMOOTH,
     AnchorState,
@@ -93,7 +93,8 @@ class ContactLaw(ElementLaw[Contact]):
             point = center
             if not is_zero(radius):
                 point = view.instant.motions.point(center.link, lowered(center.point, radius, center.into(n_W)))
-            law = Touch(ground, press, _rubbing(element, view, k), point.into(n_W), radius - height)
+            start = Start(radius - height, dot(point.into(n_W), point.velocity))
+            law = Touch(ground, press, _rubbing(element, view, k), start)
             found.append(TouchingPoint(point, law, Meeting(height - radius, n_W)))
         return found
 

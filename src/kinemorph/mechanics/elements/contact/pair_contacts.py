@@ -21,15 +21,15 @@ from kinemorph.algebra.scalar import S, div, maximum, minimum, minus, sqrt
 from kinemorph.algebra.turns import Sym3, Vec3
 from kinemorph.algebra.vectors import add, dot, matvec_transposed, neg, scale, sub
 from kinemorph.mechanics.elements.checks import known_body, not_negative, wrong
-from kinemorph.mechanics.elements.contact.contact_point import Felt, contact_slope, total
+from kinemorph.mechanics.elements.contact.contact_point import Felt, Start, contact_tangent, total
 from kinemorph.mechanics.elements.contact.contacts import SIGNALS, axis_problems, published
-from kinemorph.mechanics.elements.contact.friction import SMOOTH, friction_problems, regularized, tangential
+from kinemorph.mechanics.elements.contact.friction import SMOOTH, Rubbed, friction_problems, regularized, tangential
 from kinemorph.mechanics.elements.contact.normal_forces import NormalLaw, normal_law, normal_problems, number
 from kinemorph.mechanics.elements.instant import ElementView
 from kinemorph.mechanics.elements.law import Effort, ElementLaw, Push, Slot, Stiff, plain, register
 from kinemorph.mechanics.elements.places import Motions
 from kinemorph.mechanics.steps.pair_forces import PairForce, PairState
-from kinemorph.mechanics.steps.point_states import PointState, at_most_stopped
+from kinemorph.mechanics.steps.point_states import PointState
 from kinemorph.model.elements.contact.contact_laws import Regularized
 from kinemorph.model.elements.contact.pair_contacts import PairContact
 from kinemorph.model.robot import Robot
@@ -109,9 +109,8 @@ class PairContactLaw(ElementLaw[PairContact]):
         friction = None
         if element.friction is not None:
             friction = view.value((element.friction.coefficient, element.friction.speed))
-        law = PairTouch(
-            plain(n), plain(across), radius_a + radius_b - distance, normal_law(element.normal, view.value), friction
-        )
+        start = Start(radius_a + radius_b - distance, dot(n, _now(a, b).velocity))
+        law = PairTouch(plain(n), plain(across), start, normal_law(element.normal, view.value), friction)
         return a, b, law
 
 
@@ -124,22 +123,16 @@ class PairTouch:
 
     normal: Vec3  # from b to a; the gradient of the distance, a little shorter than 1
     across: Vec3  # the normal, scaled to length 1
-    depth: S  # [m] at the start of the step
+    start: Start
     press: NormalLaw
     friction: tuple[S, S] | None  # coefficient, speed [m/s]
 
-    def ahead(self, guessed: Vec3, start: Vec3) -> Vec3:
-        """The guessed relative velocity, changed so that it does not separate the bodies while they approach."""
-        return at_most_stopped(guessed, start, self.across)
-
     def feel(self, pair: PairState) -> Felt:
         """The depth and the forces on body a, where `pair` is its motion relative to b."""
-        depth = minus(self.depth, dot(self.normal, pair.moved))
+        depth = minus(self.start.depth, dot(self.normal, pair.moved))
         pressed = self.press(depth, -dot(self.normal, pair.velocity))
-        slip, rubbed = tangential(pair.velocity, self.across), SMOOTH
-        if self.friction is not None:
-            rubbed = regularized(*self.friction, pressed.force, slip)
-        return Felt(depth, self.normal, plain(slip), pressed, rubbed, None)
+        slip = tangential(pair.velocity, self.across)
+        return Felt(depth, self.normal, plain(slip), pressed, self._rubbed(pressed.force, slip), None)
 
     def force(self, pair: PairState) -> Vec3:
         """The force [N] on body a."""
@@ -151,9 +144,14 @@ class PairTouch:
 
     def linear(self, pair: PairState, h: S) -> tuple[Vec3, Sym3]:
         """(force on body a, D) for a step of size h [s]."""
-        felt = self.feel(pair)
-        rate = -dot(self.normal, pair.velocity)
-        return total(felt), contact_slope(felt, h, rate, self.press(self.depth, 0.0).force)
+        depth = minus(self.start.depth, dot(self.normal, pair.moved))
+        tangent = self.start.tangent(self.press, depth, dot(self.normal, pair.velocity), h)
+        rubbed = self._rubbed(tangent.pressed.force, tangential(pair.velocity, self.across))
+        return contact_tangent(tangent, self.normal, rubbed, h)
+
+    def _rubbed(self, pressed: S, slip: Any) -> Rubbed:
+        """The friction for a normal force [N] and a slip [m/s]."""
+        return SMOOTH if self.friction is None else regularized(*self.friction, pressed, slip)
 
 
 def _now(a: PointState, b: PointState) -> PairState:

@@ -82,7 +82,9 @@ def as_known(element: Any) -> None:
         pairs = given.items() if isinstance(given, Mapping) else [(name, value) for name, value in given]
     except (TypeError, ValueError):
         what = f"known is {short(given)}; expected a dict from names to numbers"
-        raise ModelError(Problem("element", element.name, what, 'Write {"length": 0.3}.', "known")) from None
+        raise ModelError(
+            Problem("element", element.name, what, 'Give names and numbers, such as {"length": 0.3}.', "known")
+        ) from None
     plain = tuple((name, float(value) if isinstance(value, int) else value) for name, value in pairs)
     object.__setattr__(element, "known", plain)
 

@@ -52,7 +52,7 @@ class Table:
         head = [name.strip() for name in rows[0]] if rows else []
         missing = [name for name in self.columns if name not in head]
         if missing:
-            raise ValueError(f"file '{self.file}' has no column '{missing[0]}', expected one of {listed(head)}")
+            raise ValueError(f"file '{self.file}' has no column '{missing[0]}'; its columns are {listed(head)}")
         places = [head.index(name) for name in self.columns] or list(range(len(head)))
         numbers = []
         for line, row in enumerate(rows[1:], start=2):

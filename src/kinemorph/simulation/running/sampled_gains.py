@@ -1,0 +1,84 @@
+"""Whether sampled controllers are stable with the inertia that they feel, checked before a run.
+
+A PD controller that samples every T seconds and holds its output gives, from one sample to the next,
+
+    q+ = q + T v + T^2/2 a,     v+ = v + T a,     M a = -(kp q + kd v)
+
+with M of the initial state. Where the largest eigenvalue of this map is beyond 1, errors grow from sample to sample,
+however small the steps of the run are. For one joint the bounds are kd T / M < 2 and kp T < 2 kd.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from kinemorph.algebra.arrays import Array
+from kinemorph.errors import GainWarning, users_level
+from kinemorph.mechanics.recursions.composite_bodies import mass_matrix
+from kinemorph.mechanics.trees.resolve import resolve
+from kinemorph.model.elements.control.controllers import PD, PID
+from kinemorph.model.parameter import evaluate_all
+from kinemorph.model.system import System
+from kinemorph.plants.programs import Plant
+
+GROWTH = 1.2  # per sample: slower growth may be damped by what else acts on the robot
+
+
+def warn_of_gains(model: Any, plant: Plant, q: Array) -> None:
+    """Warns of each sampled PD or PID of a system that is unstable at its sample time; q (nq,) is the initial state."""
+    sampled = list(_sampled(model))
+    if not sampled or plant.robot is None or plant.constraints is not None:
+        return
+    M = np.array(mass_matrix(resolve(plant.robot), [float(x) for x in q]), dtype=float)
+    for element in sampled:
+        found = unstable(element, plant.robot.v_names, M)
+        if found is not None:
+            warnings.warn(found, GainWarning, stacklevel=users_level())
+
+
+def _sampled(model: Any) -> Iterator[PD | PID]:
+    """The sampled PD and PID controllers of a system that act on joints directly."""
+    for element in model.elements if isinstance(model, System) else ():
+        if isinstance(element, (PD, PID)) and element.every and not element.drives:
+            yield element
+
+
+def unstable(element: PD | PID, v_names: Sequence[str], M: Array) -> str | None:
+    """A sentence where a sampled controller is unstable on a robot with the mass matrix M (nv, nv), else None."""
+    joints = [name for name in element.joints if name in v_names]
+    if len(joints) < len(element.joints) or not joints:
+        return None
+    places = [v_names.index(name) for name in joints]
+    T = float(element.every or 0.0)
+    kp, kd = (np.broadcast_to(np.array(evaluate_all(gain), dtype=float), len(joints)) for gain in _gains(element))
+    felt = np.linalg.pinv(M, hermitian=True)[np.ix_(places, places)]  # accelerations by efforts of these joints
+    n = len(joints)
+    a = -felt @ np.hstack([np.diag(kp), np.diag(kd)])
+    one = np.eye(n)
+    step = np.vstack([np.hstack([one, T * one]) + 0.5 * T * T * a, np.hstack([0.0 * one, one]) + T * a])
+    values, vectors = np.linalg.eig(step)
+    largest = int(np.argmax(np.abs(values)))
+    growth = float(np.abs(values[largest]))
+    if growth <= GROWTH:
+        return None
+    worst = int(np.argmax(np.abs(vectors[n:, largest])))
+    inertia = 1.0 / felt[worst, worst]
+    by_damping = kd[worst] * T / inertia
+    bound = (
+        f"kd T / M = {by_damping:.3g}, and has to stay below 2"
+        if by_damping > 2.0
+        else f"kp T = {kp[worst] * T:.3g}, and has to stay below 2 kd = {2.0 * kd[worst]:.3g}"
+    )
+    return (
+        f"controller '{element.name}' on '{joints[worst]}' is unstable at its sample time of {T:g} s: it feels an "
+        f"inertia of {inertia:.3g}, so that {bound}; errors grow by a factor of {growth:.3g} per sample. Sample more "
+        f"often (every={min(T / growth, T / 2.0):.2g}), or lower its gains."
+    )
+
+
+def _gains(element: PD | PID) -> tuple[Any, Any]:
+    return element.kp, element.kd

@@ -1,0 +1,219 @@
+"""Set-ups that cannot give a right motion end or warn by name; sound ones say nothing."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from kinemorph import Body, Robot, RobotBuilder, System, elements, library, simulate
+from kinemorph.errors import ChatterWarning, EnergyWarning, GainWarning, SlowRunWarning
+
+TELLING = (ChatterWarning, EnergyWarning, GainWarning, SlowRunWarning)
+Setup = Callable[[], Any]
+
+
+def arm(inertia: float = 2.4e-4) -> Robot:
+    """A shoulder and a light wrist."""
+    builder = RobotBuilder("arm").add(Body.box("upper", 4.0, (0.5, 0.1, 0.1), (0.25, 0.0, 0.0)))
+    builder.add(Body("wrist", 0.3, (0.0, 0.0, 0.0), ((inertia, 0, 0), (0, inertia, 0), (0, 0, inertia))))
+    builder.joint("shoulder", "revolute", "world", "upper", axis=(0, 1, 0))
+    builder.joint("roll", "revolute", "upper", "wrist", translation=(0.5, 0, 0), axis=(1, 0, 0))
+    return builder.build()
+
+
+def ball() -> Robot:
+    builder = RobotBuilder("ball").add(Body.sphere("ball", 0.1, 0.03))
+    return builder.root("ball", "free").build()
+
+
+def held(**options: Any) -> System:
+    """The arm with a sampled PD."""
+    given: dict[str, Any] = {"kp": 200.0, "kd": 30.0, "every": 1e-3, "reference": 0.3} | options
+    return System(arm(), (elements.PD("pd", ("shoulder", "roll"), **given),))
+
+
+def dropped(stiffness: float, restitution: float = 0.8) -> System:
+    """A ball above the ground."""
+    law = elements.HuntCrossley.bouncing(stiffness, restitution, 1.0)
+    return System(ball(), (elements.Contact("floor", "ball", law, radius=0.03),))
+
+
+def sprung(stiffness: float, damping: float = 0.0) -> System:
+    """A pendulum at the end of a stiff spring."""
+    spring = elements.Spring("spring", "tip", "world", stiffness, 0.5, damping, point_b=(0.5, 0.0, 0.3))
+    return System(library.pendulum(), (spring,))
+
+
+def driven(ratio: float) -> System:
+    """A pendulum behind a gear of a motor with much back-EMF."""
+    motor = elements.DCMotor("motor", library.pendulum().v_names[0], 1.0, 0.5, inertia=1e-6, ratio=ratio)
+    return System(library.pendulum(), (motor,))
+
+
+FREE = {name: library.build(name) for name in ("pendulum", "double_pendulum", "scara", "puma")}
+FREE["chain"] = library.chain(5)
+UP = {"q": [0.0, 0.0, 0.1, 1.0, 0.0, 0.0, 0.0]}
+WRONG: dict[str, Setup] = {
+    **{f"sampled PD, kd {kd:g}": lambda kd=kd: simulate(held(kd=kd), 1.0) for kd in (1.0, 3.0, 10.0, 100.0)},
+    **{f"sampled PD, every {T:g}": lambda T=T: simulate(held(every=T), 1.0) for T in (1e-4, 3e-3, 0.02)},
+    **{f"sampled PD, kp {kp:g}": lambda kp=kp: simulate(held(kp=kp, kd=0.1), 1.0) for kp in (1e4, 1e6)},
+    **{
+        f"PD at rk4, kd {kd:g}": lambda kd=kd: simulate(held(kd=kd, every=None), 1.0, method="rk4", step=1e-3)
+        for kd in (10.0, 100.0)
+    },
+    **{
+        f"{name} at {method}, step {h:g}": lambda name=name, method=method, h=h: simulate(
+            FREE[name], 20.0, q=[1.5] * FREE[name].nq, method=method, step=h
+        )
+        for name, method, h in (
+            ("pendulum", "rk4", 0.7),
+            ("pendulum", "semi_implicit_euler", 0.5),
+            ("double_pendulum", "rk4", 0.2),
+            ("double_pendulum", "leapfrog", 0.1),
+            ("chain", "rk4", 0.1),
+            ("chain", "heun", 0.03),
+            ("scara", "rk4", 1.0),
+            ("puma", "rk4", 1.0),
+        )
+    },
+    **{
+        f"ball, {k:g} N/m, at {method}": lambda k=k, method=method: simulate(
+            dropped(k), 1.0, method=method, step=1e-3, **UP
+        )
+        for k, method in ((3e7, "rk4"), (1e8, "rk4"), (1e7, "semi_implicit_euler"), (1e7, "leapfrog"), (1e9, "heun"))
+    },
+    **{
+        f"ball, {k:g} N/m, default": lambda k=k, e=e: simulate(dropped(k, e), 1.0, **UP)
+        for k, e in ((1e6, 1.0), (1e7, 0.9), (1e8, 0.8), (1e9, 0.9))
+    },
+    **{
+        f"spring, {k:g} N/m, at {method}": lambda k=k, c=c, method=method: simulate(
+            sprung(k, c), 1.0, q=[0.3], method=method, step=1e-3
+        )
+        for k, c, method in ((1e8, 0.0, "rk4"), (1e7, 1e4, "heun"), (1e8, 0.0, "leapfrog"), (0.0, 1e5, "rk4"))
+    },
+    **{
+        f"motor, {n:g}:1, at rk4": lambda n=n: simulate(driven(n), 1.0, q=[0.3], v=[1.0], method="rk4", step=1e-3)
+        for n in (100.0, 300.0, 1000.0)
+    },
+    **{
+        f"stiff damper, {c:g} N s/m, at dop853": lambda c=c: simulate(sprung(0.0, c), 1e3, q=[0.3], method="dop853")
+        for c in (1e5, 1e6)
+    },
+    **{
+        f"ball, {k:g} N/m, implicit, step {h:g}": lambda k=k, h=h: simulate(
+            dropped(k, 1.0), 1.0, method="implicit_contact", step=h, **UP
+        )
+        for k, h in ((1e6, 1e-3), (1e5, 5e-3), (3e5, 2e-3))
+    },
+}
+FEW = (
+    "sampled PD, kd 10",
+    "PD at rk4, kd 10",
+    "pendulum at rk4, step 0.7",
+    "ball, 1e+07 N/m, default",
+    "motor, 100:1, at rk4",
+)
+
+
+def told(setup: Setup) -> tuple[bool, list[str]]:
+    """Whether the run ended as asked, and what was said about it."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        run = setup()
+    said = [str(warning.message) for warning in caught if isinstance(warning.message, TELLING)]
+    return run.outcome.ok, [*said, run.outcome.message]
+
+
+@pytest.mark.parametrize("name", FEW)
+def test_a_wrong_set_up_ends_or_warns(name: str) -> None:
+    finished, said = told(WRONG[name])
+    assert not finished or any(said), name
+    assert any("'" in sentence for sentence in said), said  # by name
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [name for name in WRONG if name not in FEW])
+def test_every_wrong_set_up_ends_or_warns_within_seconds(name: str) -> None:
+    begun = time.process_time()
+    finished, said = told(WRONG[name])
+    assert not finished or any(said), name
+    assert any("'" in sentence for sentence in said), said
+    assert time.process_time() - begun < 10.0
+
+
+def test_there_are_forty_wrong_set_ups() -> None:
+    assert len(WRONG) >= 40
+
+
+# ── sound ones ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+METHODS: dict[str, dict[str, Any]] = {
+    "default": {},
+    "rk4": {"method": "rk4", "step": 1e-3},
+    "leapfrog": {"method": "leapfrog", "step": 1e-3},
+    "loose": {"rtol": 1e-3, "atol": 1e-3},
+    "rodas": {"method": "rodas", "rtol": 1e-6},
+}
+BUILT = ("pendulum", "double_pendulum", "crane", "scara", "puma", "four_bar", "slider_crank", "five_bar")
+
+
+def sound() -> dict[str, Setup]:
+    """Runs that are right: robots of the library by several methods and starts, balls, arms and organisms."""
+    found: dict[str, Setup] = {}
+    for name in BUILT:
+        for method, options in METHODS.items():
+            for k in range(4):
+                v = [0.3 * (k - 1)]
+
+                def run(name: str = name, options: dict[str, Any] = options, v: list[float] = v) -> Any:
+                    robot = library.build(name)
+                    if robot.is_open:
+                        return simulate(robot, 2.0, v={robot.v_names[0]: v[0]}, **options)
+                    return simulate(robot, 2.0, q={robot.q_names[0]: 0.5 + v[0]}, **options)
+
+                found[f"{name}, {method}, {k}"] = run
+    for stiffness in (1e3, 1e4):
+        for restitution in (0.2, 0.5, 0.8):
+            found[f"ball {stiffness:g} {restitution:g}"] = lambda k=stiffness, e=restitution: simulate(
+                dropped(k, e), 1.0, **UP
+            )
+    for kd in (0.05, 0.1, 0.2):
+        for T in (1e-4, 5e-4):
+            found[f"sampled PD {kd:g} {T:g}"] = lambda kd=kd, T=T: simulate(held(kp=2.0, kd=kd, every=T), 1.0)
+    for kp in (2.0, 20.0, 200.0):
+        for kd in (0.3, 3.0, 30.0):
+            found[f"PD {kp:g} {kd:g}"] = lambda kp=kp, kd=kd: simulate(held(kp=kp, kd=kd, every=None), 1.0)
+    for ratio in (1.0, 10.0, 100.0):
+        found[f"motor {ratio:g}"] = lambda n=ratio: simulate(driven(n), 1.0, q=[0.3], v=[1.0])
+    for gait in ("rhythmic", "maps"):
+        for until in (2.0, 5.0, 10.0):
+            found[f"crawler {gait} {until:g}"] = lambda gait=gait, until=until: simulate(library.crawler(gait), until)
+    found["jansen walker"] = lambda: simulate(library.jansen_walker(), 2.0)
+    return found
+
+
+SOUND = sound()
+SOME = (
+    "pendulum, rk4, 2",
+    "double_pendulum, leapfrog, 3",
+    "four_bar, loose, 1",
+    "ball 10000 0.5",
+    "sampled PD 0.1 0.0005",
+)
+
+
+@pytest.mark.parametrize("name", SOME)
+def test_a_sound_set_up_says_nothing(name: str) -> None:
+    assert told(SOUND[name]) == (True, [""])
+
+
+@pytest.mark.slow
+def test_no_sound_set_up_says_anything() -> None:
+    loud = {name: said for name, run in SOUND.items() if (said := told(run)) != (True, [""])}
+    assert not loud
+    assert len(SOUND) > 180
