@@ -50,6 +50,7 @@ LEAST_EDGE, LARGEST_EDGE = 0.04, 0.4  # edges of the cuboid that shows an inerti
 OFF, ROD = 0.02, 0.006  # joints farther from the shapes of their body get a rod of this radius
 ASIDE = 0.03  # a center of mass farther than this from all rods gets a rod of its own
 
+Solid = Box | Sphere | Cylinder | Capsule | Frustum
 MESH_FACES = 2_000  # the most triangles with which a mesh file is drawn
 GLASS = (*STEEL, 0.22)
 
@@ -72,7 +73,8 @@ def rods_to_joints(robot: Robot, body: Body, shapes: Sequence[Shape], size: floa
 
     There are none for a body with a mesh: the surface of a mesh need not reach its joints.
     """
-    if not shapes or not all(isinstance(shape, (Box, Sphere, Cylinder, Capsule, Frustum)) for shape in shapes):
+    solids = [shape for shape in shapes if isinstance(shape, Solid)]
+    if not solids or len(solids) < len(shapes):
         return []
     joints = [joint for joint in (*robot.joints, *robot.loops) if joint.nv and joint.kind not in ("free", "planar")]
     places = [joint.placement.p for joint in joints if joint.parent == body.name]
@@ -80,7 +82,7 @@ def rods_to_joints(robot: Robot, body: Body, shapes: Sequence[Shape], size: floa
     found: list[Shape] = []
     for place in places:
         end = _point(evaluate_all(place))
-        start = min((_nearest(shape, end) for shape in shapes), key=lambda at: float(np.linalg.norm(end - at)))
+        start = min((_nearest(solid, end) for solid in solids), key=lambda at: float(np.linalg.norm(end - at)))
         length = float(np.linalg.norm(end - start))
         if length > OFF * size:
             rod = Cylinder(
@@ -90,25 +92,26 @@ def rods_to_joints(robot: Robot, body: Body, shapes: Sequence[Shape], size: floa
     return found
 
 
-def _nearest(shape: Shape, point: Array) -> Array:
-    """The point of a solid shape that is nearest to a point (3,) [m], both in the axes of the body."""
-    placement = evaluate_all(shape.placement)
+def _nearest(solid: Solid, point: Array) -> Array:
+    """The point of a solid that is nearest to a point (3,) [m], both in the axes of the body."""
+    placement = evaluate_all(solid.placement)
     R, center = np.array(placement.R, dtype=float), _point(placement.p)
     x = R.T @ (point - center)
-    if isinstance(shape, Box):
-        half = 0.5 * _point(evaluate_all(shape.size))
-        return center + R @ np.clip(x, -half, half)
-    if isinstance(shape, Sphere):
-        axis, radius = np.zeros(3), float(evaluate(shape.radius))
+    if isinstance(solid, Box):
+        half = 0.5 * _point(evaluate_all(solid.size))
+        nearest: Array = center + R @ np.clip(x, -half, half)
+        return nearest
+    if isinstance(solid, Frustum):
+        radius = max(float(evaluate(solid.bottom)), float(evaluate(solid.top)))
     else:
-        half_length = 0.5 * float(evaluate(shape.length))  # type: ignore[attr-defined]
-        axis = np.array([0.0, 0.0, np.clip(x[2], -half_length, half_length)])
-        ends = (shape.bottom, shape.top) if isinstance(shape, Frustum) else (shape.radius,)  # type: ignore[attr-defined]
-        radius = max(float(evaluate(end)) for end in ends)
+        radius = float(evaluate(solid.radius))
+    half_length = 0.0 if isinstance(solid, Sphere) else 0.5 * float(evaluate(solid.length))
+    axis = np.array([0.0, 0.0, np.clip(x[2], -half_length, half_length)])
     away = x - axis
-    if not isinstance(shape, (Sphere, Capsule)):
+    if not isinstance(solid, Sphere | Capsule):
         away[2] = 0.0
-    return center + R @ (axis + away * min(1.0, radius / max(float(np.linalg.norm(away)), 1e-300)))
+    nearest = center + R @ (axis + away * min(1.0, radius / max(float(np.linalg.norm(away)), 1e-300)))
+    return nearest
 
 
 def read_mesh(shape: MeshFile, faces: int = MESH_FACES) -> tuple[Mesh | None, str]:
