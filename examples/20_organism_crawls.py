@@ -43,6 +43,7 @@ rhythm = Rhythmic(
     phases=np.radians([300, 330, 215, 315, 345, 125, 355, 85, 345]),
     frequency=0.4,
     ramp=2.0,
+    initial=0.0,  # the organism lies flat
 )
 maps = CoupledMaps(
     "gait",
@@ -51,6 +52,7 @@ maps = CoupledMaps(
     offset=np.radians([-5, 3, -2, 25, -6, -16, 30, -11, -2]),
     every=0.5,  # r = 3.9, each with 0.3 of the mean of all
     ramp=2.0,
+    initial=0.0,  # the organism lies flat
 )
 for name, gait in (("rhythm", rhythm), ("maps", maps)):
     system = organism.system([gait, *hinge_drives(organism, gait), *floor])  # springs and dampers, 7 N m at most

@@ -11,6 +11,7 @@ import pytest
 
 from kinemorph.formats.findings import RULES
 from kinemorph.formats.toml.templates import TEMPLATES
+from kinemorph.simulation.files.storage import load_trajectory
 from support.tools.command_line import parsed, run
 from support.tools.each_case import each_case
 
@@ -254,15 +255,51 @@ def test_an_unreadable_file_is_answered_with_a_finding(folder: Path) -> None:
 # ── new and export ────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
+COMPILED_LONG = ("biped", "gripper", "quadruped")  # kinds whose runs take seconds to compile
+
+
 @pytest.mark.parametrize("kind", TEMPLATES)
-def test_a_new_file_loads_without_a_word_and_moves(folder: Path, kind: str) -> None:
+def test_a_new_file_loads_without_a_word(folder: Path, kind: str) -> None:
     result = run("new", "mine", "--kind", kind)
     assert result.exit_code == 0 and "wrote mine.toml" in result.stderr
     checked = run("check", "mine.toml", "--strict")
     assert checked.exit_code == 0 and checked.stdout.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "kind", [pytest.param(kind, marks=[pytest.mark.slow] * (kind in COMPILED_LONG)) for kind in TEMPLATES]
+)
+def test_a_new_file_moves(folder: Path, kind: str) -> None:
+    run("new", "mine", "--kind", kind)
     data = parsed("simulate", "mine.toml", "--time", "0.5")
     assert data["name"] == "mine" and data["outcome"]["kind"] == "finished"
     assert max(abs(row["value"]) for row in data["final"]["v"]) > 0.05
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("kind", "column", "end", "height"),
+    [
+        ("quadruped", "q.trunk.x", 2.66, "q.trunk.z"),
+        ("biped", "q.pelvis.x", 0.7, "q.pelvis.z"),
+        ("wheeled", "q.chassis.x", 1.52, "q.chassis.z"),
+        ("gripper", "q.ball.z", 0.24, "q.palm"),
+    ],
+)
+def test_a_new_robot_walks_drives_or_grips_as_it_stands(
+    folder: Path, kind: str, column: str, end: float, height: str
+) -> None:
+    """There was no file to start from for robots with legs, wheels or contacts. Nothing warns, and half the step size
+    leads to the same place.
+    """
+    run("new", "mine", "--kind", kind)
+    for options in ((), ("--step", "5e-4")):
+        result = run("simulate", "mine.toml", "--save", "run.npz", *options)
+        assert result.exit_code == 0 and "warning" not in result.stderr, result.stderr
+        back = load_trajectory("run.npz")
+        assert back[column][-1] == pytest.approx(end, rel=0.15)
+        if height in back.columns:
+            assert back[height].min() > 0.9 * back[height][0]  # it does not fall
 
 
 def test_settings_of_a_file_are_the_defaults_of_a_run(folder: Path) -> None:

@@ -35,6 +35,16 @@ def test_a_robot_follows_a_gait(tmp_path: Path) -> None:
     assert gait["joints"][0]["off"] == pytest.approx(abs(back["gait.q1"] - back["q.q1"]).max())
 
 
+def test_a_gait_begins_where_the_robot_is(tmp_path: Path) -> None:
+    """A robot away from the offset of its gait was pulled there with full effort at t = 0."""
+    saved = tmp_path / "run.npz"
+    common = ("--time", "0.2", "--method", "heun", "--step", "0.01", "--save", str(saved))
+    parsed("gait", "double_pendulum", "--offset", "20deg", "--q", "q2=0.5", "--gains", "40,4", *common)
+    back = load_trajectory(saved)
+    for joint, initial in (("q1", 0.0), ("q2", 0.5)):
+        assert back[f"gait.{joint}"][0] == back[f"q.{joint}"][0] == initial
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["rhythmic", "serpenoid", "oscillators", "maps"])
 def test_a_robot_that_is_free_tells_how_far_it_went(kind: str) -> None:

@@ -56,3 +56,9 @@ def test_singular_is_said(way: str) -> None:
     program = factored(3)
     regular = assert_agrees(way, program, [A])[2]
     assert regular.tolist() == [1.0, 0.0, 0.0, 0.0]
+
+
+def test_an_infinite_pivot_is_singular_in_both_precisions() -> None:
+    """The bound of finite pivots, 1e300, is infinity itself in float32."""
+    for precision in ("float32", "float64"):
+        assert build(factored(1), precision=precision)([[[2.0]], [[np.inf]]])[2].tolist() == [1.0, 0.0]

@@ -174,7 +174,7 @@ def test_lists_of_sides() -> None:
         ([{"a": 0, "b": 1, "side_a": 3, "side_b": 4, "joint": "hinge"}], {}, "joint module 'hinge': it is unknown"),
         ([(0, 1, 1, 6)], {"modules": "L", "planar": True}, "is not in the plane"),
         ([(0, 1, 3, 4, 2)], {"planar": True}, "has 2 quarter turns"),
-        (3, {}, "3 is given to assemble; expected a grid in text"),
+        (3, {}, "source is 3; expected a grid as text"),
         ([], {}, "the list of docked sides is empty"),
         ({}, {}, "{} is given as measured poses"),
         ([(-1, 0, 3, 4)], {}, "a module is named -1"),

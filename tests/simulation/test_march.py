@@ -13,7 +13,7 @@ from kinemorph.plants.own_equations import first_order, second_order
 from kinemorph.plants.robot_plant import plant
 from kinemorph.simulation.integrators.methods import METHODS
 from kinemorph.simulation.march.guards import Guard
-from kinemorph.simulation.march.layout import layout
+from kinemorph.simulation.march.layout import Status, layout
 from kinemorph.simulation.march.march import march
 from kinemorph.simulation.running import failures
 from kinemorph.simulation.running.execution import Regular
@@ -116,6 +116,24 @@ def test_interpreter_and_machine_code_march_alike(name):
     assert np.allclose(ways[0], ways[1], rtol=1e-12, atol=1e-13)
     assert np.allclose(lanes[1], ways[1], rtol=1e-12, atol=1e-13)
     assert np.array_equal(lanes[0], lanes[2])
+
+
+@pytest.mark.parametrize("precision", ["float32", "float64"])
+@pytest.mark.parametrize("backend", ["interpreter", "llvm"])
+def test_an_infinite_state_ends_a_march_in_both_precisions(precision, backend):
+    """The bound of finite numbers, 1e300, is infinity itself in float32: infinite states were accepted there."""
+    growing = first_order(lambda x: [1e4 * x[0]], {"x": ""}, start=[1.0])
+    program, plan = march(growing, METHODS["euler"], samples=2, fixed=True), layout(growing, METHODS["euler"])
+    memory = np.zeros(plan.size)
+    for name in ("s", "fresh", "h"):
+        plan.array(memory, name)[...] = 1.0
+    limits = [1e-3, 1e-4, 1e-12, 1e30, 1e6]
+    inputs = (memory, [8.0, 100.0], 2.0, 100.0, limits, np.zeros(0), np.zeros(0))
+    outs, ins = ([np.array(x, precision) for x in xs] for xs in ((memory, np.zeros((2, 1)), 0.0, 0.0), inputs))
+    with np.errstate(over="ignore"):
+        build(program, backend, precision=precision).raw(tuple(outs), *ins)
+    _, rows, done, status = outs
+    assert status == Status.INFINITE and done == 1 and rows[0] == pytest.approx(1e4**8, rel=1e-2)
 
 
 def test_rotations_stay_on_the_sphere_and_pass_every_attitude():

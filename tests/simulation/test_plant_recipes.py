@@ -270,7 +270,7 @@ def test_laws_of_the_same_name_in_two_files_have_two_recipes() -> None:
     loaded = plant(System(robot, (Spring("rope", robot.body_names[-1], "world", 40.0, 0.1),))).laws.rate.args[0]  # type: ignore[attr-defined]
     member = loaded.elements.members[0]
     kind = type(member.law)
-    names = {"__module__": "kinemorph.elsewhere", "__qualname__": kind.__qualname__}
+    names = {"__module__": "kinemorph" + ".elsewhere", "__qualname__": kind.__qualname__}
     other = member._replace(law=type(kind.__name__, (kind,), names)())
     same = member._replace(law=kind())
     recipes = [

@@ -5,6 +5,7 @@
     inertia about the joint          the inertia is not about the center of mass
     degrees                          a hinge has limits of many turns
     a missing sign                   gravity points up; a run starts outside the limits of a joint
+    a missing contact                a body with shapes touches nothing, while others stand on a ground
 
 Hints are sentences with a question, never errors. A moment of inertia is compared with the size of its body: mass m
 within a box [lower, upper] has, about its center of mass c, a second moment of at most m (upper - c)(c - lower) along
@@ -24,9 +25,12 @@ from kinemorph.algebra.arrays import Array
 from kinemorph.algebra.inertia import inertia_problems, triangle_doubts
 from kinemorph.model.body import Body
 from kinemorph.model.building.part_checks import degree_remarks
+from kinemorph.model.elements.contact.unstopped import unstopped_bodies
 from kinemorph.model.parameter import evaluate, evaluate_all
 from kinemorph.model.robot import Robot
 from kinemorph.model.shapes import Box, Capsule, Cylinder, Frustum, Line, Mesh, Shape, Sphere, Triangle
+from kinemorph.model.system import System
+from kinemorph.words import listed
 
 TURN = 2.0 * math.pi * (1.0 + 1e-3)  # [rad]
 SLACK = 1e-6  # [rad or m]; an initial coordinate may exceed a limit by this much, because of rounding
@@ -34,6 +38,7 @@ FAR = 50.0  # [m]; no robot has this distance between two joints
 DENSEST = 200_000.0  # [kg/m^3]; osmium has 22,590, and bodies are often drawn thinner than they are
 ROOM = 1.02  # times the greatest possible second moment: rounded numbers may exceed it by this factor
 NEGLIGIBLE = 1e-3  # times the robot's mass: lighter bodies, such as those of sensors, are not checked
+NAMED = 4  # bodies without a contact that a hint names besides the first
 TOO_WIDE = 30.0  # times the greatest possible second moment: beyond this, a wrong unit is probable
 
 
@@ -67,6 +72,19 @@ def hints(
             sentences.append(density(mass, rooms[body.name]) if body.shapes or body.collisions else "")
         found += [Hint("body", body.name, sentence) for sentence in sentences if sentence]
     return found
+
+
+def contact_hints(system: System) -> list[Hint]:
+    """At most one hint, at bodies with shapes that no contact stops at the ground that other bodies touch.
+
+    For docked modules contacts are chosen automatically, so there is no hint.
+    """
+    names = () if system.assembly is not None else unstopped_bodies(system.robot, system.elements)
+    if not names:
+        return []
+    others = f" (nor {listed(names[1:], NAMED)})" if len(names) > 1 else ""
+    sentence = f"it has shapes, and no contact stops it at the ground that other bodies touch{others}; is one missing?"
+    return [Hint("body", names[0], sentence)]
 
 
 # ── lengths ───────────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -38,6 +38,7 @@ from kinemorph.words import counted, listed
 
 SEED = 11  # of the random state
 LARGEST = 1e100  # [N] or [N m]: larger forces would soon overflow
+FOREIGN = ("urdf", "xacro", "sdf", "mjcf")  # formats of other simulators, whose data act differently there
 LISTED = 6  # open loops that a message names
 CLOSE = 1e-9  # times the largest generalized force: allowed error of forward after inverse dynamics
 
@@ -212,7 +213,9 @@ def _read(reader: Format, source: Source, options: Options, findings: Findings) 
             # modules cannot dock any more when their bodies are merged, so the assembly is left out
             system = replace(system, robot=merge(system.robot, keep=_joints_named(system)), assembly=None)
         acting = _acting(system, findings)
-        return None if acting is None else _tested(acting, findings)
+        if acting is None:
+            return None
+        return _tested(replace(acting, source=source.name) if reader.name in FOREIGN else acting, findings)
 
 
 def _joints_named(system: System) -> list[str]:

@@ -59,6 +59,7 @@ class System(Shown):
     elements: tuple[Element, ...] = ()
     settings: Settings = field(default_factory=Settings)
     assembly: Assembly | None = None  # the modules that the robot is made of, if any: a run may dock and undock them
+    source: str = field(default="", compare=False)  # the URDF, xacro, SDF or MJCF file that it was loaded from, if any
 
     def __post_init__(self) -> None:
         as_robot(self.robot)

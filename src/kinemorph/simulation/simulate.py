@@ -34,6 +34,8 @@ from kinemorph.simulation.running.chatter import warn_of_chatter
 from kinemorph.simulation.running.energy_check import LOOSE, warn_of_energy
 from kinemorph.simulation.running.execution import HeldInputs as HeldInputs
 from kinemorph.simulation.running.execution import Ledger, Progress, Regular, Run
+from kinemorph.simulation.running.ground_check import warn_of_ground
+from kinemorph.simulation.running.inactive_check import warn_of_inactive
 from kinemorph.simulation.running.sampled_gains import warn_of_gains
 from kinemorph.simulation.stepping.sample_clocks import Clockwork
 from kinemorph.simulation.stepping.step_options import check_positive, step_options, takes_old_names
@@ -131,6 +133,7 @@ def simulate(
     before = start if isinstance(start, Trajectory) else None
     powered = forces is not None or inputs is not None or _has_elements_or_damping(model)
     asked: dict[str, Any] = {"forces": forces, "locked": locked, "loops": loops, "account": powered}
+    warn_of_inactive(model, driven=forces is not None or inputs is not None)
     docked = _docked_run(model, asked, changes, guards, before)
     plant = docked.plant if docked else (as_plant if guards else shared_plant)(model, **asked)
     options = step_options(plant, method, step, rtol, atol, max_step)
@@ -158,6 +161,7 @@ def simulate(
         warn_of_chatter(trajectory.segments, ledger.method, float(options.step))
     if trajectory.outcome.ok and (options.step is not None or options.rtol > LOOSE):
         warn_of_energy(trajectory.segments, trajectory.events, options.step)
+    warn_of_ground(trajectory.segments)
     return trajectory
 
 

@@ -2,6 +2,7 @@
 
 import math
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -40,7 +41,7 @@ TIMED = {
 }
 OSCILLATORS = {
     "chain": PhaseOscillators("g", JOINTS, frequency=(0.4, 0.5, 0.9), offset=0.2, adapt=3.0, start=(0.0, 2.5, 4.0)),
-    "ring": PhaseOscillators("g", JOINTS, network="ring", phases=(0.0, 2.0, 4.0), start=(0.1, 0.2, 0.3)),
+    "ring": PhaseOscillators("g", JOINTS, network="ring", phases=(0.0, 2.0, 4.0), start=(0.1, 0.2, 0.3), initial=0.1),
     "all": PhaseOscillators("g", JOINTS, network="all", amplitude=(0.1, 0.2, 0.3), start=(1.0, 0.0, 0.0)),
 }
 STEPPING = {
@@ -157,13 +158,49 @@ def test_a_rhythm_is_sinusoids_whose_phases_grow():
             assert a == pytest.approx(b, abs=1e-12)
 
 
-def test_a_ramp_begins_at_rest_and_ends_in_the_gait():
-    begun, plain = (Instant(CHAIN, (Rhythmic("g", JOINTS, offset=0.3, ramp=ramp),)) for ramp in (1.5, 0.0))
-    assert signals(begun, 0.0) == ([0.0] * 3,) * 3
-    assert signals(begun, -1.0) == ([0.0] * 3,) * 3
-    for t in (1.5, 4.0):
-        for a, b in zip(signals(begun, t), signals(plain, t), strict=True):
-            assert a == pytest.approx(b, abs=1e-13)
+BENT = (0.3, -0.8, 1.2)  # [rad]
+BEGINNING = {
+    "rhythmic": lambda **how: Rhythmic("g", JOINTS, offset=BENT, ramp=1.5, **how),
+    "serpenoid": lambda **how: Serpenoid("g", JOINTS, turn=0.3, ramp=1.5, **how),
+    "maps": lambda **how: CoupledMaps("g", JOINTS, offset=BENT, every=5.0, ramp=1.5, settle=3, **how),
+    "oscillators": lambda **how: PhaseOscillators("g", JOINTS, offset=BENT, start=(1.0, 2.0, 3.0), **how),
+}
+
+
+@pytest.mark.parametrize("name", BEGINNING)
+def test_a_gait_begins_at_rest_at_its_offset(name):
+    """A robot that stood with bent legs, at the offset of its gait, was asked to straighten them at t = 0: it jumped.
+    A gait begins at its offset and only its amplitude grows; or it begins at the initial positions that are given.
+    """
+    offset = [0.3] * 3 if name == "serpenoid" else [*BENT]
+    assert signals(Instant(CHAIN, (BEGINNING[name](),)), 0.0)[:2] == (offset, [0.0] * 3)
+    for initial in (0.0, (0.1, 0.2, 0.3)):
+        instant = Instant(CHAIN, (BEGINNING[name](initial=initial),))
+        assert signals(instant, 0.0)[0] == list(np.broadcast_to(initial, 3))
+        assert signals(instant, 0.0)[1] == [0.0] * 3
+    assert signals(instant, -1.0)[0] == [0.1, 0.2, 0.3]
+    if name != "oscillators":
+        gaits = [BEGINNING[name](), BEGINNING[name](initial=0.1), replace(BEGINNING[name](), ramp=0.0)]
+        for t in (1.5, 4.0):
+            for values in zip(*(signals(Instant(CHAIN, (gait,)), t) for gait in gaits), strict=True):
+                assert np.ptp(values, axis=0).max() < 1e-13
+
+
+def test_oscillators_move_from_initial_positions_to_their_offsets():
+    gait = PhaseOscillators("g", JOINTS, amplitude=0.0, offset=BENT, initial=0.2)
+    run = simulate(System(CHAIN, (gait,)), 4.0, **QUICK)
+    for joint, offset in zip(JOINTS, BENT, strict=True):
+        assert run[f"g.{joint}"][0] == 0.2 and run[f"g.{joint}"][-1] == pytest.approx(offset, abs=1e-4)
+        s = 4.0 * run.t  # critically damped, at half the rate
+        assert run[f"g.{joint}"] == pytest.approx(offset + (0.2 - offset) * (1.0 + s) * np.exp(-s), abs=1e-4)
+
+
+def test_wrong_initial_positions_are_named():
+    for make in BEGINNING.values():
+        with pytest.raises(ModelError, match=r"element 'g': initial has 2 numbers; expected 1, or 3, one for each of"):
+            plant(System(CHAIN, (make(initial=(0.1, 0.2)),)))
+        with pytest.raises(ModelError, match=r"element 'g': initial is nan; expected a finite number"):
+            plant(System(CHAIN, (make(initial=math.nan),)))
 
 
 def test_a_serpenoid_body_lies_along_its_curve():

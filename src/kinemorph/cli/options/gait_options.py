@@ -50,7 +50,8 @@ class GaitOptions:
     ] = None
     offset: Annotated[str | None, option("Constant angle added to the joint angles.", "ANGLE", default="0")] = None
     ramp: Annotated[
-        float | None, option("Time in seconds in which the amplitude grows from 0 to its full value.", default="1")
+        float | None,
+        option("Seconds in which the robot gets from its initial configuration into the gait.", default="1"),
     ] = None
     alternating: Annotated[bool, flag("--alternating", "serpenoid: joints pitch and yaw alternately.")] = False
     network: Annotated[str | None, option("oscillators: which are coupled, chain, ring or all.", default="chain")] = (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Annotated, Any
 
 import typer
@@ -11,6 +12,7 @@ from kinemorph.cli.application import Json, option, put, reported_warnings, say,
 from kinemorph.cli.options import option_values
 from kinemorph.cli.options.gait_options import MAP, OWN, ClusterOptions, GaitOptions, Kind, given
 from kinemorph.cli.options.model_argument import ROBOT_HELP, ReadingOptions, chosen
+from kinemorph.cli.options.option_values import Values
 from kinemorph.cli.options.plot_options import PlotOptions
 from kinemorph.cli.options.run_options import RunOptions, progress_bar, report_run
 from kinemorph.cli.options.scene_options import SceneOptions
@@ -111,23 +113,31 @@ def _follow(
     model, joints = system.robot, _joints(system, pattern)
     _check_elements(system, joints)
     kp, kd = pattern.proportional_derivative()
-    element = pattern.element(joints)
-    following = with_gait(_placed(system, ground), element, kp=kp, kd=kd, name=ADDED[1])
-    system = with_joint_forces(following, limits=run.limits, friction=run.friction)
-    q = state.values("q")
+    placed, element, q = _placed(system, ground), pattern.element(joints), state.values("q")
     if q is None and model.loops:
-        q = initial_configuration(system, None, None)[0]
+        q = initial_configuration(placed, None, None)[0]
+    element = replace(element, initial=_positions(placed, joints, q))
+    following = with_gait(placed, element, kp=kp, kd=kd, name=ADDED[1])
+    system = with_joint_forces(following, limits=run.limits, friction=run.friction)
     method, notes = _method(system, run)
     with reported_warnings(), progress_bar(model.name, time) as progress:
-        trajectory = simulate(system, time, q=q, progress=progress, **run.given, **method)
+        trajectory = simulate(replace(system, source=""), time, q=q, progress=progress, **run.given, **method)
     data = gait_reports.following_summary(model, trajectory, (pattern.kind or Kind.rhythmic).value, joints, ADDED[1])
     columns = [*gait_reports.displacement_columns(model), *(f"q.{joint}" for joint in joints)]
     columns.append(ADDED[1] if len(joints) == 1 else f"{ADDED[1]}.*")
-    notes += run_summaries.acting_joints(system, following)
+    notes += run_summaries.acting_joints(system, following) + run_summaries.inactive_notes(system)
     report_run(
         trajectory, data, gait_reports.following_tables, save=run.save, plots=plots, scenes=scenes, notes=notes,
         as_json=as_json, columns=columns,
     )  # fmt: skip
+
+
+def _positions(system: System, joints: Sequence[str], q: Values | None) -> tuple[float, ...]:
+    """The initial positions of joints [rad or m] in a run from the configuration q, where the gait has to begin."""
+    robot, whole = system.robot, system.initial_state()[0]
+    named = q if isinstance(q, dict) else dict(zip(robot.q_names, q or (), strict=False))
+    known = {**dict(zip(robot.q_names, map(float, whole), strict=True)), **named}
+    return tuple(known[robot.joint(joint).q_names[0]] for joint in joints)
 
 
 def _joints(system: System, pattern: GaitOptions) -> tuple[str, ...]:

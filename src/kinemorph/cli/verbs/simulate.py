@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated, Any
 
 import typer
@@ -89,10 +90,11 @@ def simulate(
         )
     inputs, locked = state.values("torque"), state.lock or ()
     with reported_warnings(), progress_bar(model.name, time or settings.duration) as progress:
-        trajectory = computed(
-            system, time, q=q, v=v, loops=loops, inputs=inputs, locked=locked, progress=progress,
+        trajectory = computed(  # the notes below name data of the file that do not act
+            replace(system, source=""), time, q=q, v=v, loops=loops, inputs=inputs, locked=locked, progress=progress,
             **run.given, **tolerances,
         )  # fmt: skip
     notes += run_summaries.acting_joints(system, given) + run_summaries.beyond_limits(system, trajectory)
+    notes += run_summaries.inactive_notes(system, driven=inputs is not None)
     data, tables = run_summaries.run_summary(trajectory), run_tables.run_tables
     report_run(trajectory, data, tables, save=run.save, plots=plots, scenes=scenes, notes=notes, as_json=as_json)

@@ -17,7 +17,7 @@ from functools import lru_cache
 from kinemorph.codegen.loops.loop_builder import LoopBuilder
 from kinemorph.codegen.loops.loop_program import Affine, LoopProgram, View
 
-HUGE = 1e300  # a larger pivot counts as infinite
+HUGE = 1e300  # a pivot that is not below it counts as infinite; in float32 this bound is infinity itself
 
 
 @lru_cache(maxsize=64)
@@ -41,7 +41,7 @@ def factored(n: int) -> LoopProgram:
                 lambda b, a, place: [(b[0] < abs(a)).where(abs(a), b[0]), (b[0] < abs(a)).where(place, b[1])],
                 *(best, LU[r, j], places[r]),
             )
-        loop.let(regular, lambda ok, b: ok * (b[0] > 0.0) * (b[0] <= HUGE), regular, best)
+        loop.let(regular, lambda ok, b: ok * (b[0] > 0.0) * (b[0] < HUGE), regular, best)
         loop.let(moved, lambda b, place: 1.0 - b[1].equals(place), best, places[j])
         with loop.if_(moved):
             _exchange(loop, n, j, best[1], old, places)

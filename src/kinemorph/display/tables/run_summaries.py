@@ -13,6 +13,7 @@ from kinemorph.display import series
 from kinemorph.display.tables.summaries import Data
 from kinemorph.mechanics.elements.law import law_of
 from kinemorph.model.elements import JointLimits
+from kinemorph.model.elements.inactive import inactive_data
 from kinemorph.model.system import System
 from kinemorph.simulation.integrators.methods import DEFAULT, alias_rows, method_rows
 from kinemorph.simulation.results.trajectory import Event, Trajectory
@@ -135,6 +136,15 @@ def acting_joints(system: System, given: System) -> list[str]:
         count = len(law_of(element).acts_on(element, system.robot))
         found.append(f"the {what} of {counted(count, 'joint')} ({option} leaves them out)")
     return [f"the run adds to the elements of the model: {'; '.join(found)}"] if found else []
+
+
+def inactive_notes(system: System, *, driven: bool = False) -> list[str]:
+    """A note on the effort limits and collision shapes of a model file that do not act in a run of the system.
+
+    `driven` says that torques are given as inputs. Limits and friction have options, so the user knows about them.
+    """
+    found = inactive_data(system, driven=driven).other_sentences if system.source else []
+    return [f"data of {system.source} that do not act in this run: {'; '.join(found)}"] if found else []
 
 
 def beyond_limits(system: System, trajectory: Trajectory) -> list[str]:

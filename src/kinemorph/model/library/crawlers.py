@@ -53,9 +53,9 @@ def crawler(gait: Gait = "rhythmic", *, friction: float = 0.6) -> System:
 
 
 def crawling_gait(gait: Gait, joints: tuple[str, ...]) -> Element:
-    """The gait of the crawler for nine hinges, which starts smoothly from the initial configuration within 2 s."""
+    """The gait of the crawler for nine hinges, which starts smoothly from straight hinges within 2 s."""
     if gait == "rhythmic":
         swings, phases, bends = (tuple(np.radians(x)) for x in (SWINGS, PHASES, BENDS))
-        return Rhythmic("gait", joints, swings, 0.4, offset=bends, phases=phases, ramp=2.0)
+        return Rhythmic("gait", joints, swings, 0.4, offset=bends, phases=phases, ramp=2.0, initial=0.0)
     swings, bends = (tuple(np.radians(x)) for x in (MAP_SWINGS, MAP_BENDS))
-    return CoupledMaps("gait", joints, every=0.5, amplitude=swings, offset=bends, seed=0, ramp=2.0)
+    return CoupledMaps("gait", joints, every=0.5, amplitude=swings, offset=bends, seed=0, ramp=2.0, initial=0.0)

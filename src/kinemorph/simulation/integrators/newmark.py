@@ -131,7 +131,7 @@ class Newmark:
             loop.copy(before, size)
             loop.let(
                 going,
-                lambda done, size, k, failed: (1.0 - done) * (size <= 1e300) * (k < ITERATIONS) * (failed <= 0.0),
+                lambda done, size, k, failed: (1.0 - done) * (size < 1e300) * (k < ITERATIONS) * (failed <= 0.0),
                 *(done, size, passes, site.failed),
             )
         loop.let(site.failed, lambda failed, done: failed.maximum(1.0 - done), site.failed, done)

@@ -14,7 +14,7 @@ from kinemorph.codegen.loops.loop_program import View
 from kinemorph.plants.programs import Plant
 from kinemorph.simulation.integrators.method import Method, Shape
 
-HUGE = 1e300  # a number beyond it counts as infinite
+HUGE = 1e300  # a number that is not below it counts as infinite; in float32 this bound is infinity itself
 
 
 class Status(IntEnum):

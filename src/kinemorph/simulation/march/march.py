@@ -85,7 +85,7 @@ def finiteness(n: int) -> Program:
         return total(xs[:half]) + total(xs[half:]) if half else abs(xs[0])
 
     return trace(
-        lambda s: {"out": total(list(s)) <= HUGE if n else 1.0}, {"s": (n,)}, name=f"finite_{n}", outputs={"out": ()}
+        lambda s: {"out": total(list(s)) < HUGE if n else 1.0}, {"s": (n,)}, name=f"finite_{n}", outputs={"out": ()}
     )
 
 

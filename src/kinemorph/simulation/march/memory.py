@@ -86,7 +86,7 @@ class Memory:
                 loop.call(plant.sampling(tick.stages[0].samplers), [new], ins)
                 loop.let(whole, lambda: 1.0)
                 with loop.repeat(len(plant.m)) as j:
-                    loop.let(whole, lambda whole, x: whole * (abs(x) <= HUGE), whole, new[j])
+                    loop.let(whole, lambda whole, x: whole * (abs(x) < HUGE), whole, new[j])
                 with loop.if_(whole):
                     self.remember(new)
                     loop.let(at["clock"][i], lambda k: k + 1.0, at["clock"][i])

@@ -71,7 +71,8 @@ class Real:
 
     def constant(self, value: float) -> str:
         """A number as an LLVM constant, the same in every lane."""
-        text = number(value if self.bits == 64 else float(np.float32(value)))
+        with np.errstate(over="ignore"):  # a number beyond float32 becomes infinite
+            text = number(value if self.bits == 64 else float(np.float32(value)))
         return text if self.lanes == 1 else f"splat ({self.element} {text})"
 
     def integer(self, value: int) -> str:

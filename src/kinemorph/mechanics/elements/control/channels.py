@@ -24,11 +24,11 @@ class Wish(NamedTuple):
     acceleration: S = 0.0
 
 
-def ramped(wish: Wish, t: S, ramp: float) -> Wish:
-    """The path `wish`, scaled so that it grows smoothly from 0 at t = 0 to full size at t = `ramp` [s].
+def ramped(wish: Wish, t: S, ramp: float, initial: S) -> Wish:
+    """A path that is at rest at `initial` at t = 0, and changes smoothly into the path `wish` until t = `ramp` [s].
 
-    It is multiplied by s^3 (10 - 15 s + 6 s^2), s = t / ramp, which has the least jerk; its rates follow by the product
-    rule. Before t = 0 it is 0; without a ramp it is not changed.
+    The difference  wish - initial  is multiplied by s^3 (10 - 15 s + 6 s^2), s = t / ramp, which has the least jerk;
+    its rates follow by the product rule. Before t = 0 the path stays at `initial`; without a ramp it is `wish`.
     """
     if not ramp:
         return wish
@@ -36,8 +36,8 @@ def ramped(wish: Wish, t: S, ramp: float) -> Wish:
     share = s * s * s * (10.0 - s * (15.0 - 6.0 * s))
     rate = s * s * (1.0 - s) * (1.0 - s) * (30.0 / ramp)
     change = s * (1.0 - s) * (1.0 - 2.0 * s) * (60.0 / ramp**2)
-    q, v, a = wish
-    return Wish(share * q, rate * q + share * v, change * q + 2.0 * rate * v + share * a)
+    q, v, a = wish.position - initial, wish.velocity, wish.acceleration
+    return Wish(initial + share * q, rate * q + share * v, change * q + 2.0 * rate * v + share * a)
 
 
 def each(values: Sequence[Any], count: int) -> Sequence[Any]:

@@ -43,15 +43,7 @@ class PathLaw(ElementLaw[Any]):
             for joint, times in Counter(element.joints).items()
             if times > 1
         ]
-        count = max(len(element.joints), 1)
-        for name in self.fields:
-            values = getattr(element, name)
-            if len(values) not in (1, count):
-                given = counted(len(values), "number")
-                problem = f"{name} has {given}; expected 1, or {count}, one for each of its joints"
-                found.append(wrong(element.name, problem, "Correct it.", name))
-            found += infinite(element, name)
-        return found
+        return found + [problem for name in self.fields for problem in _counts(element, name)]
 
     def signals(self, element: Any) -> tuple[Slot, ...]:
         names = element.joints or ("",)
@@ -68,6 +60,20 @@ class PathLaw(ElementLaw[Any]):
         """The numbers of joint k, in the order of `fields`."""
         count = max(len(element.joints), 1)
         return [each(view.value(getattr(element, name)), count)[k] for name in self.fields]
+
+
+def optional_numbers(element: Any, *names: str) -> list[str]:
+    """Problems of fields that are empty, or have one number for all joints or one number for each joint."""
+    return [problem for name in names if getattr(element, name) for problem in _counts(element, name)]
+
+
+def _counts(element: Any, name: str) -> list[str]:
+    """Problems of a field with one number for all joints, or one number for each joint."""
+    count, values = max(len(element.joints), 1), getattr(element, name)
+    if len(values) in (1, count):
+        return infinite(element, name)
+    problem = f"{name} has {counted(len(values), 'number')}; expected 1, or {count}, one for each of its joints"
+    return [wrong(element.name, problem, "Correct it.", name), *infinite(element, name)]
 
 
 def infinite(element: Any, name: str) -> list[str]:

@@ -22,9 +22,9 @@ from typing import Any
 
 from kinemorph.algebra.scalar import S, cos, less, maximum, minimum, sin, where
 from kinemorph.algebra.vectors import total
-from kinemorph.mechanics.elements.checks import not_negative, positive, wrong
-from kinemorph.mechanics.elements.control.channels import Wish, each, ramped
-from kinemorph.mechanics.elements.control.references import PathLaw
+from kinemorph.mechanics.elements.checks import positive, wrong
+from kinemorph.mechanics.elements.control.channels import Wish, each
+from kinemorph.mechanics.elements.gaits.gait_law import GaitLaw
 from kinemorph.mechanics.elements.gaits.map_steps import coupled_step, map_problems, random_start
 from kinemorph.mechanics.elements.instant import ElementView
 from kinemorph.mechanics.elements.law import Clock, Slot
@@ -39,14 +39,14 @@ LATE = 1e-6  # share of a step: later than this after the end of a step, the pat
 MOST_SETTLED = 100_000  # the most steps of the maps before a run
 
 
-class CoupledMapsLaw(PathLaw):
+class CoupledMapsLaw(GaitLaw):
     """Joint paths through the values of coupled maps, which make a step at each tick of a clock."""
 
     timed = False
     fields = ("r", "epsilon", "amplitude", "offset")
 
     def problems(self, element: Any, robot: Robot) -> list[str]:
-        found = super().problems(element, robot) + positive(element, "every") + not_negative(element, "ramp")
+        found = super().problems(element, robot) + positive(element, "every")
         count = _count(element)
         if element.start and len(element.start) != count:
             given = counted(len(element.start), "number")
@@ -94,7 +94,7 @@ class CoupledMapsLaw(PathLaw):
         goes = less(view.t - since, T * (1.0 + LATE))
         q = offset + amplitude * (2.0 * x - 1.0)
         v, a = ((2.0 / T) * amplitude * where(goes, rate, 0.0), (2.0 / T**2) * amplitude * where(goes, change, 0.0))
-        return ramped(Wish(q, v, a), view.t, element.ramp)
+        return self.ramped(element, view, k, Wish(q, v, a), offset)
 
     def _kept(self, element: Any, view: ElementView) -> list[Sequence[S]]:
         """The memory of each joint: the numbers of its piece of path."""

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from kinemorph.algebra.scalar import S
-from kinemorph.mechanics.elements.checks import not_negative, wrong
-from kinemorph.mechanics.elements.control.channels import Wish, each, ramped
-from kinemorph.mechanics.elements.control.references import PathLaw, infinite, swing
+from kinemorph.mechanics.elements.checks import wrong
+from kinemorph.mechanics.elements.control.channels import Wish, each
+from kinemorph.mechanics.elements.control.references import infinite, swing
 from kinemorph.mechanics.elements.gaits.coupled_maps import CoupledMapsLaw
+from kinemorph.mechanics.elements.gaits.gait_law import GaitLaw
 from kinemorph.mechanics.elements.gaits.phase_oscillators import PhaseOscillatorsLaw, phases_of, wave_problems
 from kinemorph.mechanics.elements.instant import ElementView
 from kinemorph.mechanics.elements.law import register
@@ -17,25 +18,25 @@ from kinemorph.model.robot import Robot
 from kinemorph.words import counted
 
 
-class RhythmicLaw(PathLaw):
+class RhythmicLaw(GaitLaw):
     """A sinusoid for each joint, with its own phase."""
 
     fields = ("amplitude", "frequency", "offset")
 
     def problems(self, element: Rhythmic, robot: Robot) -> list[str]:
-        return [*super().problems(element, robot), *wave_problems(element), *not_negative(element, "ramp")]
+        return [*super().problems(element, robot), *wave_problems(element)]
 
     def path(self, element: Rhythmic, view: ElementView, k: int) -> Wish:
         amplitude, frequency, offset = self.one(element, view, k)
         phase = view.value(phases_of(element)[k])
-        return ramped(swing(view.t, amplitude, frequency, offset, phase), view.t, element.ramp)
+        return self.ramped(element, view, k, swing(view.t, amplitude, frequency, offset, phase), offset)
 
 
-class SerpenoidLaw(PathLaw):
+class SerpenoidLaw(GaitLaw):
     """A wave that travels along a chain of joints, or two waves, of even and of odd joints."""
 
     def problems(self, element: Serpenoid, robot: Robot) -> list[str]:
-        found = [*super().problems(element, robot), *not_negative(element, "ramp")]
+        found = super().problems(element, robot)
         waves = 2 if element.layout == "alternating" else 1
         for name in ("amplitude", "turn"):
             values: tuple[Any, ...] = getattr(element, name)
@@ -53,7 +54,8 @@ class SerpenoidLaw(PathLaw):
         wave = k % waves
         amplitude, turn = (each(view.value(values), waves)[wave] for values in (element.amplitude, element.turn))
         phase: S = k * view.value(element.phase_step) + (view.value(element.shift) if wave else 0.0)
-        return ramped(swing(view.t, amplitude, view.value(element.frequency), turn, phase), view.t, element.ramp)
+        wave_path = swing(view.t, amplitude, view.value(element.frequency), turn, phase)
+        return self.ramped(element, view, k, wave_path, turn)
 
 
 register(Rhythmic, RhythmicLaw())

@@ -19,7 +19,7 @@ from kinemorph.algebra.scalar import S, cos, is_zero, sin
 from kinemorph.algebra.vectors import total
 from kinemorph.mechanics.elements.checks import not_negative, positive, wrong
 from kinemorph.mechanics.elements.control.channels import Wish, each
-from kinemorph.mechanics.elements.control.references import PathLaw, infinite
+from kinemorph.mechanics.elements.control.references import PathLaw, infinite, optional_numbers
 from kinemorph.mechanics.elements.gaits.map_steps import neighbors
 from kinemorph.mechanics.elements.instant import ElementView
 from kinemorph.mechanics.elements.law import Effort, Slot
@@ -28,7 +28,8 @@ from kinemorph.model.parameter import evaluate
 from kinemorph.model.robot import Robot
 from kinemorph.words import counted
 
-STATES = ("phase", "amplitude", "amplitude.rate", "offset", "offset.rate")  # the states of each oscillator
+STATES = ("phase", "amplitude", "amplitude.rate")  # the states of each oscillator
+MOVED = ("offset", "offset.rate")  # further states of a gait that begins at other positions than its offsets
 LEARNED = "pulse"  # [rad/s] the oscillator's own frequency, which is a state too where frequencies adapt
 
 
@@ -65,23 +66,27 @@ class Rhythm(NamedTuple):
 class PhaseOscillatorsLaw(PathLaw):
     """Joint paths from coupled oscillators.
 
-    Their states are phases, amplitudes and offsets with their rates; and frequencies, where these adapt.
+    Their states are phases, and amplitudes with their rates; offsets with their rates, where the gait begins elsewhere;
+    and frequencies, where these adapt.
     """
 
     timed = False
     fields = ("amplitude", "frequency", "offset")
 
     def problems(self, element: Any, robot: Robot) -> list[str]:
-        found = [*super().problems(element, robot), *wave_problems(element)]
+        found = [*super().problems(element, robot), *wave_problems(element), *optional_numbers(element, "initial")]
         return found + not_negative(element, "coupling", "adapt") + positive(element, "rate")
 
     def states(self, element: Any) -> tuple[Slot, ...]:
         phases = element.start or phases_of(element)
-        frequencies = each(element.frequency, len(phases))
+        frequencies, begins = (each(values, len(phases)) for values in (element.frequency, element.initial or (0.0,)))
         found = []
-        for name, phase, frequency in zip(element.joints or ("",), phases, frequencies, strict=True):
+        rows = zip(element.joints or ("",), phases, frequencies, begins, strict=True)
+        for name, phase, frequency, initial in rows:
             found.append(Slot(below(name, STATES[0]), "rad", float(evaluate(phase))))
             found += [Slot(below(name, state)) for state in STATES[1:]]
+            if element.initial:
+                found += [Slot(below(name, MOVED[0]), "", float(evaluate(initial))), Slot(below(name, MOVED[1]))]
             if _adapts(element):
                 found.append(Slot(below(name, LEARNED), "rad/s", 2.0 * math.pi * float(evaluate(frequency))))
         return tuple(found)
@@ -89,7 +94,8 @@ class PhaseOscillatorsLaw(PathLaw):
     def effort(self, element: Any, view: ElementView) -> Effort:
         rates: list[S] = []
         for one in self._rhythms(element, view):
-            rates += [one.speed, *one.amplitude[1:], *one.offset[1:]]
+            rates += [one.speed, *one.amplitude[1:]]
+            rates += one.offset[1:] if element.initial else ()
             rates += [one.learning] if _adapts(element) else []
         return Effort(rates=rates)
 
@@ -102,8 +108,8 @@ class PhaseOscillatorsLaw(PathLaw):
 
     def _rhythms(self, element: Any, view: ElementView) -> list[Rhythm]:
         """All oscillators at this instant."""
-        wanted, size = view.value(phases_of(element)), len(STATES) + _adapts(element)
-        count = len(wanted)
+        wanted, moved = view.value(phases_of(element)), len(MOVED) if element.initial else 0
+        count, size = len(wanted), len(STATES) + moved + _adapts(element)
         own = [view.x[k * size : (k + 1) * size] for k in range(count)]
         coupling, adapt, rate = (view.value(x) for x in (element.coupling, element.adapt, element.rate))
         linked = [_linked(element.network, count, i) for i in range(count)]
@@ -113,20 +119,25 @@ class PhaseOscillatorsLaw(PathLaw):
         pulls = [coupling * total(sin(angle) for angle in angles) for angles in ahead]
         numbers = [self.one(element, view, k) for k in range(count)]
         pulses = [
-            states[len(STATES)] if _adapts(element) else 2.0 * math.pi * number[1]
+            states[-1] if _adapts(element) else 2.0 * math.pi * number[1]
             for states, number in zip(own, numbers, strict=True)
         ]
         speeds = [pulse + pull for pulse, pull in zip(pulses, pulls, strict=True)]
         found = []
-        for i, (_, r, r_rate, b, b_rate, *_) in enumerate(own):
+        for i, (_, r, r_rate, *rest) in enumerate(own):
             learning = adapt * pulls[i]
             pairs = zip(linked[i], ahead[i], strict=True)
             change = learning + coupling * total(cos(angle) * (speeds[j] - speeds[i]) for j, angle in pairs)
             amplitude, _, offset = numbers[i]
-            grown = Wish(r, r_rate, rate * (0.25 * rate * (amplitude - r) - r_rate))
-            moved = Wish(b, b_rate, rate * (0.25 * rate * (offset - b) - b_rate))
-            found.append(Rhythm(own[i][0], speeds[i], change, grown, moved, learning))
+            grown = _approach(amplitude, rate, r, r_rate)
+            bent = _approach(offset, rate, *rest[:moved]) if moved else Wish(offset)
+            found.append(Rhythm(own[i][0], speeds[i], change, grown, bent, learning))
         return found
+
+
+def _approach(goal: S, rate: S, value: S, speed: S) -> Wish:
+    """A number that approaches `goal`, critically damped: its value, its rate and the rate of its rate."""
+    return Wish(value, speed, rate * (0.25 * rate * (goal - value) - speed))
 
 
 def _adapts(element: Any) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -77,21 +78,35 @@ def with_joint_forces(model: Robot | System, *, limits: bool = True, friction: b
     Joints that already have a JointLimits or JointFriction element are left out.
     """
     system = model if isinstance(model, System) else System(model)
-    rows: tuple[tuple[bool, type[Any], Any], ...] = (
-        (limits, JointLimits, has_limits),
-        (friction, JointFriction, has_friction),
+    rows: tuple[tuple[bool, type[Any], str, tuple[str, ...]], ...] = (
+        (limits, JointLimits, "joint limits", without_stops(system)),
+        (friction, JointFriction, "joint friction", without_friction(system)),
     )
     added: list[Any] = []
-    for wanted, kind, has in rows:
-        present = [element for element in system.elements if isinstance(element, kind)]
-        seen_to = {name for element in present for name in element.joints}
-        if not wanted or any(not element.joints for element in present):
-            continue
-        left = [joint.name for joint in system.robot.joints if has(joint) and joint.name not in seen_to]
-        if left:
-            name = "joint limits" if kind is JointLimits else "joint friction"
-            added.append(kind(name, tuple(left) if seen_to else ()))
+    for wanted, kind, name, left in rows:
+        if wanted and left:
+            some = any(isinstance(element, kind) for element in system.elements)
+            added.append(kind(name, left if some else ()))
     return replace(system, elements=(*system.elements, *added)) if added else system
+
+
+def without_stops(system: System) -> tuple[str, ...]:
+    """The joints that have limits, but no JointLimits element."""
+    return _left(system, JointLimits, has_limits)
+
+
+def without_friction(system: System) -> tuple[str, ...]:
+    """The joints that have Coulomb friction, but no JointFriction element."""
+    return _left(system, JointFriction, has_friction)
+
+
+def _left(system: System, kind: type[Any], has: Callable[[Joint], bool]) -> tuple[str, ...]:
+    """The joints that have data for an element of this kind, and on which no such element acts."""
+    present = [element for element in system.elements if isinstance(element, kind)]
+    if any(not element.joints for element in present):
+        return ()  # it acts on all joints
+    seen_to = {name for element in present for name in element.joints}
+    return tuple(joint.name for joint in system.robot.joints if has(joint) and joint.name not in seen_to)
 
 
 def has_limits(joint: Joint) -> bool:

@@ -2,8 +2,9 @@
 
 Like all references, a gait publishes the signals "gait.hip", "gait.hip.velocity" and "gait.hip.acceleration" for every
 joint. Numbers are one for all joints or one for each joint; the index i counts the joints from 0, in the order of
-`joints`. During the first `ramp` seconds a gait grows smoothly from 0, so that a robot at rest at q = 0 starts without
-a jerk.
+`joints`. A gait begins at rest at its offset, and during the first `ramp` seconds its amplitude grows smoothly from 0.
+A robot that starts at the offset therefore starts without a jerk. For a robot that starts elsewhere, `initial` gives
+the joint positions at which the gait begins instead: one number for all joints or one for each.
 """
 
 from __future__ import annotations
@@ -38,10 +39,11 @@ class Rhythmic:
     offset: Numbers = (0.0,)
     phases: Numbers = ()
     ramp: float = field(default=1.0, metadata=TIME)
+    initial: Numbers = ()
 
     def __post_init__(self) -> None:
         as_names(self, "joints")
-        as_numbers(self, "amplitude", "frequency", "offset", "phases")
+        as_numbers(self, "amplitude", "frequency", "offset", "phases", "initial")
 
 
 @dataclass(frozen=True)
@@ -56,7 +58,8 @@ class Serpenoid:
 
     With the layout "one", all joint axes are parallel. With "alternating", joints 0, 2, 4, ... follow one wave (they
     pitch) and joints 1, 3, 5, ... another (they yaw), which is ahead by `shift` [rad]; amplitude and turn [rad] may
-    then be two numbers, one for each wave. A shift of 90 deg makes the body roll or wind sideways.
+    then be two numbers, one for each wave. A shift of 90 deg makes the body roll or wind sideways. The offset at which
+    the gait begins is `turn`.
     """
 
     name: str
@@ -68,10 +71,11 @@ class Serpenoid:
     layout: Literal["one", "alternating"] = "one"
     shift: Value = field(default=0.5 * math.pi, metadata=ANGLE)
     ramp: float = field(default=1.0, metadata=TIME)
+    initial: Numbers = ()
 
     def __post_init__(self) -> None:
         as_names(self, "joints")
-        as_numbers(self, "amplitude", "turn")
+        as_numbers(self, "amplitude", "turn", "initial")
 
     @classmethod
     def along(
@@ -109,14 +113,16 @@ class PhaseOscillators:
 
         phi_i'  = w_i + coupling sum_j sin(phi_j - phi_i - D_ij)                over the neighbors j of i
         w_i'    = adapt coupling sum_j sin(phi_j - phi_i - D_ij)                starting at 2 pi frequency_i
-        r_i''   = rate (rate / 4 (amplitude_i - r_i) - r_i'),  b_i likewise     from 0 to amplitude_i and offset_i
+        r_i''   = rate (rate / 4 (amplitude_i - r_i) - r_i')                    from 0 to amplitude_i
+        b_i''   = rate (rate / 4 (offset_i - b_i) - b_i')                       from initial_i to offset_i
 
     D_ij are the desired phase differences, from the desired phases i phase_step [rad] or `phases` [rad], one for each
     joint. Without `adapt` [1/s], oscillators with different frequencies [Hz] synchronize with an error of the phases,
     and only if `coupling` [rad/s] is strong enough. With `adapt`, the frequencies converge to their mean and the phases
     to the desired ones. `network` says which oscillators are neighbors. `start` are the initial phases [rad], one for
-    each joint, by default the desired ones. The equations are those of A. J. Ijspeert et al., From swimming to walking
-    with a salamander robot driven by a spinal cord model, Science 315 (2007), extended by w_i'.
+    each joint, by default the desired ones. Without `initial`, b_i is offset_i at all times and not a state. The
+    equations are those of A. J. Ijspeert et al., From swimming to walking with a salamander robot driven by a spinal
+    cord model, Science 315 (2007), extended by w_i'.
     """
 
     name: str
@@ -131,10 +137,11 @@ class PhaseOscillators:
     adapt: Value = 0.0
     rate: Value = 8.0
     start: Numbers = ()
+    initial: Numbers = ()
 
     def __post_init__(self) -> None:
         as_names(self, "joints")
-        as_numbers(self, "amplitude", "frequency", "offset", "phases", "start")
+        as_numbers(self, "amplitude", "frequency", "offset", "phases", "start", "initial")
 
 
 @dataclass(frozen=True)
@@ -170,7 +177,8 @@ class CoupledMaps:
     start: Numbers = ()
     settle: int = 5000
     ramp: float = field(default=1.0, metadata=TIME)
+    initial: Numbers = ()
 
     def __post_init__(self) -> None:
         as_names(self, "joints")
-        as_numbers(self, "r", "epsilon", "amplitude", "offset", "start")
+        as_numbers(self, "r", "epsilon", "amplitude", "offset", "start", "initial")

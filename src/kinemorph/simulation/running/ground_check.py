@@ -1,0 +1,77 @@
+"""Whether a body passes through the ground in a run: only bodies with a contact are stopped by it.
+
+A body counts as passed when its center of mass is below a ground that other bodies of the robot touch, and was above it
+when the run began.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from kinemorph.errors import GroundWarning, users_level
+from kinemorph.mechanics.elements.contact.grounds import surface
+from kinemorph.model.elements.contact.unstopped import touched_grounds, unstopped_bodies
+from kinemorph.model.parameter import evaluate_all
+from kinemorph.simulation.results.body_poses import frame_matrices
+from kinemorph.simulation.results.segment import Segment
+from kinemorph.words import listed
+
+MOST_SAMPLES = 512  # samples of a run that are checked
+NAMED = 4  # bodies that a warning names besides the first
+
+
+@dataclass(frozen=True)
+class Passage:
+    """A body that passed through the ground."""
+
+    body: str
+    t: float  # [s], the first sample below the ground
+    depth: float  # [m], of the center of mass, at its deepest sample
+
+
+def passages(segments: Sequence[Segment]) -> list[Passage]:
+    """The bodies that nothing stops and that pass through a ground in a run, in the order in which they pass."""
+    plant = segments[0].plant
+    robot = segments[0].robot
+    if robot is None or plant.assembly is not None:
+        return []
+    names = unstopped_bodies(robot, plant.elements)
+    if not names:
+        return []
+    t = np.concatenate([segment.t for segment in segments])
+    q = np.concatenate([segment.q for segment in segments])
+    rows = np.unique(np.linspace(0, len(t) - 1, min(len(t), MOST_SAMPLES)).astype(int))
+    rows = rows[np.isfinite(q[rows]).all(axis=1)]
+    if not len(rows):
+        return []
+    poses = frame_matrices(robot, q[rows], names)
+    found = []
+    for k, name in enumerate(names):
+        com = np.array([*evaluate_all(robot.body(name).com), 1.0], dtype=float)
+        position = list((poses[:, k, :3] @ com).T)
+        heights = [np.asarray(surface(ground)(position).height) for ground in touched_grounds(plant.elements)]
+        below = [np.minimum(height, 0.0) for height in heights if height.flat[0] > 0.0]
+        deepest = np.min(below, axis=0) if below else np.zeros(1)
+        if deepest.min() < 0.0:
+            found.append(Passage(name, float(t[rows][np.argmax(deepest < 0.0)]), -float(deepest.min())))
+    return sorted(found, key=lambda passage: passage.t)
+
+
+def warn_of_ground(segments: Sequence[Segment]) -> None:
+    """Warns where bodies pass through a ground because no contact stops them."""
+    found = passages(segments)
+    if not found:
+        return
+    first, name = found[0], segments[0].plant.name
+    others = f" So do {listed([passage.body for passage in found[1:]], NAMED)}." if found[1:] else ""
+    warnings.warn(
+        f"body '{first.body}' of '{name}' passes through the ground at t = {first.t:.4g} s, and its center of mass "
+        f"gets {first.depth:.3g} m below it: the body has no contact.{others} Add a Contact for each of its points "
+        "that may touch the ground.",
+        GroundWarning,
+        stacklevel=users_level(),
+    )

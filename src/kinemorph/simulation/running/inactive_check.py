@@ -1,0 +1,29 @@
+"""Whether data of a model file do not act in a run; this is reported once for each file in a process."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+from kinemorph.errors import InactiveWarning, users_level
+from kinemorph.model.elements.inactive import inactive_data
+from kinemorph.model.system import System
+from kinemorph.words import as_sentence
+
+_reported: set[tuple[str, str]] = set()  # (file, robot)
+
+
+def warn_of_inactive(model: Any, *, driven: bool) -> None:
+    """Warns once about data of the model file that do not act; `driven` says that torques or forces are given."""
+    if not isinstance(model, System) or not model.source or (model.source, model.name) in _reported:
+        return
+    data = inactive_data(model, driven=driven)
+    found = data.joint_sentences + data.other_sentences
+    if not found:
+        return
+    _reported.add((model.source, model.name))
+    warnings.warn(
+        f"'{model.name}': these data of {model.source} do not act in this run. {'. '.join(map(as_sentence, found))}.",
+        InactiveWarning,
+        stacklevel=users_level(),
+    )
