@@ -43,6 +43,7 @@ FULL = (
     "test_docs.py",
     "test_examples.py",
     "test_plant_recipes.py",
+    "test_processes.py",
     "test_public_names.py",
     "test_storage.py",
     # laws within a few roundings of their bounds

@@ -52,6 +52,7 @@ HOMES: dict[str, str] = {
     "Guard": "kinemorph.simulation.march.guards",
     "HeldInputs": "kinemorph.simulation.running.execution",
     "Trajectory": "kinemorph.simulation.results.trajectory",
+    "BatchRun": "kinemorph.simulation.results.batch_run",
     "load_trajectory": "kinemorph.simulation.files.storage",
     # what it means
     "verify": "kinemorph.analysis.verification.verify",
@@ -174,6 +175,7 @@ if TYPE_CHECKING:  # the same names for type checkers; a test compares the two l
     from kinemorph.model.system import System as System
     from kinemorph.simulation.files.storage import load_trajectory as load_trajectory
     from kinemorph.simulation.march.guards import Guard as Guard
+    from kinemorph.simulation.results.batch_run import BatchRun as BatchRun
     from kinemorph.simulation.results.trajectory import Trajectory as Trajectory
     from kinemorph.simulation.running.execution import HeldInputs as HeldInputs
     from kinemorph.simulation.simulate import simulate as simulate

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import dataclasses
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 if TYPE_CHECKING:
     from dataclasses import dataclass as dataclass
@@ -68,6 +68,25 @@ def _initializer(cls: type, fields: tuple[dataclasses.Field[Any], ...]) -> Any:
     init.__module__ = cls.__module__
     init.__annotations__ = {field.name: field.type for field in fields} | {"return": None}
     return init
+
+
+class Fixed:
+    """A frozen record that keeps with it what was computed from its fields, compiled code above all.
+
+    A pickle holds the fields alone: another process computes the rest again, and finds compiled code in the cache on
+    disk. A field whose name begins with "_" is a dict of what was computed, and is empty there. As nothing can change
+    in such a record, a copy of it is the record itself.
+    """
+
+    def __getstate__(self) -> dict[str, Any]:
+        names = [field.name for field in dataclasses.fields(self)]  # type: ignore[arg-type]
+        return {name: {} if name.startswith("_") else getattr(self, name) for name in names}
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return self
 
 
 # ── methods that all classes share ────────────────────────────────────────────────────────────────────────────────────

@@ -2,8 +2,8 @@
 
 An object of a class that inherits from `Shown` is shown in notebooks as a card, a short HTML summary.
 `display.notebooks.card_of` is a `singledispatch` function, so a class of your own gets a card by `card_of.register`.
-`ShownRun` adds methods to save, plot and show a run. Each method only calls the function named in its docstring. This
-is the only file that imports from layers above its own.
+`ShownRuns` adds methods to plot and show runs, `ShownRun` one to save a run. Each method only calls the function named
+in its docstring. This is the only file that imports from layers above its own.
 """
 
 from __future__ import annotations
@@ -33,14 +33,8 @@ class ShownEquations(Shown):
         return dynamics_latex(self)  # type: ignore[arg-type]
 
 
-class ShownRun(Shown):
-    """A base class for runs that can be saved, plotted and shown."""
-
-    def save(self, path: str | Path) -> Path:
-        """Saves the run in an .npz, .h5, .csv or .res file; see `simulation.files.storage.save_trajectory`."""
-        from kinemorph.simulation.files.storage import save_trajectory
-
-        return save_trajectory(self, path)  # type: ignore[arg-type]
+class ShownRuns(Shown):
+    """A base class for a run, or a batch of runs, that can be plotted and shown."""
 
     def plot(
         self,
@@ -87,3 +81,13 @@ class ShownRun(Shown):
         from kinemorph.display.viewer.view import view
 
         return view(self, **options)  # type: ignore[arg-type]
+
+
+class ShownRun(ShownRuns):
+    """A base class for runs that can be saved, plotted and shown."""
+
+    def save(self, path: str | Path) -> Path:
+        """Saves the run in an .npz, .h5, .csv or .res file; see `simulation.files.storage.save_trajectory`."""
+        from kinemorph.simulation.files.storage import save_trajectory
+
+        return save_trajectory(self, path)  # type: ignore[arg-type]

@@ -54,9 +54,9 @@ def compilations(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     compiled: list[str] = []
     plain = llvm_engine.compile_text
 
-    def counted(name: str, source: str) -> bytes:
+    def counted(name: str, source: str, *speed: int) -> bytes:
         compiled.append(name)
-        return plain(name, source)
+        return plain(name, source, *speed)
 
     monkeypatch.setattr(llvm_engine, "compile_text", counted)
     return compiled

@@ -222,12 +222,24 @@ def reported_warnings() -> Iterator[None]:
 def working(message: str) -> Iterator[Callable[[str], None]]:
     """Shows a spinner with a message while the context is open, if stderr is a terminal.
 
-    Yields a function that changes the message.
+    Yields a function that changes the message. After two seconds of deriving or compiling, the message says what is
+    being made and how long it has taken so far.
     """
     if not sys.stderr.isatty():
         yield lambda message: None
         return
     from rich.console import Console
 
-    with Console(stderr=True).status(message) as status:
-        yield status.update
+    from kinemorph.codegen.work_clock import reported_by
+
+    told = [message]
+
+    def tell(message: str) -> None:
+        told[0] = message
+        status.update(message)
+
+    def report(work: str) -> None:
+        status.update(f"{told[0]} ({work})" if work else told[0])
+
+    with Console(stderr=True).status(message) as status, reported_by(report):
+        yield tell

@@ -13,7 +13,7 @@ mechanics.constraints.constrained solves for a and lambda.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -24,13 +24,12 @@ from kinemorph.algebra.groups import matrix_of
 from kinemorph.codegen.backends import Precision
 from kinemorph.codegen.building.compile import check_target
 from kinemorph.codegen.building.function import CompiledFunction
-from kinemorph.codegen.graphs.program import Port
 from kinemorph.codegen.graphs.tracing import Shape
 from kinemorph.deriving.frame_functions import of_frame
 from kinemorph.deriving.function_names import BODY_FUNCTIONS, CONSTRAINT_FUNCTIONS, STATE_FUNCTIONS
 from kinemorph.deriving.making import Maker, chosen_parameters
 from kinemorph.errors import UnsupportedError
-from kinemorph.frozen import dataclass
+from kinemorph.frozen import Fixed, dataclass
 from kinemorph.mechanics.constraints import closures
 from kinemorph.mechanics.constraints.constrained import (
     MOST_ELIMINATED,
@@ -68,6 +67,7 @@ def derive(
     wrenches: str | Sequence[str] = (),
     backend: BackendName = "llvm",
     precision: Precision = "float64",
+    few_calls: bool = False,
 ) -> Dynamics:
     """The equations of motion of a robot, as functions of arrays.
 
@@ -81,6 +81,7 @@ def derive(
     `backend`       "llvm" (machine code), "interpreter" (NumPy; slow, nothing to compile) or "c" (the C code that
                     `export_c` writes, compiled by this computer's C compiler, to check it)
     `precision`     "float64" or "float32", for the arithmetic and for the arrays that functions return
+    `few_calls`     compiles functions in the least time instead of for speed; see codegen.building.compile.build
     """
     robot = robot_with_rotors(robot) if isinstance(robot, System) else as_robot(robot)
     row = FORMULATIONS.get(formulation)
@@ -94,14 +95,15 @@ def derive(
         )
     for name in wrenches:
         robot.frame(name)
-    return Dynamics(robot, formulation, chosen_parameters(robot, parameters), tuple(wrenches), backend, precision)
+    kept = chosen_parameters(robot, parameters)
+    return Dynamics(robot, formulation, kept, tuple(wrenches), backend, precision, few_calls)
 
 
 # ── the functions of one robot ────────────────────────────────────────────────────────────────────────────────────────
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Dynamics(ShownEquations):
+class Dynamics(Fixed, ShownEquations):
     """The equations of motion of one robot. Made by `derive`.
 
     Every function is a `CompiledFunction`: batch-first arrays in, `.raw(out, ...)` without checks, `.program` for the
@@ -114,6 +116,7 @@ class Dynamics(ShownEquations):
     wrenches: tuple[str, ...] = ()
     backend: str = "llvm"
     precision: Precision = "float64"
+    few_calls: bool = False
     _made: dict[str, CompiledFunction] = field(default_factory=dict)  # functions of frames, and derivatives
 
     def __repr__(self) -> str:
@@ -123,7 +126,8 @@ class Dynamics(ShownEquations):
 
     @cached_property
     def _maker(self) -> Maker:
-        return Maker(self.robot, self.formulation, self.parameters, self.wrenches, self.backend, self.precision)
+        given = (self.formulation, self.parameters, self.wrenches, self.backend, self.precision, self.few_calls)
+        return Maker(self.robot, *given)
 
     @cached_property
     def nominal_parameters(self) -> npt.NDArray[np.float64]:
@@ -241,13 +245,10 @@ class Dynamics(ShownEquations):
     @cached_property
     def forward_dynamics_derivatives(self) -> CompiledFunction:
         """The derivatives (dq, dv, dtau) of FD(q, v, tau), each (nv, nv); column k of dq is along unit velocity v_k."""
-        name, outputs = "forward_dynamics_derivatives", ("dq", "dv", "dtau")
+        name, inputs, outputs = "forward_dynamics_derivatives", ("q", "v", "tau", "wrenches"), ("dq", "dv", "dtau")
         if self.robot.is_open:
-            return self._maker.derivatives(name, ("q", "v", "tau", "wrenches"), outputs)
-        # through the solves that satisfy the constraints, at constant rank
-        slopes = self._maker.slopes(self.forward_dynamics.program, ("q", "v", "tau"))
-        ports = tuple(Port(port, self._square) for port in outputs)
-        return self._maker.built(replace(slopes, name=f"{self.robot.name}.{name}", outputs=ports))
+            return self._maker.derivatives(name, inputs, outputs)
+        return self._maker.graph_derivatives(name, inputs, self.accelerations, outputs)
 
     def derivative(self, of: str | CompiledFunction, by: str) -> CompiledFunction:
         """The exact derivative of any function with respect to one of its inputs, by differentiating its graph.

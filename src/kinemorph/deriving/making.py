@@ -14,13 +14,14 @@ fast.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from kinemorph.codegen.backends import Precision
 from kinemorph.codegen.building.compile import build
 from kinemorph.codegen.building.function import CompiledFunction
-from kinemorph.codegen.graphs.program import Program, Runnable
+from kinemorph.codegen.graphs.program import Port, Program, Runnable
 from kinemorph.codegen.graphs.tracing import Shape, trace
 from kinemorph.codegen.loops.loop_program import LoopProgram
 from kinemorph.codegen.storing.recipes import recalled
@@ -46,6 +47,7 @@ Law = Callable[..., Any]
 MOST_PAIRS = 1000  # pairs of axes up to which their products are unrolled
 MOST_COLUMNS = 20  # velocities up to which M X = B is unrolled in the derivatives of forward dynamics
 MOST_FACTORS = 300  # different factors above which M X = B is unrolled for more velocities too
+MOST_FOR_SPEED = 100_000  # ops up to which a function is compiled for speed, at some 70 us for each op
 
 
 def chosen_parameters(robot: Robot, wanted: str | Sequence[str] | None) -> tuple[Parameter, ...]:
@@ -83,6 +85,7 @@ class Maker:
     wrenches: tuple[str, ...] = ()
     backend: str = "llvm"
     precision: Precision = "float64"
+    few_calls: bool = False
 
     @cached_property
     def recursion(self) -> Formulation:
@@ -145,9 +148,23 @@ class Maker:
 
         return self.function(name, inputs, named, dict.fromkeys(outputs, (self.robot.nv, self.robot.nv)))
 
+    def graph_derivatives(self, name: str, inputs: Inputs, law: Law, outputs: tuple[str, ...]) -> CompiledFunction:
+        """The derivatives of a law with nv results by its inputs of the state, one matrix (nv, nv) for each output.
+
+        They are found on its graph, through the solves that satisfy the constraints, at constant rank.
+        """
+
+        def make() -> Program:
+            slopes = self.slopes(self.program(name, inputs, law), inputs[: len(outputs)])
+            ports = tuple(Port(port, (self.robot.nv, self.robot.nv)) for port in outputs)
+            return replace(slopes, name=f"{self.robot.name}.{name}", outputs=ports)
+
+        return self._recalled(name, make)
+
     def built(self, program: Runnable) -> CompiledFunction:
-        """The program as a compiled function, with this backend and precision."""
-        return build(program, self.backend, precision=self.precision)
+        """The program as a compiled function; a very long one is compiled in the least time instead of for speed."""
+        few_calls = self.few_calls or program.ops > MOST_FOR_SPEED
+        return build(program, self.backend, precision=self.precision, few_calls=few_calls)
 
     def program(
         self,

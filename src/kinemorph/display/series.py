@@ -12,14 +12,18 @@ import fnmatch
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 import numpy as np
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.errors import UnsupportedError
 from kinemorph.plants.user_laws import Column
+from kinemorph.simulation.results.batch_run import BatchRun
 from kinemorph.simulation.results.trajectory import Trajectory
 from kinemorph.words import did_you_mean, listed, quoted
+
+Run: TypeAlias = Trajectory | BatchRun
 
 GROUPS = ("q", "v", "a", "u", "tau", "x", "y", "m", "energy")  # the word before the dot; x and y have none
 CLEAR = 8  # the most lines that share an axis and differ in color
@@ -92,7 +96,7 @@ def flat(wishes: str | Sequence[str | Sequence[str]]) -> tuple[str, ...]:
 # ── columns ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def chosen(trajectory: Trajectory, wanted: Sequence[str]) -> list[Column]:
+def chosen(trajectory: Run, wanted: Sequence[str]) -> list[Column]:
     """The columns that `wanted` selects by names, groups or patterns such as "q.leg1*", in this order, each once.
 
     Where `wanted` is empty: q, v (of robots with few joints), states of elements, and energies where they are known.
@@ -117,15 +121,16 @@ def chosen(trajectory: Trajectory, wanted: Sequence[str]) -> list[Column]:
     return list(found.values())
 
 
-def group_of(trajectory: Trajectory, name: str) -> str:
+def group_of(trajectory: Run, name: str) -> str:
     """The group of a column: the word before the dot, "x" for a state of an element, "y" for an output."""
     head, dot, _ = name.partition(".")
     if dot and head in GROUPS:
         return head
-    return "x" if any(name == column.name for part in trajectory.segments for column in part.plant.x) else "y"
+    plants = [trajectory.plant] if isinstance(trajectory, BatchRun) else [part.plant for part in trajectory.segments]
+    return "x" if any(name == column.name for plant in plants for column in plant.x) else "y"
 
 
-def _meant(trajectory: Trajectory, known: dict[str, Column], wish: str) -> list[str]:
+def _meant(trajectory: Run, known: dict[str, Column], wish: str) -> list[str]:
     if wish in known:
         return [wish]
     grouped = [name for name in known if group_of(trajectory, name) == wish]
@@ -133,7 +138,7 @@ def _meant(trajectory: Trajectory, known: dict[str, Column], wish: str) -> list[
     return grouped or [name for name in known if fnmatch.fnmatchcase(name, wish)]
 
 
-def _defaults(trajectory: Trajectory, known: dict[str, Column]) -> list[str]:
+def _defaults(trajectory: Run, known: dict[str, Column]) -> list[str]:
     groups = dict.fromkeys(group_of(trajectory, name) for name in known)
     count = sum(name.startswith("q.") for name in known)
     return [
@@ -144,7 +149,7 @@ def _defaults(trajectory: Trajectory, known: dict[str, Column]) -> list[str]:
 # ── blocks ────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def chosen_blocks(trajectory: Trajectory, wanted: Sequence[str]) -> list[Block]:
+def chosen_blocks(trajectory: Run, wanted: Sequence[str]) -> list[Block]:
     """The columns that `wanted` selects (see `chosen`), as blocks of one group and unit, in the same order."""
     parts: dict[tuple[str, str], list[str]] = {}
     for column in chosen(trajectory, wanted):
@@ -249,7 +254,7 @@ def scaled(unit: str, degrees: bool) -> tuple[str, float]:
     return (DEGREES[unit], 180.0 / np.pi) if degrees and unit in DEGREES else (unit, 1.0)
 
 
-def values(trajectory: Trajectory, name: str) -> Array:
-    """A column's samples, shape (n,)."""
+def values(trajectory: Run, name: str) -> Array:
+    """A column's samples, shape (n,), or (B, n) where the columns are those of a batch."""
     found: Array = np.asarray(trajectory[name], dtype=float)
     return found

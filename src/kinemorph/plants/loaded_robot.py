@@ -14,6 +14,7 @@ from functools import cached_property
 from typing import Any
 
 from kinemorph.deriving.dynamics import Dynamics
+from kinemorph.frozen import Fixed
 from kinemorph.mechanics.elements.ensemble import Ensemble
 from kinemorph.mechanics.elements.instant import SystemInstant
 from kinemorph.mechanics.elements.law import Stiff
@@ -40,7 +41,7 @@ class Additions:
 
 
 @dataclass(frozen=True, eq=False)
-class LoadedRobot:
+class LoadedRobot(Fixed):
     """A robot, its elements, the laws that the user adds, and the method that keeps its constraints."""
 
     dynamics: Dynamics

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from kinemorph.algebra.dual import Dual
@@ -33,15 +34,21 @@ def first_order(
     `output_units` to their units.
     """
     x = columns(states)
+    rate = partial(_rates_of, rates, len(x))
+    return _of_equations(
+        name, (), x, start, inputs, parameters, outputs, output_units, rate, partial(_left_by_rates, rate)
+    )
 
-    def rate(at: LocalInstant) -> list[Any]:
-        value = of_groups(rates, {"t": at.t, "x": at.s, "u": at.u, "p": at.p}, "rates")
-        return checked_length(value, len(x), "the law of rates")
 
-    def residual(at: LocalInstant, z: Any) -> list[Any]:
-        return [one - other for one, other in zip(z, rate(at), strict=True)]
+def _rates_of(rates: Law, n: int, at: LocalInstant) -> list[Any]:
+    """The n rates of the states by a user law."""
+    value = of_groups(rates, {"t": at.t, "x": at.s, "u": at.u, "p": at.p}, "rates")
+    return checked_length(value, n, "the law of rates")
 
-    return _of_equations(name, (), x, start, inputs, parameters, outputs, output_units, rate, residual)
+
+def _left_by_rates(rate: Law, at: LocalInstant, z: Any) -> list[Any]:
+    """How much the rates z differ from those of a law."""
+    return [one - other for one, other in zip(z, rate(at), strict=True)]
 
 
 def second_order(
@@ -61,24 +68,28 @@ def second_order(
     to enter linearly and with a regular matrix.
     """
     q = columns(coordinates)
-    n = len(q)
-
-    def left(at: LocalInstant, z: Any) -> list[Any]:
-        place = [one + other for one, other in zip(at.base, at.s[:n], strict=True)]
-        given = {"t": at.t, "q": place, "v": at.s[n:], "a": z, "u": at.u, "p": at.p}
-        return checked_length(of_groups(residual, given, "residual"), n, "the residual")
-
-    def rate(at: LocalInstant) -> list[Any]:
-        rest = left(at, [0.0] * n)
-        slopes = []
-        for k in range(n):
-            z = [Dual(0.0, 1.0, level=LEVEL) if j == k else 0.0 for j in range(n)]
-            slopes.append([tangent_of(entry, LEVEL) for entry in left(at, z)])
-        found, rank = least_squares(list(zip(*slopes, strict=True)), [[-entry] for entry in rest])
-        regular = less(n - 0.5, rank)  # accelerations that are not determined are not a number
-        return [*at.s[n:], *(row[0] / regular for row in found)]
-
+    left = partial(_left_by_residual, residual, len(q))
+    rate = partial(_accelerated, left, len(q))
     return _of_equations(name, q, (), start, inputs, parameters, outputs, output_units, rate, left)
+
+
+def _left_by_residual(residual: Law, n: int, at: LocalInstant, z: Any) -> list[Any]:
+    """The residual of a user law with n coordinates, at the accelerations z."""
+    place = _place(n, at.base, at.s)
+    given = {"t": at.t, "q": place, "v": at.s[n:], "a": z, "u": at.u, "p": at.p}
+    return checked_length(of_groups(residual, given, "residual"), n, "the residual")
+
+
+def _accelerated(left: Law, n: int, at: LocalInstant) -> list[Any]:
+    """[v, a] with the accelerations a at which the residual `left` is zero; it is linear in them."""
+    rest = left(at, [0.0] * n)
+    slopes = []
+    for k in range(n):
+        z = [Dual(0.0, 1.0, level=LEVEL) if j == k else 0.0 for j in range(n)]
+        slopes.append([tangent_of(entry, LEVEL) for entry in left(at, z)])
+    found, rank = least_squares(list(zip(*slopes, strict=True)), [[-entry] for entry in rest])
+    regular = less(n - 0.5, rank)  # accelerations that are not determined are not a number
+    return [*at.s[n:], *(row[0] / regular for row in found)]
 
 
 def _of_equations(
@@ -100,14 +111,6 @@ def _of_equations(
     values = tuple(map(float, start)) if start is not None else (0.0,) * len(first)
     if len(values) != len(first):
         raise ShapeError(f"plant '{name}': start has {len(values)} numbers; expected {len(first)}, one for each name.")
-
-    def place(base: Any, s: Any, *, finished: bool = True) -> list[Any]:
-        return [one + other for one, other in zip(base, s[: len(q)], strict=True)]
-
-    def drift(s: Any, h: Any) -> list[Any]:
-        w, v, _ = split(s, len(q))
-        return [one + h * rate for one, rate in zip(w, v, strict=True)]
-
     return Plant(
         name=name,
         q=q,
@@ -116,7 +119,7 @@ def _of_equations(
         m=(),
         u=u,
         p=tuple(Column(key) for key in (parameters or {})),
-        laws=Laws(rate, residual, place, drift),
+        laws=Laws(rate, residual, partial(_place, len(q)), partial(_drift, len(q))),
         start={
             "q": values if q else (),
             "v": (0.0,) * len(q),
@@ -129,3 +132,14 @@ def _of_equations(
         output_units=output_units or {},
         manifold=tuple(Place("prismatic", k, k) for k in range(len(q))),
     )
+
+
+def _place(n: int, base: Any, s: Any, *, finished: bool = True) -> list[Any]:
+    """The n coordinates that s means about `base`."""
+    return [one + other for one, other in zip(base, s[:n], strict=True)]
+
+
+def _drift(n: int, s: Any, h: Any) -> list[Any]:
+    """The n coordinates w after the time h at constant velocity."""
+    w, v, _ = split(s, n)
+    return [one + h * rate for one, rate in zip(w, v, strict=True)]

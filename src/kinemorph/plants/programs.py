@@ -29,6 +29,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -42,6 +43,7 @@ from kinemorph.codegen.loops.loop_program import LoopProgram
 from kinemorph.codegen.storing.recipes import recalled
 from kinemorph.deriving.dynamics import Dynamics
 from kinemorph.errors import ShapeError, UnsupportedError
+from kinemorph.frozen import Fixed
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import Element
 from kinemorph.plants import manifold_free
@@ -49,7 +51,7 @@ from kinemorph.plants.instant import Instant, LocalInstant, at_instant
 from kinemorph.plants.laws import DiscreteLaws, Laws
 from kinemorph.plants.loop_methods import LoopMethod, Projection
 from kinemorph.plants.sample_instants import Instants, instants
-from kinemorph.plants.user_laws import Column, Law, of_groups, one_number, split
+from kinemorph.plants.user_laws import Column, Law, check_importable, of_groups, one_number, split
 from kinemorph.plants.variational import Discrete, discrete_programs
 from kinemorph.shown import Shown
 from kinemorph.words import did_you_mean, quoted
@@ -101,6 +103,7 @@ class Tick(NamedTuple):
 # ── the table of programs ─────────────────────────────────────────────────────────────────────────────────────────────
 
 AT = "t base s m u p"  # the inputs of `rate`
+READ_ONLY = ("start", "outputs", "output_units")  # fields of a plant that are mappings
 SIZES = {"t": "", "h": "", "base": "nq", "s": "ns", "m": "nm", "u": "nu", "p": "np"}  # default sizes of inputs
 
 
@@ -132,7 +135,7 @@ def _program(name: str, inputs: str, composed: Law | None = None, **outputs: str
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Plant(Shown):
+class Plant(Fixed, Shown):
     """A dynamic system as programs of its state, with the names of its variables. See the docstring of this file."""
 
     name: str
@@ -165,6 +168,13 @@ class Plant(Shown):
     def __repr__(self) -> str:
         sizes = f"{self.nv} dof, {self.nx} states, {self.nu} inputs"
         return f"<Plant '{self.name}': {sizes}>"
+
+    def __getstate__(self) -> dict[str, Any]:
+        check_importable((self.laws, self.outputs, self.elements), f"plant '{self.name}'")
+        return super().__getstate__() | {name: dict(getattr(self, name)) for name in READ_ONLY}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state | {name: MappingProxyType(state[name]) for name in READ_ONLY})
 
     @property
     def nq(self) -> int:

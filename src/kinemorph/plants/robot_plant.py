@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property, partial
 from itertools import groupby
 from types import MappingProxyType
 from typing import Any
@@ -15,6 +16,7 @@ from weakref import WeakValueDictionary
 from kinemorph.codegen.storing.recipes import written
 from kinemorph.deriving.dynamics import Dynamics, derive
 from kinemorph.errors import ModelError
+from kinemorph.frozen import Fixed, dataclass
 from kinemorph.mechanics.constraints.closures import constraint_names
 from kinemorph.mechanics.elements.drives.rotors import robot_with_rotors
 from kinemorph.mechanics.elements.ensemble import FORCE_UNITS, Ensemble, ensemble
@@ -179,22 +181,31 @@ def _shared_out(
     return [name for name in names if name not in own], tuple(own[name] for name in names if name in own)
 
 
+@dataclass(frozen=True, eq=False)
+class _Signals(Fixed):
+    """The signals of elements. All of them are read from one view of the system, which is made once for each trace."""
+
+    loaded: LoadedRobot
+
+    @cached_property
+    def _last(self) -> list[Any]:
+        """The configuration of the view that was made last, and that view."""
+        return [(None, None)]
+
+    def read(self, name: str, t: Any, q: Any, v: Any, x: Any, m: Any, u: Any, p: Any) -> Any:
+        """The value of a signal."""
+        known, view = self._last[0]
+        if known is not q:
+            view = seen(self.loaded, self.loaded.tree(p), Instant(t, q, v, x, m, u, p))
+            self._last[0] = q, view  # both at once: two threads may trace at the same time
+        return view.signal(name)
+
+
 def _signals(loaded: LoadedRobot) -> dict[str, Law]:
-    """The signals of elements as output laws by name. All of them share one view of the system, made once per trace."""
-    last: list[Any] = [(None, None)]
-
-    def reading(name: str) -> Law:
-        def law(t: Any, q: Any, v: Any, x: Any, m: Any, u: Any, p: Any) -> Any:
-            known, view = last[0]
-            if known is not q:
-                view = seen(loaded, loaded.tree(p), Instant(t, q, v, x, m, u, p))
-                last[0] = q, view  # both at once: two threads may trace at the same time
-            return view.signal(name)
-
-        return law
-
+    """The signals of elements as output laws by name."""
+    read = _Signals(loaded).read
     states = {slot.name for slot in loaded.elements.states}  # these are columns of x already
-    return {name: reading(name) for name in loaded.elements.signals if name not in states}
+    return {name: partial(read, name) for name in loaded.elements.signals if name not in states}
 
 
 def _ticks(cast: Ensemble) -> tuple[Tick, ...]:

@@ -131,7 +131,7 @@ def simulate(
     """
     changes, guards = sorted_events(events)
     before = start if isinstance(start, Trajectory) else None
-    powered = forces is not None or inputs is not None or _has_elements_or_damping(model)
+    powered = forces is not None or inputs is not None or has_elements_or_damping(model)
     asked: dict[str, Any] = {"forces": forces, "locked": locked, "loops": loops, "account": powered}
     warn_of_inactive(model, driven=forces is not None or inputs is not None)
     docked = _docked_run(model, asked, changes, guards, before)
@@ -188,7 +188,8 @@ def _docked_otherwise(model: Any, run: Trajectory) -> bool:
     return before != after or any(column.name.partition(".")[0] in after for column in last.p)
 
 
-def _has_elements_or_damping(model: Any) -> bool:
+def has_elements_or_damping(model: Any) -> bool:
+    """Whether elements or damping act on a model, so that its runs record the energy that they exchange."""
     if isinstance(model, System) and model.elements:
         return True
     robot = model.robot if isinstance(model, (System, Dynamics)) else model

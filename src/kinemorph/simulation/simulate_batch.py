@@ -1,24 +1,26 @@
 """Many runs of one plant at once, each from its own state, with its own parameters and inputs.
 
-All of them march in one call of machine code: several side by side in SIMD lanes, large batches on all CPUs. Every
-state chooses its own steps, so that its result does not depend on the others in the batch. A state that fails keeps the
-results before its failure, has a message that explains it, and does not affect the others.
+They march together in machine code: several side by side in SIMD lanes, large batches on all CPUs. Every state chooses
+its own steps, so that its result does not depend on the others in the batch. A state that fails keeps the results
+before its failure, has a message that explains it, and does not affect the others. Each call of machine code takes a
+fraction of a second; between two calls progress is reported, and Ctrl-C ends the batch.
 """
 
 from __future__ import annotations
 
 import math
 import time
+import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from kinemorph.algebra.arrays import Array
+from kinemorph.codegen.work_clock import seconds_at_work
 from kinemorph.deriving.dynamics import Dynamics
-from kinemorph.errors import ControllerError, ShapeError, UnsupportedError
+from kinemorph.errors import ControllerError, ShapeError, SlowRunWarning, UnsupportedError
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System
 from kinemorph.plants.programs import Plant
@@ -26,51 +28,25 @@ from kinemorph.plants.robot_plant import shared_plant
 from kinemorph.plants.user_laws import Column
 from kinemorph.simulation.integrators.method import Method
 from kinemorph.simulation.march.layout import Status
+from kinemorph.simulation.results.batch_run import BatchRun as BatchRun
+from kinemorph.simulation.results.batch_run import Whole
+from kinemorph.simulation.results.event import Event
 from kinemorph.simulation.results.trajectory import Statistics
-from kinemorph.simulation.running.failures import explained
-from kinemorph.simulation.simulate import run_times
+from kinemorph.simulation.running.execution import Progress
+from kinemorph.simulation.running.failures import MANY, SENSELESS, Patience, explained, runs_away
+from kinemorph.simulation.running.sampled_gains import warn_of_gains
+from kinemorph.simulation.running.switches import Switches
+from kinemorph.simulation.simulate import has_elements_or_damping, run_times
 from kinemorph.simulation.stepping.initial_state import closed_already, closed_start
-from kinemorph.simulation.stepping.step_options import step_options, takes_old_names
+from kinemorph.simulation.stepping.step_options import check_positive, step_options, takes_old_names
 from kinemorph.simulation.stepping.stepper import MOST_TRIES, Stepper
 
-Whole = npt.NDArray[np.int64]
 ROOM = 2**28  # [bytes] that the memory and the samples of one call may take
 ROWS = (4, 32, 256)  # samples in one call: the least of these that holds all, so that few programs are compiled
-
-
-@dataclass(frozen=True, eq=False)
-class BatchRun:
-    """The results of many runs: t (n,), q (B, n, nq), v (B, n, nv), x (B, n, nx), m (B, n, nm), p (B, np), u (B, nu).
-
-    `done` (B,) is the number of samples that each state reached; the rows after them repeat the last one. `status` (B,)
-    is a Status, GOING for a state that reached the end; `failures` holds a message for every other state, by its index.
-    `accepted` and `rejected` (B,) count the steps of each state, `statistics` those of all states together.
-    """
-
-    plant: Plant
-    t: Array
-    q: Array
-    v: Array
-    x: Array
-    m: Array
-    p: Array
-    u: Array
-    done: Whole
-    status: Whole
-    failures: Mapping[int, str]
-    accepted: Whole
-    rejected: Whole
-    statistics: Statistics
-
-    @property
-    def ok(self) -> npt.NDArray[np.bool_]:
-        """Which states reached the end, shape (B,)."""
-        well: npt.NDArray[np.bool_] = self.status == int(Status.GOING)
-        return well
-
-    def __repr__(self) -> str:
-        failed = f", {len(self.failures)} failed" if self.failures else ""
-        return f"<BatchRun of '{self.plant.name}': {len(self.q)} states, {len(self.t)} samples{failed}>"
+PATIENCE = 0.4  # [s] that one call should take: progress is reported, and Ctrl-C works, as often as that
+FIRST_TRIES = 16384  # steps that all states together try in the first call, whose duration is not known beforehand
+GROWTH = 8.0  # from call to call the number of tries grows and falls by this factor at most
+LEAST_STATES, LEAST_TRIES = 64, 16  # of one group of states in one call, where its duration allows that
 
 
 @takes_old_names
@@ -93,11 +69,12 @@ def simulate_batch(
     start: float = 0.0,
     most_steps: int | None = None,
     threads: int | None = None,
+    progress: Progress | None = None,
 ) -> BatchRun:
     """Simulates many states of a system from the time `start` to the time `until` [s].
 
-        runs = simulate_batch(robot, 5.0, q={"elbow": np.linspace(0.0, 1.0, 1000)})
-        runs.t, runs.q, runs.ok, runs.failures
+        batch = simulate_batch(robot, 5.0, q={"elbow": np.linspace(0.0, 1.0, 1000)})
+        batch.t, batch.q, batch["tau.elbow"], batch[3], batch.ok, batch.failures
 
     `q`, `v`, `x`, `p`, `u`     an array of shape (B, n) with a row for each state, or (n,) for values that all states
                                 share; or a dict of (B,) numbers or of one number by name. A value that is not given is
@@ -105,37 +82,39 @@ def simulate_batch(
     `m`                         memory of elements, likewise, as it is after they have sampled at the start
     `most_steps`                the number of steps that a state may try before it fails
     `threads`                   the number of threads that share the work; by default as many as there are CPUs
+    `progress`                  a function progress(t, h, failed) that is called now and then, with the simulated time
+                                and the size of the next step [s], each the mean of all states, and the number of
+                                states that have failed so far
+
+    A state that fails keeps its results, and the others continue. Ctrl-C ends all runs and keeps what is done.
 
     Parameters can differ between states if the plant keeps them: `plant(robot, parameters=["m1", "l1"])`. For the other
-    options see `simulate`; events and Python functions are for single runs only.
+    options see `simulate`; guards and Python functions are for single runs only.
     """
-    plant = shared_plant(model)
+    plant = shared_plant(model, account=u is not None or has_elements_or_damping(model))
     if not all(tick.compiled for tick in plant.ticks):
         raise UnsupportedError(
             f"'{plant.name}' has controllers that are Python functions, which a batch cannot call. Write them as "
             "Sampled, which is compiled, or use simulate for each state."
         )
     options = step_options(plant, method, step, rtol, atol, max_step)
+    check_positive(most_steps=most_steps)
+    if progress is not None and not callable(progress):
+        raise UnsupportedError(f"progress is {progress!r}; expected a function progress(t, h, failed).")
     times, _ = run_times(model, plant, start, until, output_step)
     began = time.perf_counter()
     one = Stepper.made(plant, options, rows=next((rows for rows in ROWS if rows >= len(times)), ROWS[-1]))
     one.begin(times[0], tick=False)
     given = _together(plant, {"q": q, "v": v, "x": x, "p": p, "u": u, "m": m})
     _close(plant, float(times[0]), given, q, v)
+    for first in given["q"][:1]:
+        warn_of_gains(model, plant, first)
     fleet = _Fleet(one, given, plant.named("m", m), times, most_steps, threads)
-    compiled = time.perf_counter()
-    fleet.carry_out()
-    took = time.perf_counter() - compiled
-    accepted, rejected = (fleet.at(name).astype(np.int64) for name in ("accepted", "rejected"))
-    statistics = Statistics(
-        one.method.name, int(accepted.sum()), int(rejected.sum()), fleet.calls, took, compiled - began
-    )
-    edges = np.cumsum([plant.nq, plant.nv, plant.nx])
-    q_rows, v_rows, x_rows, m_rows = np.split(fleet.rows, edges, axis=-1)
-    return BatchRun(
-        *(plant, times, q_rows, v_rows, x_rows, m_rows, given["p"], given["u"]),
-        *(fleet.done, fleet.status, fleet.sentences(), accepted, rejected, statistics),
-    )
+    prepared, worked = time.perf_counter(), seconds_at_work()
+    fleet.carry_out(progress)
+    worked = seconds_at_work() - worked  # the code for batches is compiled at the first call
+    took = time.perf_counter() - prepared - worked
+    return fleet.finished(took, prepared - began + worked)
 
 
 # ── what is given ─────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -246,12 +225,34 @@ class _Fleet:
         s[:, nv : 2 * nv], s[:, 2 * nv :] = given["v"], given["x"]
         s[:, [nv + k for k in self.plant.locked]] = 0.0
         self.at("m_next")[:] = given["m"]
-        self.rows = np.zeros((count, len(times), n_row))
-        self.done, self.status = np.zeros(count, np.int64), np.zeros(count, np.int64)
+        self.rows = np.full((count, len(times), n_row), np.nan)  # now, since after Ctrl-C it would take too long
+        self.ends = np.zeros((count, 2), np.int64)  # written at once: an interruption leaves both old, or both new
+        self.done, self.status = self.ends.T  # views: samples that each state has reached, and its Status
         self._sample_first()
-        self.calls = 0
-        self.together = max(64, ROOM // (8 * (2 * one.plan.size + one.rows * n_row)))  # states in one call
+        self.events: dict[int, list[Event]] = {}
+        self._switches: dict[int, Switches] = {}
+        self._reasons: dict[int, str] = {}  # messages of states that were given up
+        if one.watch:
+            inputs = (float(times[0]), self.at("base"), s, self.at("m_next"), given["u"], given["p"])
+            self.at("sides")[:] = one.watch.sides(*inputs)
+        self._watched: dict[int, Patience] = {}
+        self.calls, self._slow = 0, False
+        self.paces: dict[Any, float] = one.plant.kept.setdefault("batch_paces", {})  # of earlier batches
+        self.pace = (one.method.name, one.fixed, threads)
+        self.tries = self.paces.get(self.pace, float(FIRST_TRIES))  # of all states together in the next call
+        self.most_states = max(LEAST_STATES, ROOM // (8 * (2 * one.plan.size + one.rows * n_row)))  # in one call
         self.threads = threads
+        self._compile()
+
+    def _compile(self) -> None:
+        """Has the machine code for batches compiled, by a call for two states whose results are not used."""
+        few, limits = slice(0, 2), self.one.limits.copy()
+        limits[4] = 1.0
+        outs = tuple(np.empty((len(self.memory[few]), *port.shape)) for port in self.one.run.outputs)
+        numbers = (np.zeros(self.one.rows), np.array(0.0), np.array(self.times[-1]), limits)
+        if len(self.memory):
+            inputs = (self.memory[few], *numbers, self.given["u"][few], self.given["p"][few])
+            self.one.run.shared(outs, *inputs, threads=self.threads)
 
     def at(self, name: str) -> Array:
         """An array in the memory of all states, shape (B, ...), to be written to."""
@@ -274,18 +275,34 @@ class _Fleet:
             nv = self.plant.nv
             self.rows[bad, 0] = np.concatenate([self.at("base"), self.at("s")[:, nv:], before], axis=1)[bad]
 
-    def carry_out(self) -> None:
-        """Marches all states to their end, one group of states after the other."""
-        for first in range(0, len(self.memory), self.together):
-            group = np.arange(first, min(first + self.together, len(self.memory)))
-            group = group[self.status[group] == Status.GOING]
-            while len(group):
-                self._call(group)
-                open_ = (self.status[group] == Status.GOING) & (self.done[group] < len(self.times))
-                group = group[open_]
-        # rows that were not reached repeat the last one that was; the first row always is reached
-        for k in np.flatnonzero(self.done < len(self.times)):
-            self.rows[k, self.done[k] :] = self.rows[k, max(self.done[k] - 1, 0)]
+    def carry_out(self, progress: Progress | None) -> None:
+        """Marches all states to their end, one group of states after the other; Ctrl-C ends it, and keeps results."""
+        try:
+            if progress:
+                progress(float(self.times[0]), self.one.h, int(self.status.astype(bool).sum()))
+            first = 0
+            while first < len(self.memory):
+                count = int(max(LEAST_STATES, min(self.most_states, self.tries // LEAST_TRIES)))
+                group = np.arange(first, min(first + count, len(self.memory)))
+                first += count
+                while len(group := group[self._open(group)]):
+                    self._call(group)
+                    if progress:
+                        progress(*self._so_far())
+        except KeyboardInterrupt:
+            self.status[self._open(slice(None))] = Status.INTERRUPTED
+        self.paces[self.pace] = self.tries
+
+    def _open(self, group: Any) -> npt.NDArray[np.bool_]:
+        """Which states of a group have not ended yet."""
+        going: npt.NDArray[np.bool_] = (self.status[group] == Status.GOING) & (self.done[group] < len(self.times))
+        return going
+
+    def _so_far(self) -> tuple[float, float, int]:
+        """The mean of the times that states have reached [s], of their next step sizes, and how many failed."""
+        failed = self.status != Status.GOING
+        t = np.where(failed, self.times[-1], self.at("t"))
+        return float(np.mean(t)), float(np.mean(self.at("h"))), int(failed.sum())
 
     def _call(self, group: Whole) -> None:
         """Advances the states with indices `group` by one call of machine code, and stores their samples."""
@@ -299,38 +316,150 @@ class _Fleet:
             at = done[:, None] + np.arange(samples)
             times = self.times[np.minimum(at, len(self.times) - 1)]
             counts = np.minimum(float(samples), len(self.times) - done).astype(float)
+        tried = self._tried(group)
         limits = self.one.limits.copy()
-        limits[4] = min(MOST_TRIES, self.most)
+        limits[4] = min(MOST_TRIES, max(1.0, self.tries // n))
+        looks = (tried // MOST_TRIES + 1.0) * MOST_TRIES
+        left = np.minimum(self.most, looks) - tried  # tries until a state is looked at, whatever the pace of calls
+        if (left < limits[4]).any():  # each state has its own number of tries left
+            limits = np.tile(limits, (n, 1))
+            limits[:, 4] = np.minimum(limits[:, 4], left)
         outs = tuple(np.empty((n, *port.shape)) for port in self.one.run.outputs)
         ins = [self.memory[whole], times, counts, np.array(self.times[-1]), limits]
+        began = time.perf_counter()
         self.one.run.shared(outs, *ins, self.given["u"][whole], self.given["p"][whole], threads=self.threads)
+        took = time.perf_counter() - began
         self.calls += 1
         self.memory[whole], rows, got, status = outs[0], outs[1], outs[2].astype(np.int64), outs[3].astype(np.int64)
-        for first, reached in {(int(a), int(b)) for a, b in zip(done, got, strict=True)}:
-            alike = (done == first) & (got == reached)
-            self.rows[group[alike], first : first + reached] = rows[alike, :reached]
-        self.done[group] += got
-        tries = self.at("accepted")[group] + self.at("rejected")[group]
-        status[(status == Status.BUDGET) & (tries < self.most)] = Status.GOING
-        self.status[group] = status
+        if (got == got[0]).all() and (done == done[0]).all():
+            self.rows[whole, done[0] : done[0] + got[0]] = rows[:, : got[0]]
+        else:
+            for state, begin, count, row in zip(group.tolist(), done.tolist(), got.tolist(), rows, strict=True):
+                self.rows[state, begin : begin + count] = row[:count]
+        now = self._tried(group)
+        status[(status == Status.BUDGET) & (now < self.most)] = Status.GOING
+        if self.plant.robot is not None:
+            self._find_runaways(group, rows, done, got, status)
+        for k in np.flatnonzero((status == Status.GOING) & (now == looks)).tolist():
+            status[k] = self._look_at(int(group[k]))
+        for k in np.flatnonzero(status == Status.EVENT).tolist():
+            status[k] = self._switch(int(group[k]), np.flatnonzero(outs[4][k]).tolist())
+        self.ends[group] = np.stack([done + got, status], axis=1)
+        each = took / max(1.0, float((now - tried).sum()))  # [s] for one try of one state
+        self.tries = min(max(PATIENCE / each, self.tries / GROWTH), self.tries * GROWTH)
+
+    def _find_runaways(self, group: Whole, rows: Array, done: Whole, got: Whole, status: Whole) -> None:
+        """Ends states whose speeds are beyond sense, at the first such sample; `got` and `status` are changed.
+
+        `done` and `got` are the numbers of samples that the states had before this call, and that it added as `rows`.
+        """
+        speeds = slice(self.plant.nq, self.plant.nq + self.plant.nv)
+        most = int(got.max(initial=0))
+        fast = (np.abs(rows[:, :most, speeds]) > SENSELESS).any(axis=-1) & (np.arange(most) < got[:, None])
+        for k in np.flatnonzero(fast.any(axis=1)).tolist():
+            state, sample = int(group[k]), int(np.argmax(fast[k]))
+            got[k], status[k] = sample + 1, Status.GIVEN_UP
+            self.rows[state, done[k] + sample + 1 :] = np.nan
+            t = float(self.times[done[k] + sample])
+            self.one.plan.array(self.memory[state], "t")[...] = t
+            reason = runs_away(self.plant, t, rows[k, sample, speeds], self.one.options.step)
+            assert reason is not None
+            self._reasons[state] = reason
+
+    def _look_at(self, k: int) -> Status:
+        """The status of state k after many more tries: it is given up if it runs away or would never reach its end."""
+        watched = self._watched.setdefault(k, Patience(self.one, float(self.times[0]), float(self.times[-1])))
+        self._stepper_of(k)
+        with warnings.catch_warnings():
+            if self._slow:  # one warning is enough
+                warnings.simplefilter("ignore", SlowRunWarning)
+            reason = watched.look()
+        self._slow = self._slow or self._tried(np.array([k]))[0] >= MANY
+        if reason is None:
+            return Status.GOING
+        self._reasons[k] = reason
+        return Status.GIVEN_UP
+
+    def _switch(self, k: int, fired: Sequence[int]) -> Status:
+        """Lets elements of state k switch, as `running.execution` does in a single run; returns its new status.
+
+        `fired` are the indices of the guards that have fallen through zero.
+        """
+        one = self._stepper_of(k)
+        assert one.watch is not None
+        one.cross(tuple(fired))
+        ended = Status.GOING
+        for switch in fired:
+            if not one.watch.is_met(switch, *one.inputs):
+                continue
+            event, endless = self._switches.setdefault(k, Switches()).carry_out(one, switch)
+            self.events.setdefault(k, []).append(event)
+            if endless is not None:
+                ended, self._reasons[k] = Status.GIVEN_UP, endless
+        try:
+            one.tick()  # a tick at the same instant comes after the event
+        except ControllerError:
+            ended = Status.TICK
+        self.memory[k] = one.memory
+        return ended
+
+    def _stepper_of(self, k: int) -> Stepper:
+        """The stepper, at state k."""
+        self.one.memory = self.memory[k].copy()
+        self.one.u, self.one.p = self.given["u"][k], self.given["p"][k]
+        return self.one
+
+    def _tried(self, group: Whole) -> Array:
+        """The number of steps that states have tried so far, accepted or not."""
+        tried: Array = self.at("accepted")[group] + self.at("rejected")[group]
+        return tried
+
+    # ── results ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def finished(self, seconds: float, compile_seconds: float) -> BatchRun:
+        """The results of all states; samples that no state reached, after an interruption, are left out."""
+        count = int(self.done.max(initial=1)) if (self.status == Status.INTERRUPTED).any() else len(self.times)
+        plant, options = self.plant, self.one.options
+        accepted, rejected = (self.at(name).astype(np.int64) for name in ("accepted", "rejected"))
+        name = self.one.method.name
+        settings = {"step": options.step, "rtol": options.rtol, "atol": options.atol, "until": float(self.times[-1])}
+        last = self.times[np.maximum(self.done, 1) - 1]
+        q, v, x, m = np.split(self.rows[:, :count], np.cumsum([plant.nq, plant.nv, plant.nx]), axis=-1)
+        return BatchRun(
+            plant=plant,
+            t=self.times[:count],
+            q=q,
+            v=v,
+            x=x,
+            m=m,
+            p=self.given["p"],
+            u=self.given["u"],
+            done=self.done,
+            status=self.status,
+            failures=self.sentences(),
+            accepted=accepted,
+            rejected=rejected,
+            ends=np.where(np.isin(self.status, (Status.GOING, Status.INTERRUPTED)), last, self.at("t")),
+            numbers=np.arange(len(self.rows)),
+            statistics=Statistics(name, int(accepted.sum()), int(rejected.sum()), self.calls, seconds, compile_seconds),
+            settings={"method": name, **settings},
+            events=self.events,
+        )
 
     def sentences(self) -> dict[int, str]:
         """The message of each failed state, by its index."""
         found = {}
-        for k in np.flatnonzero(self.status).tolist():
-            status = Status(int(self.status[k]))
-            self.one.memory = self.memory[k]
-            self.one.u, self.one.p = self.given["u"][k], self.given["p"][k]
+        for k in np.flatnonzero((self.status != Status.GOING) & (self.status != Status.INTERRUPTED)).tolist():
+            status, one = Status(int(self.status[k])), self._stepper_of(k)
             if status is Status.BUDGET:
-                t = self.one.state.t
                 found[k] = (
-                    f"At t = {t:.9g} s the allowed number of steps, {self.most:g}, was used up. Enlarge most_steps, or "
-                    "loosen the tolerances."
+                    f"At t = {one.state.t:.9g} s the allowed number of steps, {self.most:g}, was used up. Enlarge "
+                    "most_steps, or loosen the tolerances."
                 )
             elif status is Status.TICK:
-                found[k] = f"At t = {self.one.state.t:.9g} s {_tick_failure(self.one)}"
+                found[k] = f"At t = {one.state.t:.9g} s {_tick_failure(one)}"
             else:
-                found[k] = explained(self.one, status)
+                found[k] = self._reasons[k] if status is Status.GIVEN_UP else explained(one, status)
         return found
 
 

@@ -25,13 +25,13 @@ from kinemorph.analysis.small_motions.plant_derivatives import (
     Blocks,
     Point,
     Slopes,
+    built,
     closed_point,
     point_of,
     regular_solve,
     slopes_of,
     state_names,
 )
-from kinemorph.codegen.building.compile import build
 from kinemorph.codegen.derivatives.differentiate import jacobian
 from kinemorph.deriving.dynamics import Dynamics
 from kinemorph.errors import KinemorphError, MissingExtraError, ShapeError, UnsupportedError
@@ -296,7 +296,7 @@ def _outputs(
     C, D = np.zeros((len(names), plant.ns)), np.zeros((len(names), plant.nu))
     rows = [k for k, name in enumerate(names) if name in laws]
     if laws:
-        C[rows], D[rows] = build(jacobian(plant.observed(laws, "outputs"), "out", ("s", "u")))(*point.inputs)
+        C[rows], D[rows] = built(jacobian(plant.observed(laws, "outputs"), "out", ("s", "u")))(*point.inputs)
     for k, name in enumerate(names):
         if name not in laws:
             C[k, states.index(name)] = 1.0

@@ -122,6 +122,11 @@ def _finished(plant: Plant, q: Array) -> Array:
     return found
 
 
+def built(program: Program) -> CompiledFunction:
+    """A program of an analysis, which evaluates it at some tens of states: compiling it would take longer than that."""
+    return build(program, few_calls=True)
+
+
 @kept_with
 def slopes_of(plant: Plant) -> Slopes:
     """The derivatives of a plant, compiled once and cached as long as the plant exists."""
@@ -139,7 +144,7 @@ class Slope:
         sizes = {port.name: port.size for port in (*program.inputs, *program.outputs)}
         self.shape = (sizes[of], sizes[by])
         self.rows, self.columns = sparse.rows, sparse.cols
-        self.entries = build(sparse.program) if len(sparse.rows) else None
+        self.entries = built(sparse.program) if len(sparse.rows) else None
 
     def __call__(self, *inputs: Any) -> Array:
         matrix = np.zeros(self.shape)
@@ -171,11 +176,11 @@ class Slopes:
     @cached_property
     def place(self) -> CompiledFunction:
         """The function from a base configuration and a state s = [w, v, x] to the configuration q that w leads to."""
-        return build(self.plant.place)
+        return built(self.plant.place)
 
     @cached_property
     def _residual(self) -> CompiledFunction:
-        return build(self.plant.residual)
+        return built(self.plant.residual)
 
     def rate(self, at: Point) -> Array:
         """ds/dt, shape (ns,), from the residual, linear in z. Raises UnsupportedError where z is not unique."""
@@ -221,7 +226,7 @@ class Slopes:
     @cached_property
     def _extra(self) -> CompiledFunction:
         """The derivatives of the equations of extra states with respect to s and u."""
-        return build(jacobian(_rows(self.plant.residual, self.plant.nv, self.n), "out", ("s", "u")))
+        return built(jacobian(_rows(self.plant.residual, self.plant.nv, self.n), "out", ("s", "u")))
 
     @cached_property
     def _whole(self) -> Callable[..., tuple[Array, ...]]:
@@ -234,8 +239,8 @@ class Slopes:
         residual, by = self.plant.residual, ("s", "z", "u")
         sizes = [port.size for port in residual.inputs if port.name in by]
         if sum(residual.op_counts.values()) * sum(sizes) <= UNROLLED:
-            return build(jacobian(residual, "out", by))
-        along, parts = build(forward(residual, by)), np.cumsum(sizes)
+            return built(jacobian(residual, "out", by))
+        along, parts = built(forward(residual, by)), np.cumsum(sizes)
         units = [np.split(unit, parts[:-1]) for unit in np.eye(int(parts[-1]))]
 
         def columns(*inputs: Any) -> tuple[Array, ...]:
@@ -246,7 +251,7 @@ class Slopes:
 
     @cached_property
     def _chart(self) -> CompiledFunction:
-        return build(jacobian(_rows(self.plant.rate, 0, self.plant.nv), "out", "s"))
+        return built(jacobian(_rows(self.plant.rate, 0, self.plant.nv), "out", "s"))
 
     def chart(self, at: Point) -> tuple[Array, Array]:
         """The derivatives of dw/dt with respect to w and to v, at w = 0, shape (nv, nv) each.
@@ -352,13 +357,13 @@ class Slopes:
     @cached_property
     def _constraints(self) -> CompiledFunction:
         assert self.plant.constraints is not None
-        return build(self.plant.constraints)
+        return built(self.plant.constraints)
 
     @cached_property
     def _rate_slope(self) -> CompiledFunction:
         """The derivative of the rates of change of all constraints with respect to s."""
         assert self.plant.constraints is not None
-        return build(jacobian(self.plant.constraints, "rate", "s"))
+        return built(jacobian(self.plant.constraints, "rate", "s"))
 
     def mass(self, at: Point, blocks: Blocks) -> Array:
         """The mass matrix, shape (nv, nv); of a robot with constraints, the mass matrix of its tree."""

@@ -25,10 +25,17 @@ import numpy as np
 from kinemorph.algebra.arrays import Array
 from kinemorph.analysis.small_motions.eigenproblems import Complex
 from kinemorph.analysis.small_motions.linearize import Model
-from kinemorph.analysis.small_motions.plant_derivatives import Blocks, Point, Slopes, point_of, regular_solve, slopes_of
+from kinemorph.analysis.small_motions.plant_derivatives import (
+    Blocks,
+    Point,
+    Slopes,
+    built,
+    point_of,
+    regular_solve,
+    slopes_of,
+)
 from kinemorph.analysis.small_motions.poles import Poles, poles
 from kinemorph.analysis.small_motions.sensitivities import named_units, with_parameters
-from kinemorph.codegen.building.compile import build
 from kinemorph.codegen.building.function import CompiledFunction
 from kinemorph.codegen.derivatives.differentiate import forward, jacobian, reverse
 from kinemorph.errors import ShapeError, UnsupportedError
@@ -123,10 +130,10 @@ class _Work:
         self.z = np.zeros(slopes.n) if still else slopes.rate(point)[plant.nv :]
         self.blocks: Blocks = slopes.blocks(point, self.z)
         along = forward(plant.residual, ("s", "z"))
-        self.gradient: CompiledFunction = build(reverse(along, "d_out", by=("s", "z", "p", "u")))
+        self.gradient: CompiledFunction = built(reverse(along, "d_out", by=("s", "z", "p", "u")))
         t, base, s, m, u, p = point.inputs
         self.at = (t, base, s, self.z, m, u, p)
-        by_p, by_u = build(jacobian(plant.residual, "out", ("p", "u")))(*self.at)
+        by_p, by_u = built(jacobian(plant.residual, "out", ("p", "u")))(*self.at)
         self.by_p: Array = np.hstack([by_p, by_u])  # of the residual
         self.ds, self.dz = self._shift() if still else self._at_fixed_state()
 
@@ -145,7 +152,7 @@ class _Work:
         closing = np.zeros((nv, count))
         if plant.constraints is not None and len(plant.p):
             _, J = slopes.closure(self.point)
-            phi_p = build(jacobian(plant.constraints, "phi", "p"))(*self.point.inputs)
+            phi_p = built(jacobian(plant.constraints, "phi", "p"))(*self.point.inputs)
             closing[:, : len(plant.p)] = -np.linalg.pinv(J, 1e-10) @ phi_p
         Y = slopes.free_directions(self.point)
         stiff = np.hstack([blocks.w, blocks.x])

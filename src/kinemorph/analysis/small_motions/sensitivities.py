@@ -14,9 +14,8 @@ import numpy as np
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.analysis.small_motions.linearize import Model
-from kinemorph.analysis.small_motions.plant_derivatives import point_of
+from kinemorph.analysis.small_motions.plant_derivatives import built, point_of
 from kinemorph.analysis.small_motions.variational_plant import varied
-from kinemorph.codegen.building.compile import build
 from kinemorph.codegen.derivatives.differentiate import jacobian
 from kinemorph.errors import ModelError, ShapeError, UnsupportedError
 from kinemorph.model.robot import Robot
@@ -211,7 +210,7 @@ def _check_loops(plant: Plant, names: Sequence[str], initial: Sequence[str], q: 
         )
     if plant.p:
         at = point_of(plant, q, p=p)
-        moved = np.abs(build(jacobian(plant.constraints, "phi", "p"))(*at.inputs)).max(axis=0, initial=0.0)
+        moved = np.abs(built(jacobian(plant.constraints, "phi", "p"))(*at.inputs)).max(axis=0, initial=0.0)
         for column, size in zip(plant.p, moved, strict=True):
             if column.name in names and size > 1e-12:
                 raise UnsupportedError(

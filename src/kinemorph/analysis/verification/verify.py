@@ -38,14 +38,17 @@ SIZE_LIMIT = 60  # most dof with which other formulations, whose cost grows with
 def verify(
     model: Robot | System | Dynamics, *, states: int = 8, seed: int = 0, formulations: Sequence[str] | None = None
 ) -> Verification:
-    """Checks a derived model at random states; a Robot or a System is derived first.
+    """Checks a derived model at random states.
+
+    A Robot or a System is derived first, and compiled in the least time. To check the functions that you use, as they
+    were compiled for speed, give their Dynamics.
 
     `states`        the number of random states
     `seed`          the seed of the random states; the same seed gives the same result
     `formulations`  names of the formulations to compare with; by default all others, up to 60 degrees of freedom
     """
     if isinstance(model, Robot | System):
-        model = derive(model)
+        model = derive(model, few_calls=True)
     if isinstance(model, Assembly):
         as_robot(model)  # raises an error that says what to pass
     if not isinstance(model, Dynamics):

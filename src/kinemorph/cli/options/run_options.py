@@ -58,7 +58,8 @@ def progress_bar(name: str, until: float) -> Iterator[Callable[[float, float, in
     """Shows simulated time, step size and number of events while a run is computed, if stderr is a terminal.
 
     Yields the function (t [s], step size [s], events) that updates the bar; None if stderr is not a terminal. `name`
-    is shown before the bar, `until` [s] is the time at which the run ends.
+    is shown before the bar, `until` [s] is the time at which the run ends. After two seconds of deriving or compiling,
+    it says what is being made and how long that has taken so far.
     """
     if not sys.stderr.isatty():
         yield None
@@ -66,9 +67,15 @@ def progress_bar(name: str, until: float) -> Iterator[Callable[[float, float, in
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
+    from kinemorph.codegen.work_clock import reported_by
+
     numbers = "{task.fields[t]:.2f} of {task.total:g} s   step {task.fields[h]:.2g} s   {task.fields[events]} events"
     shown = (TextColumn("{task.description}"), BarColumn(), TextColumn(numbers), TimeElapsedColumn())
-    with Progress(*shown, console=Console(stderr=True), transient=True) as bar:
+
+    def report(work: str) -> None:
+        bar.update(task, description=f"{name} ({work})" if work else name)
+
+    with Progress(*shown, console=Console(stderr=True), transient=True) as bar, reported_by(report):
         task = bar.add_task(name, total=until, t=0.0, h=0.0, events=0)
         yield lambda t, h, events: bar.update(task, completed=t, t=t, h=h, events=events)
 

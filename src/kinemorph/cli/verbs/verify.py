@@ -30,6 +30,7 @@ def verify(
 
     model = chosen(robot, reading).robot
     with working(f"verifying {model.name}"):
-        verdict = verification.verify(derived(model, formulation), states=states, seed=seed)  # type: ignore[arg-type]
+        dynamics = derived(model, formulation, few_calls=True)  # type: ignore[arg-type]
+        verdict = verification.verify(dynamics, states=states, seed=seed)
     put(verdict.as_dict(), as_json, robot_tables.check_tables)
     raise typer.Exit(WELL if verdict.passed else FAILED)

@@ -86,3 +86,7 @@ def _pool(threads: int) -> ThreadPoolExecutor:
     from concurrent.futures import ThreadPoolExecutor
 
     return ThreadPoolExecutor(threads, thread_name_prefix="kinemorph")
+
+
+if hasattr(os, "register_at_fork"):  # a forked process has none of its parent's threads, so it starts its own
+    os.register_at_fork(after_in_child=_pool.cache_clear)

@@ -35,6 +35,7 @@ class CompiledFunction:
     `backend`, `source`           the backend that made it, and the code that the backend emitted
     `dtype`                       the type of the arrays that it returns
     `compile_seconds` [s]         the time to compile it or to load it
+    `few_calls`                   whether it was compiled in the least time instead of for speed
     `threads`                     how many threads may share a call with a big batch: by default KINEMORPH_THREADS of
                                   the environment, else the number of CPUs
     `raw(out, *inputs)`           the call without checks; `shared` does the same on several threads
@@ -78,6 +79,7 @@ class CompiledFunction:
         self._source = kernel.source
         self.compile_seconds = compile_seconds
         self.dtype = np.dtype(precision)
+        self.few_calls = False
         self.threads = default_threads()
         # np.empty makes float64 by default; passing the dtype would take as long as a small kernel
         self._empty: Callable[..., Any] = np.empty if precision == "float64" else partial(np.empty, dtype=self.dtype)
@@ -121,6 +123,11 @@ class CompiledFunction:
     @cached_property
     def _cost(self) -> int:
         return cost_in_batch(self._runnable)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        from kinemorph.codegen.building.compile import unpickled
+
+        return unpickled, (self.program, self.backend, str(self.dtype), self.few_calls, self._threads)
 
     def __repr__(self) -> str:
         return f"<{self.name}: {_listed(self.inputs)} -> {_listed(self.outputs)}; {self.ops} ops>"

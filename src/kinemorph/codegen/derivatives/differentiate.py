@@ -14,8 +14,9 @@ the constant 0. No graph coloring is needed: sweeps use sparsity node by node.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from functools import wraps
+from typing import NamedTuple, ParamSpec, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -34,6 +35,7 @@ from kinemorph.codegen.graphs.ports import (
     output_refs,
 )
 from kinemorph.codegen.graphs.program import Port, Program, as_program
+from kinemorph.codegen.work_clock import at_work
 
 
 class SparseJacobian(NamedTuple):
@@ -44,9 +46,26 @@ class SparseJacobian(NamedTuple):
     cols: npt.NDArray[np.intp]
 
 
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def _derivative(derive: Callable[P, R]) -> Callable[P, R]:
+    """A decorator: differentiating a program counts as deriving."""
+
+    @wraps(derive)
+    def made(*args: P.args, **options: P.kwargs) -> R:
+        program = args[0] if args else options.get("program")
+        with at_work("deriving", f"{getattr(program, 'name', '')}_{derive.__name__}"):
+            return derive(*args, **options)
+
+    return made
+
+
 # ── along one direction ───────────────────────────────────────────────────────────────────────────────────────────────
 
 
+@_derivative
 def forward(program: Program, by: Names | None = None, *, of: Names | None = None, values: bool = False) -> Program:
     """A program for the Jacobian times a vector: it computes rates of the outputs from rates of the inputs.
 
@@ -67,6 +86,7 @@ def forward(program: Program, by: Names | None = None, *, of: Names | None = Non
     return _derived(program, "forward", rates, found, outs if values else (), inputs)
 
 
+@_derivative
 def reverse(program: Program, of: Names | None = None, *, by: Names | None = None, values: bool = False) -> Program:
     """A program for a vector times the Jacobian: it computes the gradient of a weighted sum of the outputs.
 
@@ -91,6 +111,7 @@ def reverse(program: Program, of: Names | None = None, *, by: Names | None = Non
 # ── all entries ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
+@_derivative
 def jacobian(
     program: Program, of: Names, by: Names, *, seeds: Seeds | None = None, mode: Mode = "auto", values: bool = False
 ) -> Program:
@@ -116,6 +137,7 @@ def jacobian(
     return _derived(program, "jacobian", ports, refs, found.outs if values else ())
 
 
+@_derivative
 def sparse_jacobian(
     program: Program, of: str, by: str, *, seeds: Seeds | None = None, mode: Mode = "auto"
 ) -> SparseJacobian:
@@ -130,6 +152,7 @@ def sparse_jacobian(
     return SparseJacobian(_derived(program, "sparse_jacobian", [Port("values", (len(refs),))], refs), rows, cols)
 
 
+@_derivative
 def pattern(program: Program, of: str, by: str, *, seeds: Seeds | None = None) -> npt.NDArray[np.bool_]:
     """Which entries of a Jacobian can be nonzero: bools, shape (entries of `of`, entries of `by` or directions).
 
@@ -138,6 +161,7 @@ def pattern(program: Program, of: str, by: str, *, seeds: Seeds | None = None) -
     return Entries(as_program(program, "pattern"), of, by, seeds, "forward").pattern()
 
 
+@_derivative
 def hessian(program: Program, of: str, by: str, *, values: bool = False) -> Program:
     """A program for the second derivatives of an output with respect to one input, by forward over reverse mode.
 

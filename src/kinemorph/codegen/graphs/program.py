@@ -18,7 +18,7 @@ import numpy as np
 from kinemorph.codegen.graphs.graph import LEAVES, Graph, Node
 from kinemorph.codegen.graphs.keys import graph_parts, hashed
 from kinemorph.errors import CompileError, ShapeError, UnsupportedError
-from kinemorph.frozen import dataclass
+from kinemorph.frozen import Fixed, dataclass
 from kinemorph.vocabulary.blocks import Block, Item
 from kinemorph.vocabulary.ops import OPS
 
@@ -141,7 +141,7 @@ class Runnable(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class Program:
+class Program(Fixed):
     """Outputs as a function of inputs. `refs` are the references of all output entries, port after port.
 
     `for_one` is a loop program for single states (see `with_loops_for_one`); `replace` does not copy it.

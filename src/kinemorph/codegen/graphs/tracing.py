@@ -14,6 +14,7 @@ import numpy as np
 
 from kinemorph.codegen.graphs.graph import Expr, Graph
 from kinemorph.codegen.graphs.program import Port, Program, checked_ports
+from kinemorph.codegen.work_clock import at_work
 from kinemorph.errors import ShapeError, TracingError
 
 Shape = tuple[int, ...]
@@ -39,7 +40,8 @@ def trace(
     given, declared = checked_ports(inputs, owner), checked_ports(outputs or {}, owner)
     graph = Graph()
     arguments = [_input(graph, port.name, port.shape) for port in given]
-    result = _run(function, arguments, owner)
+    with at_work("deriving", called):
+        result = _run(function, arguments, owner)
     values = result if isinstance(result, Mapping) else {"out": result}
     if not values:
         raise TracingError(f"{owner}: the function returns an empty dict. Return at least one output, by name.")

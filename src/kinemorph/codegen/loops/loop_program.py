@@ -28,7 +28,7 @@ from kinemorph.codegen.graphs.keys import hashed
 from kinemorph.codegen.graphs.program import Port, Program, as_program, as_programs
 from kinemorph.codegen.graphs.tracing import Shape
 from kinemorph.errors import CompileError
-from kinemorph.frozen import dataclass
+from kinemorph.frozen import Fixed, dataclass
 
 # ── places ────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -171,7 +171,7 @@ Statement: TypeAlias = Call | For | While | If
 
 
 @dataclass(frozen=True, eq=False)
-class LoopProgram:
+class LoopProgram(Fixed):
     """A program with loops: statements that compute outputs from inputs.
 
     `buffers` are local arrays; `constants` are arrays with their numbers, row by row.

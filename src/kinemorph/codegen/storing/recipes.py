@@ -26,6 +26,7 @@ import numpy as np
 from kinemorph.codegen.graphs.program import Port, Program, Runnable
 from kinemorph.codegen.loops.loop_program import LoopProgram
 from kinemorph.codegen.storing.cache import OUTLINE, code_cache, package_folder, source_lines
+from kinemorph.codegen.work_clock import at_work
 from kinemorph.frozen import dataclass
 
 # subpackages that do not influence what is traced; every other source file of the package does
@@ -57,12 +58,14 @@ def recalled(recipe: object, make: Callable[[], Program | LoopProgram]) -> Runna
     store = code_cache()
     text = written(recipe) if store else None
     if store is None or text is None:
-        return make()
+        with at_work("deriving", "a program"):
+            return make()
     digest = hashlib.sha256(f"{source_digest(package_folder())} {text}".encode()).hexdigest()
     found = store.read(digest, OUTLINE)
     if found is not None:
         return _read(found, make)
-    program = make()
+    with at_work("deriving", "a program"):
+        program = make()
     store.write(digest, _outline(program), OUTLINE)
     return program
 

@@ -1,6 +1,7 @@
 """Plots and diagrams in two dimensions.
 
 plot              columns of a run over time
+batch_bands       many runs of a batch: lines, or bands of quantiles
 plot_phase    velocity over position
 plot_poles          poles in the complex plane
 plot_clusters   clusters of coupled maps

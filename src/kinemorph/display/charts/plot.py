@@ -2,7 +2,8 @@
 
 Several runs have different line styles on the same axes. Where there are more lines than distinct colors, they are
 split into small multiples (small axes side by side), one for each leg or arm; many numbered joints (q1 ... q36) share
-one color scale. References can be drawn over measurements, on the same axes (`overlay`).
+one color scale. References can be drawn over measurements, on the same axes (`overlay`). Of a batch with many runs, the
+median and bands of quantiles are drawn (`batch_bands`).
 """
 
 from __future__ import annotations
@@ -18,10 +19,19 @@ import numpy as np
 from kinemorph.algebra.arrays import Array
 from kinemorph.display import series
 from kinemorph.display.canvas import FAILURE, INK, LINES, PALE, Figure, blank, factor_out, plain_axes, save, units_of
+from kinemorph.display.charts.batch_bands import (
+    batch_caption,
+    batch_failures,
+    draw_bands,
+    few_runs,
+    first_run,
+    shown_bands,
+)
 from kinemorph.display.charts.event_marks import Mark, event_marks, name_events, show_events
 from kinemorph.display.charts.runs import Compared, Runs, failure_lines, line_style, named_runs, run_caption, show_ends
 from kinemorph.display.series import Block, Family
 from kinemorph.errors import UnsupportedError
+from kinemorph.simulation.results.batch_run import BatchRun
 from kinemorph.simulation.results.trajectory import Trajectory
 
 # all in inches
@@ -55,8 +65,17 @@ class Row:
     legend: float = 0.0  # the width of legends in the figure [inch]; 0 where there are none
 
 
+@dataclass(frozen=True, eq=False)
+class Subject:
+    """What is plotted: runs by name, each as lines; or a batch as bands, and the run that stands for it."""
+
+    runs: Runs
+    batch: BatchRun | None = None
+    bands: Sequence[tuple[float, float]] = ()  # see `batch_bands.shown_bands`
+
+
 def plot(
-    trajectory: Trajectory,
+    trajectory: Trajectory | BatchRun,
     *columns: str | Sequence[str],
     compare: Compared = None,
     overlay: str | Sequence[str] = (),
@@ -66,7 +85,10 @@ def plot(
     title: str | None = None,
     path: Path | str | None = None,
 ) -> Figure:
-    """Plots columns of a run over time, and returns a Matplotlib Figure without a window.
+    """Plots columns of a run, or of a batch of runs, over time, and returns a Matplotlib Figure without a window.
+
+    Of a batch, up to four runs are drawn as lines, up to eight where one column is named; of more runs the median and
+    the bands in which the middle 50 % and 90 % of them lie. `plot(batch[[3, 8]], ...)` shows the runs that you choose.
 
     `columns`      names ("q.elbow"), groups ("q", "v", "a", "u", "tau", "x", "y", "energy") or patterns ("q.leg1*"),
                    one by one or in lists; by default q, v, states of elements, and energies
@@ -78,16 +100,27 @@ def plot(
     `degrees`      shows angles in degrees
     `path`         a file to write, .png, .svg or .pdf
     """
-    runs = named_runs(trajectory, compare, name)
-    if difference and len(runs) < 2:
-        raise UnsupportedError("difference=True needs a second run. Pass it with compare=.")
-    blocks = series.overlaid(trajectory, series.chosen_blocks(trajectory, series.flat(columns)), series.flat(overlay))
+    chosen = series.chosen_blocks(trajectory, series.flat(columns))
+    shown = _subject(trajectory, chosen, compare, name)
+    runs = shown.runs
+    first = next(iter(runs.values()))
+    if difference and (len(runs) < 2 or shown.batch):
+        raise UnsupportedError(
+            "difference=True needs a second run. Pass it with compare=."
+            if shown.batch is None
+            else "difference=True compares single runs. Choose a few runs, as plot(batch[[0, 5]], difference=True)."
+        )
+    if overlay and shown.batch:
+        raise UnsupportedError(
+            "overlay= is drawn over single runs. Choose a few runs, as plot(batch[[0, 5]], overlay=...)."
+        )
+    blocks = series.overlaid(first, chosen, series.flat(overlay))
     legend = max((_legend_width(block) for block in blocks), default=0.0)
     rows = [replace(row, legend=legend) for block in blocks for row in _rows(block, difference)]
     right = max(legend, RIGHT)
-    marks = event_marks(trajectory, _width(rows[0], right), WIDTH - LEFT - right)
+    marks = event_marks(first, _width(rows[0], right), WIDTH - LEFT - right)
     titled = LEADING * (rows[0].cells > 1 and bool(marks))  # names of events are above the title of small multiples
-    failures = failure_lines(runs, 128)
+    failures = batch_failures(shown.batch, 128) if shown.batch else failure_lines(runs, 128)
     top = (
         HEAD
         + titled
@@ -101,15 +134,31 @@ def plot(
     y = height - top
     for row in rows:
         y -= row.height
-        _draw_row(figure, row, y, right, runs, degrees, last=row is rows[-1])
+        _draw_row(figure, row, y, right, shown, degrees, last=row is rows[-1])
         y -= _gap(row)
     _finish(figure, runs, marks, right)
-    _head(figure, trajectory, runs, title)
+    caption = batch_caption(shown.batch, shown.bands) if shown.batch else run_caption(first)
+    _head(figure, first.name.replace("_", " ") if title is None else title, caption, runs)
     for k, line in enumerate(failures):
         figure.text(LEFT / WIDTH, (bottom - BOTTOM - LEADING * k) / height, line, color=FAILURE, fontsize=8)
     if path is not None:
         save(figure, path)
     return figure
+
+
+def _subject(
+    trajectory: Trajectory | BatchRun, blocks: Sequence[Block], compare: Compared, name: str | None
+) -> Subject:
+    """The runs or the batch to draw, from the arguments of `plot`."""
+    if not isinstance(trajectory, BatchRun):
+        return Subject(named_runs(trajectory, compare, name))
+    if compare is not None or name is not None:
+        raise UnsupportedError(
+            "compare and name are for single runs, and a batch is given. Take a run of it: plot(batch[0], compare=...)."
+        )
+    first = first_run(trajectory)
+    few = few_runs(trajectory, blocks)
+    return Subject(few) if few else Subject({first.statistics.method: first}, trajectory, shown_bands(blocks))
 
 
 # ── rows of axes ──────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -161,7 +210,7 @@ def _width(row: Row, right: float) -> float:
     return (WIDTH - LEFT - right - (row.cells - 1) * _between(row)) / row.cells
 
 
-def _draw_row(figure: Figure, row: Row, y: float, right: float, runs: Runs, degrees: bool, *, last: bool) -> None:
+def _draw_row(figure: Figure, row: Row, y: float, right: float, shown: Subject, degrees: bool, *, last: bool) -> None:
     """Draws a row with its lower edge at y [inch]. All axes share the time axis, small multiples also the y axis."""
     between, width = _between(row), _width(row, right)
     unit, factor = series.scaled(row.block.unit, degrees)
@@ -172,7 +221,7 @@ def _draw_row(figure: Figure, row: Row, y: float, right: float, runs: Runs, degr
         alike = figure.axes[-1] if row.cells > 1 and not (row.first and k == 0) else None
         axes: Any = figure.add_axes(place, sharex=figure.axes[0] if figure.axes else None, sharey=alike)
         plain_axes(axes)
-        _draw_family(axes, row, family, runs, factor)
+        _draw_family(axes, row, family, shown, factor)
         if row.cells > 1:
             axes.set_title(family.word, fontsize=8, color=INK, loc="left", pad=3.0)
         if k == 0:
@@ -232,9 +281,14 @@ def _cut(label: str) -> str:
 # ── lines ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _draw_family(axes: Any, row: Row, family: Family, runs: Runs, factor: float) -> None:
-    """Draws the columns of a family for all runs, multiplied by `factor`; labels are for the first run only."""
-    colors = _line_colors(row, family)
+def _draw_family(axes: Any, row: Row, family: Family, shown: Subject, factor: float) -> None:
+    """Draws the columns of a family for all runs, or the bands of a batch; labels are for the first run only."""
+    colors, runs = _line_colors(row, family), shown.runs
+    if shown.batch is not None:
+        curves = draw_bands(axes, shown.batch, shown.bands, family, colors, factor)
+        if not shown.batch.ok.all():
+            _limit(axes, curves)
+        return
     reference = next(iter(runs.values()))
     seen: list[Array] = [np.zeros(0)]
     for number, run in enumerate(runs.values()):
@@ -330,14 +384,13 @@ def _finish(figure: Figure, runs: Runs, marks: Sequence[Mark], right: float) -> 
     name_events(first, marks, first.get_position().width * WIDTH, WIDTH - LEFT - right, LEADING)
 
 
-def _head(figure: Figure, trajectory: Trajectory, runs: Runs, title: str | None) -> None:
-    """Adds the title, and a caption of the one run or a legend of several runs."""
+def _head(figure: Figure, title: str, caption: str, runs: Runs) -> None:
+    """Adds the title, and a caption of the one run or of the batch, or a legend of several runs."""
     height, left = figure.get_figheight(), LEFT / WIDTH
-    name = trajectory.name.replace("_", " ")
-    figure.text(left, 1.0 - 0.3 / height, name if title is None else title, fontsize=13, color=INK, va="center")
+    figure.text(left, 1.0 - 0.3 / height, title, fontsize=13, color=INK, va="center")
     if len(runs) == 1:
-        caption = textwrap.shorten(run_caption(trajectory), 128, placeholder=" …")
-        figure.text(left, 1.0 - 0.52 / height, caption, fontsize=8, color=PALE, va="center")
+        short = textwrap.shorten(caption, 128, placeholder=" …")
+        figure.text(left, 1.0 - 0.52 / height, short, fontsize=8, color=PALE, va="center")
         return
     from matplotlib.lines import Line2D
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from numbers import Real
 from pathlib import Path
 
@@ -15,7 +15,7 @@ from kinemorph.display.painting.draw_modes import bent, mode_caption
 from kinemorph.display.painting.film_files import Frames, Progress, check_count, frame_time, reel_of, write_frames
 from kinemorph.display.painting.page import checked_size
 from kinemorph.display.painting.painter import Painting, scene_for
-from kinemorph.display.scenes.building import Subject, named_subjects, staged
+from kinemorph.display.scenes.building import Subjects, named_subjects, staged
 from kinemorph.display.scenes.figures import figure_of
 from kinemorph.errors import UnsupportedError
 from kinemorph.simulation.results.trajectory import Trajectory
@@ -25,7 +25,7 @@ WIDER = 1.5  # default size of a film of several runs over that of one run
 
 
 def animate(
-    trajectory: Trajectory | Sequence[Subject] | Mapping[str, Subject],
+    trajectory: Subjects,
     path: Path | str = "run.gif",
     *,
     camera: CameraChoice = None,
@@ -39,7 +39,8 @@ def animate(
 ) -> Path:
     """Writes a film of a run as an animated gif or an mp4, by the suffix of `path`, and returns the path.
 
-    Several runs, given as a list or by name, are shown side by side, on one clock. An mp4 needs the extra [video].
+    Several runs, given as a list or by name, are shown side by side, on one clock; of a batch, a few runs are shown. An
+    mp4 needs the extra [video].
 
     `camera`     "front", "back", "left", "right", "top", "iso", or (elevation, azimuth) [deg]; by default straight at
                  the plane of motion, if there is one

@@ -106,6 +106,8 @@ def replay(
 ) -> Replay:
     """A self-contained HTML page that plays one or several runs offline, or shows a robot with joint sliders.
 
+    Of a batch with many runs four are shown, and named by their indices; `replay(batch[[3, 8]])` shows those two.
+
     `path`      a file name that ends in .html, to write the page at once
     `q`         the configuration (nq,) of a robot; by default a typical one. Not for runs
     `fps`       frames per second of simulated time; between them the page interpolates

@@ -34,14 +34,17 @@ from kinemorph.model.parameter import evaluate_all
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import Element, System
 from kinemorph.model.topology import WORLD
+from kinemorph.simulation.results.batch_run import BatchRun
 from kinemorph.simulation.results.trajectory import Trajectory
 
 Subject: TypeAlias = Robot | System | Dynamics | Trajectory
-Subjects: TypeAlias = Subject | Sequence[Subject] | Mapping[str, Subject]
+Given: TypeAlias = Subject | BatchRun
+Subjects: TypeAlias = Given | Sequence[Given] | Mapping[str, Given]
 
 MOST_FRAMES = 20_000
 BRIEF, LEAST_FRAMES = 0.5, 61  # a run shorter than this [s] gets this number of frames, or one for each sample
 GAP = 0.35  # between figures side by side, as a fraction of the widest one
+MOST_RUNS = 4  # runs of a batch that are shown
 LOOKED_AT = 60  # number of times at which the size of a figure is measured
 TRACE_COLORS: tuple[Color, ...] = (
     *((0.84, 0.37, 0.0, 1.0), (0.0, 0.45, 0.70, 1.0), (0.0, 0.62, 0.45, 1.0)),
@@ -66,6 +69,8 @@ def scene_of(
 ) -> Scene:
     """The scene of a Robot, System, Dynamics or Trajectory, or of several, given as a list or as {name: subject}.
 
+    Of a batch with many runs, some are shown: the first, the last and others in between.
+
     `q`         the configuration (nq,) of a robot, or one (n, nq) for each of the `times`; by default a typical one.
                 Not for runs, which have their own configurations
     `fps`       frames per second of simulated time; fewer in very long runs (MOST_FRAMES), more in very short ones
@@ -89,8 +94,15 @@ def scene_of(
         scene,
         series=tuple(_series(runs, clock, columns)),
         events=tuple(Happening(event.t, event.label) for run in runs.values() for event in run.events),
-        notes=(*_failures(runs), *scales, *scene.notes),
+        notes=(*_left_out(subject), *_failures(runs), *scales, *scene.notes),
     )
+
+
+def _left_out(subject: Any) -> Iterator[str]:
+    """A sentence for every batch of which only some runs are shown."""
+    for _, one in _pairs(subject):
+        if isinstance(one, BatchRun) and len(one) > MOST_RUNS:
+            yield f"{MOST_RUNS} of {len(one):,} runs are shown. Choose others by their indices, as batch[[0, 5, 7]]."
 
 
 def _failures(runs: Mapping[str, Trajectory]) -> Iterator[str]:
@@ -138,21 +150,16 @@ def elements_of(subject: Subject) -> tuple[Element, ...]:
 
 def named_subjects(subject: Any) -> dict[str, Subject]:
     """{name: subject} with the given names, or else names of robots or integration methods, numbered to be unique."""
-    if isinstance(subject, Mapping):
-        pairs = [(str(name), one) for name, one in subject.items()]
-    else:
-        several = list(subject) if isinstance(subject, (list, tuple)) else [subject]
-        pairs = [("", one) for one in several]
+    pairs = [pair for given in _pairs(subject) for pair in _single_runs(*given)]
     if not pairs:
         raise UnsupportedError("there is nothing to show; expected at least one Robot, System, Dynamics or Trajectory.")
     for name, one in pairs:
         if not isinstance(one, Subject):
             called = f"'{name}'" if name else "the subject"
-            remedy = "Pass the runs of simulate_batch as a list of trajectories."
-            if isinstance(one, Assembly):
-                remedy = "Pass the result of its method system() or robot()."
+            remedy = " Pass the result of its method system() or robot()." if isinstance(one, Assembly) else ""
             raise UnsupportedError(
-                f"{called} is of type {type(one).__name__}; expected a Robot, System, Dynamics or Trajectory. {remedy}"
+                f"{called} is of type {type(one).__name__}; expected a Robot, System, Dynamics, Trajectory or BatchRun."
+                f"{remedy}"
             )
     named: dict[str, Subject] = {}
     for given, one in pairs:
@@ -162,6 +169,25 @@ def named_subjects(subject: Any) -> dict[str, Subject]:
             unique, count = f"{word} ({count})", count + 1
         named[unique] = one
     return named
+
+
+def _pairs(subject: Any) -> list[tuple[str, Any]]:
+    """The subjects with their names, which are empty where none were given."""
+    if isinstance(subject, Mapping):
+        return [(str(name), one) for name, one in subject.items()]
+    return [("", one) for one in (subject if isinstance(subject, (list, tuple)) else [subject])]
+
+
+def _single_runs(name: str, one: Any) -> Iterator[tuple[str, Any]]:
+    """Some runs of a batch, with their names; a subject that is not a batch as it is."""
+    if not isinstance(one, BatchRun):
+        yield name, one
+        return
+    begun = np.flatnonzero(one.done)
+    if not len(begun):
+        raise UnsupportedError(f"the batch of '{one.name}' has no samples to show.")
+    for k in begun[np.unique(np.linspace(0, len(begun) - 1, MOST_RUNS).round().astype(int))].tolist():
+        yield f"{name}, run {one.numbers[k]}" if name else f"run {one.numbers[k]}", one[k]
 
 
 def _word(one: Subject, all_of_them: Sequence[Subject]) -> str:

@@ -17,6 +17,9 @@ from kinemorph.model.robot import Robot
 from kinemorph.simulation.results.trajectory import Trajectory
 from kinemorph.words import counted
 
+NEARLY = 0.05  # share of the distance: two step sizes that agree better give the same distance
+LEAST = 0.01  # [m] a shorter distance counts as this one: a robot that stays in place wobbles
+
 
 def cluster_summary(found: GaitClusters) -> Data:
     """The clusters of coupled maps as data: how many of the initial states led to each outcome."""
@@ -72,14 +75,37 @@ def following_summary(robot: Robot, trajectory: Trajectory, kind: str, joints: S
                 "effort_unit": trajectory.columns[name].unit,
             }
         )
-    places = [series[-1] - series[0] for name in displacement_columns(robot) for series in [values(trajectory, name)]]
+    places = _displacement(robot, trajectory)
     data["gait"] = {
         "kind": kind,
         "joints": rows,
         "displacement": [_finite(x) for x in places],
-        "distance": _finite(float(np.linalg.norm(places))) if places else None,
+        "distance": _distance(robot, trajectory),
     }
     return data
+
+
+def _displacement(robot: Robot, trajectory: Trajectory) -> list[float]:
+    """How far the root of a robot moves along each axis in a run [m]; empty if the root is fixed."""
+    series = (values(trajectory, name) for name in displacement_columns(robot))
+    return [float(one[-1] - one[0]) for one in series]
+
+
+def _distance(robot: Robot, trajectory: Trajectory) -> float | None:
+    places = _displacement(robot, trajectory)
+    return _finite(float(np.linalg.norm(places))) if places else None
+
+
+def convergence_notes(robot: Robot, trajectory: Trajectory, finer: Trajectory) -> list[str]:
+    """A sentence where a run of half the step size goes another distance: that of the run is not accurate."""
+    went, goes = (_distance(robot, run) for run in (trajectory, finer))
+    if went is None or goes is None or abs(went - goes) <= NEARLY * max(abs(goes), LEAST):
+        return []
+    step = float(finer.settings["step"])
+    return [
+        f"with steps of half the size it goes {goes:.4g} m and not {went:.4g} m, so that the distance is off by about "
+        f"{abs(went - goes) / max(abs(goes), LEAST):.0%}; take a smaller --step, such as {step / 2:.2g}"
+    ]
 
 
 def following_tables(data: Data) -> Parts:

@@ -16,6 +16,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from kinemorph.errors import ModelError, Problem
+from kinemorph.frozen import Fixed
 from kinemorph.mechanics.elements.checks import nearest, wrong
 from kinemorph.mechanics.elements.data_checks import data_problems, number_problems
 from kinemorph.mechanics.elements.law import Clock, ElementLaw, Slot, law_of
@@ -47,7 +48,7 @@ _COORDINATES = ("q.", "v.", "a.", "tau.")  # first letters of the signals of the
 
 
 @dataclass(frozen=True, eq=False)
-class Ensemble:
+class Ensemble(Fixed):
     """The elements of a system, with their signals connected. Made by `ensemble`, which checks all names."""
 
     robot: Robot

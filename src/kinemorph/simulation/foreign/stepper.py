@@ -189,7 +189,7 @@ class ForeignStepper(PlantStepper):
             y = self._y if target == self._t or self._engine is None else self._engine.at(target)
             rows.append(np.concatenate([self._row(target, y), self.m]))
         width = len(self._y) + len(self.m)
-        self._cross(fired)
+        self.cross(fired)
         return Marched(times[: len(rows)], np.array(rows).reshape(len(rows), width), status, fired)
 
     def _take(self, stop: float) -> tuple[Status, tuple[int, ...]]:

@@ -1,6 +1,7 @@
 """The results of a run: samples, events, columns by name, and quantities computed from them.
 
 trajectory        segments of samples, joined by events, and the outcome of the run
+batch_run         many runs of one plant: columns as arrays (batch, time), each run as a trajectory
 segment           the samples between two changes of the system
 event             events: the state before and after, impulses, energy lost
 columns           every value of a run by name, with its unit

@@ -16,7 +16,7 @@ A state or output whose name is already used gets the name of its group in front
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from kinemorph.errors import ShapeError
 from kinemorph.mechanics.elements.ensemble import FORCE_UNITS
@@ -25,11 +25,22 @@ from kinemorph.simulation.results.derived_columns import ACCOUNT
 from kinemorph.words import did_you_mean
 
 if TYPE_CHECKING:
-    from kinemorph.simulation.results.segment import Segment
+    from kinemorph.plants.programs import Plant
 
 ENERGIES = {"energy": ("kinetic", "potential"), "account": ("supplied", "dissipated", "balance")}  # by group
 ORDER = ("t", "q", "v", "a", "x", "u", "tau", "y", "m", *ENERGIES, "loop_error")  # the order of groups
 LOOP_UNIT = "m or rad"
+
+
+class Sampled(Protocol):
+    """Samples that have columns: a segment of a run, or a batch of runs."""
+
+    @property
+    def plant(self) -> Plant:
+        """The plant whose states the samples are."""
+
+    def has(self, group: str) -> bool:
+        """Whether a quantity that is computed from the samples is available."""
 
 
 class Source(NamedTuple):
@@ -40,10 +51,10 @@ class Source(NamedTuple):
     place: int
 
 
-def sources(segment: Segment) -> dict[str, Source]:
-    """The columns of a segment by name, in the order of the table above."""
+def sources(samples: Sampled) -> dict[str, Source]:
+    """The columns of a segment or of a batch by name, in the order of the table above."""
     found: dict[str, Source] = {}
-    for group, index, name, unit in _listed(segment):
+    for group, index, name, unit in _listed(samples):
         taken = name if name not in found else f"{group}.{name}"
         found[taken] = Source(Column(taken, unit), group, index)
     return found
@@ -74,9 +85,9 @@ def all_columns(segments: Sequence[dict[str, Source]]) -> dict[str, Column]:
     return {name: found[name].column for name in sorted(named, key=lambda name: ORDER.index(found[name].group))}
 
 
-def _listed(segment: Segment) -> Iterator[tuple[str, int, str, str]]:
-    """(group, index, name, unit) of every column of a segment."""
-    plant = segment.plant
+def _listed(samples: Sampled) -> Iterator[tuple[str, int, str, str]]:
+    """(group, index, name, unit) of every column of a segment or of a batch."""
+    plant = samples.plant
     yield "t", 0, "t", "s"
     for group, columns in (("q", plant.q), ("v", plant.v)):
         for k, column in enumerate(columns):
@@ -88,17 +99,17 @@ def _listed(segment: Segment) -> Iterator[tuple[str, int, str, str]]:
             yield "x", k, column.name, column.unit
     for k, column in enumerate(plant.u):
         yield "u", k, f"u.{column.name}", column.unit
-    if segment.has("tau"):
+    if samples.has("tau"):
         for k, column in enumerate(plant.v):
             yield "tau", k, f"tau.{column.name}", FORCE_UNITS.get(column.unit, "")
-    for k, name in enumerate(plant.outputs if segment.has("y") else ()):
+    for k, name in enumerate(plant.outputs if samples.has("y") else ()):
         yield "y", k, name, plant.output_units.get(name, "")
     for k, column in enumerate(plant.m):
         yield "m", k, f"m.{column.name}", column.unit
     for group, names in ENERGIES.items():
-        for k, name in enumerate(names if segment.has(group) else ()):
+        for k, name in enumerate(names if samples.has(group) else ()):
             yield group, k, f"energy.{name}", "J"
-    if segment.has("loop_error"):
+    if samples.has("loop_error"):
         yield "loop_error", 0, "loop_error", LOOP_UNIT
 
 

@@ -1,7 +1,8 @@
 """Quantities that a run does not store: accelerations, forces, outputs, energies and loop errors, from its samples.
 
-One compiled call computes all samples. A value that does not exist at a sample (the acceleration where the mass matrix
-is singular) is NaN there, so that the last samples of a failed run can still be inspected.
+One compiled call computes all samples, of one run or of several (`batch_run`). A value that does not exist at a sample
+(the acceleration where the mass matrix is singular) is NaN there, so that the last samples of a failed run can still be
+inspected.
 """
 
 from __future__ import annotations
@@ -167,7 +168,7 @@ def _inputs(segment: Segment) -> tuple[Array, ...]:
 def _given(segment: Segment) -> tuple[Array, ...]:
     """The values of the robot's own parameters, which come first in p; an empty tuple where it has none."""
     own = len(segment.plant.dynamics.parameters) if segment.plant.dynamics else 0
-    return (segment.p[:own],) if own else ()
+    return (segment.p[..., :own],) if own else ()
 
 
 def _of_robot(plant: Plant, what: str) -> Dynamics:

@@ -8,7 +8,6 @@ is compiled, and compiled code returns at events. A run may be carried out in pi
 from __future__ import annotations
 
 import inspect
-import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,17 +16,18 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from kinemorph.algebra.arrays import Array
+from kinemorph.codegen.work_clock import seconds_at_work
 from kinemorph.errors import ControllerError, ShapeError, UnsupportedError, told
 from kinemorph.plants.sample_instants import instants
 from kinemorph.simulation.files.storage import Checkpoints
-from kinemorph.simulation.march.guards import RESOLUTION, Guard, Pace
+from kinemorph.simulation.march.guards import Guard, Pace
 from kinemorph.simulation.march.layout import Status
 from kinemorph.simulation.results.trajectory import Event, EventKind, Outcome, Segment, Statistics, Trajectory
 from kinemorph.simulation.running.by_name import named_state
 from kinemorph.simulation.running.failures import Patience, explained
+from kinemorph.simulation.running.switches import Switches, state_groups
 from kinemorph.simulation.stepping.plant_stepper import Marched, PlantStepper, State
 
-MOST_SWITCHES = 100  # switches of elements at one instant
 T = TypeVar("T")
 Progress = Callable[[float, float, int], None]  # (simulated time [s], size of the next step [s], events so far)
 
@@ -112,7 +112,7 @@ class Run:
         guards = stepper.watch.guards if stepper.watch else ()
         self.paces = [Pace(guard.shortest) for guard in guards]
         self.patience = Patience(stepper, float(times[0]), self.until)
-        self._together, self._last_switch = 0, -math.inf  # switches of elements at one instant
+        self.switches = Switches()
 
     def carry_out(self, progress: Progress | None) -> Outcome:
         """Marches from boundary to boundary until something ends the run, and returns its outcome."""
@@ -243,7 +243,7 @@ class Run:
                 ended = ended or self._switch(index - len(stepper.watch.guards))
                 continue
             guard = stepper.watch.guards[index]
-            before = self._groups()
+            before = state_groups(self.stepper)
             if guard.reset is not None:
                 self._keep_now()
                 ended = ended or self._rest(index, guard, t)
@@ -254,7 +254,7 @@ class Run:
                 stepper.place(None, *(changed.get(group) for group in ("q", "v", "x")))
                 self.done.append([])  # the state jumps: another segment starts
                 self._keep_now()
-            after = self._groups()
+            after = state_groups(self.stepper)
             kind: EventKind = "stop" if guard.stop else "reset" if guard.reset is not None else "crossing"
             self.events.append(Event(t, guard.name, kind, before, after))
             if guard.stop:
@@ -284,31 +284,16 @@ class Run:
 
     def _switch(self, switch: int) -> Outcome | None:
         """Lets an element change its memory; q and v stay the same. Returns an Outcome if it switches without end."""
-        stepper = self.stepper
-        assert stepper.watch is not None
-        t, before = stepper.state.t, self._groups()
-        m, x = stepper.watch.switched(switch, *stepper.inputs)
-        stepper.m = m
-        stepper.place(None, x=x)
-        self.events.append(Event(t, stepper.watch.switches[switch], "switch", before, self._groups()))
-        self._together = self._together + 1 if t - self._last_switch < RESOLUTION else 0
-        self._last_switch = t
-        if self._together < MOST_SWITCHES:
-            return None
-        name = stepper.watch.switches[switch]
-        return Outcome(
-            "failed",
-            t,
-            f"At t = {t:.9g} s '{name}' switches back and forth without end. Simulate with a fixed step, such as "
-            "step=1e-3, or use another law.",
-        )
+        event, endless = self.switches.carry_out(self.stepper, switch)
+        self.events.append(event)
+        return None if endless is None else Outcome("failed", event.t, endless)
 
     def _rest(self, index: int, guard: Guard, t: float) -> Outcome | None:
         """The outcome of a run that comes to rest, since events of a guard come ever faster; None if it does not."""
         end = self.paces[index].at_rest(t)
         if end is None:
             return None
-        after = self._groups()
+        after = state_groups(self.stepper)
         self.events.append(Event(end, guard.name, "rest", after, after))
         return Outcome(
             "rest",
@@ -316,10 +301,6 @@ class Run:
             f"Events '{guard.name}' came ever faster, the last two {self.paces[index].last:.2g} s apart: "
             f"the motion comes to rest at t = {end:.9g} s.",
         )
-
-    def _groups(self) -> dict[str, Array]:
-        _, q, v, x = self.stepper.state
-        return {"q": q, "v": v, "x": x, "m": self.stepper.m.copy()}
 
     def segments(self) -> tuple[Segment, ...]:
         """All samples so far, as one Segment for each part between resets."""
@@ -347,13 +328,14 @@ class Ledger:
         self.events: list[Event] = []
         self.method: Any = None
         self._steps = [0, 0, 0]  # accepted, rejected, calls
-        self._began, self._compiling = time.perf_counter(), 0.0
+        self._began, self._began_work = time.perf_counter(), seconds_at_work()
+        self._preparing = 0.0  # [s] in `timed`, without the work that the clock of deriving and compiling counts
 
     def timed(self, make: Callable[[], T]) -> T:
         """The object that `make` returns; the time that `make` takes counts as compilation."""
-        began = time.perf_counter()
+        began, worked = time.perf_counter(), seconds_at_work()
         made = make()
-        self._compiling += time.perf_counter() - began
+        self._preparing += time.perf_counter() - began - (seconds_at_work() - worked)
         return made
 
     def carry_out(self, run: Run) -> Outcome:
@@ -391,7 +373,8 @@ class Ledger:
     def _trajectory(
         self, outcome: Outcome, segments: Sequence[Segment], events: Sequence[Event], steps: Sequence[int]
     ) -> Trajectory:
-        seconds = time.perf_counter() - self._began - self._compiling
+        compiling = self._preparing + seconds_at_work() - self._began_work
+        seconds = time.perf_counter() - self._began - compiling
         name = self.method.name
-        statistics = Statistics(name, steps[0], steps[1], steps[2], seconds, self._compiling)
+        statistics = Statistics(name, steps[0], steps[1], steps[2], seconds, compiling)
         return Trajectory(tuple(segments), tuple(events), outcome, statistics, {"method": name, **self.settings})

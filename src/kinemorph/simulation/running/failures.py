@@ -6,9 +6,11 @@ import warnings
 
 import numpy as np
 
+from kinemorph.algebra.arrays import Array
 from kinemorph.codegen.building.compile import build
 from kinemorph.errors import SlowRunWarning, users_level
 from kinemorph.plants.loop_methods import SingularPerturbation, names_independent
+from kinemorph.plants.programs import Plant
 from kinemorph.plants.robot_plant import DISSIPATED, SUPPLIED
 from kinemorph.simulation.integrators.methods import NOTES
 from kinemorph.simulation.march.layout import Status
@@ -35,7 +37,8 @@ class Patience:
 
     def look(self) -> str | None:
         """The reason to end the run now, or None; to be called regularly during the run."""
-        fast = self._runs_away()
+        state, step = self.stepper.state, self.stepper.h if self.stepper.fixed else None
+        fast = runs_away(self.stepper.plant, state.t, state.v, step)
         if fast is not None:
             return fast
         steps = sum(self.stepper.counts)
@@ -60,18 +63,20 @@ class Patience:
             )
         return None
 
-    def _runs_away(self) -> str | None:
-        """The reason to end a run of a robot whose speeds are beyond sense."""
-        plant, (t, _, v, _) = self.stepper.plant, self.stepper.state
-        if plant.robot is None or not np.any(np.abs(v) > SENSELESS):
-            return None
-        worst = int(np.argmax(np.abs(v)))
-        h = self.stepper.h
-        steps = f"The step of {h:g} s is too large: try step={h / 10:g}. Or c" if self.stepper.fixed else "C"
-        return (
-            f"At t = {t:.9g} s v '{plant.v[worst].name}' is {v[worst]:.3g} {plant.v[worst].unit}: the motion runs "
-            f"away. {steps}heck the gains, forces and sample times that act there."
-        )
+
+def runs_away(plant: Plant, t: float, v: Array, step: float | None) -> str | None:
+    """The reason to end the run of a robot whose speeds v (nv,) are beyond sense at t [s]; None where they are not.
+
+    `step` [s] is the size of all steps, None where the method chooses it.
+    """
+    if plant.robot is None or not np.any(np.abs(v) > SENSELESS):
+        return None
+    worst = int(np.argmax(np.abs(v)))
+    steps = "C" if step is None else f"The step of {step:g} s is too large: try step={step / 10:g}. Or c"
+    return (
+        f"At t = {t:.9g} s v '{plant.v[worst].name}' is {v[worst]:.3g} {plant.v[worst].unit}: the motion runs "
+        f"away. {steps}heck the gains, forces and sample times that act there."
+    )
 
 
 def is_stiff(method: str) -> bool:

@@ -251,7 +251,7 @@ class PlantStepper(ABC):
                 break
         return self.state
 
-    def _cross(self, fired: tuple[int, ...]) -> None:
+    def cross(self, fired: tuple[int, ...]) -> None:
         """Gives guards `fired` their new sign, whatever the rate of a stiff system suggests at this instant."""
         self._zero = self._due = 0.0
         if self.watch and fired:

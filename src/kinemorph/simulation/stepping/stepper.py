@@ -143,5 +143,5 @@ class Stepper(PlantStepper):
         self.memory, rows, done, status = outs[0], outs[1], int(outs[2]), Status(int(outs[3]))
         self._ticks_first = status is Status.EVENT
         fired = tuple(map(int, np.flatnonzero(outs[4]))) if self.watch and status is Status.EVENT else ()
-        self._cross(fired)
+        self.cross(fired)
         return Marched(times[:done], rows[:done], status, fired)

@@ -15,16 +15,16 @@ emitted again, and then the files that emit code are not even imported.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import cache, partial
 
 from kinemorph.codegen.backends import Array, Kernel, Precision, Run
 from kinemorph.codegen.backends.llvm import python_objects
-from kinemorph.codegen.backends.llvm.engine import Engine, load_module, vector_bits
+from kinemorph.codegen.backends.llvm.engine import LLVM_LOCK, Engine, load_module, vector_bits
 from kinemorph.codegen.backends.llvm.entry import bind_entries
 from kinemorph.codegen.backends.llvm.math import Real
 from kinemorph.codegen.graphs.program import Runnable
+from kinemorph.codegen.work_clock import at_work
 
 
 @cache
@@ -33,20 +33,23 @@ def lanes_of(precision: Precision) -> int:
     return vector_bits() // Real(precision).bits
 
 
-def llvm(program: Runnable, precision: Precision = "float64") -> Kernel:
-    """The kernel of `program` as machine code; its source is the LLVM IR of both LLVM modules before optimization."""
+def llvm(program: Runnable, precision: Precision = "float64", *, few_calls: bool = False) -> Kernel:
+    """The kernel of `program` as machine code; its source is the LLVM IR of both LLVM modules before optimization.
+
+    With `few_calls` it is compiled in the least time instead of for speed.
+    """
     lanes = lanes_of(precision)
     direct = python_objects.layout_is_known()
     own = f"{program.key} {precision} one {direct}"
-    engine = load_module(own, program.name, lambda: _one(program, precision, direct))
-    lock = threading.Lock()
+    engine = load_module(own, program.name, lambda: _one(program, precision, direct), few_calls=few_calls)
     loaded: list[Engine] = []
 
     def lanes_engine() -> Engine:
-        with lock:
+        with at_work("compiling", f"{program.name} for batches"), LLVM_LOCK:
             if not loaded:
                 own, real = f"{program.key} {precision} lanes {lanes}", Real(precision, lanes)
-                loaded.append(load_module(own, program.name, lambda: _lanes(program, real)))
+                emit = partial(_lanes, program, real)
+                loaded.append(load_module(own, program.name, emit, few_calls=few_calls))
             return loaded[0]
 
     def source() -> str:

@@ -4,13 +4,15 @@
               └─ on a miss: emit ──► LLVM IR ──► optimized ──► object code, stored under the key
 
 A program found in the cache is neither emitted nor parsed, and the same object code runs in both cases. llvmlite is
-imported when the first program is compiled or loaded. Only one thread at a time calls LLVM.
+imported when the first program is compiled or loaded. Only one thread at a time calls LLVM, the one that
+holds LLVM_LOCK.
 """
 
 from __future__ import annotations
 
 import ctypes
 import hashlib
+import os
 import sys
 import threading
 from collections.abc import Callable, Sequence
@@ -23,6 +25,9 @@ from kinemorph.codegen.storing.cache import code_cache, package_folder, source_l
 from kinemorph.errors import CompileError
 
 PASSES, SPEED = 1, 2  # optimization levels of the passes (2 takes longer, code is no faster) and of the code generator
+LEAST = (
+    0  # the level of the code generator for programs that are called a few times: 5 times faster, code 1.2 to 2 slower
+)
 # the passes for code without matrix loops: all passes take five times as long, and the graph is already simplified
 FEW_PASSES = ("always_inliner", "sroa", "simplify_cfg", "new_gvn", "simplify_cfg")
 MATRICES = "; loops over matrices\n"  # a comment in LLVM IR that needs all passes, above all the vectorizer
@@ -44,20 +49,26 @@ NO_SAY = frozenset(
     )
 )
 
-_LOCK = threading.Lock()
+LLVM_LOCK = threading.RLock()
+if hasattr(
+    os, "register_at_fork"
+):  # a process is forked between two calls of LLVM, or its copy of the lock stays locked
+    os.register_at_fork(before=LLVM_LOCK.acquire, after_in_parent=LLVM_LOCK.release, after_in_child=LLVM_LOCK.release)
 _TYPES: dict[str, Any] = {"bool": ctypes.c_bool, "int64": ctypes.c_int64, "pointer": ctypes.c_void_p, "void": None}
 
 
-def load_module(key: str, name: str, emit: Callable[[], str]) -> Engine:
+def load_module(key: str, name: str, emit: Callable[[], str], *, few_calls: bool = False) -> Engine:
     """The compiled LLVM module with a key, from the cache on disk or by compiling the LLVM IR that `emit` returns.
 
-    The key contains everything that the IR depends on, except `facts`; `name` names the program in messages.
+    The key contains everything that the IR depends on, except `facts`; `name` names the program in messages. With
+    `few_calls` it is compiled in the least time instead of for speed.
     """
-    digest = hashlib.sha256("\n".join((*facts(), key)).encode()).hexdigest()
+    effort = ("in the least time",) if few_calls else ()
+    digest = hashlib.sha256("\n".join((*facts(), *effort, key)).encode()).hexdigest()
     store = code_cache()
     code = store.read(digest) if store else None
     if code is None:
-        code = compile_text(name, emit())
+        code = compile_text(name, emit(), LEAST if few_calls else SPEED)
         if store:
             store.write(digest, code)
     return Engine(code)
@@ -109,20 +120,21 @@ def vector_bits() -> int:
     return 512 if features.get("avx512f") else 256 if features.get("avx") else 128
 
 
-def _machine() -> Any:
+def _machine(speed: int) -> Any:
     """A code generator for this CPU. With `jit`, code may be at any distance from its data and from libraries."""
     _, _, triple, cpu, features = _target()
     target = _binding().Target.from_triple(triple)
-    return target.create_target_machine(cpu=cpu, features=features, opt=SPEED, jit=True)
+    return target.create_target_machine(cpu=cpu, features=features, opt=speed, jit=True)
 
 
-def compile_text(name: str, source: str) -> bytes:
+def compile_text(name: str, source: str, speed: int | None = None) -> bytes:
     """LLVM IR compiled to an object file in memory. It contains no address of this process, so others can load it.
 
-    Code after a BORDER in the source is only inlined; no other passes run on it. `name` is for messages.
+    Code after a BORDER in the source is only inlined; no other passes run on it. `name` is for messages, `speed`
+    the optimization level of the code generator (by default SPEED).
     """
-    with _LOCK:
-        machine = _machine()
+    with LLVM_LOCK:
+        machine = _machine(SPEED if speed is None else speed)
         worked, _, plain = source.partition(BORDER)
         module = _optimized(name, worked, machine, PASSES if MATRICES in worked else None)
         if plain:
@@ -158,8 +170,8 @@ class Engine:
     """A compiled LLVM module. The machine code exists as long as the engine; every returned function keeps it alive."""
 
     def __init__(self, code: bytes) -> None:
-        with _LOCK:
-            binding, machine = _binding(), _machine()
+        with LLVM_LOCK:
+            binding, machine = _binding(), _machine(LEAST)
             empty = binding.parse_assembly("")  # an execution engine needs a module
             empty.triple = machine.triple
             self._engine = binding.create_mcjit_compiler(empty, machine)
@@ -168,12 +180,12 @@ class Engine:
 
     def address(self, name: str) -> int:
         """The address of the machine code of a function."""
-        with _LOCK:
+        with LLVM_LOCK:
             return int(self._engine.get_function_address(name))
 
     def place(self, name: str) -> int:
         """The address of a global variable."""
-        with _LOCK:
+        with LLVM_LOCK:
             return int(self._engine.get_global_value_address(name))
 
     def function(self, name: str, result: str, arguments: Sequence[str]) -> Any:
