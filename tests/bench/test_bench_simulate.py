@@ -12,6 +12,9 @@ import pytest
 from kinemorph.bench.contestants import STEP, Entry
 from kinemorph.bench.runs import entries, equal_accuracy
 from kinemorph.bench.standing import equal_error
+from kinemorph.bench.tables import terrain_grid
+from kinemorph.bench.targets import judge_terrain
+from kinemorph.bench.terrain import gait_batches, quadruped
 from kinemorph.bench.timing import Pace
 from kinemorph.errors import KinemorphError
 from support.robots.reference_robots import reference
@@ -29,6 +32,7 @@ def brief(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(equal_accuracy, "STATES", 32)
     monkeypatch.setattr(equal_accuracy, "PROBLEMS", equal_accuracy.PROBLEMS[:1])
     monkeypatch.setattr(equal_error, "problems", lambda quick: [])
+    monkeypatch.setattr(equal_accuracy, "compare_terrain", lambda *args, **options: iter(()))
 
 
 @pytest.mark.slow
@@ -94,3 +98,31 @@ def test_what_does_not_go_together_is_said(arguments: tuple[str, ...], message: 
     assert message in (result.stderr or "") + str(
         result.exception if isinstance(result.exception, KinemorphError) else ""
     )
+
+
+def test_quadrupeds_on_terrain() -> None:
+    """Both sides walk on the same heights, and the row of the map says what it costs."""
+    pytest.importorskip("mujoco")
+    from kinemorph.bench.terrain.mujoco_quadruped import MujocoQuadruped
+
+    ground = quadruped.rough_map()
+    peer = MujocoQuadruped(ground)
+    heights = np.asarray(ground.heights)
+    place = peer.model.geom(0).pos[:2] - 0.5 * (np.array(heights.shape) - 1.0) * ground.spacing
+    assert np.allclose(place, ground.corner)
+    low, rise = peer.model.geom(0).pos[2], peer.model.hfield_size[0, 2]
+    rows, columns = int(peer.model.hfield_nrow[0]), int(peer.model.hfield_ncol[0])
+    assert np.allclose(low + rise * peer.model.hfield_data.reshape(rows, columns), heights.T, atol=1e-8)
+    assert judge_terrain("map", [3.9, 4.1], [1.0, 1.9]).verdict == "missed: 4x plane"
+    assert (
+        judge_terrain("map", [3.9, 3.0], [1.0, 1.9]).verdict == "met"
+        and not judge_terrain("plane", [1.0], [0.3]).target
+    )
+
+
+@pytest.mark.slow
+def test_rows_of_quadrupeds_on_terrain() -> None:
+    rows = list(gait_batches.compare_terrain(Pace(1, 0.0), quick=True, say=lambda _: None, note=lambda _: None))
+    assert len(rows) == 6 and all(row["reached"] for row in rows)
+    assert [row["peer_ms"] is None for row in rows] == [False, True, False] * 2
+    assert len(terrain_grid(rows).rows) == 6

@@ -38,7 +38,13 @@ GRIDS: dict[str, tuple[Callable[[Sequence[Row]], Grid], ...]] = {
     "replay": (tables.replaying_grid,),
     "modules": (module_tables.scale_grid, module_tables.forward_grid, module_tables.redocking_grid),
     "loops": (tables.looped_grid, tables.loop_runs_grid),
-    "simulate": (tables.simulating_grid, tables.batches_grid, tables.standing_grid, tables.curves_grid),
+    "simulate": (
+        tables.simulating_grid,
+        tables.batches_grid,
+        tables.standing_grid,
+        tables.terrain_grid,
+        tables.curves_grid,
+    ),
 }
 # table -> whether a row shows that both sides agree
 AGREED: dict[str, Callable[[Row], bool]] = {

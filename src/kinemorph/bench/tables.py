@@ -176,6 +176,23 @@ def batches_grid(rows: Sequence[Row]) -> Grid:
     return grid("batches in one call", shown, rows, "batch")
 
 
+def terrain_grid(rows: Sequence[Row]) -> Grid:
+    """Quadrupeds on terrain: one gait, a batch of gaits on one core, both over those on a plane, and MuJoCo's."""
+    shown = (
+        *(text("problem"), text("method"), text("gaits", "setting")),
+        *(number("one ms", "ms", three_digits), number("over plane", "over_plane", ratio)),
+        *(number("batch ms", "batch_ms", three_digits), number("batch over plane", "batch_over_plane", ratio)),
+        *(number("MuJoCo ms", "peer_ms", three_digits), number("ratio", "ratio", ratio), text("verdict")),
+    )
+    title = f"trotting quadrupeds on one core; targets of the map: {targets(rows_of(rows, 'terrain'))}"
+    return grid(title, shown, rows, "terrain")
+
+
+def rows_of(rows: Iterable[Row], kind: str) -> list[Row]:
+    """The rows of a kind."""
+    return [row for row in rows if row["kind"] == kind]
+
+
 def standing_grid(rows: Sequence[Row]) -> Grid:
     """The table of hexapods on the ground at equal error: MuJoCo's error, our step size for it, and both times."""
     many = {_comparison(row): row for row in rows if row["kind"] == "ground" and "batched" in row["contestant"]}

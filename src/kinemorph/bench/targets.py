@@ -6,6 +6,7 @@ package for calls from Python.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from kinemorph.bench.peers.robots import BENCH_SET
@@ -30,7 +31,7 @@ READY_COLD_MS, READY_WARM_MS = 1500.0, 200.0  # from a URDF to a compiled functi
 
 EXPORT_S, OPEN_S, FRAME_MS = 5.0, 2.0, 5.0  # of a replay: 50 bodies, 10 s at 60 pictures per second
 
-
+MAP_OVER_PLANE, MAP_OVER_FUNCTION = 4.0, 2.0  # largest time on a map, divided by the time on a plane or a function
 STANDING = {"one robot": 10.0, "batched": 30.0}  # MuJoCo's time divided by ours, hexapods on the ground at equal error
 
 LOOPS = {"scalar": 5.0, "batched": 20.0}  # time of Pinocchio's C++ divided by ours, forward dynamics with loops
@@ -115,6 +116,14 @@ def judge_standing(mode: str, ratio: float | None) -> Verdict:
     """The verdict on a hexapod on the ground; `ratio` is None where our error was larger than MuJoCo's."""
     wanted = STANDING[mode]
     return _all_of([(f"{wanted:g}x", ratio is not None and ratio >= wanted)])
+
+
+def judge_terrain(ground: str, over_plane: Sequence[float], over_function: Sequence[float]) -> Verdict:
+    """The verdict on a ground: its times over those on a plane and on a smooth function. Only a map has targets."""
+    if ground != "map":
+        return Verdict()
+    asked = (("plane", over_plane, MAP_OVER_PLANE), ("function", over_function, MAP_OVER_FUNCTION))
+    return _all_of([(f"{limit:g}x {what}", max(found) <= limit) for what, found, limit in asked])
 
 
 def judge_loops(mode: str, ratio: float, growth: float | None) -> Verdict:

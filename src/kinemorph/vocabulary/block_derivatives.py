@@ -4,6 +4,8 @@
     LeastSquares    X = A+ B, rank constant     dX = A+ (dB - dA X) + A+ A+^T dA^T (B - A X) + (I - A+ A) dA^T A+^T X
                                                 (Golub and Pereyra, SIAM J. Numer. Anal. 10 (1973) 413-432)
     Table           y = p(x)                    dy = p'(x) dx, and p' is a table
+    Bicubic         z = f(x, y)                 dz = f_x dx + f_y dy, with the partial derivatives of the next order
+    NearestPoint    its two equations           differentiated by x, y and p, and solved for dx and dy
 
 A+ is the pseudoinverse of A; p is a piecewise polynomial.
 
@@ -19,6 +21,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from kinemorph.vocabulary.blocks import Block, LeastSquares, Solve, Table
+from kinemorph.vocabulary.grid_surfaces import Bicubic, NearestPoint, partials
 
 S = Any
 Vector = Sequence[S]
@@ -145,10 +148,74 @@ def _table_reverse(
     return _table_forward(block, evaluate, args, values, adjoints)  # one number in, one number out
 
 
+# ── surfaces over a grid ──────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _slopes(block: Bicubic, evaluate: Evaluate, args: Vector) -> list[tuple[S, S]]:
+    """The derivatives by x and y of every partial derivative that a block gives."""
+    higher = dict(zip(partials(block.order + 1), evaluate(Bicubic(block.grid, block.order + 1), args), strict=True))
+    return [(higher[a + 1, b], higher[a, b + 1]) for a, b in partials(block.order)]
+
+
+def _bicubic_forward(
+    block: Bicubic, evaluate: Evaluate, args: Vector, values: Vector, tangents: Sequence[Vector]
+) -> list[list[S]]:
+    slopes = _slopes(block, evaluate, args)
+    return [[_dot(slope, tangent) for slope in slopes] for tangent in tangents]
+
+
+def _bicubic_reverse(
+    block: Bicubic, evaluate: Evaluate, args: Vector, values: Vector, adjoints: Sequence[Vector], moving: Sequence[bool]
+) -> list[list[S]]:
+    by_x, by_y = zip(*_slopes(block, evaluate, args), strict=True)
+    return [[_dot(by_x, row), _dot(by_y, row)] for row in adjoints]
+
+
+def _nearest_equations(block: NearestPoint, evaluate: Evaluate, args: Vector, values: Vector) -> tuple[Vector, Vector]:
+    """(lower triangle of the equations' matrix for dx and dy, their slopes by p_z); where no point was searched for,
+    those of x = p_x, y = p_y.
+    """
+    x, y, searched = values[:3]
+    f, fx, fy, fxx, fxy, fyy = evaluate(Bicubic(block.grid, 2), [x, y])
+    gap = f - args[2]
+    a, b, d = (
+        searched * (one * other + gap * bent) for one, other, bent in ((fx, fx, fxx), (fx, fy, fxy), (fy, fy, fyy))
+    )
+    return [1.0 + a, b, 1.0 + d], [searched * fx, searched * fy]
+
+
+def _nearest_forward(
+    block: NearestPoint, evaluate: Evaluate, args: Vector, values: Vector, tangents: Sequence[Vector]
+) -> list[list[S]]:
+    lower, lift = _nearest_equations(block, evaluate, args, values)
+    right = [[[_sum(t[k], _times(lift[k], t[2]))] for k in (0, 1)] for t in tangents]
+    moved = _solved(evaluate, lower, right, 2)
+    below = _bicubic_forward(Bicubic(block.grid, 1), evaluate, args[:2], values[3:], [t[:2] for t in tangents])
+    return [[*_flat(foot), 0.0, *under] for foot, under in zip(moved, below, strict=True)]
+
+
+def _nearest_reverse(
+    block: NearestPoint,
+    evaluate: Evaluate,
+    args: Vector,
+    values: Vector,
+    adjoints: Sequence[Vector],
+    moving: Sequence[bool],
+) -> list[list[S]]:
+    lower, lift = _nearest_equations(block, evaluate, args, values)
+    found = _solved(evaluate, lower, [[[row[0]], [row[1]]] for row in adjoints], 2)
+    below = _bicubic_reverse(
+        Bicubic(block.grid, 1), evaluate, args[:2], values[3:], [row[3:] for row in adjoints], moving
+    )
+    return [[*map(_sum, _flat(at), under), _dot(lift, _flat(at)), 0.0] for at, under in zip(found, below, strict=True)]
+
+
 RULES: dict[type[Block], Rule] = {
     Solve: Rule(_solve_forward, _solve_reverse),
     LeastSquares: Rule(_least_squares_forward, _least_squares_reverse),
     Table: Rule(_table_forward, _table_reverse),
+    Bicubic: Rule(_bicubic_forward, _bicubic_reverse),
+    NearestPoint: Rule(_nearest_forward, _nearest_reverse),
 }
 
 

@@ -94,7 +94,7 @@ def test_what_numbers_may_be() -> None:
     tidy = system.elements[0]
     assert isinstance(tidy, elements.Contact)
     assert (
-        tidy.point == (0.0, 0.0, 0.0) and tidy.ground.heights == ((0.0, 0.0),) * 3
+        tidy.point == (0.0, 0.0, 0.0) and tuple(tidy.ground.heights) == ((0.0, 0.0),) * 3
     )  # data that can be compared, hashed
     assert System(ARM, system.elements).elements[0] is tidy
     assert System(ARM, tidy).elements == (tidy,)  # type: ignore[arg-type]

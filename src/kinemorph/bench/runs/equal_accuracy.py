@@ -21,6 +21,7 @@ from kinemorph.bench.peers.robots import stored_robot
 from kinemorph.bench.runs import entries
 from kinemorph.bench.runs.entries import Problem
 from kinemorph.bench.standing.equal_error import compare_standing
+from kinemorph.bench.terrain.gait_batches import compare_terrain
 from kinemorph.bench.timing import Pace, Row, Say, take_turns, timed
 from kinemorph.codegen.backends.threads import default_threads
 from kinemorph.model.building.builder import RobotBuilder
@@ -84,12 +85,13 @@ class Tuned:
 
 
 def compare(pace: Pace, *, quick: bool, say: Say, note: Say) -> Iterator[Row]:
-    """Yields the rows of all problems, then of batches, then of hexapods on the ground."""
+    """Yields the rows of all problems, then of batches, of hexapods on the ground, and of quadrupeds on terrain."""
     for make, names in PROBLEMS:
         problem = make()
         yield from contest(problem, names, pace, quick=quick, say=say, note=note)
     yield from batches(pace, quick=quick)
     yield from compare_standing(pace, quick=quick, say=say, note=note)
+    yield from compare_terrain(pace, quick=quick, say=say, note=note)
 
 
 def contest(problem: Problem, names: tuple[str, ...], pace: Pace, *, quick: bool, say: Say, note: Say) -> list[Row]:

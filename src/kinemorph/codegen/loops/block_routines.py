@@ -7,7 +7,8 @@ Each routine takes the block's arguments as one array `x` and writes its results
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any, TypeVar
 
@@ -17,6 +18,7 @@ from kinemorph.codegen.loops.loop_program import Affine, LoopProgram, View
 from kinemorph.codegen.loops.pivoting import longest_column
 from kinemorph.errors import UnsupportedError
 from kinemorph.vocabulary.blocks import Block, LeastSquares, Solve, Table
+from kinemorph.vocabulary.grid_surfaces import NEAR, STEPS, Bicubic, Grid, NearestPoint, cell_partials, newton_step
 
 
 @lru_cache(maxsize=256)
@@ -178,10 +180,92 @@ def _table(block: Table, loop: LoopBuilder) -> None:
     loop.let(y, horner, x, origins.picked(piece), rows.picked(piece))
 
 
+# ── surfaces over a grid ──────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _cell_of(grid: Grid) -> Callable[[Any], list[Any]]:
+    """A function of a place (x, y): the number of the first node of its cell, the distances from it along x and y in
+    parts of the spacing, and du/dx and dv/dy, which are zero beyond the edges.
+    """
+    (dx, dy), (x0, y0), (nx, ny, _) = grid.spacing, grid.corner, grid.nodes.shape
+
+    def side(x: Any, first: float, step: float, count: int) -> tuple[Any, Any, Any]:
+        u = (x - first) / step
+        kept = u.maximum(0.0).minimum(count - 1.0)
+        cell = kept.floor().minimum(count - 2.0)
+        return cell, kept - cell, (u >= 0.0) * (u <= count - 1.0) * (1.0 / step)
+
+    def cell(place: Any) -> list[Any]:
+        (i, s, by_x), (j, t, by_y) = side(place[0], x0, dx, nx), side(place[1], y0, dy, ny)
+        return [i * float(ny) + j, s, t, by_x, by_y]
+
+    return cell
+
+
+def _corners(grid: Grid, loop: LoopBuilder, cell: View) -> tuple[View, View]:
+    """The numbers at the corners of a cell, 8 at the two nodes with the lower x and 8 at the other two."""
+    nx, ny, each = grid.nodes.shape
+    nodes = loop.constant("nodes", grid.nodes, (nx * ny, each))
+    near = View(nodes.array, (2 * each,), Affine(0), cell[0], each)
+    return near, replace(near, offset=Affine(each * ny))
+
+
+def _bicubic(block: Bicubic, loop: LoopBuilder) -> None:
+    """Writes the partial derivatives at a place: its cell by rounding down, then products with polynomials."""
+    cell = loop.buffer("cell", (5,))
+    loop.let(cell, _cell_of(block.grid), loop["x"])
+
+    def found(near: Any, far: Any, cell: Any) -> list[Any]:
+        return cell_partials(near, far, cell[1], cell[2], cell[3:], block.order)
+
+    loop.let(loop["y"], found, *_corners(block.grid, loop, cell), cell)
+
+
+def _nearest_point(block: NearestPoint, loop: LoopBuilder) -> None:
+    """Writes the nearest point: steps of Newton's method until one of them is short.
+
+    The state is (how many steps may follow, x, y, whether a point is searched for, f, f_x and f_y right below p).
+    """
+    p, cell, state = loop["x"], loop.buffer("cell", (5,)), loop.buffer("state", (7,))
+    near, far = _corners(block.grid, loop, cell)
+
+    def step(found: Sequence[Any], p: Any, foot: Any, reach: Any, left: Any) -> list[Any]:
+        taken = newton_step(p[:3], foot, found, reach, minimum=_least, maximum=_largest)
+        done = (taken.moved <= NEAR * reach) * taken.regular
+        return [(1.0 - done) * (left - 1.0), taken.x, taken.y]
+
+    def first(near: Any, far: Any, cell: Any, p: Any) -> list[Any]:
+        found = cell_partials(near, far, cell[1], cell[2], cell[3:], 2)
+        searched = p[2] - p[3] <= block.top
+        left, x, y = step(found, p, p[:2], abs(p[2] - found[0]), float(STEPS))
+        return [searched * left, searched.where(x, p[0]), searched.where(y, p[1]), searched, *found[:3]]
+
+    def further(near: Any, far: Any, cell: Any, p: Any, state: Any) -> list[Any]:
+        found = cell_partials(near, far, cell[1], cell[2], cell[3:], 2)
+        return step(found, p, state[1:3], abs(p[2] - state[4]), state[0])
+
+    loop.let(cell, _cell_of(block.grid), p.part(0, 2))
+    loop.let(state, first, near, far, cell, p)
+    with loop.while_(state[0]):
+        loop.let(cell, _cell_of(block.grid), state.part(1, 2))
+        loop.let(state.part(0, 3), further, near, far, cell, p, state)
+    loop.copy(loop["y"], state.part(1, 6))
+
+
+def _least(a: Any, b: Any) -> Any:
+    return a.minimum(b)
+
+
+def _largest(a: Any, b: Any) -> Any:
+    return a.maximum(b)
+
+
 _WRITERS: dict[type[Block], Callable[[Any, LoopBuilder], None]] = {
     Solve: _solve,
     LeastSquares: _least_squares,
     Table: _table,
+    Bicubic: _bicubic,
+    NearestPoint: _nearest_point,
 }
 
 

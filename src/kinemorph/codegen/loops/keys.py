@@ -7,7 +7,18 @@ from collections.abc import Sequence
 import numpy as np
 
 from kinemorph.codegen.graphs.keys import shapes_of
-from kinemorph.codegen.loops.loop_program import Affine, Call, For, If, LoopProgram, Statement, View, While
+from kinemorph.codegen.loops.loop_program import (
+    Affine,
+    Call,
+    Constants,
+    For,
+    If,
+    LoopProgram,
+    Statement,
+    View,
+    While,
+)
+from kinemorph.vocabulary.frozen_array import FrozenArray
 
 
 def loop_parts(loop: LoopProgram) -> list[bytes]:
@@ -42,7 +53,14 @@ def loop_parts(loop: LoopProgram) -> list[bytes]:
 
     return [
         f"{shapes_of(loop.buffers)}; {shapes_of(fixed)}".encode(),
-        np.array([value for _, values in loop.constants for value in values], dtype=np.float64).tobytes(),
+        b" ".join(_hashed(values) for _, values in loop.constants),
         " ".join(program.key for program in loop.programs).encode(),
         written(loop.body).encode(),
     ]
+
+
+def _hashed(constants: Constants) -> bytes:
+    """An array of constants as bytes to hash: its numbers, or the digest of data."""
+    if isinstance(constants, FrozenArray):
+        return constants.digest.encode()
+    return np.array(constants, dtype=np.float64).tobytes()

@@ -20,6 +20,7 @@ from kinemorph.codegen.graphs.tracing import Shape, trace
 from kinemorph.codegen.loops.loop_program import (
     Affine,
     Call,
+    Constants,
     For,
     If,
     LoopProgram,
@@ -33,6 +34,7 @@ from kinemorph.codegen.loops.loop_program import (
     views_of,
 )
 from kinemorph.errors import CompileError
+from kinemorph.vocabulary.frozen_array import FrozenArray
 from kinemorph.words import did_you_mean
 
 
@@ -44,7 +46,7 @@ class LoopBuilder:
         self._inputs = checked_ports(inputs, self._owner)
         self._outputs = checked_ports(outputs, self._owner)
         self._buffers: list[Port] = []
-        self._constants: list[tuple[Port, tuple[float, ...]]] = []
+        self._constants: list[tuple[Port, Constants]] = []
         self._bodies: list[list[Statement]] = [[]]
         self._shapes = {port.name: port.shape for port in self._inputs}
         for port in self._outputs:
@@ -79,15 +81,19 @@ class LoopBuilder:
             )
         return self[name]
 
-    def constant(self, name: str, values: Sequence[float], shape: Shape | None = None) -> View:
-        """Adds an array of constants, given row by row; without a shape it has one axis."""
-        port = self._new(name, (len(values),) if shape is None else shape)
-        if port.size != len(values):
+    def constant(self, name: str, values: Sequence[float] | FrozenArray, shape: Shape | None = None) -> View:
+        """Adds an array of constants, given row by row; without a shape it has one axis.
+
+        The numbers of a FrozenArray are data: compiled code refers to them and does not contain them.
+        """
+        count = values.array.size if isinstance(values, FrozenArray) else len(values)
+        port = self._new(name, (count,) if shape is None else shape)
+        if port.size != count:
             raise CompileError(
-                f"{self._owner}: constant '{name}' of shape {port.shape} needs {port.size} numbers; {len(values)} are "
+                f"{self._owner}: constant '{name}' of shape {port.shape} needs {port.size} numbers; {count} are "
                 "given. Correct the shape or the numbers."
             )
-        self._constants.append((port, tuple(map(float, values))))
+        self._constants.append((port, values if isinstance(values, FrozenArray) else tuple(map(float, values))))
         self._fixed.add(name)
         return self[name]
 

@@ -29,6 +29,9 @@ from kinemorph.codegen.graphs.program import Port, Program, as_program, as_progr
 from kinemorph.codegen.graphs.tracing import Shape
 from kinemorph.errors import CompileError
 from kinemorph.frozen import Fixed, dataclass
+from kinemorph.vocabulary.frozen_array import FrozenArray
+
+Constants: TypeAlias = tuple[float, ...] | FrozenArray  # numbers of the program's text, or data that it refers to
 
 # ── places ────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -174,14 +177,14 @@ Statement: TypeAlias = Call | For | While | If
 class LoopProgram(Fixed):
     """A program with loops: statements that compute outputs from inputs.
 
-    `buffers` are local arrays; `constants` are arrays with their numbers, row by row.
+    `buffers` are local arrays; `constants` are arrays with their numbers, row by row: few as a tuple, many as data.
     """
 
     name: str
     inputs: tuple[Port, ...]
     outputs: tuple[Port, ...]
     buffers: tuple[Port, ...]
-    constants: tuple[tuple[Port, tuple[float, ...]], ...] = field(repr=False)
+    constants: tuple[tuple[Port, Constants], ...] = field(repr=False)
     body: tuple[Statement, ...] = field(repr=False)
 
     @cached_property
@@ -231,6 +234,14 @@ class LoopProgram(Fixed):
     def traced(self) -> LoopProgram:
         """The loop program itself; see `graphs.program.Runnable`."""
         return self
+
+
+def listed(constants: Constants) -> Sequence[float]:
+    """All numbers of an array of constants, row by row."""
+    if isinstance(constants, FrozenArray):
+        found: list[float] = constants.array.ravel().tolist()
+        return found
+    return constants
 
 
 def runnable(value: object, what: str) -> Program | LoopProgram:

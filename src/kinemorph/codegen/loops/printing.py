@@ -18,7 +18,18 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from kinemorph.codegen.graphs.graph import LEAVES, Graph
 from kinemorph.codegen.graphs.program import Program, entry_names
-from kinemorph.codegen.loops.loop_program import Affine, Call, For, If, LoopProgram, Statement, View, While, runnable
+from kinemorph.codegen.loops.loop_program import (
+    Affine,
+    Call,
+    For,
+    If,
+    LoopProgram,
+    Statement,
+    View,
+    While,
+    listed,
+    runnable,
+)
 from kinemorph.vocabulary.blocks import Item
 
 Spell = Callable[[int], str]
@@ -62,7 +73,7 @@ def format_loops(program: LoopProgram) -> str:
             lines.append(f"  {word:<6} " + ", ".join(f"{port.name} {port.shape}" for port in ports))
     for port, values in program.constants:
         lines.append(
-            f"  const  {port.name} {port.shape} = {', '.join(map(repr, values[:8]))}{' ...' * (port.size > 8)}"
+            f"  const  {port.name} {port.shape} = {', '.join(map(repr, listed(values)[:8]))}{' ...' * (port.size > 8)}"
         )
     lines += _statement_lines(program.body, numbers, "  ")
     for called, k in zip(program.programs, numbers.values(), strict=True):

@@ -12,8 +12,12 @@ from typing import Any
 
 from kinemorph.codegen.reading.expression_tree import FUNCTION, Array, Call, Symbol, Tree
 from kinemorph.vocabulary.blocks import Block, LeastSquares, Solve, Table
+from kinemorph.vocabulary.grid_surfaces import Bicubic, NearestPoint
 
 Definition = tuple[Symbol, Tree]
+
+# blocks with data of their own are functions: table1(x); surface1(x, y), all its derivatives; nearest1(x, y, z, r)
+STEMS: dict[type[Block], str] = {Table: "table", Bicubic: "surface", NearestPoint: "nearest"}
 
 
 class BlockResults:
@@ -23,15 +27,17 @@ class BlockResults:
         self.stem = stem
         self.definitions: list[Definition] = []
         self._blocks: dict[Symbol, Block] = {}
-        self.tables: dict[Table, int] = {}  # table -> its number
+        self.functions: dict[Block, str] = {}  # block with data of its own -> the name of its function
 
     def name(self, block: Block, args: Sequence[Tree]) -> Symbol:
         """Adds the definition of a block's result; returns the symbol of the result."""
         k = len(self.definitions) + 1
         symbol = Symbol(f"{self.stem}{k}", f"{self.stem}_{{{k}}}", (FUNCTION, 0, 1000 * k))
-        if isinstance(block, Table):
-            name = f"table{self.tables.setdefault(block, len(self.tables) + 1)}"
-            call = Call(name, tuple(args))
+        if type(block) in STEMS:
+            if block not in self.functions:
+                number = 1 + sum(type(one) is type(block) for one in self.functions)
+                self.functions[block] = f"{STEMS[type(block)]}{number}"
+            call = Call(self.functions[block], tuple(args))
         else:
             call = _CALLS[type(block)](block, args)
         self.definitions.append((symbol, call))
@@ -48,7 +54,7 @@ class BlockResults:
         stem, number = result.latex[:-1].split("_{")
         if isinstance(block, LeastSquares) and index == block.n * block.k:
             return Symbol(f"{result.text}.rank", rf"\mathrm{{rank}}\,{result.latex}", order)
-        columns: int = block.k  # type: ignore[attr-defined]
+        columns: int = getattr(block, "k", 1)
         places = [index] if columns == 1 else list(divmod(index, columns))
         text = ", ".join(map(str, places))
         return Symbol(f"{result.text}[{text}]", f"{stem}_{{{number},{','.join(str(p + 1) for p in places)}}}", order)

@@ -34,7 +34,7 @@ from kinemorph.codegen.reading.normal_form import Atoms, FormTooLong, normal_for
 from kinemorph.codegen.reading.straight_line import straight_line
 from kinemorph.codegen.reading.sum_to_product import Term, as_terms, joined
 from kinemorph.errors import UnsupportedError
-from kinemorph.vocabulary.blocks import Block, Item, Table
+from kinemorph.vocabulary.blocks import Block, Item
 
 Rows = Tree | tuple["Rows", ...]
 
@@ -51,7 +51,7 @@ class Equations:
     program: Program
     definitions: tuple[tuple[Symbol, Tree], ...]
     trees: tuple[Tree, ...]
-    tables: tuple[Table, ...] = ()  # the tables named table1, table2, ...
+    functions: tuple[tuple[str, Block], ...] = ()  # names and blocks of the functions table1, surface1, ...
 
     @property
     def ops(self) -> int:
@@ -95,8 +95,13 @@ def equations(
         trees = _normal_trees(program, inputs, limit, results)
     except FormTooLong:
         results = BlockResults(results.stem)
-        return Equations(program, *straight_line(program, inputs, stem, results), tuple(results.tables))
-    return Equations(program, *name_shared(trees, stem, results.definitions), tuple(results.tables))
+        return Equations(program, *straight_line(program, inputs, stem, results), _functions(results))
+    return Equations(program, *name_shared(trees, stem, results.definitions), _functions(results))
+
+
+def _functions(results: BlockResults) -> tuple[tuple[str, Block], ...]:
+    """The names and blocks of the functions in block results."""
+    return tuple((name, block) for block, name in results.functions.items())
 
 
 def _nested(trees: list[Tree], shape: tuple[int, ...]) -> Rows:

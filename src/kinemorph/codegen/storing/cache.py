@@ -33,8 +33,9 @@ from kinemorph.frozen import dataclass
 VARIABLE = "KINEMORPH_CACHE"
 OFF = ("off", "0")
 FORMAT = b"kinemorph machine code, format 1\n"
-CODE, OUTLINE, PART = ".code", ".outline", ".part"  # suffixes: code, outline of a program, file that is being written
-NAMES = re.compile(rf"[0-9a-f]{{64}}({CODE}|{OUTLINE}|\.\w+{PART})")
+CODE, OUTLINE = ".code", ".outline"  # suffixes: code, outline of a program
+NUMBERS, PART = ".numbers", ".part"  # numbers that code refers to, file that is being written
+NAMES = re.compile(rf"[0-9a-f]{{64}}({CODE}|{OUTLINE}|{NUMBERS}|\.\w+{PART})")
 LIMIT = 512 << 20  # [byte] largest total size; above it, the least recently used files are removed
 KEPT = 0.75  # the share of the limit that remains after that
 LOOK = LIMIT // 16  # [byte] that a process writes between two checks of the total size
@@ -107,7 +108,7 @@ class CodeCache:
     folder: Path
 
     def read(self, digest: str, ending: str = CODE) -> bytes | None:
-        """The code or outline stored under a digest; None if there is none, or none that can be trusted."""
+        """The code, outline or numbers stored under a digest; None if there is none, or none that can be trusted."""
         path = self.folder / (digest + ending)
         try:
             _check(os.stat(self.folder))
@@ -133,7 +134,7 @@ class CodeCache:
         return code
 
     def write(self, digest: str, code: bytes, ending: str = CODE) -> None:
-        """Stores code or an outline under a digest; an existing file is replaced."""
+        """Stores code, an outline or numbers under a digest; an existing file is replaced."""
         try:
             self._prepare()
             with self._part(digest) as part:
@@ -169,7 +170,7 @@ class CodeCache:
     def clear(self) -> tuple[int, int]:
         """Removes every file of the cache and nothing else; returns the number of programs and their size [byte]."""
         gone = [(path, facts) for path, facts in self._files() if _remove(path)]
-        return sum(path.suffix != OUTLINE for path, _ in gone), sum(facts.st_size for _, facts in gone)
+        return sum(path.suffix not in (OUTLINE, NUMBERS) for path, _ in gone), sum(facts.st_size for _, facts in gone)
 
     def size(self) -> tuple[int, int]:
         """(number of stored programs, size of all files [byte])."""

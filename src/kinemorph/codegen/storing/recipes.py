@@ -28,6 +28,7 @@ from kinemorph.codegen.loops.loop_program import LoopProgram
 from kinemorph.codegen.storing.cache import OUTLINE, code_cache, package_folder, source_lines
 from kinemorph.codegen.work_clock import at_work
 from kinemorph.frozen import dataclass
+from kinemorph.vocabulary.frozen_array import FrozenArray
 
 # subpackages that do not influence what is traced; every other source file of the package does
 NO_SAY = frozenset({"analysis", "bench", "cli", "display", "formats"})
@@ -73,7 +74,7 @@ def recalled(recipe: object, make: Callable[[], Program | LoopProgram]) -> Runna
 def written(value: object) -> str | None:
     """Plain data as text, different for different data; None if a part of it is not plain data.
 
-    Plain data are numbers, strings, bools, None, and tuples, lists and dataclasses of them.
+    Plain data are numbers, strings, bools, None, FrozenArrays, and tuples, lists and dataclasses of them.
     """
     kind: Any = type(value)
     if isinstance(value, float):
@@ -82,6 +83,8 @@ def written(value: object) -> str | None:
         return repr(value)
     if isinstance(value, np.floating):
         return float(value).hex()
+    if isinstance(value, FrozenArray):
+        return f"numbers {value.digest}"
     if isinstance(value, (tuple, list)):
         parts = [written(item) for item in value]
     elif (names := _field_names(kind)) is not None:

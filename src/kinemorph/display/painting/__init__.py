@@ -10,6 +10,7 @@ lighting      a lamp beside the viewer, light from the sky, soft shadows
 view_window   the part of the world that a picture shows
 page          axes, title, clock, names, notes and traces around a picture
 floors        the level floor with its grid
+ground_picture  slopes and terrain, rendered once for all frames of a film
 film_files    frames to a gif or mp4, by the file's suffix; `videos` runs ffmpeg for mp4
 
 Every picture of a robot is rendered by `painter`; Matplotlib adds text, lines and axes.

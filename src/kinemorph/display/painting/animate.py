@@ -51,7 +51,8 @@ def animate(
     `size`       longer side [inch at 100 dpi]; by default 4.6 for a gif, 7.2 for an mp4, and 1.5 times as much for
                  several runs
     `trace`      names of bodies or frames whose paths are drawn
-    `progress`   a function, called as progress(frames done, frames in total)
+    `progress`   a function, called as progress(frames done, frames in total); without it, a terminal shows them
+                 after two seconds
 
     Springs, motors, contact forces and the ground are shown as in the viewer. Lengths perpendicular to the line of
     sight are true to scale. No window is needed.

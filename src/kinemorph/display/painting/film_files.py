@@ -7,9 +7,11 @@ is left behind, and an older file is unchanged.
 from __future__ import annotations
 
 import os
+import sys
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -27,6 +29,7 @@ Progress = Callable[[int, int], None]  # (frames done, frames in total)
 COLORS = 128  # size of the palette of a gif, which all frames share
 LOOKED_AT = 5  # number of frames from which the palette is chosen
 MOST_FRAMES = 3000
+PATIENCE = 2.0  # [s] after which a film says how far it is
 
 
 @dataclass(frozen=True)
@@ -122,11 +125,31 @@ def check_count(count: int) -> None:
         )
 
 
+def terminal_progress(name: str) -> Progress | None:
+    """Shows how many frames of a film are painted, in one line on stderr; None if that is not a terminal.
+
+    The line appears only if the film takes longer than PATIENCE, and is removed at the end.
+    """
+    if not sys.stderr.isatty():
+        return None
+    start = time.monotonic()
+
+    def show(done: int, count: int) -> None:
+        if time.monotonic() - start > PATIENCE:
+            text = f"painting {name}: {done} of {count} frames"
+            sys.stderr.write("\r" + (text if done < count else " " * len(text) + "\r"))
+            sys.stderr.flush()
+
+    return show
+
+
 def write_frames(frames: Frames, path: Path, reel: Reel, period: float) -> Path:
     """Renders frames, writes them as a film with `period` [s] between them, and returns its path.
 
     After a failure no file is left.
     """
+    if frames.progress is None:
+        frames = replace(frames, progress=terminal_progress(path.name))
     beside = path.with_name(f".{os.getpid()}.{path.name}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

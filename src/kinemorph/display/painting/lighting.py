@@ -17,6 +17,7 @@ STEEP = 66.0  # elevation of the lamp for shadows [deg]: a higher lamp keeps sha
 AMBIENT, SKY, LAMP, GLOSS = 0.54, 0.20, 0.40, 0.13  # shares of the light
 SHARP = 24  # exponent of the gloss
 DARKEST = 0.30  # share of the ground's brightness that a full shadow removes
+BRIGHTEST = 1.3  # largest factor by which light brightens a color
 BLUR = 2.2  # standard deviation of the blur of shadows [pixels]
 
 

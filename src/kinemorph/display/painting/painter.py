@@ -12,9 +12,10 @@ from kinemorph.algebra.arrays import Array
 from kinemorph.display.cameras import CameraChoice
 from kinemorph.display.canvas import Figure
 from kinemorph.display.painting.floors import Floor
-from kinemorph.display.painting.lighting import DARKEST, GLOSS, STEEP, Shadow, lamp_of, light_on
+from kinemorph.display.painting.ground_picture import GroundPicture
+from kinemorph.display.painting.lighting import BRIGHTEST, DARKEST, GLOSS, STEEP, Shadow, lamp_of, light_on
 from kinemorph.display.painting.page import Page, checked_size
-from kinemorph.display.painting.rasters import Reals, lay_over, nearest, planes, taken
+from kinemorph.display.painting.rasters import FINE, Reals, lay_over, nearest, planes, taken
 from kinemorph.display.painting.triangles import Cast, Shot, path_of
 from kinemorph.display.painting.view_window import Window, camera_lens, step_across, window_of
 from kinemorph.display.scenes.building import Subjects, scene_of
@@ -24,9 +25,6 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 FINER = 1.5  # resolution of a still picture over that of a film
-FINE = 2  # samples per pixel in each direction
-BRIGHTEST = 1.3  # largest factor by which light brightens a color
-LINES = 0.88  # brightness of grid lines on slopes and terrains
 GHOST = 0.72  # share of white in the pale configurations behind a still picture
 BEHIND = 0.18  # opacity of hidden parts of a trace
 PALEST = 0.25  # opacity of the oldest part of a trace
@@ -50,6 +48,7 @@ class Painter:
         self.floor = Floor(window, cast.scene.floor)
         self.lamp, self.high_lamp = lamp_of(window.azimuth), lamp_of(window.azimuth, STEEP)
         self.colors = cast.colors.astype(np.float32)
+        self.laid: GroundPicture | None = None  # what was painted of slopes and terrains
 
     def blank(self) -> Reals:
         """White pixels to render on; transparent in a flat view, where Matplotlib's axes are seen behind them."""
@@ -112,41 +111,58 @@ class Painter:
         """
         cast = self.cast
         places = self.window.pixels(shot.points, k)
-        rows, columns = self._part(places)
+        grounded = bool((cast.ground & cast.solid & of).any())
+        rows, columns = (slice(0, n) for n in self.window.size[::-1]) if grounded else self._part(places)
         width, height = FINE * (columns.stop - columns.start), FINE * (rows.stop - rows.start)
         corners = ((places - [columns.start, rows.start, 0.0]) * FINE)[cast.faces]
         a, b, c = np.moveaxis(corners[..., :2], 1, 0)
         facing = (b - a)[:, 0] * (c - a)[:, 1] < (b - a)[:, 1] * (c - a)[:, 0]  # y is downward
         light = self._light(shot, facing)
-        solid = cast.colors[:, 3] >= 1.0
-        shown = (facing | ~cast.closed | ~solid) & of
+        shown = (facing | ~cast.closed | ~cast.solid) & of
+        picture: Reals = np.zeros((width * height, 4), dtype=np.float32)
+        behind: Array = np.full(width * height, -np.inf)
+        if grounded:
+            picture, behind = self._ground(shot, k)
 
-        chosen = np.flatnonzero(shown & solid)
+        chosen = np.flatnonzero(shown & cast.solid & ~cast.ground)
         visible, near = nearest(corners[chosen], width, height)
+        visible = visible.only(np.flatnonzero(near[visible.place] > behind[visible.place]))
         lit = planes(light[chosen], corners[chosen]).astype(np.float32)
         colors = self.colors[chosen[visible.triangle]]
         colors *= np.clip(taken(lit[:, 0], visible, width), 0.0, BRIGHTEST)[:, None]
         colors += np.clip(taken(lit[:, 1], visible, width), 0.0, GLOSS)[:, None]
-        if cast.ground[chosen].any():  # the grid and the shadow on slopes and terrains
-            dark = np.flatnonzero(cast.ground[chosen[visible.triangle]])
-            spots = planes(shot.points[cast.faces[chosen]], corners[chosen])
-            points = np.stack([taken(spots[:, axis], visible.only(dark), width) for axis in range(3)], axis=1)
-            step = self.window.step
-            away = np.abs((points[:, :2] / step + 0.5) % 1.0 - 0.5) * step * self.window.scale
-            lines = np.where(away.min(axis=1) < 0.5, LINES, 1.0)
-            colors[dark] *= (lines - DARKEST * self._shadow(shot).at(points))[:, None]
         np.minimum(colors, 1.0, out=colors)
         colors[:, 3] = 1.0
-        picture = np.zeros((width * height, 4), dtype=np.float32)
         picture[visible.place] = colors
+        near = np.maximum(near, behind)
 
-        through = np.flatnonzero(shown & ~solid)
+        through = np.flatnonzero(shown & ~cast.solid)
         if len(through):
             tints = cast.colors[through, None, :3] * light[through, :, :1] + light[through, :, 1:]
             lay_over(picture, near, corners[through], tints, cast.colors[through, 3], width, height)
         fine = picture.reshape(height, width, 4)
         coarse: Any = sum(fine[i::FINE, j::FINE] for i in range(FINE) for j in range(FINE))
         return (rows, columns), coarse / np.float32(FINE**2), near.reshape(height, width)
+
+    def _ground(self, shot: Shot, k: int) -> tuple[Reals, Array]:
+        """(RGBA (n, 4) from 0 to 1, nearness (n,)) of the solid ground at all samples of the picture at time k.
+
+        Only the shadow on it is new at every time.
+        """
+        part = self.laid.part(self.window, k) if self.laid else None
+        if self.laid is None or part is None:
+            self.laid = GroundPicture(self.cast, self.window, k)
+            part = self.laid.part(self.window, k)
+            assert part is not None
+        colors, points = self.laid.colors[part].copy(), self.laid.points[part]
+        shadow = self._shadow(shot)
+        ends = np.concatenate([shadow.on_floor(height) for height in self.laid.heights])
+        rows, columns = (slice(FINE * one.start, FINE * one.stop) for one in self._part(self.window.pixels(ends, k)))
+        shade = colors[rows, columns]
+        dark = shadow.at(points[rows, columns].astype(float).reshape(-1, 3)).reshape(shade.shape[:2])
+        shade[..., :3] *= 1.0 - DARKEST * dark[..., None]
+        np.minimum(colors, 1.0, out=colors)
+        return colors.reshape(-1, 4), self.laid.near[part].reshape(-1)
 
     def _light(self, shot: Shot, facing: Any) -> Array:
         """(factor for the color, added gloss) at the corners of all faces, shape (m, 3, 2).

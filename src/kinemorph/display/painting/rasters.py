@@ -19,6 +19,7 @@ Reals = npt.NDArray[np.float32]
 
 NUMBER_BITS = 32  # the lower bits of the packed integer hold the triangle number, the upper bits the depth
 DEPTHS = 2.0**30  # number of depth levels
+FINE = 2  # samples per pixel in each direction
 
 
 class Samples(NamedTuple):

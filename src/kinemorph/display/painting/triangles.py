@@ -86,8 +86,8 @@ def _end_of(figure: Figure, mark: Mark, start: Array) -> Array:
 class Cast:
     """The triangles of all layers that are shown by default: `faces` (m, 3) of corner indices, `colors` RGBA (m, 4).
 
-    Booleans (m,) for each face: `closed`, its back is never seen; `ground`, it belongs to the ground; `force`, it
-    belongs to an arrow; `still`, it is fixed to the ground, at least at one end.
+    Booleans (m,) for each face: `solid`, nothing is seen through it; `closed`, its back is never seen; `ground`, it
+    belongs to the ground; `force`, it belongs to an arrow; `still`, it is fixed to the ground, at least at one end.
     """
 
     def __init__(self, scene: Scene) -> None:
@@ -120,6 +120,7 @@ class Cast:
         )
         colors = np.array([color for _, _, color, _ in parts], dtype=float).reshape(-1, 4)
         self.colors = np.repeat(colors, faces, axis=0)
+        self.solid = self.colors[:, 3] >= 1.0
         self.closed = np.repeat(np.array([is_closed(one) for one in surfaces], dtype=bool), faces)
         self.ground = np.repeat(np.array([kind == "ground" for _, _, _, kind in parts], dtype=bool), faces)
         still = np.array([False, *(mark_is_fixed(mark) for mark in self.marks.marks)], dtype=bool)

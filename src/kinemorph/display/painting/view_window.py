@@ -11,10 +11,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+import numpy.typing as npt
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.display.cameras import CameraChoice, Lens, camera_of
 from kinemorph.display.painting.lighting import STEEP, lamp_of
+from kinemorph.display.painting.rasters import FINE
 from kinemorph.display.painting.triangles import Cast, path_of
 from kinemorph.display.scenes.scene import Scene
 from kinemorph.display.scenes.usual_view import followed_body, plane_azimuth
@@ -66,15 +68,30 @@ class Window:
         """Whether the camera looks down at a floor."""
         return not self.lens.flat and self.elevation > LOWEST
 
+    def first_sample(self, k: int) -> npt.NDArray[np.int64]:
+        """How far the picture at time k is shifted from where nothing is followed: whole samples, right and down.
+
+        What rests in the world is so seen at the same samples at all times, and can be painted once.
+        """
+        right, up = self.lens.seen(self.middles[k])[:2] * self.scale * FINE
+        return np.rint([right, -up]).astype(np.int64)
+
     def corner(self, k: int) -> Array:
         """The lower left corner (2,) of the picture at time index k, in the projection [m right, m up]."""
-        found: Array = self.low + self.lens.seen(self.middles[k])[:2]
+        found: Array = self.low + self.first_sample(k) * [1.0, -1.0] / (self.scale * FINE)
+        return found
+
+    def samples(self, points: Array) -> Array:
+        """World points (..., 3) [m] as (x right, y down, nearness) in samples of a picture that follows nothing."""
+        seen, low = self.lens.seen(points) * self.scale, self.low * self.scale
+        placed = [seen[..., 0] - low[0], self.size[1] - (seen[..., 1] - low[1]), seen[..., 2]]
+        found: Array = np.stack(placed, axis=-1) * FINE
         return found
 
     def pixels(self, points: Array, k: int) -> Array:
         """World points (..., 3) [m] as (x right, y down, nearness) in pixels of the picture at time index k."""
-        seen, low = self.lens.seen(points) * self.scale, self.corner(k) * self.scale
-        return np.stack([seen[..., 0] - low[0], self.size[1] - (seen[..., 1] - low[1]), seen[..., 2]], axis=-1)
+        found: Array = (self.samples(points) - [*self.first_sample(k), 0.0]) / FINE
+        return found
 
     def fitted(self, scale: float, size: Sequence[float]) -> Window:
         """The same view at a scale [pixels/m], widened on all sides to fill a picture of a size [pixels]."""

@@ -17,6 +17,7 @@ from kinemorph.mechanics.elements.checks import wrong
 from kinemorph.model.elements.fields import Field, defaults_of, part_fields
 from kinemorph.model.input_reader import short
 from kinemorph.model.parameter import Formula, Parameter
+from kinemorph.vocabulary.frozen_array import FrozenArray
 from kinemorph.words import listed
 
 
@@ -79,6 +80,8 @@ def _number(row: Field, value: Any) -> bool:
 
 
 def _items(row: Field, value: Any) -> bool:
+    if isinstance(value, FrozenArray):  # nothing but numbers
+        return True
     item, count = row.inner if row.form == "list" else (Field("", "value"), 3)
     return (
         _is_sequence(value)
@@ -131,7 +134,9 @@ def _expected(row: Field) -> str:
         return f"one of {listed((kind.__name__ for kind in row.inner.values()), len(row.inner))}"
     if row.form == "list":
         item, count = row.inner
-        return f"{count or 'a tuple'} of {_expected(item).removeprefix('a ')}{'' if count else 's'}"
+        each = _expected(item).removeprefix("a ")
+        several = each.replace("tuple of", "tuples of") if item.form == "list" else f"{each}{'' if count else 's'}"
+        return f"{count or 'a tuple'} of {several}"
     if row.form == "row":
         return f"({', '.join(map(_expected, row.inner))})"
     return " or ".join(dict.fromkeys(map(_expected, row.inner)))

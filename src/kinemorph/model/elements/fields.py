@@ -3,6 +3,7 @@
 float, Value, Vector, Pose, str, bool, int      the usual form; a field's metadata may give the `kind` of quantity
 Literal["a", "b"]                               one of these words
 tuple[X, ...], tuple[X, Y]                      a list
+tuple[...] | FrozenArray | an array             the same list; in Python it may be given as an array
 a frozen dataclass, or a union of several       a table; with its `kind` if there are several dataclasses
 X | Y                                           the form that fits the value in the file
 X | None                                        X, or left out
@@ -16,10 +17,13 @@ import types
 from collections.abc import Callable, Iterator
 from typing import Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
 
+import numpy as np
+
 from kinemorph.algebra.groups import Pose
 from kinemorph.model.body import Vector
 from kinemorph.model.elements import kind_of
 from kinemorph.model.parameter import Formula, Parameter, Value
+from kinemorph.vocabulary.frozen_array import FrozenArray
 
 
 class Field(NamedTuple):
@@ -89,7 +93,7 @@ def _form(hint: Any) -> tuple[str, Any]:
 
 def _either(parts: tuple[Any, ...]) -> tuple[str, Any]:
     """The form and the `inner` data of a union of types; its dataclasses are one table with a `kind`."""
-    rest = [part for part in parts if part is not type(None)]
+    rest = [part for part in parts if part not in (type(None), FrozenArray) and get_origin(part) is not np.ndarray]
     if all(part in rest for part in _VALUE):
         rest = [Value, *(part for part in rest if part not in _VALUE)]
     known = {kind_of(part.__name__): part for part in rest if is_part(part)}

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from kinemorph.codegen.backends.c.functions import Function, Place, Statements, Unit, braced, heading, unused
 from kinemorph.codegen.backends.c.spelling import Dialect, number
 from kinemorph.codegen.graphs.program import Program
-from kinemorph.codegen.loops.loop_program import Affine, Call, For, If, LoopProgram, Statement, View, While
+from kinemorph.codegen.loops.loop_program import Affine, Call, For, If, LoopProgram, Statement, View, While, listed
 from kinemorph.codegen.loops.printing import format_affine
 
 SHORT = 48  # a program with at most this many operations and results is inlined where it is called
@@ -39,8 +39,8 @@ def define_loops(function: Function, program: LoopProgram, unit: Unit, before: s
     lines = []
     for port, values in program.constants:
         if port.name in writer.read:
-            listed = ", ".join(number(value, dialect) for value in values) or number(0.0, dialect)
-            lines.append(f"{dialect.constant} {dialect.real} {writer.names[port.name]}[] = {{{listed}}};")
+            numbers = ", ".join(number(value, dialect) for value in listed(values)) or number(0.0, dialect)
+            lines.append(f"{dialect.constant} {dialect.real} {writer.names[port.name]}[] = {{{numbers}}};")
     for port in program.buffers:
         name = writer.names[port.name]
         if port.name in writer.read | writer.written:

@@ -18,6 +18,7 @@ from kinemorph.codegen.graphs.evaluation import carry_out
 from kinemorph.codegen.graphs.program import Program
 from kinemorph.codegen.loops.loop_program import Call, For, If, LoopProgram, Statement, View, While
 from kinemorph.codegen.loops.printing import format_loops
+from kinemorph.vocabulary.frozen_array import FrozenArray
 
 Mask = npt.NDArray[np.bool_]
 
@@ -63,7 +64,8 @@ class _Run:
         for port, rows in zip(program.inputs, ins, strict=True):
             self.arrays[port.name] = np.broadcast_to(rows, (n, port.size))
         for port, values in program.constants:
-            self.arrays[port.name] = np.broadcast_to(np.array(values, dtype), (n, port.size))
+            flat = values.array.ravel() if isinstance(values, FrozenArray) else values
+            self.arrays[port.name] = np.broadcast_to(np.asarray(flat, dtype), (n, port.size))
         for port in program.outputs:
             self.arrays[port.name] = np.full((n, port.size), np.nan, dtype)
         for port in program.buffers:

@@ -1,7 +1,7 @@
 """Machine code for this computer, compiled by LLVM.
 
 backend           from a program to a kernel: for one state, or for several states in SIMD lanes
-engine            from LLVM IR to callable functions; the cache; LLVM's optimization passes
+engine            from LLVM IR to callable functions; the cache; numbers that code refers to; LLVM's optimization passes
 module            the functions of one LLVM module
 single, lanes     the kernel for one state, and for several states in SIMD lanes
 chunks            the operations of a program as functions of limited length

@@ -20,7 +20,7 @@ from functools import cache, partial
 
 from kinemorph.codegen.backends import Array, Kernel, Precision, Run
 from kinemorph.codegen.backends.llvm import python_objects
-from kinemorph.codegen.backends.llvm.engine import LLVM_LOCK, Engine, load_module, vector_bits
+from kinemorph.codegen.backends.llvm.engine import LLVM_LOCK, Engine, load_module, point_to_numbers, vector_bits
 from kinemorph.codegen.backends.llvm.entry import bind_entries
 from kinemorph.codegen.backends.llvm.math import Real
 from kinemorph.codegen.graphs.program import Runnable
@@ -42,6 +42,7 @@ def llvm(program: Runnable, precision: Precision = "float64", *, few_calls: bool
     direct = python_objects.layout_is_known()
     own = f"{program.key} {precision} one {direct}"
     engine = load_module(own, program.name, lambda: _one(program, precision, direct), few_calls=few_calls)
+    point_to_numbers(engine, program, precision)
     loaded: list[Engine] = []
 
     def lanes_engine() -> Engine:
@@ -49,7 +50,9 @@ def llvm(program: Runnable, precision: Precision = "float64", *, few_calls: bool
             if not loaded:
                 own, real = f"{program.key} {precision} lanes {lanes}", Real(precision, lanes)
                 emit = partial(_lanes, program, real)
-                loaded.append(load_module(own, program.name, emit, few_calls=few_calls))
+                fresh = load_module(own, program.name, emit, few_calls=few_calls)
+                point_to_numbers(fresh, program, precision)
+                loaded.append(fresh)
             return loaded[0]
 
     def source() -> str:

@@ -15,19 +15,21 @@ import hashlib
 import os
 import sys
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+from kinemorph.codegen.backends import Precision
 from kinemorph.codegen.backends.llvm import python_objects
+from kinemorph.codegen.graphs.program import Runnable
 from kinemorph.codegen.storing.cache import code_cache, package_folder, source_lines
+from kinemorph.codegen.storing.shared_numbers import shared_numbers
 from kinemorph.errors import CompileError
+from kinemorph.vocabulary.frozen_array import FrozenArray
 
 PASSES, SPEED = 1, 2  # optimization levels of the passes (2 takes longer, code is no faster) and of the code generator
-LEAST = (
-    0  # the level of the code generator for programs that are called a few times: 5 times faster, code 1.2 to 2 slower
-)
+LEAST = 0  # the level for programs that are called a few times: compiled 5 times as fast, runs 1.2 to 2 times as long
 # the passes for code without matrix loops: all passes take five times as long, and the graph is already simplified
 FEW_PASSES = ("always_inliner", "sroa", "simplify_cfg", "new_gvn", "simplify_cfg")
 MATRICES = "; loops over matrices\n"  # a comment in LLVM IR that needs all passes, above all the vectorizer
@@ -49,10 +51,11 @@ NO_SAY = frozenset(
     )
 )
 
+LIST = "numbers"  # the global variable of an LLVM module with the digests of its arrays of numbers
+
 LLVM_LOCK = threading.RLock()
-if hasattr(
-    os, "register_at_fork"
-):  # a process is forked between two calls of LLVM, or its copy of the lock stays locked
+if hasattr(os, "register_at_fork"):
+    # a process is forked between two calls of LLVM, or its copy of the lock would stay locked
     os.register_at_fork(before=LLVM_LOCK.acquire, after_in_parent=LLVM_LOCK.release, after_in_child=LLVM_LOCK.release)
 _TYPES: dict[str, Any] = {"bool": ctypes.c_bool, "int64": ctypes.c_int64, "pointer": ctypes.c_void_p, "void": None}
 
@@ -177,6 +180,7 @@ class Engine:
             self._engine = binding.create_mcjit_compiler(empty, machine)
             self._engine.add_object_file(binding.ObjectFileRef.from_data(code))
             self._engine.finalize_object()
+        self.kept: list[object] = []  # what the code refers to
 
     def address(self, name: str) -> int:
         """The address of the machine code of a function."""
@@ -197,3 +201,27 @@ class Engine:
         function: Any = prototype(self.address(name))
         function.engine = self
         return function
+
+
+# ── numbers that the code refers to ───────────────────────────────────────────────────────────────────────────────────
+
+
+def pointer(numbers: FrozenArray) -> str:
+    """The name of the global variable of an LLVM module that points to an array of numbers."""
+    return f"@{LIST}.{numbers.digest}"
+
+
+def pointers_to(arrays: Iterable[FrozenArray]) -> str:
+    """The definitions of the pointers to arrays of numbers, and of the list of their digests, as LLVM IR."""
+    unique = {numbers.digest: pointer(numbers) for numbers in arrays}
+    text = " ".join(unique)
+    lines = [f"{name} = global ptr null" for name in unique.values()]
+    return "\n".join([*lines, f'@{LIST} = constant [{len(text) + 1} x i8] c"{text}\\00"'])
+
+
+def point_to_numbers(engine: Engine, program: Runnable, precision: Precision) -> None:
+    """Sets the pointers of a loaded LLVM module to the numbers of its program; the engine keeps the numbers alive."""
+    for digest in ctypes.string_at(engine.place(LIST)).decode().split():
+        array = shared_numbers(digest, program, precision)
+        ctypes.c_void_p.from_address(engine.place(f"{LIST}.{digest}")).value = array.ctypes.data
+        engine.kept.append(array)

@@ -30,7 +30,7 @@ class Abreast(Views):
         self.name = name
         self.globals: list[str] = []
         self.head: list[str] = []  # lines at the start of the function: counters and masks
-        self.values = {port.name: values for port, values in program.constants}
+        self.values = {port.name: values for port, values in program.constants if isinstance(values, tuple)}
         self.tables: dict[tuple[str, int, int, int, int], str] = {}  # view of a constant -> its table of vectors
         # buffers that are stored as vectors -> their rows
         self.rows = _rows_in_lanes(program, self._lanes)

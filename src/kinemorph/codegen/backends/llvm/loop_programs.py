@@ -28,6 +28,7 @@ from kinemorph.codegen.loops.loop_program import (
     While,
     filled_first,
 )
+from kinemorph.vocabulary.frozen_array import FrozenArray
 
 FEW = 4  # a loop with fewer passes is not vectorized
 ENDLESS = 1 << 40
@@ -56,6 +57,11 @@ class LoopWriter(Abreast):
     def definition(self) -> str:
         """The definition of the function, with its constants before it."""
         for port, values in self.program.constants:
+            if isinstance(values, FrozenArray):
+                held = f"%numbers{len(self.head)}"
+                self.head.append(f"  {held} = load ptr, ptr {self.functions.pointer_to(values)}")
+                self.arrays[port.name] = (held, port.size)
+                continue
             place = f"@{self.name}.{len(self.globals)}"
             element = self.real.element
             listed = ", ".join(f"{element} {self.real.one.constant(value)}" for value in values)

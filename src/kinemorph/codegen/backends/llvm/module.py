@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from kinemorph.codegen.backends.llvm.chunks import Chunks, output_refs
-from kinemorph.codegen.backends.llvm.engine import BORDER, MATRICES, vector_bits
+from kinemorph.codegen.backends.llvm.engine import BORDER, MATRICES, pointer, pointers_to, vector_bits
 from kinemorph.codegen.backends.llvm.loop_programs import NOTES, LoopWriter
 from kinemorph.codegen.backends.llvm.math import Real, library
 from kinemorph.codegen.backends.llvm.memory import MEMORY
@@ -24,6 +24,7 @@ from kinemorph.codegen.graphs.schedule import plan
 from kinemorph.codegen.loops.block_routines import routine
 from kinemorph.codegen.loops.loop_program import LoopProgram, loop_depth
 from kinemorph.vocabulary.blocks import Block
+from kinemorph.vocabulary.frozen_array import FrozenArray
 
 # copies values in the lanes of a mask
 BLEND = """define internal void @blend(ptr %to, ptr %from, {c} %mask, i64 %count) {inline} nounwind {{
@@ -76,6 +77,7 @@ class Module:
         self.callees: dict[tuple[object, ...], Callee] = {}
         self.helpers: dict[str, str] = {}
         self.turned: Counter[Runs] = Counter()  # conversions of runs, and how often each is used
+        self.numbers: list[FrozenArray] = []  # arrays that the code refers to
         self.kept: list[object] = []  # keeps the programs alive whose ids are keys of `callees`
 
     def main(self, program: Program | LoopProgram, outputs: Sequence[Sequence[int]] | None = None) -> None:
@@ -120,10 +122,15 @@ class Module:
         return self.callees[key]
 
     def helper(self, name: str) -> str:
-        """The name of the helper `blend` or `pick`, which is defined at the first request."""
+        """The name of the helper `blend`, which is defined at the first request."""
         if name not in self.helpers:
-            self.helpers[name] = {"blend": self._blend, "pick": self._pick}[name]()
+            self.helpers[name] = {"blend": self._blend}[name]()
         return name
+
+    def pointer_to(self, numbers: FrozenArray) -> str:
+        """The name of the global variable that points to an array of numbers, which is defined once."""
+        self.numbers.append(numbers)
+        return pointer(numbers)
 
     def turning(self, runs: Runs) -> str:
         """The name of the function that converts runs of numbers to vectors, or back."""
@@ -133,7 +140,8 @@ class Module:
     def text(self, *others: str) -> str:
         """The LLVM IR of all requested definitions, followed by `others`."""
         turning = [runs.definition(uses) for runs, uses in self.turned.items()]
-        worked = "\n".join([self.worked.text([*self.helpers.values(), *turning]), *others])
+        helpers = [pointers_to(self.numbers), *self.helpers.values(), *turning]
+        worked = "\n".join([self.worked.text(helpers), *others])
         return BORDER.join([worked, self.plain.text()] if self.plain.code else [worked])
 
     def _chunks(
@@ -186,17 +194,3 @@ class Module:
 
     def _blend(self) -> str:
         return BLEND.format(t=self.real.text, c=self.real.truth, inline="alwaysinline")
-
-    def _pick(self) -> str:
-        """The definition of `pick(base, index)`: each lane loads the number at its own index."""
-        real = self.real
-        index = real.of("i64")
-        lines = [f"define internal {real.text} @pick(ptr %base, {index} %index) alwaysinline nounwind {{"]
-        result = "poison"
-        for k in range(real.lanes):
-            lines.append(f"  %i{k} = extractelement {index} %index, i32 {k}")
-            lines.append(f"  %p{k} = getelementptr inbounds {real.element}, ptr %base, i64 %i{k}")
-            lines.append(f"  %x{k} = load {real.element}, ptr %p{k}")
-            lines.append(f"  %y{k} = insertelement {real.text} {result}, {real.element} %x{k}, i32 {k}")
-            result = f"%y{k}"
-        return "\n".join([*lines, f"  ret {real.text} {result}", "}"])

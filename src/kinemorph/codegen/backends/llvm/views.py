@@ -14,6 +14,7 @@ from kinemorph.codegen.backends.llvm.memory import Arrays
 from kinemorph.codegen.backends.llvm.strides import Runs
 from kinemorph.codegen.graphs.program import Program
 from kinemorph.codegen.loops.loop_program import Affine, LoopProgram, View
+from kinemorph.vocabulary.frozen_array import FrozenArray
 
 
 @dataclass(frozen=True)
@@ -47,6 +48,9 @@ class Functions(Protocol):
 
     def helper(self, name: str) -> str:
         """The name of a helper for the LLVM module's type, which is defined at the first request."""
+
+    def pointer_to(self, numbers: FrozenArray) -> str:
+        """The name of the global variable that points to an array of numbers."""
 
     def turning(self, runs: Runs) -> str:
         """The name of the function that converts runs of numbers to vectors, or back."""
@@ -115,14 +119,48 @@ class Views:
             self._line(f"{scaled} = mul {index} {first}, splat (i64 {width})")
             self._line(f"{shifted} = add {index} {scaled}, {lane}")
             first = shifted
-        pick = self.functions.helper("pick")
-        values = []
-        for k in range(view.size):
-            place, value = self._new("index"), self._new("picked")
-            self._line(f"{place} = add {index} {first}, splat (i64 {k * width})")
-            self._line(f"{value} = call {real.text} @{pick}(ptr {base}, {index} {place})")
+        starts = []
+        for lane_number in range(real.lanes):
+            start, place = self._new("start"), self._new("place")
+            self._line(f"{start} = extractelement {index} {first}, i32 {lane_number}")
+            self._line(f"{place} = getelementptr inbounds {real.element}, ptr {base}, i64 {start}")
+            starts.append(place)
+        whole = view.size - view.size % real.lanes if width == 1 else 0
+        values = [value for k in range(0, whole, real.lanes) for value in self._transposed(starts, k)]
+        for k in range(whole, view.size):
+            value = "poison"
+            for lane_number, place in enumerate(starts):
+                one, more = self._loaded(real.element, real.element, place, str(k * width)), self._new("picked")
+                self._line(f"{more} = insertelement {real.text} {value}, {real.element} {one}, i32 {lane_number}")
+                value = more
             values.append(value)
         return values
+
+    def _transposed(self, starts: list[str], first: int) -> list[str]:
+        """As many numbers as there are lanes, from entry `first` on, of the run that starts at each lane's pointer.
+
+        Each run is read as one vector, and the square of numbers is transposed by exchanging blocks of 1, 2, 4, ...
+        """
+        real, W = self.real, self.real.lanes
+        rows = []
+        for start in starts:
+            place, row = self._new("at"), self._new("row")
+            self._line(f"{place} = getelementptr inbounds {real.element}, ptr {start}, i64 {first}")
+            self._line(f"{row} = load {real.text}, ptr {place}, align {real.bits // 8}")
+            rows.append(row)
+        block = 1
+        while block < W:
+            turned = rows.copy()
+            for i in (i for i in range(W) if not i & block):
+                low = [k if not k & block else W + k - block for k in range(W)]
+                high = [W + k if k & block else k + block for k in range(W)]
+                for at, lanes in ((i, low), (i | block, high)):
+                    turned[at] = self._new("turned")
+                    mask = ", ".join(f"i32 {k}" for k in lanes)
+                    pair = f"{real.text} {rows[i]}, {real.text} {rows[i | block]}"
+                    self._line(f"{turned[at]} = shufflevector {pair}, <{W} x i32> <{mask}>")
+            rows, block = turned, 2 * block
+        return rows
 
     def _first(self, view: View) -> str:
         """The register with the start index of a view that depends on data, per lane, clipped to stay in the array."""

@@ -25,6 +25,7 @@ from kinemorph.codegen.loops.loop_program import (
     View,
     While,
     all_statements,
+    listed,
 )
 from kinemorph.codegen.loops.printing import format_affine
 from kinemorph.codegen.reading.names import fresh_stem
@@ -118,8 +119,8 @@ class _Body:
             for port in program.buffers:
                 self.assign(self.arrays[port.name], self.language.zeros.format(port.size))
             for port, numbers in program.constants:
-                listed = self.language.between.join(map(self.language.number, numbers))
-                self.assign(self.arrays[port.name], self.language.constant.format(listed))
+                spelled = self.language.between.join(map(self.language.number, listed(numbers)))
+                self.assign(self.arrays[port.name], self.language.constant.format(spelled))
             self.statements(program.body)
         else:
             entries = self.entries_of(self.inputs, program.inputs)

@@ -1,6 +1,7 @@
 """The SymPy backend: programs as symbolic matrices, to simplify, differentiate and print with SymPy.
 
-A program is evaluated op by op on SymPy's expressions. A solve becomes an exact elimination, and a table a `Piecewise`.
+A program is evaluated op by op on SymPy's expressions. A solve becomes an exact elimination, and a table or a surface
+over a grid a `Piecewise`. The nearest point of a surface has no closed form: its coordinates are unknown functions.
 Least squares is not supported: it has no closed form, since the rank depends on numbers. (`sympy_source` writes a
 Python module that builds the same matrices.)
 """
@@ -18,8 +19,10 @@ from kinemorph.codegen.reading.expression_tree import number
 from kinemorph.codegen.reading.names import Symbols, input_symbols
 from kinemorph.errors import MissingExtraError, UnsupportedError
 from kinemorph.vocabulary.blocks import Block, LeastSquares, Solve, Table
+from kinemorph.vocabulary.grid_surfaces import Bicubic, NearestPoint, cell_partials
 
 Constants = Literal["float", "exact"]
+NEAREST = ("x", "y", "searched", "z", "slope_x", "slope_y")  # the results of a search for the nearest point, as words
 
 
 def to_sympy(program: Program, symbols: Symbols | None = None, *, constants: Constants = "float") -> dict[str, Any]:
@@ -95,7 +98,34 @@ def _of_block(sympy: Any, block: Block) -> Callable[..., tuple[Any, ...]]:
         rows = zip(block.origins, block.coefficients, limits, strict=True)
         return (sympy.Piecewise(*((_polynomial(row, x - origin), limit) for origin, row, limit in rows)),)
 
-    return looked_up if isinstance(block, Table) else solved
+    def surface(x: Any, y: Any) -> tuple[Any, ...]:
+        assert isinstance(block, Bicubic)
+        return _partials(sympy, block, x, y)
+
+    def nearest(*args: Any) -> tuple[Any, ...]:
+        return tuple(sympy.Function(f"nearest_{part}")(*args) for part in NEAREST)
+
+    meanings: dict[type[Block], Callable[..., tuple[Any, ...]]] = {Table: looked_up, Bicubic: surface}
+    return meanings.get(type(block), nearest if isinstance(block, NearestPoint) else solved)
+
+
+def _partials(sympy: Any, block: Bicubic, x: Any, y: Any) -> tuple[Any, ...]:
+    """The partial derivatives of a surface, each a polynomial in every cell of its grid."""
+    grid = block.grid
+    nodes, (nx, ny, _) = grid.nodes.array, grid.nodes.shape
+    u, v = ((at - first) / step for at, first, step in zip((x, y), grid.corner, grid.spacing, strict=True))
+    rates = [
+        sympy.Piecewise((1 / step, sympy.And(sympy.Le(0, w), sympy.Le(w, count - 1))), (0, True))
+        for w, count, step in zip((u, v), (nx, ny), grid.spacing, strict=True)
+    ]
+    u, v = (sympy.Min(sympy.Max(w, 0), count - 1) for w, count in ((u, nx), (v, ny)))
+    pieces = []
+    for i in range(nx - 1):
+        for j in range(ny - 1):
+            near, far = (nodes[k, j : j + 2].ravel().tolist() for k in (i, i + 1))
+            here = [*([u < i + 1] if i < nx - 2 else []), *([v < j + 1] if j < ny - 2 else [])]
+            pieces.append((cell_partials(near, far, u - i, v - j, rates, block.order), sympy.And(*here)))
+    return tuple(sympy.Piecewise(*((values[k], here) for values, here in pieces)) for k in range(block.n_out))
 
 
 def _polynomial(coefficients: Sequence[float], r: Any) -> Any:

@@ -14,33 +14,81 @@ from __future__ import annotations
 import builtins
 import keyword
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
+from typing import Any
 
 from kinemorph.codegen.backends.identifiers import comment, identifier
 from kinemorph.codegen.backends.text.languages import function_name
 from kinemorph.codegen.backends.text.plain import text
-from kinemorph.codegen.backends.text.sympy_matrices import refuse_least_squares
+from kinemorph.codegen.backends.text.sympy_matrices import NEAREST, refuse_least_squares
 from kinemorph.codegen.graphs.program import Port, Program, as_programs
+from kinemorph.codegen.reading.block_trees import STEMS
 from kinemorph.codegen.reading.equations import equations
 from kinemorph.codegen.reading.expression_tree import Array, Call, Number, Symbol, Tree, children, rebuilt
 from kinemorph.codegen.reading.names import Symbols, entry_name, port_name
-from kinemorph.vocabulary.blocks import Table
+from kinemorph.vocabulary.blocks import Block, Table
+from kinemorph.vocabulary.grid_surfaces import Bicubic, NearestPoint
 
 SYMPY = (
-    *("Abs", "Array", "Eq", "Le", "Lt", "Matrix", "Max", "Min", "Ne", "Piecewise", "Rational", "Symbol", "acos"),
+    *(
+        "Abs",
+        "And",
+        "Array",
+        "Eq",
+        "Function",
+        "Le",
+        "Lt",
+        "Matrix",
+        "Max",
+        "Min",
+        "Ne",
+        "Piecewise",
+        "Rational",
+        "Symbol",
+        "acos",
+    ),
     *("asin", "atan2", "cos", "exp", "floor", "log", "nan", "oo", "sign", "sin", "sqrt", "sympify", "tan"),
 )
 RENAMED = {"min": "Min", "max": "Max", "abs": "Abs", "lt": "less", "le": "at_most", "eq": "equal"}
+# f and its partial derivatives up to an order, by total order: a bicubic polynomial in every cell of a grid
+SURFACE = """def surface(x, y, nodes, order, spacing, corner, shape):
+    (dx, dy), (x0, y0), (nx, ny) = spacing, corner, shape
+
+    def hermite(t, k):
+        values = [1 - 3*t**2 + 2*t**3, t - 2*t**2 + t**3, 3*t**2 - 2*t**3, t**3 - t**2]
+        slopes = [6*t**2 - 6*t, 1 - 4*t + 3*t**2, 6*t - 6*t**2, 3*t**2 - 2*t]
+        bends = [12*t - 6, 6*t - 4, 6 - 12*t, 6*t - 2]
+        return [values, slopes, bends, [12, 6, -12, 6], [0]*4][min(k, 4)]
+
+    def side(u, count):
+        inside = Piecewise((1, And(Le(0, u), Le(u, count - 1))), (0, True))
+        return Min(Max(u, 0), count - 1), inside
+
+    (u, inside_x), (v, inside_y) = side((x - x0)/dx, nx), side((y - y0)/dy, ny)
+    found = []
+    for a, b in ((total - k, k) for total in range(order + 1) for k in range(total + 1)):
+        pieces = []
+        for i in range(nx - 1):
+            for j in range(ny - 1):
+                h, g = hermite(u - i, a), hermite(v - j, b)
+                near, far = nodes[i*ny + j] + nodes[i*ny + j + 1], nodes[(i + 1)*ny + j] + nodes[(i + 1)*ny + j + 1]
+                along = [h[0]*near[k] + h[1]*near[k + 1] + h[2]*far[k] + h[3]*far[k + 1] for k in (0, 2, 4, 6)]
+                value = sum(one*other for one, other in zip(g, along))
+                here = [*([Lt(u, i + 1)] if i < nx - 2 else []), *([Lt(v, j + 1)] if j < ny - 2 else [])]
+                pieces.append((value, And(*here)))
+        found.append(Piecewise(*pieces)*(inside_x/dx)**a*(inside_y/dy)**b)
+    return found"""
 HELPERS = {
     "less": "def less(a, b):\n    return Piecewise((1, Lt(a, b)), (0, True))",
     "at_most": "def at_most(a, b):\n    return Piecewise((1, Le(a, b)), (0, True))",
     "equal": "def equal(a, b):\n    return Piecewise((1, Eq(a, b)), (0, True))",
     "where": "def where(c, a, b):\n    return Piecewise((a, Ne(c, 0)), (b, True))",
     "solve": "def solve(A, B):\n    return A.LUsolve(B)",
+    "surface": SURFACE,
 }
-TABLES = [f"table{k}" for k in range(100)]
-RESERVED = frozenset({*keyword.kwlist, *keyword.softkwlist, *dir(builtins), *SYMPY, *HELPERS, *TABLES})
+NAMED = [f"{stem}{k}" for stem in STEMS.values() for k in range(100)]
+RESERVED = frozenset({*keyword.kwlist, *keyword.softkwlist, *dir(builtins), *SYMPY, *HELPERS, *NAMED})
 
 
 def export_sympy(programs: Sequence[Program], name: str, *, symbols: Symbols | None = None) -> dict[str, str]:
@@ -96,8 +144,8 @@ def _function(name: str, program: Program, names: Symbols, variables: Iterable[s
     """The source of the function `name`, which builds the outputs of a program."""
     written = equations(program, names)
     lines = [f"def {name}():", f'    """{comment(program.name)}: {written.ops} operations as written."""']
-    for k, table in enumerate(written.tables, 1):
-        lines += _table(f"table{k}", table)
+    for called, block in written.functions:
+        lines += _FUNCTIONS[type(block)](called, block)
     lines += [f"    {symbol.text} = {_text(tree)}" for symbol, tree in written.definitions]
     trees = iter(written.trees)
     taken = {*variables, *(symbol.text for symbol, _ in written.definitions)}
@@ -127,6 +175,34 @@ def _table(name: str, table: Table) -> list[str]:
         terms = [f"{c!r}*(x - {origin!r})**{p}" for p, c in enumerate(row) if c]
         lines.append(f"            ({' + '.join(terms) or '0'}, {limit}),")
     return [*lines, "        )", ""]
+
+
+def _surface(name: str, block: Bicubic) -> list[str]:
+    """Lines that define the partial derivatives of a surface as a local function `name`."""
+    nx, ny, _ = block.grid.nodes.shape
+    given = f"{block.order}, {block.grid.spacing!r}, {block.grid.corner!r}, {(nx, ny)!r}"
+    rows = [f"            {row!r}," for row in block.grid.nodes.array.reshape(-1, 4).tolist()]
+    return [
+        f"    def {name}(x, y):",
+        "        nodes = [",
+        *rows,
+        "        ]",
+        f"        return surface(x, y, nodes, {given})",
+        "",
+    ]
+
+
+def _nearest(name: str, block: NearestPoint) -> list[str]:
+    """Lines that define the nearest point of a surface as unknown functions, since there is no closed form."""
+    entries = ", ".join(f'Function("{name}_{part}")(x, y, z, r)' for part in NEAREST)
+    return [f"    def {name}(x, y, z, r):", f"        return [{entries}]", ""]
+
+
+_FUNCTIONS: dict[type[Block], Callable[[str, Any], list[str]]] = {
+    Table: _table,
+    Bicubic: _surface,
+    NearestPoint: _nearest,
+}
 
 
 def _text(tree: Tree) -> str:

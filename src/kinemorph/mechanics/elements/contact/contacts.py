@@ -89,7 +89,7 @@ class ContactLaw(ElementLaw[Contact]):
         found = []
         for k, offset in enumerate(_offsets(element)):
             center = view.point(element.body, offset)
-            height, n_W = ground(center.position)
+            height, n_W = ground(center.position, radius)
             point = center
             if not is_zero(radius):
                 point = view.instant.motions.point(center.link, lowered(center.point, radius, center.into(n_W)))

@@ -4,9 +4,14 @@ Above terrain the nearest point of z = f(x, y) is found by Newton's method on
 
     (x - p_x) + (f - p_z) f_x = 0,   (y - p_y) + (f - p_z) f_y = 0
 
-in a fixed number of steps, so that it stays an expression. The nearest point is never farther away than the ground
-right below p, which bounds the search. With the nearest point, the height is a distance whose gradient is the normal,
-so that springs in the ground conserve energy to rounding. Derivatives of f are exact, by dual numbers.
+The nearest point is never farther away than the ground right below p, which bounds the search. With the nearest point,
+the height is a distance whose gradient is the normal, so that springs in the ground conserve energy to rounding.
+
+HeightFunction    the user's function is traced: its derivatives are exact, by dual numbers, and the number of steps is
+                  fixed, so that it stays an expression
+HeightMap         blocks of `vocabulary.grid_surfaces`: cells are looked up by index in data, and Newton's method ends
+                  when it has converged. For a body above the highest ground there is no search: its height is the
+                  vertical distance to the ground below
 """
 
 from __future__ import annotations
@@ -14,24 +19,25 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from kinemorph.algebra.arrays import Array
 from kinemorph.algebra.dual import Dual
-from kinemorph.algebra.scalar import S, absolute, div, floor, less, maximum, minimum, sqrt, where
-from kinemorph.algebra.tables import lookup
+from kinemorph.algebra.linear import applied
+from kinemorph.algebra.scalar import S, absolute, div, less, maximum, minimum, sqrt, where
 from kinemorph.algebra.turns import Vec3
 from kinemorph.algebra.vectors import dot, scale, sub
 from kinemorph.mechanics.elements.checks import wrong
 from kinemorph.mechanics.recursions.kinematics import tangent_of
 from kinemorph.model.elements.contact.grounds import HeightFunction, HeightMap, Plane
+from kinemorph.model.input_reader import short
 from kinemorph.model.parameter import evaluate_all
-from kinemorph.vocabulary.blocks import Table
+from kinemorph.vocabulary.frozen_array import FrozenArray
+from kinemorph.vocabulary.grid_surfaces import STEPS, Bicubic, Grid, NearestPoint, newton_step
 from kinemorph.words import listed
 
-STEPS = 5  # steps of Newton's method: enough for spheres of half the ground's radius of curvature
-STEEP = 0.1  # the least determinant in a Newton step; it is small where the ground curves as sharply as the sphere
 FOUND = 1e-6  # relative to the distance to the ground below: the largest error of a nearest point that is accepted
 
 
@@ -42,7 +48,13 @@ class Meeting(NamedTuple):
     normal: Vec3  # of length 1, out of the ground, in world axes
 
 
-Surface = Callable[[Sequence[S]], Meeting]  # position in the world [m] -> height and normal
+class Surface(Protocol):
+    """The height and the normal of the ground at a position in the world [m].
+
+    `radius` [m]: the largest distance from the position at which the body can touch the ground.
+    """
+
+    def __call__(self, position: Sequence[S], radius: S = 0.0) -> Meeting: ...
 
 
 def surface(ground: Any, value: Callable[[Any], Any] = evaluate_all) -> Surface:
@@ -54,15 +66,24 @@ def _plane(ground: Plane, value: Callable[[Any], Any]) -> Surface:
     point, normal = value((ground.point, ground.normal))
     n = scale(div(1.0, sqrt(dot(normal, normal))), normal)
     level = dot(n, point)
-    return lambda position: Meeting(dot(n, position) - level, (n[0], n[1], n[2]))
+    return lambda position, radius=0.0: Meeting(dot(n, position) - level, (n[0], n[1], n[2]))
 
 
 def _function(ground: HeightFunction, value: Callable[[Any], Any]) -> Surface:
-    return lambda position: nearest(ground.height, position)
+    return lambda position, radius=0.0: nearest(ground.height, position)
 
 
 def _map(ground: HeightMap, value: Callable[[Any], Any]) -> Surface:
-    return lambda position: nearest(interpolated(ground), position)
+    grid, top = spline_grid(ground)
+    lookup, search = Bicubic(grid, 1), NearestPoint(grid, top)
+
+    def meeting(position: Sequence[S], radius: S = 0.0) -> Meeting:
+        px, py, pz = position
+        x, y, searched, *below = applied(search, [px, py, pz, radius])
+        height, normal = _met(position, below, (x, y), applied(lookup, [x, y]))
+        return Meeting(where(searched, height, pz - below[0]), normal)
+
+    return meeting
 
 
 _SURFACES: dict[type, Callable[[Any, Callable[[Any], Any]], Surface]] = {
@@ -76,34 +97,32 @@ _SURFACES: dict[type, Callable[[Any, Callable[[Any], Any]], Surface]] = {
 
 
 def nearest(height: Callable[[S, S], S], position: Sequence[S]) -> Meeting:
-    """The height of a point over the terrain z = height(x, y), and the normal at the nearest point.
-
-    Where Newton's method has not converged, the height is that over the tangent plane right below the point.
-    """
+    """The height of a point over the terrain z = height(x, y), and the normal at the nearest point."""
     px, py, pz = position
-    f, fx, fy = slopes(height, px, py)
-    below = pz - f
-    reach = absolute(below)
-    flat = div(below, sqrt(1.0 + fx * fx + fy * fy))
+    below = slopes(height, px, py)
+    reach = absolute(pz - below[0])
     x, y = px, py
     for _ in range(STEPS):
-        f, fx, fy, fxx, fxy, fyy = curvatures(height, x, y)
-        gap = f - pz
-        rx, ry = x - px + gap * fx, y - py + gap * fy
-        a, b, d = 1.0 + fx * fx + gap * fxx, fx * fy + gap * fxy, 1.0 + fy * fy + gap * fyy
-        det = maximum(a * d - b * b, STEEP)
-        x = px + _within(x - px - div(d * rx - b * ry, det), reach)
-        y = py + _within(y - py - div(a * ry - b * rx, det), reach)
-    f, fx, fy = slopes(height, x, y)
+        found = curvatures(height, x, y)
+        x, y, *_ = newton_step(position, (x, y), found, reach, minimum=minimum, maximum=maximum)
+    return _met(position, below, (x, y), slopes(height, x, y))
+
+
+def _met(position: Sequence[S], below: Sequence[S], place: Sequence[S], foot: Sequence[S]) -> Meeting:
+    """The height of a point over terrain, and the normal at `place`, which Newton's method found as the nearest point.
+
+    `below` and `foot` are (f, f_x, f_y) right below the point and at `place`. Where Newton's method has not converged,
+    the height is that over the tangent plane right below the point.
+    """
+    (px, py, pz), (x, y) = position, place
+    gap = pz - below[0]
+    flat = div(gap, sqrt(1.0 + below[1] * below[1] + below[2] * below[2]))
+    f, fx, fy = foot
     off = absolute(x - px + (f - pz) * fx) + absolute(y - py + (f - pz) * fy)
     length = div(1.0, sqrt(1.0 + fx * fx + fy * fy))
     n = (-fx * length, -fy * length, length)
-    found = less(off, FOUND * (reach + 1e-9))
+    found = less(off, FOUND * (absolute(gap) + 1e-9))
     return Meeting(where(found, dot(n, sub(position, (x, y, f))), flat), n)
-
-
-def _within(x: S, bound: S) -> S:
-    return minimum(maximum(x, -bound), bound)
 
 
 def slopes(height: Callable[[S, S], S], x: S, y: S) -> tuple[S, S, S]:
@@ -128,44 +147,38 @@ def _value(x: S, level: int) -> S:
 
 
 def interpolated(ground: HeightMap) -> Callable[[S, S], S]:
-    """The height of the ground as a function of x and y: splines in x along the grid's rows, cubics in y between rows.
-
-    Between the rows j and j + 1 it is Hermite's cubic of the heights h and the slopes m (by y) in these rows. All rows,
-    of h and then of m, are stored one after another in one table, so that an offset in the argument selects the row.
-    """
-    table, (nx, ny) = _rows(ground), (len(ground.heights), len(ground.heights[0]))
-    (dx, dy), (x0, y0) = ground.spacing, ground.corner
-
-    def height(x: S, y: S) -> S:
-        u, v = _between((x - x0) / dx, nx - 1.0), _between((y - y0) / dy, ny - 1.0)
-        j = minimum(floor(v), ny - 2.0)
-        t, at = v - j, u + j * float(nx)
-        h0, h1, m0, m1 = (lookup(table, at + row * float(nx)) for row in (0, 1, ny, ny + 1))
-        turned = 1.0 - t
-        return turned * turned * ((1.0 + 2.0 * t) * h0 + t * m0) + t * t * ((3.0 - 2.0 * t) * h1 - turned * m1)
-
-    return height
-
-
-def _between(x: S, top: float) -> S:
-    return minimum(maximum(x, 0.0), top)
+    """The height of the ground as a function of x and y: a bicubic spline with continuous curvature."""
+    lookup = Bicubic(spline_grid(ground)[0])
+    return lambda x, y: applied(lookup, [x, y])[0]
 
 
 @lru_cache(maxsize=32)
-def _rows(ground: HeightMap) -> Table:
-    """The splines in x of all rows of heights, then of slopes, one after another; the unit of x is one grid cell."""
-    from scipy.interpolate import CubicSpline
-
+def spline_grid(ground: HeightMap) -> tuple[Grid, float]:
+    """(the spline of a height map as heights and slopes at the grid points, a height that it does not exceed [m])."""
     heights = np.array(ground.heights, dtype=float)
-    nx, ny = heights.shape
-    tilts = CubicSpline(np.arange(ny), heights, axis=1, bc_type="clamped")(np.arange(ny), 1)
-    rows = np.concatenate([heights.T, tilts.T])
-    pieces = []
-    for row in rows:
-        spline = CubicSpline(np.arange(nx), row, bc_type="clamped")
-        pieces += [tuple(map(float, c)) for c in spline.c[::-1].T] + [(float(row[-1]), 0.0, 0.0, 0.0)]
-    places = tuple(map(float, range(len(pieces))))
-    return Table(places[1:], places, tuple(pieces))
+    by_x, by_y = spline_slopes(heights, 0), spline_slopes(heights, 1)
+    nodes = FrozenArray(np.stack([heights, by_x, by_y, spline_slopes(by_y, 0)], axis=-1))
+    (dx, dy), (x0, y0) = ground.spacing, ground.corner
+    grid = Grid(nodes, (float(dx), float(dy)), (float(x0), float(y0)))
+    return grid, grid.top
+
+
+def spline_slopes(values: Array, axis: int) -> Array:
+    """The slopes at the nodes of cubic splines along an axis, per grid line: zero at both ends, and in between
+
+        s[i-1] + 4 s[i] + s[i+1] = 3 (f[i+1] - f[i-1])
+
+    so that the curvature is continuous. The equations are solved by elimination, for all splines at once.
+    """
+    f = np.ascontiguousarray(np.moveaxis(values, axis, 0))
+    last = len(f) - 1
+    s, c = np.zeros_like(f), np.zeros(len(f))
+    for i in range(1, last):
+        c[i] = 1.0 / (4.0 - c[i - 1])
+        s[i] = c[i] * (3.0 * (f[i + 1] - f[i - 1]) - s[i - 1])
+    for i in range(last - 1, 0, -1):
+        s[i] -= c[i] * s[i + 1]
+    return np.moveaxis(s, 0, axis)
 
 
 # ── checks ────────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -198,19 +211,17 @@ def _function_problems(name: str, ground: HeightFunction) -> list[str]:
 
 def _map_problems(name: str, ground: HeightMap) -> list[str]:
     heights = ground.heights
-    sizes = sorted({len(row) for row in heights})
-    if len(heights) < 2 or not sizes or sizes[0] < 2:
-        shape = f"{len(heights)} x {sizes[0] if sizes else 0}"
-        problem = f"ground has {shape} heights; expected at least 2 x 2"
+    if not isinstance(heights, FrozenArray):
+        return [wrong(name, _ragged(heights), "Give every row the same number of heights.", "ground")]
+    if min(heights.shape) < 2:
+        nx, ny = heights.shape
+        problem = f"ground has {nx} x {ny} heights; expected at least 2 x 2"
         return [wrong(name, problem, "Give more heights, or use a Plane.", "ground")]
-    if len(sizes) > 1:
-        problem = f"ground has rows of {sizes[0]} and of {sizes[-1]} heights; expected a regular grid"
-        return [wrong(name, problem, "Give every row the same number of heights.", "ground")]
-    for i, row in enumerate(heights):
-        for j, z in enumerate(row):
-            if not isinstance(z, (int, float)) or not math.isfinite(z):
-                problem = f"ground has a hole: heights[{i}][{j}] is {z}; expected a finite height"
-                return [wrong(name, problem, "Fill it in.", "ground")]
+    holes = np.argwhere(~np.isfinite(heights.array))
+    if len(holes):
+        i, j = holes[0].tolist()
+        problem = f"ground has a hole: heights[{i}][{j}] is {heights[i][j]}; expected a finite height"
+        return [wrong(name, problem, "Fill it in.", "ground")]
     if not all(0.0 < step < math.inf for step in ground.spacing) or not all(map(math.isfinite, ground.corner)):
         problem = (
             f"ground has spacing {ground.spacing} and corner {ground.corner}; expected a spacing above 0 [m] and a "
@@ -218,6 +229,17 @@ def _map_problems(name: str, ground: HeightMap) -> list[str]:
         )
         return [wrong(name, problem, "Correct it.", "ground")]
     return []
+
+
+def _ragged(heights: Any) -> str:
+    """What is wrong with heights that are no array of numbers with two axes."""
+    try:
+        sizes = sorted({len(row) for row in heights})
+    except TypeError:  # it has no rows
+        sizes = []
+    if len(sizes) > 1:
+        return f"ground has rows of {sizes[0]} and of {sizes[-1]} heights; expected a regular grid"
+    return f"ground has the heights {short(heights)}; expected rows of numbers [m], as many in each row"
 
 
 _PROBLEMS: dict[type, Callable[[str, Any], list[str]]] = {

@@ -11,7 +11,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
+import numpy as np
+import numpy.typing as npt
+
 from kinemorph.model.body import Vector
+from kinemorph.vocabulary.frozen_array import FrozenArray
+
+Heights: TypeAlias = tuple[tuple[float, ...], ...] | FrozenArray | npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -28,11 +34,21 @@ class HeightMap:
 
     `corner` is (x0, y0) and `spacing` is (dx, dy) [m]. Between the grid points the height is a bicubic spline with
     continuous curvature. Its slope across the edges of the grid is 0; beyond them the height stays constant.
+
+    Heights may be given as nested tuples or lists, or as an array of shape (nx, ny). A read-only copy is kept. Programs
+    refer to it and do not contain it, so that a map of millions of heights compiles as fast as a small one, and all
+    robots of a batch share it.
     """
 
-    heights: tuple[tuple[float, ...], ...] = field(metadata={"kind": "length"})
+    heights: Heights = field(metadata={"kind": "length"})
     spacing: tuple[float, float] = field(default=(1.0, 1.0), metadata={"kind": "length"})
     corner: tuple[float, float] = field(default=(0.0, 0.0), metadata={"kind": "length"})
+
+    def __post_init__(self) -> None:
+        """Freezes the heights; those that are no regular grid of numbers stay as they are, and are reported later."""
+        frozen = FrozenArray.read(self.heights, axes=2)
+        if frozen is not None:
+            object.__setattr__(self, "heights", frozen)
 
 
 @dataclass(frozen=True)

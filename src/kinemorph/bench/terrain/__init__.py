@@ -1,0 +1,1 @@
+"""Quadrupeds on terrain: what a map costs beside a plane, in Kinemorph and in MuJoCo."""
