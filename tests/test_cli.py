@@ -7,11 +7,12 @@ import os
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
 
-from kinemorph import __version__
+from kinemorph import Body, RobotBuilder, __version__, save
 from kinemorph.analysis.verification.verdict import Verification, judged
 from kinemorph.cli.emitted_forms import FORMS
 from kinemorph.cli.verbs.derive import Emit
@@ -182,7 +183,12 @@ OUTPUTS = [
     ("c", "arm", ["arm.c", "arm.h"]),
     ("c", "arm.c", ["arm.c", "arm.h"]),
     ("c", ".", ["pendulum.c", "pendulum.h"]),
-    ("matlab", "arm.m", ["arm_inverse_dynamics.m"]),
+    ("c", "my model.c", ["my model.c", "my model.h"]),
+    ("c", "mödel ☂.h", ["mödel ☂.c", "mödel ☂.h"]),
+    ("c", "2link", ["2link.c", "2link.h"]),
+    ("cuda", "2 link.cu", ["2 link.cu", "2 link.cuh"]),
+    ("python", "my model.py", ["my model.py"]),
+    ("matlab", "arm", ["arm_inverse_dynamics.m"]),
     ("matlab", "./", ["pendulum_inverse_dynamics.m"]),
 ]
 
@@ -199,6 +205,49 @@ def test_output_is_a_file_a_stem_or_a_folder(
     assert all(path.stat().st_size > 20 for path in tmp_path.iterdir())
     if form == "c":
         assert f'#include "{files[1]}"' in (tmp_path / files[0]).read_text()
+
+
+@pytest.mark.parametrize(
+    ("form", "output", "sentence"),
+    [
+        ("c", "model.cpp", "expected a name that ends in .c, .h, or one without an ending. Write 'model.c'."),
+        ("c", "arm.v2", "expected a name that ends in .c"),
+        ("c", 'a"b.c', "cannot stand in the text of an #include"),
+        ("matlab", "my arm", "MATLAB finds a function by the name of its file; expected at most 24 letters"),
+        ("matlab", "arm.m", "There is one file for each function"),
+    ],
+)
+def test_a_name_that_a_file_cannot_have_is_refused(
+    form: str, output: str, sentence: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    result = run("derive", "pendulum", "--emit", form, "--output", output)
+    assert result.exit_code == 2 and sentence in result.stderr and not list(tmp_path.iterdir())
+
+
+def test_files_that_were_not_emitted_are_not_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`--output "my model.c"` wrote my_model.c, over a file of that name."""
+    monkeypatch.chdir(tmp_path)
+    Path("my_model.c").write_text("int mine;")
+    Path("arm.h").write_text("int mine;")
+    for _ in range(2):  # what was emitted may be emitted again
+        assert run("derive", "pendulum", "--emit", "c", "--output", "my model.c").exit_code == 0
+    result = run("derive", "pendulum", "--emit", "c", "--output", "arm")
+    assert result.exit_code == 2 and "'arm.h' exists and was not written by kinemorph" in result.stderr
+    assert Path("my_model.c").read_text() == Path("arm.h").read_text() == "int mine;"
+    assert not Path("arm.c").exists()
+    assert run("derive", "pendulum", "--emit", "c", "--output", "arm.h").exit_code == 0  # named itself: replaced
+
+
+def test_missing_folders_are_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Plots and replays made them; files of runs, models and code were refused."""
+    monkeypatch.chdir(tmp_path)
+    assert run("derive", "pendulum", "--emit", "c", "--output", "a/b/arm").exit_code == 0
+    assert run("derive", "pendulum", "--emit", "text", "--output", "c/").exit_code == 0
+    assert run("export", "pendulum", "--output", "d/e/arm.urdf").exit_code == 0
+    assert run("simulate", "pendulum", "--time", "0.1", "--save", "f/run.npz").exit_code == 0
+    for file in ("a/b/arm.c", "a/b/arm.h", "c/pendulum.txt", "d/e/arm.urdf", "f/run.npz"):
+        assert Path(file).is_file()
 
 
 def test_json_says_what_was_written_where(tmp_path: Path) -> None:
@@ -229,6 +278,33 @@ def test_doctor_finds_this_installation() -> None:
     assert {row["backend"] for row in data["self_test"]} == set(runnable_backends())
     text = run("doctor").stdout
     assert "SIMD" in text and "self-test" in text
+
+
+def test_doctor_lists_the_packages_of_every_extra_for_users() -> None:
+    """MJCF models were said to need `kinemorph[dev]`, and xacro and h5py were not listed."""
+    project = tomllib.loads((Path(__file__).parent.parent / "pyproject.toml").read_text())["project"]
+    extras = project["optional-dependencies"]
+    users = re.findall(r"[a-z0-9]+", extras["all"][0].partition("[")[2])
+    wanted = {(re.match(r"[\w-]+", one)[0], extra) for extra in users for one in extras[extra]}  # type: ignore[index]
+    rows = {(row["package"], row["install"].partition("[")[2][:-2]): row for row in parsed("doctor")["extras"]}
+    assert wanted <= set(rows)
+    assert rows["mujoco-core", "mujoco"]["purpose"] == "MJCF models"
+    assert rows["mujoco-core", "mujoco"]["version"]  # the package mujoco contains it
+
+
+@pytest.mark.parametrize("arguments", [["info"], ["simulate", "--time", "0.01"], ["check"]])
+def test_a_terminal_without_unicode_shows_escapes(arguments: list[str], tmp_path: Path) -> None:
+    """A robot with an accent in its name ended in "unexpected UnicodeEncodeError ... This is a bug"."""
+    model = tmp_path / "arm.toml"
+    builder = RobotBuilder("bras é ☂").add(Body.sphere("länk", 1.0, 0.1)).joint("gélenk", "revolute", "world", "länk")
+    save(builder.build(), model)
+    environment = {**os.environ, "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    command = [sys.executable, "-m", "kinemorph", arguments[0], str(model), *arguments[1:]]
+    done = subprocess.run(command, env=environment, capture_output=True, check=False)
+    text = (done.stdout + done.stderr).decode("ascii")
+    assert done.returncode == 0 and "unexpected" not in text
+    if arguments[0] != "check":
+        assert "bras \\xe9 \\u2602" in text and "\\u2500" not in text  # rules of tables are made of other characters
 
 
 def test_doctor_names_packages_that_are_too_old(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -313,9 +389,9 @@ BAD = [
     (["derive", "crane", "--parameters", "m9"], "'m9'"),
     (["derive", "puma", "--frame", "flange"], "--function"),
     (["derive", "four_bar", "--emit", "sympy", "--function", "constraint_forces"], "least squares"),
-    (["derive", "pendulum", "--output", "missing/folder/file.txt"], "no folder 'missing/folder'"),
-    (["derive", "pendulum", "--emit", "c", "--output", "missing/"], "no folder 'missing'"),
-    (["derive", "pendulum", "--emit", "c", "--output", "missing/arm"], "no folder 'missing'"),
+    (["derive", "pendulum", "--output", f"{__file__}/folder/file.txt"], "test_cli.py' is not a folder"),
+    (["derive", "pendulum", "--emit", "c", "--output", f"{__file__}/"], "test_cli.py' is not a folder"),
+    (["derive", "pendulum", "--emit", "c", "--output", f"{__file__}/arm"], "test_cli.py' is not a folder"),
     (["derive", "pendulum", "--output", ""], "--output is empty"),
     (["derive", "pendulum", "--emit", "python", "--precision", "half"], "half"),
     (["derive", "pendulum", "--emit", "text", "--precision", "float32"], "python, matlab, c, cuda"),

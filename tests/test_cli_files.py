@@ -104,14 +104,14 @@ def test_a_file_beside_is_preferred_to_no_robot_of_that_name(folder: Path) -> No
         (["check", "good.urdf", "--output", "x.urdf"], "--fix"),
         (["check", "good.urdf", "bad.urdf", "--fix", "--output", "x.urdf"], "but 2 files are checked"),
         (["check", "bad.urdf", "--fix", "--output", "good.urdf"], "this file exists already"),
-        (["check", "bad.urdf", "--fix", "--output", "no/x.urdf"], "cannot write 'no/x.urdf'"),
+        (["check", "bad.urdf", "--fix", "--output", "good.urdf/x.urdf"], "cannot write 'good.urdf/x.urdf'"),
         (["export", "good.urdf"], "--to"),
         (["info", "good"], "a file 'good.urdf'"),
         (["export", "good.urdf", "--to", "step"], "step"),
         (["export", "good.urdf", "--output", "arm.step"], "'arm.step'; expected a file name that ends in .toml, .urdf"),
         (["export", "good.urdf", "--output", "arm.sdf"], "Change the ending, or name the format with --to: urdf, mjcf"),
         (["export", "good.urdf", "--output", "good.urdf"], "is the model file that is read"),
-        (["export", "good.urdf", "--to", "urdf", "--output", "no/x.urdf"], "there is no folder 'no'"),
+        (["export", "good.urdf", "--to", "urdf", "--output", "good.urdf/x.urdf"], "'good.urdf' is not a folder"),
     ],
 )
 def test_wrong_use_is_a_sentence_and_exit_code_2(folder: Path, arguments: list[str], named: str) -> None:

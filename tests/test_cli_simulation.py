@@ -203,7 +203,7 @@ BAD = [
     ("simulate pendulum --q ,", "--q is empty"),
     ("simulate pendulum --torque q9=1", "no input 'q9'"),
     ("simulate pendulum --save run.txt", "'.txt'"),
-    ("simulate pendulum --save missing/folder/run.npz", "folder does not exist"),
+    ("simulate pendulum --save taken/run.npz", "a file has the name of its folder"),
     ("simulate pendulum --plot run.jpg", ".png"),
     ("simulate pendulum --plot taken/run.png", "cannot be written"),
     ("simulate pendulum --plot folder.png", "is a folder"),

@@ -7,8 +7,8 @@
     dynamics.mass_matrix([0.3, -0.5])
 
 This file only lists the public names. A name is imported when it is first used, so that `import kinemorph` stays fast;
-`HOMES` gives the file that defines each name. More public names are grouped by subject in `kinemorph.elements`,
-`modules`, `loops`, `conventions` and `plants`.
+`HOMES` gives the file that defines each name. More public names are grouped by subject in `kinemorph.library`,
+`elements`, `modules`, `loops`, `conventions` and `plants`.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ HOMES: dict[str, str] = {
     "Parameter": "kinemorph.model.parameter",
     "System": "kinemorph.model.system",
     "Element": "kinemorph.model.system",
-    "library": "kinemorph.model.library:module",
+    "library": "kinemorph.library:module",
     "reroot": "kinemorph.model.changes.reroot",
     "merge_fixed": "kinemorph.model.changes.merge_fixed",
     # models in files
@@ -131,6 +131,7 @@ if TYPE_CHECKING:  # the same names for type checkers; a test compares the two l
     from kinemorph import conventions as conventions
     from kinemorph import elements as elements
     from kinemorph import errors as errors
+    from kinemorph import library as library
     from kinemorph import loops as loops
     from kinemorph import modules as modules
     from kinemorph import plants as plants
@@ -159,7 +160,6 @@ if TYPE_CHECKING:  # the same names for type checkers; a test compares the two l
     from kinemorph.formats.loading import load as load
     from kinemorph.formats.loading import load_text as load_text
     from kinemorph.formats.loading import save as save
-    from kinemorph.model import library as library
     from kinemorph.model.body import Body as Body
     from kinemorph.model.building.builder import RobotBuilder as RobotBuilder
     from kinemorph.model.changes.merge_fixed import merge_fixed as merge_fixed

@@ -8,6 +8,7 @@ in its docstring. This is the only file that imports from layers above its own.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -35,10 +36,32 @@ class ShownEquations(Shown):
 class ShownRuns(Shown):
     """A base class for a run, or a batch of runs, that can be plotted and shown."""
 
-    def plot(self, *columns: str, **options: Any) -> Any:
-        """Plots columns of the run over time; see `display.charts.plot.plot`."""
+    def plot(
+        self,
+        *columns: str | Sequence[str],
+        compare: Any = None,
+        overlay: str | Sequence[str] = (),
+        name: str | None = None,
+        difference: bool = False,
+        degrees: bool = False,
+        title: str | None = None,
+        path: Path | str | None = None,
+    ) -> Any:
+        """Plots columns of the run over time, and returns a Matplotlib Figure; see `display.charts.plot.plot`.
+
+        `columns`      names ("q.elbow"), groups ("q", "v", "a", "u", "tau", "x", "y", "energy") or patterns
+                       ("q.leg1*"), one by one or in lists; by default q, v, states of elements, and energies
+        `compare`      further runs of the same system, by name, {"rk4": other}, or in a list
+        `overlay`      columns to draw dashed over those of the same unit, on the same axes, such as references
+        `name`         the name of this run beside the others; its integration method by default
+        `difference`   also plots the difference of each further run from the first, on a log scale
+        `degrees`      shows angles in degrees
+        `path`         a file to write, .png, .svg or .pdf; a missing folder is made
+        """
         from kinemorph.display.charts.plot import plot
 
+        options: dict[str, Any] = {"compare": compare, "overlay": overlay, "name": name, "difference": difference}
+        options |= {"degrees": degrees, "title": title, "path": path}
         return plot(self, *columns, **options)  # type: ignore[arg-type]
 
     def animate(self, path: str | Path, **options: Any) -> Any:

@@ -218,3 +218,10 @@ def test_a_pose_may_be_given_as_such_and_with_few_digits() -> None:
     T = np.eye(4)
     T[:2, :2] = [[0.8660254, -0.5], [0.5, 0.8660254]]
     assert inverse_kinematics(robot, {"trunk": T}).converged
+
+
+@pytest.mark.parametrize("targets", [np.eye(4), [0.1, 0.2, 0.3], "tip"])
+def test_targets_without_a_frame_get_a_sentence(targets: object) -> None:
+    """An array raised "The truth value of an array is ambiguous"."""
+    with pytest.raises(ShapeError, match=r"expected a dictionary \{frame: pose\}\. .*'link2': pose"):
+        inverse_kinematics(build("double_pendulum"), targets)  # type: ignore[arg-type]

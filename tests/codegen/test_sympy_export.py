@@ -15,7 +15,8 @@ from kinemorph.codegen.backends.text.sympy_matrices import to_sympy
 from kinemorph.codegen.backends.text.sympy_source import export_sympy
 from kinemorph.codegen.graphs.program import Port, Program
 from kinemorph.codegen.graphs.tracing import trace
-from kinemorph.display.equations.equations_of_motion import symbolic_dynamics, symbols_of
+from kinemorph.display.equations.equations_of_motion import symbolic_dynamics
+from kinemorph.display.equations.symbols import symbols_of
 from kinemorph.errors import MissingExtraError, UnsupportedError
 from kinemorph.vocabulary.blocks import Solve, Table
 from kinemorph.vocabulary.ops import OPS

@@ -26,7 +26,9 @@ from kinemorph.codegen.graphs.tracing import trace
 from kinemorph.codegen.loops.loop_builder import LoopBuilder
 from kinemorph.codegen.loops.printing import format_program
 from kinemorph.codegen.reading.equations import equations
+from kinemorph.deriving.dynamics import derive
 from kinemorph.errors import CompileError, KinemorphError, ShapeError, TracingError, UnsupportedError
+from kinemorph.model.library import build as build_robot
 from support.tools.each_case import each_case
 
 Attempt = Callable[[], Any]
@@ -266,3 +268,20 @@ def test_threads_are_a_whole_number_from_one_up(count: Any) -> None:
     assert function.threads == before
     function.threads = 2
     assert function.threads == 2
+
+
+def test_masked_entries_are_refused() -> None:
+    """Their mask was lost, and the numbers below it were used."""
+    function = derive(build_robot("double_pendulum")).mass_matrix
+    with pytest.raises(ShapeError, match=r"input 'q' has 1 of 2 entries masked; expected numbers\. Leave these states"):
+        function(np.ma.array([0.1, 0.2], mask=[True, False]))
+    with pytest.raises(ShapeError, match=r"has 2 of 6 entries masked"):
+        function(np.ma.array(np.zeros((3, 2)), mask=[[0, 0], [1, 1], [0, 0]]))
+    assert (function(np.ma.array([0.1, 0.2])) == function([0.1, 0.2])).all()  # nothing is masked
+
+
+def test_a_nan_on_which_nothing_depends_is_not_an_error() -> None:
+    function = derive(build_robot("double_pendulum")).mass_matrix
+    assert np.isfinite(function([np.nan, 0.2])).all()  # M does not depend on the first angle
+    with pytest.raises(ShapeError, match=r"input q\[1\] is nan"):
+        function([0.2, np.nan])

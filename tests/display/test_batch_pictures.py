@@ -80,6 +80,8 @@ def test_what_a_batch_cannot_show_is_one_sentence(batch):
         plot(batch, compare=batch[0])
     with pytest.raises(UnsupportedError, match="difference=True compares single runs"):
         plot(batch, difference=True)
+    with pytest.raises(UnsupportedError, match="overlay= is drawn over single runs"):
+        plot(batch, "q.q1", overlay="q.q2")
     for show in (plot, replay):
         with pytest.raises(UnsupportedError, match="has no samples to"):
             show(batch[[]])

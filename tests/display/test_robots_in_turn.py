@@ -262,7 +262,7 @@ def test_show_tells_a_saved_run_and_asks_for_its_robots(run: Trajectory, tmp_pat
     assert json.loads(command("show", str(path), "--json").stdout)["systems"][1]["name"] == "union"
     refused = command("show", str(path), "--html", str(tmp_path / "docked.html"))
     assert refused.exit_code != 0
-    assert "2 in turn (pair, union); 0 are named" in refused.stderr
+    assert "2 robots of run 'pair', pair, union, but --robot names 0" in refused.stderr
 
 
 @pytest.mark.slow

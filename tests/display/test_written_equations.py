@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from itertools import pairwise
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 
 import kinemorph
+from kinemorph import Body, Parameter, Robot, RobotBuilder
 from kinemorph.codegen.backends.text.latex import latex
 from kinemorph.codegen.reading.expression_tree import Symbol, product, total
 from kinemorph.display.equations import typesetting
@@ -141,3 +143,60 @@ def test_every_signature_can_be_spoken() -> None:
     for name, data in signatures().items():
         spoken = choose(f"{name}:{data.replace(' ', '')}") if data else choose(name)
         assert spoken.robot == as_robot((LIBRARY | SYSTEMS)[name]())
+
+
+# ── names of symbols ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def cart(mass: str = "M", length: str = "l") -> Robot:
+    heavy, rope = Parameter(mass, 2.0, "kg"), Parameter(length, 1.0, "m")
+    builder = RobotBuilder("cart").add(
+        Body.box("cart", heavy, (0.4, 0.2, 0.2)), Body.point("load", 1.0, (0.0, 0.0, -1.0 * rope))
+    )
+    builder.joint("x", "prismatic", "world", "cart", axis=(1.0, 0.0, 0.0))
+    return builder.joint("theta", "revolute", "cart", "load", axis=(0.0, 1.0, 0.0)).build()
+
+
+def test_a_mass_called_m_is_not_the_mass_matrix() -> None:
+    """Both were the letter M, in one equation."""
+    equations = equations_of_motion(cart(), "matrices")
+    assert "mass_matrix11 = M + 1" in equations.text or "mass_matrix11 = 1 + M" in equations.text
+    assert r"\mathbf{M} &= \begin{bmatrix}" in equations.latex and "\nM &=" not in equations.latex
+    assert "M = 2 kg" in equations.legend
+    assert "\nM &= " in equations_of_motion(cart("m"), "matrices").latex  # as it was, without a clash
+    assert draw_equations(equations)
+
+
+def test_parameters_called_like_coordinates_keep_their_names() -> None:
+    """A length a1 and the acceleration a1 ended in an error about `symbols`, which the caller cannot give."""
+    equations = equations_of_motion(cart("q1", "a1"))
+    assert "a_2" in equations.text and "a1" in equations.text and "q_2" in equations.text
+    assert {"q1 = 2 kg", "a1 = 1 m", "q_2 = theta [rad]"} <= set(equations.legend)
+    assert r"\mathrm{q}_{2}" in equations.latex
+
+
+@pytest.mark.parametrize("names", ["joints", ["x", "theta"], {"x": "x", "theta": "theta"}])
+def test_coordinates_may_have_names_of_their_own(names: Any) -> None:
+    equations = equations_of_motion(cart("m"), names=names)
+    numbered = equations_of_motion(cart("m")).text
+    for old, new in (("q2", "theta"), ("v2", "thetadot"), ("a1", "xddot"), ("a2", "thetaddot")):
+        numbered = re.sub(rf"\b{old}\b", new, numbered)
+    assert equations.text == numbered
+    assert r"\ddot{x}" in equations.latex and r"\dot{\theta}^{2}" in equations.latex
+    assert {"x [m]", "theta [rad]"} <= set(equations.legend)
+
+
+@pytest.mark.parametrize(
+    ("names", "sentence"),
+    [
+        ("joint", "names is 'joint'; expected 'numbers', 'joints', a list of 2 names"),
+        (["x"], "names has 1 entries; expected 2"),
+        (["M", "theta"], "'M' for 'x' is the name of a parameter"),
+        (["s", "s"], "'s' for 'x' is given twice"),
+        (["a b", "c"], "'a b' for 'x' cannot be a symbol"),
+        ({"tehta": "c"}, r"no coordinate 'tehta'.* Did you mean 'theta'\?"),
+    ],
+)
+def test_names_that_cannot_be_symbols_get_a_sentence(names: Any, sentence: str) -> None:
+    with pytest.raises(UnsupportedError, match=sentence):
+        equations_of_motion(cart(), names=names)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from kinemorph import Body, RobotBuilder, library
+from kinemorph.errors import ModelWarning
 from kinemorph.formats.hints import Hint, decimal_point, density, hints, misfit
 from kinemorph.model.body import diagonal
 from kinemorph.model.library.choosing import CHOICE, choose
@@ -105,7 +106,8 @@ def test_shapes_count_as_they_are_placed() -> None:
 
 def test_limits_in_degrees_a_start_beyond_them_and_gravity_upward() -> None:
     builder = RobotBuilder("arm", (0.0, 0.0, 9.81)).add(Body.sphere("ball", 1.0, 0.1))
-    robot = builder.joint("j", "revolute", "world", "ball", lower=-120.0, upper=120.0).build()
+    with pytest.warns(ModelWarning, match="degrees"):
+        robot = builder.joint("j", "revolute", "world", "ball", lower=-120.0, upper=120.0).build()
     found = hints(robot, start=(130.0,))
     assert [(hint.kind, hint.name) for hint in found] == [("joint", "j"), ("joint", "j"), ("robot", "arm")]
     for hint, word in zip(found, ("degrees", "outside its limits -120 .. 120", "gravity"), strict=True):

@@ -8,10 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from kinemorph.errors import ModelError, ParseError
 from kinemorph.formats import limits
 from kinemorph.formats.findings import Findings
-from kinemorph.formats.loading import Examination, examine
+from kinemorph.formats.loading import Examination, examine, load
 from kinemorph.formats.sources import Options
+from kinemorph.model.library import pendulum
 from support.cases.bad_input import chain
 
 
@@ -156,3 +158,24 @@ def test_a_sidecar_that_is_not_read_is_named(tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_text(text)
     found = examine(tmp_path / name, options=Options(sidecar=tmp_path / "arm.sidecar.toml"))
     assert found.system is not None and any("is not read" in finding.problem for finding in found.warnings)
+
+
+@pytest.mark.parametrize("path", [None, 3, pendulum()])
+def test_a_file_that_is_no_path_gets_a_sentence(path: object) -> None:
+    with pytest.raises(ModelError, match=r"is given as a model file, expected a path"):
+        load(path)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        ("puma", r"'puma' is a robot of the library: build it with kinemorph\.library\.puma\(\)"),
+        ("crawler", r"kinemorph\.library\.crawler\(\)"),
+        ("puma560", r"Did you mean 'puma'\? Robots of the library are built with"),
+        ("qqq", r"does not exist\. Check the path\. \[file\]"),
+        ("puma.urdf", r"does not exist\. Check the path\. \[file\]"),
+    ],
+)
+def test_the_name_of_a_robot_in_place_of_a_file_points_to_the_library(name: str, sentence: str) -> None:
+    with pytest.raises(ParseError, match=sentence):
+        load(name)

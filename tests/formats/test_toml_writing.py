@@ -303,6 +303,6 @@ def test_what_cannot_be_written_leaves_the_old_file(tmp_path: Path) -> None:
     with pytest.raises(ParseError, match="UTF-8 cannot encode"):
         kinemorph.save(one_body(mass=Parameter("\ud800", 1.0)), path)
     with pytest.raises(ParseError, match="cannot be written"):
-        kinemorph.save(one_body(), tmp_path / "no" / "folder.toml")
+        kinemorph.save(one_body(), path / "folder.toml")
     assert path.read_bytes() == before
     assert [file.name for file in tmp_path.iterdir()] == ["a.toml"]

@@ -200,9 +200,10 @@ def test_numbers_survive_to_the_last_bit(tmp_path):
     assert after.body("a") == body
 
 
-def test_a_folder_that_is_not_there_is_a_finding(tmp_path):
+def test_a_folder_that_cannot_be_made_is_a_finding(tmp_path):
     findings = Findings("x")
-    assert write(System(library.build("pendulum")), tmp_path / "gone" / "x.urdf", findings) == ()
+    (tmp_path / "taken").write_text("")
+    assert write(System(library.build("pendulum")), tmp_path / "taken" / "x.urdf", findings) == ()
     assert findings.failed
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 
-from kinemorph.errors import ModelError
+from kinemorph.errors import ModelError, ModelWarning
 from kinemorph.model.body import Body
 from kinemorph.model.building.builder import RobotBuilder
 from kinemorph.model.parameter import Parameter
@@ -300,3 +301,42 @@ def test_a_joint_from_an_unknown_body_to_itself_is_told_and_no_crash() -> None:
     builder = RobotBuilder("r").body("a", 1.0).root("a").joint("j", "revolute", "b", "b")
     assert any("there is no body 'b'" in problem for problem in builder.problems())
     assert any("both 'b'" in problem for problem in builder.problems())
+
+
+@pytest.mark.parametrize(
+    ("make", "sentence"),
+    [
+        (lambda: Body.box("a", "1", (1, 1, 1)), r"body 'a': mass is '1', expected a number \[kg\]"),
+        (lambda: Body.box("a", 1, (1, 1)), r"size is \(1, 1\), expected three numbers \[m\]"),
+        (lambda: Body.box("a", 1, "abc"), "size is 'abc', expected three numbers"),
+        (lambda: Body.box("a", 1, (1, 1, 1), center=2.0), r"center is 2\.0, expected three numbers"),
+        (lambda: Body.sphere("a", None, 1), "mass is None, expected a number"),
+        (lambda: Body.rod("a", 1, "long", axis="w"), r"length is 'long', .*\n.*axis is 'w', expected 'x', 'y' or 'z'"),
+        (lambda: Body.cylinder("a", 1, [1], 2), r"radius is \[1\], expected a number \[m\]"),
+        (lambda: Body.point("a", 1, (0, 1)), "position is"),
+        (lambda: RobotBuilder("a").add(None), "None is not a part of a robot; expected a Body, Joint, Frame"),
+        (lambda: RobotBuilder("a").add([Body.massless("b")]), r"Write add\(\*parts\)"),
+    ],
+)
+def test_wrong_types_in_bodies_and_parts_get_a_sentence(make: Callable[[], object], sentence: str) -> None:
+    """They raised TypeErrors and ValueErrors from deep inside, such as "can't multiply sequence"."""
+    with pytest.raises(ModelError, match=sentence):
+        make()
+
+
+def test_limits_of_a_hinge_in_degrees_give_the_hint_that_files_get() -> None:
+    """lower=-90, upper=90 was taken as radians without a word."""
+
+    def robot(lower: float, upper: float, kind: str = "revolute") -> RobotBuilder:
+        return (
+            RobotBuilder("r")
+            .add(Body.rod("b", 1.0, 1.0))
+            .joint("hinge", kind, "world", "b", axis=(0.0, 1.0, 0.0), lower=lower, upper=upper)
+        )
+
+    with pytest.warns(ModelWarning, match=r"'hinge': its limit is 90 rad.*degrees.* Write 1\.5708 if 90 degrees"):
+        assert robot(-90, 90).build().joint("hinge").upper == (90.0,)  # used as written
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        robot(-1.5, 1.5).build()
+        robot(-90, 90, "prismatic").build()

@@ -11,6 +11,7 @@ from kinemorph.algebra.groups import IDENTITY, Pose, matrix_of
 from kinemorph.algebra.inertia import Inertia, kinetic_energy
 from kinemorph.algebra.roll_pitch_yaw import rotation_of_angles
 from kinemorph.errors import ModelError, ShapeError
+from kinemorph.formats.loading import load_text
 from kinemorph.model.body import Body
 from kinemorph.model.building.builder import RobotBuilder
 from kinemorph.model.changes.reroot import body_motion
@@ -290,6 +291,34 @@ def test_mistakes_are_named() -> None:
         to_convention(robot, "pinocchio", q, v, unbounded=["j2"])
     with pytest.raises(ModelError, match="in brackets"):
         to_convention(robot, "pinocchio", q, v, joints="j0")
+
+
+TWO_FREE = """<mujoco><worldbody><body name="a"><freejoint/><geom size=".1"/></body>
+<body name="b"><freejoint/><geom size=".1"/></body></worldbody></mujoco>"""
+
+
+@pytest.mark.parametrize("names", [["", ""], ["a", "a"], [None, "a"]])
+def test_empty_and_repeated_names_are_refused(names: list[str]) -> None:
+    """MuJoCo has empty names for joints without one: both free bodies silently got the state of the second."""
+    robot = load_text(TWO_FREE, "mjcf").robot
+    q = [1.0, 2.0, 3.0, 1.0, 0.0, 0.0, 0.0, 4.0, 5.0, 6.0, 1.0, 0.0, 0.0, 0.0]
+    with pytest.raises(ModelError, match=r"expected a name\. .* are 'a_joint', 'b_joint'|lists 'a' twice"):
+        to_convention(robot, "mujoco", q, joints=names)
+    with pytest.raises(ModelError, match=r"expected a name\.|twice"):
+        from_convention(robot, "mujoco", q, joints=names)
+    assert to_convention(robot, "mujoco", q, joints=["b_joint", "a_joint"])[0].tolist() == [*q[7:], *q[:7]]
+
+
+def test_a_free_joint_with_armature_is_listed_by_its_own_name() -> None:
+    """It is three slides and a ball here, which the list of MuJoCo's joints does not have."""
+    text = """<mujoco><worldbody><body><joint name="f" type="free" armature=".1"/><geom size=".1"/>
+    <body pos="0 0 .3"><joint name="j"/><geom size=".1"/></body></body></worldbody></mujoco>"""
+    robot = load_text(text, "mjcf").robot
+    q, v = [1.0, 2.0, 3.0, 1.0, 0.0, 0.0, 0.0, 0.5], np.arange(7.0)
+    for names in (["f", "j"], ["f.x", "f.y", "f.z", "f", "j"]):
+        there = to_convention(robot, "mujoco", q, v, joints=names)
+        assert there[0].tolist() == q and there[1].tolist() == v.tolist()
+    assert to_convention(robot, "mujoco", q, v, joints=["j", "f"])[0].tolist() == [0.5, *q[:7]]
 
 
 def test_at_rest_without_velocities() -> None:

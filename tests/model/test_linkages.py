@@ -12,6 +12,7 @@ from kinemorph.algebra.groups import act
 from kinemorph.deriving.dynamics import Dynamics
 from kinemorph.errors import ModelError
 from kinemorph.model.changes.reroot import body_motion
+from kinemorph.model.library.walking_linkages import KLANN_LENGTHS
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System, as_robot
 from kinemorph.plants import plant
@@ -148,7 +149,7 @@ def test_data_that_cannot_be_assembled_are_a_sentence() -> None:
         (lambda: library.jansen(lengths=(1.0, 2.0)), r"jansen: lengths is 1, 2, expected 13 numbers above 0"),
         (lambda: library.klann(scale=0.0), r"klann: scale is 0, expected a number above 0"),
         (
-            lambda: library.klann(lengths=(60.0, *library.walking_linkages.KLANN_LENGTHS[1:])),
+            lambda: library.klann(lengths=(60.0, *KLANN_LENGTHS[1:])),
             r"klann: two bars of .* apart",
         ),
         (lambda: library.five_bar(ground=3.0), r"five_bar: two bars of 0\.35 m and 0\.35 m"),

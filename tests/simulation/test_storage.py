@@ -331,17 +331,28 @@ def test_interrupted_runs_are_saved_too(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("path", "sentence"),
     [
-        ("nowhere/run.npz", "the folder does not exist. Make it first"),
+        ("taken.txt/run.npz", "a file has the name of its folder"),
         ("folder.npz", "it is a folder"),
         ("run.txt", "ends in '.txt'"),
     ],
 )
 def test_a_place_that_cannot_be_written_shows_before_the_run(path: str, sentence: str, tmp_path: Path) -> None:
     (tmp_path / "folder.npz").mkdir()
+    (tmp_path / "taken.txt").write_text("")
     calls: list[Any] = []
     with pytest.raises((StorageError, UnsupportedError), match=sentence):
         simulate(ball(), 1.0, save=tmp_path / path, callback=lambda *state: calls.append(state))
     assert not calls
+
+
+def test_missing_folders_are_made_wherever_files_are_written(tmp_path: Path) -> None:
+    """run.plot and run.replay made them; run.save, kinemorph.save and simulate(save=) refused."""
+    run = simulate(ball(), 0.1, save=tmp_path / "a" / "b" / "run.npz")
+    assert load_trajectory(run.save(tmp_path / "c" / "d" / "run.csv")).outcome.ok
+    assert load_trajectory(tmp_path / "a" / "b" / "run.npz").outcome.ok
+    assert [
+        path.is_file() for path in kinemorph.save(library.build("pendulum"), tmp_path / "e" / "f" / "arm.toml")
+    ] == [True]
 
 
 @pytest.mark.skipif(not Path("/proc/self").exists(), reason="a folder that nobody may write to")

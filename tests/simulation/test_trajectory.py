@@ -128,7 +128,8 @@ def test_forwards_to_display(driven: Trajectory, monkeypatch: pytest.MonkeyPatch
         fake = types.ModuleType(module)
         setattr(fake, name, lambda *given, **options: (given, options))
         monkeypatch.setitem(sys.modules, f"kinemorph.display.{module}", fake)
-    assert driven.plot("q.elbow", path="x.png") == ((driven, "q.elbow"), {"path": "x.png"})
+    given, options = driven.plot("q.elbow", path="x.png")
+    assert given == (driven, "q.elbow") and options["path"] == "x.png"
     assert driven.animate("x.gif", fps=5) == ((driven, "x.gif"), {"fps": 5})
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import inspect
+import io
 import json
 import os
 import sys
@@ -156,7 +157,10 @@ def verb(function: Callable[..., None]) -> Callable[..., None]:
 
 
 def main() -> None:
-    """Runs the command line."""
+    r"""Runs the command line. Characters that a terminal cannot show are printed as escapes, such as \xe9."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     try:
         app()
     except KeyboardInterrupt:

@@ -1,7 +1,9 @@
 """The forms of `kinemorph derive --emit`: functions of a robot as source code, formulas or a graph. FORMS lists them.
 
-A form turns functions into a dictionary from file names to texts. Where a text contains the name of its own file (C
-includes its header, MATLAB finds a function by its file name), files are named after the path given with --output.
+A form turns functions into a dictionary from file names to texts. --output names a folder, a file, or a stem to which
+endings are added. Files get exactly the name that is asked for, also where a text contains the name of its own file (C
+includes its header); only identifiers inside the text may differ. A name that is not possible is refused, because
+another name could be that of a file which is not ours.
 """
 
 from __future__ import annotations
@@ -12,9 +14,10 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from kinemorph.cli.output_files import write_text
+from kinemorph.cli.output_files import in_the_way, write_text
 from kinemorph.codegen.backends.identifiers import comment, identifier
 from kinemorph.codegen.backends.text.languages import function_name
+from kinemorph.codegen.backends.text.matlab import OWNER
 from kinemorph.codegen.building.function import CompiledFunction
 from kinemorph.codegen.loops.printing import format_program
 from kinemorph.deriving.dynamics import Dynamics, derive
@@ -22,24 +25,30 @@ from kinemorph.deriving.function_names import MAIN_FUNCTIONS
 from kinemorph.display.equations.equations_of_motion import (
     ParameterChoice,
     symbolic_dynamics,
-    symbols_of,
     write_equations,
 )
+from kinemorph.display.equations.symbols import symbols_of
 from kinemorph.display.tables.summaries import Data, Split, function_of, timed
 from kinemorph.errors import KinemorphError, UnsupportedError
 from kinemorph.model.robot import Robot
 from kinemorph.words import counted, listed
 
 Files = dict[str, str]
+MARK = "Emitted by Kinemorph"  # near the beginning of files in source code
+OPENING = 4096  # characters of a file in which the mark is searched
 
 
 class Work(NamedTuple):
-    """Functions of one robot to write, and the name after which the files are called."""
+    """Functions of one robot to write, and the name of the robot.
+
+    `stem` is the name of the files without endings, if --output gives it; otherwise they are called after the robot.
+    """
 
     dynamics: Dynamics
     functions: Sequence[CompiledFunction]
     name: str
     precision: str
+    stem: str | None = None
 
 
 # ── forms ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -77,10 +86,12 @@ def _graph(work: Work) -> Files:
 
 def _llvm(work: Work) -> Files:
     """One file of LLVM IR per function."""
-    return {
-        f"{identifier(f'{work.name}_{function_name(function.program)}')}.ll": str(function.source)
-        for function in work.functions
-    }
+    files = {}
+    for function in work.functions:
+        owned = f"{work.name}_{function_name(function.program)}"
+        file = identifier(owned) if work.stem is None else f"{work.stem}_{function_name(function.program)}"
+        files[f"{file}.ll"] = str(function.source)
+    return files
 
 
 def _sympy(work: Work) -> Files:
@@ -91,15 +102,17 @@ def _sympy(work: Work) -> Files:
     return export_sympy(programs, work.name, symbols=symbols_of(work.dynamics))
 
 
-def _source(module: str, export: str) -> Callable[[Work], Files]:
+def _source(module: str, export: str, *, named: bool = False) -> Callable[[Work], Files]:
     """The writer of a form in source code: it calls the function `export` of the backend `module`.
 
-    The backend is imported when the writer is called.
+    The backend is imported when the writer is called. `named` says whether `export` takes the name of the files.
     """
 
     def write(work: Work) -> Files:
         exporter = getattr(import_module(f"kinemorph.codegen.backends.{module}"), export)
-        files: Files = exporter([function.program for function in work.functions], work.name, precision=work.precision)
+        programs = [function.program for function in work.functions]
+        file = {"file": work.stem} if named else {}
+        files: Files = exporter(programs, work.name, precision=work.precision, **file)
         return files
 
     return write
@@ -115,6 +128,7 @@ class Form:
     `compiled`   whether functions have to be compiled, because the form shows results of the compiler
     `precise`    whether the form is also available in float32
     `bound`      whether a text contains the name of its own file
+    `endings`    the endings of the files of a `bound` form; none where the name of a file ends in that of its function
     """
 
     write: Callable[[Work], Files] | None
@@ -123,6 +137,7 @@ class Form:
     compiled: bool = False
     precise: bool = False
     bound: bool = False
+    endings: tuple[str, ...] = ()
 
 
 FORMS: dict[str, Form] = {
@@ -132,8 +147,8 @@ FORMS: dict[str, Form] = {
     "sympy": Form(_sympy, symbolic=True),
     "python": Form(_source("text.python", "export_python"), precise=True),
     "matlab": Form(_source("text.matlab", "export_matlab"), "%", precise=True, bound=True),
-    "c": Form(_source("c.export", "export_c"), "//", precise=True, bound=True),
-    "cuda": Form(_source("c.cuda", "export_cuda"), "//", precise=True, bound=True),
+    "c": Form(_source("c.export", "export_c", named=True), "//", precise=True, bound=True, endings=(".c", ".h")),
+    "cuda": Form(_source("c.cuda", "export_cuda", named=True), "//", precise=True, bound=True, endings=(".cu", ".cuh")),
     "llvm": Form(_llvm, ";", compiled=True),
     "graph": Form(_graph),
 }
@@ -152,13 +167,13 @@ def emitted(
     reference: str = "local",
     parameters: ParameterChoice = None,
     precision: str = "float64",
-    name: str | None = None,
+    stem: str | None = None,
     split: Split | None = None,
 ) -> Data:
     """Functions of a robot in one of the FORMS, as data for JSON. The entry "files" maps file names to texts.
 
     If no function is named, a summary lists the main functions, and other forms contain the inverse dynamics. `frame`
-    and `reference` (axes of a Jacobian) are for functions of a frame. Files are named after `name`, or after the robot
+    and `reference` (axes of a Jacobian) are for functions of a frame. Files are named after `stem`, or after the robot
     where it is None. `split` chooses the independent joints of a robot with loops.
     """
     row = FORMS[form]
@@ -178,7 +193,7 @@ def emitted(
         timed(lambda one=one: function_of(dynamics, one, frame, reference, split))  # type: ignore[misc]
         for one in wanted
     ]
-    work = Work(dynamics, [function for function, _ in made], robot.name if name is None else name, precision)
+    work = Work(dynamics, [function for function, _ in made], stem or robot.name, precision, stem)
     return {
         "robot": robot.name,
         "formulation": formulation,
@@ -226,42 +241,73 @@ def as_text(data: Data) -> str:
 
 
 class Target(NamedTuple):
-    """Where files are written: into `folder`, under their own names if `path` is None, else named after `path`."""
+    """Where files are written: into `folder`, and if `path` is given, to this file or to files named after it."""
 
     folder: Path
     path: Path | None
-
-    @property
-    def name(self) -> str | None:
-        """The name after which files are called; None where they are called after the robot."""
-        return None if self.path is None else self.path.stem
+    stem: str | None = None  # the name of several files without their endings; None where they are called otherwise
 
 
-def target(output: str) -> Target:
-    """The target that --output names: an existing folder, or a file or stem inside an existing folder."""
+def target(output: str, form: str = "summary", functions: int = 1) -> Target:
+    """The target that --output names for a form: a folder, if it exists or ends in a slash, or a file or stem.
+
+    Raises KinemorphError for a name that the files of this form cannot have; `functions` is how many are written.
+    """
     if not output:
         raise KinemorphError("--output is empty; expected a file, a stem or a folder. Leave it out to print to stdout.")
     path = Path(output)
-    if path.is_dir():
-        return Target(path, None)
-    folder = path if output.endswith(("/", "\\")) else path.parent
-    if not folder.is_dir():
+    is_folder = path.is_dir() or output.endswith(("/", "\\"))
+    folder = path if is_folder else path.parent
+    if reason := in_the_way(folder):
+        raise KinemorphError(f"cannot write '{output}': {reason}. Give another --output.")
+    if is_folder:
+        return Target(folder, None)
+    row = FORMS[form]
+    if not row.bound and (form != "llvm" or functions == 1):
+        return Target(folder, path, path.stem)
+    if path.suffix not in ("", *row.endings):
+        expected = f"a name that ends in {listed(row.endings)}, or one without" if row.endings else "a name without"
+        several = "" if row.endings else " There is one file for each function, called after the name and the function."
         raise KinemorphError(
-            f"cannot write '{output}': there is no folder '{folder}'. Make it, or give another --output."
+            f"--output is '{output}', but --emit {form} writes no file of this name; expected {expected} an ending."
+            f"{several} Write '{path.with_suffix(row.endings[0] if row.endings else '')}'."
         )
-    return Target(folder, path)
+    stem = path.stem if path.suffix else path.name
+    if form == "matlab" and identifier(stem)[:OWNER].rstrip("_") != stem:
+        raise KinemorphError(
+            f"--output is '{output}', but MATLAB finds a function by the name of its file; expected at most {OWNER} "
+            f"letters, digits and single underscores, a letter first. Write '{identifier(stem)[:OWNER].rstrip('_')}'."
+        )
+    return Target(folder, path, stem)
 
 
 def write_files(place: Target, data: Data) -> list[Path]:
     """Writes the files of `emitted` and returns their paths.
 
-    A single file is written to the path of --output itself, unless its text contains its own name.
+    A single file is written to the path of --output itself. A file that exists is replaced if --output names it, or if
+    it was emitted before; otherwise KinemorphError is raised and nothing is written.
     """
-    form = data["emit"]
+    row = FORMS[data["emit"]]
     files: Mapping[str, str] = data["files"] or {f"{identifier(data['robot'])}_summary.txt": as_text(data)}
-    written = []
+    texts = {}
     for file, text in files.items():
-        own = place.path is None or len(files) > 1 or FORMS[form].bound
-        written.append(place.folder / file if own or place.path is None else place.path)
-        write_text(written[-1], text)
-    return written
+        own = place.path is None or len(files) > 1 or row.bound
+        texts[place.folder / file if own or place.path is None else place.path] = text
+    for path, text in texts.items():
+        if path != place.path and MARK in text and path.is_file() and MARK not in _beginning(path):
+            raise KinemorphError(
+                f"'{path}' exists and was not written by kinemorph, so it is not replaced. Move it, or give another "
+                "--output."
+            )
+    for path, text in texts.items():
+        write_text(path, text)
+    return list(texts)
+
+
+def _beginning(path: Path) -> str:
+    """The first characters of a file, in which an emitted file says what it is; empty if it cannot be read."""
+    try:
+        with path.open(encoding="utf-8", errors="replace") as file:
+            return file.read(OPENING)
+    except OSError:
+        return ""

@@ -22,15 +22,21 @@ Data = dict[str, Any]
 CORE = ("numpy", "scipy", "llvmlite", "matplotlib", "typer", "rich")
 # optional packages: the extra of kinemorph that installs each, and its purpose
 EXTRAS: dict[str, tuple[str, str]] = {
-    "viser": ("view", "the live viewer"),
+    "mujoco-core": ("mujoco", "MJCF models"),
+    "xacro": ("xacro", "xacro models"),
     "trimesh": ("view", "mesh files of models"),
+    "pycollada": ("view", "mesh files in COLLADA, .dae"),
+    "networkx": ("view", "scenes of several meshes"),
+    "viser": ("view", "the live viewer"),
     "imageio-ffmpeg": ("video", "videos, .mp4"),
-    "sympy": ("sympy", "checking printed equations by computer algebra"),
+    "h5py": ("hdf5", "runs in HDF5, .h5"),
     "scikit-sundae": ("stiff", "the methods of SUNDIALS"),
+    "sympy": ("sympy", "checking printed equations by computer algebra"),
     "pin": ("bench", "tests and times against Pinocchio"),
     "mujoco": ("dev", "tests against MuJoCo"),
     "hypothesis": ("dev", "property tests"),
 }
+SAME = {"mujoco-core": "mujoco"}  # packages that contain another one
 
 
 def installation() -> Data:
@@ -41,7 +47,7 @@ def installation() -> Data:
     extras = [
         {
             "package": package,
-            "version": _version(package),
+            "version": _version(package) or (_version(SAME[package]) if package in SAME else None),
             "purpose": purpose,
             "install": f"pip install 'kinemorph[{extra}]'",
         }

@@ -1,4 +1,7 @@
-"""Writes the files and folders of verbs, checks their paths before the work, and reports them afterwards."""
+"""Writes the files and folders of verbs, checks their paths before the work, and reports them afterwards.
+
+Folders that are missing are made, as they are by the functions of Python that write files.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +13,9 @@ from kinemorph.errors import KinemorphError
 
 
 def write_text(path: Path, text: str) -> None:
-    """Writes a text file in UTF-8. Raises KinemorphError if it cannot be written."""
+    """Writes a text file in UTF-8, and makes its folder if needed. Raises KinemorphError if it cannot be written."""
     try:
+        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
     except OSError as error:
         raise KinemorphError(f"cannot write '{path}': {error.strerror}. Choose another file with --output.") from error
@@ -28,10 +32,16 @@ def make_folder(folder: Path) -> None:
 
 
 def check_place(path: Path, option: str) -> None:
-    """Raises KinemorphError if the path that `option` names is a folder, or lies in a folder that does not exist."""
-    if path.is_dir() or not path.parent.is_dir():
-        reason = "it is a folder" if path.is_dir() else f"there is no folder '{path.parent}'"
-        raise KinemorphError(f"{option} '{path}' cannot be written: {reason}. Name a file in a folder that exists.")
+    """Raises KinemorphError if the path that `option` names is a folder, or its folder cannot be made."""
+    reason = "it is a folder" if path.is_dir() else in_the_way(path.parent)
+    if reason:
+        raise KinemorphError(f"{option} '{path}' cannot be written: {reason}. Name a file in another folder.")
+
+
+def in_the_way(folder: Path) -> str:
+    """The reason why a folder cannot be made, which is a file of its name or of a folder above it; otherwise empty."""
+    nearest = next((place for place in (folder, *folder.parents) if place.exists()), folder)
+    return f"'{nearest}' is not a folder" if nearest.exists() and not nearest.is_dir() else ""
 
 
 def wrote(*groups: Iterable[Path]) -> list[str]:

@@ -42,7 +42,7 @@ FAILURE = "#b3261e"
 # lines in a plot, after Okabe and Ito (2008) and Tol (2021): the color-blind can tell them apart
 LINES = (
     *("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9"),
-    *("#e69f00", "#332288", "#999933", "#882255", "#6b6b6b"),
+    *("#e69f00", "#332288", "#999933", "#882255", "#6b6b6b", "#661100", "#7b3ff2"),
 )
 
 
@@ -115,7 +115,12 @@ def legible(fill: RGB) -> str:
 
 
 def depth_colors(robot: Robot) -> dict[str, RGB]:
-    """A color for every body, {name: RGB}, by its number of moving joints from the ground."""
+    """A color for every body, {name: RGB}, by its number of moving joints from the ground.
+
+    Each of the few bodies of a linkage, a robot with loops, has its own color.
+    """
+    if robot.loops and len(robot.bodies) <= len(PALETTE):
+        return dict(zip(robot.body_names, PALETTE, strict=False))
     depths = {WORLD: -1}
     for joint in robot.order:
         depths[joint.child] = depths[joint.parent] + (1 if joint.nv or joint.parent == WORLD else 0)

@@ -2,8 +2,8 @@
 
 A column is named "q.elbow": the group before the dot, then the coordinate. The states of elements form the group "x"
 and outputs the group "y", both under their own names. A block holds the columns of one group with one unit, so that
-they can share an axis; a block with too many columns for one axis is split into families by the first word of their
-names: leg1_hip, leg1_knee, ...
+they can share an axis; a block with too many columns for one axis is split into families by the first word in which
+their names differ: leg1_hip, leg1_knee, ... Columns of any group can be drawn over those of a block with the same unit.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 import fnmatch
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import numpy as np
@@ -21,7 +21,7 @@ from kinemorph.errors import UnsupportedError
 from kinemorph.plants.user_laws import Column
 from kinemorph.simulation.results.batch_run import BatchRun
 from kinemorph.simulation.results.trajectory import Trajectory
-from kinemorph.words import did_you_mean
+from kinemorph.words import did_you_mean, listed, quoted
 
 Run: TypeAlias = Trajectory | BatchRun
 
@@ -36,11 +36,26 @@ NUMBERED = re.compile(r"^(.*?)(\d+)$")
 
 @dataclass(frozen=True)
 class Family:
-    """Columns that share an axis: the word that their names share, their names, and a short label for each."""
+    """Columns that share an axis: the word that their names share, their names, and a short label for each.
+
+    `over` are the names of columns of other groups that are drawn over them, with the same unit.
+    """
 
     word: str
     names: tuple[str, ...]
     labels: tuple[str, ...]
+    over: tuple[str, ...] = ()
+
+    @property
+    def over_names(self) -> dict[str, str]:
+        """The names of `over` in a legend: the first word if the line below gives the color, else the full name."""
+        alone = len(self.names) == 1
+        return {name: name if alone or self.beneath(name) is None else name.partition(".")[0] for name in self.over}
+
+    def beneath(self, name: str) -> int | None:
+        """The index of the column that the column `name` is drawn over: "q.knee" for "path.knee"; None for none."""
+        words = name.split(".")
+        return next((k for k, own in enumerate(self.names) if label_of(own) in words), None)
 
     @property
     def numbered(self) -> bool:
@@ -61,6 +76,21 @@ class Block:
     def names(self) -> tuple[str, ...]:
         """The names of all columns of the block."""
         return tuple(name for family in self.families for name in family.names)
+
+    @property
+    def pattern(self) -> str:
+        """The pattern of all names, "cpg.*.phase", where they share their first or last word; otherwise empty."""
+        front, back = _shared(self.names)
+        return ".".join([*front, "*", *back]) if len(self.names) > 1 and (front or back) else ""
+
+
+def flat(wishes: str | Sequence[str | Sequence[str]]) -> tuple[str, ...]:
+    """The names in `wishes`, which may be one name, or names and lists of names. Raises UnsupportedError for others."""
+    if isinstance(wishes, str):
+        return (wishes,)
+    if not isinstance(wishes, Sequence):
+        raise UnsupportedError(f"{wishes!r:.60} is given as a column, expected a name such as 'q.elbow'.")
+    return tuple(name for wish in wishes for name in flat(wish))
 
 
 # ── columns ───────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -128,8 +158,64 @@ def chosen_blocks(trajectory: Run, wanted: Sequence[str]) -> list[Block]:
     return [Block(group, unit, _families(names)) for (group, unit), names in parts.items()]
 
 
+def overlaid(trajectory: Trajectory, blocks: Sequence[Block], wanted: Sequence[str]) -> list[Block]:
+    """The blocks with the columns that `wanted` selects (see `chosen`) drawn over columns of the same unit.
+
+    A column is drawn over the column of the same joint, if there is one. Of a group or pattern, only the column with
+    the shortest name is drawn over each joint, "gait.knee" and not "gait.knee.phase". A column that is named in full is
+    refused if no axis has its unit.
+    """
+    families = [(block.unit, family) for block in blocks for family in block.families]
+    named: list[tuple[int, str]] = []  # (index of the family, name of the column)
+    joints: dict[tuple[int, int], str] = {}  # (index of the family, of the column below) -> name of the column
+    others: list[tuple[int, str]] = []
+    for column in chosen(trajectory, wanted) if wanted else ():
+        places = {k: family.beneath(column.name) for k, (unit, family) in enumerate(families) if unit == column.unit}
+        if not places and column.name in wanted:
+            raise UnsupportedError(
+                f"overlay: '{column.name}' is in {column.unit or 'no unit'}, but the axes are in "
+                f"{listed(dict.fromkeys(block.unit or 'no unit' for block in blocks))}; expected a column of the same "
+                "unit. Plot a column with this unit, too."
+            )
+        place, below = next(((k, at) for k, at in places.items() if at is not None), (min(places, default=0), None))
+        if column.name in wanted:
+            named.append((place, column.name))
+        elif below is not None:
+            best = joints.get((place, below), column.name)
+            joints[place, below] = min(best, column.name, key=lambda name: name.count("."))
+        elif places and column.unit:
+            others.append((place, column.name))
+    over = [*named, *((place, name) for (place, _), name in joints.items()), *([] if joints else others)]
+    if wanted and not over:
+        raise UnsupportedError(
+            f"overlay: no column of {quoted(wanted)} has the unit of an axis; expected one or more. Name other columns."
+        )
+    made = iter(
+        replace(family, over=tuple(name for place, name in over if place == k))
+        for k, (_, family) in enumerate(families)
+    )
+    return [replace(block, families=tuple(next(made) for _ in block.families)) for block in blocks]
+
+
+def _shared(names: Sequence[str]) -> tuple[list[str], list[str]]:
+    """The words, separated by dots, with which all names begin, and those with which all end; one word differs."""
+    words = [name.split(".") for name in names]
+    most = min(map(len, words), default=1) - 1
+    front: list[str] = []
+    while len(front) < most and len({one[len(front)] for one in words}) == 1:
+        front.append(words[0][len(front)])
+    back: list[str] = []
+    while len(front) + len(back) < most and len({one[-1 - len(back)] for one in words}) == 1:
+        back.insert(0, words[0][-1 - len(back)])
+    return front, back
+
+
 def _families(names: Sequence[str]) -> tuple[Family, ...]:
-    labels = [label_of(name) for name in names]
+    front, back = _shared([label_of(name) for name in names]) if len(names) > 1 else ([], [])
+    labels = []
+    for name in names:
+        parts = label_of(name).split(".")
+        labels.append(".".join(parts[len(front) : len(parts) - len(back)]))
     single = Family("", tuple(names), tuple(_shortened(labels)))
     if len(names) <= CLEAR or single.numbered:
         return (single,)
@@ -152,6 +238,8 @@ def _family(word: str, places: Sequence[int], names: Sequence[str], labels: Sequ
 def _shortened(labels: Sequence[str]) -> list[str]:
     """The labels without the last word where all share it: hip_joint, knee_joint -> hip, knee."""
     heads = [label.rpartition("_") for label in labels]
+    if len(labels) == 1:
+        return list(labels)
     return [head for head, _, _ in heads] if len({tail for _, _, tail in heads}) == 1 and heads[0][0] else list(labels)
 
 

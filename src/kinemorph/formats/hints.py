@@ -24,6 +24,7 @@ import numpy as np
 from kinemorph.algebra.arrays import Array
 from kinemorph.algebra.inertia import inertia_problems, triangle_doubts
 from kinemorph.model.body import Body
+from kinemorph.model.building.part_checks import degree_remarks
 from kinemorph.model.elements.contact.unstopped import unstopped_bodies
 from kinemorph.model.parameter import evaluate, evaluate_all
 from kinemorph.model.robot import Robot
@@ -32,8 +33,6 @@ from kinemorph.model.system import System
 from kinemorph.words import listed
 
 TURN = 2.0 * math.pi * (1.0 + 1e-3)  # [rad]
-WIDE = 30.0  # [rad]; nearly five turns
-ENDLESS = 1e4  # [rad]; larger limits mean that there is no limit
 SLACK = 1e-6  # [rad or m]; an initial coordinate may exceed a limit by this much, because of rounding
 FAR = 50.0  # [m]; no robot has this distance between two joints
 DENSEST = 200_000.0  # [kg/m^3]; osmium has 22,590, and bodies are often drawn thinner than they are
@@ -131,16 +130,9 @@ def _length(vector: Iterable[Any]) -> float:
 
 def angle_hints(robot: Robot) -> list[Hint]:
     """A hint at limits of hinges that may be in degrees: at most one, for all hinges together."""
-    wide = []
-    for joint in robot.joints:
-        if joint.kind == "revolute":
-            limit = max((abs(x) for x in (*joint.lower, *joint.upper) if abs(x) < ENDLESS), default=0.0)
-            wide += [(joint.name, limit)] if limit > WIDE else []
-    if not wide:
-        return []
-    others = f", and {len(wide) - 1} more like it" if len(wide) > 1 else ""
-    sentence = f"its limit is {wide[0][1]:g} rad{others}; were degrees meant? Write {np.radians(wide[0][1]):.6g}."
-    return [Hint("joint", wide[0][0], sentence)]
+    return [
+        Hint(remark.kind, remark.name, f"{remark.what}. {remark.remedy}") for remark in degree_remarks(robot.joints)
+    ]
 
 
 def maybe_degrees(angles: Iterable[float]) -> tuple[str, str] | None:

@@ -9,6 +9,7 @@ warnings.
 from __future__ import annotations
 
 import gc
+import os
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -117,7 +118,7 @@ def examine(path: str | Path, *, options: Options | None = None, strict: bool = 
     so that it can be repaired.
     """
     findings = Findings(str(path), strict=strict)
-    source = read_file(Path(path), findings)
+    source = read_file(_model_path(path), findings)
     if source is None:
         return Examination(None, tuple(findings.found))
     try:
@@ -131,11 +132,19 @@ def examine(path: str | Path, *, options: Options | None = None, strict: bool = 
     return Examination(system, *found, reader.name, findings.document, findings.lines)
 
 
+def _model_path(path: Any) -> Path:
+    """The path of a model file as a Path. Raises ModelError if it is not a path."""
+    if not isinstance(path, (str, os.PathLike)):
+        models = "It is a model already." if isinstance(path, (Robot, System)) else "Give its name in quotes."
+        raise ModelError(f"{path!r:.60} is given as a model file, expected a path as text or a Path. {models}")
+    return Path(path)
+
+
 def save(model: System | Robot, path: str | Path, *, format: str | None = None) -> tuple[Path, ...]:
     """Writes a model to a file and returns the paths of all files written, which may include a sidecar.
 
-    The format follows from the ending of `path` unless it is named. A ModelWarning names data that the format cannot
-    express.
+    The format follows from the ending of `path` unless it is named. A missing folder is made. A ModelWarning names data
+    that the format cannot express.
     """
     system = model if isinstance(model, System) else System(model)
     row = by_ending(path) if format is None else by_name(format)

@@ -15,6 +15,7 @@ from urllib.parse import unquote
 from kinemorph.formats import limits
 from kinemorph.formats.findings import Findings
 from kinemorph.frozen import dataclass
+from kinemorph.words import did_you_mean
 
 Base = Literal["fixed", "free"]
 PACKAGE_MARKS = ("package.xml", "manifest.xml", "model.config")  # a folder with one of these files is a package
@@ -66,12 +67,24 @@ def read_file(path: Path, findings: Findings) -> Source | None:
             return None
         return Source(str(path), data, path.parent)
     except (FileNotFoundError, NotADirectoryError, ValueError):  # ValueError: the name has a zero byte
-        findings.error("file", 0, "", "the file does not exist", "Check the path.")
+        findings.error("file", 0, "", "the file does not exist", f"Check the path.{_in_library(path)}")
         return None
     except OSError as error:
         reason = error.strerror or str(error)
         findings.error("file", 0, "", f"the file cannot be read: {reason}", "Check the path and its permissions.")
         return None
+
+
+def _in_library(path: Path) -> str:
+    """How to build the robot of the library that the name of a missing file is, or resembles; otherwise empty."""
+    from kinemorph.model.library.choosing import CHOICE
+
+    if path.suffix or path.parent != Path("."):
+        return ""
+    if path.name in CHOICE:
+        return f" '{path.name}' is a robot of the library: build it with kinemorph.library.{path.name}()."
+    hint = did_you_mean(path.name, CHOICE)
+    return f"{hint} Robots of the library are built with kinemorph.library.NAME()." if hint else ""
 
 
 # non-blocking, in case the file has been replaced by a pipe after `os.stat`

@@ -26,8 +26,9 @@ def in_memory() -> Iterator[dict[Path, str]]:
 
 
 def write_text(path: Path, text: str, findings: Findings) -> bool:
-    """Writes a text to a temporary file in the same folder, then renames it to `path`. False, with a finding, if that
-    fails.
+    """Writes a text to a temporary file in the same folder, then renames it to `path`. A missing folder is made.
+
+    Returns False, with a finding, if that fails.
     """
     temporary = ""
     try:
@@ -36,6 +37,7 @@ def write_text(path: Path, text: str, findings: Findings) -> bool:
         if memory is not None:
             memory[path] = text
             return True
+        path.parent.mkdir(parents=True, exist_ok=True)
         handle, temporary = tempfile.mkstemp(prefix=f".{path.name[:40]}.", dir=path.parent)
         with os.fdopen(handle, "wb") as stream:
             stream.write(data)

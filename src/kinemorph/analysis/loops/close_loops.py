@@ -38,6 +38,7 @@ FARTHEST, SHORTEST = 0.15, 2e-3  # [rad or m], step sizes of `follow_loops`
 MOST_STEPS = 2000  # of `follow_loops`
 THERE = 1e-9  # [rad or m], a held joint that is nearer to its goal has arrived
 RESTARTS = 24  # initial guesses after the first, where loops are not planar or have no leading joints
+ROUNDED = 1e-5  # [m or rad], a smaller gap may come from rounded numbers in a file
 STAGES = 8  # stages in which a gap is closed
 ALIKE = 0.02  # gaps from several initial guesses with a smaller relative difference count as equal
 NEARER = "Start nearer to a closed configuration, or hold fewer joints."
@@ -291,9 +292,15 @@ class Closer:
         if alike >= 3:
             return (
                 f"{blame}{alike} of {len(sizes)} initial guesses end at this gap and none below it, so the lengths do "
-                "not seem to allow a smaller gap. Change the lengths, or hold fewer joints."
+                f"not seem to allow a smaller gap. {self._remedy(best)}"
             )
-        return f"{blame}{NEARER}"
+        return f"{blame}{NEARER if best.error > ROUNDED else self._remedy(best)}"
+
+    def _remedy(self, best: Closed) -> str:
+        """What to do where no smaller gap than that of `best` seems possible."""
+        if best.error > ROUNDED:
+            return "Change the lengths, or hold fewer joints."
+        return f"If lengths are rounded, pass tolerance={2.0 * best.error:.0e} to accept this gap."
 
     def over_held(self, q: Array, held: Sequence[str]) -> str:
         """The reason, where held joints depend on other held joints, so that too many are held; else empty.

@@ -102,6 +102,13 @@ def inverse_kinematics(
             f"inverse_kinematics: tolerance {tolerance}, iterations {iterations}, restarts {restarts}; expected a "
             "positive tolerance, 1 or more iterations, and 0 or more restarts."
         )
+    if targets is not None and not isinstance(targets, Mapping):
+        what = f"an array of shape {targets.shape}" if isinstance(targets, np.ndarray) else f"{targets!r:.60}"
+        name = robot.bodies[-1].name if robot.bodies else "flange"
+        raise ShapeError(
+            f"inverse_kinematics: targets is {what}, expected a dictionary {{frame: pose}}. Name the body or frame: "
+            f"{{'{name}': pose}}."
+        )
     if not targets:
         raise ShapeError("inverse_kinematics: no target was given; expected at least one, as {frame: pose}.")
     goals = [_goal(dynamics, frame, target) for frame, target in targets.items()]

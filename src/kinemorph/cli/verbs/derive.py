@@ -73,7 +73,9 @@ def derive(
     epsilon: Annotated[
         float, option("Singular perturbation: time constant in seconds with which loops are closed.")
     ] = 0.01,
-    output: Annotated[str | None, option("Write to this file, stem or folder instead of stdout.", "PATH")] = None,
+    output: Annotated[
+        str | None, option("Write to this file, stem or folder instead of stdout; files get exactly this name.", "PATH")
+    ] = None,
     *,
     reading: ReadingOptions,
     as_json: Json = False,
@@ -89,7 +91,7 @@ def derive(
     given = {"--independent": independent, "--actuated": actuated, "--at": at}
     _check_split(function or [], [option for option, value in given.items() if value])
     start = _numbers(at, "--at") if at is not None else list(system.settings.q or ()) or None
-    place = None if output is None else emitted_forms.target(output)
+    place = None if output is None else emitted_forms.target(output, emit.value, len(function or ()) or 1)
     with working(f"deriving {model.name}"):
         data = emitted_forms.emitted(
             model,
@@ -100,7 +102,7 @@ def derive(
             reference=reference,
             parameters=_parameter_choice(parameters, default=emitted_forms.default_parameters(emit.value)),
             precision=precision.value,
-            name=None if place is None else place.name,
+            stem=None if place is None else place.stem,
             split=Split(independent or None, actuated or None, start, epsilon),
         )
     for note in emitted_forms.notes(model, data):

@@ -1,8 +1,8 @@
 """Names from a model, made safe for use in emitted source code.
 
 A robot may have any name: `"; system("x")`, `*/ int main(){`, an empty string, a line break. Text from a model gets
-into source code only through the two functions here: as an *identifier* or as a *comment*. Both return printable ASCII
-that is valid in C, CUDA, Python and MATLAB.
+into source code only through two functions here: as an *identifier* or as a *comment*. Both return printable ASCII
+that is valid in C, CUDA, Python and MATLAB. `includable` is for names of files that the user asks for.
 """
 
 from __future__ import annotations
@@ -31,6 +31,19 @@ def identifier(name: str, taken: Collection[str] = (), reserved: Collection[str]
         count += 1
         found = f"{stem.rstrip('_')}_{count}"
     return found
+
+
+def includable(file: str) -> str:
+    """The name of a file as it is, for the text `#include "file.h"`. Raises CompileError if it cannot be written there.
+
+    The name is that of a file which the user asks for, never one from a model.
+    """
+    if not file or not file.isprintable() or set(file) & set('"\\/'):
+        raise CompileError(
+            f"the file name {file!r} cannot stand in the text of an #include; expected printable characters without "
+            "quotes, slashes and backslashes. Choose another name."
+        )
+    return file
 
 
 def comment(text: str) -> str:

@@ -221,6 +221,9 @@ class CompiledFunction:
     def _as_floats(self, port: Port, given: npt.ArrayLike) -> Array:
         """An input as an array of the function's precision; ShapeError if its last axes are not those of the port."""
         shape = port.shape
+        if isinstance(given, np.ma.MaskedArray) and np.ma.is_masked(given):
+            count = f"{np.ma.count_masked(given)} of {given.size} entries masked"  # type: ignore[no-untyped-call]
+            raise self._misfit(port, f"has {count}; expected numbers. Leave these states out, or fill them.")
         try:
             array = np.asarray(given)
         except ValueError:

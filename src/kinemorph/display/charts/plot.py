@@ -1,15 +1,16 @@
 """Plots of runs over time: one axis for each group of columns and unit, events as thin lines, and the outcome.
 
 Several runs have different line styles on the same axes. Where there are more lines than distinct colors, they are
-split into small multiples (small axes side by side), one for each leg or arm; numbered joints (q1 ... q36) share one
-color scale. Of a batch with many runs, the median and bands of quantiles are drawn (`batch_bands`).
+split into small multiples (small axes side by side), one for each leg or arm; many numbered joints (q1 ... q36) share
+one color scale. References can be drawn over measurements, on the same axes (`overlay`). Of a batch with many runs, the
+median and bands of quantiles are drawn (`batch_bands`).
 """
 
 from __future__ import annotations
 
 import textwrap
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -34,17 +35,19 @@ from kinemorph.simulation.results.batch_run import BatchRun
 from kinemorph.simulation.results.trajectory import Trajectory
 
 # all in inches
-WIDTH, LEFT, RIGHT, LEGEND = 9.0, 0.85, 0.35, 1.5
+WIDTH, LEFT, RIGHT = 9.0, 0.85, 0.35
+HANDLE, LETTER, WIDEST = 0.42, 0.062, 2.2  # a legend: the width of its lines, of a letter, and at most
 HEIGHT, SMALL = 1.9, 1.25  # height of an axis, and of a small multiple
 GAP, BETWEEN = 0.3, 0.32  # space below each row, and between small multiples
 HEAD, BOTTOM, LEADING = 0.72, 0.55, 0.17
 
 SHADES = (0.0, 0.86)  # part of the color scale for numbered joints; its yellow end is hard to see on white
 MOST_NAMES = 12  # largest number of names in one legend
-LONGEST_NAME = 20  # characters
+LONGEST_NAME = round((WIDEST - HANDLE) / LETTER)  # characters
 RUNS_ABREAST = 4  # names of runs per line
 GROWN = 10.0  # for a failed run, values beyond this multiple of its first values are cut off
 TOTAL = "total"
+OVER: dict[str, Any] = {"linestyle": (0, (3.5, 1.5)), "linewidth": 1.1, "zorder": 3.0}  # lines drawn over others
 
 
 @dataclass(frozen=True)
@@ -59,6 +62,7 @@ class Row:
     first: bool = True  # whether it is the first row of its block
     last: bool = True
     difference: bool = False
+    legend: float = 0.0  # the width of legends in the figure [inch]; 0 where there are none
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,8 +76,9 @@ class Subject:
 
 def plot(
     trajectory: Trajectory | BatchRun,
-    *columns: str,
+    *columns: str | Sequence[str],
     compare: Compared = None,
+    overlay: str | Sequence[str] = (),
     name: str | None = None,
     difference: bool = False,
     degrees: bool = False,
@@ -85,16 +90,18 @@ def plot(
     Of a batch, up to four runs are drawn as lines, up to eight where one column is named; of more runs the median and
     the bands in which the middle 50 % and 90 % of them lie. `plot(batch[[3, 8]], ...)` shows the runs that you choose.
 
-    `columns`      names ("q.elbow"), groups ("q", "v", "a", "u", "tau", "x", "y", "energy") or patterns ("q.leg1*");
-                   by default q, v, states of elements, and energies
+    `columns`      names ("q.elbow"), groups ("q", "v", "a", "u", "tau", "x", "y", "energy") or patterns ("q.leg1*"),
+                   one by one or in lists; by default q, v, states of elements, and energies
     `compare`      further runs of the same system, by name, {"rk4": other}, or in a list
+    `overlay`      columns to draw dashed over those of the same unit, on the same axes: plot("q", overlay="path.*")
+                   shows references over measurements
     `name`         the name of this run beside the others; its integration method by default
     `difference`   also plots the difference of each further run from the first, at their common times, on a log scale
     `degrees`      shows angles in degrees
     `path`         a file to write, .png, .svg or .pdf
     """
-    blocks = series.chosen_blocks(trajectory, columns)
-    shown = _subject(trajectory, blocks, compare, name)
+    chosen = series.chosen_blocks(trajectory, series.flat(columns))
+    shown = _subject(trajectory, chosen, compare, name)
     runs = shown.runs
     first = next(iter(runs.values()))
     if difference and (len(runs) < 2 or shown.batch):
@@ -103,8 +110,14 @@ def plot(
             if shown.batch is None
             else "difference=True compares single runs. Choose a few runs, as plot(batch[[0, 5]], difference=True)."
         )
-    rows = [row for block in blocks for row in _rows(block, difference)]
-    right = LEGEND if any(_has_legend(row) for row in rows) else RIGHT
+    if overlay and shown.batch:
+        raise UnsupportedError(
+            "overlay= is drawn over single runs. Choose a few runs, as plot(batch[[0, 5]], overlay=...)."
+        )
+    blocks = series.overlaid(first, chosen, series.flat(overlay))
+    legend = max((_legend_width(block) for block in blocks), default=0.0)
+    rows = [replace(row, legend=legend) for block in blocks for row in _rows(block, difference)]
+    right = max(legend, RIGHT)
     marks = event_marks(first, _width(rows[0], right), WIDTH - LEFT - right)
     titled = LEADING * (rows[0].cells > 1 and bool(marks))  # names of events are above the title of small multiples
     failures = batch_failures(shown.batch, 128) if shown.batch else failure_lines(runs, 128)
@@ -175,12 +188,21 @@ def _all_labels(block: Block) -> list[str]:
 
 
 def _has_legend(row: Row) -> bool:
-    return len(row.block.names) > 1 and not row.difference
+    return _legend_width(row.block) > 0.0 and not row.difference
+
+
+def _legend_width(block: Block) -> float:
+    """The width of the legend of a block [inch], by its longest name; 0 where the block has only one line."""
+    over = [name for family in block.families for name in family.over_names.values()]
+    if len(block.names) == 1 and not over:
+        return 0.0
+    longest = max(map(len, [*_all_labels(block), *over, *([TOTAL] if block.group == "energy" else [])]))
+    return min(HANDLE + LETTER * longest + 0.1, WIDEST)
 
 
 def _between(row: Row) -> float:
     """The space between the axes of a row [inch], with room for legends where each axis has its own."""
-    return BETWEEN if row.shared or row.cells == 1 else LEGEND
+    return BETWEEN if row.shared or row.cells == 1 else max(row.legend, BETWEEN)
 
 
 def _width(row: Row, right: float) -> float:
@@ -208,13 +230,16 @@ def _draw_row(figure: Figure, row: Row, y: float, right: float, shown: Subject, 
         if last:
             axes.set_xlabel("t [s]", fontsize=9, color=INK)
         lowest = row.cells > 1 and row.block.families.index(family) + row.cells >= len(row.block.families)
-        axes.tick_params(labelbottom=last or lowest, labelleft=k == 0 or between == LEGEND)
+        axes.tick_params(labelbottom=last or lowest, labelleft=k == 0 or not row.shared)
         if _has_legend(row) and (not row.shared or (row.first and k == len(row.families) - 1)):
             _add_legend(axes, row)
 
 
 def _y_label(row: Row, unit: str) -> str:
-    what = {"x": "states", "y": "outputs"}.get(row.block.group, row.block.group)
+    what = row.block.group
+    if what in ("x", "y"):
+        what = row.block.pattern or {"x": "states", "y": "outputs"}[what]
+    what = what if len(what) <= LONGEST_NAME else _cut(what)
     if len(row.block.names) == 1:
         what = row.block.names[0]
     return f"{f'|Δ {what}|' if row.difference else what} [{units_of(unit)}]"
@@ -230,9 +255,12 @@ def _add_legend(axes: Any, row: Row) -> None:
     labels = list(lines)
     if len(labels) > MOST_NAMES:
         labels = [labels[k] for k in np.unique(np.linspace(0, len(labels) - 1, 6).round().astype(int))]
+    over = {label for family in row.block.families for name, label in family.over_names.items() if label != name}
+    lines |= {label: Line2D([], [], color=INK, **OVER) for label in sorted(over)}
+    labels += sorted(over)
     axes.legend(
         [lines[label] for label in labels],
-        [label if len(label) <= LONGEST_NAME else f"{label[: LONGEST_NAME - 1]}…" for label in labels],
+        [_cut(label) for label in labels],
         loc="upper left",
         bbox_to_anchor=(1.0, 1.04),
         fontsize=8.0 if row.cells == 1 and len(labels) < 10 else 7.0,
@@ -242,6 +270,12 @@ def _add_legend(axes: Any, row: Row) -> None:
         frameon=False,
         labelcolor=INK,
     )
+
+
+def _cut(label: str) -> str:
+    """A name for a legend; the middle of a long one is left out, because names differ at their ends."""
+    half = (LONGEST_NAME - 1) // 2
+    return label if len(label) <= LONGEST_NAME else f"{label[:half]}…{label[-half:]}"
 
 
 # ── lines ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -272,6 +306,11 @@ def _draw_family(axes: Any, row: Row, family: Family, shown: Subject, factor: fl
             seen.append(factor * y)
         if row.block.group == "energy" and not row.difference:
             _add_total(axes, family, run, number)
+    for number, name in enumerate(() if row.difference else family.over):
+        y, alone = factor * series.values(reference, name), family.over_names[name] == name
+        color = LINES[(len(family.names) + number) % len(LINES)] if alone else colors[family.beneath(name) or 0]
+        axes.plot(reference["t"], y, label=name if alone else f"_{name}", color=color, **OVER)
+        seen.append(y)
     if row.difference and any((y > 0.0).any() for y in seen):
         axes.set_yscale("log", nonpositive="mask")
     elif row.difference:
@@ -290,7 +329,7 @@ def _line_colors(row: Row, family: Family) -> list[Any]:
     if row.shared:
         every = _all_labels(row.block)
         return [LINES[every.index(label)] for label in family.labels]
-    if count <= 5 or (count <= len(LINES) and not family.numbered):
+    if count <= len(LINES):
         return list(LINES[:count])
     from matplotlib import colormaps
 

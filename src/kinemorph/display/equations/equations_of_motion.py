@@ -1,8 +1,7 @@
-r"""Equations of motion in readable form: a program of `derive` with the robot's own symbols, as text or LaTeX.
+"""Equations of motion in readable form: a program of `derive` with the robot's own symbols, as text or LaTeX.
 
-Coordinates are q_i, velocities \dot q_i and accelerations \ddot q_i, counted from 1 in the order of `robot.v_names`;
-where v is not the rate of q (quaternions, planar joints) they are v_i and \dot v_i. Parameters have their own symbols;
-gravity is the symbol g unless numbers are requested. The equations are simplified in `codegen.reading`.
+The symbols are those of `symbols`: coordinates q_i or names of your own, parameters with their own symbols; gravity is
+the symbol g unless numbers are requested. The equations are simplified in `codegen.reading`.
 """
 
 from __future__ import annotations
@@ -17,43 +16,18 @@ from kinemorph.codegen.backends.text.plain import as_text
 from kinemorph.codegen.graphs.program import Program
 from kinemorph.codegen.reading.equations import Equations
 from kinemorph.codegen.reading.equations import equations as readable_equations
-from kinemorph.codegen.reading.names import entry_name, latex_name
+from kinemorph.codegen.reading.names import entry_name
 from kinemorph.deriving.dynamics import Dynamics, derive
+from kinemorph.display.equations.symbols import CoordinateNames, Names, is_plain, output_names, symbols_of
 from kinemorph.mechanics.formulations.table import FormulationName
 from kinemorph.model.parameter import Parameter, Value, parameters_of
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System, as_robot
 
-Names = dict[tuple[str, int | None], tuple[str, str]]
 ParameterChoice = Literal["all"] | Sequence[str] | None
 
 MOST_TRACED = 2000  # operations of programs up to which a notebook writes their equations
 MOST_SHOWN = 2000  # operations of equations up to which a notebook shows them
-
-# names of the single output of a function, plain and LaTeX; others keep the name of their port
-OUTPUT_NAMES: dict[str, tuple[str, str]] = {
-    "mass_matrix": ("M", "M"),
-    "inverse_dynamics": ("tau", r"\tau"),
-    "bias_forces": ("h", "h"),
-    "coriolis_matrix": ("C", "C"),
-    "gravity_forces": ("G", "G"),
-    "pose": ("T", "T"),
-    "forward_kinematics": ("T", "T"),
-    "jacobian": ("J", "J"),
-    "jacobian_rate": ("Jdot", r"\dot{J}"),
-    "center_of_mass": ("c", "c"),
-    "centroidal_matrix": ("A", "A"),
-    "momentum": ("h", "h"),
-    "configuration_rate": ("qdot", r"\dot{q}"),
-}
-# names of the outputs of functions with several, plain and LaTeX, where they differ from their ports' names
-PORT_NAMES: dict[str, dict[str, tuple[str, str]]] = {
-    "stacked_matrices": {
-        "T_H0": ("T_H0", "T_{H_0}"),
-        "ad_Sqd": ("ad_Sqd", r"\mathrm{ad}_{S\dot{q}}"),
-        "ad_V": ("ad_V", r"\mathrm{ad}^{*}_{V}"),
-    }
-}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -98,7 +72,7 @@ class WrittenEquations:
         lines = []
         for port, i, name, unit in rows:
             if used & {(port, i), (rates, i), ("a", i) if rates or port == "v" else (port, i)}:
-                symbol = f"{port}{i + 1}"
+                symbol = self.names[port, i][0]
                 lines.append(f"{symbol}{'' if name == symbol else f' = {name}'} [{unit or '-'}]")
         for i, parameter in enumerate(self.parameters):
             if ("p", i) in used:
@@ -124,7 +98,7 @@ class WrittenEquations:
         return [entry_name(port, index, names)[1] for port in program.outputs for index in range(port.size)]
 
     def _names(self, program: Program) -> Names:
-        return {**self.names, **_output_names(self.robot, program)}
+        return {**self.names, **output_names(self.robot, program, self.names)}
 
 
 def equations_of_motion(
@@ -134,16 +108,22 @@ def equations_of_motion(
     formulation: FormulationName = "newton_euler",
     parameters: ParameterChoice = "all",
     gravity: Literal["symbol", "number"] = "symbol",
+    names: CoordinateNames = "numbers",
 ) -> WrittenEquations:
     """The equations of motion of a small robot in readable form, as text and LaTeX.
 
     `form`         "forces": tau as a function of q, v, a;  "matrices": M(q) and h(q, v) of  M a + h = tau
     `parameters`   the parameters that stay symbols: "all", a list of names, or None (numbers everywhere)
     `gravity`      "symbol" writes g where gravity is a number along one axis; "number" writes numbers in any case
+    `names`        of coordinates: "numbers" (q1, q2, ...), "joints" (as in `robot.q_names`), {"hinge": "theta"}, or a
+                   list with one name for each
+
+    Parameters keep their names. Where one is called like another symbol, such as a mass M beside the mass matrix, the
+    other symbol is changed.
     """
     functions = ("inverse_dynamics",) if form == "forces" else ("mass_matrix", "bias_forces")
     dynamics = symbolic_dynamics(robot, formulation, parameters, gravity)
-    return write_equations(dynamics, [getattr(dynamics, name).program for name in functions])
+    return write_equations(dynamics, [getattr(dynamics, name).program for name in functions], names)
 
 
 def symbolic_dynamics(
@@ -165,22 +145,11 @@ def symbolic_dynamics(
     return derive(robot, formulation, parameters=parameters, backend="interpreter")
 
 
-def write_equations(dynamics: Dynamics, programs: Sequence[Program]) -> WrittenEquations:
-    """The equations of any programs of a Dynamics, with the robot's own symbols."""
-    return WrittenEquations(dynamics.robot, tuple(programs), symbols_of(dynamics), dynamics.parameters)
-
-
-def symbols_of(dynamics: Dynamics) -> Names:
-    """Plain and LaTeX names of the entries of q, v, a, tau and p, {(port, index): (plain, LaTeX)}."""
-    robot = dynamics.robot
-    names: Names = {("p", i): (p.name, p.symbol or latex_name(p.name)) for i, p in enumerate(dynamics.parameters)}
-    names |= {("q", i): (f"q{i + 1}", f"q_{{{i + 1}}}") for i in range(robot.nq)}
-    rate, acceleration = _rates(robot)
-    for i in range(robot.nv):
-        names["v", i] = (f"v{i + 1}", f"{rate}_{{{i + 1}}}")
-        names["a", i] = (f"a{i + 1}", f"{acceleration}_{{{i + 1}}}")
-        names["tau", i] = (f"tau{i + 1}", rf"\tau_{{{i + 1}}}")
-    return names
+def write_equations(
+    dynamics: Dynamics, programs: Sequence[Program], names: CoordinateNames = "numbers"
+) -> WrittenEquations:
+    """The equations of any programs of a Dynamics; `names` are those of its coordinates, see `equations_of_motion`."""
+    return WrittenEquations(dynamics.robot, tuple(programs), symbols_of(dynamics, names), dynamics.parameters)
 
 
 def used_inputs(program: Program) -> set[tuple[str, int]]:
@@ -188,25 +157,6 @@ def used_inputs(program: Program) -> set[tuple[str, int]]:
     places = [(port.name, i) for port in program.inputs for i in range(port.size)]
     nodes = program.graph.nodes
     return {places[int(nodes[i][1])] for i in program.order if nodes[i][0] == "input"}
-
-
-def is_plain(robot: Robot) -> bool:
-    """Whether v is the rate of q, entry by entry."""
-    kinds = {step.kind for joint in robot.joints for step in joint.table.primitives}
-    return not kinds & {"spherical", "planar", "free"}
-
-
-def _rates(robot: Robot) -> tuple[str, str]:
-    return (r"\dot{q}", r"\ddot{q}") if is_plain(robot) else ("v", r"\dot{v}")
-
-
-def _output_names(robot: Robot, program: Program) -> Names:
-    function = program.name.rpartition(f"{robot.name}.")[2].partition("[")[0]
-    if len(program.outputs) != 1:
-        return {(port, None): names for port, names in PORT_NAMES.get(function, {}).items()}
-    if function == "forward_dynamics":
-        return {("out", None): ("a", _rates(robot)[1])}
-    return {("out", None): OUTPUT_NAMES[function]} if function in OUTPUT_NAMES else {}
 
 
 def _with_gravity_symbol(robot: Robot) -> Robot:

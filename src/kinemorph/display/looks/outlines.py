@@ -1,4 +1,5 @@
-"""Simple shapes where the model has none: links for bodies without shapes, mounts for joints on the ground.
+"""Simple shapes where the model has none: links for bodies without shapes, rods to joints that lie off the shapes of
+their body, mounts for joints on the ground.
 
 A link consists of tapered rods from the body's joint to every other joint and frame on the body, and to the center of
 mass where no rod passes near it. The shape of a joint depends on its kind: a cylinder along the axis of a revolute
@@ -23,7 +24,20 @@ from kinemorph.model.joint import Joint
 from kinemorph.model.meshes import surface
 from kinemorph.model.parameter import evaluate, evaluate_all
 from kinemorph.model.robot import Robot
-from kinemorph.model.shapes import GRAPHITE, STEEL, Box, Color, Cylinder, Frustum, Line, Mesh, MeshFile, Shape, Sphere
+from kinemorph.model.shapes import (
+    GRAPHITE,
+    STEEL,
+    Box,
+    Capsule,
+    Color,
+    Cylinder,
+    Frustum,
+    Line,
+    Mesh,
+    MeshFile,
+    Shape,
+    Sphere,
+)
 from kinemorph.model.topology import WORLD
 
 # sizes as fractions of the robot's extent
@@ -33,8 +47,10 @@ BARREL = (0.021, 0.052)  # radius and length of a revolute joint
 SLEEVE = (0.042, 0.042, 0.07)  # edges of a prismatic joint, the last one along its axis
 POINT_MASS = 0.03  # radius of the ball that shows a point mass
 LEAST_EDGE, LARGEST_EDGE = 0.04, 0.4  # edges of the cuboid that shows an inertia
+OFF, ROD = 0.02, 0.006  # joints farther from the shapes of their body get a rod of this radius
 ASIDE = 0.03  # a center of mass farther than this from all rods gets a rod of its own
 
+Solid = Box | Sphere | Cylinder | Capsule | Frustum
 MESH_FACES = 2_000  # the most triangles with which a mesh file is drawn
 GLASS = (*STEEL, 0.22)
 
@@ -42,12 +58,60 @@ GLASS = (*STEEL, 0.22)
 def shapes_of(
     robot: Robot, body: Body, size: float, *, masses: bool = True, faces: int = MESH_FACES
 ) -> Sequence[Shape]:
-    """A body's own shapes, or automatic ones where it has none. `size` [m] is the extent of the robot.
+    """A body's own shapes, with rods to joints that lie off them; automatic shapes where it has none.
 
-    Mesh files are read here and simplified to at most `faces` triangles each. `masses` as in `automatic_shapes`.
+    `size` [m] is the extent of the robot. Mesh files are read here and simplified to at most `faces` triangles each.
+    `masses` as in `automatic_shapes`.
     """
     seen = [shape if not isinstance(shape, MeshFile) else read_mesh(shape, faces)[0] for shape in body.shapes]
-    return [shape for shape in seen if shape is not None] or automatic_shapes(robot, body, size, masses=masses)
+    own = [shape for shape in seen if shape is not None]
+    return [*own, *rods_to_joints(robot, body, own, size)] or automatic_shapes(robot, body, size, masses=masses)
+
+
+def rods_to_joints(robot: Robot, body: Body, shapes: Sequence[Shape], size: float) -> list[Shape]:
+    """Rods from the solid shapes of a body to its moving joints that are farther from them than OFF times `size` [m].
+
+    There are none for a body with a mesh: the surface of a mesh need not reach its joints.
+    """
+    solids = [shape for shape in shapes if isinstance(shape, Solid)]
+    if not solids or len(solids) < len(shapes):
+        return []
+    joints = [joint for joint in (*robot.joints, *robot.loops) if joint.nv and joint.kind not in ("free", "planar")]
+    places = [joint.placement.p for joint in joints if joint.parent == body.name]
+    places += [joint.child_placement.p for joint in joints if joint.child == body.name]
+    found: list[Shape] = []
+    for place in places:
+        end = _point(evaluate_all(place))
+        start = min((_nearest(solid, end) for solid in solids), key=lambda at: float(np.linalg.norm(end - at)))
+        length = float(np.linalg.norm(end - start))
+        if length > OFF * size:
+            rod = Cylinder(
+                ROD * size, length, Pose(_rows(z_toward((end - start) / length)), _triple((start + end) / 2))
+            )
+            found += [rod, Sphere(ROD * size, Pose(IDENTITY.R, _triple(end)))]
+    return found
+
+
+def _nearest(solid: Solid, point: Array) -> Array:
+    """The point of a solid that is nearest to a point (3,) [m], both in the axes of the body."""
+    placement = evaluate_all(solid.placement)
+    R, center = np.array(placement.R, dtype=float), _point(placement.p)
+    x = R.T @ (point - center)
+    if isinstance(solid, Box):
+        half = 0.5 * _point(evaluate_all(solid.size))
+        nearest: Array = center + R @ np.clip(x, -half, half)
+        return nearest
+    if isinstance(solid, Frustum):
+        radius = max(float(evaluate(solid.bottom)), float(evaluate(solid.top)))
+    else:
+        radius = float(evaluate(solid.radius))
+    half_length = 0.0 if isinstance(solid, Sphere) else 0.5 * float(evaluate(solid.length))
+    axis = np.array([0.0, 0.0, np.clip(x[2], -half_length, half_length)])
+    away = x - axis
+    if not isinstance(solid, Sphere | Capsule):
+        away[2] = 0.0
+    nearest = center + R @ (axis + away * min(1.0, radius / max(float(np.linalg.norm(away)), 1e-300)))
+    return nearest
 
 
 def read_mesh(shape: MeshFile, faces: int = MESH_FACES) -> tuple[Mesh | None, str]:

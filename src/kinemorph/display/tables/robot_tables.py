@@ -20,13 +20,25 @@ from kinemorph.words import counted, listed
 PIPE_WIDTH = 140  # characters per line where the output is not a terminal
 
 
+class _Text(io.StringIO):
+    """A text in memory that claims the encoding of a stream, by which Rich chooses the characters of rules."""
+
+    def __init__(self, stream: IO[str]) -> None:
+        super().__init__()
+        self._encoding = getattr(stream, "encoding", None) or "utf-8"
+
+    @property
+    def encoding(self) -> str:  # type: ignore[override]
+        return self._encoding
+
+
 def rendered(parts: Iterable[Any], stream: IO[str]) -> str:
-    """Tables and lines as text for an output stream, colored where it is a terminal."""
+    """Tables and lines as text for an output stream, colored where it is a terminal, in characters that it can show."""
     from rich.console import Console
 
     terminal = stream.isatty()
     width = None if terminal else PIPE_WIDTH
-    console = Console(file=io.StringIO(), force_terminal=terminal, width=width, highlight=False, markup=False)
+    console = Console(file=_Text(stream), force_terminal=terminal, width=width, highlight=False, markup=False)
     if terminal:
         console.width = Console(file=stream).width
     for part in parts:

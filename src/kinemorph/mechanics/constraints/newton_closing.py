@@ -49,15 +49,18 @@ Look = Callable[[Array], tuple[Array, Array]]  # q -> (phi (nc,), J (nc, nv)), r
 Move = Callable[[Array, Array], Array]  # q after a displacement (nv,)
 
 
-def closed_by_newton(look: Look, move: Move, q: Array) -> tuple[Array, float]:
-    """(q, its largest opening relative to the sizes of rows) after Newton steps of least norm, each at most LONGEST."""
+def closed_by_newton(look: Look, move: Move, q: Array, flat: float = FLAT) -> tuple[Array, float]:
+    """(q, its largest opening relative to the sizes of rows) after Newton steps of least norm, each at most LONGEST.
+
+    Directions with singular values of J below `flat`, relative to the largest one, are not used.
+    """
     apart = np.inf
     for _ in range(MOST_STEPS):
         phi, J = look(q)
         before, apart = apart, float(np.abs(phi).max(initial=0.0))
         if apart <= CLOSED or (apart <= 1e3 * CLOSED and apart >= before):  # closed, or as well as rounding allows
             break
-        step = -np.linalg.pinv(J, FLAT) @ phi
+        step = -np.linalg.pinv(J, flat) @ phi
         q = move(q, step * min(1.0, LONGEST / max(float(np.abs(step).max(initial=0.0)), LONGEST)))
     else:
         apart = float(np.abs(look(q)[0]).max(initial=0.0))

@@ -28,7 +28,12 @@ from kinemorph.errors import ModelError, ModelWarning, Problem, users_level
 from kinemorph.model.body import NO_INERTIA, ORIGIN, Body
 from kinemorph.model.building.gears import gearing_problems
 from kinemorph.model.building.loop_cutting import Wishes, cut_loops, loop_remarks, structure_problems
-from kinemorph.model.building.part_checks import coupling_problems, name_problems, parameter_problems
+from kinemorph.model.building.part_checks import (
+    coupling_problems,
+    degree_remarks,
+    name_problems,
+    parameter_problems,
+)
 from kinemorph.model.building.part_readers import (
     Draft,
     read_body,
@@ -40,7 +45,7 @@ from kinemorph.model.building.part_readers import (
 )
 from kinemorph.model.building.regularity import regularity_problems
 from kinemorph.model.couplings import limit_problems
-from kinemorph.model.input_reader import Reader
+from kinemorph.model.input_reader import Reader, short
 from kinemorph.model.joint import Joint, X, Z
 from kinemorph.model.robot import Coupling, Frame, Robot
 from kinemorph.model.shapes import Shape
@@ -209,6 +214,13 @@ class RobotBuilder:
     def add(self, *parts: Body | Joint | Frame | Coupling) -> Self:
         """Declares parts given as objects; they are checked like all others."""
         for part in parts:
+            if not isinstance(part, (Body, Joint, Frame, Coupling)):
+                many = isinstance(part, (list, tuple))
+                remedy = "Write add(*parts)." if many else "An element belongs to a system: System(robot, [element])."
+                raise ModelError(
+                    f"RobotBuilder.add: {short(part)} is not a part of a robot; expected a Body, Joint, Frame or "
+                    f"Coupling. {remedy}"
+                )
             data = {field.name: getattr(part, field.name) for field in fields(part)}
             if isinstance(part, Body):
                 self._bodies.append(data)
@@ -245,11 +257,14 @@ class RobotBuilder:
         return verdict.problems + verdict.questionable
 
     def build(self) -> Robot:
-        """The checked robot. Raises ModelError with every problem found; data without effect give a ModelWarning."""
+        """The checked robot. Raises ModelError with every problem found.
+
+        Data without effect, and limits of hinges that look like degrees, give a ModelWarning.
+        """
         robot, problems, questionable, remarks = self.judged()
         if problems or questionable or robot is None:
             raise ModelError(problems + questionable)
-        for remark in remarks:
+        for remark in (*remarks, *degree_remarks(robot.joints)):
             warnings.warn(str(remark), ModelWarning, stacklevel=users_level())
         return robot
 

@@ -5,6 +5,7 @@ Numbers are checked at the nominal values of the parameters.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
@@ -21,6 +22,8 @@ from kinemorph.model.robot import Coupling, Frame
 from kinemorph.model.topology import WORLD
 from kinemorph.words import counted, did_you_mean
 
+WIDE = 30.0  # [rad]; nearly five turns: a hinge with a wider limit probably has it in degrees
+ENDLESS = 1e4  # [rad]; larger limits mean that there is no limit
 SEARCHED = 200_000  # characters of names that are searched for similar names, over all messages
 
 
@@ -47,6 +50,21 @@ def questionable_mass(body: Body) -> list[Problem]:
         what = "the mass is 0 but the inertia is not, expected both or neither to be 0"
         found.append(Problem("body", body.name, what, "Give it a mass.", "mass", rule="massless"))
     return found
+
+
+def degree_remarks(joints: Iterable[Joint]) -> list[Problem]:
+    """A remark on limits of hinges that may be in degrees: at most one, for all hinges together."""
+    wide = []
+    for joint in joints:
+        if joint.kind == "revolute":
+            limit = max((abs(x) for x in (*joint.lower, *joint.upper) if abs(x) < ENDLESS), default=0.0)
+            wide += [(joint.name, limit)] if limit > WIDE else []
+    if not wide:
+        return []
+    name, limit = wide[0]
+    others = f", and {len(wide) - 1} more like it" if len(wide) > 1 else ""
+    what = f"its limit is {limit:g} rad{others}; it is used as written, but degrees may be meant"
+    return [Problem("joint", name, what, f"Write {math.radians(limit):.6g} if {limit:g} degrees are meant.", "upper")]
 
 
 def joint_problems(joint: Joint) -> list[Problem]:

@@ -22,7 +22,7 @@ two slide joints and a hinge. All functions take arrays of states, shape (..., n
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
@@ -55,8 +55,10 @@ def to_convention(
 
     `joints` lists the names of the joints in the order of the peer, such as `list(model.names)` of Pinocchio; by
     default the order is that of the robot. Names that the robot does not have are taken as its free roots, in order;
-    "universe" is ignored. A free root that is not listed comes first. `unbounded` names the revolute joints with nq = 2
-    in Pinocchio, given there as cosine and sine. Without v the robot is at rest.
+    "universe" is ignored. A free root that is not listed comes first. The name of a free joint that is a chain of
+    joints here ("base.x", "base.y", "base.z", "base") stands for the whole chain. Empty and repeated names are refused.
+    `unbounded` names the revolute joints with nq = 2 in Pinocchio, given there as cosine and sine. Without v the robot
+    is at rest.
     """
     robot = as_robot(model)
     places = _places(robot, peer, joints, unbounded)
@@ -151,15 +153,16 @@ def _ordered(robot: Robot, names: Sequence[str]) -> list[Joint]:
     """The joints of `robot` that have coordinates, in the order of `names`, those of the other library."""
     if isinstance(names, str):
         raise ModelError(f"joints is the text '{names}', expected a list of names. Put it in brackets.")
+    _check_names(robot, names)
     moving = {joint.name: joint for joint in robot.joints if joint.nv}
+    names = [part for name in names for part in _chain(robot, moving, name, names)]
     known = [name for name in names if name in moving]
     fixed = {joint.name for joint in (*robot.joints, *robot.loops) if joint.name not in moving}
     strange = [name for name in names if name not in moving and name not in fixed and name != "universe"]
     roots = [name for name, joint in moving.items() if is_free_root(joint) and name not in known]
     missing = [name for name in moving if name not in known and name not in roots]
-    if missing or len(set(known)) < len(known):
-        twice = sorted({name for name in known if known.count(name) > 1})
-        what = f"joints does not list {quoted(missing)}" if missing else f"joints lists {quoted(twice)} twice"
+    if missing:
+        what = f"joints does not list {quoted(missing)}"
         raise ModelError(f"{what}, expected every moving joint of '{robot.name}' once. Give all names in order.")
     if len(strange) > len(roots):
         hint = did_you_mean(strange[-1], moving)
@@ -170,3 +173,31 @@ def _ordered(robot: Robot, names: Sequence[str]) -> list[Joint]:
         dict(zip(strange, roots[len(roots) - len(strange) :], strict=True)),
     )
     return [moving[name] for name in (*ahead, *(instead.get(name, name) for name in names)) if name in moving]
+
+
+def _check_names(robot: Robot, names: Sequence[str]) -> None:
+    """Raises ModelError if a name of the list `joints` is no text, is empty, or is listed twice."""
+    for place, name in enumerate(names):
+        if not isinstance(name, str) or not name:
+            own = [joint.name for joint in robot.joints if joint.nv]
+            raise ModelError(
+                f"joints[{place}] is {name!r}, expected a name. A joint without a name in its file has one here: "
+                f"the moving joints of '{robot.name}' are {quoted(own)}. Leave `joints` out if the order is the same."
+            )
+    twice = sorted({name for name in names if list(names).count(name) > 1})
+    if twice:
+        raise ModelError(
+            f"joints lists {quoted(twice)} twice, expected every moving joint of '{robot.name}' once. Give all names "
+            "in order."
+        )
+
+
+def _chain(robot: Robot, moving: Mapping[str, Joint], name: str, names: Sequence[str]) -> list[str]:
+    """The joints that a listed name stands for: the joint itself, after unlisted joints "name.x" that carry it."""
+    found = [name]
+    while found[0] in moving:
+        before = robot.parent_joint.get(moving[found[0]].parent)
+        if before is None or before.name in names or not before.name.startswith(f"{name}."):
+            break
+        found.insert(0, before.name)
+    return found

@@ -42,8 +42,9 @@ CAUSES = {
     errno.EACCES: "the folder cannot be written to. Choose another one",
     errno.EPERM: "the folder cannot be written to. Choose another one",
     errno.EROFS: "the folder is read-only. Choose another one",
-    errno.ENOENT: "the folder does not exist. Make it first",
-    errno.ENOTDIR: "the folder does not exist. Make it first",
+    errno.ENOENT: "the folder cannot be made. Choose another one",
+    errno.EEXIST: "a file has the name of its folder. Choose another one",
+    errno.ENOTDIR: "a file has the name of its folder. Choose another one",
     errno.EISDIR: "it is a folder. Name a file in it",
 }
 
@@ -54,7 +55,8 @@ CAUSES = {
 def save_trajectory(run: Trajectory, path: str | Path) -> Path:
     """Writes a run to a file, in the format of its ending .npz, .h5, .csv or .res; returns the path.
 
-    Raises StorageError where the file cannot be written; then an older file of that name is unchanged.
+    A missing folder is made. Raises StorageError where the file cannot be written; then an older file of that name is
+    unchanged.
     """
     module = _format(path)
     data = module.encode(record_of(run))
@@ -79,6 +81,7 @@ def write_whole(path: Path, data: bytes) -> None:
     try:
         if path.is_dir():
             raise IsADirectoryError(errno.EISDIR, "is a folder")
+        path.parent.mkdir(parents=True, exist_ok=True)
         handle, part = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
         with os.fdopen(handle, "wb") as file:
             file.write(data)
@@ -206,8 +209,10 @@ class Checkpoints:
         module = _format(path)
         if hasattr(module, "required"):
             module.required()
-        if not Path(os.path.realpath(path)).parent.is_dir():
-            raise StorageError(f"'{path}' cannot be written: {CAUSES[errno.ENOENT]}.")
+        try:
+            Path(os.path.realpath(path)).parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise _storage_error(self.path, error) from None
 
     def note(self, so_far: Callable[[], Trajectory]) -> None:
         """Saves the run so far, if a checkpoint is due."""

@@ -213,13 +213,18 @@ def _closed(look: _ConstraintsAt, start: Array, free: npt.NDArray[np.bool_], giv
         q, apart = closed_nearby(seen, look.moved, start, free)
     else:
         q, apart = closed_by_newton(seen, look.moved, start)
+    enough = max(1e4 * CLOSED, getattr(look.plant.loops, "tolerance", 0.0))
+    if apart > enough:  # rows that rounded data contradict have small singular values, along which steps lead far away
+        q, apart = min((q, apart), closed_by_newton(seen, look.moved, start, ROUNDED), key=lambda one: one[1])
     phi = look.at(q, still)[0]
-    if apart > 1e4 * CLOSED:
+    if apart > enough:
         if apart <= OPEN and look.plant.locked == () and _stuck(look, q, phi, free):
             raise ShapeError(
                 f"q: the loops of '{name}' stay open by a little, {look.gaps(phi)}, and no motion closes them: axes or "
-                "lengths are rounded, and the joints that close the loops constrain more than rounded data allow. Give "
-                "them with more digits, or close the loops with joints that constrain less, as 'spherical'."
+                "lengths are rounded, and the joints that close the loops constrain more than rounded data allow. To "
+                f"accept this error, pass loops=kinemorph.loops.Projection(tolerance={_rounded_up(10.0 * apart)}) or "
+                "loops='baumgarte' (--loops baumgarte). Or give the data with more digits, or close the loops with "
+                "joints that constrain less, as 'spherical'."
             )
         held = "" if free.all() else " with the named coordinates kept"
         what = "closes its loops" if look.only_loops(phi) else "satisfies its constraints"
@@ -228,6 +233,12 @@ def _closed(look: _ConstraintsAt, start: Array, free: npt.NDArray[np.bool_], giv
             "other coordinates, or find a configuration with kinemorph.loops.close_loops."
         )
     return q
+
+
+def _rounded_up(x: float) -> str:
+    """A number as text, rounded up to one digit: 1.3e-08 is 2e-08."""
+    power = np.floor(np.log10(x))
+    return f"{np.ceil(x / 10.0**power) * 10.0**power:.0e}"
 
 
 def _stuck(look: _ConstraintsAt, q: Array, phi: Array, free: npt.NDArray[np.bool_]) -> bool:

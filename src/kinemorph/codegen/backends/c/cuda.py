@@ -40,10 +40,15 @@ THREAD = (
 PLACE = "{0}[{1} * states + state]"
 
 
-def export_cuda(programs: Sequence[Program | LoopProgram], name: str, *, precision: str = "float64") -> dict[str, str]:
-    """{file name: text} of `name.cu` and `name.cuh`, with one kernel and one launcher for each program."""
+def export_cuda(
+    programs: Sequence[Program | LoopProgram], name: str, *, precision: str = "float64", file: str | None = None
+) -> dict[str, str]:
+    """{file name: text} of `name.cu` and `name.cuh`, with one kernel and one launcher for each program.
+
+    `file` is the name of the files without their endings, by default `name` as an identifier.
+    """
     programs = all_runnable(programs, "export_cuda")
-    unit = Unit(programs, name, of_precision(CUDA, precision, programs))
+    unit = Unit(programs, name, of_precision(CUDA, precision, programs), file)
     launchers = [unit.names.new(f"{function.name}_launch") for function in unit.functions]
     signatures = [
         f"int {launcher}(int n, {parameters(function.inputs, function.outputs, unit.dialect, restrict=False)}, "
@@ -56,12 +61,12 @@ def export_cuda(programs: Sequence[Program | LoopProgram], name: str, *, precisi
         listed = parameters(function.inputs, function.outputs, unit.dialect)
         heading = f'extern "C" __global__ void __launch_bounds__({THREADS}) {function.name}(int n, {listed})'
         unit.lines += [*block_comment(about(function)), *braced(heading, body)]
-    host = ["#ifndef __CUDACC_RTC__", f'#include "{unit.name}.cuh"', ""]
+    host = ["#ifndef __CUDACC_RTC__", f'#include "{unit.file}.cuh"', ""]
     for function, signature in zip(unit.functions, signatures, strict=True):
         host += braced(signature, _launch(function))
     return {
-        f"{unit.name}.cu": "\n".join([*unit.opening(REMARKS), *unit.lines, *host, "#endif", ""]),
-        f"{unit.name}.cuh": header,
+        f"{unit.file}.cu": "\n".join([*unit.opening(REMARKS), *unit.lines, *host, "#endif", ""]),
+        f"{unit.file}.cuh": header,
     }
 
 

@@ -24,10 +24,15 @@ REMARKS = (
 )
 
 
-def export_c(programs: Sequence[Program | LoopProgram], name: str, *, precision: str = "float64") -> dict[str, str]:
-    """{file name: text} of `name.c` and `name.h`, with one function for each program."""
+def export_c(
+    programs: Sequence[Program | LoopProgram], name: str, *, precision: str = "float64", file: str | None = None
+) -> dict[str, str]:
+    """{file name: text} of `name.c` and `name.h`, with one function for each program.
+
+    `file` is the name of the files without their endings, by default `name` as an identifier.
+    """
     programs = all_runnable(programs, "export_c")
-    unit = Unit(programs, name, of_precision(C, precision, programs))
+    unit = Unit(programs, name, of_precision(C, precision, programs), file)
     prototypes = [
         f"void {function.name}({parameters(function.inputs, function.outputs, unit.dialect, restrict=False)});"
         for function in unit.functions
@@ -35,6 +40,6 @@ def export_c(programs: Sequence[Program | LoopProgram], name: str, *, precision:
     header = unit.header("h", REMARKS, prototypes)
     for function in unit.functions:
         unit.define(function)
-    includes = [f'#include "{unit.name}.h"', "", "#include <math.h>", ""]
+    includes = [f'#include "{unit.file}.h"', "", "#include <math.h>", ""]
     source = "\n".join([*unit.opening(REMARKS), *includes, *unit.lines])
-    return {f"{unit.name}.c": source, f"{unit.name}.h": header}
+    return {f"{unit.file}.c": source, f"{unit.file}.h": header}

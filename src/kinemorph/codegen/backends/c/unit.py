@@ -13,7 +13,7 @@ from typing import Any
 from kinemorph.codegen.backends.c.functions import Function, about, define_program
 from kinemorph.codegen.backends.c.loop_programs import define_loops, define_picked
 from kinemorph.codegen.backends.c.spelling import RESERVED, Dialect, Names, block_comment
-from kinemorph.codegen.backends.identifiers import comment, identifier
+from kinemorph.codegen.backends.identifiers import comment, identifier, includable
 from kinemorph.codegen.graphs.program import Program
 from kinemorph.codegen.loops.block_routines import routine
 from kinemorph.codegen.loops.loop_program import LoopProgram
@@ -21,12 +21,18 @@ from kinemorph.vocabulary.blocks import Block
 
 
 class Unit:
-    """A source file being written. `functions` are those that a user calls, in order; `lines` are the lines so far."""
+    """A source file being written. `functions` are those that a user calls, in order; `lines` are the lines so far.
 
-    def __init__(self, programs: Sequence[Program | LoopProgram], name: str, dialect: Dialect) -> None:
+    `file` is the name of the file without its ending, by default `name` as an identifier.
+    """
+
+    def __init__(
+        self, programs: Sequence[Program | LoopProgram], name: str, dialect: Dialect, file: str | None = None
+    ) -> None:
         self.dialect = dialect
         self.names = Names()
-        self.name = identifier(name, reserved=RESERVED)  # of the file; a function may have the same name
+        self.name = identifier(name, reserved=RESERVED)  # of the header guard; a function may have the same name
+        self.file = self.name if file is None else includable(file)
         self.functions = [self._named(program) for program in programs]
         self.lines: list[str] = []
         self._internal: dict[Any, Function] = {}

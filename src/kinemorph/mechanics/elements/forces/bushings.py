@@ -8,9 +8,9 @@ moment on B = B(theta)^T moments           so that moment . w = moments . dtheta
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from kinemorph.algebra.groups import act, compose, relative
 from kinemorph.algebra.rotations import left_jacobian_so3_inverse, log_so3
@@ -32,7 +32,7 @@ from kinemorph.algebra.vectors import (
 )
 from kinemorph.mechanics.elements.checks import known_body, vector_not_negative
 from kinemorph.mechanics.elements.instant import ElementView
-from kinemorph.mechanics.elements.law import Effort, ElementLaw, Stiff, Wrench, plain, register
+from kinemorph.mechanics.elements.law import Effort, ElementLaw, Slot, Stiff, Wrench, plain, register
 from kinemorph.mechanics.elements.places import Frame
 from kinemorph.mechanics.steps.pair_forces import PairForce, PairState
 from kinemorph.mechanics.trees.motions import ZERO3
@@ -53,28 +53,27 @@ class BushingLaw(ElementLaw[Bushing]):
             found += known_body(element, what, getattr(element, what), robot)
         return found
 
+    def signals(self, element: Bushing) -> tuple[Slot, ...]:
+        """Force and moment on B and the position of B, in the axes of A, and the angles in the order of `turning`."""
+        named = (("force", "N"), ("moment", "N m"), ("displacement", "m"))
+        along = tuple(Slot(f"{word}_{axis}", unit) for word, unit in named for axis in "xyz")
+        return (*along, *(Slot(f"angle_{k}", "rad") for k in (1, 2, 3)))
+
+    def publish(self, element: Bushing, view: ElementView) -> Mapping[str, S]:
+        loaded = _loaded(element, view)
+        values = (*loaded.force, *loaded.moment, *loaded.p, *loaded.theta)
+        return {slot.name: value for slot, value in zip(self.signals(element), values, strict=True)}
+
     def effort(self, element: Bushing, view: ElementView) -> Effort:
-        a, b = (
-            placed(view, element.body_a, element.placement_a),
-            placed(view, element.body_b, element.placement_b),
-        )
-        R, p = relative(a.pose, b.pose)
-        speed = sub(sub(matvec(R, b.velocity), a.velocity), cross(a.turning, p))
-        theta, B = turned(element.turning, R)
-        rates = matvec(B, sub(matvec(R, b.turning), a.turning))
-        value = view.value
-        force, lost, kept = _springs(p, speed, value(element.stiffness), value(element.damping), value(element.preload))
-        stiffness, damping = value(element.turning_stiffness), value(element.turning_damping)
-        moments, lost_turning, kept_turning = _springs(theta, rates, stiffness, damping, value(element.turning_preload))
-        moment = matvec_transposed(B, moments)
+        a, b, R, p, _, force, moment, dissipated, stored = _loaded(element, view)
         on_a = add(cross(p, force), moment)  # about the origin of A
         return Effort(
             wrenches=(
                 Wrench(a, neg(force), neg(on_a)),
                 Wrench(b, matvec_transposed(R, force), matvec_transposed(R, moment)),
             ),
-            dissipated=plus(lost, lost_turning),
-            stored=plus(kept, kept_turning),
+            dissipated=dissipated,
+            stored=stored,
         )
 
     def stiff(self, element: Bushing, view: ElementView) -> Stiff:
@@ -95,6 +94,39 @@ class BushingLaw(ElementLaw[Bushing]):
                 PairForce(links, (ZERO3, ZERO3), about, turning=True),
             )
         )
+
+
+class Loaded(NamedTuple):
+    """A bushing at one instant: the frames A and B, the pose (R, p) and angles theta of B in A, its force and moment
+    on B in the axes of A; dissipated power [W] and stored energy [J].
+    """
+
+    a: Frame
+    b: Frame
+    R: Mat
+    p: Any
+    theta: Any
+    force: Any
+    moment: Any
+    dissipated: S
+    stored: S
+
+
+def _loaded(element: Bushing, view: ElementView) -> Loaded:
+    a, b = (
+        placed(view, element.body_a, element.placement_a),
+        placed(view, element.body_b, element.placement_b),
+    )
+    R, p = relative(a.pose, b.pose)
+    speed = sub(sub(matvec(R, b.velocity), a.velocity), cross(a.turning, p))
+    theta, B = turned(element.turning, R)
+    rates = matvec(B, sub(matvec(R, b.turning), a.turning))
+    value = view.value
+    force, lost, kept = _springs(p, speed, value(element.stiffness), value(element.damping), value(element.preload))
+    stiffness, damping = value(element.turning_stiffness), value(element.turning_damping)
+    moments, lost_turning, kept_turning = _springs(theta, rates, stiffness, damping, value(element.turning_preload))
+    moment = matvec_transposed(B, moments)
+    return Loaded(a, b, R, p, theta, force, moment, plus(lost, lost_turning), plus(kept, kept_turning))
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple, TypeVar
 
@@ -13,7 +13,7 @@ from kinemorph.algebra.scalar import S
 from kinemorph.mechanics.elements.checks import known_joint, not_negative, one_axis, positive, wrong
 from kinemorph.mechanics.elements.forces.joint_laws import Elastic, Friction, JointLaw, Stops
 from kinemorph.mechanics.elements.instant import ElementView
-from kinemorph.mechanics.elements.law import Effort, ElementLaw, Stiff, register
+from kinemorph.mechanics.elements.law import Effort, ElementLaw, Slot, Stiff, register
 from kinemorph.mechanics.recursions.composite_bodies import mass_matrix
 from kinemorph.mechanics.steps.point_states import JointForce, JointState
 from kinemorph.mechanics.trees.resolve import resolve
@@ -67,6 +67,13 @@ class TorsionSpringLaw(JointForceLaw[TorsionSpring]):
 
     def problems(self, element: TorsionSpring, robot: Robot) -> list[str]:
         return one_axis(element, "joint", element.joint, robot) + not_negative(element, "stiffness", "damping")
+
+    def signals(self, element: TorsionSpring) -> tuple[Slot, ...]:
+        return (Slot("force", f"tau.{element.joint}"),)
+
+    def publish(self, element: TorsionSpring, view: ElementView) -> Mapping[str, S]:
+        """The torque [N m], or force [N] in a prismatic joint, along the joint."""
+        return {"force": next(iter(self.effort(element, view).torques.values()))}
 
     def along(self, element: TorsionSpring, view: ElementView) -> Sequence[Along]:
         law = Elastic(*view.value((element.stiffness, element.rest, element.damping)))

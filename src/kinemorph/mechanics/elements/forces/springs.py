@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
@@ -12,7 +12,7 @@ from kinemorph.algebra.turns import Sym3, Vec3
 from kinemorph.algebra.vectors import dot, scale, sub
 from kinemorph.mechanics.elements.checks import known_body, not_negative, positive, wrong
 from kinemorph.mechanics.elements.instant import ElementView
-from kinemorph.mechanics.elements.law import Effort, ElementLaw, Push, Stiff, plain, register
+from kinemorph.mechanics.elements.law import Effort, ElementLaw, Push, Slot, Stiff, plain, register
 from kinemorph.mechanics.steps.pair_forces import PairForce, PairState
 from kinemorph.mechanics.steps.point_states import JointState, PointState, joint_slope
 from kinemorph.model.elements.forces.springs import Bumper, Damper, Rope, Spring
@@ -47,6 +47,15 @@ class LineLaw(ElementLaw[E]):
         pull, dissipated, stored = self.pull(element, view, length, speed)
         pushes = (Push(a, scale(pull, a.into(direction))), Push(b, scale(-pull, b.into(direction))))
         return Effort(pushes=pushes, dissipated=dissipated, stored=stored)
+
+    def signals(self, element: E) -> tuple[Slot, ...]:
+        return Slot("force", "N"), Slot("length", "m"), Slot("rate", "m/s")
+
+    def publish(self, element: Any, view: ElementView) -> Mapping[str, S]:
+        """The pull [N], below 0 where it pushes the points apart, their distance [m] and its rate [m/s]."""
+        a, b = view.point(element.body_a, element.point_a), view.point(element.body_b, element.point_b)
+        _, length, speed = line(a, b)
+        return {"force": self.pull(element, view, length, speed)[0], "length": length, "rate": speed}
 
     def stiff(self, element: Any, view: ElementView) -> Stiff:
         a, b = view.point(element.body_a, element.point_a), view.point(element.body_b, element.point_b)

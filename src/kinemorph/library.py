@@ -1,0 +1,74 @@
+"""Ready-made robots and systems. `build("scara")` returns one with default data; `scara()` takes its data as arguments.
+
+from kinemorph.library import puma
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kinemorph.lazy import lazy_names
+
+HOMES: dict[str, str] = {
+    # robots and systems by name
+    "build": "kinemorph.model.library",
+    "LIBRARY": "kinemorph.model.library",
+    "SYSTEMS": "kinemorph.model.library",
+    # robots
+    "pendulum": "kinemorph.model.library.textbook",
+    "double_pendulum": "kinemorph.model.library.textbook",
+    "crane": "kinemorph.model.library.textbook",
+    "chain": "kinemorph.model.library.textbook",
+    "scara": "kinemorph.model.library.arms",
+    "puma": "kinemorph.model.library.arms",
+    "hexapod24": "kinemorph.model.library.legged",
+    "hexapod36": "kinemorph.model.library.legged",
+    "humanoid": "kinemorph.model.library.legged",
+    "four_bar": "kinemorph.model.library.linkages",
+    "slider_crank": "kinemorph.model.library.linkages",
+    "five_bar": "kinemorph.model.library.linkages",
+    "pantograph_leg": "kinemorph.model.library.linkages",
+    "klann": "kinemorph.model.library.walking_linkages",
+    "jansen": "kinemorph.model.library.walking_linkages",
+    # systems, with elements or an initial state
+    "n_four_bar": "kinemorph.model.library.benchmark_linkages",
+    "bricard": "kinemorph.model.library.benchmark_linkages",
+    "spatial_slider_crank": "kinemorph.model.library.benchmark_linkages",
+    "andrews_squeezer": "kinemorph.model.library.benchmark_machines",
+    "flyball_governor": "kinemorph.model.library.benchmark_machines",
+    "jansen_walker": "kinemorph.model.library.walkers",
+    "crawler": "kinemorph.model.library.crawlers",
+    "organism9": "kinemorph.model.library.modular",
+}
+
+__all__ = [*HOMES]
+
+if TYPE_CHECKING:  # the same names for type checkers; a test compares the two lists
+    from kinemorph.model.library import LIBRARY as LIBRARY
+    from kinemorph.model.library import SYSTEMS as SYSTEMS
+    from kinemorph.model.library import build as build
+    from kinemorph.model.library.arms import puma as puma
+    from kinemorph.model.library.arms import scara as scara
+    from kinemorph.model.library.benchmark_linkages import bricard as bricard
+    from kinemorph.model.library.benchmark_linkages import n_four_bar as n_four_bar
+    from kinemorph.model.library.benchmark_linkages import spatial_slider_crank as spatial_slider_crank
+    from kinemorph.model.library.benchmark_machines import andrews_squeezer as andrews_squeezer
+    from kinemorph.model.library.benchmark_machines import flyball_governor as flyball_governor
+    from kinemorph.model.library.crawlers import crawler as crawler
+    from kinemorph.model.library.legged import hexapod24 as hexapod24
+    from kinemorph.model.library.legged import hexapod36 as hexapod36
+    from kinemorph.model.library.legged import humanoid as humanoid
+    from kinemorph.model.library.linkages import five_bar as five_bar
+    from kinemorph.model.library.linkages import four_bar as four_bar
+    from kinemorph.model.library.linkages import pantograph_leg as pantograph_leg
+    from kinemorph.model.library.linkages import slider_crank as slider_crank
+    from kinemorph.model.library.modular import organism9 as organism9
+    from kinemorph.model.library.textbook import chain as chain
+    from kinemorph.model.library.textbook import crane as crane
+    from kinemorph.model.library.textbook import double_pendulum as double_pendulum
+    from kinemorph.model.library.textbook import pendulum as pendulum
+    from kinemorph.model.library.walkers import jansen_walker as jansen_walker
+    from kinemorph.model.library.walking_linkages import jansen as jansen
+    from kinemorph.model.library.walking_linkages import klann as klann
+else:
+    __getattr__, __dir__ = lazy_names(__name__, HOMES)
