@@ -122,8 +122,9 @@ class Start(NamedTuple):
         beyond = minus(rise, least)
         within = depth + h * beyond
         pressed = press(within, -least)
-        deeper = times(less(0.0, within), less(times(NEARLY, within), times(-h, least)))
-        secant = div(pressed.force - press(self.depth, 0.0).force, where(deeper, -least, 1.0))
+        grown = minus(within, maximum(self.depth, 0.0))  # deeper than at the start, or than where it begins to touch
+        deeper = times(less(0.0, within), less(times(NEARLY, within), grown))
+        secant = div(h * (pressed.force - press(self.depth, 0.0).force), where(deeper, grown, 1.0))
         slope = where(deeper, secant, pressed.by_rate + h * pressed.by_depth)
         return Tangent(pressed, pressed.force - slope * beyond, slope)
 

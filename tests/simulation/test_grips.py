@@ -1,0 +1,118 @@
+"""Grips and drives at the default method: what is held stays, with and without a ground far away."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from kinemorph import Body, RobotBuilder, System, derive, elements, load, load_text, neutral, simulate
+from kinemorph.elements import Actuator, Contact, HuntCrossley, PairContact, Plane, Regularized
+
+FAR = Contact("floor", "ball", HuntCrossley(1e5, 1.0), ground=Plane(point=(0.0, 0.0, -100.0)), radius=0.03)
+
+
+def pinched(*more: Any) -> System:
+    """A ball between two sliding fingers that press with 10 N."""
+    builder = RobotBuilder("pinch").add(Body.sphere("ball", 0.1, 0.03)).root("ball", "free")
+    builder.add(Body.sphere("left", 0.05, 0.01), Body.sphere("right", 0.05, 0.01))
+    builder.joint("l", "prismatic", "world", "left", translation=(0, -0.0399, 0), axis=(0, 1, 0))
+    builder.joint("r", "prismatic", "world", "right", translation=(0, 0.0399, 0), axis=(0, -1, 0))
+    grip: dict[str, Any] = {"radius_a": 0.01, "radius_b": 0.03, "friction": Regularized(1.0)}
+    touch = [PairContact(name, name, "ball", HuntCrossley(5e4, 1.0), **grip) for name in ("left", "right")]
+    press = [elements.AppliedEffort(f"press_{joint}", joint, 10.0) for joint in "lr"]
+    return System(builder.build(), (*touch, *press, *more))
+
+
+def test_a_ball_held_by_two_fingers_stays_with_and_without_a_far_floor() -> None:
+    """A contact that is never touched used to switch to steps in which the grip let go: the ball fell by 12 m."""
+    start = [0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0]
+    ends = [simulate(pinched(*more), 2.0, q=start)["q.ball_root.z"][-1] for more in ((), (FAR,))]
+    assert ends[0] == pytest.approx(ends[1], abs=1e-12) and abs(ends[0]) < 1e-4
+    exact = simulate(pinched(), 2.0, q=start, method="rodas", rtol=1e-7)["q.ball_root.z"][-1]
+    assert ends[0] == pytest.approx(exact, abs=2e-5)
+
+
+@pytest.mark.slow
+def test_a_panda_holds_a_ball_for_ten_seconds() -> None:
+    robots = pytest.importorskip("kinemorph.bench.peers.robots")
+    arm = load(robots.robot_file("panda_description/urdf/panda.urdf")).robot
+    ball = RobotBuilder("ball").add(Body.sphere("ball", 0.1, 0.03)).root("ball", "free").build()
+    both = replace(
+        arm, name="panda", bodies=(*arm.bodies, *ball.bodies), joints=(*arm.joints, *ball.joints), couplings=()
+    )
+    posture = dict(zip(arm.q_names, (0.0, -0.3, 0.0, -2.2, 0.0, 2.0, 0.785, 0.03, 0.03), strict=True))
+    q = np.array([posture.get(name, value) for name, value in zip(both.q_names, neutral(both), strict=True)])
+    left, right = (np.array(derive(both).pose(q, f"panda_{side}finger")) for side in ("left", "right"))
+    tip = (0.0, 0.0, 0.045)
+    place = both.q_slice("ball_root").start
+    q[place : place + 3] = 0.5 * (left + right)[:3] @ [*tip, 1.0]
+    held = tuple(name for name in arm.v_names if "finger" not in name)
+    grip: dict[str, Any] = {"point_a": tip, "radius_a": 1e-4, "radius_b": 0.03, "friction": Regularized(1.0)}
+    system = System(
+        both,
+        (
+            elements.GravityCompensation("weight", held),
+            elements.PD("hold", held, kp=400.0, kd=40.0, reference=tuple(posture[name] for name in held)),
+            *(elements.AppliedEffort(f"press{k}", f"panda_finger_joint{k}", -20.0) for k in (1, 2)),
+            *(PairContact(s, f"panda_{s}finger", "ball", HuntCrossley(5e4, 1.0), **grip) for s in ("left", "right")),
+        ),
+    )
+    run = simulate(system, 10.0, q=q)
+    z = run["q.ball_root.z"]
+    assert run.outcome.ok and abs(z[-1] - z[100]) < 1e-4 and abs(z[-1] - z[0]) < 2e-3  # the arm sags by 1.2 mm
+
+
+# ── drives of files ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+LIMITED = """<mujoco><compiler angle="radian"/><option gravity="0 0 -9.81"/><worldbody>
+<body><joint name="j" axis="0 1 0" actuatorfrcrange="-1 1" damping=".1"/>
+<geom type="capsule" fromto="0 0 0 0 0 -1" size=".02" mass="1"/>
+<body pos="0 0 -1"><joint name="k" axis="1 0 0" actuatorfrcrange="-3 3"/>
+<geom type="capsule" fromto="0 0 0 0 .3 -.5" size=".02" mass=".5"/></body></body></worldbody>
+<actuator><position name="lift" joint="j" kp="100"/><motor name="turn" joint="k" gear="2"/>
+<velocity name="slow" joint="k" kv="1.5"/></actuator></mujoco>"""
+
+
+def test_the_force_limits_of_joints_bound_the_sum_of_their_actuators() -> None:
+    """`actuatorfrcrange` was read and never acted; the first accelerations are those of MuJoCo."""
+    mujoco = pytest.importorskip("mujoco")
+    model = mujoco.MjModel.from_xml_string(LIMITED)
+    data = mujoco.MjData(model)
+    system = load_text(LIMITED, "mjcf")
+    rng = np.random.default_rng(1)
+    for _ in range(8):
+        data.qpos, data.qvel, data.ctrl = rng.normal(size=2), rng.normal(size=2), 3.0 * rng.normal(size=3)
+        mujoco.mj_forward(model, data)
+        inputs = {name: float(value) for name, value in zip(("lift", "turn", "slow"), data.ctrl, strict=True)}
+        run = simulate(system, 0.01, q=data.qpos, v=data.qvel, inputs=inputs, output_step=0.01)
+        assert run.a[0] == pytest.approx(data.qacc, rel=1e-9, abs=1e-9)
+
+
+def test_a_servo_far_too_stiff_for_explicit_steps_turns_a_light_wheel_on_the_ground() -> None:
+    """kv T / I = 2e5 at steps of 1 ms: the run used to end with a state that is not finite."""
+    builder = RobotBuilder("cart").add(Body.sphere("ball", 5.0, 0.1)).root("ball", "free")
+    builder.add(Body.sphere("wheel", 0.001, 0.005)).joint("axle", "revolute", "ball", "wheel", axis=(0, 0, 1))
+    servo = Actuator("servo", "axle", control="velocity", gain=2.0)
+    system = System(builder.build(), (servo, Contact("foot", "ball", HuntCrossley(1e5, 1.0), radius=0.1)))
+    run = simulate(system, 0.5, q=[0.0, 0.0, 0.1, 1.0, 0.0, 0.0, 0.0, 0.0], inputs=[3.0])
+    assert run.outcome.ok and run["v.axle"][-1] == pytest.approx(3.0, abs=1e-6)
+
+
+def test_contact_that_gives_nothing_back_never_makes_energy() -> None:
+    """Two balls and the ground, from soft to hard and at steps from 0.2 to 5 ms: kinetic and potential energy fall."""
+    builder = RobotBuilder("drop").add(Body.sphere("top", 0.1, 0.03), Body.sphere("low", 0.2, 0.03))
+    robot = builder.root("top", "free").joint("low_root", "free", "world", "low").build()
+    q = [0.01, 0.0, 0.2, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.03, 1.0, 0.0, 0.0, 0.0]
+    cases = (("extrapolated_contact", 1e5, 1e-3), ("extrapolated_contact", 1e6, 1e-3), ("implicit_contact", 1e6, 1e-3))
+    for method, stiffness, step in (*cases, ("implicit_contact_2", 1e7, 2e-4), ("implicit_contact_2", 1e6, 5e-3)):
+        law = HuntCrossley(stiffness, 300.0)
+        touch = (
+            PairContact("pair", "top", "low", law, radius_a=0.03, radius_b=0.03),
+            *(Contact(f"ground_{name}", name, law, radius=0.03) for name in ("top", "low")),
+        )
+        run = simulate(System(robot, touch), 0.5, q=q, method=method, step=step, output_step=step)
+        energy = run["energy.kinetic"] + run["energy.potential"]
+        assert run.outcome.ok and np.diff(energy).max() < 1e-12 * energy[0], (method, stiffness, step)
