@@ -79,7 +79,7 @@ def test_wrong_states_are_refused() -> None:
     robot = LIBRARY["crane"]()
     with pytest.raises(ShapeError, match=r"expected \(n, 2\)"):
         Poses(robot, [[0.0, 0.0, 0.0]])
-    with pytest.raises(ShapeError, match="'theta' in row 1"):
+    with pytest.raises(ShapeError, match="'theta' in row 2"):
         Poses(robot, [[0.0, 0.0], [0.0, np.nan]])
 
 

@@ -296,7 +296,7 @@ def test_a_table_may_stand_in_a_csv_beside_the_model(tmp_path: Path) -> None:
         ({"file": "pull.csv"}, "path", "which does not exist"),
         ({"columns": '["t", "gx"]'}, "data", "has no column 'gx'; its columns are t, fx, fy, fz"),
         ({"text": CSV + "1, 2, x, 4\n"}, "data", "line 4 is"),
-        ({"columns": '["t", "fx"]'}, "element", "row 0 of force has 1 number; expected 3"),
+        ({"columns": '["t", "fx"]'}, "element", "row 1 of force has 1 number; expected 3"),
         ({"text": "t,x,y,z\n1,0,0,0\n0,0,0,0\n"}, "element", "is not above"),
         ({"text": ""}, "element", "expected lists of equal length"),
     ],

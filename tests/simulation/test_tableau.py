@@ -24,5 +24,5 @@ def test_rows_add_up(method: Any) -> None:
 def test_tables_that_fit_no_explicit_method_are_refused() -> None:
     with pytest.raises(CompileError, match="each stage"):
         Tableau(a=((),), b=(0.5, 0.5), c=(0.0, 1.0), order=2)
-    with pytest.raises(CompileError, match="row 0"):
+    with pytest.raises(CompileError, match="row 1"):
         Tableau(a=((1.0,),), b=(1.0,), c=(1.0,), order=1)

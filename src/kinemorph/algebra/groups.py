@@ -88,7 +88,7 @@ def inverse(T_ab: Pose) -> Pose:
 
 
 def relative(T_wa: Pose, T_wb: Pose) -> Pose:
-    """T_ab = T_wa^-1 T_wb: frame b seen from frame a."""
+    """T_ab = T_wa^-1 T_wb: the pose of frame b in frame a."""
     return Pose(matmul(transpose(T_wa.R), T_wb.R), matvec_transposed(T_wa.R, sub(T_wb.p, T_wa.p)))
 
 
@@ -178,19 +178,19 @@ def coad(V: Sequence[S]) -> Mat:
 
 
 def move_twist(T_ab: Pose, V_b: Sequence[S]) -> Vec:
-    """The twist V_b of frame b as seen in frame a: V_a = Ad(T_ab) V_b, shape (6,)."""
+    """The twist V_b, given in frame b, expressed in frame a: V_a = Ad(T_ab) V_b, shape (6,)."""
     w = matvec(T_ab.R, V_b[3:])
     return (*add(matvec(T_ab.R, V_b[:3]), cross(T_ab.p, w)), *w)
 
 
 def move_twist_back(T_ab: Pose, V_a: Sequence[S]) -> Vec:
-    """The twist V_a of frame a as seen in frame b: V_b = Ad(T_ab^-1) V_a, shape (6,)."""
+    """The twist V_a, given in frame a, expressed in frame b: V_b = Ad(T_ab^-1) V_a, shape (6,)."""
     v = sub(V_a[:3], cross(T_ab.p, V_a[3:]))
     return (*matvec_transposed(T_ab.R, v), *matvec_transposed(T_ab.R, V_a[3:]))
 
 
 def move_wrench(T_ab: Pose, F_b: Sequence[S]) -> Vec:
-    """The wrench F_b of frame b as seen in frame a: F_a = coAd(T_ab) F_b = Ad(T_ab^-1)^T F_b, shape (6,)."""
+    """The wrench F_b, given in frame b, expressed in frame a: F_a = coAd(T_ab) F_b = Ad(T_ab^-1)^T F_b, shape (6,)."""
     f = matvec(T_ab.R, F_b[:3])
     return (*f, *add(matvec(T_ab.R, F_b[3:]), cross(T_ab.p, f)))
 

@@ -124,7 +124,7 @@ def body_blocks(body: Inertia) -> Blocks:
 
 
 def posed_blocks(T: Pose, blocks: Blocks) -> Blocks:
-    """A spatial inertia, given in frame b, as seen in frame a, where T = T_ab."""
+    """A spatial inertia, given in frame b, expressed in frame a, where T = T_ab."""
     turn, (A, B, J) = TurnFull(T.R), blocks
     return shifted_blocks((turn.out_symmetric(A), turn.out_general(B), turn.out_symmetric(J)), T.p)
 

@@ -32,7 +32,10 @@ NO_FORCE = 1e-12  # a gravity force below this, relative to the largest, counts 
 
 @dataclass(frozen=True, eq=False)
 class Ledger:
-    """Momenta, forces and energies at the n samples of one segment, each computed when it is first used."""
+    """Momenta, forces and energies at the n samples of one segment of a run, each computed when it is first used.
+
+    A segment is a part of a run without resets and changes of the system; a plain run has one.
+    """
 
     segment: Segment
     dynamics: Dynamics
@@ -45,7 +48,7 @@ class Ledger:
 
     @property
     def robot(self) -> Robot:
-        """The robot of the segment."""
+        """The robot that moves in this segment of the run."""
         return self.dynamics.robot
 
     def _at(self, name: str, *state: Array) -> Array:

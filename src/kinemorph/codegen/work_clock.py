@@ -70,7 +70,7 @@ def reported_by(report: Report) -> Iterator[None]:
 
 
 class _Line:
-    """The line of all threads: a thread of its own shows it while others are at work."""
+    """The progress line, one for all threads: a thread of its own shows it while others are at work."""
 
     def __init__(self) -> None:
         self.report: Report | None = None
@@ -81,7 +81,7 @@ class _Line:
         self._ticking = False
 
     def can_be_seen(self) -> bool:
-        """Whether anyone would see the line."""
+        """Whether anyone would see the progress line: it is not switched off, and there is a place to show it."""
         if os.environ.get(VARIABLE, "").lower() in OFF:
             return False
         return self.report is not None or _is_seen()

@@ -39,7 +39,12 @@ def system_inputs(tree: Tree, limbs: Sequence[Limbs]) -> dict[str, tuple[int, ..
 
 
 def system_of(limbs: Sequence[Limbs]) -> Callable[..., dict[str, Any]]:
-    """`forward_system` of a tree with one limb of each kind, as a function of the tree, `system_inputs` and loads."""
+    """The function system(tree, *inputs, *loads) that applies `forward_system` to the tree with one limb of each kind.
+
+    `tree` is the whole tree, `inputs` are those of `system_inputs` in their order, and `loads` are dicts from a link of
+    the whole tree to the wrench on it. Besides the outputs of `forward_system`, it returns for each kind of limb the
+    scalars of one limb that have to be summed over all limbs of that kind.
+    """
 
     def system(tree: Tree, q: Any, v: Any, tau: Any, a: Any, *others: Any) -> dict[str, Any]:
         rows, given = others[: len(limbs)], others[len(limbs) : 2 * len(limbs)]

@@ -280,21 +280,28 @@ class Dynamics(Fixed, ShownEquations):
 
     @of_frame
     def pose(self, frame: str) -> CompiledFunction:
-        """The function of the pose T_WF(q) of a body or frame, shape (4, 4); pose(q, frame) gives its value at q."""
+        """The pose T_WF(q) of a body or frame F in the world W, shape (4, 4).
+
+        pose(frame) gives the compiled function of q; pose(q, frame) gives its value at q.
+        """
         return self._of_frame("pose", ("q",), lambda *at: _poses(*at)[0], frame)
 
     @of_frame
     def jacobian(self, frame: str, reference: Reference = "local") -> CompiledFunction:
-        """The function of the Jacobian J(q), shape (6, nv): the twist [linear; angular] of a body or frame is J v.
+        """The Jacobian J(q), shape (6, nv): the twist [linear; angular] of a body or frame is J v.
 
-        jacobian(q, frame, reference) gives its value at q. The reference is "local", "local_world_aligned" or "world";
-        see `kinematics`.
+        jacobian(frame, reference) gives the compiled function of q; jacobian(q, frame, reference) gives its value at
+        q. The reference is "local", "local_world_aligned" or "world"; see `kinematics`.
         """
         return self._of_frame("jacobian", ("q",), kinematics.jacobian, frame, reference)
 
     @of_frame
     def jacobian_rate(self, frame: str, reference: Reference = "local") -> CompiledFunction:
-        """The function of dJ/dt at (q, v), shape (6, nv); jacobian_rate(q, v, frame, reference) gives its value."""
+        """The time derivative dJ/dt of `jacobian`, shape (6, nv).
+
+        jacobian_rate(frame, reference) gives the compiled function of (q, v); jacobian_rate(q, v, frame, reference)
+        gives its value at (q, v).
+        """
         return self._of_frame("jacobian_rate", ("q", "v"), kinematics.jacobian_rate, frame, reference)
 
     def _of_frame(self, name: str, inputs: tuple[str, ...], law: Callable[..., Any], *how: str) -> CompiledFunction:

@@ -91,7 +91,11 @@ def _three_matrices(loop: LoopBuilder, forest: Forest, inside: Places, dq: View,
 
 
 def _products(loop: LoopBuilder, forest: Forest, out: View, up: Factors, down: Factors) -> None:
-    """Writes the entries (j, i) by `up` and (i, j) by `down`, for every axis i that an axis j carries."""
+    """Writes the entries of `out` for every pair of axes of which axis j, nearer to the root, carries axis i.
+
+    out[j, i], above the diagonal, is the sum of products of the arrays named in `up`; out[i, j], below it, of those in
+    `down`.
+    """
     forest.by_columns(loop, lambda j, i: _entry(loop, out[j, i], up, j, i))
     forest.by_rows(loop, lambda i, j: _entry(loop, out[i, j], down, j, i))
 

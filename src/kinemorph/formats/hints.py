@@ -180,9 +180,11 @@ def gravity_hints(robot: Robot) -> list[Hint]:
 
 
 def decimal_point(moment: Array) -> str:
-    """The hint if the largest principal moment [kg m^2] would fit the other two divided by 10, 100, ...; else empty.
+    """The hint if the largest principal moment of inertia is too large, perhaps by a lost decimal point; else empty.
 
-    `moment` is the inertia about the center of mass, shape (3, 3).
+    No principal moment of a body exceeds the sum of the other two. The hint is given where the largest one does, but
+    not after a division by 10, 100, ... or 10^6. `moment` [kg m^2] is the inertia about the center of mass, shape
+    (3, 3).
     """
     if not triangle_doubts(moment.tolist()):
         return ""

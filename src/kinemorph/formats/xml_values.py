@@ -125,7 +125,7 @@ class Values:
             return (0.0,) * count
         if len(parts) != count:
             problem = f"{what} is {short(text)} with {counted(len(parts), 'number')}, expected {count}"
-            remedy = "Separate the numbers by spaces." if "," in text else f"Write exactly {count}."
+            remedy = "Separate the numbers by spaces." if "," in text else f"Write exactly {count} numbers."
             self.at(node, element).error("number", problem, remedy)
             return (0.0,) * count
         return tuple(self.real(node, part, what, element) for part in parts)

@@ -78,7 +78,8 @@ class Reader:
             try:
                 nominal = float(evaluate(raw))
             except (TypeError, ValueError, ArithmeticError, KeyError, AttributeError) as error:
-                self.note(f"{what} is the formula {short(raw)}, which fails: {_cut(str(error))}", "Correct it.")
+                problem = f"{what} is the formula {short(raw)}, which fails: {_cut(str(error))}"
+                self.note(problem, "Correct the formula.")
                 return instead
         elif isinstance(raw, (bool, np.bool_)) or not isinstance(raw, (int, float, np.integer, np.floating)):
             self.note(f"{what} is {short(raw)}, expected a number", "Give a float, a Parameter or a formula of them.")
@@ -90,7 +91,8 @@ class Reader:
             self.note(f"{what} is {_shown(value)}, expected a finite number", remedy)
             return instead
         if abs(nominal) > LARGEST and not infinite:
-            self.note(f"{what} is {_shown(value)}, expected at most {LARGEST:g}: its products overflow", "Correct it.")
+            problem = f"{what} is {_shown(value)}, expected at most {LARGEST:g}: its products overflow"
+            self.note(problem, "Give a smaller number.")
             return instead
         return value
 
@@ -149,9 +151,9 @@ class Reader:
         rows = self.items(what, raw, 3)
         if rows is None:
             return None
-        if any(self.items(f"{what} row {i}", row, 3) is None for i, row in enumerate(rows)):
+        if any(self.items(f"{what} row {i}", row, 3) is None for i, row in enumerate(rows, 1)):
             return None
-        a, b, c = (self.vector(f"{what} row {i}", row) for i, row in enumerate(rows))
+        a, b, c = (self.vector(f"{what}[{i}]", row) for i, row in enumerate(rows))
         return (a, b, c)
 
     def inertia(self, what: str, raw: Any) -> Matrix:
@@ -179,7 +181,7 @@ class Reader:
         if len(self.problems) > before:
             return (0.0, 0.0, 1.0)
         if length == 0.0 or not math.isfinite(length):
-            self.note(f"{what} is {(x, y, z)}, expected length 1", "Give a vector that is neither zero nor huge.")
+            self.note(f"{what} is {(x, y, z)}, expected length 1", "Give a unit vector, such as (0, 0, 1).")
             return (0.0, 0.0, 1.0)
         if abs(length - 1.0) <= CLEAN:
             return (x, y, z)
@@ -192,12 +194,12 @@ class Reader:
         """A Pose with an orthonormal, right-handed rotation, given as a pair (R, p) or a 4 x 4 matrix."""
         raw = _nested(raw)
         if isinstance(raw, (list, tuple)) and len(raw) == 4:
-            rows = [self.items(f"{what} row {i}", row, 4) for i, row in enumerate(raw)]
+            rows = [self.items(f"{what} row {i}", row, 4) for i, row in enumerate(raw, 1)]
             if any(row is None for row in rows):
                 return IDENTITY
             top = [row for row in rows[:3] if row is not None]
             if rows[3] != (0, 0, 0, 1):
-                self.note(f"{what} row 3 is {short(rows[3])}, expected (0, 0, 0, 1)", "Give a homogeneous transform.")
+                self.note(f"{what} row 4 is {short(rows[3])}, expected (0, 0, 0, 1)", "Give a homogeneous transform.")
             raw = (tuple(row[:3] for row in top), tuple(row[3] for row in top))
         if not isinstance(raw, (list, tuple)) or len(raw) != 2:
             remedy = "For a translation without rotation use translation=(x, y, z)."

@@ -73,7 +73,9 @@ def _read(path: str, changed: int, size: int) -> tuple[Points, Faces]:
     try:
         data = Path(path).read_bytes()
         if ending == "dae" and (b"<!DOCTYPE" in data or b"<!ENTITY" in data):
-            raise ModelError(f"mesh '{name}': it has a document type declaration (<!DOCTYPE ...>). Remove it.")
+            raise ModelError(
+                f"mesh '{name}': it has a document type declaration (<!DOCTYPE ...>). Delete it in the file."
+            )
         loaded = trimesh.load_scene(BytesIO(data), file_type=ending, process=False, skip_materials=True)
         whole = loaded.to_mesh()
         vertices = np.asarray(whole.vertices, dtype=float) * _meters(loaded)

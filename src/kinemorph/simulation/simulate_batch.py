@@ -349,9 +349,11 @@ class _Fleet:
         self.tries = min(max(PATIENCE / each, self.tries / GROWTH), self.tries * GROWTH)
 
     def _find_runaways(self, group: Whole, rows: Array, done: Whole, got: Whole, status: Whole) -> None:
-        """Ends states whose speeds are beyond sense, at the first such sample; `got` and `status` are changed.
+        """Ends the runs in which a velocity exceeds `SENSELESS`, at their first such sample.
 
-        `done` and `got` are the numbers of samples that the states had before this call, and that it added as `rows`.
+        `group` (n,) are the indices of the states that the last call of machine code advanced. Each had `done` samples
+        before it, and got `got` more, which are the first of its `rows` (n, samples, columns). `got` and `status` (n,)
+        are changed in place for the runs that end.
         """
         speeds = slice(self.plant.nq, self.plant.nq + self.plant.nv)
         most = int(got.max(initial=0))

@@ -232,7 +232,7 @@ class Table(Block):
 
     @property
     def degree(self) -> int:
-        """The degree of the polynomials."""
+        """The degree of the polynomial of each piece; it is the same for all pieces."""
         return len(self.coefficients[0]) - 1
 
     @cached_property

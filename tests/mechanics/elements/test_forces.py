@@ -362,7 +362,7 @@ def test_pivots_are_slopes_that_hold_back(name: str) -> None:
         (elements.JointLimits("e", stiffness=-3.0), "stiffness is -3"),
         (elements.AppliedWrench("e", "hand"), "body is 'hand', and robot 'arm' has no such body or frame"),
         (elements.AppliedWrench("e", "tool", (math.nan, 0.0, 0.0)), r"force is \(nan, 0, 0\); expected finite numbers"),
-        (elements.AppliedWrench("e", "tool", Table((0.0, 1.0), ((0.0,), (1.0,)))), "row 0 of force has 1 number;"),
+        (elements.AppliedWrench("e", "tool", Table((0.0, 1.0), ((0.0,), (1.0,)))), "row 1 of force has 1 number;"),
         (elements.AppliedEffort("e", "hinge", Table((1.0, 0.0), ((0.0,), (1.0,)))), "is not above .* Sort the points"),
         (elements.Gravity("e", (0.0, 0.0, 1.0), ("wrist",)), "bodies is 'wrist', and robot 'arm' has no such body"),
     ],

@@ -43,9 +43,10 @@ class LoopSet(NamedTuple):
 
 
 class ClosedSet(NamedTuple):
-    """A closed configuration of a set of loops: q (nq,) of the whole robot, and the orientation of each block.
+    """A closed configuration of a set of loops: q (nq,) of the whole robot, and the way it is assembled.
 
-    `signs` has 1, -1 or 0 (singular) for each block, see `planar_solutions`; it is () where the set is not planar.
+    `signs` has 1, -1 or 0 (singular) for each block of equations, see `planar_solutions`; it is () where the
+    set is not planar.
     """
 
     q: Array
@@ -172,7 +173,12 @@ class ClosureSets:
         return bool(((lower[places] - SAME <= q[places]) & (q[places] <= upper[places] + SAME)).all())
 
     def signs(self, part: LoopSet, q: Array, held: Collection[str]) -> tuple[int, ...]:
-        """The orientation of each block of a planar set at a closed configuration; () where the set is not planar."""
+        """Which way a planar set of loops is assembled at a closed configuration q (nq,), by signs.
+
+        One sign for each block of loop equations that are solved together: 1, -1, or 0 where the block is singular. For
+        a dyad, 1 and -1 are its two ways of assembly (elbow up or down); see `planar_solutions`. The coordinates of the
+        joints in `held` are given. () where the set is not planar, or where the equations leave unknowns free.
+        """
         mine = [name for name in part.joints if name in held]
         decided = self._decided(part, mine, q) if part.planar is not None else None
         if decided is None or part.planar is None:

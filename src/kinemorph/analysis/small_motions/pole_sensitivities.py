@@ -48,10 +48,10 @@ MULTIPLE = 1e-7  # a pole is multiple where eta^T dN/dlambda psi is below this, 
 
 @dataclass(frozen=True, eq=False)
 class PoleSensitivities:
-    """Derivatives of n poles with respect to k parameters. Made by `pole_sensitivities`.
+    """Derivatives of n poles with respect to m parameters. Made by `pole_sensitivities`.
 
-    `values` (n, k) complex: d lambda_j / d p_k, with the `names` and `units` of the parameters. Multiple poles have no
-    derivative: their rows are NaN, and `note` gives their numbers.
+    `values` (n, m) complex: values[j, k] = d lambda_j / d p_k, with the `names` and `units` of the parameters.
+    Multiple poles have no derivative: their rows are NaN, and `note` gives their numbers.
     """
 
     poles: Poles
@@ -71,12 +71,12 @@ class PoleSensitivities:
 
     @property
     def omega(self) -> Array:
-        """d omega / d p, the derivatives of the imaginary parts [rad/s per unit of p], shape (n, k)."""
+        """d omega / d p, the derivatives of the imaginary parts [rad/s per unit of p], shape (n, m)."""
         return self.values.imag
 
     @property
     def alpha(self) -> Array:
-        """d alpha / d p, the derivatives of the real parts [1/s per unit of p], shape (n, k)."""
+        """d alpha / d p, the derivatives of the real parts [1/s per unit of p], shape (n, m)."""
         return self.values.real
 
 
@@ -123,7 +123,11 @@ def _place(plant: Plant, name: str) -> int:
 
 
 class _Work:
-    """The programs and numbers that the derivatives of all poles share. `still`: the state is an equilibrium."""
+    """The programs and numbers that the derivatives of all poles share.
+
+    s = [w, v, x] is the state (ns,), with local coordinates w of the configuration, and z = [a, dx/dt] (nv + nx,).
+    `still` tells whether the state is an equilibrium.
+    """
 
     def __init__(self, slopes: Slopes, point: Point, *, still: bool) -> None:
         self.slopes, self.point, plant = slopes, point, slopes.plant
@@ -138,14 +142,18 @@ class _Work:
         self.ds, self.dz = self._shift() if still else self._at_fixed_state()
 
     def _at_fixed_state(self) -> tuple[Array, Array]:
-        """The derivatives of s and z with respect to [p, u], shape (..., np + nu), where the state stays fixed."""
+        """(ds/d[p, u], dz/d[p, u]) where the state s stays fixed, shapes (ns, np + nu) and (nv + nx, np + nu).
+
+        The first is 0. z = [a, dx/dt] changes, because the equations of motion have to hold for all p and u.
+        """
         dz = -regular_solve(self.slopes.plant, self.blocks.z, self.by_p)
         return np.zeros((self.slopes.plant.ns, self.by_p.shape[1])), dz
 
     def _shift(self) -> tuple[Array, Array]:
-        """The derivatives of s and z with respect to [p, u], shape (..., np + nu), of an equilibrium.
+        """(ds/d[p, u], dz/d[p, u]) of an equilibrium, shapes (ns, np + nu) and (nv + nx, np + nu).
 
-        Where no force acts along a direction, the derivatives of least norm are taken.
+        The second is 0: the robot stays at rest. Where no force acts along a direction, the derivatives of least norm
+        are taken.
         """
         slopes, plant, blocks = self.slopes, self.slopes.plant, self.blocks
         nv, count = plant.nv, self.by_p.shape[1]

@@ -65,7 +65,7 @@ def varied(plant: Plant, names: Sequence[str], initial: int) -> Plant:
         return rates
 
     def motion(at: LocalInstant) -> LocalInstant:
-        """The instant of the given plant, without the derivatives."""
+        """The instant of the larger plant as one of the given plant: the ns first states, without their derivatives."""
         return at._replace(s=at.s[:ns])
 
     def rate(at: LocalInstant) -> list[Any]:

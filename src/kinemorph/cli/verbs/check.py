@@ -71,7 +71,8 @@ def check(
     found = list(dict.fromkeys(path for given in files for path in _files(given)))
     if output is not None and len(found) != 1:
         raise KinemorphError(
-            f"--output is '{output}', but {len(found)} files are checked; expected one file. Leave --output out."
+            f"--output is '{output}', but {len(found)} files are checked; expected one file. Leave --output out, or "
+            "check one file."
         )
     rows, well = [], True
     for path in found:

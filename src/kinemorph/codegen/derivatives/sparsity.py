@@ -15,7 +15,7 @@ from kinemorph.vocabulary.ops import OPS
 
 
 def felt_arguments(graph: Graph, i: int) -> Sequence[int]:
-    """The arguments of node i with respect to which it has a derivative, as signed references."""
+    """The arguments of node i with respect to which it has a derivative, as in the node: -7 is minus node 7."""
     node = graph.nodes[i]
     op = node[0]
     if op in LEAVES:

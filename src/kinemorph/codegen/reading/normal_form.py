@@ -57,7 +57,12 @@ def normal_forms(program: Program, limit: int) -> tuple[Atoms, list[Form]]:
 
 
 class Atoms:
-    """The atoms of one program, and arithmetic of forms that contain them."""
+    """The atoms of one program by number, and the arithmetic of its forms.
+
+    An atom is a variable of the polynomials: an input, the result of an op that is not polynomial, such as `sqrt`, or a
+    divisor (a group). A form is a polynomial in atoms and in sines and cosines of them: a dict from each term to its
+    coefficient (see `harmonics`). `name` is that of the program; `limit` is the largest number of terms of a form.
+    """
 
     def __init__(self, name: str, limit: int) -> None:
         self.name = name
@@ -147,7 +152,11 @@ class Atoms:
         return result
 
     def _excess(self, atom: int, power: int) -> int:
-        """The power of the argument of a group or square root that replaces a part of atom^power."""
+        """The power e with which the argument of a group or a square root replaces a part of atom^power; 0 for none.
+
+        A group g with argument x and power > 0:  g^power = x^e, e = power. A square root:  sqrt(x)^power =
+        x^e sqrt(x)^(power - 2 e), with e = power / 2 rounded toward 0. All other atoms stay as they are.
+        """
         kind = self.entries[atom][0]
         if kind == "group":
             return max(power, 0)
@@ -210,7 +219,7 @@ class Atoms:
 
 
 def _signed(forms: dict[int, Form], ref: int) -> Form:
-    """The form of a signed reference."""
+    """The form of node `ref`, or minus the form of node -`ref` where `ref` is negative."""
     return forms[ref] if ref >= 0 else scale(-1.0, forms[-ref])
 
 

@@ -26,7 +26,7 @@ class Poses:
         if not np.isfinite(values).all():
             row, entry = np.argwhere(~np.isfinite(values))[0]
             name = robot.q_names[entry]
-            raise ShapeError(f"q: coordinate '{name}' in row {row} is not finite; expected finite numbers.")
+            raise ShapeError(f"q: coordinate '{name}' in row {row + 1} is not finite; expected finite numbers.")
         self.count = len(values)
         names = [*robot.body_names, *(frame.name for frame in robot.frames)]
         found = forward_kinematics(resolve(robot), list(values.T), names)

@@ -253,7 +253,10 @@ class Viewer:
     def _posture(self) -> Posture:
         if len(self._postures) != 1:
             found = "several robots" if self._postures else "a run, which has its own motion"
-            raise UnsupportedError(f"the viewer shows {found}; expected one robot without a run. View it alone.")
+            raise UnsupportedError(
+                f"q and the sliders are there only for one robot without a run, but the viewer shows {found}. Open "
+                "another viewer with one robot alone."
+            )
         return self._postures[0]
 
     # ── playback of a run ─────────────────────────────────────────────────────────────────────────────────────────

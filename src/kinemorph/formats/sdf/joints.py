@@ -125,7 +125,7 @@ class Joints:
         return parent, child
 
     def axis(self, node: Node, tag: str, model: Model, key: str, element: str) -> Axis:
-        """The unit vector of <axis> or <axis2> (`tag`) in the frame `key` of a joint."""
+        """The unit vector of <axis> or <axis2> (`tag`) in the frame of a joint; `key` is the key of that frame."""
         values, findings = model.file.values, model.file.findings
         axis = values.only(node, tag, element)
         if axis is None:

@@ -139,7 +139,7 @@ class Links:
     # ── shapes ────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _placed(self, node: Node, model: Model, key: str, element: str) -> Pose:
-        """The pose of a <visual> or <collision> in the frame `key` of its link."""
+        """The pose of a <visual> or <collision> in the frame of its link; `key` is the key of that frame."""
         pose, relative_to = model.file.values.pose(node, element)
         if not relative_to:
             return pose

@@ -251,7 +251,7 @@ class Organisms:
         if isinstance(table, dict):
             return list(table.items())
         problem = f"'{key}' is {short(table)}, expected a table with one table per name"
-        self.values.error("structure", At((key,), "", ""), problem, f"Write [{key}.name] and its keys below.")
+        self.values.error("structure", At((key,), "", ""), problem, f"Write [{key}.NAME] and its keys below.")
         return []
 
     # ── kinds of modules ──────────────────────────────────────────────────────────────────────────────────────────

@@ -66,7 +66,7 @@ def _independent(name: str, raw: Any, at: At, values: Values) -> Value:
                 values.error("unit", at, found, "Leave the key 'unit' out.")
             return Parameter(name or "?", value, unit or own, data.get("symbol", ""))
         except ValueError as error:
-            problem = Problem.of(error.args[0], "Correct the unit.")
+            problem = Problem.of(error.args[0], "Correct the unit, or write a plain number in SI units.")
             values.error("unit", at, problem.what, problem.remedy)
             return Parameter(name or "?", 0.0)
     value = values.literal(number, at)

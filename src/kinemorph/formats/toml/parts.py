@@ -116,7 +116,7 @@ class Parts:
     def _no_table(self, key: str) -> None:
         """Reports that the value of `key` is not a table."""
         problem = f"'{key}' is {short(self.data[key])}, expected a table with one table per name"
-        self.values.error("structure", At((key,), "", ""), problem, f"Write [{key}.name] and its keys below.")
+        self.values.error("structure", At((key,), "", ""), problem, f"Write [{key}.NAME] and its keys below.")
 
     # ── joints, frames, couplings ─────────────────────────────────────────────────────────────────────────────────
 
@@ -193,7 +193,7 @@ class Parts:
         self._references += [(at.key(key), read[key]) for key in REFERENCES if isinstance(read.get(key), str)]
 
     def _check_references(self, robot: Robot) -> None:
-        """Reports names of joints, bodies and frames in elements that the robot does not have."""
+        """Reports every joint, body or frame that an element names and the robot does not have."""
         parts = {kind: dict.fromkeys(names(robot)) for kind, names in REFERENCES.items()}
         for at, name in self._references:
             kind = str(at.path[-1])

@@ -182,7 +182,8 @@ class Values:
         """A name, or a whole number that stands for one; empty, with a finding, for another value."""
         if isinstance(raw, str) or (isinstance(raw, int) and not isinstance(raw, bool)):
             return raw
-        self.error("structure", at, f"{_named(at)} is {short(raw)}, expected a name or a number", "Write a name.")
+        problem = f"{_named(at)} is {short(raw)}, expected a name or a whole number"
+        self.error("structure", at, problem, "Write one of these.")
         return ""
 
     def labels(self, raw: Any, at: At, field: Field | None = None) -> str | int | tuple[str | int, ...]:

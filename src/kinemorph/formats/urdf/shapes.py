@@ -142,7 +142,10 @@ class ShapeReader:
 
 
 def _placed(shape: Shape, paths: Mapping[str, str | None]) -> Shape | None:
-    """A mesh with the path of its file, or None if that may not be read; other shapes are returned unchanged."""
+    """A mesh with the path of its file; None if the file is outside the folders that the reader is allowed to open.
+
+    Other shapes are returned unchanged.
+    """
     if not isinstance(shape, MeshFile):
         return shape
     path = paths[shape.source]

@@ -159,7 +159,7 @@ class SystemInstant:
         return published[slot.name]
 
     def stiff(self) -> dict[int, Stiff]:
-        """The forces that a step may take at its end, by the index of the member that exerts them."""
+        """The forces that an implicit step evaluates at its end, by the index of the member that exerts them."""
         found = {k: one.law.stiff(one.element, self.views[k]) for k, one in enumerate(self.ensemble.members)}
         return {k: stiff for k, stiff in found.items() if stiff is not None}
 

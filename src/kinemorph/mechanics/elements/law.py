@@ -5,7 +5,7 @@ not define has no effect. Laws are written for any scalar: they use `where`, nev
 
     armature    inertia along joints
     effort      forces on points, frames and joints; rates of the element's states; power and stored energy
-    stiff       the forces as laws of points, joints and pairs, which a step may take at its end (see implicit_forces)
+    stiff       the forces as laws of points, joints and pairs, for implicit steps (see implicit_forces)
     publish     signals that others may read, and that a run shows as columns
     sample      new memory at a tick of one of its clocks
     decide      new memory at a tick, computed in plain Python, where `python` is set
@@ -94,7 +94,10 @@ class Effort(NamedTuple):
 
 
 class Stiff(NamedTuple):
-    """Forces that a step may take at its end: laws at points of links, along velocities, and between two links."""
+    """Forces that an implicit step evaluates at the end of the step (see `mechanics.steps.implicit_forces`).
+
+    They act at points of links, along velocities, and between two links.
+    """
 
     points: Sequence[PointForce] = ()
     joints: Sequence[JointForce] = ()

@@ -1,4 +1,4 @@
-"""Numbers between limits, and forces between limits as laws that a step may take at its end."""
+"""Numbers between limits, and forces between limits for implicit steps (see `mechanics.steps.implicit_forces`)."""
 
 from __future__ import annotations
 

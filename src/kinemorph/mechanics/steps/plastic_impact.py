@@ -61,9 +61,9 @@ def plastic_impact(
 
 
 def relative_pose(tree: Tree, q: Sequence[S], a: str, b: str) -> Pose:
-    """The pose T_AB of frame b, seen from frame a, at configuration q."""
-    T_WA, T_WB = forward_kinematics(tree, q, [a, b])
-    return compose(inverse(T_WA), T_WB)
+    """The pose T_ab of frame b in frame a at configuration q (nq,)."""
+    T_wa, T_wb = forward_kinematics(tree, q, [a, b])
+    return compose(inverse(T_wa), T_wb)
 
 
 def locked_rows(tree: Tree, q: Sequence[S], a: str, b: str) -> ConstraintRows:
@@ -73,17 +73,17 @@ def locked_rows(tree: Tree, q: Sequence[S], a: str, b: str) -> ConstraintRows:
     The twist is at the origin of a, in its axes. Velocities that move both frames together have columns that are
     exactly zero. Rows that are only rounding errors get the weight 0, as in a loop that a fixed joint closes.
     """
-    T_AB = relative_pose(tree, q, a, b)
+    T_ab = relative_pose(tree, q, a, b)
     of_a, of_b = (list(zip(*jacobian(tree, q, frame), strict=True)) for frame in (a, b))
     shared = _carrying(tree, a) & _carrying(tree, b)
     still = [0.0] * 6
     columns = [
-        still if k in shared else sub(move_twist(T_AB, far), near)
+        still if k in shared else sub(move_twist(T_ab, far), near)
         for k, (near, far) in enumerate(zip(of_a, of_b, strict=True))
     ]
     J = [[column[row] for column in columns] for row in range(6)]
     at_a, at_b = tree.attachments[a], tree.attachments[b]
-    there = Attachment(at_b.link, compose(at_b.pose, inverse(T_AB)))  # on b, where frame a is now
+    there = Attachment(at_b.link, compose(at_b.pose, inverse(T_ab)))  # on b, where frame a is now
     closure = Closure("docking", JOINT_KINDS["fixed"].closure, at_a, there, (0.0, 0.0, 0.0), 0.0)
     closed = replace(tree, closures=(closure,), follows=())
     return ConstraintRows(J, [0.0] * 6, constraint_weights(closed, J, constraint_sizes(closed, q)))

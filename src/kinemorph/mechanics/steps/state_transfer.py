@@ -85,6 +85,7 @@ def _measured(joint: Joint, moving: Mapping[str, tuple[Pose, Vec]], p: Numbers) 
         angle = np.arctan2(dot(joint.axis, turned), R[0][0] + R[1][1] + R[2][2] - 1.0)
         return (angle,), (dot(joint.axis, V[3:]),)
     raise ModelError(
-        f"joint '{joint.name}' ({joint.kind}) is new, and its coordinates cannot be computed from the poses of its "
-        "bodies; expected a free, revolute or prismatic joint. Dock modules that have no other joint there."
+        f"joint '{joint.name}' ({joint.kind}) was not a joint of the tree before: its coordinates have to be computed "
+        "from the poses of its bodies, which is possible for free, revolute and prismatic joints only. Dock modules "
+        "with a joint of one of these kinds there."
     )

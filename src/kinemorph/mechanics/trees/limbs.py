@@ -46,7 +46,7 @@ class Limbs:
 
     @cached_property
     def own(self) -> list[tuple[int, int]]:
-        """Which data of links differ between limbs, each as (index of the link in its limb, index in `_numbers`)."""
+        """Which numbers differ between limbs, each as (index of the link in its limb, index in its `_numbers`)."""
         return [
             (j, place)
             for j, links in enumerate(zip(*self.links, strict=True))
@@ -187,7 +187,12 @@ def _shape(tree: Tree, span: range) -> Any:
 
 
 def _numbers(link: Link) -> Numbers:
-    """All numbers of a link. Its offset includes the angle that the joint takes over from the link's fixed turns."""
+    """All numbers of a link, in a fixed order.
+
+    They are: mass [kg], first (3) and second moments (6), position of the joint in the parent (3) [m], offset [rad] of
+    the joint angle, slide [m], pitch [m/rad], armature (one per velocity), and cosine and sine of each fixed turn from
+    the parent's axes to those of the joint. A last fixed turn about the joint axis is part of the offset.
+    """
     turns, angle = link.fixed_turns
     numbers = (link.mass, *link.h, *link.sigma, *link.placement.p, link.offset + angle, link.slide, link.pitch)
     return (*numbers, *link.armature, *(x for turn in turns for x in _cosine_and_sine(turn)))

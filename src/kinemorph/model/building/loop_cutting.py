@@ -174,7 +174,9 @@ def _loop_problems(joints: Sequence[Joint], wishes: Wishes, tree: SpanningTree) 
     """Problems with free joints that close loops."""
     closing = {chord.name for chord in tree.chords} | wishes.cut
     return [
-        Problem("joint", joint.name, "it closes a loop but is free: it constrains nothing", "Remove it.", rule="loop")
+        Problem(
+            "joint", joint.name, "it closes a loop but is free: it constrains nothing", "Remove the joint.", rule="loop"
+        )
         for joint in joints
         if joint.name in closing and joint.kind == "free"
     ]

@@ -75,7 +75,8 @@ def joint_problems(joint: Joint) -> list[Problem]:
         found.append(Problem("joint", joint.name, what, remedy, key))
 
     if joint.kind == "universal" and float(norm(cross(joint.axis, joint.axis2))) < 1e-6:
-        note(f"axis {joint.axis} and axis2 {joint.axis2} are parallel, expected two directions", "Change one.", "axis")
+        problem = f"axis {joint.axis} and axis2 {joint.axis2} are parallel, expected two directions"
+        note(problem, "Change one of the two.", "axis")
     if joint.kind in ("planar", "point_on_plane") and joint.axis != Z:
         problem = f"axis is {joint.axis}, but a {joint.kind} joint always has the normal z"
         note(problem, "Rotate its placement instead.", "axis")
@@ -90,7 +91,7 @@ def joint_problems(joint: Joint) -> list[Problem]:
     turns = [k for first in joint.table.quaternions for k in range(first, first + 4)]
     if joint.kind in ("spherical", "free") and np.any(np.isfinite((*joint.lower, *joint.upper))):
         problem = f"limits are given, but a {joint.kind} joint has no limited coordinates"
-        note(problem, "Leave them out.", "lower")
+        note(problem, "Leave the limits out.", "lower")
     elif np.any(np.isfinite([bounds[k] for bounds in (joint.lower, joint.upper) for k in turns])):
         note("limits are given for a quaternion, but it cannot be limited", "Give -inf and inf for it.", "lower")
     for key in ("velocity", "effort"):

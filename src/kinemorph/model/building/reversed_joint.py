@@ -75,5 +75,5 @@ def obstacles(joint: Joint) -> list[tuple[str, str]]:
             found.append((what, f"Leave {key} out."))
     if joint.kind == "planar" and any(np.isfinite((*joint.lower[:2], *joint.upper[:2]))):
         what = "limits on x and y of a planar joint cannot be expressed for the reversed joint"
-        found.append((what, "Leave them out."))
+        found.append((what, "Leave these limits out."))
     return found

@@ -47,7 +47,8 @@ def reroot(robot: Robot, base: str) -> tuple[Robot, StateMap]:
     problems = [Problem("joint", joint.name, *obstacle) for joint in reversing for obstacle in obstacles(joint)]
     if turned and any(value != none for key, none, _ in PER_VELOCITY for value in getattr(root, key)):
         what = "it has damping, friction, armature or limits, which cannot be moved from the old base to the new one"
-        problems.append(Problem("joint", root.name, what, "Remove them."))
+        remedy = f"Declare it without these, or keep the base '{root.child}'."
+        problems.append(Problem("joint", root.name, what, remedy))
     if problems:
         raise ModelError(problems)
     joints = [reversed_joint(joint) if joint.name in turned else joint for joint in robot.joints]

@@ -135,8 +135,8 @@ def _places(robot: Robot, peer: str, names: Sequence[str] | None, unbounded: Col
         if robot.joint(name).kind != "revolute" or peer != "pinocchio":
             kind = robot.joint(name).kind
             raise ModelError(
-                f"unbounded names joint '{name}', a {kind} joint, for {peer}; expected a revolute joint, for "
-                "pinocchio. Leave it out."
+                f"`unbounded` contains joint '{name}' ({kind}), for {peer}; expected revolute joints only, and only "
+                f"for pinocchio. Leave '{name}' out of `unbounded`."
             )
     ordered = robot.joints if names is None else _ordered(robot, names)
     return [

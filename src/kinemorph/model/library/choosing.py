@@ -74,7 +74,7 @@ def _read(text: str, like: Any) -> Any:
     """The value of a text, of the same type as the default `like`. The text of a ValueError is what was expected."""
     if isinstance(like, bool):
         if text.lower() not in WORDS:
-            raise ValueError("yes or no")
+            raise ValueError("yes, no, true or false")
         return WORDS[text.lower()]
     if isinstance(like, int):
         if not text.isdecimal() or int(text) < 1:

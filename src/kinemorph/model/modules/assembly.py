@@ -194,7 +194,7 @@ class Assembly(Shown):
         link = self._dockings_by_name.get(docking)
         if link is None:
             what = f"there is no docking {docking!r}; its dockings are {listed(self._dockings_by_name)}"
-            remedy = did_you_mean(docking, self._dockings_by_name).strip() or "Correct it."
+            remedy = did_you_mean(docking, self._dockings_by_name).strip() or "Name one of these."
             raise ModelError(Problem("assembly", self.name, what, remedy))
         P_a = self.module(link.a).type.port_pose(link.side_a)
         P_b = self.module(link.b).type.port_pose(link.side_b)
@@ -313,7 +313,7 @@ def _strangers(assembly: Assembly) -> list[Problem]:
         if module.at is not None and not isinstance(module.at, Pose):
             found.append(about(f"{what} at {short(module.at)}; expected a Pose or None", "Pass a Pose as `at`."))
     return found + [
-        about(f"{docking}: offset is {short(docking.offset)}; expected a Pose", "Leave it out.", docking.name)
+        about(f"{docking}: offset is {short(docking.offset)}; expected a Pose", "Leave offset out.", docking.name)
         for docking in assembly.dockings
         if not isinstance(docking.offset, Pose)
     ]

@@ -74,7 +74,7 @@ def module_name(name: Any) -> str:
     counts = hasattr(name, "__index__") and not isinstance(name, bool)
     if (counts and name < 0) or not (counts or isinstance(name, str)) or name == "":
         what = f"a module is named {short(name)}; expected a name, or a whole number of at least 0"
-        raise ModelError(Problem("", "", what, "Rename it."))
+        raise ModelError(Problem("", "", what, "Give it a name, or a number such as 0."))
     return f"m{int(name)}" if counts else str(name)
 
 
@@ -91,7 +91,7 @@ def docking_of(row: Any, called: str, problems: list[Problem]) -> Docking | None
         missing = [key for key in REQUIRED if key not in row]
         if unknown:
             hint = did_you_mean(unknown[0], KEYS).strip()
-            note(f"key {unknown[0]!r} is unknown; expected {listed(KEYS)}", hint or "Remove it.")
+            note(f"key {unknown[0]!r} is unknown; expected {listed(KEYS)}", hint or "Leave this key out.")
         if missing:
             verb = "is" if len(missing) == 1 else "are"
             note(f"{listed(missing)} {verb} missing; expected two modules and their sides", f"Add {listed(missing)}.")
@@ -101,7 +101,8 @@ def docking_of(row: Any, called: str, problems: list[Problem]) -> Docking | None
     else:
         items = list(row) if isinstance(row, Iterable) and not isinstance(row, str) else []
         if len(items) not in (4, 5):
-            note(f"it is {short(row)}; expected (i, j, side of i, side of j), such as (0, 1, 3, 2)", "Correct it.")
+            what = f"it is {short(row)}; expected (i, j, side of i, side of j), such as (0, 1, 3, 2)"
+            note(what, "Write two modules and their sides.")
             return None
         by_name = isinstance(items[0], str) and isinstance(items[2], str)
         order = (0, 1, 2, 3) if by_name else (0, 2, 1, 3)
@@ -138,7 +139,7 @@ def placed_modules(
     elif not isinstance(modules, (str, ModuleType)):
         if not isinstance(modules, Iterable):
             what = f"modules is {short(modules)}; expected a letter such as 'B', a list of letters, or a dict by name"
-            raise ModelError(Problem("", "", what, "Give the module types."))
+            raise ModelError(Problem("", "", what, "Give one of these."))
         per_module = list(modules)
     if per_module is not None:
         numbered = _ordered(dict.fromkeys(named)) or [f"m{k}" for k in range(len(per_module))]
@@ -147,7 +148,7 @@ def placed_modules(
         if len(names) != len(per_module):
             given = counted(len(per_module), "type")
             what = f"modules has {given} for {counted(len(names), 'module')}: {listed(names)}"
-            raise ModelError(Problem("", "", what, "Give one for each, or one for all."))
+            raise ModelError(Problem("", "", what, "Give one type for each module, or one for all."))
         kinds = dict(zip(names, per_module, strict=True))
     default = modules if isinstance(modules, (str, ModuleType)) and per_module is None else None
     problems = []
@@ -170,7 +171,7 @@ def placed_modules(
     for name in places:
         if name not in names:
             what = f"there is no module '{name}'; the modules are {listed(names)}"
-            problems.append(Problem("at", "", what, did_you_mean(name, names).strip() or "Correct it."))
+            problems.append(Problem("at", "", what, did_you_mean(name, names).strip() or "Name one of these."))
     if problems:
         raise ModelError(list(dict.fromkeys(problems)))
     return tuple(found)

@@ -53,7 +53,11 @@ class Token(NamedTuple):
 
 
 class Drawing(NamedTuple):
-    """The cells of a grid that are not empty, and for each pair of connected cells the line of the connector."""
+    """What a text grid shows.
+
+    `cells` are the cells that are not empty, by (row, column); `links` gives, for each pair of cells with a connector
+    ("-" or "|") between them, the line of the text with that connector.
+    """
 
     cells: dict[Cell, Token]
     links: dict[tuple[Cell, Cell], int]

@@ -182,7 +182,7 @@ def _nearest(
     if ratio < 1.0 / ALIKE:
         near = [f"{c.apart:.3g} m and {c.turned:.3g} rad from {_sides(c.docking)}" for c in ranked[:2]]
         remedy = "Measure it again, or give a list of docked sides instead."
-        problems.append(Problem("", "", f"{told} is ambiguous: it is {' and '.join(near)}", remedy))
+        problems.append(Problem("", "", f"{told} is ambiguous, two dockings fit: it is {', and '.join(near)}", remedy))
         return None
     return best, ratio
 

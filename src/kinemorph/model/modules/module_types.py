@@ -219,7 +219,7 @@ def _problems(kind: ModuleType) -> list[Problem]:
             found.append(about(what, "Connect it by a joint."))
         if tree.chords:
             what = f"joint '{tree.chords[0].name}' closes a loop in the module, expected a tree of parts"
-            found.append(about(what, "Remove it."))
+            found.append(about(what, "Remove this joint."))
     if not found:
         found += [about(f"{p.kind} '{p.name}': {p.what}", p.remedy) for p in _alone(kind).problems()]
     return found

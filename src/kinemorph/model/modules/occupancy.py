@@ -92,7 +92,7 @@ def _ring_problems(assembly: Assembly, poses: Poses) -> list[Problem]:
             if max(apart, turned) > CLOSE:
                 what = f"the docking of '{chord.parent}' with '{chord.child}' ({chord.name}) does not close its ring: "
                 what += f"the ports are {apart:.3g} m and {turned:.3g} rad apart"
-                remedy = "Choose other sides, or leave the docking out."
+                remedy = "Choose other sides for the dockings in this ring, or leave this docking out."
                 found.append(Problem("assembly", assembly.name, what, remedy, chord.name))
     return found
 

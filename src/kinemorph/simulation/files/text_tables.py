@@ -45,7 +45,8 @@ def table_text(meta: dict[str, Any], header: str, table: Table, separator: str) 
 def parsed(path: Path, separator: str | None, header_of: Callable[[dict[str, Any]], Header]) -> Record:
     """The record in a text file; raises ValueError where its columns are not those of its description.
 
-    `header_of` gives the names of the columns and the line of names for a description; `separator` None is white space.
+    The description is the JSON text in the first line. `header_of` gives, for a description, the names of the columns
+    and the second line, which has to contain them; `separator` None is white space.
     """
     with path.open(encoding="utf-8", newline="") as file:
         first = file.readline()
@@ -56,9 +57,12 @@ def parsed(path: Path, separator: str | None, header_of: Callable[[dict[str, Any
         found = file.readline().rstrip("\r\n")
         body = file.read()
     if found != header:
-        raise ValueError("its line of names does not agree with its description")
+        raise ValueError(
+            "the column names in its second line are not those of the run that its first line describes. Restore the "
+            "second line, or save the run again"
+        )
     if not body.endswith("\n"):
-        raise ValueError("its last line is truncated")
+        raise ValueError("its last line is truncated. Save the run again")
     lines = body.splitlines()
     held = held_columns(meta, names)
     if not held.all():

@@ -109,7 +109,11 @@ class DiagonallyImplicit:
             loop.let(slopes[i][k], lambda z, given, sigma: sigma * (z - given), Z[k], known[k], system.sigma)
 
     def advance(self, site: Site) -> None:
-        """Writes the first slope of the next step: the last slope of this one, with dw/dt = v in the new chart."""
+        """Writes the first slope ds/dt of the next step: the last slope of this one.
+
+        Of the state s = [w, v, x], w are local coordinates about the configuration at the start of a step. The next
+        step has new ones, w = 0 at its start, where dw/dt = v.
+        """
         loop, nv, first = site.loop, site.plant.nv, site.own["first"]
         loop.let(site.own["linearized"], lambda: 0.0)
         loop.copy(first, site.own["slopes"][self.stages - 1])

@@ -108,7 +108,11 @@ class Rosenbrock:
         site.rate(out, moment, stage)
 
     def advance(self, site: Site) -> None:
-        """Writes the rate at the start of the next step, where a stage has it, with dw/dt = v in the new chart."""
+        """Writes the rate ds/dt at the start of the next step, where a stage has it (see `last_rate`).
+
+        Of the state s = [w, v, x], w are local coordinates about the configuration at the start of a step. The next
+        step has new ones, w = 0 at its start, where dw/dt = v.
+        """
         loop, nv = site.loop, site.plant.nv
         first = site.own["first"]
         loop.let(site.own["linearized"], lambda: 0.0)

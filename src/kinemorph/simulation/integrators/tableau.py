@@ -32,8 +32,8 @@ class Tableau:
         for s, row in enumerate(self.a):
             if len(row) > s:
                 raise CompileError(
-                    f"tableau: row {s} of a has {len(row)} entries; expected at most {s}, one for each earlier stage. "
-                    "Implicit methods cannot be written as a Tableau."
+                    f"tableau: row {s + 1} of a has {len(row)} entries; expected at most {s}, one for each earlier "
+                    "stage. Implicit methods cannot be written as a Tableau."
                 )
 
     @property

@@ -96,7 +96,8 @@ def limits(element: Any, view: ElementView) -> tuple[Sequence[Any], Sequence[Any
 class Pull:
     """The force more + kp (r - q) + kd (dr/dt - v), limited, along one velocity, with the reference r = `wish`.
 
-    A step may take this force at its end. `more` is the feedforward.
+    `more` is the feedforward. An implicit step evaluates the force at the end of the step (see
+    `mechanics.steps.implicit_forces`).
     """
 
     kp: S
@@ -127,7 +128,8 @@ class Pull:
 class PDLaw(ChannelLaw):
     """A PD controller: springs and dampers towards a reference.
 
-    Where it acts on joints without sampling, a step may take its forces at the end.
+    Where it acts on joints without sampling, implicit steps evaluate its forces at the end of the step (see
+    `mechanics.steps.implicit_forces`).
     """
 
     def problems(self, element: PD, robot: Robot) -> list[str]:

@@ -50,7 +50,7 @@ class FunctionLaw(ElementLaw[Any]):
         found = []
         if not callable(element.law):
             problem = f"law is {short(element.law)}; expected a function law(t, ...) of t and the signals in `reads`"
-            found.append(wrong(element.name, problem, "Correct it.", "law"))
+            found.append(wrong(element.name, problem, "Give a function.", "law"))
         else:
             found += self._arguments(element)
         if not names_of_outputs(element):
@@ -60,7 +60,7 @@ class FunctionLaw(ElementLaw[Any]):
         if element.outputs and element.drives and len(element.outputs) != len(element.drives):
             both = f"{counted(len(element.outputs), 'output')} and drives {counted(len(element.drives), 'target')}"
             problem = f"it has {both}; expected one output for each target"
-            found.append(wrong(element.name, problem, "Name every output, or none."))
+            found.append(wrong(element.name, problem, "Name an output for each target, or leave `outputs` out."))
         if hasattr(element, "every"):
             found += sampling_problems(element)
         return found

@@ -93,7 +93,7 @@ def sampling_problems(element: Any) -> list[str]:
     found = []
     if element.every is not None and not 0.0 < element.every < math.inf:
         problem = f"every is {element.every:g}; expected a finite time above 0 [s]"
-        found.append(wrong(element.name, problem, "Correct it, or leave it out.", "every"))
+        found.append(wrong(element.name, problem, "Give such a time, or leave `every` out.", "every"))
     for name in ("phase", "delay", "quantum"):
         value = getattr(element, name)
         if not 0.0 <= value < math.inf:

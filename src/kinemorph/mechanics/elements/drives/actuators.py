@@ -85,7 +85,10 @@ class Drive:
 
 @dataclass(frozen=True, eq=False)
 class Drives:
-    """All actuators of one joint, as a law that a step may take at its end; the joint's limit bounds their sum."""
+    """The effort of all actuators of one joint together; the joint's limit bounds their sum.
+
+    An implicit step evaluates it at the end of the step (see `mechanics.steps.implicit_forces`).
+    """
 
     drives: tuple[Drive, ...]
     limit: float  # [N m or N]

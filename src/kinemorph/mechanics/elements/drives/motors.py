@@ -116,8 +116,9 @@ class DCMotorLaw(ElementLaw[DCMotor]):
 
 @dataclass(frozen=True, eq=False)
 class Drive:
-    """The effort of a motor with a rigid transmission as a law of the joint's velocity, which a step may take at its
-    end.
+    """The effort on a joint of a motor with a rigid transmission, as a function of the joint's velocity.
+
+    An implicit step evaluates it with the velocity at the end of the step (see `mechanics.steps.implicit_forces`).
     """
 
     element: DCMotor
@@ -157,9 +158,9 @@ class Drive:
 
 @dataclass(frozen=True, eq=False)
 class ElasticDrive:
-    """The effort of a motor with an elastic transmission as a law of the joint's velocity, which a step may take at its
-    end.
+    """The effort on a joint of a motor with an elastic transmission, as a function of the joint's velocity.
 
+    An implicit step evaluates it with the velocity at the end of the step (see `mechanics.steps.implicit_forces`).
     The rotor moves on its own within the step, by one implicit step (`_late_rotor`); the effort on the joint is that
     after this motion.
     """

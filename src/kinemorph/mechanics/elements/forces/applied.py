@@ -53,7 +53,7 @@ def course_problems(element: Any, what: str, size: int) -> list[str]:
         return [wrong(element.name, f"{what} is a table in the file '{course.file}', which was not read", remedy, what)]
     bad = next((k for k, row in enumerate(course.values) if len(row) != size), None)
     if bad is not None:
-        problem = f"row {bad} of {what} has {counted(len(course.values[bad]), 'number')}; expected {size}"
+        problem = f"row {bad + 1} of {what} has {counted(len(course.values[bad]), 'number')}; expected {size}"
         return [wrong(element.name, problem, "Correct it.", what)]
     try:
         for column in list(zip(*course.values, strict=True)) or [()] * size:

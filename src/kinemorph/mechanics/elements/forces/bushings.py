@@ -131,8 +131,9 @@ def _loaded(element: Bushing, view: ElementView) -> Loaded:
 
 @dataclass(frozen=True, eq=False)
 class Springs:
-    """Three springs with dampers, as a law for the force or the moment on B that a step may take at its end.
+    """Three springs with dampers: the force or the moment on B.
 
+    An implicit step evaluates it at the end of the step (see `mechanics.steps.implicit_forces`).
     `axes` (3, 3) turns the three forces into world axes; its transpose turns a relative velocity into the rates of x.
     """
 

@@ -66,8 +66,9 @@ class LineLaw(ElementLaw[E]):
 
 @dataclass(frozen=True, eq=False)
 class LineForce:
-    """A pull along the line between two points, as a law for the force on the first that a step may take at its end.
+    """A pull along the line between two points: the force on the first one.
 
+    An implicit step evaluates it at the end of the step (see `mechanics.steps.implicit_forces`).
     Within a step the direction stays as it is at the start of the step, and the length changes with the velocity.
     """
 

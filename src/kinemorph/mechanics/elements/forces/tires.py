@@ -129,9 +129,9 @@ class TireLaw(ElementLaw[Tire]):
 
 @dataclass(frozen=True, eq=False)
 class Wheel:
-    """A wheel at one instant, as a law for the force of the ground on it, in world axes, that a step may take at its
-    end.
+    """A wheel at one instant: the force of the ground on it, in world axes.
 
+    An implicit step evaluates it at the end of the step (see `mechanics.steps.implicit_forces`).
     Within a step the axes, the camber and the speed of its center stay as they are at the start of the step; the slip
     and the depth change with the velocity at the contact.
     """

@@ -56,7 +56,7 @@ class SensorLaw(ElementLaw[E]):
         found = []
         if element.every is not None and not 0.0 < element.every < math.inf:
             problem = f"every is {element.every:g} s; expected a finite time above 0"
-            found.append(wrong(element.name, problem, "Correct it, or leave it out.", "every"))
+            found.append(wrong(element.name, problem, "Give such a time, or leave `every` out.", "every"))
         if not 0.0 <= element.phase < math.inf:
             problem = f"phase is {element.phase:g} s; expected a finite time of at least 0"
             found.append(wrong(element.name, problem, "Correct it.", "phase"))

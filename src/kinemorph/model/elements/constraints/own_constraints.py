@@ -52,7 +52,10 @@ class Constraint:
         return replace(self, known=with_known(self.rows, self.known, names))
 
     def brief(self) -> Constraint:
-        """The element without the entries of `known` that a model file has in its table of parameters."""
+        """The element as a model file holds it: without parameters in `known` under their own names.
+
+        The file has these in its table [parameters].
+        """
         return replace(self, known=undeclared(self.known))
 
 
