@@ -90,7 +90,7 @@ def test_loading_has_its_own_rows(brief: None) -> None:
         (("--algorithm", "RNEAA"), "Did you mean 'RNEA'"),
         (("--mode", "batch"), "Did you mean 'batched'"),
         (("--robot", "pandas"), "Did you mean 'panda'"),
-        (("--json", "--markdown"), "Give one of them"),
+        (("--json", "--markdown"), "Leave one of them out"),
         (("--compile", "--growth"), "one at a time"),
         (("--growth", "--robot", "panda"), "its own chains"),
         (("--compile", "--mode", "scalar"), "Leave one of them out"),

@@ -133,7 +133,7 @@ def test_the_stiffness_of_a_spring_between_two_bodies() -> None:
 
 def test_the_growth_of_a_sampled_controller() -> None:
     """kp = 100, T = 0.1, M = 1: the map [[0.5, 0.1], [-10, 1]] has the determinant 1.5."""
-    said = unstable(elements.PD("pd", ("x",), kp=100.0, kd=0.0, every=0.1), ("x",), np.eye(1))
+    said = unstable(elements.PD("pd", ("x",), kp=100.0, kd=0.0, every=0.1), ("x",), np.eye(1), np.zeros(1))
     assert said is not None
     assert f"by a factor of {np.sqrt(1.5):.3g} per sample" in said
 

@@ -290,18 +290,13 @@ class Dynamics(Fixed, ShownEquations):
     def jacobian(self, frame: str, reference: Reference = "local") -> CompiledFunction:
         """The Jacobian J(q), shape (6, nv): the twist [linear; angular] of a body or frame is J v.
 
-        jacobian(frame, reference) gives the compiled function of q; jacobian(q, frame, reference) gives its value at
-        q. The reference is "local", "local_world_aligned" or "world"; see `kinematics`.
+        jacobian(frame, reference) gives the compiled function of q, jacobian(q, frame, reference) its value at q.
         """
         return self._of_frame("jacobian", ("q",), kinematics.jacobian, frame, reference)
 
     @of_frame
     def jacobian_rate(self, frame: str, reference: Reference = "local") -> CompiledFunction:
-        """The time derivative dJ/dt of `jacobian`, shape (6, nv).
-
-        jacobian_rate(frame, reference) gives the compiled function of (q, v); jacobian_rate(q, v, frame, reference)
-        gives its value at (q, v).
-        """
+        """The time derivative dJ/dt of `jacobian`, shape (6, nv): a function of (q, v), or its value, as there."""
         return self._of_frame("jacobian_rate", ("q", "v"), kinematics.jacobian_rate, frame, reference)
 
     def _of_frame(self, name: str, inputs: tuple[str, ...], law: Callable[..., Any], *how: str) -> CompiledFunction:
@@ -309,8 +304,7 @@ class Dynamics(Fixed, ShownEquations):
         key = f"{name}[{', '.join(how)}]"
         if key not in self._made:
             self.robot.frame(how[0])
-            function = self._maker.function(key, inputs, lambda *state: law(*state, *how), written=True)
-            self._made[key] = function
+            self._made[key] = self._maker.function(key, inputs, lambda *state: law(*state, *how), written=True)
         return self._made[key]
 
     @cached_property

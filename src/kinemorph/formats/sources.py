@@ -84,7 +84,7 @@ def _in_library(path: Path) -> str:
     if path.name in CHOICE:
         return f" '{path.name}' is a robot of the library: build it with kinemorph.library.{path.name}()."
     hint = did_you_mean(path.name, CHOICE)
-    return f"{hint} Robots of the library are built with kinemorph.library.NAME()." if hint else ""
+    return f"{hint} Robots of the library are built by functions of kinemorph.library, such as puma()." if hint else ""
 
 
 # non-blocking, in case the file has been replaced by a pipe after `os.stat`

@@ -74,10 +74,10 @@ def solved(loaded: LoadedRobot, tree: Tree, at: Instant, found: Acting) -> Solve
     rest = dynamics.rest(tree, at.q, at.v, *forces)
     a, multipliers, *_ = dynamics.under(tree, at.q, rest, acceleration_rows(loaded, rows))
     multipliers = multipliers[: len(rows.rate)]
-    return Solved(a, multipliers, _power(multipliers, rows))
+    return Solved(a, multipliers, driven_power(multipliers, rows))
 
 
-def _power(multipliers: Sequence[Any], rows: Conditions) -> Any:
+def driven_power(multipliers: Sequence[Any], rows: Conditions) -> Any:
     """The power [W] that constraints which depend on time supply."""
     power: Any = 0.0
     for force, rate in zip(multipliers, rows.driven, strict=True):
@@ -279,7 +279,7 @@ def stabilized(loaded: LoadedRobot, at: LocalInstant, z: Any, forces: Any, pushe
         locked = k in loaded.locked
         left.append(z[k] if locked else minus(unmet[k], dot(column, forces)))
         moving.append(0.0 if locked else plus(now.v[k], dot(column[: len(rows.phi)], pushes)))
-    left += sub(z[nv:], extra_rates(loaded, now, found, _power(forces, rows)))
+    left += sub(z[nv:], extra_rates(loaded, now, found, driven_power(forces, rows)))
     return {"moving": moving, "left": left, "phi": rows.phi, "rate": rows.rate}
 
 

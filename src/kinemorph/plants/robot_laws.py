@@ -27,7 +27,7 @@ from kinemorph.mechanics.steps.point_states import JointForce, PointForce
 from kinemorph.mechanics.trees import charts
 from kinemorph.mechanics.trees.tree import Tree
 from kinemorph.plants import constrained_motion, memory_laws, variational
-from kinemorph.plants.forces import Acting, acting, damping, efforts, extra_rates, stored, summed
+from kinemorph.plants.forces import Acting, acting, damping, efforts, extra_rates, power, stored, summed
 from kinemorph.plants.implicit_step import Damping, StepForces, half_moved, implicit_step
 from kinemorph.plants.instant import Instant, LocalInstant
 from kinemorph.plants.laws import Laws
@@ -146,17 +146,24 @@ def implicit(
         found.elements.loads,
         extra_rates(loaded, now, found),
     )
-    under = None
+    under, solver = None, None
     if loaded.constrained or any(map(couples, during.pairs)):
-        under = Under(loaded.dynamics.masses(ready, now.q), _solver(loaded, ready, now))
+        solver = _Solver(loaded, ready, now)
+        under = Under(loaded.dynamics.masses(ready, now.q), solver)
     after, ends = implicit_step(ready, base, at.s, h, during, passes, guess, loaded.locked, first, under)
     world = loaded.seen(ready, now)
+    mean = [0.5 * (one + other) for one, other in zip(now.v, after[nv : 2 * nv], strict=True)]
+    last = (mean, 0.5 * h) if centered else (after[nv : 2 * nv], h)
     for index, (element, law, start, _) in enumerate(loaded.elements.members):
-        late = law.late_rates(element, world.views[index], after[nv : 2 * nv], h)
+        late = law.late_rates(element, world.views[index], *last)
         for k, rate in enumerate(late or (), loaded.added.states + start):
             after[2 * nv + k] = now.x[k] + h * rate
     if loaded.account:
         supplied, dissipated = _stiff_powers(found, ends, world.efforts, len(dampers))
+        # forces of the start were accounted for at the velocities there; they act at the mean velocities
+        supplied = plus(supplied, power(during.tau, sub(mean, now.v)))
+        if solver is not None:
+            supplied = plus(supplied, solver.driven)
         after[-2], after[-1] = after[-2] + h * supplied, after[-1] + h * dissipated
     return after, ends.a
 
@@ -187,16 +194,27 @@ def _stiff_powers(found: Acting, ends: Ends, efforts: Sequence[Effort], dampers:
     return supplied, dissipated
 
 
-def _solver(loaded: LoadedRobot, tree: Tree, now: Instant) -> Callable[[Any, Any, Any], Sequence[Any]]:
-    """A function of a mass matrix, tau - h and soft rows: accelerations (nv,) that satisfy constraints; see `Under`."""
-    rows = with_locked_rows(ConstraintRows([], [], []), loaded.locked, loaded.nv)
-    if loaded.constrained:
-        rows = constrained_motion.acceleration_rows(loaded, constrained_motion.conditions_at(loaded, tree, now))
+class _Solver:
+    """Accelerations (nv,) that satisfy constraints, from a mass matrix, tau - h and soft rows; see `Under`.
 
-    def solve(M: Any, rest: Any, soft: Any) -> Sequence[Any]:
-        return constrained_dynamics(*softened(branch_factor(tree, M), rest, rows, soft)).a[: loaded.nv]
+    `driven` [W] is the power that constraints which depend on time supply, by the multipliers of the last solution.
+    """
 
-    return solve
+    def __init__(self, loaded: LoadedRobot, tree: Tree, now: Instant) -> None:
+        self.tree, self.nv, self.driven = tree, loaded.nv, 0.0
+        self.rows = with_locked_rows(ConstraintRows([], [], []), loaded.locked, loaded.nv)
+        self.conditions = None
+        if loaded.constrained:
+            self.conditions = constrained_motion.conditions_at(loaded, tree, now)
+            self.rows = constrained_motion.acceleration_rows(loaded, self.conditions)
+
+    def __call__(self, M: Any, rest: Any, soft: Any) -> Sequence[Any]:
+        """The accelerations."""
+        found = constrained_dynamics(*softened(branch_factor(self.tree, M), rest, self.rows, soft))
+        if self.conditions is not None:
+            own = found.multipliers[len(soft) : len(soft) + len(self.conditions.rate)]
+            self.driven = constrained_motion.driven_power(own, self.conditions)
+        return found.a[: self.nv]
 
 
 def stiff(loaded: LoadedRobot, at: Instant) -> tuple[Tree, StiffByName]:

@@ -152,7 +152,7 @@ def simulate(
         outcome = docked.carry_out(ledger, options, first, regular, times)
     else:
         stepper = ledger.timed(lambda: stepper_at(plant, options, guards, float(times[0]), first))
-        warn_of_gains(model, plant, stepper.state.q)
+        warn_of_gains(plant, stepper.state.q)
         outcome = ledger.carry_out(Run(stepper, times, *regular))
     trajectory = ledger.finished(outcome)
     if checkpoints:

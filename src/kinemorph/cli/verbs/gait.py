@@ -125,8 +125,8 @@ def _follow(
         step = trajectory.settings["step"] if trajectory.outcome.ok else None
         finer = None
         if step is not None:
-            given = {**run.given, **method, "step": 0.5 * float(step)}
-            finer = simulate(replace(system, source=""), time, q=q, progress=progress, **given)
+            finer_options = {**run.given, **method, "step": 0.5 * float(step), "save": None}
+            finer = simulate(replace(system, source=""), time, q=q, progress=progress, **finer_options)
     data = gait_reports.following_summary(model, trajectory, (pattern.kind or Kind.rhythmic).value, joints, ADDED[1])
     if finer is not None:
         notes += gait_reports.convergence_notes(model, trajectory, finer)

@@ -161,7 +161,11 @@ class SystemInstant:
     def stiff(self) -> dict[int, Stiff]:
         """The forces that an implicit step evaluates at its end, by the index of the member that exerts them."""
         found = {k: one.law.stiff(one.element, self.views[k]) for k, one in enumerate(self.ensemble.members)}
-        return {k: stiff for k, stiff in found.items() if stiff is not None}
+        return {
+            k: stiff._replace(pairs=[pair for pair in stiff.pairs if pair.links[0] != pair.links[1]])
+            for k, stiff in found.items()
+            if stiff is not None
+        }
 
     def position_rows(self) -> list[S]:
         """The constraint rows phi(t, q) of all elements, in the order of the ensemble's `position_rows`."""

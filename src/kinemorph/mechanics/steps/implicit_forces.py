@@ -258,15 +258,16 @@ class _Laws:
         found: tuple[list[Account], list[Account], list[Account]] = ([], [], [])
         for force, (start, free), f in zip(self.points, self.free.points, points, strict=True):
             end = add(free, scale(self.h, _reach(force, answer)))
-            found[0].append(point_account(force, self.sight, self.h, start, end, f))
+            found[0].append(point_account(force, self.sight, self.left, start, end, f))
         for joint, push in zip(self.joints, joints, strict=True):
             j = joint.velocity
             late = plus(self.v[j], times(self.h, answer.a[j]))
             place = self.q[self.coordinates[j]] if j in self.coordinates else None
-            found[1].append(joint_account(joint, self.h, place, self.v[j], late, push))
+            left = 0.0 if self.centered and joint.law.affine else self.left  # such a force is that of the middle
+            found[1].append(joint_account(joint, left, place, self.v[j], late, push))
         for pair, (start, free), f in zip(self.pairs, self.free.pairs, pairs, strict=True):
             end = add(free, scale(self.h, self.pair_reach(pair, answer)))
-            found[2].append(pair_account(pair, self.h, start, end, f))
+            found[2].append(pair_account(pair, self.left, start, end, f))
         return found
 
     def pair_reach(self, pair: PairForce, answer: Responses) -> Vec3:

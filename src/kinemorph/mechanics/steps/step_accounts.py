@@ -34,7 +34,9 @@ def stored_energy(law: Any, state: Any) -> S:
 
 
 def point_account(force: PointForce, sight: Sight, h: S, start: Vec3, end: Vec3, f: Vec3) -> Account:
-    """The account of a force f [N] at a point with these velocities [m/s], all in link axes, over a step of h [s]."""
+    """The account of a force f [N] at a point with these velocities [m/s], all in link axes; h [s] is the time for
+    which its place still moves at the velocity `end`.
+    """
     u = scale(0.5, add(start, end))
     now = PointState(force.link, force.point, start, 0.0, sight)
     x, y, z = (Dual(place, rate, level=LEVEL) for place, rate in zip(force.point, u, strict=True))

@@ -12,6 +12,7 @@ from typing import Any
 
 from kinemorph.model.elements.contact.contacts import Contact
 from kinemorph.model.elements.contact.pair_contacts import PairContact
+from kinemorph.model.elements.drives.actuators import Actuator
 from kinemorph.model.elements.forces.joint_forces import without_friction, without_stops
 from kinemorph.model.parameter import evaluate
 from kinemorph.model.system import System
@@ -61,7 +62,8 @@ def inactive_data(system: System, *, driven: bool = False) -> Inactive:
     beyond = {element.name: _beyond(element, limited) for element in system.elements}
     controllers = tuple(name for name, joints in beyond.items() if joints)
     driving = dict.fromkeys(joint for joints in beyond.values() for joint in joints)
-    efforts = tuple(limited if driven else driving)
+    bounded = {element.joint for element in system.elements if isinstance(element, Actuator)}  # they obey the limit
+    efforts = tuple(joint for joint in (limited if driven else driving) if joint not in bounded)
     contacts = [element for element in system.elements if isinstance(element, (Contact, PairContact))]
     shapes = () if contacts else tuple(body.name for body in robot.bodies if body.collisions)
     return Inactive(without_stops(system), without_friction(system), efforts, shapes, controllers)

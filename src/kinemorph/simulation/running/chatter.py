@@ -67,8 +67,8 @@ def find_chatter(method: Method, step: float, times: Array, at: Callable[[int], 
     return found and replace(found, limit=limit)
 
 
-def warn_of_chatter(segments: Sequence[Segment], method: Method, step: float) -> None:
-    """Warns if the fixed step [s] of a run was too large for its stiff forces."""
+def warn_of_chatter(segments: Sequence[Segment], method: Method, step: float) -> bool:
+    """Warns if the fixed step [s] of a run was too large for its stiff forces; returns whether it did."""
     for segment in segments:
         law = segment.plant.laws.stiff
         if law is None or not np.isfinite(segment.v).all():  # the outcome of the run reports states that are not finite
@@ -83,7 +83,8 @@ def warn_of_chatter(segments: Sequence[Segment], method: Method, step: float) ->
         found = find_chatter(method, step, segment.t, at)
         if found is not None:
             warnings.warn(str(found), ChatterWarning, stacklevel=users_level())
-            return
+            return True
+    return False
 
 
 def largest_growth(method: Method, stiff: Frozen, h: float) -> tuple[float, Array]:

@@ -22,6 +22,7 @@ from kinemorph.simulation.results.event import Event
 from kinemorph.simulation.results.segment import Segment
 
 SHARE = 0.1  # of the exchanged energy: a larger error of the balance is reported
+MOVING = 0.1  # of the largest kinetic energy: a steady motion exchanges at least this much
 ROUNDING = 1e-9  # of the largest energy: a run that exchanges less is at rest
 MOST_SAMPLES = 256  # samples of a run that are checked
 LOOSE = 1e-4  # relative tolerance; methods that control errors more tightly need no check
@@ -56,11 +57,11 @@ def energy_error(segments: Sequence[Segment], events: Sequence[Event]) -> Energy
     return worst
 
 
-def warn_of_energy(segments: Sequence[Segment], events: Sequence[Event], step: float | None) -> None:
-    """Warns where the energy balance of a run is off by more than SHARE of the exchanged energy."""
+def warn_of_energy(segments: Sequence[Segment], events: Sequence[Event], step: float | None) -> bool:
+    """Warns where the energy balance of a run is off by more than SHARE of the exchanged energy; whether it did."""
     found = energy_error(segments, events)
     if found is None or found.share <= SHARE:
-        return
+        return False
     where = f", most of it near t = {found.t:.4g} s"
     where += f", where '{found.element}' does most of the work" if found.element else ""
     if step is None:
@@ -74,6 +75,7 @@ def warn_of_energy(segments: Sequence[Segment], events: Sequence[Event], step: f
         EnergyWarning,
         stacklevel=users_level(),
     )
+    return True
 
 
 def _between(segment: Segment, times: Sequence[float]) -> list[Segment]:
@@ -100,6 +102,7 @@ def _error_of(part: Segment) -> EnergyError | None:
     if not _finite(balance):
         return None
     exchanged = float(max(np.ptp(column) for column in (*mechanical.T, supplied, dissipated)))
+    exchanged = max(exchanged, MOVING * float(np.abs(mechanical[:, 0]).max()))
     if exchanged <= ROUNDING * max(1e-300, float(np.abs(mechanical).max())):
         return None
     error = float(np.abs(balance - balance[0]).max())

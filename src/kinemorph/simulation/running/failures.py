@@ -71,6 +71,8 @@ def runs_away(plant: Plant, t: float, v: Array, step: float | None) -> str | Non
     """
     if plant.robot is None or not np.any(np.abs(v) > SENSELESS):
         return None
+    if step is not None and (too_long := _too_long_for_loops(plant, t, step)) is not None:
+        return too_long
     worst = int(np.argmax(np.abs(v)))
     steps = "C" if step is None else f"The step of {step:g} s is too large: try step={step / 10:g}. Or c"
     return (
@@ -113,12 +115,8 @@ def explained(stepper: PlantStepper, status: Status) -> str:
     growth[[2 * plant.nv + k for k, c in enumerate(plant.x) if c.name in ACCOUNT]] = -1.0  # only follows the motion
     first = int(np.argmax(growth))
     worst = names[first]
-    if stepper.fixed and isinstance(plant.loops, SingularPerturbation) and stepper.h > 2.8 * plant.loops.epsilon:
-        return (
-            f"At t = {t:.9g} s the next state is not finite: steps of {stepper.h:g} s are too long for the fast motion "
-            f"of epsilon = {plant.loops.epsilon:g} s. Take steps below {2.8 * plant.loops.epsilon:g} s, or leave step= "
-            "out."
-        )
+    if stepper.fixed and (too_long := _too_long_for_loops(plant, t, stepper.h)) is not None:
+        return too_long
     if status is Status.INFINITE:
         remedy = (
             f"The step of {stepper.h:g} s is too large: try step={stepper.h / 10:g}, or method='dop853' without step."
@@ -152,6 +150,16 @@ def explained(stepper: PlantStepper, status: Status) -> str:
     return (
         f"At t = {t:.9g} s steps became shorter than {stepper.options.min_step:g} s; {worst} changes fastest. The "
         f"motion is too stiff for this method, or not smooth. {_for_stiff(method.name)} Jumps need events."
+    )
+
+
+def _too_long_for_loops(plant: Plant, t: float, step: float) -> str | None:
+    """A message for steps of a fixed size that are too long for the fast motion that closes loops; None for others."""
+    if not isinstance(plant.loops, SingularPerturbation) or step <= 2.8 * plant.loops.epsilon:
+        return None
+    return (
+        f"At t = {t:.9g} s the next state is not finite: steps of {step:g} s are too long for the fast motion "
+        f"of epsilon = {plant.loops.epsilon:g} s. Take steps below {2.8 * plant.loops.epsilon:g} s, or leave step= out."
     )
 
 

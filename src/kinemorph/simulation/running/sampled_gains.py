@@ -1,11 +1,12 @@
 """Whether sampled controllers are stable with the inertia that they feel, checked before a run.
 
-A PD controller that samples every T seconds and holds its output gives, from one sample to the next,
+A PD controller that samples every T seconds and holds its output moves a robot from one sample to the next by
 
-    q+ = q + T v + T^2/2 a,     v+ = v + T a,     M a = -(kp q + kd v)
+    M a + d v = u,     u = -(kp q + kd v) of the last sample
 
-with M of the initial state. Where the largest eigenvalue of this map is beyond 1, errors grow from sample to sample,
-however small the steps of the run are. For one joint the bounds are kd T / M < 2 and kp T < 2 kd.
+with M of the initial state and the damping d of the joints. Where the largest eigenvalue of this map is beyond 1,
+errors grow from sample to sample, however small the steps of the run are. For one joint without damping the bounds are
+kd T / M < 2 and kp T < 2 kd.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
+from scipy.linalg import expm
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.errors import GainWarning, users_level
@@ -22,33 +24,33 @@ from kinemorph.mechanics.recursions.composite_bodies import mass_matrix
 from kinemorph.mechanics.trees.resolve import resolve
 from kinemorph.model.elements.control.controllers import PD, PID
 from kinemorph.model.parameter import evaluate_all
-from kinemorph.model.system import System
 from kinemorph.plants.programs import Plant
 
 GROWTH = 1.2  # per sample: slower growth may be damped by what else acts on the robot
 
 
-def warn_of_gains(model: Any, plant: Plant, q: Array) -> None:
-    """Warns of each sampled PD or PID of a system that is unstable at its sample time; q (nq,) is the initial state."""
-    sampled = list(_sampled(model))
+def warn_of_gains(plant: Plant, q: Array) -> None:
+    """Warns of each sampled PD or PID of a plant that is unstable at its sample time; q (nq,) is the initial state."""
+    sampled = list(_sampled(plant))
     if not sampled or plant.robot is None or plant.constraints is not None:
         return
     M = np.array(mass_matrix(resolve(plant.robot), [float(x) for x in q]), dtype=float)
+    damping = np.array([float(evaluate_all(d)) for joint in plant.robot.joints for d in joint.damping])
     for element in sampled:
-        found = unstable(element, plant.robot.v_names, M)
+        found = unstable(element, plant.robot.v_names, M, damping)
         if found is not None:
             warnings.warn(found, GainWarning, stacklevel=users_level())
 
 
-def _sampled(model: Any) -> Iterator[PD | PID]:
-    """The sampled PD and PID controllers of a system that act on joints directly."""
-    for element in model.elements if isinstance(model, System) else ():
+def _sampled(plant: Plant) -> Iterator[PD | PID]:
+    """The sampled PD and PID controllers of a plant that act on joints directly."""
+    for element in plant.elements:
         if isinstance(element, (PD, PID)) and element.every and not element.drives:
             yield element
 
 
-def unstable(element: PD | PID, v_names: Sequence[str], M: Array) -> str | None:
-    """A sentence where a sampled controller is unstable on a robot with the mass matrix M (nv, nv), else None."""
+def unstable(element: PD | PID, v_names: Sequence[str], M: Array, damping: Array) -> str | None:
+    """A sentence where a sampled controller is unstable, else None; M (nv, nv), damping of joints (nv,)."""
     joints = [name for name in element.joints if name in v_names]
     if len(joints) < len(element.joints) or not joints:
         return None
@@ -57,9 +59,10 @@ def unstable(element: PD | PID, v_names: Sequence[str], M: Array) -> str | None:
     kp, kd = (np.broadcast_to(np.array(evaluate_all(gain), dtype=float), len(joints)) for gain in _gains(element))
     felt = np.linalg.pinv(M, hermitian=True)[np.ix_(places, places)]  # accelerations by efforts of these joints
     n = len(joints)
-    a = -felt @ np.hstack([np.diag(kp), np.diag(kd)])
-    one = np.eye(n)
-    step = np.vstack([np.hstack([one, T * one]) + 0.5 * T * T * a, np.hstack([0.0 * one, one]) + T * a])
+    zero, one = np.zeros((n, n)), np.eye(n)
+    free = np.block([[zero, one, zero], [zero, -felt @ np.diag(damping[places]), felt], [zero, zero, zero]])
+    moved = expm(T * free)  # of [q, v, u], with u constant
+    step = moved[: 2 * n, : 2 * n] - moved[: 2 * n, 2 * n :] @ np.hstack([np.diag(kp), np.diag(kd)])
     values, vectors = np.linalg.eig(step)
     largest = int(np.argmax(np.abs(values)))
     growth = float(np.abs(values[largest]))

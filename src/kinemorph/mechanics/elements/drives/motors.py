@@ -167,7 +167,7 @@ class ElasticDrive:
 
     element: DCMotor
     view: ElementView
-    affine: bool = False
+    affine: bool = True  # it is linearized once in a step
 
     def force(self, joint: JointState) -> S:
         """The effort on the joint [N m or N]."""

@@ -33,6 +33,7 @@ from kinemorph.model.robot import Robot
 
 LITTLE = 1e-9  # slips and shares below this count as zero; derivatives stay finite there
 LIGHT = 1e-6  # relative to the nominal load: below it, roots and powers of the load continue as straight lines
+STILL = 1e-6  # [m/s]: slower slip has no secant
 UP = (0.0, 0.0, 1.0)
 
 
@@ -174,12 +175,18 @@ class Wheel:
     def linear(self, pair: PairState, h: S) -> tuple[Vec3, Sym3]:
         """(force, D) for a step of size h [s]; D has the derivatives of the three forces along their own axes."""
         d = []
+        upright = replace(self, tilt=0.0).patch(pair)  # camber pushes at any slip
         for k, axis in enumerate((self.x, self.y, UP)):
             velocity = tuple(Dual(u, e, level=LEVEL) for u, e in zip(pair.velocity, axis, strict=True))
             moved = PairState(velocity, h)
             base = tuple(minus(now, times(h, u)) for now, u in zip(pair.moved, pair.velocity, strict=True))
             patch = replace(self, depth=minus(self.depth, base[2])).patch(moved)
-            d.append(maximum(times(-h, tangent_of(patch[k], LEVEL)), 0.0))
+            slope = maximum(times(-h, tangent_of(patch[k], LEVEL)), 0.0)
+            if k < 2:  # where the patch skids the slope vanishes; with the secant a step does not jump over rest
+                slip = dot(pair.velocity, axis)
+                secant = div(times(-h, upright[k] * slip), slip * slip + STILL * STILL)
+                slope = maximum(slope, secant)
+            d.append(slope)
         rows = [[times(d[k], axis[i]) for k, axis in enumerate((self.x, self.y, UP))] for i in range(3)]
         axes = [[axis[i] for axis in (self.x, self.y, UP)] for i in range(3)]
         xx, xy, xz, yy, yz, zz = (dot(rows[i], axes[j]) for i in range(3) for j in range(i, 3))
