@@ -171,7 +171,7 @@ def test_a_file_that_is_no_path_gets_a_sentence(path: object) -> None:
     [
         ("puma", r"'puma' is a robot of the library: build it with kinemorph\.library\.puma\(\)"),
         ("crawler", r"kinemorph\.library\.crawler\(\)"),
-        ("puma560", r"Did you mean 'puma'\? Robots of the library are built with"),
+        ("puma560", r"Did you mean 'puma'\? Robots of the library are built by"),
         ("qqq", r"does not exist\. Check the path\. \[file\]"),
         ("puma.urdf", r"does not exist\. Check the path\. \[file\]"),
     ],

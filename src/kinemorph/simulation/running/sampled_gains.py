@@ -16,7 +16,6 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
-from scipy.linalg import expm
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.errors import GainWarning, users_level
@@ -61,7 +60,7 @@ def unstable(element: PD | PID, v_names: Sequence[str], M: Array, damping: Array
     n = len(joints)
     zero, one = np.zeros((n, n)), np.eye(n)
     free = np.block([[zero, one, zero], [zero, -felt @ np.diag(damping[places]), felt], [zero, zero, zero]])
-    moved = expm(T * free)  # of [q, v, u], with u constant
+    moved = _exponential(T * free)  # of [q, v, u], with u constant
     step = moved[: 2 * n, : 2 * n] - moved[: 2 * n, 2 * n :] @ np.hstack([np.diag(kp), np.diag(kd)])
     values, vectors = np.linalg.eig(step)
     largest = int(np.argmax(np.abs(values)))
@@ -85,3 +84,16 @@ def unstable(element: PD | PID, v_names: Sequence[str], M: Array, damping: Array
 
 def _gains(element: PD | PID) -> tuple[Any, Any]:
     return element.kp, element.kd
+
+
+def _exponential(A: Array) -> Array:
+    """exp(A), by halving A until its series converges quickly, and squaring the result as often."""
+    halvings = max(0, int(np.ceil(np.log2(max(float(np.abs(A).sum(axis=1).max()), 1e-300)))) + 1)
+    small = A / 2.0**halvings
+    term = total = np.eye(len(A))
+    for k in range(1, 14):
+        term = term @ small / k
+        total = total + term
+    for _ in range(halvings):
+        total = total @ total
+    return total
