@@ -120,6 +120,10 @@ def on_ground(system: System) -> System:
 
     An initial configuration other than that of the assembly is not changed.
     """
+    if not isinstance(system, System):
+        raise ModelError(
+            f"on_ground was given a {type(system).__name__}; expected a System, such as `assembly.system()`."
+        )
     assembly = system.assembly
     if assembly is None:
         raise ModelError(

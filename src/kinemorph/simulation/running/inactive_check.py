@@ -10,18 +10,19 @@ from kinemorph.model.elements.inactive import inactive_data
 from kinemorph.model.system import System
 from kinemorph.words import as_sentence
 
-_reported: set[tuple[str, str]] = set()  # (file, robot)
+_reported: set[tuple[str, str, tuple[str, ...]]] = set()  # (file, robot, sentences)
 
 
 def warn_of_inactive(model: Any, *, driven: bool) -> None:
     """Warns once about data of the model file that do not act; `driven` says that torques or forces are given."""
-    if not isinstance(model, System) or not model.source or (model.source, model.name) in _reported:
+    if not isinstance(model, System) or not model.source:
         return
     data = inactive_data(model, driven=driven)
     found = data.joint_sentences + data.other_sentences
-    if not found:
+    key = (model.source, model.name, tuple(found))
+    if not found or key in _reported:
         return
-    _reported.add((model.source, model.name))
+    _reported.add(key)
     warnings.warn(
         f"'{model.name}': these data of {model.source} do not act in this run. {'. '.join(map(as_sentence, found))}.",
         InactiveWarning,
