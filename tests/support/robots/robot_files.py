@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import pytest
 
 from kinemorph.mechanics.recursions.articulated_bodies import forward_dynamics
 from kinemorph.mechanics.recursions.composite_bodies import mass_matrix
@@ -49,8 +50,11 @@ def urdf_files() -> list[Path]:
 
 
 def urdf_file(name: str) -> Path:
-    """A file by the end of its path."""
-    return next(path for path in urdf_files() if path.as_posix().endswith("/" + name))
+    """A file by the end of its path; skips where other versions of the package have no such file."""
+    found = next((path for path in urdf_files() if path.as_posix().endswith("/" + name)), None)
+    if found is None:
+        pytest.skip(f"the installed version of example-robot-data has no {name}")
+    return found
 
 
 class Errors(NamedTuple):

@@ -12,12 +12,11 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
 from kinemorph.model.body import Vector
 from kinemorph.vocabulary.frozen_array import FrozenArray
 
-Heights: TypeAlias = tuple[tuple[float, ...], ...] | FrozenArray | npt.NDArray[np.float64]
+Heights: TypeAlias = tuple[tuple[float, ...], ...] | FrozenArray | np.ndarray[Any, np.dtype[np.float64]]
 
 
 @dataclass(frozen=True)
