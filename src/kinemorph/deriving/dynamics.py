@@ -40,8 +40,9 @@ from kinemorph.mechanics.constraints.constrained import (
     shared_out,
     with_locked_rows,
 )
-from kinemorph.mechanics.derivatives.branch_factor import branch_factor, ways_to_root
+from kinemorph.mechanics.derivatives.branch_factor import branch_factor, ways_in, ways_to_root
 from kinemorph.mechanics.elements.drives.rotors import robot_with_rotors
+from kinemorph.mechanics.formulations import driven_dynamics
 from kinemorph.mechanics.formulations.table import FORMULATIONS, FormulationName
 from kinemorph.mechanics.recursions import kinematics, momentum, newton_euler
 from kinemorph.mechanics.recursions.kinematics import Reference
@@ -165,9 +166,8 @@ class Dynamics(Fixed, ShownEquations):
     @cached_property
     def coriolis_matrix(self) -> CompiledFunction:
         """The Coriolis matrix C(q, v), shape (nv, nv), for which dM/dt - 2 C is skew-symmetric."""
-        from kinemorph.mechanics.recursions.coriolis import coriolis_matrix
-
-        return self._maker.function("coriolis_matrix", ("q", "v"), coriolis_matrix, {"out": self._square})
+        law = driven_dynamics.state_coriolis_matrix
+        return self._maker.function("coriolis_matrix", ("q", "v"), law, {"out": self._square})
 
     @cached_property
     def gravity_forces(self) -> CompiledFunction:
@@ -215,16 +215,15 @@ class Dynamics(Fixed, ShownEquations):
         motion does not determine how they share the load; these are the wrenches of the smallest multipliers, and
         `multiplier_wrenches` shows which entries are determined.
         """
-        from kinemorph.mechanics.constraints import reactions
-
-        robot = self.robot
+        robot, in_joints = self.robot, driven_dynamics.through_joints
 
         def through(tree: Tree, q: Any, v: Any, a: Any, *others: Any) -> list[list[Any]]:
             if robot.is_open:
-                return reactions.joint_wrenches(robot, tree, q, v, a, *others)
+                return in_joints(robot, tree, q, v, a, *others)
             tau, loads = (*others, None)[:2]
-            multipliers = reactions.reaction_multipliers(tree, q, v, a, tau, closures.rows_of(tree, q, v), loads)
-            return reactions.joint_wrenches(robot, tree, q, v, a, loads, multipliers)
+            rows = driven_dynamics.constraint_rows(tree, q, v)
+            multipliers = driven_dynamics.multipliers_in(tree, q, v, a, tau, rows, loads)
+            return in_joints(robot, tree, q, v, a, loads, multipliers)
 
         shape = (len(robot.joints) + len(robot.loops), 6)
         inputs = ("q", "v", "a", "wrenches") if robot.is_open else ("q", "v", "a", "tau", "wrenches")
@@ -297,7 +296,7 @@ class Dynamics(Fixed, ShownEquations):
     @of_frame
     def jacobian_rate(self, frame: str, reference: Reference = "local") -> CompiledFunction:
         """The time derivative dJ/dt of `jacobian`, shape (6, nv): a function of (q, v), or its value, as there."""
-        return self._of_frame("jacobian_rate", ("q", "v"), kinematics.jacobian_rate, frame, reference)
+        return self._of_frame("jacobian_rate", ("q", "v"), driven_dynamics.state_jacobian_rate, frame, reference)
 
     def _of_frame(self, name: str, inputs: tuple[str, ...], law: Callable[..., Any], *how: str) -> CompiledFunction:
         """A compiled function of one frame; `how` is the frame, and perhaps the reference."""
@@ -471,7 +470,8 @@ class Dynamics(Fixed, ShownEquations):
         `shared` asks for multipliers of least norm. See mechanics.constraints.constrained.
         """
         M = self.masses(tree, q)
-        if shared or eliminated_out(ways_to_root(tree), rows.J) > MOST_ELIMINATED:
+        ways = ways_to_root(tree) if tree.driving is None else ways_in(M)
+        if shared or eliminated_out(ways, rows.J) > MOST_ELIMINATED:
             return shared_out(M, rest, rows)
         return constrained_dynamics(branch_factor(tree, M), rest, rows)
 
@@ -489,7 +489,8 @@ class Dynamics(Fixed, ShownEquations):
                 "enough to find redundant constraints. Use precision='float64'."
             )
         rest = self.rest(tree, q, v, tau, *loads)
-        return self.under(tree, q, rest, with_locked_rows(closures.rows_of(tree, q, v), locked, tree.nv), shared=shared)
+        rows = with_locked_rows(driven_dynamics.constraint_rows(tree, q, v), locked, self.robot.nv)
+        return self.under(tree, q, rest, rows, shared=shared)
 
     @property
     def _square(self) -> Shape:

@@ -140,7 +140,7 @@ MANIFOLDS: dict[str, Manifold] = {
 def joint_motion(joint: Joint, q: Sequence[S], lookup: Lookup | None = None) -> Pose:
     """The pose of the joint frame on the child in the joint frame on the parent, at coordinates q, shape (nq,)."""
     motion = IDENTITY
-    for step in joint.table.primitives:
+    for step in joint.motion.primitives:
         axis = joint.axes[step.axis or 0]
         moved = MANIFOLDS[step.kind].motion(axis, evaluate(joint.pitch, lookup), q[slice(*step.q)])
         motion = moved if motion is IDENTITY else compose(motion, moved)
@@ -156,7 +156,7 @@ def joint_pose(joint: Joint, q: Sequence[S], lookup: Lookup | None = None) -> Po
 def joint_twist(joint: Joint, q: Sequence[S], v: Sequence[S], lookup: Lookup | None = None) -> Vec:
     """The twist of the child relative to the parent, shape (6,), linear part first, in the joint frame on the child."""
     total: Vec | None = None
-    for step in joint.table.primitives:
+    for step in joint.motion.primitives:
         axis, pitch = joint.axes[step.axis or 0], evaluate(joint.pitch, lookup)
         own = MANIFOLDS[step.kind].twist(axis, pitch, v[slice(*step.v)])
         if total is None:

@@ -108,6 +108,8 @@ def folded(loaded: LoadedRobot) -> Folded | None:
     laws = added.forces is not None or added.state_rates is not None or loaded.account
     if dynamics.formulation != "newton_euler" or loaded.constrained or laws or loaded.parameters or loaded.locked:
         return None
+    if dynamics.robot.driven:
+        return None
     tree = loaded.prepared(resolve(dynamics.robot))
     limbs = tuple(like_limbs(tree))
     if not limbs or loaded.couples_links:

@@ -196,7 +196,7 @@ class _Signals(Fixed):
         """The value of a signal."""
         known, view = self._last[0]
         if known is not q:
-            view = seen(self.loaded, self.loaded.tree(p), Instant(t, q, v, x, m, u, p))
+            view = seen(self.loaded, self.loaded.tree(p, t), Instant(t, q, v, x, m, u, p))
             self._last[0] = q, view  # both at once: two threads may trace at the same time
         return view.signal(name)
 

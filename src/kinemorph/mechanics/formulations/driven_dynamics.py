@@ -1,0 +1,239 @@
+"""The equations of motion of robots with driven joints, in the coordinates of the state.
+
+A formulation gives M and h of all joints; `trees.driven` maps them to the state (q, v). Each function here has the
+signature of that of a `Formulation`, with q, v, a and tau of the state, on a tree whose `driving` is not None.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from kinemorph.algebra.scalar import S, times
+from kinemorph.algebra.vectors import sub
+from kinemorph.mechanics.constraints.closures import rows_of
+from kinemorph.mechanics.constraints.constrained import ConstraintRows
+from kinemorph.mechanics.constraints.reactions import joint_wrenches, reaction_multipliers
+from kinemorph.mechanics.derivatives.branch_factor import branch_factor, solved
+from kinemorph.mechanics.derivatives.forward_derivatives import ForwardDerivatives
+from kinemorph.mechanics.derivatives.inverse_derivatives import Derivatives
+from kinemorph.mechanics.formulations.dense_dynamics import derivatives_by_duals
+from kinemorph.mechanics.formulations.table import FORMULATIONS, Formulation
+from kinemorph.mechanics.recursions.coriolis import coriolis_matrix
+from kinemorph.mechanics.recursions.kinematics import Reference, jacobian, jacobian_rate
+from kinemorph.mechanics.recursions.newton_euler import Wrench
+from kinemorph.mechanics.trees.driven import AllJoints
+from kinemorph.mechanics.trees.tree import Tree
+from kinemorph.model.robot import Robot
+
+Law = Callable[..., Any]
+
+
+def all_joints(tree: Tree, q: Sequence[S], v: Sequence[S] | None = None) -> AllJoints:
+    """The coordinates and velocities of all joints of a tree with driven joints, at the state (q, v)."""
+    assert tree.driving is not None
+    return AllJoints(tree.driving, q, v)
+
+
+def of_state(row: Formulation) -> Formulation:
+    """A formulation for robots with driven joints: its functions take and return values of the state."""
+    if row.direct:
+        return row
+    return Formulation(
+        *(partial(law, row) for law in (_mass_matrix, _inverse_dynamics, _bias_forces, _forward_dynamics)),
+        partial(_inverse_derivatives, row),
+        partial(_forward_derivatives, row),
+        row.wrenches,
+        row.prepare,
+    )
+
+
+def _mass_matrix(row: Formulation, tree: Tree, q: Sequence[S]) -> list[list[S]]:
+    every = all_joints(tree, q)
+    return every.masses(row.mass_matrix(tree, every.q))
+
+
+def _inverse_dynamics(
+    row: Formulation, tree: Tree, q: Sequence[S], v: Sequence[S], a: Sequence[S], *loads: Any
+) -> list[S]:
+    every = all_joints(tree, q, v)
+    return every.forces(row.inverse_dynamics(tree, every.q, every.v, every.accelerations(a), *loads))
+
+
+def _bias_forces(row: Formulation, tree: Tree, q: Sequence[S], v: Sequence[S], *loads: Any) -> list[S]:
+    every = all_joints(tree, q, v)
+    return every.forces(row.inverse_dynamics(tree, every.q, every.v, every.g, *loads))
+
+
+def _forward_dynamics(
+    row: Formulation,
+    tree: Tree,
+    q: Sequence[S],
+    v: Sequence[S],
+    tau: Sequence[S],
+    *loads: Any,
+    locked: Collection[int] = (),
+) -> list[S]:
+    rest = sub(tau, _bias_forces(row, tree, q, v, *loads))
+    return state_accelerations(tree, _mass_matrix(row, tree, q), rest, locked)
+
+
+def state_accelerations(
+    tree: Tree, M: Sequence[Sequence[S]], rest: Sequence[S], locked: Collection[int] = ()
+) -> list[S]:
+    """The accelerations (nv,) with M a = rest, shape (nv,), for the mass matrix M of the state; 0 where `locked`."""
+    free = [k for k in range(len(rest)) if k not in locked]
+    found = solved(branch_factor(tree, [[M[i][j] for j in free] for i in free]), [rest[k] for k in free])
+    a: list[S] = [0.0] * len(rest)
+    for k, x in zip(free, found, strict=True):
+        a[k] = x
+    return a
+
+
+def _inverse_derivatives(
+    row: Formulation, tree: Tree, q: Sequence[S], v: Sequence[S], a: Sequence[S], *loads: Any
+) -> Derivatives:
+    def law(_: Tree, *state: Any) -> list[S]:
+        return _inverse_dynamics(row, tree, *state, *loads)
+
+    return Derivatives(*derivatives_by_duals(law, tree.of_state, q, v, a))
+
+
+def _forward_derivatives(
+    row: Formulation, tree: Tree, q: Sequence[S], v: Sequence[S], tau: Sequence[S], *loads: Any
+) -> ForwardDerivatives:
+    def law(_: Tree, *state: Any) -> list[S]:
+        return _forward_dynamics(row, tree, *state, *loads)
+
+    return ForwardDerivatives(*derivatives_by_duals(law, tree.of_state, q, v, tau))
+
+
+# ── kinematics, and other functions of all joints ─────────────────────────────────────────────────────────────────────
+
+
+def of_positions(law: Law) -> Law:
+    """A law of (tree, q, ...), which does not depend on velocities, for the state: its q is that of all joints."""
+
+    def seen(tree: Tree, q: Any, *others: Any) -> Any:
+        return law(tree, q if tree.driving is None else all_joints(tree, q).q, *others)
+
+    return seen
+
+
+def of_motion(law: Law) -> Law:
+    """A law of (tree, q, v, ...) for the state: its q and v are those of all joints."""
+
+    def seen(tree: Tree, q: Any, v: Any, *others: Any) -> Any:
+        if tree.driving is None:
+            return law(tree, q, v, *others)
+        every = all_joints(tree, q, v)
+        return law(tree, every.q, every.v, *others)
+
+    return seen
+
+
+def of_accelerations(law: Law) -> Law:
+    """A law of (tree, q, v, a, ...) for the state: its q, v and a are those of all joints."""
+
+    def seen(tree: Tree, q: Any, v: Any, a: Any, *others: Any) -> Any:
+        if tree.driving is None:
+            return law(tree, q, v, a, *others)
+        every = all_joints(tree, q, v)
+        return law(tree, every.q, every.v, every.accelerations(a), *others)
+
+    return seen
+
+
+def to_forces(law: Law) -> Law:
+    """A law of (tree, q, ...) that returns forces on all joints, for the state: it returns generalized forces (nv,)."""
+
+    def seen(tree: Tree, q: Any, *others: Any) -> Any:
+        if tree.driving is None:
+            return law(tree, q, *others)
+        every = all_joints(tree, q)
+        return every.forces(law(tree, every.q, *others))
+
+    return seen
+
+
+def to_columns(law: Law) -> Law:
+    """A law of (tree, q, ...) that returns a matrix with a column for each velocity of all joints, for the state."""
+
+    def seen(tree: Tree, q: Any, *others: Any) -> Any:
+        if tree.driving is None:
+            return law(tree, q, *others)
+        every = all_joints(tree, q)
+        return every.columns(law(tree, every.q, *others))
+
+    return seen
+
+
+def through_joints(robot: Robot, tree: Tree, q: Any, v: Any, a: Any, *others: Any) -> list[list[S]]:
+    """The wrench through every joint at the state (q, v) and its accelerations `a`; see `reactions.joint_wrenches`."""
+    if tree.driving is None:
+        return joint_wrenches(robot, tree, q, v, a, *others)
+    every = all_joints(tree, q, v)
+    return joint_wrenches(robot, tree, every.q, every.v, every.accelerations(a), *others)
+
+
+def multipliers_in(
+    tree: Tree,
+    q: Any,
+    v: Any,
+    a: Any,
+    tau: Sequence[S],
+    rows: ConstraintRows,
+    loads: Mapping[int, Wrench] | None = None,
+    locked: Collection[int] = (),
+) -> list[S]:
+    """The multipliers of constraint `rows` on the state in a motion; see `reactions.reaction_multipliers`."""
+    row = FORMULATIONS["newton_euler"]
+    row = row if tree.driving is None else of_state(row)
+    unmet = sub(tau, row.inverse_dynamics(tree, q, v, a, loads))
+    return reaction_multipliers(row.mass_matrix(tree, q), unmet, rows, locked)
+
+
+def constraint_rows(tree: Tree, q: Sequence[S], v: Sequence[S]) -> ConstraintRows:
+    """The constraint rows on the accelerations (nv,) of the state with which loops stay closed and joints coupled."""
+    if tree.driving is None:
+        return rows_of(tree, q, v)
+    every = all_joints(tree, q, v)
+    rows = rows_of(tree, every.q, every.v)
+    return rows._replace(J=every.columns(rows.J), wanted=every.less_bias(rows.J, rows.wanted))
+
+
+def state_jacobian_rate(
+    tree: Tree, q: Sequence[S], v: Sequence[S], frame: str, reference: Reference = "local"
+) -> list[list[S]]:
+    """dJ/dt of a frame along the motion, shape (6, nv): (dJ_all/dt) [1; F] + J_all [0; dF/dt], as J = J_all [1; F]."""
+    if tree.driving is None:
+        return jacobian_rate(tree, q, v, frame, reference)
+    every = all_joints(tree, q, v)
+    rates = every.columns(jacobian_rate(tree, every.q, every.v, frame, reference))
+    return _with_slope_rates(every, rates, jacobian(tree, every.q, frame, reference))
+
+
+def state_coriolis_matrix(tree: Tree, q: Sequence[S], v: Sequence[S]) -> list[list[S]]:
+    """C(q, v), shape (nv, nv), of the state: [1, F^T] (C_all [1; F] + M_all [0; dF/dt]).
+
+    dM/dt - 2 C is skew-symmetric, as for C_all. Where the time drives joints, C v is not all of the bias forces.
+    """
+    from kinemorph.mechanics.recursions.composite_bodies import mass_matrix
+
+    if tree.driving is None:
+        return coriolis_matrix(tree, q, v)
+    every = all_joints(tree, q, v)
+    inner = _with_slope_rates(every, every.columns(coriolis_matrix(tree, every.q, every.v)), mass_matrix(tree, every.q))
+    columns = [every.forces(column) for column in zip(*inner, strict=True)]
+    return [list(row) for row in zip(*columns, strict=True)]
+
+
+def _with_slope_rates(every: AllJoints, rates: list[list[S]], rows: Sequence[Sequence[S]]) -> list[list[S]]:
+    """`rates` (m, nv) + rows (m, all velocities) [0; dF/dt]."""
+    slopes, n = every.slope_rates(), every.driving.nv
+    for line, row in zip(rates, rows, strict=True):
+        for k, slope in enumerate(slopes):
+            for j, rate in slope.items():
+                line[j] = line[j] + times(row[n + k], rate)
+    return rates

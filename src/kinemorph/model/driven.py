@@ -1,0 +1,35 @@
+"""Driven joints: which coordinates their formulas may name, and their coordinates at a configuration."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from kinemorph.algebra.scalar import S
+from kinemorph.model.joint import PLAIN
+from kinemorph.model.parameter import Lookup, evaluate
+from kinemorph.model.robot import Robot
+
+
+def coordinate_places(robot: Robot) -> dict[str, tuple[int, int]]:
+    """For every coordinate that a formula may name: its index in q and the index in v of its rate.
+
+    These are the coordinates of joints that are made up of hinges and slides. The coordinates of planar, spherical and
+    free joints have rates that are not velocities.
+    """
+    found = {}
+    for joint in robot.joints:
+        steps = joint.table.primitives
+        if all(step.kind in PLAIN for step in steps):
+            q, v = robot.q_slice(joint.name).start, robot.v_slice(joint.name).start
+            found |= {name: (q + k, v + k) for k, name in enumerate(joint.q_names)}
+    return found
+
+
+def with_driven(robot: Robot, q: Sequence[S], lookup: Lookup | None = None) -> list[Any]:
+    """q, and after it the coordinates of all driven joints, in the order of `robot.driven`.
+
+    `lookup` gives scalars by parameter name, and the time "t"; parameters have their nominal values otherwise.
+    """
+    known = {**(lookup or {}), **{name: q[i] for name, (i, _) in coordinate_places(robot).items()}}
+    return [*q, *(evaluate(formula, known) for joint in robot.driven for formula in joint.driven)]
