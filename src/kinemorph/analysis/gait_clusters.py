@@ -1,5 +1,8 @@
 """The long-term behavior of coupled maps: which maps move in step, and the period of their motion.
 
+A map is an iterated function x <- f(x), such as the logistic map; in a gait, each joint follows one of several coupled
+maps.
+
     found = gait_clusters("logistic", r=3.9, coupling="global", epsilon=0.3)
     found.frequencies           {"2 clusters, period 2": 100}
 
@@ -104,7 +107,7 @@ class GaitClusters:
         """One row for each kind of orbit, the most frequent first.
 
         `kind`        its name
-        `starts`      how many initial states lead to it; `share`, the same as a part of all
+        `starts`      how many initial states lead to it; `share` is this number divided by that of all initial states
         `sizes`       sizes of groups, as "3+3" -> how many of its orbits have them
         `antiphase`   how many of its orbits have two groups in antiphase
         `seed`        the first seed that leads to it
@@ -127,7 +130,7 @@ class GaitClusters:
 
     def __str__(self) -> str:
         head = f"{self.count} {self.map} maps, r = {self.r:g}, {self.coupling} coupling {self.epsilon:g}, "
-        lines = [head + f"{len(self.orbits)} starts of {self.steps} steps"]
+        lines = [head + f"{len(self.orbits)} initial states, {self.steps} steps each"]
         for row in self.table:
             lines.append(f"{row['starts']:>6} {row['kind']}, groups of {', '.join(dict(row['sizes']))}")  # type: ignore[call-overload]
         return "\n".join(lines)

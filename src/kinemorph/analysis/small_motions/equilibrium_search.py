@@ -46,7 +46,7 @@ class Balance(NamedTuple):
 
 
 class Search:
-    """One search for an equilibrium: its settings, the number of its steps, and the largest forces it has met."""
+    """One search for an equilibrium: its settings, the number of its steps, and the largest forces so far."""
 
     def __init__(self, plant: Plant, *, downhill: bool, tolerance: float, regularizer: float) -> None:
         self.plant, self.slopes = plant, slopes_of(plant)
@@ -188,7 +188,7 @@ def _unopposed(here: Balance) -> Array:
 
 
 def _size(here: Balance) -> float:
-    """The norm of the accelerations that the unbalanced forces cause, a size that forces of all units have."""
+    """The norm of the accelerations that the unbalanced forces cause: one size for forces and torques together."""
     if not len(here.f):
         return 0.0
     return float(np.linalg.norm(np.linalg.pinv(here.M, 1e-14) @ here.f))

@@ -123,7 +123,7 @@ def _finished(plant: Plant, q: Array) -> Array:
 
 
 def built(program: Program) -> CompiledFunction:
-    """A program of an analysis, which evaluates it at some tens of states: compiling it would take longer than that."""
+    """The function of a program, made for a few tens of calls: compiling it fully would take longer than the calls."""
     return build(program, few_calls=True)
 
 
@@ -199,7 +199,7 @@ class Slopes:
 
     @property
     def dynamics(self) -> Dynamics | None:
-        """The robot's equations, as `robot`; None where it has constraints."""
+        """The robot's equations, the same as `robot`; None where the plant has constraints."""
         return None if self.constrained else self.robot
 
     @property
@@ -314,7 +314,7 @@ class Slopes:
         return Directions(Z, G, V)
 
     def free_directions(self, at: Point) -> Array:
-        """Independent directions of [w, x], shape (nv + nx, n): those of velocities, then the counted extra states."""
+        """Independent directions of [w, x], shape (nv + nx, n): of velocities, then of extra states in `counted`."""
         nv, V, X = self.plant.nv, self.directions(at).V, np.eye(self.plant.nx)[:, self.counted]
         found = np.zeros((self.n, V.shape[1] + X.shape[1]))
         found[:nv, : V.shape[1]], found[nv:, V.shape[1] :] = V, X
