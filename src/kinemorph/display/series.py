@@ -198,7 +198,7 @@ def overlaid(trajectory: Trajectory, blocks: Sequence[Block], wanted: Sequence[s
 
 
 def _shared(names: Sequence[str]) -> tuple[list[str], list[str]]:
-    """The words, separated by dots, with which all names begin, and those with which all end; one word differs."""
+    """(first words, last words) that all names share, where dots separate words; at least one word is left over."""
     words = [name.split(".") for name in names]
     most = min(map(len, words), default=1) - 1
     front: list[str] = []

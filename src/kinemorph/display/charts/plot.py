@@ -67,7 +67,7 @@ class Row:
 
 @dataclass(frozen=True, eq=False)
 class Subject:
-    """What is plotted: runs by name, each as lines; or a batch as bands, and the run that stands for it."""
+    """What is plotted: runs by name, each as lines; or a batch as bands, and the run that represents it."""
 
     runs: Runs
     batch: BatchRun | None = None

@@ -149,7 +149,7 @@ def _box(box: Box, grain: Grain) -> Array:
 
 
 def _triangle(triangle: Triangle, grain: Grain) -> Array:
-    """One facet for each side of a triangle, so that one always faces the viewer."""
+    """Two facets, the front and the back of a triangle, so that one of them always faces the viewer."""
     a, b, c = (np.array(evaluate_all(corner), dtype=float) for corner in (triangle.a, triangle.b, triangle.c))
     return np.array([[a, b, c, c], [c, b, a, a]])
 

@@ -145,9 +145,9 @@ class Painter:
         return (rows, columns), coarse / np.float32(FINE**2), near.reshape(height, width)
 
     def _ground(self, shot: Shot, k: int) -> tuple[Reals, Array]:
-        """(RGBA (n, 4) from 0 to 1, nearness (n,)) of the solid ground at all samples of the picture at time k.
+        """(RGBA (n, 4) from 0 to 1, nearness (n,)) of the solid ground at all samples of the picture at time index k.
 
-        Only the shadow on it is new at every time.
+        The ground is rendered once; only the shadow on it is rendered for every time.
         """
         part = self.laid.part(self.window, k) if self.laid else None
         if self.laid is None or part is None:

@@ -179,7 +179,7 @@ def _pairs(subject: Any) -> list[tuple[str, Any]]:
 
 
 def _single_runs(name: str, one: Any) -> Iterator[tuple[str, Any]]:
-    """Some runs of a batch, with their names; a subject that is not a batch as it is."""
+    """Some runs of a batch, with their names; a subject that is not a batch is returned unchanged."""
     if not isinstance(one, BatchRun):
         yield name, one
         return
@@ -327,7 +327,7 @@ def _way(spread: npt.ArrayLike) -> Array:
     except (TypeError, ValueError):
         way = np.full(1, np.nan)
     if way.shape not in ((), (3,)) or not np.isfinite(way).all():
-        raise UnsupportedError(f"spread is {spread!r}; expected a finite distance [m], or a step (3,) [m].")
+        raise UnsupportedError(f"spread is {spread!r}; expected a finite distance [m], or a vector (3,) [m].")
     return way
 
 
