@@ -142,7 +142,7 @@ def _momenta(segments: list[Segment], tolerance: float) -> list[Check]:
 
 
 def _worst_drift(name: str, pairs: Sequence[tuple[Conserved, Ledger]], count: int, tolerance: float) -> Check:
-    """The check of one momentum, over all segments whose system has to conserve it."""
+    """The check of one momentum, over all segments, out of `count`, whose system has to conserve it."""
     worst, note = 0.0, ""
     for law, ledger in pairs:
         drift, scale, unit = law.drift(ledger)

@@ -229,7 +229,8 @@ def _march(map: str, coupling: str, count: int, keep: int) -> CompiledFunction:
 def classified(path: Array, longest: int = LONGEST, tolerance: float = TOLERANCE) -> tuple[Orbit, ...]:
     """The orbit of n maps for each of b initial states, from k successive states, `path` (b, k, n).
 
-    Periods are searched for up to `longest` steps; k has to be at least twice that.
+    Periods are searched for up to `longest` steps; k has to be at least twice that. Values that differ by
+    `tolerance` at most count as equal.
     """
     leaders, after = leaders_of(path, tolerance), periods_of(path, longest, tolerance)
     found = []
@@ -241,7 +242,7 @@ def classified(path: Array, longest: int = LONGEST, tolerance: float = TOLERANCE
 
 
 def periods_of(path: Array, longest: int, tolerance: float) -> npt.NDArray[np.int64]:
-    """The shortest period, in steps, of each of b motions `path` (b, k, n); shape (b,), 0 where no period is found."""
+    """The shortest period, in steps, of each of b motions `path` (b, k, n); shape (b,), 0 if it is above `longest`."""
     found = np.zeros(len(path), dtype=np.int64)
     open_ = np.arange(len(path))
     for period in range(1, longest + 1):
@@ -266,7 +267,7 @@ def leaders_of(path: Array, tolerance: float) -> npt.NDArray[np.int64]:
 
 
 def _shifts(states: Array, period: int) -> tuple[int, ...]:
-    """How many steps each column of `states` (k, groups) is behind the first column.
+    """How many steps each column of `states` (k, groups) is behind the first column; empty without a period.
 
     It is the shift with which the column's motion about its mean fits that of the first column best.
     """

@@ -5,10 +5,10 @@
 
 Where no gains are given, every joint is critically damped with the natural frequency w = 25 rad/s in the initial state:
 kp = w^2 J_i, kd = 2 w J_i. Here J_i = sum over j of |M_ij| is the largest effort that joint i needs when no joint
-accelerates by more than 1 rad/s^2: the last joints of a long chain, which the other joints shake, need that much. The
-controller's output stays within the effort limits of the joints, and the gains are bounded by them: kp is at most the
-effort limit for an error of 0.05 rad. kd is at most 2 kp / w, and at most the inertia that the joint moves alone
-divided by 1 ms, so that steps of this size stay stable.
+accelerates by more than 1 rad/s^2: the last joints of a long chain need that much, because the other joints accelerate
+them. The controller's output stays within the effort limits of the joints, and the gains are bounded by them: kp is at
+most the value with which an error of 0.05 rad needs the whole effort limit. kd is at most 2 kp / w, and at most the
+inertia that the joint moves alone divided by 1 ms, so that steps of this size stay stable.
 """
 
 from __future__ import annotations

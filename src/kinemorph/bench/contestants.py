@@ -63,7 +63,7 @@ def imported(module: str, package: str) -> Any:
 
 
 def by_simulate(system: Plant, times: Array, q: Array, v: Array, method: str = "dop853") -> Run:
-    """A function that calls `simulate` with a tolerance and returns the trajectory."""
+    """A function that calls `simulate` from q and v with a tolerance; it returns the trajectory at `times` [s]."""
     samples: Any = times.tolist()
 
     def run(tolerance: float) -> Any:

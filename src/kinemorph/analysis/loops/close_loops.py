@@ -120,7 +120,7 @@ def follow_loops(
     The motion goes in small steps, and loops are closed after each. The `held` joints go to their coordinates in q.
     Where the loops cannot be closed any farther along the path, the result is not converged and `q` is the last closed
     configuration. Where a sign of the branch changes within a step, shorter steps are tried: the path may pass a
-    singular configuration, but never jumps to another branch.
+    singular configuration, but never jumps to another branch. The other arguments are those of `close_loops`.
     """
     return Closer(model, limits=limits, tolerance=tolerance).follow(start, q, held)
 

@@ -42,7 +42,7 @@ LOOPS, LOOPS_FIRST = 30.0, 1e3  # weights of a loop's gap against a target's err
 
 
 class Miss(NamedTuple):
-    """How far a frame is from its target: `position` [m], `rotation` [rad]; None where the target is a position."""
+    """How far a frame is from its target: `position` [m], `rotation` [rad] (None where only a position is given)."""
 
     position: float
     rotation: float | None

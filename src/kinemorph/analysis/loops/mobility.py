@@ -121,7 +121,7 @@ class _Seeker:
         return self._result(at, around, found)
 
     def _best(self, known: Sequence[Array]) -> Array:
-        """The first of the known configurations that is at least half as far from singular as the best of them."""
+        """The first known configuration whose smallest singular value of J is at least FAIR times the best one's."""
         values = [self._values(x) for x in known]
         rank = max(int((S > FLAT).sum()) for S in values)
         if not rank:

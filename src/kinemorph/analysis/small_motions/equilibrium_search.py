@@ -180,7 +180,7 @@ class Search:
 
 
 def _unopposed(here: Balance) -> Array:
-    """The part of the forces that no displacement changes, shape (nv + nx,), as a weight that nothing supports."""
+    """The part of the forces that no displacement changes, shape (nv + nx,), such as a weight that nothing supports."""
     if not len(here.f):
         return np.zeros(len(here.Z))
     left = here.f - here.K @ (np.linalg.pinv(here.K, FREE) @ here.f)

@@ -183,7 +183,7 @@ class Slopes:
         return built(self.plant.residual)
 
     def rate(self, at: Point) -> Array:
-        """ds/dt, shape (ns,), from the residual, linear in z. Raises UnsupportedError where z is not unique."""
+        """ds/dt, shape (ns,), from the residual, which is linear in z = [a, dx/dt]; raises where z is not unique."""
         rest = self.residual(at)
         if not rest.any():
             return np.concatenate([at.v, rest])
@@ -256,8 +256,8 @@ class Slopes:
     def chart(self, at: Point) -> tuple[Array, Array]:
         """The derivatives of dw/dt with respect to w and to v, at w = 0, shape (nv, nv) each.
 
-        They are 0 and 1 at rest, and where every joint has one axis. A plant that projects its motion onto the
-        constraints also projects its velocities, which changes both matrices.
+        They are the zero and the unit matrix at rest, and where every joint has one axis. A plant that projects its
+        motion onto the constraints also projects its velocities, which changes both matrices.
         """
         nv = self.plant.nv
         if at.v.any():

@@ -145,7 +145,10 @@ class MujocoTwin:
         return M
 
     def _set(self, q: Array, v: Array, tau: Array | None = None) -> tuple[Array, Array]:
-        """Sets and evaluates MuJoCo's state; returns (B (nv, nv), Bdot v (nv,)), where v_mj = B v."""
+        """Sets MuJoCo's state and joint forces, evaluates it, and returns (B (nv, nv), Bdot v (nv,)), where v_mj = B v.
+
+        q, v and tau are in our convention.
+        """
         data, n = self.data, self.robot.nv
         qpos, units = to_convention(self._framed, "mujoco", q, np.eye(n), joints=self._order)
         B, rate = units.T, np.zeros(n)

@@ -129,7 +129,7 @@ class ClusterOptions:
     steps: Annotated[int | None, option("'gait maps': steps from each initial value.", default="20000")] = None
     picture: Annotated[Path | None, option("'gait maps': draw clusters over r or epsilon.", "PATH")] = None
     over: Annotated[
-        str | None, option("'gait maps': what the picture is drawn over, r or epsilon.", default="epsilon")
+        str | None, option("'gait maps': parameter on the x axis of the picture, r or epsilon.", default="epsilon")
     ] = None
 
     def __post_init__(self) -> None:

@@ -250,7 +250,10 @@ class Painting:
         return found
 
     def _hidden(self, points: Array, k: int, part: tuple[slice, slice], near: Array) -> npt.NDArray[np.bool_]:
-        """Whether each of the points (n, 3) [m] is hidden behind a body, shape (n,); never in a flat view."""
+        """Whether each of the points (n, 3) [m] is hidden behind a body, shape (n,); never in a flat view.
+
+        `part` and `near`, the rendered rows and columns and their nearness at time index k, come from `paint`.
+        """
         hidden = np.zeros(len(points), dtype=bool)
         if self.window.lens.flat:
             return hidden

@@ -204,9 +204,10 @@ def _middles(scene: Scene, follow: str | None) -> Array:
 
 
 def _framed(low: Array, high: Array, margin: float, least: float) -> tuple[Array, Array]:
-    """The corners (2,) [m] of a picture with a margin.
+    """The corners (2,) [m] of a picture that shows the rectangle from `low` to `high` (2,) [m] with a margin.
 
-    Both sides are at least NARROWEST of the longer one, and at least `least` [m].
+    The margin is a fraction of the longer side. Both sides are at least NARROWEST of the longer one, and at least
+    `least` [m].
     """
     longest = max(float((high - low).max()), 1e-6)
     half = np.maximum(0.5 * (high - low) + margin * longest, 0.5 * max(NARROWEST * longest, least))
