@@ -29,7 +29,7 @@ CROWDED = 2  # columns on one axis from which on all axes show the widest band o
 def first_run(batch: BatchRun) -> Trajectory:
     """The run that represents a batch: the first that reached the end, else the one that came farthest."""
     if not batch.done.any():
-        raise UnsupportedError(f"no run in the batch of '{batch.name}' has samples to plot; expected at least one such run.")
+        raise UnsupportedError(f"no run in the batch of '{batch.name}' has samples to plot; expected one or more.")
     return batch[int(np.argmax(batch.ok)) if batch.ok.any() else int(np.argmax(batch.done))]
 
 
