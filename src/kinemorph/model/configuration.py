@@ -94,6 +94,10 @@ def _quaternion_difference(q0: Sequence[S], q1: Sequence[S]) -> Vec:
     return quat_log(quat_normalize(quat_multiply(quat_conjugate(q0), q1)))
 
 
+def _no_coordinates(*given: Sequence[S]) -> Vec:
+    raise ShapeError("a pose that is given by formulas has no coordinates of its own. Integrate those that drive it.")
+
+
 _NOWHERE = zeros(3)
 MANIFOLDS: dict[str, Manifold] = {
     "revolute": Manifold(
@@ -131,6 +135,12 @@ MANIFOLDS: dict[str, Manifold] = {
         lambda axis, pitch, v: tuple(v),
         _free_integrate,
         _free_difference,
+    ),
+    "pose": Manifold(  # of driven joints only, whose coordinates are no part of q
+        lambda axis, pitch, q: Pose((tuple(q[0:3]), tuple(q[3:6]), tuple(q[6:9])), tuple(q[9:12])),
+        lambda axis, pitch, v: tuple(v),
+        _no_coordinates,
+        _no_coordinates,
     ),
 }
 
