@@ -27,7 +27,7 @@ from dataclasses import replace
 from kinemorph.algebra.dual import derivative
 from kinemorph.algebra.groups import IDENTITY, Pose, compose, move_wrench
 from kinemorph.algebra.scalar import S
-from kinemorph.algebra.vectors import dot, hat, matmul, matvec, sub
+from kinemorph.algebra.vectors import dot, hat, matmul, matvec
 from kinemorph.mechanics.constraints import closures
 from kinemorph.mechanics.constraints.constrained import ConstraintRows, shared_out, with_locked_rows
 from kinemorph.mechanics.recursions.newton_euler import (
