@@ -143,11 +143,11 @@ class ChatterWarning(UserWarning):
 
 
 class GainWarning(UserWarning):
-    """A sampled controller is unstable with the inertia that it feels, whatever the step size of the run."""
+    """A sampled controller is unstable: its gains are too high for its sample time and the inertia that it moves."""
 
 
 class EnergyWarning(UserWarning):
-    """The energy of a run does not balance: its steps were too large, and its motion is finite and not accurate."""
+    """The energy of a run does not balance: its steps were too large, and the motion is inaccurate."""
 
 
 class GroundWarning(UserWarning):

@@ -144,7 +144,7 @@ def log_se3(T: Pose) -> Vec:
 def exp_screw(V: Sequence[S], q: S) -> Pose:
     """The pose exp(V q) of a constant screw V = [v; w]: a turn by q [rad] where |w| = 1, a shift by q [m] where w = 0.
 
-    The angular part w is a constant of the robot, so the choice between the two is made before anything is computed.
+    The choice is made when a program is traced, not when it runs: w has to consist of constants.
     """
     v, w = V[:3], V[3:]
     if all(is_zero(x) for x in w):

@@ -50,7 +50,7 @@ class Lifted:
 
 
 def _quiet(name: str) -> Callable[..., Any]:
-    """The meaning of an op on NumPy arrays, with IEEE results and no warning."""
+    """The NumPy function of the op `name`, with IEEE results (inf, nan) in place of warnings."""
     return np.errstate(all="ignore")(OPS[name].meaning)
 
 
@@ -107,7 +107,7 @@ def _sign(x: float) -> float:
 
 
 def _either(forward: str, reflected: str) -> Callable[[S, S], S]:
-    """Calls a.forward(b), or b.reflected(a) where `a` is a plain number."""
+    """A function of (a, b) that returns a.forward(b), or b.reflected(a) where `a` is a float."""
     call_forward, call_reflected = operator.attrgetter(forward), operator.attrgetter(reflected)
     return lambda a, b: call_reflected(b)(a) if type(a) is float else call_forward(a)(b)
 

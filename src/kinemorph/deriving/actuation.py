@@ -23,7 +23,7 @@ from kinemorph.model.robot import Robot
 def actuation(
     maker: Maker, joints: str | Sequence[str], weights: npt.ArrayLike | None, at: npt.ArrayLike | None
 ) -> CompiledFunction:
-    """The function of forces at some joints that produce an acceleration; see `Dynamics.actuation`."""
+    """A compiled function: the forces at `joints` that produce an acceleration; see `Dynamics.actuation`."""
     robot = maker.robot
     places = velocities.velocity_places(robot, joints, "actuation")
     if not places:
@@ -63,7 +63,7 @@ def _check_driven(robot: Robot, tree: Tree, places: Sequence[int], at: npt.Array
 
 
 def _undriven(J: Array, places: Sequence[int]) -> Array | None:
-    """A motion (nv,) that satisfies the constraints and does not move the velocities `places`, or None.
+    """Velocities (nv,) that satisfy the constraints and are 0 at the indices `places`; None if only v = 0 does.
 
     J is the constraint Jacobian with scaled rows.
     """
