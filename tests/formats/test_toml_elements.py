@@ -246,7 +246,7 @@ def test_wiring_is_checked_when_a_file_is_loaded(tmp_path: Path) -> None:
     )
     (finding,) = examine(sidecar).errors
     assert (finding.line, finding.element) == (18, "element 't'")
-    assert "another meaning in signals" in finding.problem
+    assert "reserved for signals" in finding.problem
 
 
 @dataclasses.dataclass(frozen=True)

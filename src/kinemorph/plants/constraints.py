@@ -75,7 +75,7 @@ def conditions(
 
     `seen`      gives the system at (t, q, v), for the constraints of elements; None where elements have none
     `bias`      whether `gamma` and `driven` are computed
-    `near`      rows that differ from others by less count as redundant, however well the constraints are kept
+    `near`      a row that differs from others by less than this share of its length is redundant, even where phi is 0
     """
     J, sizes, phi = (
         closures.constraint_jacobian(tree, q),

@@ -343,7 +343,7 @@ class _Folding:
     def _along(
         self, groups: Sequence[Sequence[Member]], size: int, share: Callable[[Member], tuple[int, int]]
     ) -> Spread:
-        """The layout of an array in which each element has a share (start, size), as `share` returns it."""
+        """The layout of an array with entries for each element: share(member) = (first index, number of entries)."""
         spots: list[Spot] = []
         for group in groups:
             shares = [share(member) for member in group]

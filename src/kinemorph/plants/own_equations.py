@@ -135,11 +135,11 @@ def _of_equations(
 
 
 def _place(n: int, base: Any, s: Any, *, finished: bool = True) -> list[Any]:
-    """The n coordinates that s means about `base`."""
+    """The n coordinates q = base + w of s = [w, v, x]."""
     return [one + other for one, other in zip(base, s[:n], strict=True)]
 
 
 def _drift(n: int, s: Any, h: Any) -> list[Any]:
-    """The n coordinates w after the time h at constant velocity."""
+    """The n local coordinates w + h v after the time h at the constant velocity v, from s = [w, v, x]."""
     w, v, _ = split(s, n)
     return [one + h * rate for one, rate in zip(w, v, strict=True)]

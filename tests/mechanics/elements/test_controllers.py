@@ -472,8 +472,8 @@ BAD = [
     (PID("c", "x", kp=1.0, every=-0.1), r"every is -0.1; expected a finite time above 0"),
     (PID("c", "x", kp=1.0, lower=2.0, upper=1.0), r"lower is 2 and upper 1; expected lower below upper"),
     (PID("c", "x", kp=1.0, reference="gait"), r"element 'c': it reads 'gait', but there is no such signal"),
-    (PID("c", "x", ki=1.0, anti_windup="back_calculation"), r"back_calculation takes kp / ki.* Give `tracking`"),
-    (PID("c", reads="t", drives="x", kd=1.0), r"kd without filter needs a rate, but 't' has none"),
+    (PID("c", "x", ki=1.0, anti_windup="back_calculation"), r"the time constant kp / ki, but kp.* Give `tracking`"),
+    (PID("c", reads="t", drives="x", kd=1.0), r"kd needs the rate of 't', known only for joint coordinates"),
     (PID("c", "x", kp=1.0, every=0.1, bandwidth=3.0), r"bandwidth is 3 and the PID is sampled"),
     (PD("c", "x", kp=-1.0), r"kp is -1; expected a finite number of at least 0"),
     (Sampled("c", 3.0, "q.x", "x"), r"law is 3.0; expected a function"),
@@ -484,7 +484,7 @@ BAD = [
     (SplinePath("r", (0.0, 1.0), ((1.0, 2.0), (3.0, 4.0))), r"points\[0\] has 2 numbers; expected 1"),
     (SplinePath("r", (0.0, 1.0), (1.0, 2.0), period=1.0), r"a path with a period ends in"),
     (Setpoint("r", (1.0, 2.0)), r"values has 2 numbers; expected 1"),
-    (Setpoint("energy"), r"this name has another meaning in signals and columns"),
+    (Setpoint("energy"), r"this name is reserved for signals and columns"),
 ]
 
 

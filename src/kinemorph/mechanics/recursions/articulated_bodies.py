@@ -164,7 +164,7 @@ def given_responses(tree: Tree, moves: Sequence[Move], a: Sequence[S]) -> Respon
 def meets_no_inertia(link: Link, k: int) -> ModelError:
     """The error for a link whose joint axis number k moves no mass."""
     return ModelError(
-        f"joint of '{link.name}' ({link.kind}) meets no inertia along its axis {k + 1}: forward dynamics "
+        f"joint of '{link.name}' ({link.kind}) moves no inertia along its axis {k + 1}: forward dynamics "
         "would divide by zero. Give the bodies that it carries mass off the axis, or give the joint an armature."
     )
 

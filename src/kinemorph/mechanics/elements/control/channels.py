@@ -98,7 +98,7 @@ def followed(element: Any) -> tuple[str, ...]:
 
 
 def channel_problems(element: Any, robot: Robot) -> list[str]:
-    """Problems of joints that do not exist, and of different numbers of joints, `reads` and `drives`."""
+    """A problem for each joint that does not exist, and where joints, `reads` and `drives` differ in number."""
     joints = getattr(element, "joints", ())
     found = [problem for joint in joints for problem in one_axis(element, "a joint", joint, robot)]
     if found:

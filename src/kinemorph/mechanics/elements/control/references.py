@@ -63,12 +63,12 @@ class PathLaw(ElementLaw[Any]):
 
 
 def optional_numbers(element: Any, *names: str) -> list[str]:
-    """Problems of fields that are empty, or have one number for all joints or one number for each joint."""
+    """Problems of fields that may be empty, or else have one number for all joints or one number for each joint."""
     return [problem for name in names if getattr(element, name) for problem in _counts(element, name)]
 
 
 def _counts(element: Any, name: str) -> list[str]:
-    """Problems of a field with one number for all joints, or one number for each joint."""
+    """A problem if the field `name` has neither one number for all joints nor one number for each joint; else none."""
     count, values = max(len(element.joints), 1), getattr(element, name)
     if len(values) in (1, count):
         return infinite(element, name)
