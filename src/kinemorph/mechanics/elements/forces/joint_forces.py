@@ -138,8 +138,8 @@ class JointLimitsLaw(JointForceLaw[JointLimits]):
             if not unknown and not has_limits(robot.joint(name)):
                 joint = robot.joint(name)
                 problem = (
-                    f"joint '{name}' is {joint.kind} and has no limits; expected a lower or an upper limit of a rotation "
-                    "about an axis, or of a translation along an axis"
+                    f"joint '{name}' is {joint.kind} and has no limits; expected a lower or an upper limit of a "
+                    "rotation about an axis, or of a translation along an axis"
                 )
                 found.append(wrong(element.name, problem, "Give it limits, or leave it out of joints.", "joints"))
         return found
