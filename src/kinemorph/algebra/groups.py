@@ -98,7 +98,7 @@ def act(T_ab: Pose, x_b: Sequence[S]) -> Vec:
 
 
 def extent(T_ab: Pose) -> tuple[S, S]:
-    """How far apart two frames are: the distance of their origins [m], and the angle between their axes [rad]."""
+    """The size of a pose: the distance between the origins of a and b [m], and the angle of the rotation R_ab [rad]."""
     return norm(T_ab.p), norm(log_so3(T_ab.R))
 
 

@@ -97,7 +97,7 @@ def kinetic_energy(inertia: Inertia, V: Sequence[S]) -> S:
 
 
 def transformed(inertia: Inertia, T_ab: Pose) -> Inertia:
-    """The inertia of a body, given in frame b, in frame a. As 6x6 matrices: M_a = Ad(T_ba)^T M_b Ad(T_ba)."""
+    """The inertia of a body, given in frame b, expressed in frame a. As 6x6 matrices: M_a = Ad(T_ba)^T M_b Ad(T_ba)."""
     R = T_ab.R
     return Inertia(inertia.mass, act(T_ab, inertia.com), matmul(matmul(R, inertia.moment), transpose(R)))
 

@@ -130,7 +130,7 @@ def posed_blocks(T: Pose, blocks: Blocks) -> Blocks:
 
 
 def shifted_blocks(blocks: Blocks, p: Vec3) -> Blocks:
-    """A spatial inertia about the point O, as seen from the point O' = O - p.
+    """A spatial inertia, given about the point O, expressed about the point O' = O - p.
 
     B' = B - A [p x] and J' = J + [p x] B' + ([p x] B)^T.
     """

@@ -136,7 +136,7 @@ class Dynamics(Fixed, ShownEquations):
 
     @property
     def link_names(self) -> tuple[str, ...]:
-        """The names of the links, parent first: a body with all bodies fixed to it, or a link between joint axes."""
+        """The names of the links, parents first: bodies with all bodies fixed to them, links between joint axes."""
         return tuple(link.name for link in self._maker.tree.links)
 
     # ── dynamics ──────────────────────────────────────────────────────────────────────────────────────────────────

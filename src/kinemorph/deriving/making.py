@@ -107,7 +107,7 @@ class Maker:
     def function(
         self, name: str, inputs: Inputs, law: Law, outputs: Outputs = None, *, written: bool = False
     ) -> CompiledFunction:
-        """A law as a compiled function of straight-line code; with `written`, on the links as the user wrote them."""
+        """A law as a compiled function of straight-line code; `written` as for `program`."""
         return self._recalled(name, lambda: self.program(name, inputs, law, outputs, written=written))
 
     def by_limbs(self, name: str, inputs: Inputs, law: Law) -> CompiledFunction:

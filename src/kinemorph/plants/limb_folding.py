@@ -226,10 +226,10 @@ class _Folding:
         return [groups[index] for index in sorted(groups)]
 
     def _spans(self, member: Member) -> bool:
-        """Whether an element that names no limb acts on limbs nevertheless, with numbers that differ between limbs.
+        """Whether an element whose data name no limb acts on limbs all the same, as additional gravity does.
 
-        Such numbers are masses, or quantities that move with a joint of the whole robot. An element that does not
-        state where it acts counts as acting on limbs.
+        Its effect may then depend on numbers that differ between limbs, such as masses. An element that does not state
+        where it acts counts as acting on limbs.
         """
         element, law, *_ = member
         if type(law).effort is ElementLaw.effort or law.limb_by_limb(element):

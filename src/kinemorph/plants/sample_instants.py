@@ -1,6 +1,6 @@
 """Regular sample times, phase + k period, that coincide exactly where they should.
 
-0.1 and 0.02 are not binary numbers: 3 * 0.1 and 15 * 0.02 differ in their last digit, so that a run would stop twice at
+0.1 and 0.02 are rounded numbers: 3 * 0.1 and 15 * 0.02 differ in their last digit, so that a run would stop twice at
 0.3 s. But periods that people write are ratios of small whole numbers. So a sample time is
 
     (first + k step) / parts        all three whole numbers, so that only the division rounds

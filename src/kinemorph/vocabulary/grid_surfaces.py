@@ -187,7 +187,9 @@ def newton_step(
 
 
 def hermite(t: S, order: int) -> list[S]:
-    """Derivatives at t of the cubic Hermite polynomials of value at 0, slope at 0, value at 1 and slope at 1."""
+    """The four cubic Hermite polynomials (of value at 0, slope at 0, value at 1, slope at 1) at t, or their derivatives
+    of the given order.
+    """
     r = 1.0 - t
     if order == 0:
         return [(1.0 + 2.0 * t) * (r * r), t * (r * r), (t * t) * (3.0 - 2.0 * t), -((t * t) * r)]

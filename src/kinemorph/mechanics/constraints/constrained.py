@@ -97,7 +97,7 @@ def least_share(opening: S, least: float = REPEATED**2) -> S:
 
 
 def with_locked_rows(rows: ConstraintRows, locked: Collection[int], nv: int) -> ConstraintRows:
-    """The rows, followed by one row for each locked velocity (index in v) that keeps it constant; nv velocities."""
+    """The rows, then a row a[k] = 0 for each index k in `locked`; `nv` is the number of velocities."""
     if not locked:
         return rows
     units = [[float(k == j) for k in range(nv)] for j in sorted(locked)]

@@ -52,6 +52,7 @@ Move = Callable[[Array, Array], Array]  # q after a displacement (nv,)
 def closed_by_newton(look: Look, move: Move, q: Array, flat: float = FLAT) -> tuple[Array, float]:
     """(q, its largest opening relative to the sizes of rows) after Newton steps of least norm, each at most LONGEST.
 
+    `look(q)` gives the errors and the Jacobian, `move(q, dq)` the configuration after a displacement dq (nv,).
     Directions with singular values of J below `flat`, relative to the largest one, are not used.
     """
     apart = np.inf

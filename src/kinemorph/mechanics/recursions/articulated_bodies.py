@@ -173,7 +173,7 @@ def meets_no_inertia(link: Link, k: int) -> ModelError:
 
 
 def moved_blocks(move: Move, blocks: Blocks) -> Blocks:
-    """The spatial inertia of a link, given in its own frame, in the frame and about the origin of its parent."""
+    """A link's spatial inertia, given in its own frame, expressed in the frame and about the origin of its parent."""
     A, B, J = shifted_blocks(blocks, (0.0, 0.0, move.slide))
     return shifted_blocks((move.out_symmetric(A), move.out_general(B), move.out_symmetric(J)), move.p)
 

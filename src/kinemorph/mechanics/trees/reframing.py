@@ -259,7 +259,7 @@ REGROUP: dict[str, Callable[[Link], tuple[Moments, Moments]]] = {
 
 
 def _placed(link: Link, moments: Moments) -> Moments:
-    """Moments, given in a link's joint frame, in the frame of its parent."""
+    """Moments of mass, given in a link's joint frame, expressed in the frame of its parent."""
     m, h, sigma = moments
     R = TurnFull(link.placement.R)
     return shifted_moments((m, R.out(h), R.out_symmetric(sigma)), link.placement.p)

@@ -1,7 +1,7 @@
 """The force law of one touching point: the contact of one sphere with the ground.
 
 The touching point is the deepest point of its sphere and is fixed to the body: its velocity gives slip and the rate of
-penetration, and the force acts there, so that its power equals the stored and the dissipated power, to rounding.
+penetration, and the force acts there, so that its power equals the stored and the dissipated power up to rounding.
 EasyDyn puts the force half-way up the penetration instead, which is equally good; here, with the undeformed radius,
 balls roll like rigid balls.
 

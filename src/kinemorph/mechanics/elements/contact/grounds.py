@@ -5,7 +5,7 @@ Above terrain the nearest point of z = f(x, y) is found by Newton's method on
     (x - p_x) + (f - p_z) f_x = 0,   (y - p_y) + (f - p_z) f_y = 0
 
 The nearest point is never farther away than the ground right below p, which bounds the search. With the nearest point,
-the height is a distance whose gradient is the normal, so that springs in the ground conserve energy to rounding.
+the height is a distance whose gradient is the normal, so that springs in the ground conserve energy up to rounding.
 
 HeightFunction    the user's function is traced: its derivatives are exact, by dual numbers, and the number of steps is
                   fixed, so that it stays an expression

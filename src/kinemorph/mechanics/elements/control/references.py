@@ -105,7 +105,7 @@ class SetpointLaw(PathLaw):
 
 
 class SinusoidLaw(PathLaw):
-    """The path offset + amplitude sin(w t + phase) of each joint."""
+    """The path offset + amplitude sin(2 pi frequency t + phase) of each joint."""
 
     fields = ("amplitude", "frequency", "offset", "phase")
 

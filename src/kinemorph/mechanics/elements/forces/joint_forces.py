@@ -34,7 +34,7 @@ E = TypeVar("E")
 
 
 class Along(NamedTuple):
-    """A force law along one velocity: the index of the velocity in v, of its coordinate in q (None: not needed)."""
+    """A force law along one velocity: its index in v, and that of its coordinate in q, None if the law needs none."""
 
     v: int
     q: int | None

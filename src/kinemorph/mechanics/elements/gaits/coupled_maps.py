@@ -1,4 +1,4 @@
-"""The law of coupled maps: the maps make a step at each tick of a clock, and the joint angles move on between ticks.
+"""The law of coupled maps: the maps make a step at each tick of a clock, and the joints move smoothly between ticks.
 
 The memory is the time of the last tick and, for each joint, the numbers of one piece of its path. For half-cosines
 these are x(n) and x(n+1). For splines they are the four coefficients c(n-1) ... c(n+2) of the uniform cubic B-splines
