@@ -196,7 +196,7 @@ def _unit_squares(loaded: LoadedRobot, tree: Tree, found: Conditions) -> list[An
 
 
 def _ready(loaded: LoadedRobot, at: LocalInstant) -> tuple[Tree, Instant, Conditions]:
-    """The tree as the recursions take it, the instant on the manifold, and the constraints there without gamma."""
+    """The tree in the form that the recursions take, the instant with q and v, and the constraints without gamma."""
     tree = loaded.prepared(loaded.tree(at.p))
     now = loaded.instant(tree, at)
     return tree, now, conditions_at(loaded, tree, now, bias=False)

@@ -160,7 +160,9 @@ def _direction(x: float, y: float) -> float:
 
 
 def _cheapest_point(link: Link, placement: Pose, shift: float | None, step: float) -> float:
-    """How far [m] along the joint axis to put the joint frame, so that most components of its position are zero."""
+    """How far [m] along the joint axis to put the joint frame, so that as many components of its position as
+    possible are zero.
+    """
     slide = 0.0 if shift is None else link.slide + shift
     candidates: list[float] = [slide, 0.0]
     for p, u in zip(placement.p, _z_axis(placement), strict=True):
