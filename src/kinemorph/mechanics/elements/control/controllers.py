@@ -257,7 +257,9 @@ class PIDLaw(ChannelLaw):
             found.append(wrong(element.name, problem, "Give `tracking` [s]."))
         blind = [name for name in measured(element) if name[2:] not in robot.v_names or not name.startswith("q.")]
         if not _absent(element.kd) and not element.every and not element.filter and blind:
-            problem = f"kd needs the rate of '{blind[0]}', known only for joint coordinates; expected such a coordinate"
+            problem = (
+                f"kd needs the rate of '{blind[0]}', which only joint coordinates have; expected such a coordinate"
+            )
             found.append(wrong(element.name, problem, "Give `filter` [s], or `every`.", "kd"))
         return found
 

@@ -37,7 +37,7 @@ class PathLaw(ElementLaw[Any]):
         raise AssertionError(f"{type(self).__name__} does not define its method `path`")
 
     def problems(self, element: Any, robot: Robot) -> list[str]:
-        found = [problem for joint in element.joints for problem in one_axis(element, "a joint", joint, robot)]
+        found = [problem for joint in element.joints for problem in one_axis(element, "joints", joint, robot)]
         found += [
             wrong(element.name, f"joint '{joint}' is named {times} times; expected once", "Name it once.", "joints")
             for joint, times in Counter(element.joints).items()
@@ -72,7 +72,8 @@ def _counts(element: Any, name: str) -> list[str]:
     count, values = max(len(element.joints), 1), getattr(element, name)
     if len(values) in (1, count):
         return infinite(element, name)
-    problem = f"{name} has {counted(len(values), 'number')}; expected 1, or {count}, one for each of its joints"
+    each_one = f", or {count}, one for each of its joints" if count > 1 else ""
+    problem = f"{name} has {counted(len(values), 'number')}; expected 1{each_one}"
     return [wrong(element.name, problem, "Correct it.", name), *infinite(element, name)]
 
 
