@@ -27,7 +27,8 @@ def actuation(
     robot = maker.robot
     places = velocities.velocity_places(robot, joints, "actuation")
     if not places:
-        raise ModelError(f"actuation: no joint is named. Name some of robot '{robot.name}': {robot.v_names}.")
+        known = ", ".join(robot.v_names)
+        raise ModelError(f"actuation: no joint is named. Name joints or velocities of robot '{robot.name}': {known}.")
     costs = driving.checked_weights(weights, [robot.v_names[k] for k in places])
     _check_driven(robot, maker.tree, places, at)
 
@@ -58,7 +59,7 @@ def _check_driven(robot: Robot, tree: Tree, places: Sequence[int], at: npt.Array
     moving = ", ".join(f"{robot.v_names[k]} {left[k]:+.3g}" for k in np.argsort(-share)[:6] if share[k] > 1e-6)
     raise UnsupportedError(
         f"actuation: forces at {velocities.listed(robot, places)} cannot drive robot '{robot.name}': none of them acts "
-        f"on the motion {moving}. Name more joints, or joints that take part in this motion."
+        f"on the motion with velocities {moving}. Name more joints, or joints that take part in this motion."
     )
 
 
