@@ -114,7 +114,7 @@ class StorageError(KinemorphError, OSError):
 
 
 class MissingExtraError(KinemorphError):
-    """The optional dependency `package` is not installed. Names the pip command: for `extra`, or else the package."""
+    """The optional dependency `package` is not installed. The message says which pip command installs it."""
 
     def __init__(self, package: str, extra: str | None = None) -> None:
         self.what = f"'{package}' is not installed"

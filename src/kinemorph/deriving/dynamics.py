@@ -296,7 +296,7 @@ class Dynamics(Fixed, ShownEquations):
 
     @of_frame
     def jacobian_rate(self, frame: str, reference: Reference = "local") -> CompiledFunction:
-        """The time derivative dJ/dt of `jacobian`, shape (6, nv): a function of (q, v), or its value, as there."""
+        """The time derivative dJ/dt of `jacobian`, shape (6, nv): a function of (q, v), or its value."""
         return self._of_frame("jacobian_rate", ("q", "v"), kinematics.jacobian_rate, frame, reference)
 
     def _of_frame(self, name: str, inputs: tuple[str, ...], law: Callable[..., Any], *how: str) -> CompiledFunction:

@@ -2,9 +2,9 @@
 
     M(q) a + h(q, v) = tau + J(q)^T lambda,     J a = gamma
 
-J is the Jacobian of all constraints, those of loops, coupled joints and elements (`constraints`), which one of the
-methods of `loop_methods` keeps. The equations are the same for all methods; methods differ in how they correct errors,
-during a step and after it.
+J is the Jacobian of all constraints: of loops, coupled joints and elements (`constraints`). One of the methods of
+`loop_methods` keeps them satisfied. The equations are the same for all methods; methods differ in how they correct
+errors, during a step and after it.
 """
 
 from __future__ import annotations

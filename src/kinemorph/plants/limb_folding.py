@@ -304,7 +304,10 @@ class _Folding:
         )
 
     def _merged_joint(self, joint: Joint) -> Joint:
-        """A joint of the first limb; its damping may differ between limbs, and the tree has its placement."""
+        """A joint of the first limb, with a parameter as damping if limbs differ in it.
+
+        Raises _Unlike for other differences, except for those of geometry, which the tree has in tables.
+        """
         if joint.name not in self.owner:
             return joint
         alike = [one for one in self.robot.joints if self.first.get(one.name) == joint.name]

@@ -81,7 +81,7 @@ def _left_by_residual(residual: Law, n: int, at: LocalInstant, z: Any) -> list[A
 
 
 def _accelerated(left: Law, n: int, at: LocalInstant) -> list[Any]:
-    """[v, a] with the accelerations a at which the residual `left` is zero; it is linear in them."""
+    """[v, a] with the accelerations a at which the residual `left` is zero; `left` has to be linear in a."""
     rest = left(at, [0.0] * n)
     slopes = []
     for k in range(n):

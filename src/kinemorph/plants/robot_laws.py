@@ -197,7 +197,7 @@ def _stiff_powers(found: Acting, ends: Ends, efforts: Sequence[Effort], dampers:
 class _Solver:
     """Accelerations (nv,) that satisfy constraints, from a mass matrix, tau - h and soft rows; see `Under`.
 
-    `driven` [W] is the power that constraints which depend on time supply, with the multipliers of the last call.
+    `driven` [W] is the power supplied by constraints that depend on time, with the multipliers of the last call.
     """
 
     def __init__(self, loaded: LoadedRobot, tree: Tree, now: Instant) -> None:

@@ -46,7 +46,7 @@ class Instants(NamedTuple):
         return np.asarray((self.first + np.arange(count) * self.step) / self.parts, dtype=np.float64)
 
     def snapped(self, times: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-        """The `times` [s], shape (n,), where each time that differs from a sample time by rounding only becomes it."""
+        """The `times` [s], shape (n,); a time that differs from a sample time by rounding only is replaced by it."""
         if self.once:
             return times
         k = np.maximum(np.rint((times * self.parts - self.first) / self.step), 0.0)

@@ -79,7 +79,7 @@ def _functions(value: Any, known: dict[int, Any]) -> Iterator[types.FunctionType
 
 
 def columns(units: Mapping[str, str] | None) -> tuple[Column, ...]:
-    """Columns from a dict of units by name; none for None."""
+    """Columns from a dict of units by name; an empty tuple for None."""
     if units is not None and not isinstance(units, Mapping):
         raise ModelError(f"names are given as {units!r}; expected a dict of units by name, such as {{'place': 'm'}}.")
     return tuple(Column(*item) for item in (units or {}).items())

@@ -169,7 +169,7 @@ def constraint_bias(tree: Tree, q: Sequence[S], v: Sequence[S]) -> list[S]:
 
 
 def openings(tree: Tree, q: Sequence[float]) -> list[tuple[float, float]]:
-    """How far each closure is open, in plain numbers: (distance [m], angle [rad]) over its conditions.
+    """How far each closure is open: (distance [m], angle [rad]), in plain numbers; 0 where it does not constrain one.
 
     The angle is the full angle: for antiparallel axes it is pi, although the rows of phi are zero there.
     """

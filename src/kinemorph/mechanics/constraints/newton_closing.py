@@ -96,7 +96,7 @@ def assembled(robot: Robot, q: Sequence[float], kept: Collection[str]) -> Array 
 
 
 def closed_nearby(look: Look, move: Move, q: Array, free: npt.NDArray[np.bool_]) -> tuple[Array, float]:
-    """The result of `closed_by_newton` with the smallest opening, from q and from two points next to it.
+    """The result of `closed_by_newton` with the smallest opening, from q and from two configurations next to it.
 
     The other two help where joints are in line at q, so that no small step closes the loops. `free` (nv,) are the
     velocities that may change.

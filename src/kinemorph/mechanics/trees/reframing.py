@@ -47,7 +47,7 @@ class Gauge(NamedTuple):
 
 
 def reframe(tree: Tree, points: Mapping[int, Vec3] | None = None) -> Tree:
-    """The tree of the same robot with link frames that make it cheaper; a tree with symbolic geometry stays as it is.
+    """The same robot with link frames that save operations; a tree with symbolic geometry is returned unchanged.
 
     `points` are points [m] where forces act, by link and in its frame: the x axis of a tip is turned to its point.
     """

@@ -232,7 +232,7 @@ def _map_problems(name: str, ground: HeightMap) -> list[str]:
 
 
 def _ragged(heights: Any) -> str:
-    """What is wrong with heights that are no array of numbers with two axes."""
+    """The text of the problem of heights that do not form a 2-D array of numbers."""
     try:
         sizes = sorted({len(row) for row in heights})
     except TypeError:  # it has no rows

@@ -151,7 +151,7 @@ class PointsLaw(PathLaw):
         return found
 
     def other_problems(self, element: Any) -> list[str]:
-        """Further problems of an element with as many rows of points as times."""
+        """Problems of this kind of path only; that there are as many rows of points as times is checked before."""
         return []
 
     def path(self, element: Any, view: ElementView, k: int) -> Wish:

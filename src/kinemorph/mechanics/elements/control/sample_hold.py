@@ -34,7 +34,7 @@ def delayed(element: Any) -> tuple[int, float]:
 
 
 def _meant(x: float) -> Fraction:
-    """The fraction with a small denominator that x stands for, so that differences are exact; else x itself."""
+    """The fraction with a small denominator that equals x up to rounding, or else x itself; differences are exact."""
     found = Fraction(x).limit_denominator(10**6)
     return found if abs(float(found) - x) <= 4e-16 * abs(x) else Fraction(x)
 

@@ -66,8 +66,8 @@ class Rhythm(NamedTuple):
 class PhaseOscillatorsLaw(PathLaw):
     """Joint paths from coupled oscillators.
 
-    Their states are phases, and amplitudes with their rates; offsets with their rates, where the gait begins elsewhere;
-    and frequencies, where these adapt.
+    Their states are phases, and amplitudes with their rates; offsets with their rates, where the gait begins at other
+    values; and frequencies, where these adapt.
     """
 
     timed = False
