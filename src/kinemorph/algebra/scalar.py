@@ -123,7 +123,7 @@ sqrt = _unary("sqrt", math.sqrt, "sqrt", "Square root; nan below zero.")
 exp = _unary("exp", math.exp, "exp", "Exponential; inf where it overflows.")
 log = _unary("log", math.log, "log", "Natural logarithm; -inf at zero, nan below.")
 absolute = _unary("abs", abs, "__abs__", "Absolute value.")
-sign = _unary("sign", _sign, "sign", "-1, 0 or 1.")
+sign = _unary("sign", _sign, "sign", "The sign of x: -1, 0 or 1.")
 floor = _unary("floor", lambda x: float(math.floor(x)), "floor", "Largest whole number that is not above x.")
 
 # ── functions of two arguments ────────────────────────────────────────────────────────────────────────────────────────
@@ -131,8 +131,10 @@ floor = _unary("floor", lambda x: float(math.floor(x)), "floor", "Largest whole 
 div = _binary("div", operator.truediv, operator.truediv, "a / b; inf or nan where b is zero.")
 power = _binary("pow", math.pow, operator.pow, "a to the power b; nan for a non-integer power of a negative number.")
 atan2 = _binary("atan2", math.atan2, _either("atan2", "ratan2"), "Angle [rad] of the point (x, y): atan2(y, x).")
-minimum = _binary("min", lambda a, b: a if a <= b or a != a else b, _either("minimum", "minimum"), "The smaller one.")
-maximum = _binary("max", lambda a, b: a if a >= b or a != a else b, _either("maximum", "maximum"), "The larger one.")
+minimum = _binary(
+    "min", lambda a, b: a if a <= b or a != a else b, _either("minimum", "minimum"), "Smaller of a and b."
+)
+maximum = _binary("max", lambda a, b: a if a >= b or a != a else b, _either("maximum", "maximum"), "Larger of a and b.")
 less = _binary("lt", lambda a, b: 1.0 if a < b else 0.0, operator.lt, "1.0 where a < b, else 0.0.")
 less_equal = _binary("le", lambda a, b: 1.0 if a <= b else 0.0, operator.le, "1.0 where a <= b, else 0.0.")
 equal = _binary("eq", lambda a, b: 1.0 if a == b else 0.0, _either("equals", "equals"), "1.0 where a = b, else 0.0.")

@@ -479,7 +479,7 @@ BAD = [
     (Sampled("c", 3.0, "q.x", "x"), r"law is 3.0; expected a function"),
     (Sampled("c", lambda t: t, "q.x"), r"element 'c': it drives nothing"),
     (Sampled("c", lambda t: t, (), "x", every=0.0), r"every is 0; expected a finite time above 0"),
-    (SplinePath("r", (0.0, 0.0), (1.0, 2.0)), r"element 'r': curve: x\[1\] = 0 is not above x\[0\]"),
+    (SplinePath("r", (0.0, 0.0), (1.0, 2.0)), r"over times \(x\): x\[1\] = 0 is not above x\[0\]"),
     (SplinePath("r", (0.0, 1.0), (1.0,)), r"times has 2 numbers and points has 1 row; expected as many"),
     (SplinePath("r", (0.0, 1.0), ((1.0, 2.0), (3.0, 4.0))), r"points\[0\] has 2 numbers; expected 1"),
     (SplinePath("r", (0.0, 1.0), (1.0, 2.0), period=1.0), r"a path with a period ends in"),

@@ -147,7 +147,8 @@ class PointsLaw(PathLaw):
             for k in range(width):
                 self.table(element, times, [evaluate(row[k]) for row in element.points])
         except ShapeError as error:
-            found.append(wrong(element.name, str(error).rstrip("."), "Correct its times or points.", "times"))
+            problem = str(error).rstrip(".").replace("curve:", "curve of points (y) over times (x):")
+            found.append(wrong(element.name, problem, "Correct its times or points.", "times"))
         return found
 
     def other_problems(self, element: Any) -> list[str]:
