@@ -8,8 +8,8 @@ from kinemorph.algebra.groups import matrix_of
 from kinemorph.codegen.building.function import CompiledFunction
 from kinemorph.codegen.graphs.tracing import Shape
 from kinemorph.deriving.making import Law, Maker
+from kinemorph.mechanics.constraints import driven_constraints
 from kinemorph.mechanics.constraints.closures import constraint_error
-from kinemorph.mechanics.formulations import driven_dynamics
 from kinemorph.mechanics.trees.tree import Tree
 
 
@@ -29,14 +29,14 @@ def stacked_matrices(maker: Maker) -> CompiledFunction:
 
 def joint_wrenches(maker: Maker) -> CompiledFunction:
     """The function of the wrenches through all joints."""
-    robot, in_joints = maker.robot, driven_dynamics.through_joints
+    robot, in_joints = maker.robot, driven_constraints.through_joints
 
     def through(tree: Tree, q: Any, v: Any, a: Any, *others: Any) -> list[list[Any]]:
         if robot.is_open:
             return in_joints(robot, tree, q, v, a, *others)
         tau, loads = (*others, None)[:2]
-        rows = driven_dynamics.constraint_rows(tree, q, v)
-        multipliers = driven_dynamics.multipliers_in(tree, q, v, a, tau, rows, loads)
+        rows = driven_constraints.constraint_rows(tree, q, v)
+        multipliers = driven_constraints.multipliers_in(tree, q, v, a, tau, rows, loads)
         return in_joints(robot, tree, q, v, a, loads, multipliers)
 
     inputs = ("q", "v", "a", "wrenches") if robot.is_open else ("q", "v", "a", "tau", "wrenches")

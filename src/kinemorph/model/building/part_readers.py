@@ -167,6 +167,10 @@ def _read_driven(reader: Reader, draft: Draft, row: JointKind) -> tuple[Value, .
     return tuple(reader.number(f"{reader.at('driven')}[{i}]", formula) for i, formula in enumerate(formulas))
 
 
+def _is_given(raw: Any) -> bool:
+    return raw is not None and not (isinstance(raw, tuple) and not raw)
+
+
 def read_cut(reader: Reader, draft: Draft) -> bool:
     """Whether a joint is declared with cut=True, to close a loop."""
     cut = draft.get("cut", False)
