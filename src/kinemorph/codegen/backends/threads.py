@@ -1,7 +1,8 @@
 """A big batch divided among threads: compiled code runs without Python's interpreter lock, so that all CPUs are used.
 
-Each share of the batch starts at a multiple of the number of lanes, and the result of a state does not depend on its
-position in the batch; so results are bit-identical for any number of threads.
+The part of the batch that a thread evaluates is its share. Each share starts at a multiple of the number of lanes, and
+the result of a state does not depend on its position in the batch; so results are bit-identical for any number of
+threads.
 """
 
 from __future__ import annotations

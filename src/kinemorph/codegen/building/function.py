@@ -276,8 +276,8 @@ class CompiledFunction:
                     raise self._infinite(name, where, given)
         raise KinemorphError(
             f"function '{self.name}': output {entry_names(port)[entry]}{where} is {value} although every input is "
-            "finite. A matrix may be singular there, a divisor or a quaternion zero, or an argument of a function or "
-            "a setting of a loop outside its domain. Change the state, or use raw() to get the value as it is."
+            "finite. A matrix may be singular there, a divisor or a quaternion zero, or an argument of a function or a "
+            "tolerance outside its domain. Change the state, or use raw() to get the value as it is."
         )
 
     def _raw(self, out: Any, *inputs: Array) -> bool:
@@ -317,7 +317,7 @@ def _inner(port: Port) -> str:
 
 
 def _remedy(port: Port, shape: Shape) -> str:
-    """A sentence on how to correct a wrong shape, from what it looks like."""
+    """A sentence on how to correct an input of the wrong `shape`, by the likely mistake."""
     if len(shape) == 2 and len(port.shape) == 1 and shape[0] == port.shape[0]:
         return "The batch axis comes first: pass the transpose."
     if math.prod(shape) == port.size:

@@ -128,14 +128,14 @@ class Forest:
 
 
 def factor(loop: LoopBuilder, forest: Forest, M: View) -> None:
-    """Factors M = L^T D L in place, shape (n, n): writes 1 / D to the diagonal and L below it.
+    """Writes code that factors M = L^T D L in place, shape (n, n): 1 / D is on the diagonal and L below it.
 
     Only the lower triangle of M is read and written.
     """
     share = loop.buffer("factor_share")
 
     def eliminate(j: Affine, i: Affine, *ranges: Bounds) -> None:
-        """Subtracts the multiple M[j, i] / D[j] of row j from row i, in the given ranges of columns."""
+        """Writes code that subtracts the multiple M[j, i] / D[j] of row j from row i, in the given column ranges."""
         loop.let(share, lambda a, d: a * d, M[j, i], M[j, j])
         for low, high in ranges:
             with loop.repeat(low, high) as c:

@@ -37,7 +37,7 @@ SUM, SUMMAND = "sum {}", "summand {}"
 
 
 class CopiesMeet(CompileError):
-    """Copies depend on each other other than by sums, so they cannot be computed by one loop."""
+    """Raised if copies depend on each other, except through sums, so that one loop cannot compute them."""
 
 
 class Spot(NamedTuple):
@@ -165,7 +165,7 @@ class Key(NamedTuple):
 
 @dataclass
 class _Draft:
-    """What a part has to do.
+    """The contents of a part, while they are collected.
 
     `written` are output entries to write; `carried` and `added` are the nodes to store for later parts and to add up
     over copies, with their indices; `given` are the nodes that it gets from inputs and other parts.
@@ -260,7 +260,7 @@ class _Cut:
     # ── outputs ───────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _share_out(self, port: Port, stage: int, spots: Sequence[Spot]) -> None:
-        """Assigns the entries of an output to the parts that write them."""
+        """Assigns each entry of an output port to the part that writes it."""
         entries: dict[Key, list[tuple[int, Spot]]] = {}
         for ref, spot in zip(self.refs[port.name], spots, strict=True):
             if self.kind[abs(ref)] not in (COMMON, spot.repeat):
@@ -280,9 +280,9 @@ class _Cut:
     # ── what comes from other parts ───────────────────────────────────────────────────────────────────────────────
 
     def look_for_sources(self, key: Key) -> None:
-        """Finds the nodes that a part needs from other parts, and adds them to what those store for later parts.
+        """Finds the nodes that a part needs from earlier parts, and makes those parts store them.
 
-        It has to be called for later parts first.
+        It has to be called for the last part first.
         """
         draft, nodes = self.drafts[key], self.graph.nodes
         stack = [abs(ref) for _, refs in self.outputs(key) for ref in refs]
@@ -361,7 +361,7 @@ class _Cut:
         return [part, self._adding_up(key)] if draft.added else [part]
 
     def _sign(self, i: int) -> int:
-        """-1 if node i stands for the sum over all copies of another node with its sign changed, else 1."""
+        """The sign of the summand: -1 if input node i stands for minus a sum over copies, 1 for all other nodes."""
         return -1 if i in self.summands and self.summands[i][1] < 0 else 1
 
     def _source(self, i: int) -> tuple[Place, int]:

@@ -134,7 +134,10 @@ class Plants:
 
     @cached_property
     def first(self) -> Assembly:
-        """The assembly at the start of the run; its base is that of the robot, and only the base has a given pose."""
+        """The assembly at the start of the run: its base is the module that carries the robot's root joint.
+
+        Only the base has a fixed pose, and not even the base of a robot that moves freely.
+        """
         assert self.system.assembly is not None
         assembly, robot = self.system.assembly, self.system.robot
         rooted = [joint for joint in robot.joints if joint.parent == WORLD]
@@ -152,7 +155,7 @@ class Plants:
         return self._kept_by((*key, *self._asked_key), lambda: self._made(docked))
 
     def _kept_by(self, key: tuple[Any, ...], make: Callable[[], Plant]) -> Plant:
-        """The plant that is cached under a key; it is made where there is none."""
+        """The plant that is cached under a key; `make` makes it if there is none."""
         try:
             found = _KEPT.get(key)
         except TypeError:  # an element that is not plain data

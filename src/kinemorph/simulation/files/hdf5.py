@@ -1,4 +1,4 @@
-"""HDF5: one dataset per group with the attributes `names` and `units`, and the description as text in /meta.
+"""HDF5: a dataset for each array (/q, /v, ...) with the attributes `names` and `units`; the description in /meta.
 
 MATLAB reads it with h5read('run.h5', '/q') and h5readatt('run.h5', '/q', 'units'), with samples along the second axis.
 """

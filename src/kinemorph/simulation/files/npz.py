@@ -1,4 +1,4 @@
-"""NumPy's archive: one array per group, and the description as text under "meta".
+"""NumPy's archive: the arrays of the run (q, v, ...), and its description as JSON text under "meta".
 
 The same run gives the same bytes: the file holds no time of day. Nothing is compressed, because the numbers of a motion
 hardly shrink.

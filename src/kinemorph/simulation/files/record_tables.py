@@ -79,7 +79,7 @@ def from_table(meta: dict[str, Any], table: Table) -> Record:
     """The record that a table holds; values that are not in the table (rates of further states) are NaN."""
     whose = row_systems(meta)
     if len(whose) != len(table["t"]):
-        raise ValueError(f"it has {len(table['t'])} samples, expected {len(whose)}")
+        raise ValueError(f"it has {len(table['t'])} samples; its description says {len(whose)}. Save the run again")
     arrays: dict[str, npt.NDArray[np.float64]] = {}
     for k, found in enumerate(system_sources(meta)):
         rows = {name: values[whose == k] for name, values in table.items()}
