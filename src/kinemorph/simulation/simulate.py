@@ -172,7 +172,7 @@ def simulate(
 def _docked_run(
     model: Any, asked: Mapping[str, Any], changes: Sequence[Change], guards: Sequence[Guard], before: Trajectory | None
 ) -> DockedRun | None:
-    """The run in pieces, if modules dock or undock, or did so in the run `before`, which is continued; else None."""
+    """A DockedRun if modules dock or undock in this run, or did so in the run `before` that it continues; else None."""
     if not changes and (before is None or not _docked_otherwise(model, before)):
         return None
     from kinemorph.simulation.running.docked_run import DockedRun

@@ -165,7 +165,10 @@ def _values(plant: Plant, group: str, given: Any) -> Array:
         lengths = {name: np.shape(values) for name, values in given.items() if np.ndim(values)}
         if len(set(lengths.values())) > 1:
             listed = ", ".join(f"'{name}' {shape}" for name, shape in lengths.items())
-            raise ShapeError(f"{group}: {listed}; expected the same number of values for each name, or one value.")
+            raise ShapeError(
+                f"{group}: the values have the shapes {listed}; expected the same number of values for each name, or "
+                "one value."
+            )
         count = np.broadcast_shapes(*(values.shape for values in named.values()), ())
         values = np.array(np.broadcast_to(plant.initial(group), (*count, len(columns))))
         for k, entries in named.items():

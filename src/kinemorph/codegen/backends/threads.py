@@ -57,7 +57,7 @@ def cost_in_batch(program: Runnable) -> int:
 
 
 def shared_from(cost: int) -> int:
-    """The number of states from which a second thread makes a call faster; `cost` is the cost of one state."""
+    """The smallest number of states for which a second thread makes a call faster; `cost` is that of one state."""
     return -(-2 * LEAST // max(cost, 1))
 
 

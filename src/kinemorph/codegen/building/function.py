@@ -139,7 +139,10 @@ class CompiledFunction:
         return self._general(arrays)
 
     def _finite_first(self, direct: Callable[..., Any]) -> Callable[..., Any]:
-        """`direct` with a check before it that inputs are finite, for programs whose loop counts depend on data."""
+        """A function that calls `direct` if all inputs are finite, else the call with all checks, `_otherwise`.
+
+        It is for programs whose loops depend on data: with a NaN they might run very long.
+        """
 
         def call(*arrays: npt.ArrayLike, **named: npt.ArrayLike) -> Any:
             return direct(*arrays, **named) if all(map(_is_finite, arrays)) else self._otherwise(*arrays, **named)

@@ -38,7 +38,7 @@ class Run:
 
     @contextmanager
     def each(self, loop: LoopBuilder) -> Iterator[Affine]:
-        """A context, in a loop if count > 1, with the first index of each of the `count` runs in turn."""
+        """A context for code on one run; it yields the first index of the run. If count > 1, it is a loop over all."""
         if self.count == 1:
             yield affine(self.start)
         else:

@@ -30,7 +30,8 @@ TOGETHER = 128  # a run is short if it has at most this many factors
 def solve_rows(loop: LoopBuilder, forest: Forest, L: View, *matrices: View) -> None:
     """Writes code that replaces each X of `matrices`, shape (n, m), by M^-1 X; `L` are M's factors, see `factor`.
 
-    Either all X are square, with row i nonzero only in columns related to i, or all are single columns.
+    Either all X are square, with row i nonzero only in columns related to i (i, its ancestors and its descendants), or
+    all are single columns.
     """
     m = matrices[0].shape[1]
     for run in reversed(forest.runs):

@@ -111,8 +111,8 @@ class View:
         for axis, place in enumerate(places):
             if isinstance(place, int) and not 0 <= place < self.shape[axis]:
                 raise CompileError(
-                    f"array '{self.array}': index {place} is outside axis {axis}, which has length {self.shape[axis]}. "
-                    "Count from 0."
+                    f"array '{self.array}': index {place} is outside axis {axis}; expected an index from 0 to "
+                    f"{self.shape[axis] - 1}."
                 )
             offset = offset + affine(place) * math.prod(self.shape[axis + 1 :])
         return View(self.array, self.shape[len(places) :], offset, self.at, self.stride)

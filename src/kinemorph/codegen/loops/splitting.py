@@ -2,9 +2,10 @@
 
 A loop may have to run between two stages of straight-line code: the early stage computes the inputs of the loop, the
 late stage uses its outputs. And the same operations may apply to several *copies* of a group of inputs, such as the
-coordinates of each leg of a robot. The program is then traced with one copy, and a `Spot` says where the entries of
-copy k are stored. `Sums` gives sums over all copies. All of this is traced as one graph, so common subexpressions are
-shared. `staged` divides the graph into the two stages, and each stage by what its operations depend on:
+coordinates of each leg of a robot; all copies of one group are a *repeat*. The program is then traced with one copy,
+and a `Spot` says where the entries of copy k are stored. `Sums` gives sums over all copies. All of this is traced as
+one graph, so common subexpressions are shared. `staged` divides the graph into the two stages, and each stage by what
+its operations depend on:
 
     common    depend on no copy      computed once
     copies    depend on a copy       one program, in a loop over the copies
@@ -58,7 +59,7 @@ class Place(NamedTuple):
 
 
 class Sums:
-    """Sums over all `count` copies of a repeat, while a program is traced with one copy.
+    """Sums over all `count` copies of a group of inputs (a repeat), while a program is traced with one copy.
 
     `given` are inputs of the program that stand for the sums; `summands` are the expressions that one copy adds.
     """

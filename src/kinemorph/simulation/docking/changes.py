@@ -195,7 +195,7 @@ def _problems(assembly: Assembly, change: Change, others: Sequence[Change], star
     if isinstance(change, Undock) and change.at is None and change.when is None:
         found.append(f"{what}: neither at nor when is given, expected one of them. Give at=2.0 [s].")
     if change.at is not None and not (isinstance(change.at, Real) and start <= change.at <= until):
-        found.append(f"{what}: at is {change.at!r}, expected a time [s] within the run, {start:g} to {until:g} s.")
+        found.append(f"{what}: at is {change.at!r}, expected a time within the run, {start:g} to {until:g} s.")
     if isinstance(change, Dock):
         if change.a == change.b:
             found.append(f"{what}: a module cannot dock on itself. Name two modules.")

@@ -80,7 +80,7 @@ class DockedAssembly:
 
 
 def docked_in(segment: Segment) -> DockedAssembly | None:
-    """The assembly of a segment of a run, with the offsets that its dockings have there; None without modules."""
+    """The assembly in a segment of a run, with the offsets that its dockings have there; None if it has no modules."""
     assembly = segment.plant.assembly
     if assembly is None:
         return None

@@ -40,7 +40,7 @@ def decode(path: Path) -> Record:
     arrays: dict[str, Any] = {}
     with h5py.File(path, "r") as file:
         if not isinstance(file.get("meta"), h5py.Dataset):
-            raise ValueError("it has no description of a run ('/meta')")
+            raise ValueError("it has no description of a run ('/meta'). Give a file that Kinemorph saved")
         meta = json.loads(file["meta"].asstr()[()])
 
         def visit(name: str, item: Any) -> None:

@@ -37,7 +37,7 @@ def decode(path: Path) -> Record:
     try:
         with np.load(path, allow_pickle=False) as archive:
             if not isinstance(archive, np.lib.npyio.NpzFile) or "meta" not in archive.files:
-                raise ValueError("it has no description of a run ('meta')")
+                raise ValueError("it has no description of a run ('meta'). Give a file that Kinemorph saved")
             meta = json.loads(str(archive["meta"]))
             return Record(meta, {name: archive[name] for name in archive.files if name != "meta"})
     except (zipfile.BadZipFile, EOFError) as error:

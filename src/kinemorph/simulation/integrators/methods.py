@@ -153,7 +153,7 @@ def usual(plant: Plant, method: str | Method | None, step: float | None, exact: 
 
 
 def method_named(name: str | Method) -> Method:
-    """The method of our own with this name or alias; an object that is a Method already is returned as it is."""
+    """Our own method with this name or alias; an object that is a Method already is returned unchanged."""
     if not isinstance(name, str):
         if not hasattr(name, "attempt"):
             raise UnsupportedError(f"method is {name!r}; expected a name, such as '{DEFAULT}', or a Method.")

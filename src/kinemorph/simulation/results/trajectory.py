@@ -317,7 +317,7 @@ class Trajectory(ShownRun):
 
     @cached_property
     def _knots(self) -> Knots:
-        """All samples of the run, to interpolate; the time between two segments appears twice."""
+        """All samples of the run, for interpolation; a time at which two segments meet appears twice."""
         return Knots(self.t, self.q, self.v, self.x, self.u, self._joined("z"), self._joined("z_until"))
 
     def reactions(self, joint: str) -> Array:

@@ -45,7 +45,7 @@ class EnergyError:
 
 
 def energy_error(segments: Sequence[Segment], events: Sequence[Event]) -> EnergyError | None:
-    """The error of the energy balance of a run; None where there is no account of energy, or nothing moves.
+    """The error of the energy balance of a run; None where supplied energy is not recorded, or nothing moves.
 
     Events may change the energy, so the samples between two events are checked separately.
     """

@@ -93,16 +93,17 @@ def undecided(plant: Plant, J: Array) -> str:
     others = ", ".join(column.name for column, one in zip(plant.v, dependent, strict=True) if one)
     if count != free:
         return (
-            f"{listed} of '{plant.name}' named as independent gives {plant.nv - len(plant.locked) - count} independent "
-            f"velocities; expected {mobile}, as many as its constraints leave free. Name joints with {mobile} "
-            "velocities, or none."
+            f"the joints of '{plant.name}' named as independent ({listed}) have "
+            f"{plant.nv - len(plant.locked) - count} velocities; expected {mobile}, as many as its constraints leave "
+            f"free. Name joints with {mobile} velocities in all, or none."
         )
     worst = sizes[min(count, len(sizes)) - 1] if count else 1.0
     if worst <= UNDECIDED * max(1.0, float(sizes.max(initial=0.0))):
         condition = float(sizes.max(initial=0.0)) / max(float(worst), 1e-300)
         return (
-            f"{listed} of '{plant.name}' does not determine the other joints ({others}): the constraint Jacobian of "
-            f"these has condition number {condition:.2g}, as at a dead point. Name other joints, or none."
+            f"the joints of '{plant.name}' named as independent ({listed}) do not determine the other joints "
+            f"({others}): the constraint Jacobian of these has condition number {condition:.2g}, as at a dead point. "
+            "Name other joints, or none."
         )
     return ""
 

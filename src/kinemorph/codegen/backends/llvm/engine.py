@@ -226,7 +226,7 @@ def pointers_to(arrays: Iterable[FrozenArray]) -> str:
 
 
 def point_to_numbers(engine: Engine, program: Runnable, precision: Precision) -> None:
-    """Sets the pointers of a loaded LLVM module to the numbers of its program; the engine keeps the numbers alive."""
+    """Sets the pointers of a loaded LLVM module to its program's arrays of numbers, which the engine keeps alive."""
     for digest in ctypes.string_at(engine.place(LIST)).decode().split():
         array = shared_numbers(digest, program, precision)
         ctypes.c_void_p.from_address(engine.place(f"{LIST}.{digest}")).value = array.ctypes.data
