@@ -296,7 +296,7 @@ def calls(body: Sequence[Statement]) -> Iterator[Call]:
 
 
 def loop_depth(body: Sequence[Statement]) -> int:
-    """The nesting depth of For loops: 3 if matrices are multiplied or factored."""
+    """The nesting depth of For loops in a body: for example 3 where matrices are multiplied or factored."""
     deepest = 0
     for statement in body:
         match statement:

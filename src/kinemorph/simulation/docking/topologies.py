@@ -136,7 +136,7 @@ class Plants:
     def first(self) -> Assembly:
         """The assembly at the start of the run: its base is the module that carries the robot's root joint.
 
-        Only the base has a fixed pose, and not even the base of a robot that moves freely.
+        No other module has a fixed pose; if the robot moves freely, the base has none either.
         """
         assert self.system.assembly is not None
         assembly, robot = self.system.assembly, self.system.robot

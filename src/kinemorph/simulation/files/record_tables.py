@@ -89,7 +89,7 @@ def from_table(meta: dict[str, Any], table: Table) -> Record:
 
 
 def _arrays(system: Mapping[str, Any], found: Mapping[str, Source], table: Table) -> Table:
-    """The arrays of one system, from its columns `found` in its rows of a table."""
+    """The arrays of one system by name; `found` are its columns, and `table` has the rows of this system only."""
     plant = named_plant(system)
     arrays = {name: np.full((len(table["t"]), width), np.nan) for name, width in array_widths(plant).items()}
     for name, source in found.items():
