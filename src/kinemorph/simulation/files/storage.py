@@ -154,7 +154,8 @@ def load_trajectory(path: str | Path, model: Model | Sequence[Model | None] | No
         raise StorageError(f"'{path}' cannot be read as a run: {error}.") from None
     except (KeyError, TypeError, IndexError, AttributeError) as error:
         raise StorageError(
-            f"'{path}' cannot be read as a run: its description is damaged ({error}). Save the run again."
+            f"'{path}' cannot be read as a run: its description is damaged or incomplete ({type(error).__name__}: "
+            f"{error}). Save the run again."
         ) from None
 
 

@@ -95,7 +95,7 @@ def undecided(plant: Plant, J: Array) -> str:
         return (
             f"the joints of '{plant.name}' named as independent ({listed}) have "
             f"{plant.nv - len(plant.locked) - count} velocities; expected {mobile}, as many as its constraints leave "
-            f"free. Name joints with {mobile} velocities in all, or none."
+            "free. Name joints that have this many velocities together, or none."
         )
     worst = sizes[min(count, len(sizes)) - 1] if count else 1.0
     if worst <= UNDECIDED * max(1.0, float(sizes.max(initial=0.0))):
