@@ -118,7 +118,7 @@ class View:
         return View(self.array, self.shape[len(places) :], offset, self.at, self.stride)
 
     def part(self, start: Affine | int, size: int) -> View:
-        """The view of `size` numbers from index `start` on; this view has one axis."""
+        """The view of `size` numbers from index `start` on; only for a view with one axis."""
         return View(self.array, (size,), self.offset + affine(start), self.at, self.stride)
 
     def picked(self, at: View) -> View:

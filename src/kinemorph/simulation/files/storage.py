@@ -145,7 +145,7 @@ def load_trajectory(path: str | Path, model: Model | Sequence[Model | None] | No
     except StorageError:
         raise
     except PermissionError:
-        raise StorageError(f"'{path}' may not be read. Ask its owner for permission.") from None
+        raise StorageError(f"'{path}' cannot be read: you lack the permission. Ask the owner of the file.") from None
     except json.JSONDecodeError as error:
         raise StorageError(
             f"'{path}' cannot be read as a run: its description is not valid JSON ({error}). Save the run again."

@@ -81,7 +81,7 @@ class Guards:
 
 
 def layout(plant: Plant, method: Method, guards: Guards | None = None) -> Layout:
-    """The layout of the memory of a march of a plant by a method."""
+    """The layout of the memory that a march needs for this plant, method and guards."""
     ns, nq = plant.ns, plant.nq
     return Layout(
         {
