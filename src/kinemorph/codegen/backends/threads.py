@@ -76,7 +76,7 @@ def shares(n: int, lanes: int, threads: int, cost: int) -> list[int]:
 
 
 def in_threads(work: Callable[[T], R], items: Sequence[T], threads: int) -> list[R]:
-    """The results of work(item) for all items, in order; `threads` pool threads and the calling thread share the work."""
+    """The results of work(item) for all items, in order; `threads` threads and the calling thread share them."""
     waiting = [_pool(threads).submit(work, item) for item in items[:-1]]
     last = work(items[-1])
     return [*(result.result() for result in waiting), last]
