@@ -27,8 +27,7 @@ from kinemorph.formats.sources import Base, Options, Source, read_file
 from kinemorph.mechanics.constraints.newton_closing import assembled, loop_gaps
 from kinemorph.mechanics.elements.ensemble import RESERVED, ensemble
 from kinemorph.mechanics.elements.law import law_of
-from kinemorph.mechanics.recursions.articulated_bodies import forward_dynamics
-from kinemorph.mechanics.recursions.newton_euler import inverse_dynamics
+from kinemorph.mechanics.formulations.driven_dynamics import state_formulation
 from kinemorph.mechanics.trees.resolve import resolve
 from kinemorph.model.changes.merge_fixed import merge_fixed as merge
 from kinemorph.model.configuration import Dice, random_configuration
@@ -329,8 +328,9 @@ def roundtrip_problem(robot: Robot) -> str:
     try:
         tree, q = resolve(robot), random_configuration(robot, dice).tolist()
         v, a = ([dice.uniform(-1.0, 1.0) for _ in range(robot.nv)] for _ in range(2))
-        tau = inverse_dynamics(tree, q, v, a)
-        back = inverse_dynamics(tree, q, v, forward_dynamics(tree, q, v, tau))
+        row = state_formulation(robot)
+        tau = row.inverse_dynamics(tree, q, v, a)
+        back = row.inverse_dynamics(tree, q, v, row.forward_dynamics(tree, q, v, tau))
     except (ModelError, ArithmeticError) as error:
         return f"its equations of motion cannot be evaluated at a random state: {error}".rstrip(".")
     off = float(np.abs(np.subtract(back, tau)).max())
