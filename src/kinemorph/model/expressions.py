@@ -107,7 +107,7 @@ class _Parser:
         return self.tokens[self.at]
 
     def take(self, *signs: str) -> str:
-        """The current sign if it is one of `signs`, and moves past it; otherwise an empty text."""
+        """Moves past the current sign and returns it if it is one of `signs`; otherwise returns an empty text."""
         token = self.here
         if token.kind == "sign" and token.text in signs:
             self.at += 1

@@ -186,7 +186,7 @@ def parameter_problems(parameters: Iterable[Parameter]) -> list[Problem]:
 class Declared:
     """The declared names of one kind of part, for messages about unknown names.
 
-    Similar names are searched only for as many messages as take little time.
+    Similar names are offered only for the first few unknown names, because each search takes time.
     """
 
     def __init__(self, what: str, names: Sequence[str]) -> None:

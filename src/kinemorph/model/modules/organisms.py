@@ -268,7 +268,7 @@ def _adapted(assembly: Assembly, base: str, inputs: Collection[str]) -> Pieces:
 
 
 def _last_joint(module: Module, part: str) -> str:
-    """The name of the joint of a module that connects a part (or the part's branch) to one of the module's halves."""
+    """The name of the last joint on the path from a part of a module to the nearer of the module's two halves."""
     hinge = module.type.joint(module.type.hinge)
     halves = (hinge.parent, hinge.child)
     own = part.removeprefix(f"{module.name}_")
