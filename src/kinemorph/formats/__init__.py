@@ -77,7 +77,7 @@ def by_ending(path: str | Path) -> Format:
     for ending in sorted(ENDINGS, key=len, reverse=True):  # the longest first: .dh.csv before .csv
         if name.endswith(ending):
             return ENDINGS[ending]
-    what = f"its ending is none of the endings of model files, expected one of {listed(ENDINGS)}"
+    what = f"its ending is not that of a model file, expected one of {listed(ENDINGS)}"
     raise ModelError(Problem("file", path, what, "Rename the file.", rule="file"))
 
 

@@ -88,7 +88,7 @@ class MeshSearch:
 
 
 def _warn(findings: Findings, rule: str, uses: dict[str, MeshUse], names: list[str], problem: str, remedy: str) -> None:
-    """Records one warning for several meshes, where the first of them is named."""
+    """Records one warning for several meshes, on the line that names the first of them."""
     use = uses[names[0]]
     more = f" (and {counted(len(names) - 1, 'other')})" if len(names) > 1 else ""
     findings.warn(rule, use.line, use.element, f"the mesh {short(names[0])}{more} {problem}", remedy)

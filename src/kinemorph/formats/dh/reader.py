@@ -44,8 +44,8 @@ from kinemorph.words import did_you_mean, listed
 
 KINDS = ("revolute", "prismatic")
 MASSLESS = (
-    "the table has no masses, so dynamics mean nothing: links are massless and every joint has an armature of 1, "
-    "which makes M the identity matrix"
+    "the table has no masses, so its dynamics are meaningless: links are massless and every joint has an armature of "
+    "1, which makes M the identity matrix"
 )
 
 

@@ -46,8 +46,8 @@ class DhTable(NamedTuple):
 
 
 class _Arm(NamedTuple):
-    """A serial arm at q = 0: its moving joints, their frames in the world, the mass data of the bodies that each joint
-    moves up to the next one, and the pose of the tool in the world.
+    """A serial arm at q = 0: its moving joints, their frames in the world, the mass data of the bodies between each
+    joint and the next, and the pose of the tool in the world.
     """
 
     joints: list[Joint]
@@ -57,7 +57,7 @@ class _Arm(NamedTuple):
 
 
 def write(system: System, path: Path, findings: Findings, convention: Convention = "standard") -> tuple[Path, ...]:
-    """Writes the DH table of a serial arm and returns its path; nothing, with a finding, if the robot is none."""
+    """Writes the DH table of a serial arm and returns its path; none, with a finding, for another robot."""
     text = written_table(system, convention, findings)
     return (path,) if text and write_text(path, text, findings) else ()
 
@@ -149,7 +149,7 @@ def _plus(first: Inertia, second: Inertia) -> Inertia:
 
 
 def _unfit(joint: str, why: str, findings: Findings) -> None:
-    """Reports a joint that cannot be in a DH table; `why` is a verb phrase."""
+    """Reports a joint that cannot be in a DH table, and `why`, such as "closes a loop"."""
     problem = f"it {why}, expected a serial arm of revolute and prismatic joints in a DH table"
     findings.error("structure", 0, f"joint '{joint}'", problem, "Write TOML instead.")
 

@@ -128,21 +128,22 @@ def _angles(R: Any) -> str | None:
     """Roll, pitch and yaw as text that gives the rotation matrix R to the last bit; None if none is found."""
     if any(isinstance(x, (Parameter, Formula)) for row in R for x in row):
         return None
-    for roll, pitch, yaw in _ways(R):
+    for roll, pitch, yaw in _triples(R):
         for spelled in itertools.product(*(tuple(_spellings(angle)) for angle in (roll, pitch, yaw))):
             if rotation_of_turns(*(turn for _, turn in spelled)) == R:
                 return array(text for text, _ in spelled)
     return None
 
 
-def _ways(R: Any) -> Iterator[Angles]:
-    """The two triples (roll, pitch, yaw) of a rotation, the one with fewer half turns first; near a pitch of 90
-    degrees also a third one.
+def _triples(R: Any) -> Iterator[Angles]:
+    """The triples (roll, pitch, yaw) [rad] that give the rotation R, the one with fewer half turns first.
+
+    There are two, and near a pitch of 90 degrees a third one.
     """
     roll, pitch, yaw = angles_of_rotation(R)
     other = [math.remainder(x, math.tau) for x in (roll + math.pi, math.pi - pitch, yaw + math.pi)]
-    ways = [(roll, pitch, yaw), (other[0], other[1], other[2])]
-    yield from sorted(ways, key=lambda way: sum(abs(x) > 3.1 for x in way))
+    triples = [(roll, pitch, yaw), (other[0], other[1], other[2])]
+    yield from sorted(triples, key=lambda triple: sum(abs(x) > 3.1 for x in triple))
     if roll == 0.0 and abs(R[2][2]) > 0.0:
         yield (math.atan2(R[2][1], R[2][2]), pitch, math.atan2(R[1][0], R[0][0]))
 
@@ -186,7 +187,7 @@ def part(data: Any, known: Mapping[str, type[Any]]) -> str:
 
 
 def _either(data: Any, field: Field) -> str:
-    """A value in that one of several forms that fits it."""
+    """A value, written in the one of the forms `field.inner` that fits it."""
     row = data_row(field.inner, data)
     return FORMS[row.form](data, row._replace(kind=field.kind))
 

@@ -110,7 +110,7 @@ class Values:
     # ── tables ────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def table(self, raw: Any, at: At, fields: Sequence[Field], *, skip: Sequence[str] = ()) -> dict[str, Any]:
-        """The values of a table with the rows `fields`, by key, without keys that are left out.
+        """The values of a table whose possible keys are `fields`, by key, without keys that the file leaves out.
 
         Keys in `skip` are allowed, but not read. The keys of a placement may be in the table itself.
         """
@@ -362,14 +362,14 @@ class Values:
         )
 
     def sequence(self, raw: Any, at: At, field: Field) -> tuple[Any, ...]:
-        """A list of items of one form; `field.inner` is (row of an item, possible lengths or None for any)."""
+        """A list of items of one form; `field.inner` is (form of an item, possible lengths or None for any)."""
         row, count = field.inner
         row = row._replace(kind=field.kind)
         items = self.items(raw, at, count)
         return tuple(self.forms[row.form](item, at.key(i), row) for i, item in enumerate(items))
 
     def row(self, raw: Any, at: At, field: Field) -> tuple[Any, ...]:
-        """A list in which each item has its own form; `field.inner` are the rows of the items."""
+        """A list in which each item has its own form; `field.inner` are the forms of the items."""
         items = self.items(raw, at, len(field.inner))
         return tuple(
             self.forms[row.form](item, at.key(i), row)
@@ -384,7 +384,7 @@ class Values:
             return False
 
     def either(self, raw: Any, at: At, field: Field) -> Any:
-        """A value in that one of the forms in `field.inner` that fits it."""
+        """A value, read in the one of the forms `field.inner` that fits it."""
         row = written_row(field.inner, raw, self.is_number)
         return self.forms[row.form](raw, at, row._replace(kind=field.kind))
 
