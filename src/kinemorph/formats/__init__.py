@@ -33,13 +33,13 @@ class Format(NamedTuple):
 
     @property
     def read(self) -> Callable[..., Any]:
-        """The function that reads this format; its module is imported here."""
+        """The function that reads this format, imported when it is first needed."""
         reader: Callable[..., Any] = import_module(f"{__name__}.{self.folder}.reader").read
         return reader
 
     @property
     def write(self) -> Callable[..., Any]:
-        """The function that writes this format; its module is imported here. Raises ModelError if there is none."""
+        """The function that writes this format, imported when first needed. Raises ModelError if there is none."""
         if find_spec(f"{__name__}.{self.folder}.writer") is None:
             raise ModelError(f"{self.title} files can be read, but not written. Choose urdf, mjcf, toml or dh.")
         writer: Callable[..., Any] = import_module(f"{__name__}.{self.folder}.writer").write

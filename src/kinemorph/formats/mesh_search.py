@@ -48,7 +48,7 @@ class MeshSearch:
         return found
 
     def _in_package(self, name: str) -> str | None:
-        """The path of a mesh in the folder where an earlier mesh of the same package was found; None if not there."""
+        """The path of a mesh in the folder where an earlier mesh of its package was found; None if it is not there."""
         package, inner = _parts(name)
         root = self._packages.get(package)
         if root is None or "%" in inner or "\0" in inner:

@@ -133,7 +133,7 @@ def _arm(robot: Robot, findings: Findings) -> _Arm | None:
             masses[place] = added(masses[place], moved) if masses[place].mass else _plus(masses[place], moved)
     if not joints:
         problem = "it has no joint that moves, expected a serial arm"
-        findings.error("structure", 0, f"robot '{robot.name}'", problem, "Write TOML instead.")
+        findings.error("structure", 0, f"robot '{robot.name}'", problem, "Save the robot as TOML instead.")
         return None
     tool = poses[joints[-1].child]
     for frame in robot.frames:
@@ -151,7 +151,7 @@ def _plus(first: Inertia, second: Inertia) -> Inertia:
 def _unfit(joint: str, why: str, findings: Findings) -> None:
     """Reports a joint that cannot be in a DH table, and `why`, such as "closes a loop"."""
     problem = f"it {why}, expected a serial arm of revolute and prismatic joints in a DH table"
-    findings.error("structure", 0, f"joint '{joint}'", problem, "Write TOML instead.")
+    findings.error("structure", 0, f"joint '{joint}'", problem, "Save the robot as TOML instead.")
 
 
 def _as_written(pose: Pose) -> Pose:
@@ -241,7 +241,7 @@ def _warn_of_the_rest(system: System, findings: Findings) -> None:
     ):
         if names:
             problem = problem.format(names[0] if "shape" in problem else quoted(names, 5))
-            findings.warn("dropped", 0, f"robot '{robot.name}'", problem, "Write TOML to keep all data.")
+            findings.warn("dropped", 0, f"robot '{robot.name}'", problem, "Save the robot as TOML to keep all data.")
     for name in (robot.name, *robot.joint_names, *robot.body_names):
         if any(mark in name for mark in ',"#'):
             problem = "the name has a comma, a quote or a '#', which a DH table cannot contain"

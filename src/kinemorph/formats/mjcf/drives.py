@@ -22,7 +22,7 @@ FIXED, AFFINE, NONE = 0, 1, 0  # mjtGain, mjtBias
 
 
 def reflected_inertia(model: Compiled) -> Array:
-    """The rotor inertia of actuators that each velocity sees, armature * gear^2, shape (nv,)."""
+    """The rotor inertia armature * gear^2 of the actuators that act on each velocity, added, shape (nv,)."""
     found = np.zeros(len(model.dof_armature))
     for k in np.flatnonzero(model.actuator_armature):
         j = int(model.actuator_trnid[k][0])

@@ -166,7 +166,7 @@ def coupling_problems(couplings: Sequence[Coupling], joints: Sequence[Joint], lo
             while leaders[circle[-1]] != here:
                 circle.append(leaders[circle[-1]])
             for name in circle:
-                note(name, "the joint follows itself through its leaders", "Remove one of these couplings.", "leader")
+                note(name, "the joint follows itself in a cycle of couplings", "Remove one of them.", "leader")
     return found
 
 

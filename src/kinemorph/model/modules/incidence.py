@@ -65,7 +65,7 @@ class Column:
     kind: str
 
     def entry(self, module: str) -> str:
-        """The cell of this column in the row of a module: its docked side, or "0" if it is not docked there."""
+        """The cell of this column in the row of a module: its docked side, or "0" if it has none in this docking."""
         if module == self.i:
             return str(self.side_from)
         turned = f":{self.turn}" if self.turn else ""

@@ -64,7 +64,7 @@ class Snapped:
 
 
 class Candidate(NamedTuple):
-    """A possible docking and the residual of the measured pose: `apart` [m], `turned` [rad], and both as `far` [m]."""
+    """A possible docking and the residual of the measured pose: `apart` [m], `turned` [rad], combined in `far` [m]."""
 
     docking: Docking
     apart: float
