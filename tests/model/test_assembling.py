@@ -208,7 +208,7 @@ def test_mistakes_of_lists(source: Any, options: dict[str, Any], words: str) -> 
         (lambda two: modules.side_port(7, "b", 0.05), "side is 7"),
         (lambda two: modules.side_port(3, "b", None), "reach of side 3 is None"),
         (lambda two: modules.ModuleType("e", "E", None), "bodies has None; expected a Body"),
-        (lambda two: modules.put_down(None), "a NoneType was given, expected an Assembly"),
+        (lambda two: modules.put_down(None), "None was given, expected an Assembly"),
         (lambda two: modules.put_down(two, float("nan")), "height is nan"),
         (lambda two: modules.hinges(two.robot()), "a Robot was given, expected an Assembly"),
         (lambda two: modules.hinge_drives(two, None), "element 'None' has no joints"),
@@ -216,7 +216,7 @@ def test_mistakes_of_lists(source: Any, options: dict[str, Any], words: str) -> 
         (lambda two: kinemorph.System(two), "an Assembly was given, expected a Robot or a System. Pass the result of"),
         (lambda two: kinemorph.verify(two), "an Assembly was given, expected a Robot or a System. Pass the result of"),
         (lambda two: kinemorph.replay(two), "of type Assembly; expected a Robot, System"),
-        (lambda two: kinemorph.modules.assembly_tables(None), "a NoneType was given, expected an Assembly"),
+        (lambda two: kinemorph.modules.assembly_tables(None), "None was given, expected an Assembly"),
         (lambda two: two.system(None), "None is given as an element"),
     ],
 )  # fmt: skip

@@ -147,7 +147,7 @@ class Writer:
             self.left_out.setdefault(what, []).extend(moved)
         for what, names in self.left_out.items():
             self.findings.warn(
-                "dropped", 0, quoted(names, 4), f"URDF has no {what}", "Save the model as TOML to keep it."
+                "dropped", 0, quoted(names, 4), f"URDF has no {what}", "Save the model as TOML to keep all data."
             )
 
     def _lack(self, what: str, name: str) -> None:
