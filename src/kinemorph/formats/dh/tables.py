@@ -68,7 +68,7 @@ _HEAD = re.compile(r"(\w+)\s*(?:\[([^\[\]]*)\])?")
 
 @dataclass
 class Table:
-    """A table as it was read, with numbers in SI units. `rows` are pairs of cells by column, and the line."""
+    """A table as it was read, with numbers in SI units. `rows` are pairs (cells by column, line in the file)."""
 
     name: str = "arm"
     convention: str = ""

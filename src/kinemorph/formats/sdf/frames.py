@@ -41,7 +41,7 @@ class Scope:
     home: str
 
     def key(self, name: str) -> str:
-        """The key of a name in this scope."""
+        """The key `prefix::name` of a name in this scope."""
         return f"{self.prefix}::{name}" if self.prefix else name
 
 

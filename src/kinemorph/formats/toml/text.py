@@ -31,12 +31,12 @@ ROUND_UNITS = {"angle": ("deg",), "rate": ("deg/s", "rpm")}  # units to try if a
 
 
 def key(name: str) -> str:
-    """A key, in quotes if TOML requires them."""
+    """The TOML text of a key, in quotes if TOML requires them."""
     return name if _BARE.fullmatch(name) else text(name)
 
 
 def text(value: str) -> str:
-    """A string: in single quotes if it has backslashes and nothing to escape, else in double quotes with escapes."""
+    """A TOML string: in single quotes if it has backslashes and nothing to escape, else in double quotes, escaped."""
     if "\\" in value and "'" not in value and value.isprintable():
         return f"'{value}'"
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
@@ -55,7 +55,7 @@ def number(value: float, kind: str = "") -> str:
 
 
 def value(data: Value, kind: str = "") -> str:
-    """A number, or a parameter or formula as an expression in quotes; `kind` as for `number`."""
+    """The TOML text of a number, or of a parameter or formula: an expression in quotes. `kind` is as for `number`."""
     return text(written(data)) if isinstance(data, (Parameter, Formula)) else number(data, kind)
 
 
@@ -63,17 +63,17 @@ def value(data: Value, kind: str = "") -> str:
 
 
 def array(items: Iterable[str]) -> str:
-    """A list on one line."""
+    """The TOML text of a list, on one line; `items` are the texts of its items."""
     return f"[{', '.join(items)}]"
 
 
 def inline(entries: Mapping[str, str]) -> str:
-    """A table on one line."""
+    """The TOML text of a table, on one line; `entries` are the texts of its values by key."""
     return f"{{ {', '.join(f'{key(name)} = {entry}' for name, entry in entries.items())} }}"
 
 
 def wrapped(items: Iterable[str]) -> str:
-    """A list on one line if it fits, else on several lines."""
+    """The TOML text of a list: on one line if it fits, else on several lines."""
     lines, line = [], ""
     for item in items:
         if line and len(line) + len(item) > WIDTH:
@@ -85,13 +85,15 @@ def wrapped(items: Iterable[str]) -> str:
 
 
 def vector(data: Any, kind: str = "") -> str:
-    """A list of values of one kind of quantity."""
+    """The TOML text of a list of values of one kind of quantity."""
     return array(value(x, kind) for x in data)
 
 
 def inertia(data: Any) -> str:
-    """An inertia matrix: as three moments if it is diagonal, as a matrix if it is not symmetric, else as a table of
-    moments and products.
+    """The TOML text of an inertia matrix.
+
+    It is written as three moments if it is diagonal, as a matrix if it is not symmetric, else as a table of moments and
+    products.
     """
     (xx, xy, xz), (yx, yy, yz), (zx, zy, zz) = data
     if (xy, xz, yz) != (yx, zx, zy):
@@ -103,7 +105,7 @@ def inertia(data: Any) -> str:
 
 
 def axis(data: Any) -> str:
-    """An axis: x, -y and the like by name, any other as a vector."""
+    """The TOML text of an axis: x, -y and the like by name, any other as a vector."""
     return text(_AXIS_NAMES[tuple(data)]) if tuple(data) in _AXIS_NAMES else vector(data)
 
 
@@ -111,7 +113,7 @@ def axis(data: Any) -> str:
 
 
 def pose(data: Pose) -> dict[str, str]:
-    """The keys of a pose: translation and rotation, each unless it is that of the identity."""
+    """The keys of a pose with their TOML texts: translation and rotation, each unless it is that of the identity."""
     entries = {}
     if tuple(data.p) != IDENTITY.p:
         entries["translation"] = vector(data.p)
@@ -200,7 +202,7 @@ def _list(data: Any, field: Field) -> str:
 
 
 def anything(data: Any) -> str:
-    """Data of any form: truth values, texts, poses, numbers, parameters, formulas, and tuples of them."""
+    """The TOML text of data of any form: truth values, texts, poses, numbers, parameters, formulas, tuples of them."""
     if isinstance(data, bool):
         return "true" if data else "false"
     if isinstance(data, str):

@@ -53,7 +53,7 @@ class Token(NamedTuple):
 
 
 class Drawing(NamedTuple):
-    """What a text grid shows.
+    """The content of a text grid.
 
     `cells` are the cells that are not empty, by (row, column); `links` gives, for each pair of cells with a connector
     ("-" or "|") between them, the line of the text with that connector.

@@ -129,7 +129,7 @@ def by_path(walk: Traversal) -> list[tuple[str, Direct]]:
 
 
 def _kind(assembly: Assembly, row: Direct, docking: Docking, form: Form) -> str:
-    """The cell of a docking in the last row."""
+    """The cell of a docking in the last row of the matrix: its joint module or its dyad class."""
     if docking.joint is not None:
         return docking.joint.letter
     if form == "chen":
