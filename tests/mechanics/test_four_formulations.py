@@ -21,7 +21,7 @@ MOST = 6  # degrees of freedom of the default trees
 
 
 def disagreement(seed: int, robot: Any) -> float:
-    """The largest relative difference of ID, with a wrench on the last link, and of FD with the first velocity locked."""
+    """The largest relative difference of ID, also with a wrench on a link, and of FD with the first velocity locked."""
     tree = resolve(robot)
     q, v, a, _ = (part[0].tolist() for part in random_states(robot, seed, 1))
     push = {len(tree.links) - 1: ((0.3, -0.5, 0.7), (0.2, 0.1, -0.4))}
