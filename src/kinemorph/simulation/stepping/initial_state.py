@@ -1,9 +1,9 @@
 """The initial state of a run with constraints: named coordinates and velocities are kept, the others follow.
 
 An initial state that is given in full and is off by no more than rounding is brought onto the constraints. One that is
-off by more is refused, because the program cannot guess which state the user meant. A joint with a prescribed motion
-starts at the prescribed place, if no q is given. Constraint methods that close loops during the run (singular
-perturbation, Baumgarte) may start with open loops.
+off by more is refused, because the program cannot guess which state the user meant. If no q is given, a coupled joint
+starts where the joint that it follows puts it, and a joint with a prescribed motion starts at the prescribed place.
+Constraint methods that close loops during the run (singular perturbation, Baumgarte) may start with open loops.
 """
 
 from __future__ import annotations
@@ -142,6 +142,18 @@ class _ConstraintsAt:
         of_loops = len(constraint_owners(self.robot)) - len(self.robot.couplings)
         return not bool((np.abs(values[of_loops:]) > CLOSED).any())
 
+    @property
+    def coupled(self) -> set[str]:
+        """The names of the joints that follow others."""
+        return {coupling.joint for coupling in self.robot.couplings}
+
+    def only_couplings(self, values: Array) -> bool:
+        """Whether, by values (nc,) as in `gaps`, the only violated rows are those of coupled joints."""
+        end = len(constraint_owners(self.robot))
+        others = np.ones(len(values), dtype=bool)
+        others[end - len(self.robot.couplings) : end] = False
+        return not bool((np.abs(values[others]) > CLOSED).any())
+
     def only_prescribed(self, values: Array) -> bool:
         """Whether, by values (nc,) as in `gaps`, the only violated rows are those of prescribed motions."""
         prescribed = [element.name for element in self.plant.elements if isinstance(element, PrescribedMotion)]
@@ -193,21 +205,26 @@ def _closed(look: _ConstraintsAt, start: Array, free: npt.NDArray[np.bool_], giv
     `free` (nv,) marks velocities, `given` is q as the user gave it. Raises ShapeError where there is none.
     """
     name, still = look.plant.name, np.zeros(look.plant.nv)
+
+    def seen(at: Array, moving: npt.NDArray[np.bool_] = free) -> tuple[Array, Array]:
+        phi, _, J = look.at(at, still)
+        return phi, np.where(moving, J[: len(phi)], 0.0)
+
     phi = look.at(start, still)[0]
     named = isinstance(given, Mapping)
     by_default = given is None and np.array_equal(start, neutral(look.robot))
+    if by_default and look.robot.couplings and look.only_couplings(phi):
+        followers = np.array([column.name in look.coupled for column in look.plant.v])
+        start = closed_nearby(lambda at: seen(at, free & followers), look.moved, start, free & followers)[0]
+        phi = look.at(start, still)[0]
     if float(np.abs(phi).max(initial=0.0)) > OPEN and not named and not (by_default and look.only_prescribed(phi)):
         at = "at the neutral configuration, which is used as no q is given" if by_default else "in the initial state"
         what = f"the loops of '{name}' are open {at}" if look.only_loops(phi) else f"'{name}' violates constraints {at}"
         raise ShapeError(
             f"q: {what}: {look.gaps(phi)}; expected a configuration that satisfies them. Name the coordinates "
-            f"you know, as q={{'{look.plant.q[0].name}': ...}}, and the others follow; or use "
-            "kinemorph.loops.close_loops."
+            f"you know, as q={{'{look.plant.q[0].name}': ...}}, and the others follow"
+            f"{'; or use kinemorph.loops.close_loops' if look.robot.loops else ''}."
         )
-
-    def seen(at: Array) -> tuple[Array, Array]:
-        phi, _, J = look.at(at, still)
-        return phi, np.where(free, J[: len(phi)], 0.0)
 
     if named:
         q, apart = closed_nearby(seen, look.moved, start, free)
