@@ -24,6 +24,7 @@ ARM = '<robot name="arm">{}' + LINK.format("a") + LINK.format("b") + JOINT.forma
         ('<?xml version="0.0" ?>\n' + ARM.format(""), "version '0.0', expected 1.0", True),
         ('\n<?xml version="1.0"?>\n' + ARM.format(""), "is not at the start of the file", True),
         (ARM.format("<gazebo><sensor:camera/></gazebo><sensor:x/>"), "prefix 'sensor'", False),
+        (ARM.format("<!-- off: --><!-- a -- b -->"), "two hyphens", False),
         (ARM.format("").replace("<joint ", '<joint ext:order="2" '), "prefix 'ext'", False),
     ],
 )

@@ -37,10 +37,12 @@ _LINES = 65_534  # beyond this line, older versions of libxml2 need the white sp
 _CROWDED = etree.XPath(f"boolean(//@*[{limits.ATTRIBUTES + 1}])")
 _LONG = len(' a=""') * limits.ATTRIBUTES  # bytes of such a tag, at least
 _LONG_TAG = re.compile(rb"<[^<]{%d}" % _LONG)
+_HYPHENS = etree.ErrorTypes.ERR_HYPHEN_IN_COMMENT
 _TOLERATED = (
     etree.ErrorTypes.ERR_UNKNOWN_VERSION,
     etree.ErrorTypes.ERR_RESERVED_XML_NAME,  # a declaration that is not at the start of the file
     etree.ErrorTypes.NS_ERR_UNDEFINED_NAMESPACE,
+    _HYPHENS,
 )
 _PREFIX = re.compile(r"Namespace prefix (\S+)")  # in a message of libxml2
 _POSITION = re.compile(r"(, line \d+)?(, column \d+)?( \(.*\))?$")
@@ -69,12 +71,9 @@ def parse(source: Source, findings: Findings, *, bare: bool = False) -> Node | N
             _refuse(getattr(error, "lineno", None), str(error), findings)
             return None
         root, entries = log
-        other = next((entry for entry in entries if entry.type not in _TOLERATED), None)
-        if other is not None:
-            _refuse(other.line, other.message, findings)
-            return None
-        if root is None:
-            _refuse(1, "", findings)
+        if root is None or any(entry.type not in _TOLERATED for entry in entries):
+            first = next((entry for entry in entries if entry.type not in _TOLERATED or entry.type == _HYPHENS), None)
+            _refuse(first.line if first else 1, first.message if first else "", findings)
             return None
         _warn_of(entries, findings)
     about = root.getroottree().docinfo
@@ -124,20 +123,23 @@ def _log_of(data: bytes) -> tuple[Node | None, list[Any]] | None:
 
 
 def _warn_of(entries: list[Any], findings: Findings) -> None:
-    """Warns about errors that the XML parsers of robot simulators accept: once about a declaration and each prefix."""
+    """Warns about errors that the XML parsers of robot simulators accept, once about each kind and each prefix."""
     seen: set[str] = set()
     for entry in entries:
         found = _PREFIX.match(entry.message)
         prefix = found[1] if found else ""
-        if (prefix or entry.message) in seen:
+        if f"{entry.type} {prefix}" in seen:
             continue
-        seen.add(prefix or entry.message)
+        seen.add(f"{entry.type} {prefix}")
         if prefix:
             problem = f"the prefix '{prefix}' of an element or attribute is not declared"
             findings.warn("syntax", entry.line, "", problem, f'Write xmlns:{prefix}="..." in the outermost element.')
         elif entry.type == etree.ErrorTypes.ERR_UNKNOWN_VERSION:
             problem = f"the XML declaration has the {entry.message.removeprefix('Unsupported ')}, expected 1.0"
             findings.warn("syntax", entry.line, "", problem, 'Write <?xml version="1.0"?>.', _nothing)
+        elif entry.type == _HYPHENS:
+            problem = "a comment contains two hyphens, expected none before its end"
+            findings.warn("syntax", entry.line, "", problem, "Remove them, or put a space between them.")
         else:
             problem = "the XML declaration is not at the start of the file: it is ignored"
             findings.warn("syntax", entry.line, "", problem, "Move it to the start, or remove it.", _nothing)

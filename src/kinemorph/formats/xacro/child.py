@@ -83,6 +83,10 @@ class Guard:
             raise PermissionError(f"the operation '{event}' is not allowed in a model")
 
 
+class PackageError(LookupError):
+    """A package that a xacro file names is not found."""
+
+
 def expanded(xacro: Any, substitutions: Any, given: dict[str, Any], guard: Guard) -> dict[str, Any]:
     """{"text": the expanded text}, or {"error": the reason, "file": the file where it occurred, ...}."""
 
@@ -97,7 +101,7 @@ def expanded(xacro: Any, substitutions: Any, given: dict[str, Any], guard: Guard
             if os.path.basename(folder) == package:
                 guard.roots.append(os.path.realpath(folder))
                 return str(folder)
-        raise LookupError(f"the package '{package}' is not found")
+        raise PackageError(f"the package '{package}' is not found")
 
     substitutions._eval_find = find
     substitutions._eval_dict["find"] = find
@@ -112,7 +116,9 @@ def expanded(xacro: Any, substitutions: Any, given: dict[str, Any], guard: Guard
         files = [file for file in (xacro.filestack or []) if file]
         reason = str(error) or type(error).__name__
         cause = getattr(error, "exc", None)
-        if cause is not None and str(cause) not in reason:
+        if isinstance(cause, PackageError):  # xacro repeats its message, with the name of the class
+            reason = str(cause)
+        elif cause is not None and str(cause) not in reason:
             reason = f"{reason}: {cause}"
         return {"error": reason, "file": files[-1] if files else given["file"], "outside": guard.outside[:1]}
 

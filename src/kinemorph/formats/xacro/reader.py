@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -22,16 +23,27 @@ from kinemorph.formats.urdf import reader as urdf
 from kinemorph.formats.xacro import child
 from kinemorph.model.input_reader import short
 from kinemorph.model.system import System
+from kinemorph.words import quoted
 
 SECONDS = 4  # [s], largest processor time of an expansion
 WALL = 5.0  # times SECONDS: largest wall-clock time, which is longer on a busy computer
 MEMORY = 1024**3  # bytes, if the operating system can limit memory
+_LINK = re.compile(r"<link\b")
+_MACRO = re.compile(rb"""<xacro:macro\b[^>]*?\bname\s*=\s*["']([^"']*)""")
 
 
 def read(source: Source, options: Options, findings: Findings) -> System | None:
     """The system of a xacro file; None, with findings, if it cannot be read."""
     text = expand(source, options, findings)
     if text is None:
+        return None
+    if not _LINK.search(text):
+        names = list(dict.fromkeys(name.decode(errors="replace") for name in _MACRO.findall(source.data)))
+        only = (
+            f": the file only defines {'the macro' if len(names) == 1 else 'macros'} {quoted(names)}" if names else ""
+        )
+        problem = f"the expanded text has no <link>, expected a robot{only}"
+        findings.error("structure", 0, "", problem, "Name the file that includes this one.")
         return None
     view = findings.within(f"{findings.file} (expanded)")
     system = urdf.read(replace(source, data=text.encode()), options, view)

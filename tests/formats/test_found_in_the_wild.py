@@ -1,0 +1,69 @@
+"""Sentences about habits of public model files: parts of xacro packages, models on the internet, wrong mesh scales."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import kinemorph
+from kinemorph.errors import ModelWarning, ParseError
+from kinemorph.formats.loading import examine
+from kinemorph.model.input_reader import short
+from support.tools.each_case import each_case
+
+INERTIAL = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
+XACRO = '<robot name="r" xmlns:xacro="http://www.ros.org/wiki/xacro">{}</robot>'
+
+
+@each_case(
+    ("inside", "sentence"),
+    [
+        (
+            f'<xacro:macro name="arm" params="side"><link name="${{side}}">{INERTIAL}</link></xacro:macro>'
+            '<xacro:macro name="leg" params=""/>',
+            "has no <link>, expected a robot: the file only defines macros 'arm', 'leg'. Name the file that includes",
+        ),
+        ('<xacro:arg name="side" default="left"/>', "expected a robot. Name the file that includes this one."),
+        (
+            '<xacro:include filename="$(find nowhere)/arm.xacro"/>',
+            "expand the file: the package 'nowhere' is not found. Name the folder that contains the package",
+        ),
+    ],
+)
+def test_a_part_of_a_xacro_package_is_recognized(tmp_path: Path, inside: str, sentence: str) -> None:
+    """Most xacro files of a package only define macros; the advice was to add a link to them."""
+    pytest.importorskip("xacro")
+    path = tmp_path / "part.xacro"
+    path.write_text(XACRO.format(inside))
+    (finding,) = examine(path).findings
+    assert sentence in str(finding) and "<class" not in str(finding)
+
+
+def test_a_model_on_the_internet_is_not_called_a_path_outside() -> None:
+    uri = "https://fuel.gazebosim.org/1.0/OpenRobotics/models/a model with a long name"
+    world = f'<sdf version="1.7"><world name="w"><include><uri>{uri}</uri></include></world></sdf>'
+    with pytest.raises(ParseError, match=r"the model is on the internet, expected a file: nothing is downloaded\. "):
+        kinemorph.load_text(world, "sdf")
+
+
+def test_a_collision_plane_of_sdf_names_the_contact_to_add() -> None:
+    """The ground plane of a world was only said to be missing in drawings."""
+    ground = "<collision name='c'><geometry><plane><normal>0 0 1</normal></plane></geometry></collision>"
+    model = f"<model name='m'><static>true</static><link name='a'>{ground}</link></model>"
+    with pytest.warns(ModelWarning, match=r"a collision <plane> is left out\. Add elements\.Contact to the bodies"):
+        kinemorph.load_text(f"<sdf version='1.7'>{model}</sdf>", "sdf")
+
+
+@each_case("scale", ["1 1 1 1", ".00254"])
+def test_a_wrong_scale_leaves_out_the_mesh_and_not_the_robot(scale: str) -> None:
+    mesh = f'<visual><geometry><mesh filename="a.stl" scale="{scale}"/></geometry></visual>'
+    text = f'<robot name="r"><link name="a">{INERTIAL}{mesh}{mesh}</link></robot>'
+    with pytest.warns(ModelWarning) as told:
+        assert not kinemorph.load_text(text, "urdf").robot.body("a").shapes
+    (warning,) = told
+    assert f"scale is '{scale}', expected 3 numbers: the mesh is left out (2 times" in str(warning.message)
+
+
+def test_a_cut_text_keeps_its_closing_quote() -> None:
+    assert short("a" * 100) == f"'{'a' * 55}...'" and short("a'b") == '"a\'b"'
