@@ -228,7 +228,7 @@ Made by `python tests/support/peers/mjcf_peers.py docs/mjcf_read.md`, with {vers
 | linear spring of a hinge or slide | element `TorsionSpring` named `<joint> spring` |
 | geom in contact, geom in groups 0 to 2 | collision shape, shape to draw; for the world on the body `world~geoms` |
 | qpos0, gravity | initial configuration of a run, gravity |
-| flags of `option` that disable gravity, springs, dampers, actuators, limits, friction, contact or equalities | these data are left out |
+| flags of `option` that disable forces, limits, contact or equalities | these data are left out |
 | two objects with the same name | the second name ends in `~2` |
 
 Springs of ball and free joints, springs that are not linear or yield, tendons, sensors, keyframes, mocap, gravity
