@@ -29,6 +29,10 @@ XACRO = '<robot name="r" xmlns:xacro="http://www.ros.org/wiki/xacro">{}</robot>'
             '<xacro:include filename="$(find nowhere)/arm.xacro"/>',
             "expand the file: the package 'nowhere' is not found. Name the folder that contains the package",
         ),
+        (
+            '<link name="$(arg side)"/>',
+            'Write <xacro:arg name="side" default="..."/> in it, or expand it by the command xacro with side:=... and',
+        ),
     ],
 )
 def test_a_part_of_a_xacro_package_is_recognized(tmp_path: Path, inside: str, sentence: str) -> None:
@@ -67,3 +71,27 @@ def test_a_wrong_scale_leaves_out_the_mesh_and_not_the_robot(scale: str) -> None
 
 def test_a_cut_text_keeps_its_closing_quote() -> None:
     assert short("a" * 100) == f"'{'a' * 55}...'" and short("a'b") == '"a\'b"'
+
+
+@each_case("beside", [True, False])
+def test_packages_are_found_in_folders_of_other_names_and_beside_the_model(tmp_path: Path, beside: bool) -> None:
+    """The folder of a package often has the name of its repository, and packages of a repository use each other."""
+    pytest.importorskip("xacro")
+    repository = tmp_path / "Arms_ROS2"
+    for name, folder in (("arm_description", "first"), ("parts", "parts")):
+        (repository / folder).mkdir(parents=True)
+        (repository / folder / "package.xml").write_text(f"<package><name> {name} </name></package>")
+    (repository / "parts" / "link.xacro").write_text(XACRO.format(f'<link name="a">{INERTIAL}</link>'))
+    (repository / "first" / "link.xacro").write_text(XACRO.format(f'<link name="a">{INERTIAL}</link>'))
+    (repository / "first" / "a.stl").write_bytes(b"solid a\nendsolid a\n")
+    mesh = '<mesh filename="package://arm_description/a.stl"/>'
+    inside = f'<xacro:include filename="$(find {"parts" if beside else "arm_description"})/link.xacro"/>'
+    inside += f'<link name="b">{INERTIAL}<visual><geometry>{mesh}</geometry></visual></link>'
+    inside += '<joint name="j" type="fixed"><parent link="a"/><child link="b"/></joint>'
+    (repository / "first" / "arm.xacro").write_text(XACRO.format(inside))
+    found = examine(repository / "first" / "arm.xacro")
+    assert found.system is not None and not found.findings
+    (repository / "parts" / "package.xml").unlink()
+    (repository / "first" / "package.xml").unlink()
+    (finding,) = examine(repository / "first" / "arm.xacro").findings
+    assert "is not found" in finding.problem

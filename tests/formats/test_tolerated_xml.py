@@ -22,6 +22,7 @@ ARM = '<robot name="arm">{}' + LINK.format("a") + LINK.format("b") + JOINT.forma
     ("text", "problem", "repairable"),
     [
         ('<?xml version="0.0" ?>\n' + ARM.format(""), "version '0.0', expected 1.0", True),
+        ("<?xml ?>\n" + ARM.format(""), "has no version, expected 1.0", True),
         ('\n<?xml version="1.0"?>\n' + ARM.format(""), "is not at the start of the file", True),
         (ARM.format("<gazebo><sensor:camera/></gazebo><sensor:x/>"), "prefix 'sensor'", False),
         (ARM.format("<!-- off: --><!-- a -- b -->"), "two hyphens", False),

@@ -40,6 +40,7 @@ _LONG_TAG = re.compile(rb"<[^<]{%d}" % _LONG)
 _HYPHENS = etree.ErrorTypes.ERR_HYPHEN_IN_COMMENT
 _TOLERATED = (
     etree.ErrorTypes.ERR_UNKNOWN_VERSION,
+    etree.ErrorTypes.ERR_VERSION_MISSING,
     etree.ErrorTypes.ERR_RESERVED_XML_NAME,  # a declaration that is not at the start of the file
     etree.ErrorTypes.NS_ERR_UNDEFINED_NAMESPACE,
     _HYPHENS,
@@ -136,6 +137,9 @@ def _warn_of(entries: list[Any], findings: Findings) -> None:
             findings.warn("syntax", entry.line, "", problem, f'Write xmlns:{prefix}="..." in the outermost element.')
         elif entry.type == etree.ErrorTypes.ERR_UNKNOWN_VERSION:
             problem = f"the XML declaration has the {entry.message.removeprefix('Unsupported ')}, expected 1.0"
+            findings.warn("syntax", entry.line, "", problem, 'Write <?xml version="1.0"?>.', _nothing)
+        elif entry.type == etree.ErrorTypes.ERR_VERSION_MISSING:
+            problem = "the XML declaration has no version, expected 1.0"
             findings.warn("syntax", entry.line, "", problem, 'Write <?xml version="1.0"?>.', _nothing)
         elif entry.type == _HYPHENS:
             problem = "a comment contains two hyphens, expected none before its end"
