@@ -236,12 +236,13 @@ def _closed(look: _ConstraintsAt, start: Array, free: npt.NDArray[np.bool_], giv
     phi = look.at(q, still)[0]
     if apart > enough:
         if apart <= OPEN and look.plant.locked == () and _stuck(look, q, phi, free):
+            spherical = all(loop.kind == "spherical" for loop in look.robot.loops)
+            less = "" if spherical else ", or close the loops with joints that constrain less, as 'spherical'"
             raise ShapeError(
                 f"q: the loops of '{name}' stay open by a little, {look.gaps(phi)}, and no motion closes them: axes or "
                 "lengths are rounded, and the joints that close the loops constrain more than rounded data allow. To "
                 f"accept this error, pass loops=kinemorph.loops.Projection(tolerance={_rounded_up(10.0 * apart)}) or "
-                "loops='baumgarte' (--loops baumgarte). Or give the data with more digits, or close the loops with "
-                "joints that constrain less, as 'spherical'."
+                f"loops='baumgarte' (--loops baumgarte). Or give the data with more digits{less}."
             )
         held = "" if free.all() else " with the named coordinates kept"
         what = "closes its loops" if look.only_loops(phi) else "satisfies its constraints"
