@@ -1,4 +1,4 @@
-"""Flags in <option> of an MJCF file: what they disable does not act here either, as in MuJoCo."""
+"""Flags in <option> of an MJCF file: what they disable does not act here either, as in MuJoCo. Rare actuators."""
 
 from __future__ import annotations
 
@@ -32,19 +32,23 @@ def read(option: str = "", flag: str = "") -> tuple[kinemorph.System, str]:
 
 @each_case(
     ("option", "flag"),
-    [("", name) for name in ("gravity", "spring", "damper", "actuation", "clampctrl")]
-    + [('actuatorgroupdisable="2"', ""), ('actuatorgroupdisable="1 3"', "")],
+    [
+        ('actuatorgroupdisable="1 3"', 'gravity="disable" spring="disable"'),
+        ("", 'damper="disable" clampctrl="disable"'),
+        ("", 'actuation="disable"'),
+        ('actuatorgroupdisable="2"', ""),
+    ],
 )
 def test_what_a_file_switches_off_does_not_act(option: str, flag: str) -> None:
     """Springs, dampers, actuators and limits of controls acted although the file disables them, without a warning."""
-    flags = f'<flag {flag}="disable" equality="disable"/>' if flag else '<flag equality="disable"/>'
+    flags = f'<flag {flag} equality="disable"/>'
     system, told = read(option, flags)
     model = mujoco.MjModel.from_xml_string(ARM.format(option=option, flag=flags))
     model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONSTRAINT
     data = mujoco.MjData(model)
     data.qpos[:], data.qvel[:], data.ctrl[:] = (0.2, -0.1), (0.5, 0.3), 0.7
     mujoco.mj_forward(model, data)
-    off = flag == "actuation" or option == 'actuatorgroupdisable="2"'
+    off = "actuation" in flag or option == 'actuatorgroupdisable="2"'
     assert ("actuators that the options of the file switch off: 1 left out ('a1')" in told) == off
     inputs = None if off else [0.7]
     with warnings.catch_warnings():
@@ -75,3 +79,13 @@ def test_delays_and_springs_that_yield_are_named(old: str, new: str, sentence: s
         warnings.simplefilter("always")
         kinemorph.load_text(ARM.format(option="", flag="").replace(old, new), "mjcf")
     assert sentence in " ".join(str(one.message) for one in told)
+
+
+def test_an_actuator_with_several_controls_does_not_shift_the_data_of_others() -> None:
+    """A motor after an orientation servo, which has 3 controls and outputs, got the gear and limits of another row."""
+    ball = '<body name="d" pos="1 0 0"><joint name="o" type="ball"/><geom size=".1"/></body></worldbody>'
+    servo = '<actuator><orientation name="s" joint="o" kp="1" ctrlrange="-2 2"/>'
+    text = ARM.format(option="", flag="").replace("</worldbody>", ball).replace("<actuator>", servo)
+    with pytest.warns(kinemorph.errors.ModelWarning, match=r"actuators that do not act on a joint: 1 left out \('s'\)"):
+        (motor,) = [one for one in kinemorph.load_text(text, "mjcf").elements if one.name == "a1"]
+    assert (motor.gear, motor.lower, motor.upper) == (3.0, -0.1, 0.1)

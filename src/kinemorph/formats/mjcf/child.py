@@ -125,6 +125,9 @@ def compiled(text: bytes, files: dict[str, bytes], most: int) -> tuple[dict[str,
     if model.nbody > most:
         return {"error": f"the compiled model has {model.nbody - 1} bodies, expected at most {most}"}, {}
     arrays = {name: np.asarray(getattr(model, name)) for name in FIELDS}
+    for names, first in ((("actuator_gear",), "outadr"), (("actuator_ctrllimited", "actuator_ctrlrange"), "ctrladr")):
+        for name in names:  # rows of outputs or controls, of which an actuator can have several: its first row is kept
+            arrays[name] = arrays[name][getattr(model, f"actuator_{first}")]
     switch_off(model.opt, arrays, mujoco.mjtDisableBit)
     arrays["wind"] = np.array([*model.opt.wind, model.opt.density, model.opt.viscosity])
     text_of = model.names.split(b"\0")
