@@ -38,6 +38,7 @@ _CROWDED = etree.XPath(f"boolean(//@*[{limits.ATTRIBUTES + 1}])")
 _LONG = len(' a=""') * limits.ATTRIBUTES  # bytes of such a tag, at least
 _LONG_TAG = re.compile(rb"<[^<]{%d}" % _LONG)
 _HYPHENS = etree.ErrorTypes.ERR_HYPHEN_IN_COMMENT
+_GRAVE = (_HYPHENS, etree.ErrorTypes.ERR_VERSION_MISSING)  # tolerated alone, but named if more is wrong
 _TOLERATED = (
     etree.ErrorTypes.ERR_UNKNOWN_VERSION,
     etree.ErrorTypes.ERR_VERSION_MISSING,
@@ -73,7 +74,7 @@ def parse(source: Source, findings: Findings, *, bare: bool = False) -> Node | N
             return None
         root, entries = log
         if root is None or any(entry.type not in _TOLERATED for entry in entries):
-            first = next((entry for entry in entries if entry.type not in _TOLERATED or entry.type == _HYPHENS), None)
+            first = next((entry for entry in entries if entry.type not in _TOLERATED or entry.type in _GRAVE), None)
             _refuse(first.line if first else 1, first.message if first else "", findings)
             return None
         _warn_of(entries, findings)
@@ -161,7 +162,7 @@ def _may_be_crowded(data: bytes, encoding: str | None) -> bool:
 
 
 def _few_lines(data: bytes) -> bool:
-    """Whether all versions of libxml2 count the lines of a file without white space between elements."""
+    """Whether a file is so short that every version of libxml2 counts its lines, even without white space nodes."""
     return len(data) <= _LINES or data.count(b"\n") <= _LINES
 
 

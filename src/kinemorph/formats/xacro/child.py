@@ -88,10 +88,6 @@ def _plain(package: str) -> bool:
     return package not in ("", ".", "..") and not set(package) & set("/\\\0")
 
 
-class PackageError(LookupError):
-    """A package that a xacro file names is not found."""
-
-
 def expanded(xacro: Any, substitutions: Any, given: dict[str, Any], guard: Guard) -> dict[str, Any]:
     """{"text": the expanded text}, or {"error": the reason, "file": the file where it occurred, ...}."""
 
@@ -109,7 +105,7 @@ def expanded(xacro: Any, substitutions: Any, given: dict[str, Any], guard: Guard
         if found:
             guard.roots.append(os.path.realpath(found[0]))
             return str(found[0])
-        raise PackageError(f"the package '{package}' is not found")
+        raise LookupError(f"the package '{package}' is not found")
 
     substitutions._eval_find = find
     substitutions._eval_dict["find"] = find
@@ -124,9 +120,7 @@ def expanded(xacro: Any, substitutions: Any, given: dict[str, Any], guard: Guard
         files = [file for file in (xacro.filestack or []) if file]
         reason = str(error) or type(error).__name__
         cause = getattr(error, "exc", None)
-        if isinstance(cause, PackageError):  # xacro repeats its message, with the name of the class
-            reason = str(cause)
-        elif cause is not None and str(cause) not in reason:
+        if cause is not None and str(cause) not in reason:
             reason = f"{reason}: {cause}"
         return {"error": reason, "file": files[-1] if files else given["file"], "outside": guard.outside[:1]}
 

@@ -31,6 +31,7 @@ MEMORY = 1024**3  # bytes, if the operating system can limit memory
 _ARGUMENT = re.compile(r"Undefined substitution argument (\w+)")  # in a message of xacro
 _LINK = re.compile(r"<link\b")
 _MACRO = re.compile(rb"""<xacro:macro\b[^>]*?\bname\s*=\s*["']([^"']*)""")
+CLASS = re.compile(r"<class '[\w.]+'>: ")  # in messages of xacro
 
 
 def read(source: Source, options: Options, findings: Findings) -> System | None:
@@ -142,7 +143,9 @@ def _report(answer: dict[str, Any], findings: Findings) -> None:
             "Name its folder in package_dirs (--package-dir).",
         )
         return
-    reason = " ".join(str(answer["error"]).split())[: limits.TEXT_LENGTH].rstrip(".")
+    reason = " ".join(CLASS.sub("", str(answer["error"])).split())[: limits.TEXT_LENGTH].rstrip(".")
+    half = reason[: len(reason) // 2]
+    reason = half if reason == f"{half} {half}" else reason  # xacro repeats some messages
     argument = _ARGUMENT.search(reason)
     if argument:
         remedy = (
