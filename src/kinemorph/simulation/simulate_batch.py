@@ -20,7 +20,7 @@ import numpy.typing as npt
 from kinemorph.algebra.arrays import Array
 from kinemorph.codegen.work_clock import seconds_at_work
 from kinemorph.deriving.dynamics import Dynamics
-from kinemorph.errors import ControllerError, ShapeError, SlowRunWarning, UnsupportedError
+from kinemorph.errors import ControllerError, ModelWarning, ShapeError, SlowRunWarning, UnsupportedError, users_level
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System
 from kinemorph.plants.programs import Plant
@@ -208,12 +208,16 @@ def _close(plant: Plant, t: float, given: dict[str, Array], q: Any, v: Any) -> N
     if plant.laws.constraints is None or not len(given["q"]):
         return
     given["q"], given["v"] = given["q"].copy(), given["v"].copy()
+    note = ""
     for k in np.flatnonzero(~closed_already(plant, t, given)).tolist():
         state, others = ((given[name][k] for name in names) for names in ("qvx", "mup"))
         try:
-            given["q"][k], given["v"][k] = closed_start(plant, t, tuple(state), (q, v, tuple(others)))
+            given["q"][k], given["v"][k], found = closed_start(plant, t, tuple(state), (q, v, tuple(others)))
         except ShapeError as error:
             raise ShapeError(f"state {k} of the batch: {error}") from None
+        note = note or (found and f"state {k} of the batch: {found}")
+    if note:
+        warnings.warn(note, ModelWarning, stacklevel=users_level())
 
 
 # ── the runs ──────────────────────────────────────────────────────────────────────────────────────────────────────────

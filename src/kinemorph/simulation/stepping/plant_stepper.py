@@ -7,6 +7,7 @@ other libraries. A run (`running.execution`) uses the members of `PlantStepper` 
 from __future__ import annotations
 
 import math
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any, NamedTuple, Self
@@ -15,6 +16,7 @@ import numpy as np
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.deriving.dynamics import Dynamics
+from kinemorph.errors import ModelWarning, users_level
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System
 from kinemorph.plants.programs import Plant
@@ -193,8 +195,10 @@ class PlantStepper(ABC):
     def close(self, q: Any = None, v: Any = None) -> None:
         """Brings the state onto the constraints; values that the user gave by name in `q` or `v` are kept."""
         now = self._stored()
-        q, v = closed_start(self.plant, now.t, now[1:], (q, v, (self.m, self.u, self.p)))
-        self._store(None, q, v, now.x)
+        found = closed_start(self.plant, now.t, now[1:], (q, v, (self.m, self.u, self.p)))
+        if found.note:
+            warnings.warn(found.note, ModelWarning, stacklevel=users_level())
+        self._store(None, found.q, found.v, now.x)
         self.refresh(JUMPED)
 
     @property
