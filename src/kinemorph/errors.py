@@ -135,7 +135,7 @@ class StorageWarning(UserWarning):
 
 
 class SlowRunWarning(UserWarning):
-    """A run takes very many steps, as explicit methods do on stiff systems. The run continues."""
+    """A run takes very many steps: its system is stiff for an explicit method, or it is long. The run continues."""
 
 
 class ChatterWarning(UserWarning):

@@ -5,5 +5,6 @@ docked_run   a run during which modules dock and undock: one plant per topology
 by_name      reading states by name in runs whose coordinates change
 switches     elements that change their memory at events
 failures     messages that say why a run failed
+stiffness    whether many steps are due to a stiff system, or to a fast motion
 chatter      whether an explicit step was too large for stiff forces
 """

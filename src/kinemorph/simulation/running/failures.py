@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import warnings
 
 import numpy as np
@@ -14,6 +15,7 @@ from kinemorph.plants.programs import Plant
 from kinemorph.plants.robot_plant import DISSIPATED, SUPPLIED
 from kinemorph.simulation.integrators.methods import NOTES
 from kinemorph.simulation.march.layout import Status
+from kinemorph.simulation.running.stiffness import is_bounded_by_stability
 from kinemorph.simulation.stepping.initial_state import undecided
 from kinemorph.simulation.stepping.plant_stepper import PlantStepper
 
@@ -24,44 +26,74 @@ RUN_AWAY = 1e30  # the rate of a larger state has no meaning
 FAR = 1e6  # a state variable that is larger when steps become too short grows without bound
 MANY = 1_000_000  # steps, after which a warning about the method is due
 SOON = 300_000  # steps, after which a run may be found to be hopeless
-HOPELESS = 100_000_000  # a run that would take more steps to its end is ended
+HOPELESS = 100_000_000  # a stiff run that would take more steps to its end is ended
 SENSELESS = 1e6  # [m/s or rad/s] a faster robot runs away
 
 
 class Patience:
-    """Watches a run: ends one that runs away or that would never end, and warns once of one with very many steps."""
+    """Watches a run: ends one that runs away, or that is too stiff for its method to reach the end.
+
+    It warns once of a run with very many steps, and says whether the system is stiff.
+    """
 
     def __init__(self, stepper: PlantStepper, start: float, until: float) -> None:
         self.stepper, self.start, self.until = stepper, start, until
         self.over = stepper.fixed or NOTES.get(stepper.method.name) is None
+        self.due = SOON  # the number of steps at which the run is looked at next
+        self._last, self._began = (start, 0), time.perf_counter()  # (time [s], accepted steps) of the last look
 
     def look(self) -> str | None:
         """The reason to end the run now, or None; to be called regularly during the run."""
-        state, step = self.stepper.state, self.stepper.h if self.stepper.fixed else None
-        fast = runs_away(self.stepper.plant, state.t, state.v, step)
-        if fast is not None:
+        stepper, state = self.stepper, self.stepper.state
+        fast = runs_away(stepper.plant, state.t, state.v, stepper.h if stepper.fixed else None)
+        if fast is not None or self.over:
             return fast
-        steps = sum(self.stepper.counts)
-        if self.over or steps < SOON:
+        accepted, rejected = stepper.counts
+        steps = accepted + rejected
+        if steps < self.due:
+            self._last = (state.t, accepted) if steps < SOON // 2 else self._last
             return None
-        plant, method = self.stepper.plant.name, self.stepper.method.name
-        done = (self.stepper.state.t - self.start) / (self.until - self.start)
+        self.due = 2 * steps
+        done = max((state.t - self.start) / (self.until - self.start), 1e-12)
+        hopeless = steps > HOPELESS * done
+        if not hopeless and steps < MANY:
+            return None
+        plant, method = stepper.plant.name, stepper.method.name
+        step = (state.t - self._last[0]) / max(accepted - self._last[1], 1)
+        self._last = (state.t, accepted)
+        stiff = is_bounded_by_stability(stepper, step)
         taken = f"'{plant}': {steps:,} steps of '{method}' for {done:.2%} of the run"
-        if steps > HOPELESS * done:
+        if stiff and hopeless:
             return (
-                f"{taken}: all of it would take {steps / max(done, 1e-12):.1g} steps. The system may be stiff, with "
-                f"motions that decay in a small part of the run. {_for_stiff(method)} To continue nevertheless, give "
-                "this run as `start`."
+                f"{taken}: all of it would take {steps / done:.1g} steps. {_STIFF} {_for_stiff(method)} To continue "
+                "nevertheless, give this run as `start`."
             )
-        self.over = steps >= MANY
-        if self.over and not is_stiff(method):
-            warnings.warn(
-                f"{taken}. The system may be stiff, with motions that decay in a small part of the run: "
-                "method='radau' then takes far fewer steps.",
-                SlowRunWarning,
-                stacklevel=users_level(),
+        if is_stiff(method) and not hopeless:
+            self.over = True
+            return None
+        if stiff:
+            advice = f"{_STIFF} method='radau' takes far fewer steps."
+        else:
+            left = _duration((time.perf_counter() - self._began) * (1.0 / done - 1.0))
+            advice = (
+                f"The motion is fast rather than stiff at t = {state.t:.4g} s: accuracy bounds the steps to {step:.2g} "
+                f"s, and the rest of the run takes about {left} at this pace. The run continues. Looser tolerances "
+                "(rtol=, atol=) or a shorter run take fewer steps; Ctrl-C ends the run and keeps its results."
             )
+        warnings.warn(f"{taken}. {advice}", SlowRunWarning, stacklevel=users_level())
+        self.over = not stiff or steps >= MANY
         return None
+
+
+_STIFF = "The system is stiff: motions that have decayed bound the steps of this method."
+
+
+def _duration(seconds: float) -> str:
+    """A time that is left, as text: "40 s", "3 min", "20 h", "12 days"."""
+    for unit, size, most in (("s", 1.0, 120.0), ("min", 60.0, 7200.0), ("h", 3600.0, 172800.0)):
+        if seconds < most:
+            return f"{seconds / size:.2g} {unit}"
+    return f"{seconds / 86400.0:.2g} days"
 
 
 def runs_away(plant: Plant, t: float, v: Array, step: float | None) -> str | None:
