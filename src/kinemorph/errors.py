@@ -139,7 +139,7 @@ class SlowRunWarning(UserWarning):
 
 
 class ChatterWarning(UserWarning):
-    """The steps of an explicit method were too large for stiff contacts or gains: the results are finite but wrong."""
+    """The steps of an explicit method were unstable for stiff forces, and velocities near there are not accurate."""
 
 
 class GainWarning(UserWarning):

@@ -6,5 +6,6 @@ by_name      reading states by name in runs whose coordinates change
 switches     elements that change their memory at events
 failures     messages that say why a run failed
 stiffness    whether many steps are due to a stiff system, or to a fast motion
+checks       all checks of a run: what is wrong before it and after it
 chatter      whether an explicit step was too large for stiff forces
 """

@@ -15,6 +15,7 @@ from kinemorph.plants.programs import Plant
 from kinemorph.plants.robot_plant import DISSIPATED, SUPPLIED
 from kinemorph.simulation.integrators.methods import NOTES
 from kinemorph.simulation.march.layout import Status
+from kinemorph.simulation.running.chatter import SENSELESS as SENSELESS
 from kinemorph.simulation.running.stiffness import is_bounded_by_stability
 from kinemorph.simulation.stepping.initial_state import undecided
 from kinemorph.simulation.stepping.plant_stepper import PlantStepper
@@ -27,7 +28,6 @@ FAR = 1e6  # a state variable that is larger when steps become too short grows w
 MANY = 1_000_000  # steps, after which a warning about the method is due
 SOON = 300_000  # steps, after which a run may be found to be hopeless
 HOPELESS = 100_000_000  # a stiff run that would take more steps to its end is ended
-SENSELESS = 1e6  # [m/s or rad/s] a faster robot runs away
 
 
 class Patience:
