@@ -8,6 +8,7 @@
     ├── CompileError         code generation failed; carries the program's name
     │   └── TracingError     a function cannot be traced, because it needs the value of an expression (a TypeError too)
     ├── ControllerError      a user function failed in a run; the run ends with it as its outcome
+    ├── StepError            a Stepper cannot take its next step, or its motion runs away
     ├── StorageError         a file of results cannot be written or read; says why (an OSError too)
     └── MissingExtraError    an optional dependency is not installed; names the pip command
 
@@ -107,6 +108,10 @@ class TracingError(CompileError, TypeError):
 
 class ControllerError(KinemorphError):
     """A user function raised in a run, or returned an unusable value. The run ends with this error as its outcome."""
+
+
+class StepError(KinemorphError):
+    """A `Stepper` cannot take its next step, or its motion runs away. The message is that of a run that fails."""
 
 
 class StorageError(KinemorphError, OSError):

@@ -22,7 +22,7 @@ from kinemorph.plants.robot_plant import plant
 from kinemorph.simulation.results import batch_run
 from kinemorph.simulation.results.batch_run import BatchRun
 from kinemorph.simulation.results.trajectory import Trajectory
-from kinemorph.simulation.running import failures
+from kinemorph.simulation.running import patience
 
 
 def leg(every: float | None = None) -> System:
@@ -123,8 +123,8 @@ def test_runs_that_run_away_or_would_never_end_are_given_up_and_the_others_conti
     assert (np.abs(pushed.v[1, : pushed.done[1] - 1]) < 1e6).all() and np.isnan(pushed.v[1, pushed.done[1] :]).all()
     assert pushed.done[1] == 5 and pushed.outcomes[1].t == pushed.t[4] and pushed[0].outcome.ok
     monkeypatch.setattr(sys.modules[simulate_batch.__module__], "MOST_TRIES", 100)
-    monkeypatch.setattr(failures, "SOON", 200)
-    monkeypatch.setattr(failures, "HOPELESS", 10_000)
+    monkeypatch.setattr(patience, "SOON", 200)
+    monkeypatch.setattr(patience, "HOPELESS", 10_000)
     rates = first_order(lambda t, x, p: [-p[0] * (x[0] - t)], {"x": ""}, parameters={"k": 1.0})
     decays = simulate_batch(rates, 10.0, x=[0.0], p=[[1.0], [1e5]], output_step=5.0)
     assert decays.ok.tolist() == [True, False] and decays.accepted[1] + decays.rejected[1] == 200
@@ -134,14 +134,14 @@ def test_runs_that_run_away_or_would_never_end_are_given_up_and_the_others_conti
 def test_long_runs_that_are_not_stiff_continue(monkeypatch):
     """The stumble: a fast oscillation over a long time was ended after 300,000 steps and called stiff."""
     monkeypatch.setattr(sys.modules[simulate_batch.__module__], "MOST_TRIES", 100)
-    monkeypatch.setattr(failures, "SOON", 200)
-    monkeypatch.setattr(failures, "HOPELESS", 1_000)
+    monkeypatch.setattr(patience, "SOON", 200)
+    monkeypatch.setattr(patience, "HOPELESS", 1_000)
     turning = first_order(lambda x, p: [p[0] * x[1], -p[0] * x[0]], {"x": "", "y": ""}, parameters={"w": 1.0})
     with pytest.warns(SlowRunWarning, match=r"fast rather than stiff at t = .* takes about .* The run continues"):
         assert simulate_batch(turning, 10.0, x=[1.0, 0.0], p=[[1.0], [1e3]], output_step=5.0).ok.all()
     with pytest.warns(SlowRunWarning, match="method='radau' takes far fewer steps"):
-        monkeypatch.setattr(failures, "HOPELESS", 1_000_000)
-        monkeypatch.setattr(failures, "MANY", 300)
+        monkeypatch.setattr(patience, "HOPELESS", 1_000_000)
+        monkeypatch.setattr(patience, "MANY", 300)
         simulate(first_order(lambda t, x: [-1e4 * (x[0] - t)], {"a": ""}), 1.0, output_step=1e-3)
 
 

@@ -34,9 +34,10 @@ from kinemorph.simulation.results.event import Event
 from kinemorph.simulation.results.trajectory import Statistics, Trajectory
 from kinemorph.simulation.running.checks import warn_after, warn_before
 from kinemorph.simulation.running.execution import Progress
-from kinemorph.simulation.running.failures import MANY, SENSELESS, Patience, explained, runs_away
+from kinemorph.simulation.running.patience import MANY, Patience
 from kinemorph.simulation.running.switches import Switches
 from kinemorph.simulation.simulate import has_elements_or_damping, run_times
+from kinemorph.simulation.stepping.failures import SENSELESS, explained, runs_away
 from kinemorph.simulation.stepping.initial_state import closed_already, closed_start
 from kinemorph.simulation.stepping.step_options import check_positive, step_options, takes_old_names
 from kinemorph.simulation.stepping.stepper import MOST_TRIES, Stepper

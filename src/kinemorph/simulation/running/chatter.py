@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from kinemorph.algebra.arrays import Array
-from kinemorph.errors import ChatterWarning, users_level
+from kinemorph.errors import ChatterWarning, StepError, users_level
 from kinemorph.mechanics.steps.frozen_stiffness import Frozen, frozen
 from kinemorph.plants.instant import Instant
 from kinemorph.plants.user_laws import Law
@@ -28,6 +28,7 @@ from kinemorph.simulation.integrators.explicit import ExplicitRungeKutta
 from kinemorph.simulation.integrators.method import Method
 from kinemorph.simulation.integrators.symplectic import Partitioned
 from kinemorph.simulation.results.segment import Segment
+from kinemorph.simulation.stepping.failures import SENSELESS
 from kinemorph.simulation.stepping.step_options import StepOptions
 from kinemorph.simulation.stepping.stepper import Stepper
 
@@ -37,7 +38,6 @@ STEPS = 8  # steps of the run that are taken again from a state, and as much tim
 SHARE = 0.02  # of the largest speed of a joint in the run: a smaller difference of velocities does not matter
 FINER = 4.0  # the stable steps are this much shorter than the largest stable ones
 MOST_STEPS = 20_000  # of the stable size
-SENSELESS = 1e6  # [m/s or rad/s] a faster robot runs away
 
 
 @dataclass(frozen=True)
@@ -145,8 +145,10 @@ def _feels(segment: Segment, options: StepOptions) -> Feels | None:
         groups = {name: getattr(segment, name)[k] for name in "qvxum"}
         stepper.begin(float(segment.t[k]), **groups, p=segment.p, tick=False)
         stepper.h = size
-        end = stepper.advance(until)
-        return end.v if end.t >= until else np.full_like(end.v, np.nan)
+        try:
+            return stepper.advance(until).v
+        except StepError:
+            return np.full(segment.plant.nv, np.nan)
 
     def feels(k: int, limit: float) -> Felt | None:
         after = STEPS * step

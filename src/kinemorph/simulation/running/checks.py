@@ -31,9 +31,8 @@ def warn_before(model: Any, plant: Plant, q: Array | None, *, driven: bool) -> N
 
 def warn_after(runs: Sequence[Trajectory], options: StepOptions, method: Method | ForeignMethod) -> None:
     """Warns where one of the finished `runs` is wrong: each kind of warning is given once, for the first such run."""
-    fixed = options.step is not None and not isinstance(method, ForeignMethod)
-    if fixed or options.rtol > LOOSE:
-        if fixed:
-            any(warn_of_chatter(run.segments, method, options) for run in runs)
+    if options.step is not None and not isinstance(method, ForeignMethod):
+        any(warn_of_chatter(run.segments, method, options) for run in runs)
+    if options.step is not None or options.rtol > LOOSE:
         any(warn_of_energy(run.segments, run.events, options.step) for run in runs if run.outcome.ok)
     any(warn_of_ground(run.segments) for run in runs)

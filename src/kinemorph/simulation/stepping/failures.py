@@ -1,99 +1,29 @@
-"""Messages about runs that fail or hardly advance: when, which coordinate, the likely cause, what to try."""
+"""Messages about steps that fail: when, which coordinate, the likely cause, what to try."""
 
 from __future__ import annotations
 
-import time
-import warnings
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.codegen.building.compile import build
-from kinemorph.errors import SlowRunWarning, users_level
 from kinemorph.plants.loop_methods import SingularPerturbation, names_independent
 from kinemorph.plants.programs import Plant
 from kinemorph.plants.robot_plant import DISSIPATED, SUPPLIED
 from kinemorph.simulation.integrators.methods import NOTES
 from kinemorph.simulation.march.layout import Status
-from kinemorph.simulation.running.chatter import SENSELESS as SENSELESS
-from kinemorph.simulation.running.stiffness import is_bounded_by_stability
 from kinemorph.simulation.stepping.initial_state import undecided
-from kinemorph.simulation.stepping.plant_stepper import PlantStepper
+
+if TYPE_CHECKING:
+    from kinemorph.simulation.stepping.plant_stepper import PlantStepper
 
 ACCOUNT = (SUPPLIED, DISSIPATED)
 
 
 RUN_AWAY = 1e30  # the rate of a larger state has no meaning
 FAR = 1e6  # a state variable that is larger when steps become too short grows without bound
-MANY = 1_000_000  # steps, after which a warning about the method is due
-SOON = 300_000  # steps, after which a run may be found to be hopeless
-HOPELESS = 100_000_000  # a stiff run that would take more steps to its end is ended
-
-
-class Patience:
-    """Watches a run: ends one that runs away, or that is too stiff for its method to reach the end.
-
-    It warns once of a run with very many steps, and says whether the system is stiff.
-    """
-
-    def __init__(self, stepper: PlantStepper, start: float, until: float) -> None:
-        self.stepper, self.start, self.until = stepper, start, until
-        self.over = stepper.fixed or NOTES.get(stepper.method.name) is None
-        self.due = SOON  # the number of steps at which the run is looked at next
-        self._last, self._began = (start, 0), time.perf_counter()  # (time [s], accepted steps) of the last look
-
-    def look(self) -> str | None:
-        """The reason to end the run now, or None; to be called regularly during the run."""
-        stepper, state = self.stepper, self.stepper.state
-        fast = runs_away(stepper.plant, state.t, state.v, stepper.h if stepper.fixed else None)
-        if fast is not None or self.over:
-            return fast
-        accepted, rejected = stepper.counts
-        steps = accepted + rejected
-        if steps < self.due:
-            self._last = (state.t, accepted) if steps < SOON // 2 else self._last
-            return None
-        self.due = 2 * steps
-        done = max((state.t - self.start) / (self.until - self.start), 1e-12)
-        hopeless = steps > HOPELESS * done
-        if not hopeless and steps < MANY:
-            return None
-        plant, method = stepper.plant.name, stepper.method.name
-        step = (state.t - self._last[0]) / max(accepted - self._last[1], 1)
-        self._last = (state.t, accepted)
-        stiff = is_bounded_by_stability(stepper, step)
-        taken = f"'{plant}': {steps:,} steps of '{method}' for {done:.2%} of the run"
-        if stiff and hopeless:
-            return (
-                f"{taken}: all of it would take {steps / done:.1g} steps. {_STIFF} {_for_stiff(method)} To continue "
-                "nevertheless, give this run as `start`."
-            )
-        if is_stiff(method) and not hopeless:
-            self.over = True
-            return None
-        if stiff:
-            advice = f"{_STIFF} method='radau' takes far fewer steps."
-        else:
-            left = _duration((time.perf_counter() - self._began) * (1.0 / done - 1.0))
-            advice = (
-                f"The motion is fast rather than stiff at t = {state.t:.4g} s: accuracy bounds the steps to {step:.2g} "
-                f"s, and the rest of the run takes about {left} at this pace. The run continues. Looser tolerances "
-                "(rtol=, atol=) or a shorter run take fewer steps; Ctrl-C ends the run and keeps its results."
-            )
-        warnings.warn(f"{taken}. {advice}", SlowRunWarning, stacklevel=users_level())
-        self.over = not stiff or steps >= MANY
-        return None
-
-
-_STIFF = "The system is stiff: motions that have decayed bound the steps of this method."
-
-
-def _duration(seconds: float) -> str:
-    """A time that is left, as text: "40 s", "3 min", "20 h", "12 days"."""
-    for unit, size, most in (("s", 1.0, 120.0), ("min", 60.0, 7200.0), ("h", 3600.0, 172800.0)):
-        if seconds < most:
-            return f"{seconds / size:.2g} {unit}"
-    return f"{seconds / 86400.0:.2g} days"
+SENSELESS = 1e6  # [m/s or rad/s] a faster robot runs away
 
 
 def runs_away(plant: Plant, t: float, v: Array, step: float | None) -> str | None:
@@ -119,7 +49,7 @@ def is_stiff(method: str) -> bool:
     return note is not None and note.stiff
 
 
-def _for_stiff(method: str) -> str:
+def for_stiff(method: str) -> str:
     """What to try where a motion is too stiff for a method; never the method itself."""
     if is_stiff(method):
         return "Take looser tolerances (rtol=, atol=), or make stiff springs, gains and contacts softer."
@@ -181,7 +111,7 @@ def explained(stepper: PlantStepper, status: Status) -> str:
         )
     return (
         f"At t = {t:.9g} s steps became shorter than {stepper.options.min_step:g} s; {worst} changes fastest. The "
-        f"motion is too stiff for this method, or not smooth. {_for_stiff(method.name)} Jumps need events."
+        f"motion is too stiff for this method, or not smooth. {for_stiff(method.name)} Jumps need events."
     )
 
 
