@@ -134,9 +134,11 @@ def _expected(row: Field) -> str:
         return f"one of {listed((kind.__name__ for kind in row.inner.values()), len(row.inner))}"
     if row.form == "list":
         item, count = row.inner
-        each = _expected(item).removeprefix("a ")
-        several = each.replace("tuple of", "tuples of") if item.form == "list" else f"{each}{'' if count else 's'}"
-        return f"{count or 'a tuple'} of {several}"
+        if item.form == "list" and item.inner[1] is None:
+            return f"rows of {_expected(item.inner[0]).removeprefix('a ')}s, or an array with two axes"
+        each = _expected(item).removeprefix("a ").replace("tuple of", "tuples of")
+        plural = each if item.form == "list" else f"{each}s"
+        return f"{count} {plural}" if count else f"a tuple of {plural}"
     if row.form == "row":
         return f"({', '.join(map(_expected, row.inner))})"
     return " or ".join(dict.fromkeys(map(_expected, row.inner)))
