@@ -267,8 +267,6 @@ def test_a_system_with_a_function_of_the_moment_is_refused_with_its_place() -> N
     """It was a raw PicklingError about an attribute lookup; copies are still made."""
     bang = elements.Sampled("bang", lambda t, q: -q, ("q.q1",), drives="q1")
     system = System(library.double_pendulum(), (bang,))
-    with pytest.raises(
-        UnsupportedError, match=r"system 'double_pendulum' cannot be pickled .*test_processes\.py"
-    ):
+    with pytest.raises(UnsupportedError, match=r"system 'double_pendulum' cannot be pickled .*test_processes\.py"):
         pickle.dumps(system)
     assert copy.deepcopy(system) is copy.copy(system) is system
