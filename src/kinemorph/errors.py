@@ -8,7 +8,7 @@
     ├── CompileError         code generation failed; carries the program's name
     │   └── TracingError     a function cannot be traced, because it needs the value of an expression (a TypeError too)
     ├── ControllerError      a user function failed in a run; the run ends with it as its outcome
-    ├── StepError            a Stepper cannot take its next step, or its motion runs away
+    ├── StepError            a Stepper cannot take its next step, or its motion diverges
     ├── StorageError         a file of results cannot be written or read; says why (an OSError too)
     └── MissingExtraError    an optional dependency is not installed; names the pip command
 
@@ -111,7 +111,7 @@ class ControllerError(KinemorphError):
 
 
 class StepError(KinemorphError):
-    """A `Stepper` cannot take its next step, or its motion runs away. The message is that of a run that fails."""
+    """A `Stepper` cannot take its next step, or its motion diverges. The message is that of a run that fails."""
 
 
 class StorageError(KinemorphError, OSError):
@@ -119,7 +119,7 @@ class StorageError(KinemorphError, OSError):
 
 
 class MissingExtraError(KinemorphError):
-    """The optional dependency `package` is not installed. Names the pip command: for `extra`, or else the package."""
+    """The optional dependency `package` is not installed. The message says which pip command installs it."""
 
     def __init__(self, package: str, extra: str | None = None) -> None:
         self.what = f"'{package}' is not installed"
@@ -148,11 +148,11 @@ class ChatterWarning(UserWarning):
 
 
 class GainWarning(UserWarning):
-    """A sampled controller is unstable with the inertia that it feels, whatever the step size of the run."""
+    """A sampled controller is unstable: its gains are too high for its sample time and the inertia that it moves."""
 
 
 class EnergyWarning(UserWarning):
-    """The energy of a run does not balance: its steps were too large, and its motion is finite and not accurate."""
+    """The energy of a run does not balance: its steps were too large, and the motion is inaccurate."""
 
 
 class GroundWarning(UserWarning):

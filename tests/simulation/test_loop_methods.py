@@ -253,7 +253,7 @@ def test_hinges_that_are_not_quite_parallel_run_with_a_note_or_are_told() -> Non
     np.testing.assert_allclose(run.q, simulate(nearly_parallel(0.0), 0.1, q=START).q, atol=1e-5)
     with pytest.raises(ShapeError) as caught:
         simulate(nearly_parallel(1e-4), 0.1, q=START)
-    for word in ("'closure'", "by a little", "more digits", "'spherical'"):
+    for word in ("'closure'", "slightly open", "more digits", "'spherical'"):
         assert word in str(caught.value)
 
 

@@ -78,7 +78,7 @@ def test_loops_that_disagree_by_more_are_refused_with_a_tolerance_with_which_the
 ) -> None:
     """A tenth of a millimeter may be a mistake in the data: the user decides."""
     system = parallelogram(gap=1e-4)
-    with pytest.raises(ShapeError, match=r"stay open by a little, .* by \S+e-0\d m.*loops='baumgarte'") as caught:
+    with pytest.raises(ShapeError, match=r"stay slightly open, .* by \S+e-0\d m.*loops='baumgarte'") as caught:
         simulate(system, 0.2, q=q)
     tolerance = float(re.search(r"Projection\(tolerance=(\S+)\)", str(caught.value))[1])  # type: ignore[index]
     run = simulate(system, 0.2, q=q or {"left": 0.1}, loops=Projection(tolerance=tolerance))

@@ -3,7 +3,8 @@
 Beyond its stability limit an explicit method does not fail at contacts: the ground pushes a foot out in one step and
 releases it in the next. All numbers are finite, and all of them are wrong. So the limit is computed at states of the
 run: the stiff forces there are linearized (mechanics.steps.frozen_stiffness), which gives a linear motion that decays,
-and one step of the method is a matrix on that motion. Where its largest eigenvalue is above 1, errors grow.
+and one step of the method multiplies its state by a matrix. Where the largest eigenvalue of this matrix is above 1,
+errors grow.
 
 A force that saturates, as dry friction does, bounds these errors, and a motion that only passes such a state hardly
 feels them. So a few steps are taken from there, once of the size of the run and once of a stable size, and only a
@@ -56,7 +57,7 @@ Feels = Callable[[int, float], Felt | None]  # (index of a state, largest stable
 
 @dataclass(frozen=True)
 class Chatter:
-    """A step that was too large: where this was first found, and the largest step that is stable."""
+    """A step size that was too large: the time at which this was first found, and the largest stable step size."""
 
     t: float  # [s]
     name: str  # the force that is too stiff
@@ -107,7 +108,7 @@ def find_chatter(
 
 
 def warn_of_chatter(segments: Sequence[Segment], method: Method, options: StepOptions) -> bool:
-    """Warns if the fixed step of a run was too large for its stiff forces; returns whether it did."""
+    """Warns if the fixed step size of a run was too large for its stiff forces; returns whether it warned."""
     step = float(options.step or 0.0)
     for segment in segments:
         law = segment.plant.laws.stiff
@@ -128,7 +129,7 @@ def warn_of_chatter(segments: Sequence[Segment], method: Method, options: StepOp
 
 
 def _feels(segment: Segment, options: StepOptions) -> Feels | None:
-    """The `feels` of `find_chatter` for a segment of a run; None for a run that runs away.
+    """The `feels` of `find_chatter` for a segment of a run; None for a run that diverges.
 
     It is None too where controllers in Python would be called again.
     """
@@ -187,7 +188,7 @@ def stable_step(method: Method, stiff: Frozen, h: float) -> float:
 
 
 def step_matrix(method: Method, A: Array, h: float) -> Array | None:
-    """The matrix by which one step of h [s] multiplies y = [w, v] of  dy/dt = A y; None for a method not explicit."""
+    """The matrix by which one step of h [s] multiplies y = [w, v] where dy/dt = A y; None if the method is implicit."""
     if isinstance(method, ExplicitRungeKutta):
         return _runge_kutta(method, h * A)
     if isinstance(method, Partitioned):

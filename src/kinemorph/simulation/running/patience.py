@@ -1,4 +1,4 @@
-"""Watching a run while it proceeds: whether it runs away, and whether it takes too many steps, and why."""
+"""Watching a run while it proceeds: whether it diverges, and whether it takes too many steps, and why."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ STIFF = "The system is stiff: motions that have decayed bound the steps of this 
 
 
 class Patience:
-    """Watches a run: ends one that runs away, or that is too stiff for its method to reach the end.
+    """Watches a run: ends one that diverges, or that is too stiff for its method to reach the end.
 
     It warns once of a run with very many steps, and says whether the system is stiff.
     """

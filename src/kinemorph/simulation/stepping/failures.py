@@ -23,11 +23,11 @@ ACCOUNT = (SUPPLIED, DISSIPATED)
 
 RUN_AWAY = 1e30  # the rate of a larger state has no meaning
 FAR = 1e6  # a state variable that is larger when steps become too short grows without bound
-SENSELESS = 1e6  # [m/s or rad/s] a faster robot runs away
+SENSELESS = 1e6  # [m/s or rad/s] the motion of a faster robot diverges
 
 
 def runs_away(plant: Plant, t: float, v: Array, step: float | None) -> str | None:
-    """The reason to end the run of a robot whose speeds v (nv,) are beyond sense at t [s]; None where they are not.
+    """The reason to end a run if a velocity v (nv,) of the robot exceeds SENSELESS at t [s]; None if none does.
 
     `step` [s] is the size of all steps, None where the method chooses it.
     """
@@ -38,8 +38,8 @@ def runs_away(plant: Plant, t: float, v: Array, step: float | None) -> str | Non
     worst = int(np.argmax(np.abs(v)))
     steps = "C" if step is None else f"The step of {step:g} s is too large: try step={step / 10:g}. Or c"
     return (
-        f"At t = {t:.9g} s v '{plant.v[worst].name}' is {v[worst]:.3g} {plant.v[worst].unit}: the motion runs "
-        f"away. {steps}heck the gains, forces and sample times that act there."
+        f"At t = {t:.9g} s v '{plant.v[worst].name}' is {v[worst]:.3g} {plant.v[worst].unit}: the motion diverges. "
+        f"{steps}heck the gains, forces and sample times that act there."
     )
 
 
@@ -50,7 +50,7 @@ def is_stiff(method: str) -> bool:
 
 
 def for_stiff(method: str) -> str:
-    """What to try where a motion is too stiff for a method; never the method itself."""
+    """A sentence on what to try if a motion is too stiff for a method; it never recommends the method itself."""
     if is_stiff(method):
         return "Take looser tolerances (rtol=, atol=), or make stiff springs, gains and contacts softer."
     return "Try method='radau', which is for stiff systems, or looser tolerances."
@@ -111,22 +111,24 @@ def explained(stepper: PlantStepper, status: Status) -> str:
         )
     return (
         f"At t = {t:.9g} s steps became shorter than {stepper.options.min_step:g} s; {worst} changes fastest. The "
-        f"motion is too stiff for this method, or not smooth. {for_stiff(method.name)} Jumps need events."
+        f"motion is too stiff for this method, or not smooth. {for_stiff(method.name)} If a force or a velocity "
+        "jumps, describe the jump by a Guard (events=)."
     )
 
 
 def _too_long_for_loops(plant: Plant, t: float, step: float) -> str | None:
-    """A message for steps of a fixed size that are too long for the fast motion that closes loops; None for others."""
+    """A message for a fixed step size [s] that is too long for the fast motion that closes loops; else None."""
     if not isinstance(plant.loops, SingularPerturbation) or step <= 2.8 * plant.loops.epsilon:
         return None
     return (
-        f"At t = {t:.9g} s the next state is not finite: steps of {step:g} s are too long for the fast motion "
-        f"of epsilon = {plant.loops.epsilon:g} s. Take steps below {2.8 * plant.loops.epsilon:g} s, or leave step= out."
+        f"At t = {t:.9g} s the next state is not finite: steps of {step:g} s are too long for the fast motion that "
+        f"closes loops within epsilon = {plant.loops.epsilon:g} s. Take steps below "
+        f"{2.8 * plant.loops.epsilon:g} s, or leave step= out."
     )
 
 
 def _lost(stepper: PlantStepper) -> str:
-    """A message for a run whose independent velocities, as the user named them, no longer determine the others."""
+    """A message for a run in which the velocities named as independent no longer determine the others."""
     plant = stepper.plant
     assert plant.constraints is not None
     t, q, v, x = stepper.state
@@ -139,6 +141,7 @@ def _lost(stepper: PlantStepper) -> str:
     s = np.concatenate([np.zeros(plant.nv), v, x])
     J = build(plant.constraints)(t, q, s, stepper.m, stepper.u, stepper.p)[2]
     sentence = (
-        undecided(plant, J) or "the joints named as independent hardly decide the others. Name other joints, or none."
+        undecided(plant, J)
+        or "the joints named as independent hardly determine the others. Name other joints, or none."
     )
     return f"At t = {t:.9g} s {sentence}"
