@@ -173,5 +173,5 @@ def test_compiled_code_that_differs_from_its_program() -> None:
 def test_elements_that_do_not_fit_the_robot_are_reported() -> None:
     """A system with an unknown joint was verified without a word: the error came at `simulate` only."""
     friction = JointFriction("rub", ("elbwo",), coulomb=1.0)
-    with pytest.raises(ModelError, match="'rub': joints is 'elbwo', and robot 'scara' has no such joint"):
+    with pytest.raises(ModelError, match="'rub': joints contains 'elbwo', and robot 'scara' has no such joint"):
         verify(System(build("scara"), (friction,)))

@@ -44,9 +44,9 @@ def test_files_that_are_no_batches_are_refused(tmp_path: Path) -> None:
     run.save(tmp_path / "run.npz")
     with pytest.raises(StorageError, match="load_trajectory loads a single run"):
         BatchRun.load(tmp_path / "run.npz")
-    with pytest.raises(StorageError, match="is not that of a run"):
+    with pytest.raises(StorageError, match=r"batch of runs, which BatchRun\.load loads"):
         load_trajectory(batch.save(tmp_path / "batch.npz"))
-    with pytest.raises(StorageError, match=r"'scara' has \['shoulder'"):
+    with pytest.raises(StorageError, match=r"'scara' are \['shoulder'"):
         BatchRun.load(tmp_path / "batch.npz", library.scara())
 
 

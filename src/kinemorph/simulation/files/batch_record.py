@@ -14,6 +14,7 @@ import numpy as np
 
 from kinemorph.plants.programs import Plant
 from kinemorph.simulation.files.run_record import (
+    BATCH_FORMAT,
     Record,
     described,
     event_data,
@@ -24,7 +25,7 @@ from kinemorph.simulation.files.run_record import (
 from kinemorph.simulation.results.batch_run import BatchRun
 from kinemorph.simulation.results.trajectory import Statistics
 
-FORMAT, VERSION = "kinemorph batch", 1
+VERSION = 1
 STATES, GIVEN = ("q", "v", "x", "m"), ("p", "u")
 COUNTS = ("done", "status", "accepted", "rejected", "numbers")  # whole numbers
 ARRAYS = ("t", *STATES, *GIVEN, *COUNTS, "ends")
@@ -35,7 +36,7 @@ def record_of_batch(batch: BatchRun) -> Record:
     p = batch.p[0] if len(batch.p) else np.zeros(len(batch.plant.p))
     statistics = {name: getattr(batch.statistics, name) for name in ("method", "accepted", "rejected", "calls")}
     meta = {
-        "format": FORMAT,
+        "format": BATCH_FORMAT,
         "version": VERSION,
         "systems": [described(batch.plant, p, ())],
         "failures": {str(k): message for k, message in batch.failures.items()},
@@ -52,7 +53,7 @@ def batch_of(record: Record, plant: Plant | None) -> BatchRun:
     Without its `plant`, the batch has its states and no columns that are computed.
     """
     meta, arrays = record.meta, record.arrays
-    if meta.get("format") != FORMAT:
+    if meta.get("format") != BATCH_FORMAT:
         raise ValueError("its description is not that of a batch of runs; load_trajectory loads a single run")
     if meta["version"] > VERSION:
         raise ValueError(

@@ -29,6 +29,7 @@ from kinemorph.simulation.results.segment import Segment
 from kinemorph.simulation.results.trajectory import Event, Outcome, Quantity, Statistics, Trajectory
 
 FORMAT, VERSION = "kinemorph trajectory", 1
+BATCH_FORMAT = "kinemorph batch"  # see `batch_record`
 GROUPS = ("q", "v", "x", "m", "u", "p")
 SAMPLES = ("q", "v", "x", "m", "u")
 FLAT = ("t", "loop_error")  # arrays of shape (n,)
@@ -125,6 +126,8 @@ def trajectory_of(record: Record, models: Sequence[Plant | None] = ()) -> Trajec
     `models` are the plants of its systems. A system without one, or with None, gets a plant without equations.
     """
     meta = record.meta
+    if isinstance(meta, dict) and meta.get("format") == BATCH_FORMAT:
+        raise ValueError("it is a batch of runs, which BatchRun.load loads")
     if not isinstance(meta, dict) or meta.get("format") != FORMAT:
         raise ValueError("its description is not that of a run of kinemorph")
     if meta["version"] > VERSION:
