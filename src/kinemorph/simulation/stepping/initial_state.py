@@ -1,9 +1,9 @@
 """The initial state of a run with constraints: named coordinates and velocities are kept, the others follow.
 
 An initial state that is given in full and violates constraints by no more than rounding is brought onto them. One that
-violates them more is refused, because it is not known which state the user meant. A joint with a prescribed motion
-starts at the prescribed position, if no q is given. Constraint methods that close loops during the run (singular
-perturbation, Baumgarte) may start with open loops.
+violates them more is refused, because it is not known which state the user meant. If no q is given, a coupled joint
+starts where the joint that it follows puts it, and a joint with a prescribed motion at the prescribed position.
+Constraint methods that close loops during the run (singular perturbation, Baumgarte) may start with open loops.
 
 Redundant constraint rows of a model file may contradict each other by its rounding: no configuration satisfies all of
 them. The initial state is then the one of least squares, and a note says how far the loops stay open. The run needs no
@@ -176,6 +176,18 @@ class _ConstraintsAt:
         of_loops = len(constraint_owners(self.robot)) - len(self.robot.couplings)
         return not bool((np.abs(values[of_loops:]) > CLOSED).any())
 
+    @property
+    def coupled(self) -> set[str]:
+        """The names of the joints that follow others."""
+        return {coupling.joint for coupling in self.robot.couplings}
+
+    def only_couplings(self, values: Array) -> bool:
+        """Whether, by values (nc,) as in `gaps`, the only violated rows are those of coupled joints."""
+        end = len(constraint_owners(self.robot))
+        others = np.ones(len(values), dtype=bool)
+        others[end - len(self.robot.couplings) : end] = False
+        return not bool((np.abs(values[others]) > CLOSED).any())
+
     def only_prescribed(self, values: Array) -> bool:
         """Whether all violated rows are those of prescribed motions; `values` (nc,) are errors as in `gaps`."""
         prescribed = [element.name for element in self.plant.elements if isinstance(element, PrescribedMotion)]
@@ -228,21 +240,26 @@ def _closed(look: _ConstraintsAt, start: Array, free: npt.NDArray[np.bool_], giv
     configuration.
     """
     name, still = look.plant.name, np.zeros(look.plant.nv)
+
+    def seen(at: Array, moving: npt.NDArray[np.bool_] = free) -> tuple[Array, Array]:
+        phi, _, J = look.at(at, still)
+        return phi, np.where(moving, J[: len(phi)], 0.0)
+
     phi = look.at(start, still)[0]
     named = isinstance(given, Mapping)
     by_default = given is None and np.array_equal(start, neutral(look.robot))
+    if by_default and look.robot.couplings and look.only_couplings(phi):
+        followers = np.array([column.name in look.coupled for column in look.plant.v])
+        start = closed_nearby(lambda at: seen(at, free & followers), look.moved, start, free & followers)[0]
+        phi = look.at(start, still)[0]
     if float(np.abs(phi).max(initial=0.0)) > OPEN and not named and not (by_default and look.only_prescribed(phi)):
         at = "at the neutral configuration, which is used as no q is given" if by_default else "in the initial state"
         what = f"the loops of '{name}' are open {at}" if look.only_loops(phi) else f"'{name}' violates constraints {at}"
         raise ShapeError(
             f"q: {what}: {look.gaps(phi)}; expected a configuration that satisfies them. Name the coordinates "
-            f"you know, as q={{'{look.plant.q[0].name}': ...}}, and the others follow; or use "
-            "kinemorph.loops.close_loops."
+            f"you know, as q={{'{look.plant.q[0].name}': ...}}, and the others follow"
+            f"{'; or use kinemorph.loops.close_loops' if look.robot.loops else ''}."
         )
-
-    def seen(at: Array) -> tuple[Array, Array]:
-        phi, _, J = look.at(at, still)
-        return phi, np.where(free, J[: len(phi)], 0.0)
 
     if named:
         q, apart = closed_nearby(seen, look.moved, start, free)
@@ -265,8 +282,7 @@ def _closed(look: _ConstraintsAt, start: Array, free: npt.NDArray[np.bool_], giv
                 f"q: the loops of '{name}' stay slightly open, {look.gaps(phi)}, and no motion closes them: axes or "
                 "lengths are rounded, and the joints that close the loops constrain more than rounded data allow. To "
                 f"accept this error, pass loops=kinemorph.loops.Projection(tolerance={_rounded_up(10.0 * apart)}) or "
-                "loops='baumgarte' (--loops baumgarte). Or give the data with more digits, or close the loops with "
-                "joints that constrain less, as 'spherical'."
+                f"loops='baumgarte' (--loops baumgarte). Or give the data with more digits{_other_joints(look)}."
             )
         held = "" if free.all() else " with the named coordinates kept"
         what = "closes its loops" if look.only_loops(phi) else "satisfies its constraints"
@@ -282,9 +298,15 @@ def _open_by_rounding(look: _ConstraintsAt, phi: Array) -> str:
     return (
         f"the loops of '{look.plant.name}' stay open, {look.gaps(phi)}: redundant constraints, "
         "as rounded data give them, disagree by this much, and no configuration satisfies all of them. The run keeps "
-        "the independent ones. Give the data with more digits, or close the loops with joints that constrain less, as "
-        "'spherical'."
+        f"the independent ones. Give the data with more digits{_other_joints(look)}."
     )
+
+
+def _other_joints(look: _ConstraintsAt) -> str:
+    """A second remedy for rounded data, where joints other than spherical ones close loops; else ""."""
+    if all(loop.kind == "spherical" for loop in look.robot.loops):
+        return ""
+    return ", or close the loops with joints that constrain less, as 'spherical'"
 
 
 def _rounded_up(x: float) -> str:
