@@ -108,7 +108,7 @@ def test_a_guess_that_leaves_does_not_switch_a_contact_off() -> None:
     tangent = Start(1e-4, -1.0).tangent(press, 1e-4 - H * 0.5, 0.5, H)
     assert tangent.slope > 0.0
     assert tangent.pressed.force > 0.0
-    assert tangent.force == pytest.approx(tangent.pressed.force - 0.5 * tangent.slope, rel=1e-12)
+    assert tangent.at(0.5) == pytest.approx(tangent.pressed.force - 0.5 * tangent.slope, rel=1e-12)
 
 
 def test_a_step_of_an_actuator_behind_a_gear() -> None:

@@ -21,8 +21,9 @@ from kinemorph.mechanics.recursions.articulated_bodies import given_responses
 from kinemorph.mechanics.recursions.composite_bodies import mass_matrix
 from kinemorph.mechanics.recursions.kinematics import jacobian
 from kinemorph.mechanics.recursions.newton_euler import outward
-from kinemorph.mechanics.steps.implicit_forces import coordinates, present_forces, present_motion
+from kinemorph.mechanics.steps.implicit_forces import present_forces
 from kinemorph.mechanics.steps.pair_forces import PairForce, PairState, pair_slope
+from kinemorph.mechanics.steps.point_motions import coordinates, present_motion
 from kinemorph.mechanics.steps.point_states import UNITS, JointForce, JointState, PointForce, Sight
 from kinemorph.mechanics.trees.tree import Attachment, Tree
 

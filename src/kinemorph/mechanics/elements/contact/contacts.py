@@ -93,7 +93,8 @@ class ContactLaw(ElementLaw[Contact]):
             point = center
             if not is_zero(radius):
                 point = view.instant.motions.point(center.link, lowered(center.point, radius, center.into(n_W)))
-            start = Start(radius - height, dot(point.into(n_W), point.velocity))
+            rise = view.instant.motions.speed(point.link, point.point, point.into(n_W))
+            start = Start(radius - height, rise)
             law = Touch(ground, press, _rubbing(element, view, k), start)
             found.append(TouchingPoint(point, law, Meeting(height - radius, n_W)))
         return found
