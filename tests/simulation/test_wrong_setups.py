@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from kinemorph import Body, Robot, RobotBuilder, System, elements, library, simulate
-from kinemorph.errors import ChatterWarning, EnergyWarning, GainWarning, SlowRunWarning
+from kinemorph.errors import ChatterWarning, EnergyWarning, GainWarning, ImpactWarning, SlowRunWarning
 
-TELLING = (ChatterWarning, EnergyWarning, GainWarning, SlowRunWarning)
+TELLING = (ChatterWarning, EnergyWarning, GainWarning, ImpactWarning, SlowRunWarning)
 Setup = Callable[[], Any]
 
 
@@ -108,7 +108,13 @@ WRONG: dict[str, Setup] = {
         f"ball, {k:g} N/m, implicit, step {h:g}": lambda k=k, h=h: simulate(
             dropped(k, 1.0), 1.0, method="implicit_contact", step=h, **UP
         )
-        for k, h in ((1e6, 1e-3), (1e5, 5e-3), (3e5, 2e-3))
+        for k, h in ((1e6, 1e-3), (1e5, 5e-3), (3e5, 2e-3), (1e10, 1e-3), (1e12, 1e-3))
+    },
+    **{
+        f"PD without damping, kp {kp:g}, implicit": lambda kp=kp: simulate(
+            held(kp=kp, kd=0.0, every=None), 1.0, method="implicit_contact", step=2e-3
+        )
+        for kp in (200.0, 2000.0)
     },
 }
 FEW = (

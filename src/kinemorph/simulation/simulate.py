@@ -31,12 +31,13 @@ from kinemorph.simulation.integrators.method import Method
 from kinemorph.simulation.march.guards import Guard
 from kinemorph.simulation.results.trajectory import Trajectory
 from kinemorph.simulation.running.chatter import warn_of_chatter
-from kinemorph.simulation.running.energy_check import LOOSE, warn_of_energy
+from kinemorph.simulation.running.energy_check import LOOSE
 from kinemorph.simulation.running.execution import HeldInputs as HeldInputs
 from kinemorph.simulation.running.execution import Ledger, Progress, Regular, Run
 from kinemorph.simulation.running.ground_check import warn_of_ground
 from kinemorph.simulation.running.inactive_check import warn_of_inactive
 from kinemorph.simulation.running.sampled_gains import warn_of_gains
+from kinemorph.simulation.running.step_checks import warn_of_steps
 from kinemorph.simulation.stepping.sample_clocks import Clockwork
 from kinemorph.simulation.stepping.step_options import check_positive, step_options, takes_old_names
 
@@ -160,7 +161,7 @@ def simulate(
     if options.step is not None:
         warn_of_chatter(trajectory.segments, ledger.method, float(options.step))
     if trajectory.outcome.ok and (options.step is not None or options.rtol > LOOSE):
-        warn_of_energy(trajectory.segments, trajectory.events, options.step)
+        warn_of_steps(trajectory.segments, trajectory.events, options.step, ledger.method)
     warn_of_ground(trajectory.segments)
     return trajectory
 

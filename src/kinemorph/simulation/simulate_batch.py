@@ -33,10 +33,11 @@ from kinemorph.simulation.results.batch_run import Whole
 from kinemorph.simulation.results.event import Event
 from kinemorph.simulation.results.trajectory import Statistics
 from kinemorph.simulation.running.chatter import warn_of_chatter
-from kinemorph.simulation.running.energy_check import LOOSE, warn_of_energy
+from kinemorph.simulation.running.energy_check import LOOSE
 from kinemorph.simulation.running.execution import Progress
 from kinemorph.simulation.running.failures import MANY, SENSELESS, Patience, explained, runs_away
 from kinemorph.simulation.running.sampled_gains import warn_of_gains
+from kinemorph.simulation.running.step_checks import warn_of_steps
 from kinemorph.simulation.running.switches import Switches
 from kinemorph.simulation.simulate import has_elements_or_damping, run_times
 from kinemorph.simulation.stepping.initial_state import closed_already, closed_start
@@ -132,7 +133,7 @@ def _warn_of_some(batch: BatchRun, options: StepOptions, method: Method | Foreig
     some = [batch[int(k)].segments for k in chosen]
     if some and options.step is not None and not isinstance(method, ForeignMethod):
         warn_of_chatter(some[0], method, float(options.step))
-    any(warn_of_energy(segments, (), options.step) for segments in some)
+    any(warn_of_steps(segments, (), options.step, method) for segments in some)
 
 
 # ── what is given ─────────────────────────────────────────────────────────────────────────────────────────────────────
