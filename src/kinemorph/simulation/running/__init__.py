@@ -6,4 +6,5 @@ by_name      reading states by name in runs whose coordinates change
 switches     elements that change their memory at events
 failures     messages that say why a run failed
 chatter      whether an explicit step was too large for stiff forces
+step_checks  whether steps were small enough, by three checks: energy_check, step_damping, impact_check
 """
