@@ -221,7 +221,7 @@ def test_fix_of_all_that_is_wrong_gives_a_file_that_loads(folder: Path) -> None:
 
 def test_fix_says_when_there_is_nothing_to_repair(folder: Path) -> None:
     result = run("check", "doubtful.urdf", "--fix")
-    assert result.exit_code == 0 and "there is nothing that has one possible repair" in result.stderr
+    assert result.exit_code == 0 and "no finding has exactly one possible repair" in result.stderr
     assert not (folder / "doubtful.fixed.urdf").exists()
 
 

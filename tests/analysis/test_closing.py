@@ -184,12 +184,12 @@ def test_closes_loops_in_space_from_anywhere() -> None:
 
 def test_what_cannot_close_is_proved(dynamics: Dynamics) -> None:
     long = close_loops(km.derive(km.library.four_bar(3.0), backend="interpreter"), [0.3, 0.2, 0.1])
-    assert not long and "one side of it is 3 m long and the others reach 1.9 m together" in long.message
+    assert not long and "one side of it is 3 m long and the others together only 1.9 m" in long.message
     assert long.gaps["closure"].length == pytest.approx(1.1, abs=1e-3)  # and the gap is the least there is
     rocker = close_loops(dynamics, [0.0, 0.0, 0.3], held="q3")
     assert not rocker and "with q3 = 0.3" in rocker.message and "Hold other values" in rocker.message
     crowded = close_loops(dynamics, [0.6, 3.0, -2.0], held=("q1", "q2"))
-    assert not crowded and "Held joint 'q2' follows from 'q1': hold 'q1' only." in crowded.message
+    assert not crowded and "Held joint 'q2' is determined by 'q1': hold 'q1' only." in crowded.message
 
 
 def test_a_dyad_that_cannot_meet_is_told_with_its_reach() -> None:

@@ -48,7 +48,7 @@ def test_the_four_bar_in_words() -> None:
     holds_together(dynamics, found)
     assert (found.dof, found.rank, found.rows, found.singular) == (1, 2, 5, False)
     assert "Loop 'closure': 3 of 5 rows redundant: point.z, parallel.x, parallel.y; planar mechanism." in found.message
-    assert "1 degree of freedom: 3 of the cut tree less 2 independent rows of 5." in found.message
+    assert "1 degree of freedom: 3 of the cut tree minus 2 independent rows (of 5)." in found.message
     assert found.independent == ("q1",) and found.condition < 10.0
 
 
@@ -85,7 +85,7 @@ def test_a_flat_parallelogram_has_two_motions_of_which_one_goes_on() -> None:
     flat = mobility(dynamics, [0.0, 0.0, 0.0])
     assert flat.singular and flat.instantaneous == 2 and flat.dof == 1
     assert flat.smallest is not None and flat.smallest < 1e-9
-    assert "singular: J allows 2 motions, of which 1 continue" in flat.message
+    assert "singular: the constraint Jacobian allows 2 motions, of which 1 continue" in flat.message
     assert sorted(len(rows) for rows in flat.redundant.values()) == [3]  # those that repeat everywhere
     raised = mobility(dynamics, [0.7, -0.7, 0.7])
     assert not raised.singular and raised.instantaneous == raised.dof == 1

@@ -231,7 +231,7 @@ def test_an_unknown_frame_is_refused() -> None:
 
 def test_a_place_that_cannot_be_written_is_named(tmp_path: object) -> None:
     figure = draw(bare("legs"))
-    with pytest.raises(KinemorphError, match="Choose another place"):
+    with pytest.raises(KinemorphError, match="Choose another folder"):
         save(figure, "/proc/nowhere/picture.png")
     with pytest.raises(KinemorphError, match=r"\.png"):
         save(figure, f"{tmp_path}/picture.sketch")

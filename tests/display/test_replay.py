@@ -176,7 +176,7 @@ def test_places_where_no_page_can_be_are_refused_first(path: str, error: type, w
 
 def test_what_cannot_be_written_gets_a_sentence(run: Trajectory, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(StorageError, match=r"cannot write '.*'.*Choose another place"):
+    with pytest.raises(StorageError, match=r"cannot write '.*'.*Choose another folder"):
         replay(run, tmp_path / "file" / "run.html")
     (tmp_path / "folder.html").mkdir()
     with pytest.raises(StorageError, match="is a folder"):

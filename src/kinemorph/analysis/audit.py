@@ -2,7 +2,8 @@
 
     energy balance          kinetic + potential - supplied + dissipated energy is constant
     momentum                a floating robot's linear momentum grows by m g t; its angular momentum about the center of
-                            mass is constant, and so is the one about the world's origin, along gravity
+                            mass is constant, and so is the component along gravity of the one about the
+                            world's origin
     momentum of a joint     the momentum (M v)_k of a tree's first joint is constant where no force acts along it
     changes of the system   robots that dock or undock in the air keep their total linear and angular momentum
     quaternions, loops      quaternions keep length 1, loops stay closed
@@ -141,7 +142,7 @@ def _momenta(segments: list[Segment], tolerance: float) -> list[Check]:
 
 
 def _worst_drift(name: str, pairs: Sequence[tuple[Conserved, Ledger]], count: int, tolerance: float) -> Check:
-    """The check of one momentum, over all segments whose system has to conserve it."""
+    """The check of one momentum, over all segments, out of `count`, whose system has to conserve it."""
     worst, note = 0.0, ""
     for law, ledger in pairs:
         drift, scale, unit = law.drift(ledger)

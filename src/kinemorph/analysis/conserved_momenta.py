@@ -2,8 +2,8 @@
 
 A floating robot exchanges momentum with gravity alone: linear momentum grows by m g t, angular momentum about the
 center of mass is constant. A tree on the ground conserves momentum along the axes of its first joint along which
-neither gravity nor a force acts: (M v)_k of a joint with axes; on a ball joint, angular momentum about its center,
-along gravity.
+neither gravity nor a force acts: (M v)_k of a joint with axes; on a ball joint, the component along gravity of the
+angular momentum about its center.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Ledger:
 
     @classmethod
     def of(cls, segment: Segment) -> Ledger:
-        """The ledger of one segment of a run; its plant has to be a robot's."""
+        """The ledger of one segment of a run, whose plant has to contain a robot."""
         assert segment.plant.dynamics is not None
         return cls(segment, segment.plant.dynamics)
 
@@ -133,7 +133,7 @@ class Conserved:
 
 
 def conserved(ledgers: Sequence[Ledger]) -> tuple[Mapping[str, Conserved], str]:
-    """(the momenta that have to be conserved throughout a run, by name; the reason in case there are none).
+    """(the momenta that have to be conserved throughout a run, by name; the reason why there are none, if so).
 
     `ledgers` are those of all segments with the same system.
     """
@@ -157,13 +157,13 @@ def conserved(ledgers: Sequence[Ledger]) -> tuple[Mapping[str, Conserved], str]:
                 kept[f"momentum of '{name}'"] = Conserved(says, _of_joint(k))
         alone = joint.kind == "spherical" and len(roots) == 1 and joint.parent == WORLD
         if alone and not any(k in pushed for k in _places(robot, joint)):
-            says = "angular momentum about the ball joint is constant, along gravity"
+            says = "the component along gravity of the angular momentum about the ball joint is constant"
             kept[f"momentum about '{joint.name}'"] = Conserved(says, _about_point(joint))
     return kept, "the ground, gravity or a force acts along the first joint of every tree"
 
 
 def floats(robot: Robot) -> bool:
-    """Whether nothing connects a robot to the ground: its first joints are free joints, and no loop has the ground."""
+    """Whether nothing connects a robot to the ground: its first joints are free joints, and no loop includes it."""
     roots = [joint for joint in robot.joints if _hangs_on_ground(robot, joint)]
     grounded = any(WORLD in cycle for cycle in robot.cycles.values())
     return bool(roots) and not grounded and all(joint.kind == "free" for joint in roots)
@@ -218,12 +218,12 @@ def _has_weight(ledger: Ledger, k: int) -> bool:
 
 def _floating(ledger: Ledger) -> dict[str, Conserved]:
     falls = bool(ledger.field[0].any())
-    along = ", along gravity" if falls else ""
+    about = "angular momentum about the world's origin is constant"
     return {
         "linear momentum": Conserved(f"linear momentum {'grows by m g t' if falls else 'is constant'}", _linear),
         "angular momentum": Conserved("angular momentum about the center of mass is constant", _angular),
         "angular momentum, origin": Conserved(
-            f"angular momentum about the world's origin is constant{along}", _about_origin
+            f"the component along gravity of the {about}" if falls else about, _about_origin
         ),
     }
 
@@ -241,7 +241,7 @@ def _angular(ledger: Ledger) -> Drift:
 
 
 def _about(ledger: Ledger, point: Array) -> Drift:
-    """The drift of angular momentum about a fixed point (3,) [m] of the world; under gravity, of its part along it."""
+    """The drift of angular momentum about a fixed point (3,) [m]; with gravity, of its component along gravity only."""
     arm = ledger.center - point
     H = ledger.momentum[:, 3:] + np.cross(arm, ledger.momentum[:, :3])
     scale = max(_longest(H), ledger.spin_scale, _longest(arm) * ledger.impulse_scale)

@@ -1,5 +1,8 @@
 """The long-term behavior of coupled maps: which maps move in step, and the period of their motion.
 
+A map is an iterated function x <- f(x), such as the logistic map; in a gait, each joint follows one of several coupled
+maps.
+
     found = gait_clusters("logistic", r=3.9, coupling="global", epsilon=0.3)
     found.frequencies           {"2 clusters, period 2": 100}
 
@@ -104,7 +107,7 @@ class GaitClusters:
         """One row for each kind of orbit, the most frequent first.
 
         `kind`        its name
-        `starts`      how many initial states lead to it; `share`, the same as a part of all
+        `starts`      how many initial states lead to it; `share` is this number divided by that of all initial states
         `sizes`       sizes of groups, as "3+3" -> how many of its orbits have them
         `antiphase`   how many of its orbits have two groups in antiphase
         `seed`        the first seed that leads to it
@@ -127,7 +130,7 @@ class GaitClusters:
 
     def __str__(self) -> str:
         head = f"{self.count} {self.map} maps, r = {self.r:g}, {self.coupling} coupling {self.epsilon:g}, "
-        lines = [head + f"{len(self.orbits)} starts of {self.steps} steps"]
+        lines = [head + f"{len(self.orbits)} initial states, {self.steps} steps each"]
         for row in self.table:
             lines.append(f"{row['starts']:>6} {row['kind']}, groups of {', '.join(dict(row['sizes']))}")  # type: ignore[call-overload]
         return "\n".join(lines)
@@ -226,7 +229,8 @@ def _march(map: str, coupling: str, count: int, keep: int) -> CompiledFunction:
 def classified(path: Array, longest: int = LONGEST, tolerance: float = TOLERANCE) -> tuple[Orbit, ...]:
     """The orbit of n maps for each of b initial states, from k successive states, `path` (b, k, n).
 
-    Periods are searched for up to `longest` steps; k has to be at least twice that.
+    Periods are searched for up to `longest` steps; k has to be at least twice that. Values that differ by
+    `tolerance` at most count as equal.
     """
     leaders, after = leaders_of(path, tolerance), periods_of(path, longest, tolerance)
     found = []
@@ -238,7 +242,7 @@ def classified(path: Array, longest: int = LONGEST, tolerance: float = TOLERANCE
 
 
 def periods_of(path: Array, longest: int, tolerance: float) -> npt.NDArray[np.int64]:
-    """The shortest period, in steps, of each of b motions `path` (b, k, n); shape (b,), 0 where no period is found."""
+    """The shortest period, in steps, of each of b motions `path` (b, k, n); shape (b,), 0 if it is above `longest`."""
     found = np.zeros(len(path), dtype=np.int64)
     open_ = np.arange(len(path))
     for period in range(1, longest + 1):
@@ -263,7 +267,7 @@ def leaders_of(path: Array, tolerance: float) -> npt.NDArray[np.int64]:
 
 
 def _shifts(states: Array, period: int) -> tuple[int, ...]:
-    """How many steps each column of `states` (k, groups) is behind the first column.
+    """How many steps each column of `states` (k, groups) is behind the first column; empty without a period.
 
     It is the shift with which the column's motion about its mean fits that of the first column best.
     """

@@ -5,10 +5,10 @@
 
 Where no gains are given, every joint is critically damped with the natural frequency w = 25 rad/s in the initial state:
 kp = w^2 J_i, kd = 2 w J_i. Here J_i = sum over j of |M_ij| is the largest effort that joint i needs when no joint
-accelerates by more than 1 rad/s^2: the last joints of a long chain, which the other joints shake, need that much. The
-controller's output stays within the effort limits of the joints, and the gains are bounded by them: kp is at most the
-effort limit for an error of 0.05 rad. kd is at most 2 kp / w, and at most the inertia that the joint moves alone
-divided by 1 ms, so that steps of this size can take it.
+accelerates by more than 1 rad/s^2: the last joints of a long chain need that much, because the other joints accelerate
+them. The controller's output stays within the effort limits of the joints, and the gains are bounded by them: kp is at
+most the value with which an error of 0.05 rad needs the whole effort limit. kd is at most 2 kp / w, and at most the
+inertia that the joint moves alone divided by 1 ms, so that steps of this size stay stable.
 """
 
 from __future__ import annotations
@@ -87,8 +87,9 @@ def with_gait(
 
 
 def _damping(kp: npt.NDArray[np.float64], inertia: npt.NDArray[np.float64], M: npt.NDArray[np.float64]) -> Any:
-    """Damping gains for stiffness gains: critical, at most those of the pulse, and at most one that stops what a joint
-    moves alone within a step of STEP.
+    """The damping gains kd (n,) of n joints with stiffness gains kp (n,): critical, but at most 2 kp / PULSE.
+
+    They are also at most the inertia that a joint moves alone divided by STEP. `inertia` (n,) are the row sums of |M|.
     """
     alone = 1.0 / np.diag(np.linalg.pinv(M, hermitian=True))
     return np.minimum(np.minimum(2.0 * np.sqrt(kp * inertia), 2.0 * kp / PULSE), alone / STEP)

@@ -28,7 +28,7 @@ Run = Callable[[float], Any]  # makes a run with a setting, a tolerance or a ste
 class Entry:
     """A method of a contestant: `run(setting)` is timed, `read` takes the numbers to compare from its result.
 
-    `says` is the format of a setting in words. `ends_only`: the result has the last sample only.
+    `says` is a format string that writes a setting in words. `ends_only` says that the result has only the last sample.
     """
 
     contestant: str
@@ -63,7 +63,7 @@ def imported(module: str, package: str) -> Any:
 
 
 def by_simulate(system: Plant, times: Array, q: Array, v: Array, method: str = "dop853") -> Run:
-    """A function that calls `simulate` with a tolerance and returns the trajectory."""
+    """A function that calls `simulate` from q and v with a tolerance; it returns the trajectory at `times` [s]."""
     samples: Any = times.tolist()
 
     def run(tolerance: float) -> Any:

@@ -177,7 +177,10 @@ def batches_grid(rows: Sequence[Row]) -> Grid:
 
 
 def terrain_grid(rows: Sequence[Row]) -> Grid:
-    """Quadrupeds on terrain: one gait, a batch of gaits on one core, both over those on a plane, and MuJoCo's."""
+    """The table of quadrupeds on terrain: times of one gait and of a batch of gaits on one core.
+
+    It also has the ratios of these times to those on a plane, and MuJoCo's time for the batch.
+    """
     shown = (
         *(text("problem"), text("method"), text("gaits", "setting")),
         *(number("one ms", "ms", three_digits), number("over plane", "over_plane", ratio)),
@@ -189,7 +192,7 @@ def terrain_grid(rows: Sequence[Row]) -> Grid:
 
 
 def rows_of(rows: Iterable[Row], kind: str) -> list[Row]:
-    """The rows of a kind."""
+    """The rows whose "kind" is `kind`."""
     return [row for row in rows if row["kind"] == kind]
 
 

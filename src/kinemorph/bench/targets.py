@@ -58,7 +58,8 @@ def judge(
 ) -> Verdict:
     """The verdict on a row of speeds, whose ratio is the peer's time divided by ours.
 
-    `over_kernel_us` is the time of a call besides its kernel [µs], `scaling` the share of the cores that was used.
+    `over_kernel_us` is the time of a call minus that of its kernel [µs]; `scaling` is the speedup on all cores divided
+    by their number.
     """
     asked: list[tuple[str, bool]] = []
     if robot not in BENCH_SET:
@@ -119,7 +120,10 @@ def judge_standing(mode: str, ratio: float | None) -> Verdict:
 
 
 def judge_terrain(ground: str, over_plane: Sequence[float], over_function: Sequence[float]) -> Verdict:
-    """The verdict on a ground: its times over those on a plane and on a smooth function. Only a map has targets."""
+    """The verdict on a ground, from ratios of its times to those on a plane and on a smooth function.
+
+    Only a height map has targets.
+    """
     if ground != "map":
         return Verdict()
     asked = (("plane", over_plane, MAP_OVER_PLANE), ("function", over_function, MAP_OVER_FUNCTION))

@@ -2,8 +2,8 @@
 
 A form turns functions into a dictionary from file names to texts. --output names a folder, a file, or a stem to which
 endings are added. Files get exactly the name that is asked for, also where a text contains the name of its own file (C
-includes its header); only identifiers inside the text may differ. A name that is not possible is refused, because
-another name could be that of a file which is not ours.
+includes its header); only identifiers inside the text may differ. A name that is not possible is refused and
+not changed, because a changed name could be that of another file of the user.
 """
 
 from __future__ import annotations
@@ -128,7 +128,7 @@ class Form:
     `compiled`   whether functions have to be compiled, because the form shows results of the compiler
     `precise`    whether the form is also available in float32
     `bound`      whether a text contains the name of its own file
-    `endings`    the endings of the files of a `bound` form; none where the name of a file ends in that of its function
+    `endings`    the endings of the files of a `bound` form; empty where there is one file per function, named after it
     """
 
     write: Callable[[Work], Files] | None
@@ -245,7 +245,7 @@ class Target(NamedTuple):
 
     folder: Path
     path: Path | None
-    stem: str | None = None  # the name of several files without their endings; None where they are called otherwise
+    stem: str | None = None  # the name of the files without their endings; None where they are named after the robot
 
 
 def target(output: str, form: str = "summary", functions: int = 1) -> Target:

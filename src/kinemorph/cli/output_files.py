@@ -1,6 +1,6 @@
 """Writes the files and folders of verbs, checks their paths before the work, and reports them afterwards.
 
-Folders that are missing are made, as they are by the functions of Python that write files.
+Missing folders are made, as by the functions of the library that write files.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def check_place(path: Path, option: str) -> None:
 
 
 def in_the_way(folder: Path) -> str:
-    """The reason why a folder cannot be made, which is a file of its name or of a folder above it; otherwise empty."""
+    """The reason why a folder cannot be made: it, or a folder above it, is a file. Otherwise empty."""
     nearest = next((place for place in (folder, *folder.parents) if place.exists()), folder)
     return f"'{nearest}' is not a folder" if nearest.exists() and not nearest.is_dir() else ""
 

@@ -136,7 +136,7 @@ class Dynamics(Fixed, ShownEquations):
 
     @property
     def link_names(self) -> tuple[str, ...]:
-        """The names of the links, parent first: a body with all bodies fixed to it, or a link between joint axes."""
+        """The names of the links, parents first: bodies with all bodies fixed to them, links between joint axes."""
         return tuple(link.name for link in self._maker.tree.links)
 
     # ── dynamics ──────────────────────────────────────────────────────────────────────────────────────────────────
@@ -256,7 +256,7 @@ class Dynamics(Fixed, ShownEquations):
         `of`    a function's name, or a function of a frame: `dynamics.derivative(dynamics.pose("tool"), "q")`
         `by`    "q" (along the unit velocities, so nv directions), "v", "a", "tau", "wrenches" or "p", the parameters
 
-        The derivative of an output of shape (m, n) has shape (m, n, *by). For ID and FD,
+        The derivative has the shape of the output followed by that of the input, (nv,) in the case of q. For ID and FD,
         `inverse_dynamics_derivatives` and `forward_dynamics_derivatives` are cheaper.
         """
         if not isinstance(of, str):
@@ -296,7 +296,7 @@ class Dynamics(Fixed, ShownEquations):
 
     @of_frame
     def jacobian_rate(self, frame: str, reference: Reference = "local") -> CompiledFunction:
-        """The time derivative dJ/dt of `jacobian`, shape (6, nv): a function of (q, v), or its value, as there."""
+        """The time derivative dJ/dt of `jacobian`, shape (6, nv): a function of (q, v), or its value."""
         return self._of_frame("jacobian_rate", ("q", "v"), kinematics.jacobian_rate, frame, reference)
 
     def _of_frame(self, name: str, inputs: tuple[str, ...], law: Callable[..., Any], *how: str) -> CompiledFunction:
@@ -443,7 +443,7 @@ class Dynamics(Fixed, ShownEquations):
     ) -> Sequence[Any]:
         """FD(q, v, tau) over any scalar type, on a tree that `prepared` returned; see `forward_dynamics`.
 
-        `locked` are velocity indices with acceleration 0, whatever forces act.
+        `loads` is one dict of outside wrenches by link, or nothing; `locked` are velocity indices with acceleration 0.
         """
         if not self.robot.is_open:
             return self._constrained(tree, q, v, tau, *loads, locked=locked).a

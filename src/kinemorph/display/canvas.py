@@ -73,7 +73,7 @@ def save(figure: Figure, path: Path | str) -> Path:
         figure.savefig(path, metadata={"Software": "kinemorph"} if path.suffix == ".png" else None)
     except OSError as error:
         reason = error.strerror or str(error)
-        raise KinemorphError(f"cannot write '{path}': {reason}. Choose another place.") from error
+        raise KinemorphError(f"cannot write '{path}': {reason}. Choose another folder or file name.") from error
     except ValueError as error:
         raise KinemorphError(f"cannot write '{path}': {error}. Use a name that ends in .png, .svg or .pdf.") from error
     return path

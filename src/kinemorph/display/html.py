@@ -125,7 +125,7 @@ def mark(text: str, tone: str) -> str:
 
 
 def number(value: float, digits: int = 4) -> str:
-    """The text of a number, with the typographic minus sign."""
+    """The text of a number with `digits` significant digits and the typographic minus sign."""
     return f"{value + 0.0:.{digits}g}".replace("-", "\N{MINUS SIGN}")
 
 

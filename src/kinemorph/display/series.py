@@ -48,12 +48,12 @@ class Family:
 
     @property
     def over_names(self) -> dict[str, str]:
-        """The names of `over` in a legend: the first word if the line below gives the color, else the full name."""
+        """The legend entry of each column in `over`: its first word if the color shows the joint, else its name."""
         alone = len(self.names) == 1
         return {name: name if alone or self.beneath(name) is None else name.partition(".")[0] for name in self.over}
 
     def beneath(self, name: str) -> int | None:
-        """The index of the column that the column `name` is drawn over: "q.knee" for "path.knee"; None for none."""
+        """The index of the column that the column `name` is drawn over: "q.knee" for "path.knee"; else None."""
         words = name.split(".")
         return next((k for k, own in enumerate(self.names) if label_of(own) in words), None)
 
@@ -198,7 +198,7 @@ def overlaid(trajectory: Trajectory, blocks: Sequence[Block], wanted: Sequence[s
 
 
 def _shared(names: Sequence[str]) -> tuple[list[str], list[str]]:
-    """The words, separated by dots, with which all names begin, and those with which all end; one word differs."""
+    """(first words, last words) that all names share, where dots separate words; at least one word is left over."""
     words = [name.split(".") for name in names]
     most = min(map(len, words), default=1) - 1
     front: list[str] = []

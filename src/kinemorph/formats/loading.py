@@ -228,8 +228,8 @@ def _joints_named(system: System) -> list[str]:
 def _acting(system: System, findings: Findings) -> System | None:
     """The system, after a check that all elements can act on its robot; None, with findings, on error.
 
-    A wrong element is an error in a TOML file. In other formats, which have drives that move nothing, it is left out
-    with a warning.
+    A wrong element is an error in a TOML file. In other formats, whose files may have drives without effect, it is left
+    out with a warning.
     """
     system = _renamed(system, findings)
     lawless = []
@@ -295,8 +295,10 @@ def _tested(system: System, findings: Findings) -> System | None:
 
 
 def _started(system: System, findings: Findings) -> System:
-    """The system with an initial configuration that closes its loops, where coordinates that the file does not name
-    leave this possible; otherwise the same system, with a warning about open loops.
+    """The system with an initial configuration that closes its loops.
+
+    Only coordinates that the file does not name are changed. If no such configuration is found, the same system is
+    returned, with a warning about open loops.
     """
     robot, q = system.robot, system.settings.q
     if not q or robot.is_open or not (gaps := loop_gaps(robot, q)):

@@ -68,8 +68,8 @@ def implicit_step(
 
     The iteration has `passes` passes and starts from the accelerations `guess`, those of the step before. For a
     centered step, `base` is the configuration at its middle, and `first` the displacement up to there: see
-    `half_moved`. `locked` are velocity indices that stay 0. `under` is needed for constraints, and for forces between
-    two links that both move.
+    `half_moved`. `locked` are velocity indices that stay 0. `under` solves for the accelerations where there are
+    constraints, or forces between two links that both move.
     """
     _, v, x = split(s, tree.nv)
     v = [0.0 if k in locked else rate for k, rate in enumerate(v)]

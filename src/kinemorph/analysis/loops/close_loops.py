@@ -32,7 +32,7 @@ from kinemorph.mechanics.constraints.independent_columns import independent_colu
 from kinemorph.model.configuration import difference, integrate, neutral, random_configuration
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System
-from kinemorph.words import listed, quoted
+from kinemorph.words import counted, listed, quoted
 
 FARTHEST, SHORTEST = 0.15, 2e-3  # [rad or m], step sizes of `follow_loops`
 MOST_STEPS = 2000  # of `follow_loops`
@@ -120,7 +120,7 @@ def follow_loops(
     The motion goes in small steps, and loops are closed after each. The `held` joints go to their coordinates in q.
     Where the loops cannot be closed any farther along the path, the result is not converged and `q` is the last closed
     configuration. Where a sign of the branch changes within a step, shorter steps are tried: the path may pass a
-    singular configuration, but never jumps to another branch.
+    singular configuration, but never jumps to another branch. The other arguments are those of `close_loops`.
     """
     return Closer(model, limits=limits, tolerance=tolerance).follow(start, q, held)
 
@@ -177,7 +177,10 @@ class Closer:
         return self.names.velocities((*self.names.leading(held), *self.names.leaders))
 
     def _problem(self, fixed: npt.NDArray[np.bool_], aside: Array | float = 0.0) -> LeastSquares:
-        """The problem of least squares phi(q) = aside (nc,), for the velocities outside the mask `fixed` (nv,)."""
+        """The problem of least squares phi(q) = aside, for the velocities outside the mask `fixed` (nv,).
+
+        `aside` (nc,) is the gap that may remain; 0 for closed loops.
+        """
 
         def linearize(at: Array) -> tuple[Array, Array]:
             return aside - self.rows.error(at), np.where(fixed, 0.0, self.rows.jacobian(at) @ self.ranges.leading)
@@ -225,13 +228,13 @@ class Closer:
         return q, reasons
 
     def _take(self, q: Array, part: LoopSet, ways: Sequence[ClosedSet], start: Array) -> None:
-        """Copies into q the coordinates of a set of loops, from the configuration of `ways` nearest to `start`."""
+        """Copies to q the coordinates of a set of loops, from the closed configuration in `ways` nearest to `start`."""
         places = list(part.places)
         nearest = min(ways, key=lambda way: float(np.linalg.norm(way.q[places] - start[places])))
         q[places] = nearest.q[places]
 
     def _too_long(self, part: LoopSet, held: Sequence[str], q: Array) -> str:
-        """The reason, where one link of a planar loop is longer than all others together; else empty."""
+        """A sentence where a planar loop cannot close, as one link is longer than all others together; else empty."""
         assert part.planar is not None
         known = {self.robot.q_slice(n).start: float(q[self.robot.q_slice(n).start]) for n in part.joints if n in held}
         equations = part.planar.equations(known)
@@ -243,7 +246,7 @@ class Closer:
                 at, remedy = self._holding([name for name in part.joints if name in held], q)
                 return (
                     f"No configuration closes '{loop}'{at}: one side of it is {lengths.max():.4g} m long and the "
-                    f"others reach {lengths.sum() - lengths.max():.4g} m together. {remedy}"
+                    f"others together only {lengths.sum() - lengths.max():.4g} m. {remedy}"
                 )
         return ""
 
@@ -251,7 +254,7 @@ class Closer:
         loops = quoted(part.loops)
         if listing.ways:
             return (
-                f"All configurations that close {loops}, {len(listing.ways)} of them, are beyond limits of joints. "
+                f"{loops} can be closed only beyond limits of joints ({counted(len(listing.ways), 'configuration')}). "
                 "Widen the limits, or pass limits=False."
             )
         at, remedy = self._holding(lead, q)
@@ -259,7 +262,7 @@ class Closer:
         return f"No configuration closes {loops}{at}{short}. {remedy}"
 
     def _holding(self, held: Sequence[str], q: Array) -> tuple[str, str]:
-        """(the held coordinates in words, as ` with crank = 0.3`; what the user can do)."""
+        """(the held coordinates in words, as ` with crank = 0.3`; a sentence about what the user can change)."""
         if not held:
             return "", "Change the lengths."
         return f" with {self._values(held, q)}", "Hold other values, or change the lengths."
@@ -303,9 +306,9 @@ class Closer:
         return f"If lengths are rounded, pass tolerance={2.0 * best.error:.0e} to accept this gap."
 
     def over_held(self, q: Array, held: Sequence[str]) -> str:
-        """The reason, where held joints depend on other held joints, so that too many are held; else empty.
+        """A sentence about held joints whose coordinates follow from other held joints; empty where there are none.
 
-        It is empty, too, where no closed configuration is near enough to q to decide it.
+        It is also empty where no closed configuration is near enough to q to decide this.
         """
         closed = self.near(q) or self.near(self._assembled(q, ())[0])
         if not closed or not held:
@@ -324,10 +327,10 @@ class Closer:
             taken = grown if prescribed else taken
         if not follows:
             return ""
-        verb = "follows" if len(follows) == 1 else "follow"
+        verb = "is" if len(follows) == 1 else "are"
         why = "cannot move, as the loops leave no freedom: hold no joint"
         if free:
-            why = f"{verb} from {quoted(free)}: hold {quoted(free)} only"
+            why = f"{verb} determined by {quoted(free)}: hold {quoted(free)} only"
         return f"Held joint{'s' * (len(follows) > 1)} {quoted(follows)} {why}."
 
     # ── branches ──────────────────────────────────────────────────────────────────────────────────────────────────
@@ -462,7 +465,7 @@ class _Path:
                 longest *= 0.5  # the end of the path is near
             else:
                 return self._stopped(replace(now, iterations=count), found)
-        message = f"the goal is not reached after {MOST_STEPS} steps. Start nearer to it, or go there in parts."
+        message = f"the goal is not reached after {MOST_STEPS} steps. Start nearer to it, or give goals in between."
         return replace(now, iterations=count, converged=False, message=message)
 
     def _ahead(self, q: Array) -> Array:
@@ -482,7 +485,7 @@ class _Path:
         if found and not self.held:
             return self.closer.signed(last, ())
         reason = f"joints at a limit: {listed(self.closer.ranges.at_limits(found.q))}." if found else found.message
-        return replace(last, converged=False, message=f"the loops cannot be closed any farther; {reason}")
+        return replace(last, converged=False, message=f"the loops cannot be closed farther along the path; {reason}")
 
 
 def signature(signs: Sequence[int]) -> str:

@@ -114,8 +114,8 @@ def closed_configurations(
     if count > MOST_MODES:
         raise UnsupportedError(
             f"closed_configurations: robot '{robot.name}' has {count:.3g} closed configurations, more than "
-            f"{MOST_MODES}, because each one of a loop combines with each one of the loops that share no joint with "
-            "it. Make a robot of each such set of loops, and list its closed configurations separately."
+            f"{MOST_MODES}: the solutions of loops that share no joint can be combined in any way. Make a separate "
+            "robot of each set of loops that share joints, and list its closed configurations."
         )
     modes = []
     for way in products(listings, at, [part for part, _, _ in rows]):
@@ -131,7 +131,9 @@ def closed_configurations(
 def _listed(
     closer: Closer, part: LoopSet, q: Array, held: tuple[str, ...], chosen: bool
 ) -> tuple[LoopSet, tuple[str, ...], Listing]:
-    """(the set of loops, its leading joints, its closed configurations within limits); `chosen`: the user gave `held`.
+    """(the set of loops, its leading joints, its closed configurations within limits).
+
+    `chosen` says that the user has given `held`.
 
     Raises UnsupportedError where there are infinitely many, or where held joints depend on each other.
     """

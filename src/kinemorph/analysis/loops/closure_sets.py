@@ -43,7 +43,7 @@ class LoopSet(NamedTuple):
 
 
 class ClosedSet(NamedTuple):
-    """A closed configuration of a set of loops: q (nq,) of the whole robot, and the way it is assembled.
+    """A closed configuration of a set of loops: q (nq,) of the whole robot, and its branch as signs.
 
     `signs` has 1, -1 or 0 (singular) for each block of equations, see `planar_solutions`; it is () where the
     set is not planar.
@@ -56,7 +56,8 @@ class ClosedSet(NamedTuple):
 class Listing(NamedTuple):
     """The closed configurations `ways` of a set of loops; `complete` tells whether these are all.
 
-    `most` is the largest number for any link lengths, 0 where not known; `short` has reasons why others do not exist.
+    `most` is the largest number of closed configurations that any link lengths allow, 0 where it is not known. `short`
+    has the reasons why there are fewer.
     """
 
     ways: list[ClosedSet]
@@ -118,7 +119,7 @@ class ClosureSets:
     def _decided(
         self, part: LoopSet, held: Collection[str], q: Array
     ) -> tuple[Equations, list[planar_solutions.Block]] | None:
-        """(the equations of a planar set with joints held as in q, their blocks); None where unknowns stay free."""
+        """(the equations of a planar set with joints held as in q, their blocks); None where unknowns remain."""
         assert part.planar is not None
         equations = part.planar.equations(self._known(part, held, q))
         if equations is None or equations.unknowns != 2 * len(equations.C):
@@ -150,7 +151,7 @@ class ClosureSets:
         return self._from_many_starts(part, q, held) if starts else Listing([], False, 0, [])
 
     def _way(self, equations: Equations, solution: planar_solutions.Solution, q: Array) -> ClosedSet:
-        """A solution of the loop equations as a configuration; multiples of 2 pi keep limits, then bring it near q."""
+        """A solution of the loop equations as a configuration, with angles within limits and as near q as possible."""
         at = q.copy()
         lower, upper = self.ranges.bounds
         for place, sign, mine, factor, parent, other in equations.angles:
@@ -173,11 +174,12 @@ class ClosureSets:
         return bool(((lower[places] - SAME <= q[places]) & (q[places] <= upper[places] + SAME)).all())
 
     def signs(self, part: LoopSet, q: Array, held: Collection[str]) -> tuple[int, ...]:
-        """Which way a planar set of loops is assembled at a closed configuration q (nq,), by signs.
+        """The branch of a planar set of loops at a closed configuration q (nq,), as signs.
 
-        One sign for each block of loop equations that are solved together: 1, -1, or 0 where the block is singular. For
-        a dyad, 1 and -1 are its two ways of assembly (elbow up or down); see `planar_solutions`. The coordinates of the
-        joints in `held` are given. () where the set is not planar, or where the equations leave unknowns free.
+        There is one sign for each block of loop equations that are solved together: 1, -1, or 0 where the block is
+        singular. For a dyad, 1 and -1 are its two closed configurations (elbow up or down); see `planar_solutions`. The
+        coordinates of the joints in `held` are given. The result is () where the set is not planar, or where the
+        equations do not determine all unknowns.
         """
         mine = [name for name in part.joints if name in held]
         decided = self._decided(part, mine, q) if part.planar is not None else None

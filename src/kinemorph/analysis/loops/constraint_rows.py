@@ -166,7 +166,7 @@ class PlantRows(RobotRows):
         return gaps
 
     def _at(self, q: Array) -> tuple[Array, ...]:
-        """(phi, rates of all rows, J, sizes of all rows) at rest."""
+        """(phi, rates of all rows, J, sizes of all rows) at rest at q (nq,); a size is the largest change per rad."""
         start = self.plant.start
         s = np.concatenate([np.zeros(2 * self.robot.nv), np.asarray(start["x"], dtype=float)])
         found = self._constraints(0.0, q, s, *(np.asarray(start[group], dtype=float) for group in "mup"))

@@ -42,7 +42,7 @@ LOOPS, LOOPS_FIRST = 30.0, 1e3  # weights of a loop's gap against a target's err
 
 
 class Miss(NamedTuple):
-    """How far a frame is from its target: `position` [m], `rotation` [rad]; None where the target is a position."""
+    """How far a frame is from its target: `position` [m], `rotation` [rad] (None where only a position is given)."""
 
     position: float
     rotation: float | None
@@ -265,17 +265,18 @@ def _largest(miss: Miss) -> float:
 
 
 def _sentence(ranges: Ranges, found: Descent, errors: Mapping[str, Miss], attempts: int, tolerance: float) -> str:
-    """The outcome as a sentence: every target is met, or how far the worst one is missed."""
+    """The outcome as a sentence: every target is reached, or how far the worst one is missed."""
     tries = "the first attempt" if attempts == 1 else f"{attempts} attempts"
     frame, miss = max(errors.items(), key=lambda item: _largest(item[1]))
     if found.reached:
-        return f"every target is met within {tolerance:.0e} after {tries}; the largest error is {_largest(miss):.1e}."
+        off = f"the largest error is {_largest(miss):.1e}"
+        return f"every target is reached within {tolerance:.0e} after {tries}; {off}."
     turned = "" if miss.rotation is None else f" and {miss.rotation:.3g} rad"
     met = sum(_largest(one) <= tolerance for one in errors.values())
     stuck = ranges.at_limits(found.q)
     blame = f" Joints at a limit: {', '.join(stuck)}." if stuck else ""
     return (
         f"target '{frame}' is not reached: the nearest found is {miss.position:.3g} m{turned} away, after {tries}; "
-        f"{met} of {len(errors)} targets are met.{blame} The target may be out of reach: allow more restarts, or move "
-        "it nearer."
+        f"{met} of {len(errors)} targets are reached.{blame} The target may be out of reach: allow more restarts, or "
+        "move it nearer."
     )

@@ -121,7 +121,7 @@ class _Seeker:
         return self._result(at, around, found)
 
     def _best(self, known: Sequence[Array]) -> Array:
-        """The first of the known configurations that is at least half as far from singular as the best of them."""
+        """The first known configuration whose smallest singular value of J is at least FAIR times the best one's."""
         values = [self._values(x) for x in known]
         rank = max(int((S > FLAT).sum()) for S in values)
         if not rank:
@@ -156,7 +156,7 @@ class _Seeker:
         return None
 
     def _real(self, q: Array) -> int:
-        """The number of independent motions that continue from q: J allows them, and closing the loops leaves them."""
+        """The number of independent motions that continue from q: J allows them, and closed loops do not undo them."""
         motions = self.motions(q)
         mixed = motions @ self.rng.normal(size=(motions.shape[1], TRIED))
         if all(self._gone(q, way, NEAR) is not None for way in mixed.T):
@@ -287,7 +287,7 @@ class _Seeker:
         if not total:
             return f"Robot '{self.robot.name}' has {freedom}: it is an open tree."
         rows = counted(rank, "independent row")
-        return f"Robot '{self.robot.name}' has {freedom}: {nv} of the cut tree less {rows} of {total}."
+        return f"Robot '{self.robot.name}' has {freedom}: {nv} of the cut tree minus {rows} (of {total})."
 
     def _repeated(self, redundant: Mapping[str, tuple[str, ...]]) -> list[str]:
         """A sentence for each owner of redundant rows, as `Loop 'closure': 1 of 5 rows redundant: point.z.`"""
@@ -304,9 +304,9 @@ class _Seeker:
     def _singular(self, dof: int, instantaneous: int, smallest: float | None, usual: float) -> str:
         size = f"the smallest singular value is {smallest:.2g}" if smallest is not None else ""
         beside = f"{size}, {usual:.2g} nearby" if usual else size
-        allowed = counted(instantaneous, "motion")
+        allowed = f"the constraint Jacobian allows {counted(instantaneous, 'motion')}"
         if not usual:
-            return f"This configuration is singular: J allows {allowed}, and none continues."
+            return f"This configuration is singular: {allowed}, and none continues."
         if instantaneous > dof:
-            return f"This configuration is singular: J allows {allowed}, of which {dof} continue; {beside}."
+            return f"This configuration is singular: {allowed}, of which {dof} continue; {beside}."
         return f"This configuration is singular within rounding: {beside}."

@@ -2,8 +2,8 @@
 
 A loop whose hinges are all parallel, and whose slides are perpendicular to them, moves in a plane of any orientation.
 Links that keep their relative orientation are a group g (a slide does not rotate, a held hinge rotates by a known
-angle). With Theta_g = exp(i angle), the turn of group g, and s_k, the travel of slide k, every loop l closes where two
-sums of vectors are equal:
+angle). With Theta_g = exp(i angle), the turn of group g, and s_k, the travel of slide k, every loop l closes where a
+sum of vectors is zero:
 
     sum_g C[l, g] Theta_g + sum_k D[l, k] s_k Theta_g(k) = 0,      g = 0 is the ground, Theta_0 = 1
 
@@ -171,7 +171,7 @@ class PlanarLoops:
 def _merged(group: dict[int, int], factor: dict[int, complex], closing: Closing) -> bool:
     """Joins the groups of two links with a constant relative turn, Theta_child = turn Theta_parent.
 
-    It is False where the links are in one group already.
+    Returns False, and changes nothing, where both links are already in one group.
     """
     a, b = closing.parent, closing.child
     if group[a] == group[b]:
@@ -253,7 +253,7 @@ def planar_loops(tree: Tree, loops: Sequence[int], links: Sequence[int]) -> Plan
 
 
 def _places(tree: Tree, links: Sequence[int]) -> dict[int, FrameAtZero]:
-    """The poses of links at q = 0 in the link from which all of them start, which is included."""
+    """The poses at q = 0 of links, and of the common ancestor from which they start, in that ancestor's frame."""
     zeros = [0.0] * tree.nq
     places: dict[int, FrameAtZero] = {}
     for i in links:  # parents first

@@ -42,7 +42,9 @@ MOST_SOLUTIONS = 4096  # most solutions to list
 
 
 class Block(NamedTuple):
-    """2 m unknowns that m combinations of the L loop equations determine; `rows` (m, L) has their coefficients.
+    """A block: m complex equations, which are combinations of the L loop equations and determine 2 m real unknowns.
+
+    `rows` (m, L) has the coefficients of the combinations.
 
     `turns` are the groups of links whose turns are unknown, `slides` the slides whose travels are unknown.
     """
@@ -65,7 +67,10 @@ class Undecided(Exception):
 
 
 def blocks(equations: Equations, size: float) -> list[Block] | None:
-    """The equations in blocks, each solvable after the earlier ones; None where they do not determine all unknowns."""
+    """The equations as blocks, each solvable after the earlier ones; None where they do not determine all unknowns.
+
+    `size` [m] is the size of the loops, which sets the scale of tolerances.
+    """
     C, D, carriers, _, _ = equations
     basis: Complex = np.eye(len(C), dtype=complex)
     used = np.hstack([np.abs(C), np.abs(D) * size]) > RANK * size
@@ -172,7 +177,10 @@ def solutions(equations: Equations, parts: Sequence[Block], size: float) -> tupl
 def signs_at(
     equations: Equations, parts: Sequence[Block], turns: Complex, travels: Array, size: float
 ) -> tuple[int, ...]:
-    """The orientation of each block at given turns (1 + r,) and travels (p,): 1, -1, or 0 where it is singular."""
+    """The orientation of each block at given turns (1 + r,) and travels (p,): 1, -1, or 0 where it is singular.
+
+    `size` [m] is the size of the loops.
+    """
     C, D, carriers, _, _ = equations
     found = []
     for block in parts:
@@ -216,7 +224,10 @@ Answers = list[tuple[Complex, Array]]
 
 
 def _solved(constant: Complex, a: Complex, d: Complex, along: Sequence[int], size: float) -> tuple[Answers, str]:
-    """(solutions of one block as turns and travels, the reason where there is none); see `_derivative` for symbols."""
+    """(solutions of one block as turns and travels, the reason where there is none); symbols as in `_derivative`.
+
+    `size` [m] is the size of the loops, which sets the scale of tolerances; also in the functions below.
+    """
     turns, slides = a.shape[1], d.shape[1]
     if len(constant) == 2 and turns == 4:
         return [(np.exp(1j * angles), np.zeros(0)) for angles in _four_turns(constant, a, size)], ""

@@ -57,7 +57,7 @@ class Ranges:
         return self.inside(np.asarray(integrate(self.robot, q, self.leading @ dv)))
 
     def held(self, q: Array, push: Array) -> npt.NDArray[np.bool_]:
-        """A mask (nv,) of the velocities that are at a limit and that `push` (nv,), the descent, moves beyond it."""
+        """A mask (nv,) of the velocities that are at a limit and would be moved beyond it by the step `push` (nv,)."""
         lower, upper = self.bounds
         at_lower, at_upper = np.zeros((2, self.robot.nv), dtype=bool)
         coordinates, velocities = self._pairs

@@ -57,8 +57,9 @@ def _of_deviations(linear: Linearization) -> Array:
     """The matrix A for displacements w from the motion at velocity v, instead of from the configuration q.
 
     A pole is a growth rate of the deviation from a motion, so that the coordinates have to move with it. For joints of
-    one axis nothing changes. For others a deviation is measured in moving axes:  dw/dt = dv - (d carried / dw) w, where
-    the last term is -v x w for a rotation.
+    one axis nothing changes. For others a deviation is measured in moving axes:  dw/dt = dv - (dc/dw) w, where
+    c(w, v) is the velocity of the displaced joint if q moves at v and w is constant; for a rotation the last term is
+    -v x w.
     """
     A, v = linear.A.copy(), linear.point.v
     for place in linear.plant.manifold if v.any() else ():

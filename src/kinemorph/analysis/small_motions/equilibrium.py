@@ -88,7 +88,7 @@ def equilibrium(
     `stable`          search for a stable equilibrium: follow the damped motion downhill, and leave unstable ones
     `tolerance`       of the unbalanced forces, relative to the largest force or stiffness (per rad or m) of the search
     `iterations`      the most steps of the search
-    `regularizer`     k [1/s^2] of the damped steps
+    `regularizer`     k [1/s^2] in the damped steps (K + k M) dy = -r, see `equilibrium_search`
 
     Where no equilibrium is found, the result says so and names the joint with the largest unbalanced force.
     """
@@ -105,7 +105,7 @@ def equilibrium(
     except KinemorphError as error:
         return _broken(search, start, str(error))
     except np.linalg.LinAlgError:
-        return _broken(search, start, "forces or their derivatives are too large to compute with. Start elsewhere.")
+        return _broken(search, start, "forces or their derivatives are too large. Start at another q.")
 
 
 def _settled(search: Search, start: Point, most: int) -> Equilibrium:

@@ -46,7 +46,7 @@ class Balance(NamedTuple):
 
 
 class Search:
-    """One search for an equilibrium: its settings, the number of its steps, and the largest forces it has met."""
+    """One search for an equilibrium: its settings, the number of its steps, and the largest forces so far."""
 
     def __init__(self, plant: Plant, *, downhill: bool, tolerance: float, regularizer: float) -> None:
         self.plant, self.slopes = plant, slopes_of(plant)
@@ -180,7 +180,7 @@ class Search:
 
 
 def _unopposed(here: Balance) -> Array:
-    """The part of the forces that no displacement changes, shape (nv + nx,), as a weight that nothing supports."""
+    """The part of the forces that no displacement changes, shape (nv + nx,), such as a weight that nothing supports."""
     if not len(here.f):
         return np.zeros(len(here.Z))
     left = here.f - here.K @ (np.linalg.pinv(here.K, FREE) @ here.f)
@@ -188,7 +188,7 @@ def _unopposed(here: Balance) -> Array:
 
 
 def _size(here: Balance) -> float:
-    """The norm of the accelerations that the unbalanced forces cause, a size that forces of all units have."""
+    """The norm of the accelerations that the unbalanced forces cause: one size for forces and torques together."""
     if not len(here.f):
         return 0.0
     return float(np.linalg.norm(np.linalg.pinv(here.M, 1e-14) @ here.f))

@@ -173,6 +173,7 @@ def linearize(
     `q`, `v`, `x`, `u`, `p`   the state, inputs and parameters, each a sequence or numbers by name; by default
                               those of the initial state. Where some of q or v are named and the robot has constraints,
                               the others follow from the constraints
+    `t`                       the time [s]
     `m`                       the memory of elements, constant; `run.segments[-1].m[-1]` is the memory at a run's end
     `outputs`                 user laws that return one number each, by name; or names of states ("w.elbow", "v.elbow",
                               "current") and of the plant's outputs. By default its outputs, or all states if it has
@@ -210,7 +211,8 @@ def second_order_matrices(
 
     `a` (nv,) are the accelerations at which the derivatives are taken; by default those of the equations of motion
     where M is regular, else 0. Where joints of several axes move (v is not 0), w is measured in their own local
-    coordinates. Equations without accelerations are allowed: M may be singular.
+    coordinates. Equations without accelerations are allowed: M may be singular. The other arguments are those of
+    `linearize`.
     """
     plant = as_plant(model, forces=forces, locked=locked)
     if not plant.nv or plant.nx:

@@ -123,7 +123,7 @@ def _finished(plant: Plant, q: Array) -> Array:
 
 
 def built(program: Program) -> CompiledFunction:
-    """A program of an analysis, which evaluates it at some tens of states: compiling it would take longer than that."""
+    """The function of a program, made for a few tens of calls: compiling it fully would take longer than the calls."""
     return build(program, few_calls=True)
 
 
@@ -183,7 +183,7 @@ class Slopes:
         return built(self.plant.residual)
 
     def rate(self, at: Point) -> Array:
-        """ds/dt, shape (ns,), from the residual, linear in z. Raises UnsupportedError where z is not unique."""
+        """ds/dt, shape (ns,), from the residual, which is linear in z = [a, dx/dt]; raises where z is not unique."""
         rest = self.residual(at)
         if not rest.any():
             return np.concatenate([at.v, rest])
@@ -199,7 +199,7 @@ class Slopes:
 
     @property
     def dynamics(self) -> Dynamics | None:
-        """The robot's equations, as `robot`; None where it has constraints."""
+        """The robot's equations, the same as `robot`; None where the plant has constraints."""
         return None if self.constrained else self.robot
 
     @property
@@ -256,8 +256,8 @@ class Slopes:
     def chart(self, at: Point) -> tuple[Array, Array]:
         """The derivatives of dw/dt with respect to w and to v, at w = 0, shape (nv, nv) each.
 
-        They are 0 and 1 at rest, and where every joint has one axis. A plant that projects its motion onto the
-        constraints also projects its velocities, which changes both matrices.
+        They are the zero and the unit matrix at rest, and where every joint has one axis. A plant that projects its
+        motion onto the constraints also projects its velocities, which changes both matrices.
         """
         nv = self.plant.nv
         if at.v.any():
@@ -314,7 +314,7 @@ class Slopes:
         return Directions(Z, G, V)
 
     def free_directions(self, at: Point) -> Array:
-        """Independent directions of [w, x], shape (nv + nx, n): those of velocities, then the counted extra states."""
+        """Independent directions of [w, x], shape (nv + nx, n): of velocities, then of extra states in `counted`."""
         nv, V, X = self.plant.nv, self.directions(at).V, np.eye(self.plant.nx)[:, self.counted]
         found = np.zeros((self.n, V.shape[1] + X.shape[1]))
         found[:nv, : V.shape[1]], found[nv:, V.shape[1] :] = V, X

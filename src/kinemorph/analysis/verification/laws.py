@@ -185,7 +185,7 @@ def power_balances(s: Sample) -> WorstError:
 
 
 def momentum_moves_the_center(s: Sample) -> WorstError:
-    """The error of: momentum = A_G v (centroidal matrix), linear momentum = mass times velocity of its center."""
+    """The error of: momentum = A_G v (centroidal matrix), linear momentum = mass times center-of-mass velocity."""
     d = s.dynamics
     (velocity,) = s.rates(d.center_of_mass)
     momentum, by_matrix = s.call(d.momentum), applied(s.call(d.centroidal_matrix), s.v)

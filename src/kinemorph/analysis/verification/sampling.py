@@ -120,7 +120,7 @@ def _carried(program: Program, moving: Sequence[tuple[Array, Array | None]], n: 
 
 
 def _lifted(op: str | Block) -> Callable[..., Any]:
-    """The function that an op or a block stands for, on scalars of any kind: floats, arrays or dual numbers."""
+    """The function of an operation or block of a program, on scalars of any kind: floats, arrays or dual numbers."""
     return partial(_applied, op) if isinstance(op, Block) else getattr(f, op)
 
 

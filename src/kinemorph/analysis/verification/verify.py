@@ -117,7 +117,7 @@ def _agrees_with(name: str, *, asked: bool) -> Callable[[Sample], WorstError]:
         ours, theirs = (wide.call(way.inverse_dynamics) for way in (d, other))
         errors = [s.worst(ours - theirs, ours, theirs, floor=s.weight, by_joint=False)]
         if nv > DENSE_LIMIT:
-            note = f"M is compared through ID at unit accelerations; M and FD themselves, up to {DENSE_LIMIT} dof"
+            note = f"M is compared by ID at unit accelerations; M and FD are compared directly up to {DENSE_LIMIT} dof"
             return errors[0]._replace(note=note)
         M = s.call(other.mass_matrix)
         errors.append(s.worst(s.call(d.mass_matrix) - M, M))

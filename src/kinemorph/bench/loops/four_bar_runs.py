@@ -45,7 +45,7 @@ def compare_runs(pace: Pace, library: Path | None, *, quick: bool, say: Say, not
     tried = [(entry, setting) for entry in listed for setting in (entry.settings[:2] if quick else entry.settings)]
     rows = []
     for entry, setting in tried:
-        say(f"errors of {entry.contestant}, {entry.method}")
+        say(f"measuring errors of {entry.contestant}, {entry.method}")
         rows.append(run_row(entry, setting, wanted))
     say("timing runs")
     fewer = Pace(rounds=(pace.rounds + 1) // 2, seconds=pace.seconds)  # some runs take a second

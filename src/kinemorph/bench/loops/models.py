@@ -113,7 +113,7 @@ def _closed(dynamics: Dynamics, q: Array, rank: int) -> Array:
 
 
 def _allowed(dynamics: Dynamics, q: Array, rank: int, v: Array) -> Array:
-    """The part of the velocities v (n, nv) that keeps the loops closed at q."""
+    """The part of the velocities v (n, nv) that keeps loops closed at q; `rank` is that of the constraint Jacobian."""
     Vt = np.linalg.svd(dynamics.constraint_jacobian(q), full_matrices=False)[2][:, :rank]
     rest: Array = v - np.einsum("nkv,nk->nv", Vt, np.einsum("nkv,nv->nk", Vt, v))
     return rest

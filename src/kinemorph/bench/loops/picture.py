@@ -57,7 +57,7 @@ TITLE = "a four-bar swings for 10 s: is its loop closed, is its crank right, and
 
 
 def _looks(entries: dict[tuple[str, str], list[Row]], entry: tuple[str, str]) -> dict[str, Any]:
-    """The line style of an entry: a color per contestant, a stroke and a marker per method.
+    """The line style of an entry: a color per contestant, a dash pattern and a marker per method.
 
     The first entry, our default method, is thicker and in front.
     """

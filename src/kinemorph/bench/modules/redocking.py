@@ -45,7 +45,7 @@ print(json.dumps([once(sys.argv[1]) for _ in range(AGAIN + 1)]))
 
 
 def changing_run(method: str, **options: Any) -> Trajectory:
-    """A run of the organism in free fall in which the module undocks and docks.
+    """A run of the organism in free fall in which its last module undocks and docks elsewhere.
 
     The steps of an adaptive method are limited to the constant step size of the others, so that steps are comparable.
     Raises KinemorphError where the run fails or a change does not happen.

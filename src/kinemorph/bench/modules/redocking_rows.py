@@ -29,7 +29,7 @@ def compare(pace: Pace, *, quick: bool, say: Say, note: Say) -> Iterator[Row]:
     for row in forward(ROBOTS[:2] if quick else ROBOTS, pace, library, say=say):
         speeds[row["robot"]] = row
         yield row
-    say("docking in fresh processes")
+    say("timing dockings in new processes")
     yield from redocking(speeds["organism"], quick=quick, note=note)
 
 

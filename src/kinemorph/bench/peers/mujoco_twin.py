@@ -87,7 +87,7 @@ class MujocoTwin:
     def _body(self, joint: Joint, parent: Array, back: Array, children: str) -> str:
         """The XML text of a joint's child body, with its `children` inside.
 
-        `parent` and `back` (4, 4) are the poses of our frames of its parent and of itself in MuJoCo's frames.
+        `parent` and `back` (4, 4) are the poses of our body frames in MuJoCo's body frames: of the parent and child.
         """
         pose: Array = parent @ matrix(joint.placement)
         body = self.robot.body(joint.child)
@@ -145,7 +145,10 @@ class MujocoTwin:
         return M
 
     def _set(self, q: Array, v: Array, tau: Array | None = None) -> tuple[Array, Array]:
-        """Sets and evaluates MuJoCo's state; returns (B (nv, nv), Bdot v (nv,)), where v_mj = B v."""
+        """Sets MuJoCo's state and joint forces, evaluates it, and returns (B (nv, nv), Bdot v (nv,)), where v_mj = B v.
+
+        q, v and tau are in our convention.
+        """
         data, n = self.data, self.robot.nv
         qpos, units = to_convention(self._framed, "mujoco", q, np.eye(n), joints=self._order)
         B, rate = units.T, np.zeros(n)
@@ -178,7 +181,7 @@ _MUJOCO_JOINTS = {
 
 
 def _back(joint: Joint) -> Array:
-    """The pose (4, 4) of our frame of a joint's child in MuJoCo's frame of this body, which is the joint frame."""
+    """The pose (4, 4) of our frame of a joint's child body in MuJoCo's frame of that body, which is the joint frame."""
     back: Array = np.linalg.inv(matrix(joint.child_placement)).astype(float)
     return back
 

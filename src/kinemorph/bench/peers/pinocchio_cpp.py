@@ -129,7 +129,9 @@ def built_library(say: Say) -> Path:
     if done.returncode:
         part.unlink(missing_ok=True)
         first = next((line for line in done.stderr.splitlines() if "error" in line), done.stderr[:200])
-        raise CompileError(f"Pinocchio's C++ does not compile with {command}: {first[:300]}")
+        raise CompileError(
+            f"Pinocchio's C++ does not compile with {command}: {first[:300]}. Name another compiler in CXX."
+        )
     os.replace(part, library)  # atomic: two processes may build at once
     say(f"built {library.name}")
     return library

@@ -183,7 +183,10 @@ def twin_of_robot(robot: Robot) -> PinocchioTwin:
 
 
 class JointThere(NamedTuple):
-    """Our kind of a joint of Pinocchio. `axis` is None if Pinocchio's joint object has the axis, or needs none."""
+    """A joint type of Pinocchio in our terms: our `kind` of joint, its axis, and whether the angle is unbounded.
+
+    `axis` is None if Pinocchio's joint object stores the axis, or if the joint has none.
+    """
 
     kind: str
     axis: Axis | None = None
@@ -211,7 +214,7 @@ JOINTS_THERE: dict[str, JointThere] = {
 
 
 def joint_here(joint: Any) -> tuple[JointThere, Axis, float]:
-    """Our kind of a joint of a Pinocchio model, its axis, and its pitch [m/rad]; raises for an unknown kind."""
+    """(type, axis, pitch [m/rad]) of a joint of a Pinocchio model; raises UnsupportedError for an unknown type."""
     row = JOINTS_THERE.get(joint.shortname())
     if row is None:
         known = ", ".join(name.removeprefix("JointModel") for name in JOINTS_THERE)

@@ -69,7 +69,7 @@ def compare_standing(pace: Pace, *, quick: bool, say: Say, note: Say) -> Iterato
             ("Euler", peer.run, MUJOCO_STEPS),
             *((one.method, one.run, METHODS[one.method]) for one in ours),
         ):
-            say(f"errors of {method} on {says}")
+            say(f"measuring errors of {method} on {says}")
             found.append((method, run, errors_by_step(run, steps)))
         say(f"timing {says}")
         works = [partial(run, h) for _, run, errors in found for h in errors]

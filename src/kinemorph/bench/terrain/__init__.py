@@ -1,1 +1,1 @@
-"""Quadrupeds on terrain: what a map costs beside a plane, in Kinemorph and in MuJoCo."""
+"""Quadrupeds on terrain: what a height map costs compared with a plane, in Kinemorph and in MuJoCo."""

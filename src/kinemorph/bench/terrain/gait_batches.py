@@ -1,4 +1,4 @@
-"""Batches of gaits on a plane, on a smooth function and on a map: what terrain costs, and MuJoCo beside it."""
+"""Times of gaits, one or a batch, on a plane, a smooth height function and a height map, compared with MuJoCo's."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PEER_SHARE = 10  # MuJoCo runs one gait in ten; its time is proportional to thei
 
 
 def compare_terrain(pace: Pace, *, quick: bool, say: Say, note: Say) -> Iterator[Row]:
-    """One row per ground and method: the time of one gait and of all, and both over those on a plane."""
+    """Yields one row per ground and method: times of one gait and of a batch, and their ratios to those on a plane."""
     count, until = (16, 0.5) if quick else (COUNT, DURATION)
     plants = {name: plant(quadruped(ground), parameters=("swing", "frequency")) for name, ground in grounds().items()}
     given: dict[str, Any] = {"output_step": until}
@@ -64,12 +64,15 @@ def compare_terrain(pace: Pace, *, quick: bool, say: Say, note: Say) -> Iterator
 
 
 def _share(count: int) -> int:
-    """How many of the gaits MuJoCo runs."""
+    """The number of gaits, out of `count`, that MuJoCo runs; its time is scaled up to all of them."""
     return max(count // PEER_SHARE, 1)
 
 
 def _peers(count: int, until: float, note: Say) -> dict[tuple[str, str, str], Callable[[], Any]]:
-    """MuJoCo's runs of a share of the gaits, on the plane and on the map."""
+    """Functions that run some of the gaits in MuJoCo, on the plane and on the height map.
+
+    The keys are (ground, "MuJoCo", "batch"); the dict is empty, with a note, if MuJoCo is not installed.
+    """
     try:
         from kinemorph.bench.terrain.mujoco_quadruped import MujocoQuadruped
     except ImportError:
@@ -79,7 +82,7 @@ def _peers(count: int, until: float, note: Say) -> dict[tuple[str, str, str], Ca
     for name, ground in (("plane", None), ("map", grounds()["map"])):
         work = MujocoQuadruped(ground).gaits(_share(count), until, PEER_STEP)  # type: ignore[arg-type]
         if not np.isfinite(work()).all():
-            note(f"MuJoCo's quadruped on a {name} does not stay finite")
+            note(f"MuJoCo's run of a quadruped on a {name} fails: its result is not finite")
         found[name, "MuJoCo", "batch"] = work
-    note(f"MuJoCo runs {PEER_STEP * 1e3:g} ms steps, one gait after the other")
+    note(f"MuJoCo runs the gaits one after the other, with steps of {PEER_STEP * 1e3:g} ms")
     return found

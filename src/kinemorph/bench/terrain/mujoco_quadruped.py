@@ -1,7 +1,8 @@
-"""The quadruped in MuJoCo: the same masses, gains, gaits and heights, with its own contacts and height field.
+"""The quadruped in MuJoCo: the same masses, gains, gaits and heights, with MuJoCo's contacts and height field.
 
-MuJoCo's height field is made of triangles between the heights, ours is smooth; and it has no points, so that corners
-are spheres of 1 mm. The controllers are position and velocity actuators, which follow the gait step by step.
+MuJoCo's height field is made of triangles between the heights, ours is smooth. MuJoCo has no contact of points, so the
+corners of the trunk are spheres of 1 mm. The controllers are position and velocity actuators, which follow the gait
+step by step.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ BELOW = 0.1  # how deep the height field reaches below its lowest point [m]
 
 
 class MujocoQuadruped:
-    """The quadruped on a map, or on the plane z = 0."""
+    """The MuJoCo model of the quadruped on a height map; on the plane z = 0 where `ground` is None."""
 
     def __init__(self, ground: HeightMap | None) -> None:
         system = problem.quadruped(Plane())
@@ -34,7 +35,10 @@ class MujocoQuadruped:
         self.start = twin.data.qpos.copy()
 
     def gaits(self, count: int, until: float, h: float) -> Callable[[], Array]:
-        """The run of `count` gaits for `until` [s] with the step size h [s], in one thread: the last qpos of each."""
+        """A function that runs `count` gaits for `until` [s] with step size h [s] in one thread.
+
+        It returns the last qpos of each gait, shape (count, model.nq).
+        """
         self.model.opt.timestep = h
         steps = round(until / h)
         times = np.arange(steps, dtype=np.float64) * h
@@ -58,7 +62,7 @@ class MujocoQuadruped:
 
 
 def fitted(ground: HeightMap | None, spec: mujoco.MjSpec) -> None:
-    """Adds the ground, what touches it, and the controllers."""
+    """Adds the ground, the spheres that touch it, and the controllers of the hinges to a MuJoCo model."""
     friction = [problem.FRICTION, 0.0, 0.0]
     if ground is None:
         floor = spec.worldbody.add_geom(type=mujoco.mjtGeom.mjGEOM_PLANE, size=[0.0, 0.0, 1.0])

@@ -1,7 +1,7 @@
-"""A quadruped that trots: eight hinges, twelve points that may touch, and grounds to trot on.
+"""A quadruped that trots: eight hinges, twelve points that may touch the ground, and the grounds on which it trots.
 
-Feet, knees and the corners of the trunk may touch. Hinges follow sinusoids, legs that are diagonal to each other
-together. The swing [rad] and the frequency [Hz] are parameters: a batch of gaits is a batch of these.
+Feet, knees and the corners of the trunk may touch the ground. The angles of hinges are sinusoids; diagonal legs are in
+phase. The amplitude `swing` [rad] and the frequency [Hz] are parameters; a batch of gaits varies both.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def walker() -> Robot:
 
 
 def touching() -> list[tuple[str, str, tuple[float, float, float], float]]:
-    """(name, body, point in it [m], radius [m]) of everything that may touch."""
+    """(name, body, point of the body [m], radius [m]) of every sphere or point that may touch the ground."""
     found = []
     for leg, (front, left) in SIDES.items():
         found.append((f"{leg} foot", f"{leg}_shank", (0.0, 0.0, -LENGTH), FOOT))
@@ -65,7 +65,7 @@ def joints() -> list[str]:
 
 
 def offsets() -> list[float]:
-    """The middle angles of the hinges [rad]."""
+    """The mean angles of the hinges in a gait [rad]."""
     return [HIP, KNEE] * len(SIDES)
 
 
@@ -75,7 +75,7 @@ def phases() -> list[float]:
 
 
 def quadruped(ground: Ground) -> System:
-    """The trotting robot on a ground."""
+    """The system of the quadruped on a ground: contacts, the gait, and a PD controller that follows the gait."""
     normal, friction = HuntCrossley(4e4, 0.8), Regularized(FRICTION, 0.02)
     contacts = [
         Contact(name, body, normal, friction, ground, point=point, radius=radius)
@@ -98,25 +98,25 @@ def quadruped(ground: Ground) -> System:
 
 
 def rough_map() -> HeightMap:
-    """Random heights on a regular grid; the robot begins near one of its ends and trots toward the other, along -x."""
+    """Random heights on a regular grid; the robot starts near the end with the largest x and trots along -x."""
     heights = ROUGH * np.random.default_rng(3).uniform(size=NODES)
     return HeightMap(heights, (SPACING, SPACING), (2.0 - SPACING * (NODES[0] - 1), -0.5 * SPACING * (NODES[1] - 1)))
 
 
 def grounds() -> dict[str, Ground]:
-    """The grounds by name."""
+    """The grounds by name: a plane, a smooth height function, and a height map."""
     waves = HeightFunction(lambda x, y: 0.5 * ROUGH * (1.0 + sin(6.0 * x) * cos(6.0 * y)))
     return {"plane": Plane(), "function": waves, "map": rough_map()}
 
 
 def gaits(count: int) -> dict[str, Array]:
-    """Random swings [rad] and frequencies [Hz] of a batch of gaits."""
+    """Random amplitudes [rad] and frequencies [Hz] of `count` gaits, as parameters by name, shape (count,) each."""
     rng = np.random.default_rng(0)
     return {"swing": rng.uniform(0.1, 0.2, count), "frequency": rng.uniform(1.5, 3.0, count)}
 
 
 def references(gait: dict[str, Any], k: int, t: Array) -> Array:
-    """The angles that gait k asks for at times t [s], shape (n, 8) [rad], and their rates [rad/s] beside them."""
+    """The reference angles [rad] of the 8 hinges in gait k at times t (n,) [s], then their rates [rad/s]: (n, 16)."""
     omega = 2.0 * np.pi * float(gait["frequency"][k])
     angle = omega * t[:, None] + np.array(phases())
     wanted = np.array(offsets()) + float(gait["swing"][k]) * np.sin(angle)

@@ -1,1 +1,1 @@
-"""`kinemorph demo`: an organism of nine modules that crawls, or any robot, derived, verified and shown in a folder."""
+"""`kinemorph demo`: derives and verifies a crawling organism or any robot, and writes pictures and reports."""

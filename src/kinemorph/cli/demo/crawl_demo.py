@@ -56,7 +56,7 @@ def crawl_demo(folder: Path, say: Say = lambda message: None, until: float = 60.
     assert system.assembly is not None
     tables = assembly_tables(system.assembly)
     found = studied(system.robot, system.settings.q, say, "the organism", begun)
-    say("compiling its steps on the ground")
+    say("compiling the simulation on the ground")
     run = simulate(system, until, progress=lambda t, h, events: say(f"crawling: {t:.0f} of {until:.0f} s"))
     say("drawing")
     crawl = crawl_numbers(system, run)

@@ -37,7 +37,7 @@ OWN: dict[Kind, tuple[str, ...]] = {
 
 @dataclass(frozen=True)
 class GaitOptions:
-    """A gait, the joints that follow it, and the gains with which they do so."""
+    """A gait, the joints that follow it, and the gains of the PD controller that makes them follow it."""
 
     kind: Annotated[Kind | None, option(f"Kind of gait: {', '.join(Kind)}.", "KIND", default="rhythmic")] = None
     joints: Annotated[
@@ -51,20 +51,18 @@ class GaitOptions:
     offset: Annotated[str | None, option("Constant angle added to the joint angles.", "ANGLE", default="0")] = None
     ramp: Annotated[
         float | None,
-        option("Seconds in which the robot gets from its initial configuration into the gait.", default="1"),
+        option("Seconds in which the angles change from the initial configuration to the gait.", default="1"),
     ] = None
     alternating: Annotated[bool, flag("--alternating", "serpenoid: joints pitch and yaw alternately.")] = False
-    network: Annotated[str | None, option("oscillators: which are coupled, chain, ring or all.", default="chain")] = (
-        None
-    )
+    network: Annotated[str | None, option("oscillators: coupled as chain, ring or all.", default="chain")] = None
     adapt: Annotated[float | None, option("oscillators: learning rate of the frequency in 1/s.", default="0")] = None
     map: Annotated[str | None, option("maps: logistic, tent, sine or cubic.", default="logistic")] = None
     r: Annotated[float | None, option("maps: parameter of the map.", names=("--r",), default="3.9")] = None
-    coupling: Annotated[str | None, option("maps: which are coupled, ring, chain or global.", default="global")] = None
+    coupling: Annotated[str | None, option("maps: coupled as ring, chain or global.", default="global")] = None
     epsilon: Annotated[float | None, option("maps: strength of the coupling, 0 to 1.", default="0.3")] = None
     every: Annotated[float | None, option("maps: time between steps of the maps in seconds.", default="0.5")] = None
     interpolation: Annotated[
-        str | None, option("maps: half-cosine or spline between steps.", default="half-cosine")
+        str | None, option("maps: curve between their steps: half-cosine or spline.", default="half-cosine")
     ] = None
     seed: Annotated[int | None, option("maps: seed of their random initial values.", default="0")] = None
     gains: Annotated[
@@ -124,14 +122,14 @@ class GaitOptions:
 
 @dataclass(frozen=True)
 class ClusterOptions:
-    """Options of `gait maps`, which counts into how many clusters coupled maps fall."""
+    """Options of `gait maps`, which counts the clusters (groups that move in step) of coupled maps."""
 
     count: Annotated[int | None, option("'gait maps': number of maps.", default="6")] = None
     seeds: Annotated[int | None, option("'gait maps': number of random initial values.", default="100")] = None
     steps: Annotated[int | None, option("'gait maps': steps from each initial value.", default="20000")] = None
     picture: Annotated[Path | None, option("'gait maps': draw clusters over r or epsilon.", "PATH")] = None
     over: Annotated[
-        str | None, option("'gait maps': what the picture is drawn over, r or epsilon.", default="epsilon")
+        str | None, option("'gait maps': parameter on the x axis of the picture, r or epsilon.", default="epsilon")
     ] = None
 
     def __post_init__(self) -> None:

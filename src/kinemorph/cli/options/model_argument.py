@@ -56,7 +56,7 @@ class ReadingOptions:
             raise KinemorphError(f"--sidecar '{self.sidecar}' is not a file. Name a file that exists.")
 
     def for_files(self, *, repairable: bool = False) -> Options:
-        """The same options as `formats` expects them. `repairable` keeps the document, so that it can be repaired."""
+        """These options as the readers in `formats` take them. `repairable` keeps the document for later repairs."""
         base: Any = None if self.base is None else self.base.value
         return Options(base, self.merge_fixed, tuple(self.package_dir or ()), self.sidecar, repairable)
 

@@ -50,7 +50,7 @@ def check(
     strict: Annotated[bool, flag("--strict", "Count warnings as errors.")] = False,
     verify: Annotated[bool, flag("--verify", "Also verify the derived equations.")] = False,
     fix: Annotated[
-        bool, flag("--fix", "Write a copy in which all errors are repaired that have one possible repair.")
+        bool, flag("--fix", "Write a copy in which every error with exactly one possible repair is repaired.")
     ] = False,
     output: Annotated[Path | None, option("Path of the repaired copy, if one file is checked.", "PATH")] = None,
     rules: Annotated[
@@ -141,7 +141,7 @@ def _fixed(
     # only findings of this file: the document of an included file is not kept
     repairs = [finding for finding in examination.findings if finding.repair is not None and finding.file == path]
     if not repairs or examination.document is None:
-        say(f"note: {path}: there is nothing that has one possible repair, so no copy is written")
+        say(f"note: {path}: no finding has exactly one possible repair, so no copy is written")
         return None
     place = output or copy_name(Path(path))
     try:

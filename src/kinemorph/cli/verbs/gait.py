@@ -50,7 +50,7 @@ def gait(
     reading: ReadingOptions,
     as_json: Json = False,
 ) -> None:
-    """Makes a robot follow a gait by PD control and measures how far it moves; or finds the gaits of coupled maps.
+    """Makes a robot follow a gait by PD control and measures how far it moves; or counts clusters of coupled maps.
 
     `gait ROBOT` moves the joints of a robot rhythmically; --plot shows displacement, angles and torques. `gait maps`
     starts coupled maps at many random values and counts how often each pattern of clusters and each period occurs.
@@ -140,7 +140,7 @@ def _follow(
 
 
 def _positions(system: System, joints: Sequence[str], q: Values | None) -> tuple[float, ...]:
-    """The initial positions of joints [rad or m] in a run from the configuration q, where the gait has to begin."""
+    """The positions of joints [rad or m] at the start of a run from q; the gait has to begin there."""
     robot, whole = system.robot, system.initial_state()[0]
     named = q if isinstance(q, dict) else dict(zip(robot.q_names, q or (), strict=False))
     known = {**dict(zip(robot.q_names, map(float, whole), strict=True)), **named}
@@ -167,7 +167,7 @@ def _joints(system: System, pattern: GaitOptions) -> tuple[str, ...]:
 
 
 def _check_elements(system: System, joints: Sequence[str]) -> None:
-    """Raises KinemorphError if an element has a name of ADDED; notes controllers that work against the gait."""
+    """Raises KinemorphError if an element has a name in ADDED; prints a note about controllers that oppose the gait."""
     from kinemorph.model.elements.control.controllers import PD, PID
     from kinemorph.model.elements.control.model_based import ComputedTorque
 
@@ -188,7 +188,10 @@ def _check_elements(system: System, joints: Sequence[str]) -> None:
 
 
 def _placed(system: System, ground: bool | None) -> System:
-    """The system on the ground if --ground is given, or if neither is given and its modules would fall freely."""
+    """The system, with its modules put on the ground where --ground asks for it.
+
+    Without --ground and --no-ground, only modules that would otherwise fall freely are put on the ground.
+    """
     from kinemorph.model.modules.ground_contacts import on_ground
 
     floats = system.assembly is not None and is_free(system.robot) and not _touches(system)

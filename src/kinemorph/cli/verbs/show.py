@@ -162,7 +162,7 @@ def _show_runs(
         runs = {key: load_trajectory(file, asked[key]) for key, file in zip(runs, names, strict=True)}
     elif robots:
         raise KinemorphError(
-            f"--robot is '{robots[0]}', but nothing is asked for that shows motion. Give --html as well, or leave "
+            f"--robot is '{robots[0]}', but no output that shows motion is asked for. Give --html as well, or leave "
             "--robot out."
         )
     (name, trajectory), *others = runs.items()
@@ -174,7 +174,7 @@ def _show_runs(
 
 
 def _called(names: list[str]) -> list[str]:
-    """What plots and replays call models or runs: the stems of their files, or whole paths if stems are equal."""
+    """The names of models or runs in plots and replays: the stems of their files, or whole paths if stems are equal."""
     stems = [Path(name).stem for name in names]
     if len(set(stems)) == len(stems):
         return stems

@@ -21,7 +21,7 @@ def verify(
     reading: ReadingOptions,
     as_json: Json = False,
 ) -> None:
-    """Checks the derived equations against laws of mechanics, other formulations, and interpreted instead of compiled
+    """Checks the derived equations against laws of mechanics and other formulations, and compiled against interpreted
     code.
     """
     from kinemorph.analysis.verification import verify as verification

@@ -2,9 +2,9 @@
 
 plot              columns of a run over time
 batch_bands       many runs of a batch: lines, or bands of quantiles
-plot_phase    velocity over position
-plot_poles          poles in the complex plane
-plot_clusters   clusters of coupled maps
+plot_phase        velocity over position
+plot_poles        poles in the complex plane
+plot_clusters     clusters of coupled maps
 work_precision    error against cost, for several methods
 figures           mass matrix, operation counts, tree of a robot
 draw_plan         an assembly of modules from above

@@ -27,9 +27,9 @@ CROWDED = 2  # columns on one axis from which on all axes show the widest band o
 
 
 def first_run(batch: BatchRun) -> Trajectory:
-    """The run that stands for a batch: the first that reached the end, else the one that came farthest."""
+    """The run that represents a batch: the first that reached the end, else the one that came farthest."""
     if not batch.done.any():
-        raise UnsupportedError(f"the batch of '{batch.name}' has no samples to plot.")
+        raise UnsupportedError(f"no run in the batch of '{batch.name}' has samples to plot; expected one or more.")
     return batch[int(np.argmax(batch.ok)) if batch.ok.any() else int(np.argmax(batch.done))]
 
 
@@ -43,7 +43,7 @@ def few_runs(batch: BatchRun, blocks: Sequence[Block]) -> dict[str, Trajectory] 
 
 
 def shown_bands(blocks: Sequence[Block]) -> list[tuple[float, float]]:
-    """The bands of a picture: the share of the runs in each, and how opaque it is."""
+    """(fraction of the runs inside the band, opacity of the band) for each band of a picture."""
     crowded = any(len(family.names) >= CROWDED for block in blocks for family in block.families)
     return list(zip(MIDDLE, SHADES, strict=True))[-1 if crowded else 0 :]
 
@@ -51,7 +51,10 @@ def shown_bands(blocks: Sequence[Block]) -> list[tuple[float, float]]:
 def draw_bands(
     axes: Any, batch: BatchRun, bands: Sequence[tuple[float, float]], family: Family, colors: Any, factor: float
 ) -> list[Array]:
-    """Draws the median of every column of a family and `bands` about it; returns all curves, shape (n,) each."""
+    """Draws the median of every column of a family and `bands` about it; returns all curves, shape (n,) each.
+
+    Values are multiplied by `factor`, for another unit.
+    """
     places = np.unique(np.linspace(0, len(batch.t) - 1, MOST_TIMES).round().astype(int))
     t = batch.t[places]
     seen = []
@@ -75,13 +78,13 @@ def _quantiles(values: Array, parts: Sequence[float]) -> Array:
 
 
 def batch_caption(batch: BatchRun, bands: Sequence[tuple[float, float]]) -> str:
-    """One line on a batch: how many runs there are, the method, and what the bands are."""
+    """A caption of one line: the number of runs, the method, and which part of the runs the bands contain."""
     shares = " and ".join(f"{100.0 * part:.0f} %" for part, _ in bands)
     return f"{len(batch):,} runs, {batch.statistics.method}: median, and the middle {shares} of the runs"
 
 
 def batch_failures(batch: BatchRun, columns: int) -> list[str]:
-    """Lines of at most so many characters: how many runs failed or were interrupted, and why the first one failed."""
+    """Lines of at most `columns` characters: how many runs failed or were interrupted, and why the first one failed."""
     return [line for sentence in _problems(batch) for line in textwrap.wrap(sentence, columns)]
 
 

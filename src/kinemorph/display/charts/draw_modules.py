@@ -30,7 +30,7 @@ def draw_modules(
 ) -> Figure:
     """A figure of the directed graph of an assembly from a base module, with sides and classes of its dockings.
 
-    They are those of the assembly incidence matrix. `method` is the order of numbering: "dfs" or "bfs".
+    Sides and classes are those of the assembly incidence matrix. `method` is the order of numbering: "dfs" or "bfs".
     """
     assembly = as_assembly(assembly)
     aim = assembly_incidence(assembly, base, method=method)

@@ -111,7 +111,10 @@ def lighter(color: Color) -> Color:
 
 
 def _module(axes: Any, module: Module, T: Pose, color: Color, base: bool, scale: float) -> None:
-    """Draws one module at the pose T: its box, ports, numbers of sides, hinge, letter and name."""
+    """Draws one module at the pose T: its box, ports, numbers of sides, hinge, letter and name.
+
+    `base` says whether it is the base; lines and letters have `scale` times their usual size.
+    """
     kind, cell = module.type, module.type.pitch
     outline = {"edgecolor": BASE, "linewidth": 2.2 * scale} if base else {"edgecolor": PALE, "linewidth": 0.9 * scale}
     axes.fill(*np.transpose(_box(module, T, BODY)), facecolor=color[:3], zorder=2, joinstyle="round", **outline)
@@ -141,7 +144,10 @@ def _module(axes: Any, module: Module, T: Pose, color: Color, base: bool, scale:
 
 
 def _hinge(axes: Any, module: Module, T: Pose, scale: float) -> None:
-    """Draws the hinge axis of a module at the pose T: a dashed line, or a ring where the axis is vertical."""
+    """Draws the hinge axis of a module at the pose T: a dashed line, or a ring where it is vertical.
+
+    Lines have `scale` times their usual width.
+    """
     kind = module.type
     if not kind.hinge:
         return
@@ -176,7 +182,7 @@ def _bar(axes: Any, assembly: Assembly, poses: Mapping[str, Pose], name: str, in
 
 
 def _box(module: Module, T: Pose, half: float) -> Array:
-    """The corners (4, 2) [m] of a module at the pose T seen from above; `half` is half its edge over its pitch."""
+    """The corners (4, 2) [m] of a module at the pose T, seen from above; `half` is half its edge over its pitch."""
     gap = (0.5 - half) * module.type.pitch
     x, y = (0.5 * float(edge) - gap for edge in module.type.size[:2])
     corners = [act(T, (a * x, b * y, 0.0)) for a, b in ((-1, -1), (1, -1), (1, 1), (-1, 1))]

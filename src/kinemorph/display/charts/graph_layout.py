@@ -74,7 +74,7 @@ def layered(
 
 
 def _ports(edges: Sequence[Edge], bends: Sequence[list[int]], ordered: Collection[int]) -> Ports:
-    """The offset, in rows, below the top of an ordered vertex at which each edge enters it.
+    """For each edge to an ordered vertex, how many rows below the top of the vertex it enters.
 
     The keys are (the last bend of the edge or else its start, the vertex).
     """
@@ -178,7 +178,7 @@ def _swap_neighbors(columns: list[list[int]], before: Neighbors, after: Neighbor
 def _heights(
     columns: list[list[int]], before: Neighbors, after: Neighbors, count: int, distance: float
 ) -> dict[int, float]:
-    """The height y of every vertex and bend; the smallest is 0."""
+    """The height y of every vertex and bend; the smallest is 0. `count` and `distance` as in `layered`."""
     rooms = [[distance * (1.0 if vertex < count else BEND) for vertex in column] for column in columns]
     starts = [[sum(room[:i]) + 0.5 * (room[i] - room[0]) for i in range(len(room))] for room in rooms]
     heights = {v: y for column, start in zip(columns, starts, strict=True) for v, y in zip(column, start, strict=True)}

@@ -53,7 +53,10 @@ def new_nodes(program: Program, before: Program) -> frozenset[int]:
 
 
 def _meanings(program: Program, known: dict[Any, int]) -> dict[int, int]:
-    """{node id: number of its expression}; equal expressions, also of other graphs, have the same number in `known`."""
+    """{node id: number of its expression}, where equal expressions have equal numbers.
+
+    `known` maps expressions to numbers and is extended, so that the graphs of several programs can be compared.
+    """
     nodes, names = program.graph.nodes, _entries(program.inputs)
     found: dict[int, int] = {}
     for i in program.order:
@@ -213,7 +216,10 @@ def _add_box(axes: Any, vertex: _Vertex, span: tuple[float, float], y: float) ->
 
 
 def _add_edge(axes: Any, points: Sequence[tuple[float, float]], negative: bool, *, pale: bool) -> None:
-    """Draws a smooth arrow through points, horizontal at each of them, with a minus before its head if `negative`."""
+    """Draws a smooth arrow through points, horizontal at each of them, with a minus before its head if `negative`.
+
+    `pale` is for edges between unused nodes.
+    """
     from matplotlib.patches import FancyArrowPatch
     from matplotlib.path import Path
 

@@ -67,7 +67,7 @@ class Row:
 
 @dataclass(frozen=True, eq=False)
 class Subject:
-    """What is plotted: runs by name, each as lines; or a batch as bands, and the run that stands for it."""
+    """What is plotted: runs by name, each as lines; or a batch as bands, and the run that represents it."""
 
     runs: Runs
     batch: BatchRun | None = None
@@ -165,7 +165,10 @@ def _subject(
 
 
 def _rows(block: Block, difference: bool) -> list[Row]:
-    """The rows of a block: one axis; or three small multiples per row, two where each has its own legend."""
+    """The rows of a block: one axis; or three small multiples per row, two where each has its own legend.
+
+    With `difference`, as many rows for the differences of runs follow.
+    """
     made = []
     for differs in (False, True) if difference else (False,):
         if len(block.families) == 1:
@@ -211,7 +214,10 @@ def _width(row: Row, right: float) -> float:
 
 
 def _draw_row(figure: Figure, row: Row, y: float, right: float, shown: Subject, degrees: bool, *, last: bool) -> None:
-    """Draws a row with its lower edge at y [inch]. All axes share the time axis, small multiples also the y axis."""
+    """Draws a row with its lower edge at y [inch]. All axes share the time axis, small multiples also the y axis.
+
+    `right` [inch] is the right margin of the figure; the `last` row of the figure has the label of the time axis.
+    """
     between, width = _between(row), _width(row, right)
     unit, factor = series.scaled(row.block.unit, degrees)
     for k, family in enumerate(row.families):
@@ -282,7 +288,10 @@ def _cut(label: str) -> str:
 
 
 def _draw_family(axes: Any, row: Row, family: Family, shown: Subject, factor: float) -> None:
-    """Draws the columns of a family for all runs, or the bands of a batch; labels are for the first run only."""
+    """Draws the columns of a family for all runs, or the bands of a batch; labels are for the first run only.
+
+    Values are multiplied by `factor`, for another unit.
+    """
     colors, runs = _line_colors(row, family), shown.runs
     if shown.batch is not None:
         curves = draw_bands(axes, shown.batch, shown.bands, family, colors, factor)
@@ -337,7 +346,7 @@ def _line_colors(row: Row, family: Family) -> list[Any]:
 
 
 def _add_total(axes: Any, family: Family, run: Trajectory, number: int) -> None:
-    """Draws the sum of kinetic and potential energy, where both are shown."""
+    """Draws the sum of kinetic and potential energy of run `number`, where both are shown."""
     if {"energy.kinetic", "energy.potential"} <= {*family.names} & {*run.columns}:
         total = series.values(run, "energy.kinetic") + series.values(run, "energy.potential")
         label = TOTAL if number == 0 else f"_{TOTAL}"
@@ -371,7 +380,10 @@ def _limit(axes: Any, seen: Sequence[Array]) -> None:
 
 
 def _finish(figure: Figure, runs: Runs, marks: Sequence[Mark], right: float) -> None:
-    """Adds the ends of runs and the events to all axes, and the names of events above the first axis."""
+    """Adds the ends of runs and the events to all axes, and the names of events above the first axis.
+
+    `right` [inch] is the right margin of the figure.
+    """
     from matplotlib.ticker import MaxNLocator
 
     small = min(axes.get_position().width for axes in figure.axes) < 0.5

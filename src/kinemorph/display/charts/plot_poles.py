@@ -27,10 +27,10 @@ GRID = "#c3cad2"
 def plot_poles(
     poles: Poles, *, labels: bool = True, title: str | None = None, path: Path | str | None = None
 ) -> Figure:
-    """A figure of poles as crosses: real part [1/s] and imaginary part [rad/s], numbered as in the table of poles.
+    """A figure of poles as crosses: real part [1/s] and imaginary part [rad/s].
 
     Rays are lines of constant damping ratio, arcs of constant natural frequency; the half plane where motions grow is
-    tinted, and poles in it are red.
+    tinted, and poles in it are red. `labels` adds the numbers of poles, as in the table of poles, and frequencies.
     """
     values = np.asarray(poles.values, dtype=complex)
     sizes = np.abs(values)[np.abs(values) > NOTHING * np.abs(values).max(initial=0.0)]
@@ -82,7 +82,10 @@ def _radii(limit: float, spread: bool) -> Array:
 
 
 def _add_rays(axes: Any, corner: tuple[float, float], spread: bool) -> None:
-    """Draws lines of constant damping ratio, labeled at the edge of the plot; `corner` is its upper left one."""
+    """Draws lines of constant damping ratio, labeled at the edge of the plot; `corner` is its upper left one.
+
+    `spread` says whether the axes are logarithmic.
+    """
     left, top = corner
     size = float(np.hypot(left, top))
     taken: list[Array] = []

@@ -74,7 +74,7 @@ def symbols_of(dynamics: Dynamics, names: CoordinateNames = "numbers") -> Names:
 
 
 def _named(i: int, name: str, plain: bool) -> Names:
-    """The symbols of the coordinate with this index and name, and, where v is the rate of q, of its rates and force."""
+    """The symbols of the coordinate with this index and name; if `plain` (v is the rate of q), also of v, a and tau."""
     symbol = latex_name(name)
     found: Names = {("q", i): (name, symbol)}
     if plain:
@@ -136,10 +136,10 @@ def rates(robot: Robot) -> tuple[str, str]:
 
 
 def output_names(robot: Robot, program: Program, inputs: Names) -> Names:
-    """The names of the outputs of a program as a whole, different from the `inputs` of this program.
+    """(plain, LaTeX) names of whole outputs of a program, such as ("M", "M"), by (port, None).
 
-    Where a parameter or coordinate has the letter of an output, the output is called after its function in plain text,
-    and is bold in LaTeX.
+    `inputs` are the names of the program's inputs. Where a parameter or coordinate already has the name of an output,
+    the output gets the name of its function in plain text, and a bold letter in LaTeX.
     """
     function = program.name.rpartition(f"{robot.name}.")[2].partition("[")[0]
     if len(program.outputs) != 1:

@@ -199,7 +199,9 @@ SLIDES = ("prismatic", "point_on_line")  # kinds of joints that are drawn with a
 
 def _mass(body: Body, mass: float, com: Array, size: float, color: Color) -> list[Shape]:
     """The uniform cuboid with a body's mass and inertia, with edges limited to the range from LEAST_EDGE to
-    LARGEST_EDGE; a ball for a point mass; nothing without mass. `com` (3,) is the center of mass [m].
+    LARGEST_EDGE; a ball for a point mass; nothing without mass.
+
+    `com` (3,) is the center of mass [m], `size` [m] the extent of the robot.
     """
     if mass <= 0.0:
         return []
@@ -224,7 +226,7 @@ def inertia_box(body: Body) -> tuple[Array, Array]:
 
 
 def _link(start: Array, end: Array, size: float) -> list[Shape]:
-    """A tapered rod between two points (3,) [m], with a round end."""
+    """A tapered rod between two points (3,) [m], with a round end; `size` [m] is the extent of the robot."""
     length = float(np.linalg.norm(end - start))
     R = _rows(z_toward((end - start) / length))
     rod = Frustum(ROOT * size, TIP * size, length, Pose(R, _triple(0.5 * (start + end))))
@@ -251,7 +253,10 @@ def _triple(values: Array) -> tuple[float, float, float]:
 
 
 def mounts(robot: Robot, size: float) -> list[Shape]:
-    """Shapes on the ground for the joints whose parent is the world: a rail for a prismatic joint, else a bracket."""
+    """Shapes on the ground for the joints whose parent is the world: a rail for a prismatic joint, else a bracket.
+
+    `size` [m] is the extent of the robot.
+    """
     made: list[Shape] = []
     for joint in (*robot.joints, *robot.loops):
         if joint.parent == WORLD and joint.nv and joint.kind not in ("free", "planar", "point_on_plane"):

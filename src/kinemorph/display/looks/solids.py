@@ -80,7 +80,7 @@ def revolved(profile: Profile, grain: Grain) -> Array:
 
 
 def wire(line: Array, radius: float, sides: int) -> Array:
-    """A closed round wire along a line (n, 3) [m], flat at both ends.
+    """A closed round wire along a line (n, 3) [m], flat at both ends, as facets (m, 4, 3); it has `sides` sides.
 
     It is not twisted: its rings turn as little as possible from one point of the line to the next.
     """
@@ -100,7 +100,7 @@ def wire(line: Array, radius: float, sides: int) -> Array:
 
 
 def ribbon(line: Array, thickness: float, width: float) -> Array:
-    """A closed band along a line (n, 3) in the x-y plane: `thickness` across it, `width` along z [m]."""
+    """A closed band along a line (n, 3) in the x-y plane, as facets: `thickness` across it, `width` along z [m]."""
     along = np.gradient(line, axis=0)
     across = np.stack([along[:, 1], -along[:, 0], np.zeros(len(line))], axis=-1)  # to the right
     across *= 0.5 * thickness / np.linalg.norm(across, axis=1, keepdims=True)
@@ -116,7 +116,7 @@ def ribbon(line: Array, thickness: float, width: float) -> Array:
 
 
 def _arc(radius: float, z: float, first: float, last: float, grain: Grain) -> Profile:
-    """An arc about (0, z), from angle `first` to `last` [rad] above the horizontal."""
+    """An arc about (0, z) as points (radius, z), from angle `first` to `last` [rad] above the horizontal."""
     return [(radius * np.cos(a), z + radius * np.sin(a)) for a in np.linspace(first, last, grain.arc)]
 
 
@@ -149,7 +149,7 @@ def _box(box: Box, grain: Grain) -> Array:
 
 
 def _triangle(triangle: Triangle, grain: Grain) -> Array:
-    """One facet for each side of a triangle, so that one always faces the viewer."""
+    """Two facets, the front and the back of a triangle, so that one of them always faces the viewer."""
     a, b, c = (np.array(evaluate_all(corner), dtype=float) for corner in (triangle.a, triangle.b, triangle.c))
     return np.array([[a, b, c, c], [c, b, a, a]])
 

@@ -27,9 +27,9 @@ from kinemorph.model.robot import Robot
 
 SWAY = 0.16  # the largest displacement of a point, as a fraction of the robot's extent
 LARGEST_ANGLE = 0.7  # of any joint [rad]
-FADES = (0.86, 0.62, 0.0)  # share of white at rest, bent back, bent forth
+FADES = (0.86, 0.62, 0.0)  # share of white: at rest, displaced against the mode, displaced along the mode
 NOTHING = 1e-6  # a pole below this fraction of the largest one counts as zero
-KEY = "full color: bent forth; paler: back; palest: at rest"
+KEY = "full color: displaced along the mode; paler: opposite; palest: at rest"
 MOST = 12  # largest number of modes in one picture
 DPI = 150.0  # resolution of the rendered robots [pixels/inch]
 
@@ -42,7 +42,9 @@ def draw_modes(
     title: str | None = None,
     path: Path | str | None = None,
 ) -> Figure:
-    """A figure with small pictures of mode shapes: bent forth in full color, bent back paler, at rest palest.
+    """A figure with a small picture of the robot for each mode shape, displaced and at rest.
+
+    It is in full color displaced along the mode, paler displaced in the opposite direction, and palest at rest.
 
     `n`        how many modes, from the lowest frequency on; or their numbers, counted from 1 as in the table of poles
     `camera`   "front", "left", ... or (elevation, azimuth) [deg]; by default straight at a plane of motion
@@ -116,7 +118,7 @@ def _amount(poles: Poles, robot: Robot, shape: np.ndarray[Any, Any]) -> float:
 
 
 def _portraits(poles: Poles, robot: Robot, numbers: Sequence[int], camera: CameraChoice) -> Figure:
-    """A figure with one small picture of the robot for each mode: at rest, bent back and bent forth, overlaid."""
+    """A figure with one small picture of the robot for each mode: at rest and displaced both ways, overlaid."""
     rows = np.vstack([[poles.q, *bent(poles, number, (np.pi, 0.0))] for number in numbers])
     scene = staged([figure_of(robot, rows)], np.arange(len(rows), dtype=float))
     cast = Cast(scene)

@@ -156,7 +156,8 @@ def write_frames(frames: Frames, path: Path, reel: Reel, period: float) -> Path:
         reel.write(frames, beside, period)
         beside.replace(path)
     except OSError as error:
-        raise KinemorphError(f"cannot write '{path}': {error.strerror or error}. Choose another place.") from error
+        reason = error.strerror or error
+        raise KinemorphError(f"cannot write '{path}': {reason}. Choose another folder or file name.") from error
     finally:
         with suppress(OSError):
             beside.unlink(missing_ok=True)

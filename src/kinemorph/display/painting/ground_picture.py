@@ -1,8 +1,9 @@
-"""The ground as a window sees it, painted once: its colors, how near it is, and the points that one sees.
+"""The ground as rendered for a window: its colors, nearness to the viewer, and points in the world.
 
-Ground does not move, and lenses see in parallel: a camera that follows a body shifts the picture, by whole samples. So
-the ground is painted once for a film, with its grid and without shadows, as far as any of its pictures shows it. Every
-frame takes its part of it. A camera that follows a body very far paints again when it leaves what was painted.
+The ground does not move, and the projection is parallel: where the camera follows a body, the picture is only shifted,
+by whole samples (a pixel has FINE x FINE samples). So the ground is rendered once for a film, with its grid and without
+shadows, as large as all pictures of the film together, and each frame takes a part of it. Where that would be too
+large, only the surroundings of one picture are rendered, and again when the camera leaves them.
 """
 
 from __future__ import annotations
@@ -22,10 +23,11 @@ AROUND = 0.5  # of a picture, if all pictures of a film are more than that: what
 
 
 class GroundPicture:
-    """The solid ground of a scene around the picture at time k.
+    """The solid ground of a scene as rendered for the picture at time index k and its surroundings.
 
-    `colors` (h, w, 4) from 0 to 1, with opacity 1 where there is ground; `near` (h, w) [samples], -inf elsewhere;
-    `points` (h, w, 3) [m]; `first` is the sample of the upper left one, counted as `Window.first_sample` does.
+    `colors` (h, w, 4) are RGBA from 0 to 1, with opacity 1 where there is ground; `near` (h, w) [samples] is the
+    nearness to the viewer, -inf where there is no ground; `points` (h, w, 3) [m] are the visible points of the ground.
+    `first` is the position of the upper left sample, counted as by `Window.first_sample`.
     """
 
     def __init__(self, cast: Cast, window: Window, k: int) -> None:
@@ -57,7 +59,7 @@ class GroundPicture:
         self.heights = (float(points[..., 2].min()), float(points[..., 2].max())) if len(points) else (0.0, 0.0)
 
     def part(self, window: Window, k: int) -> tuple[slice, slice] | None:
-        """The rows and columns that the picture at time k shows; None if it shows more than was painted."""
+        """The rows and columns that the picture at time index k shows; None if it shows more than was rendered."""
         column, row = (int(n) for n in window.first_sample(k) - self.first)
         width, height = (FINE * n for n in window.size)
         inside = column >= 0 <= row and column + width <= self.near.shape[1] and row + height <= self.near.shape[0]
@@ -65,7 +67,10 @@ class GroundPicture:
 
 
 def _painted_part(window: Window, k: int) -> tuple[npt.NDArray[np.int64], tuple[int, int]]:
-    """(first sample, width and height) of what is painted: all pictures of a film, or the surroundings of number k."""
+    """(position of the upper left sample, (width, height) [samples]) of the part to render.
+
+    It contains all pictures of a film, or, where that is too large, the picture at time index k and its surroundings.
+    """
     size = FINE * np.array(window.size)
     firsts = np.array([window.first_sample(number) for number in range(len(window.middles))])
     low, high = firsts.min(axis=0), firsts.max(axis=0) + size

@@ -145,9 +145,9 @@ class Painter:
         return (rows, columns), coarse / np.float32(FINE**2), near.reshape(height, width)
 
     def _ground(self, shot: Shot, k: int) -> tuple[Reals, Array]:
-        """(RGBA (n, 4) from 0 to 1, nearness (n,)) of the solid ground at all samples of the picture at time k.
+        """(RGBA (n, 4) from 0 to 1, nearness (n,)) of the solid ground at all samples of the picture at time index k.
 
-        Only the shadow on it is new at every time.
+        The ground is rendered once; only the shadow on it is rendered for every time.
         """
         part = self.laid.part(self.window, k) if self.laid else None
         if self.laid is None or part is None:
@@ -250,7 +250,10 @@ class Painting:
         return found
 
     def _hidden(self, points: Array, k: int, part: tuple[slice, slice], near: Array) -> npt.NDArray[np.bool_]:
-        """Whether each of the points (n, 3) [m] is hidden behind a body, shape (n,); never in a flat view."""
+        """Whether each of the points (n, 3) [m] is hidden behind a body, shape (n,); never in a flat view.
+
+        `part` and `near`, the rendered rows and columns and their nearness at time index k, come from `paint`.
+        """
         hidden = np.zeros(len(points), dtype=bool)
         if self.window.lens.flat:
             return hidden

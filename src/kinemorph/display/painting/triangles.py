@@ -149,9 +149,9 @@ class Cast:
 
 
 def figure_owner(part: Part, first: int, figure: Figure) -> int:
-    """The index of the matrix of a part; `first` is that of the figure's first body.
+    """The index of the transformation that moves a part; `first` is the index of that of the figure's first body.
 
-    Parts of the ground have the matrix after those of the bodies, with the offset of their figure.
+    Parts that are fixed to the ground are moved by the figure's offset, whose index follows those of the bodies.
     """
     return first + (len(figure.bodies) if part.owner == WORLD_OWNER else part.owner)
 

@@ -69,9 +69,9 @@ class Window:
         return not self.lens.flat and self.elevation > LOWEST
 
     def first_sample(self, k: int) -> npt.NDArray[np.int64]:
-        """How far the picture at time k is shifted from where nothing is followed: whole samples, right and down.
+        """The shift (2,) of the picture at time index k as its camera follows a body: whole samples, right and down.
 
-        What rests in the world is so seen at the same samples at all times, and can be painted once.
+        Because the shift is a whole number, things at rest cover the same samples at all times and are rendered once.
         """
         right, up = self.lens.seen(self.middles[k])[:2] * self.scale * FINE
         return np.rint([right, -up]).astype(np.int64)
@@ -82,7 +82,7 @@ class Window:
         return found
 
     def samples(self, points: Array) -> Array:
-        """World points (..., 3) [m] as (x right, y down, nearness) in samples of a picture that follows nothing."""
+        """World points (..., 3) [m] as (x right, y down, nearness) in samples of the picture without its shift."""
         seen, low = self.lens.seen(points) * self.scale, self.low * self.scale
         placed = [seen[..., 0] - low[0], self.size[1] - (seen[..., 1] - low[1]), seen[..., 2]]
         found: Array = np.stack(placed, axis=-1) * FINE
@@ -204,9 +204,10 @@ def _middles(scene: Scene, follow: str | None) -> Array:
 
 
 def _framed(low: Array, high: Array, margin: float, least: float) -> tuple[Array, Array]:
-    """The corners (2,) [m] of a picture with a margin.
+    """The corners (2,) [m] of a picture that shows the rectangle from `low` to `high` (2,) [m] with a margin.
 
-    Both sides are at least NARROWEST of the longer one, and at least `least` [m].
+    The margin is a fraction of the longer side. Both sides are at least NARROWEST of the longer one, and at least
+    `least` [m].
     """
     longest = max(float((high - low).max()), 1e-6)
     half = np.maximum(0.5 * (high - low) + margin * longest, 0.5 * max(NARROWEST * longest, least))

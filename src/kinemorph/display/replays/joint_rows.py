@@ -28,7 +28,7 @@ WIDEST = 2.0**30  # largest encoded number, in quanta
 
 
 def joint_rows(robot: Robot) -> list[dict[str, Any]]:
-    """One row of data for every tree joint, parents first; bodies and coordinates are indices, no limit is None."""
+    """One row of data per joint of the tree, parents first; bodies and coordinates are indices, no limit is None."""
     led = followers(robot.couplings)
     rows = []
     for joint in robot.order:
@@ -143,8 +143,9 @@ def _quanta(robot: Robot, q: Array, size: float) -> tuple[float, float]:
 
 
 def _length(joint: Joint, q: Array) -> float:
-    """The largest distance [m] between a joint's parent and child frames over q (n, joint.nq), for a free or planar
-    joint without its own translation.
+    """An upper bound of the distance [m] from a joint's parent frame to its child frame over q (n, joint.nq).
+
+    The translation of free and planar joints is not included.
     """
     length = sum(float(np.linalg.norm(evaluate_all(pose).p)) for pose in (joint.placement, joint.child_placement))
     for step in joint.table.primitives:

@@ -78,7 +78,8 @@ class Replay:
         except OSError as error:
             with suppress(OSError):
                 beside.unlink(missing_ok=True)
-            raise StorageError(f"cannot write '{target}': {error.strerror or error}. Choose another place.") from error
+            reason = error.strerror or error
+            raise StorageError(f"cannot write '{target}': {reason}. Choose another folder or file name.") from error
         return target
 
     def open(self) -> Path:

@@ -179,13 +179,13 @@ def _pairs(subject: Any) -> list[tuple[str, Any]]:
 
 
 def _single_runs(name: str, one: Any) -> Iterator[tuple[str, Any]]:
-    """Some runs of a batch, with their names; a subject that is not a batch as it is."""
+    """Some runs of a batch, with their names; a subject that is not a batch is returned unchanged."""
     if not isinstance(one, BatchRun):
         yield name, one
         return
     begun = np.flatnonzero(one.done)
     if not len(begun):
-        raise UnsupportedError(f"the batch of '{one.name}' has no samples to show.")
+        raise UnsupportedError(f"no run in the batch of '{one.name}' has samples to show; expected one or more.")
     for k in begun[np.unique(np.linspace(0, len(begun) - 1, MOST_RUNS).round().astype(int))].tolist():
         yield f"{name}, run {one.numbers[k]}" if name else f"run {one.numbers[k]}", one[k]
 
@@ -327,7 +327,7 @@ def _way(spread: npt.ArrayLike) -> Array:
     except (TypeError, ValueError):
         way = np.full(1, np.nan)
     if way.shape not in ((), (3,)) or not np.isfinite(way).all():
-        raise UnsupportedError(f"spread is {spread!r}; expected a finite distance [m], or a step (3,) [m].")
+        raise UnsupportedError(f"spread is {spread!r}; expected a finite distance [m], or a vector (3,) [m].")
     return way
 
 

@@ -141,7 +141,10 @@ def _collisions(body: Body) -> list[Shape]:
 
 
 def _inertia(owner: int, body: Body, size: float) -> Iterator[Part]:
-    """The uniform ellipsoid with a body's mass and inertia, at its center of mass; nothing for a body without mass."""
+    """The uniform ellipsoid with a body's mass and inertia, at its center of mass; nothing for a body without mass.
+
+    Its radii are at least a small part of `size` [m], the extent of the robot.
+    """
     if float(evaluate(body.mass)) <= 0.0:
         return
     com = np.array(evaluate_all(body.com), dtype=float)

@@ -1,7 +1,7 @@
-"""The ground of contacts around the figures of a scene; without contacts, a floor at the lowest point.
+"""The ground under the figures of a scene: that of their contacts, or else a floor at their lowest point.
 
-The lowest level plane is the floor, which is drawn as a grid. Slopes, terrains and higher level planes become surfaces
-around their figures.
+The lowest of all level planes is the floor, which is drawn as a grid. Slopes, terrains and higher level planes become
+surfaces around their figures.
 """
 
 from __future__ import annotations

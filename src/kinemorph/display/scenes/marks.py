@@ -63,7 +63,7 @@ def _bolt(name: str, at: Attachment, size: float) -> Mark:
 
 
 def _between(look: Look, color: Color, width: float) -> Callable[[Any, Showing], Iterator[Mark]]:
-    """A row of SPANS for elements between a point of one body and a point of another.
+    """A function for SPANS that makes the mark of an element between a point of one body and a point of another.
 
     `width` is the radius of the mark as a fraction of the robot's extent.
     """

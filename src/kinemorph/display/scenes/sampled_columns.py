@@ -58,7 +58,9 @@ def nearest_sample(run: Trajectory, column: str, times: Array) -> Array:
 
 
 def course(element: Any, what: str, size: int, times: Array) -> Array:
-    """The field `what` of an element at times [s], shape (n, size), where it is numbers, a Table or a function of time.
+    """The values of the field `what` of an element at times [s], shape (n, size).
+
+    The field is a sequence of numbers, a Table or a function of time.
 
     A function that fails with arrays is called for each time.
     """

@@ -40,8 +40,8 @@ def shape_surface(shape: Shape, grain: Grain = FINE) -> Surface:
 def surface_of(quads: Array) -> Surface:
     """The triangles with normals of facets (n, 4, 3) [m], without those that have no area.
 
-    Corners keep the order of the facets, so that similar shapes have equal faces. Small surfaces are cached, because
-    robots have many equal shapes.
+    Corners keep the order of the facets, so that similar shapes have the same face indices. Small surfaces are cached,
+    because robots have many equal shapes.
     """
     return _kept_surface(np.ascontiguousarray(quads).tobytes()) if len(quads) <= SMALL else _surface(quads)
 
@@ -82,7 +82,9 @@ def _distinct(rows: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.intp], npt.ND
 
 
 def _smooth(vertex: npt.NDArray[np.intp], across: Array) -> Array:
-    """The unit normal of every corner (n, 3): the mean over the faces at its vertex that differ by less than CREASE.
+    """The unit normal of every corner (n, 3): the mean over all faces at its vertex that are smooth with its own face.
+
+    Two faces are smooth with each other where the angle between their normals is below CREASE.
 
     `vertex` (n,) is the vertex number of each corner, `across` (n, 3) the area vector of its face.
     """
@@ -107,7 +109,7 @@ def _smooth(vertex: npt.NDArray[np.intp], across: Array) -> Array:
 
 @cache
 def look_surface(look: Look) -> Surface:
-    """The surface of a look, to be stretched along z; its creases are those at usual proportions."""
+    """The surface of a look, to be stretched along z; its edges are found at the usual ratio of length to radius."""
     seen, squash = surface_of(LOOKS[look]()), np.array([1.0, 1.0, SLENDER if look == "spring" else 1.0])
     normals = seen.normals * squash
     normals /= np.linalg.norm(normals, axis=1, keepdims=True)

@@ -97,13 +97,13 @@ def _distance(robot: Robot, trajectory: Trajectory) -> float | None:
 
 
 def convergence_notes(robot: Robot, trajectory: Trajectory, finer: Trajectory) -> list[str]:
-    """A sentence where a run of half the step size goes another distance: that of the run is not accurate."""
+    """A sentence if the distance of a run is not accurate: in `finer`, a run with half the step size, it differs."""
     went, goes = (_distance(robot, run) for run in (trajectory, finer))
     if went is None or goes is None or abs(went - goes) <= NEARLY * max(abs(goes), LEAST):
         return []
     step = float(finer.settings["step"])
     return [
-        f"with steps of half the size it goes {goes:.4g} m and not {went:.4g} m, so that the distance is off by about "
+        f"with half the step size the robot moves {goes:.4g} m instead of {went:.4g} m: the error is about "
         f"{abs(went - goes) / max(abs(goes), LEAST):.0%}; take a smaller --step, such as {step / 2:.2g}"
     ]
 
@@ -111,7 +111,7 @@ def convergence_notes(robot: Robot, trajectory: Trajectory, finer: Trajectory) -
 def following_tables(data: Data) -> Parts:
     """The tables of the command `gait ROBOT`, from the data of `following_summary`."""
     gait = data["gait"]
-    went = "" if gait["distance"] is None else f"{gait['distance']:.4g} m from where it began"
+    went = "" if gait["distance"] is None else f"{gait['distance']:.4g} m from its initial position"
     rows = [
         ("gait", f"{gait['kind']}, {counted(len(gait['joints']), 'joint')}"),
         *([("went", went)] if went else []),

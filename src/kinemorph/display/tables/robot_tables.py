@@ -124,17 +124,17 @@ def _origin(file: Data | None) -> list[tuple[str, str]]:
 
 def _per_velocity(rows: Sequence[Data]) -> Parts:
     """The table of velocity and effort limits, damping, friction and armature, in SI units, of the joints with any."""
-    keys = [key for key in PER_VELOCITY if any(_is_told(value) for row in rows for value in row[key])]
+    keys = [key for key in PER_VELOCITY if any(_is_given(value) for row in rows for value in row[key])]
     if not keys:
         return []
     cells = [
-        [row["name"], *(" ".join(f"{value:.4g}" for value in row[key] if _is_told(value)) for key in keys)]
+        [row["name"], *(" ".join(f"{value:.4g}" for value in row[key] if _is_given(value)) for key in keys)]
         for row in rows
     ]
     return [Grid("limits and losses, SI", ("joint", *keys), [row for row in cells if any(row[1:])], keys)]
 
 
-def _is_told(value: float | None) -> bool:
+def _is_given(value: float | None) -> bool:
     """Whether a limit or loss is given: neither None (no limit) nor 0 (no loss)."""
     return value is not None and value != 0.0
 

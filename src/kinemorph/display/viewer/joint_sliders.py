@@ -25,7 +25,7 @@ TURN = 180.0  # range of an angle without limits, in each direction [deg]
 
 
 class Knob(NamedTuple):
-    """One slider of a joint: its label, unit, range and step; `follows` where the joint is coupled to another."""
+    """One slider of a joint: its label, unit, range and step; `follows` says whether the joint follows another."""
 
     joint: str
     label: str

@@ -347,7 +347,10 @@ def _joined(surfaces: Sequence[Surface]) -> Surface:
 
 
 def add_mesh(api: Any, name: str, part: Part, *, scale: float = 1.0, receive: bool = True) -> Any:
-    """Adds a part to the page as a mesh node of that name; `receive` says whether shadows fall on it."""
+    """Adds a part to the page as a mesh node of that name, enlarged by `scale`.
+
+    `api` is viser's scene; `receive` says whether shadows fall on the part.
+    """
     clear = part.color[3] < 1.0
     solid = part.layer == "shapes" and not clear
     return api.add_mesh_simple(

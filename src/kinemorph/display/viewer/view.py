@@ -254,7 +254,7 @@ class Viewer:
         if len(self._postures) != 1:
             found = "several robots" if self._postures else "a run, which has its own motion"
             raise UnsupportedError(
-                f"q and the sliders are there only for one robot without a run, but the viewer shows {found}. Open "
+                f"q and the sliders exist only for one robot without a run, but the viewer shows {found}. Open "
                 "another viewer with one robot alone."
             )
         return self._postures[0]

@@ -87,8 +87,8 @@ from kinemorph.mechanics.trees.tree import Tree
 class Ends(NamedTuple):
     """The result of a step: accelerations (nv,), and the forces at its end, in the order of the laws.
 
-    `accounts` are the accounts of energy of the forces at points, along joints and between pairs. `power_at` gives the
-    mean power [W] of the forces at the points with some numbers, with fewer operations than the sum of their accounts.
+    `accounts` (see `step_accounts`) are those of the forces at points, along joints and between pairs. `power_at` gives
+    the mean power [W] of the forces at the points with these numbers, with fewer operations than their accounts.
     """
 
     a: list[S]
@@ -277,7 +277,7 @@ class _Laws:
         joints: Sequence[S],
         pairs: Sequence[Vec3],
     ) -> tuple[list[Account], list[Account], list[Account]]:
-        """The accounts of energy of the forces of the last pass, at points, along joints and between pairs."""
+        """The accounts (see `step_accounts`) of forces in the last pass, at points, along joints and between pairs."""
         found: tuple[list[Account], list[Account], list[Account]] = ([], [], [])
         for force, free, f in zip(self.points, self.free.points, points, strict=True):
             found[0].append(point_account(force, self.sight, self.left, free, motions[force.link], f))

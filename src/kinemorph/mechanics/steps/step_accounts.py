@@ -1,12 +1,12 @@
-"""What the forces of an implicit step do to the energy of a robot.
+"""The power of the forces of an implicit step, for the energy balance of a run.
 
-A force f at the end of a step acts through the Jacobian J of its point, and the joints move at their mean velocity
-v + h a / 2: with u = J (v + h a / 2), f u h is what the kinetic energy gains. The forces at points of one link are
-added up first: their power is that of their sum at the mean twist of the link.
+A force f at the end of a step of size h acts through the Jacobian J of its point, and the joints move at their mean
+velocity v + h a / 2: with u = J (v + h a / 2), it adds f u h to the kinetic energy. The forces at points of one link
+are added up first: their power is that of their sum at the mean twist of the link.
 
-The part of f that comes from stored energy is the slope of that energy at the end of the step, along u. What the stored
-energy really gains over the step differs from this by the error of the step, and so the energy balance of a run shows
-how far its steps lose or make energy of their own.
+If the force comes from stored energy, that energy changes at the rate of its derivative along u, taken at the end of
+the step. Its true change over the step differs from this by the error of the step, so the energy balance of a run shows
+how much energy its steps lose or create.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ SEVERAL = 3  # from this number of points of a link on, the power of their sum t
 
 
 class Account(NamedTuple):
-    """The account of a force over a step [W]."""
+    """The power [W] of a force over a step, in three terms."""
 
     power: S  # mean power on the robot
     at_start: S  # the power that the force would have at the start of the step
@@ -127,7 +127,9 @@ def pair_account(pair: PairForce, h: S, start: Vec3, end: Vec3, u: Vec3, f: Vec3
 
 
 def joint_account(joint: JointForce, h: S, place: S | None, start: S, end: S, push: S) -> Account:
-    """The account of a force `push` [N m or N] along a joint at the coordinate `place` with these velocities."""
+    """The account of a force `push` [N m or N] along a joint with the velocities `start` and `end`; h as for
+    `point_account`. `place` is its coordinate at the start of the step, None if it has none.
+    """
     u = times(0.5, plus(start, end))
     moved = None if place is None else Dual(place + h * end, u, level=LEVEL)
     at_start = times(joint.law.force(JointState(place, start)), start)
@@ -135,6 +137,8 @@ def joint_account(joint: JointForce, h: S, place: S | None, start: S, end: S, pu
 
 
 def _rate_of(law: Any, state: Any) -> S:
-    """The rate of the stored energy at a state whose place is a dual number."""
+    """The rate [W] of the energy that a law stores, at a state whose position is a dual number with the velocity as
+    tangent.
+    """
     rate: S = tangent_of(stored_energy(law, state), LEVEL)
     return rate

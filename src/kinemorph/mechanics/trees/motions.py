@@ -24,25 +24,25 @@ class Move(NamedTuple):
     slide: S
 
     def out(self, v: Vec3) -> Vec3:
-        """A free vector, given in the link's axes, in the parent's axes."""
+        """A free vector, given in the link's axes, expressed in the parent's axes."""
         for turn in reversed(self.turns):
             v = turn.out(v)
         return v
 
     def into(self, v: Vec3) -> Vec3:
-        """A free vector, given in the parent's axes, in the link's axes."""
+        """A free vector, given in the parent's axes, expressed in the link's axes."""
         for turn in self.turns:
             v = turn.into(v)
         return v
 
     def out_symmetric(self, m: Sym3) -> Sym3:
-        """A symmetric matrix M, given in the link's axes, in the parent's axes: R M R^T."""
+        """A symmetric matrix M, given in the link's axes, expressed in the parent's axes: R M R^T."""
         for turn in reversed(self.turns):
             m = turn.out_symmetric(m)
         return m
 
     def out_general(self, m: Mat3) -> Mat3:
-        """A matrix M, given in the link's axes, in the parent's axes: R M R^T."""
+        """A matrix M, given in the link's axes, expressed in the parent's axes: R M R^T."""
         for turn in reversed(self.turns):
             m = turn.out_general(m)
         return m

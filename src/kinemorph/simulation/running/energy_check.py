@@ -1,12 +1,15 @@
 """Whether the energy of a run balances: a finite motion may still be wrong.
 
-Kinetic, potential and stored energy, less what was supplied, plus what was dissipated, is constant in an exact motion.
+Kinetic, potential and stored energy, less the supplied and plus the dissipated energy, is constant in an exact motion.
 Where steps are too large for contacts, gains or the motion itself, it is not, long before any number becomes infinite.
-The error is compared with the energy that the run exchanged: the largest of the ranges of these energies.
+The error is compared with the energy that the run exchanged: of the kinetic, potential, supplied and dissipated energy,
+the one with the largest difference between its largest and smallest value.
 
-Where a drive supplies much energy and friction dissipates it, or where bodies fly off late in a run, this says little.
-So at every sample the error until then is also compared with what the robot itself has exchanged until then as kinetic,
-potential and stored energy, with a small allowance for what was supplied and dissipated.
+Where bodies fly off late in a run, this says little about its beginning. So the error until each sample is compared
+with the energy exchanged until then. Where a drive supplies much energy that friction dissipates, these two are no
+measure for the rest. So at the end the error is also compared with the kinetic, potential and stored energy that the
+robot itself has exchanged, with a small allowance for the supplied and dissipated energy. Both are compared at
+a larger share.
 """
 
 from __future__ import annotations
@@ -27,6 +30,7 @@ from kinemorph.simulation.results.segment import Segment
 
 SHARE = 0.1  # of the exchanged energy: a larger error of the balance is reported
 MOVING = 0.1  # of the largest kinetic energy: a steady motion exchanges at least this much
+PART = 0.2  # of a part of that energy, until a sample or without supply and dissipation: a larger error is reported
 FAINT = 1e-3  # of the energy supplied and dissipated: an error that large is that of the account
 TRACE = 1e-4  # of what the robot exchanges in the whole run: a smaller error, as just after the start, does not matter
 ROUNDING = 1e-9  # of the largest energy: a run that exchanges less is at rest
@@ -42,7 +46,8 @@ class EnergyError:
     error: float  # [J]
     exchanged: float  # [J]
     element: str | None  # the element that does most work at that time
-    until: float | None = None  # [s]; where given, `exchanged` is what the robot itself had exchanged until then
+    until: float | None = None  # [s]; where given, `exchanged` is what had been exchanged until then
+    own: bool = False  # whether `exchanged` is without the supplied and dissipated energy
 
     @property
     def share(self) -> float:
@@ -54,14 +59,16 @@ class EnergyError:
         """How large the error is, in words."""
         whose = "that were exchanged"
         if self.until is not None:
-            whose = f"that the robot's motion, weight and springs had exchanged by t = {self.until:.4g} s"
+            whose = f"that had been exchanged by t = {self.until:.4g} s"
+        if self.own:
+            whose = "that the robot's motion, weight and springs exchanged"
         return f"it is off by {self.error:.3g} J, {self.share:.0%} of the {self.exchanged:.3g} J {whose}"
 
 
 def energy_error(segments: Sequence[Segment], events: Sequence[Event]) -> EnergyError | None:
-    """The error of the energy balance of a run; None where there is no account of energy, or nothing moves.
+    """The error of the energy balance of a run; None where supplied energy is not recorded, or nothing moves.
 
-    Events may change the energy, so that each time between two of them is checked on its own.
+    Events may change the energy, so the samples between two events are checked separately.
     """
     worst: EnergyError | None = None
     for segment in segments:
@@ -73,7 +80,7 @@ def energy_error(segments: Sequence[Segment], events: Sequence[Event]) -> Energy
 
 
 def warn_of_energy(segments: Sequence[Segment], events: Sequence[Event], step: float | None) -> bool:
-    """Warns where the energy balance of a run is off by more than SHARE of the exchanged energy; whether it did."""
+    """Warns where the energy error of a run is more than SHARE of the exchanged energy; returns whether it warned."""
     found = energy_error(segments, events)
     if found is None or found.share <= SHARE:
         return False
@@ -93,7 +100,7 @@ def warn_of_energy(segments: Sequence[Segment], events: Sequence[Event], step: f
 
 
 def _between(segment: Segment, times: Sequence[float]) -> list[Segment]:
-    """The samples of a segment between events, at most MOST_SAMPLES in all."""
+    """The samples of a segment, divided at the `times` of events [s]; at most MOST_SAMPLES together, evenly chosen."""
     n = len(segment.t)
     rows = np.unique(np.linspace(0, n - 1, min(n, MOST_SAMPLES)).astype(int)) if n else np.zeros(0, dtype=int)
     cuts = np.searchsorted(segment.t[rows], np.unique(np.asarray(times, dtype=float)), side="right")
@@ -129,19 +136,22 @@ def _error_of(part: Segment) -> EnergyError | None:
     if exchanged <= ROUNDING * max(1e-300, float(np.abs(mechanical).max())):
         return None
     errors = np.maximum.accumulate(np.abs(balance - balance[0]))
-    error, last, until = float(errors[-1]), len(balance) - 1, None
+    error, last = float(errors[-1]), len(balance) - 1
+    why: tuple[float | None, bool] = (None, False)
     if error <= SHARE * exchanged:
-        turned = np.append(0.0, np.cumsum(np.abs(np.diff(supplied)) + np.abs(np.diff(dissipated))))
-        own = np.max([_ranges(mechanical[:, 0]), _ranges(mechanical[:, 1]), MOVING * _most(mechanical[:, 0])], axis=0)
-        allowed = own + FAINT / SHARE * turned
-        least = max(TRACE * own[-1], ROUNDING * float(np.abs(mechanical).max()))
-        late = np.flatnonzero((errors > SHARE * allowed) & (errors > least))
+        turned = float(np.abs(np.diff(supplied)).sum() + np.abs(np.diff(dissipated)).sum())
+        allowed = np.max([*(_ranges(column) for column in columns.T), MOVING * _most(mechanical[:, 0])], axis=0)
+        own = max(float(np.ptp(mechanical, axis=0).max()), MOVING * float(mechanical[:, 0].max()))
+        allowed[-1] = min(allowed[-1], own + FAINT / PART * turned)
+        least = max(TRACE * own, ROUNDING * float(np.abs(mechanical).max()))
+        late = np.flatnonzero((errors > PART * allowed) & (errors > least))
         if len(late):
             last = int(late[0])
-            error, exchanged, until = float(errors[last]), float(allowed[last]), float(part.t[last])
+            error, exchanged = float(errors[last]), float(allowed[last])
+            why = (float(part.t[last]), last == len(balance) - 1)
     k = int(np.argmax(np.abs(np.diff(balance[: last + 1])))) + 1
     t = float(part.t[k])
-    return EnergyError(t, error, exchanged, _busiest(part, k) if error > SHARE * exchanged else None, until)
+    return EnergyError(t, error, exchanged, _busiest(part, k) if error > SHARE * exchanged else None, *why)
 
 
 def _most(values: Array) -> Array:
@@ -165,7 +175,7 @@ def _finite(values: Array) -> bool:
 
 
 def _busiest(part: Segment, k: int) -> str | None:
-    """The element that supplies or dissipates most at a sample, or that changes what it stores."""
+    """The name of the element with the largest power (supplied, dissipated or stored) at sample k, or None."""
     plant = part.plant
     if plant.laws.powers is None:
         return None
