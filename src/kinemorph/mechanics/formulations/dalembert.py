@@ -170,9 +170,7 @@ def mass_matrix(tree: Tree, q: Sequence[S]) -> list[list[S]]:
     return M
 
 
-def bias_forces(
-    tree: Tree, q: Sequence[S], v: Sequence[S], wrenches: Mapping[int, Wrench] | None = None
-) -> list[S]:
+def bias_forces(tree: Tree, q: Sequence[S], v: Sequence[S], wrenches: Mapping[int, Wrench] | None = None) -> list[S]:
     """The bias forces h(q, v), shape (nv,): the generalized forces at zero acceleration."""
     return inverse_dynamics(tree, q, v, [0.0] * len(v), wrenches)
 

@@ -152,7 +152,9 @@ def _read_driven(reader: Reader, draft: Draft, row: JointKind) -> tuple[Value, .
     if not plain or len(formulas) != row.nq:
         what = f"{reader.at('driven')} has {counted(len(formulas), 'formula')} for a {row.name} joint"
         expected = f"one per coordinate, {row.nq}" if plain and row.nq else "a joint of hinges and slides"
-        reader.note(f"{what}, expected {expected}", "Use a revolute, prismatic, helical, cylindrical or universal joint.")
+        reader.note(
+            f"{what}, expected {expected}", "Use a revolute, prismatic, helical, cylindrical or universal joint."
+        )
         return ()
     limits = [key for key in ("lower", "upper", "velocity", "effort") if draft[key] not in (None, ())]
     if limits:
