@@ -1,4 +1,4 @@
-"""Tires on every ground: slopes, height functions and height maps (SEEDS 001-10: EasyDyn's tire knows flat ground only)."""
+"""Tires on every ground: slopes, height functions and height maps (SEEDS 001-10, there on flat ground only)."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_a_slope_is_level_ground_with_gravity_tilted(steps: dict[str, Any]) -> N
     level = simulate(System(wheel(turned((0.0, 0.0, -9.81), -TILT)), (TIRE,)), 0.5, q=q, v=v, **steps)
     a, b = math.cos(TILT / 2), math.sin(TILT / 2)
     w, x, y, z = q[3:]
-    start = [*(turned(q[:3]) + [0.0, 0.0, 0.3]), a * w - b * y, a * x + b * z, a * y + b * w, a * z - b * x]
+    start = [*np.add(turned(q[:3]), (0.0, 0.0, 0.3)), a * w - b * y, a * x + b * z, a * y + b * w, a * z - b * x]
     sloped = simulate(System(wheel(), (replace(TIRE, ground=SLOPE),)), 0.5, q=start, v=v, **steps)
     assert np.abs(sloped.q[:, :3] - turned(level.q[:, :3]) - [0.0, 0.0, 0.3]).max() < 1e-10
     assert np.abs(sloped.v - level.v).max() < 1e-9  # of the frame's own axes
@@ -127,16 +127,19 @@ def test_power_is_accounted_for_on_every_ground(ground: Any) -> None:
             assert np.abs(exact - instant.differences(0.0, q, v)).max() <= 1e-5 * np.abs(exact).max()
 
 
-@pytest.mark.parametrize("ground", [SLOPE, WAVY], ids=["slope", "map"])
+@pytest.mark.parametrize("ground", [SLOPE, WAVY, WAVES], ids=["slope", "map", "function"])
 def test_a_braked_wheel_at_rest_makes_no_energy(ground: Any) -> None:
-    """Mechanical energy falls from step to step on slopes and hills, down to the creep of a standing tire."""
+    """Mechanical energy falls from step to step on slopes and hills, down to the creep of a standing tire.
+
+    A wheel at rest that leans was pushed aside by its camber, and could creep uphill.
+    """
     z = -float(surface(ground)((0.5, 0.1, 0.0), 1.0).height) + 0.49
-    system = System(wheel(), (replace(TIRE, ground=ground, slow=1e-3, damping=400.0),))
+    system = System(wheel(), (replace(TIRE, ground=ground, slow=1e-3, damping=2000.0),))
     fixed = ["root.wx", "root.wy", "root.wz"]
     run = simulate(system, 2.0, q=[0.5, 0.1, z, 1.0, 0.0, 0.0, 0.0], locked=fixed)
     assert run.outcome.ok
     stored = run["energy.kinetic"] + run["energy.potential"]
-    assert np.diff(stored)[2:].max() < 1e-9
+    assert np.diff(stored).max() <= 0.0
     assert np.abs(run.v[-1]).max() < 1e-4  # slow * (slope of the ground) * load / longitudinal
     assert run["tire.load"][-1] == pytest.approx(30.0 * 9.81, rel=0.1)
 

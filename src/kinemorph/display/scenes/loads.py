@@ -204,7 +204,7 @@ def _pair(pair: PairContact, showing: Showing) -> Iterator[Load]:
 
 
 def _tire(tire: Tire, showing: Showing) -> Iterator[Load]:
-    """The force of a tire at its deepest point: the load along the ground's normal, and forces forward and to the left."""
+    """The force of a tire at its deepest point: the load along the ground's normal, the others forward and left."""
     figure, run, times = showing
     names = [f"{tire.name}.{part}" for part in ("longitudinal", "lateral", "load")]
     if run is None or times is None or any(name not in run.columns for name in names):

@@ -160,8 +160,10 @@ class Wheel:
         """The forces of the ground on the tire, where `pair` is the motion of the wheel at the contact."""
         slipping = dot(pair.velocity, self.x)
         slow = self.value(self.element.slow)
-        reference = maximum(maximum(absolute(self.rolling), absolute(self.rolling - slipping)), slow)
-        slips = div(slipping, reference), div(dot(pair.velocity, self.y), reference), self.tilt
+        fast = maximum(absolute(self.rolling), absolute(self.rolling - slipping))
+        reference = maximum(fast, slow)
+        leaning = self.tilt * div(fast, reference)  # a wheel at rest that leans is not pushed aside
+        slips = div(slipping, reference), div(dot(pair.velocity, self.y), reference), leaning
         depth = maximum(minus(self.depth, dot(pair.moved, self.z)), 0.0)
         return ground_forces(self.element, self.value, slips, depth, dot(pair.velocity, self.z), self.radius)
 
@@ -181,7 +183,7 @@ class Wheel:
     def linear(self, pair: PairState, h: S) -> tuple[Vec3, Sym3]:
         """(force, D) for a step of size h [s]; D has the derivatives of the three forces along their own axes."""
         d, axes = [], (self.x, self.y, self.z)
-        upright = replace(self, tilt=0.0).patch(pair)  # camber pushes at any slip
+        upright = replace(self, tilt=0.0).patch(pair)  # camber pushes without slip too
         for k, axis in enumerate(axes):
             velocity = tuple(Dual(u, e, level=LEVEL) for u, e in zip(pair.velocity, axis, strict=True))
             moved = PairState(velocity, h)
@@ -221,12 +223,12 @@ def ground_forces(element: Tire, value: Any, slips: tuple[S, S, S], depth: S, ri
     """
     load, stiffness, damping = value((element.load, element.stiffness, element.damping))
     relative = div(stiffness * depth, load)
-    root = div(relative, sqrt(relative + LIGHT))  # the square root, with a finite derivative at zero depth
+    root = div(relative, sqrt(maximum(relative, LIGHT)))  # the square root, with a finite derivative at zero depth
     fz = maximum(stiffness * depth - damping * root * rising, 0.0)
     touches = less(0.0, fz)
     share = div(where(touches, fz, load), load)
     cx, cy, cc = (
-        value(nominal) * share * power(share + LIGHT, value(exponent) - 1.0)
+        value(nominal) * share * power(maximum(share, LIGHT), value(exponent) - 1.0)
         for nominal, exponent in (
             (element.longitudinal, element.longitudinal_exponent),
             (element.lateral, element.lateral_exponent),
