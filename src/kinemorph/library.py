@@ -37,6 +37,7 @@ HOMES: dict[str, str] = {
     "andrews_squeezer": "kinemorph.model.library.benchmark_machines",
     "flyball_governor": "kinemorph.model.library.benchmark_machines",
     "jansen_walker": "kinemorph.model.library.walkers",
+    "whipple_bicycle": "kinemorph.model.library.bicycles",
     "crawler": "kinemorph.model.library.crawlers",
     "organism9": "kinemorph.model.library.modular",
 }
@@ -54,6 +55,7 @@ if TYPE_CHECKING:  # the same names for type checkers; a test compares the two l
     from kinemorph.model.library.benchmark_linkages import spatial_slider_crank as spatial_slider_crank
     from kinemorph.model.library.benchmark_machines import andrews_squeezer as andrews_squeezer
     from kinemorph.model.library.benchmark_machines import flyball_governor as flyball_governor
+    from kinemorph.model.library.bicycles import whipple_bicycle as whipple_bicycle
     from kinemorph.model.library.crawlers import crawler as crawler
     from kinemorph.model.library.legged import hexapod24 as hexapod24
     from kinemorph.model.library.legged import hexapod36 as hexapod36

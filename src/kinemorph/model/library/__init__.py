@@ -9,6 +9,7 @@ walkers              jansen_walker: a System that walks on the ground
 crawlers             crawler: a System of nine modules that crawls on the ground
 benchmark_linkages   n_four_bar, bricard, spatial_slider_crank: Systems, with the initial state of a published problem
 benchmark_machines   andrews_squeezer, flyball_governor: the same, with elements too
+bicycles             whipple_bicycle: a System that rolls, by joints or by position matrices, on discs or on tires
 modular              organism9: a System of nine modules that dock
 """
 
@@ -20,6 +21,7 @@ from kinemorph.errors import ModelError
 from kinemorph.model.library.arms import puma, scara
 from kinemorph.model.library.benchmark_linkages import bricard, n_four_bar, spatial_slider_crank
 from kinemorph.model.library.benchmark_machines import andrews_squeezer, flyball_governor
+from kinemorph.model.library.bicycles import whipple_bicycle
 from kinemorph.model.library.crawlers import crawler
 from kinemorph.model.library.legged import hexapod24, hexapod36, humanoid
 from kinemorph.model.library.linkages import five_bar, four_bar, pantograph_leg, slider_crank
@@ -55,6 +57,7 @@ SYSTEMS: dict[str, Callable[..., System]] = {
     "andrews_squeezer": andrews_squeezer,
     "flyball_governor": flyball_governor,
     "jansen_walker": jansen_walker,
+    "whipple_bicycle": whipple_bicycle,
     "crawler": crawler,
     "organism9": organism9,
 }
