@@ -13,13 +13,13 @@ from typing import Any, NamedTuple
 from kinemorph.algebra.groups import IDENTITY, Pose
 from kinemorph.algebra.notation import Tdisp, Trotn, Trotx, Troty, Trotz
 from kinemorph.errors import ModelError
-from kinemorph.model.body import STANDING
 from kinemorph.model.building.builder import RobotBuilder
 from kinemorph.model.elements.constraints.rolling import RollingDisc
 from kinemorph.model.elements.forces.tires import Tire
+from kinemorph.model.library.wheel_shapes import bar, between, wheel_shapes
 from kinemorph.model.positions.position_builder import PositionBuilder
 from kinemorph.model.robot import Robot
-from kinemorph.model.shapes import GRAPHITE, ORANGE, STEEL, Capsule, Color, Cylinder, Shape, Sphere
+from kinemorph.model.shapes import GRAPHITE, ORANGE, STEEL, Shape, Sphere
 from kinemorph.model.system import Settings, System
 from kinemorph.words import quoted
 
@@ -100,14 +100,14 @@ def _by_joints() -> tuple[Robot, tuple[tuple[float, float, float], ...]]:
     """(robot, centers of the wheels in the axes of their bodies)."""
     builder = RobotBuilder("whipple_bicycle")
     builder.body("frame", FRAME.mass, com=FRAME.at, inertia=FRAME.inertia, shapes=_frame_shapes((0.0, 0.0, 0.0)))
-    com = _from(HEAD, FORK.at)
+    com = between(HEAD, FORK.at)
     builder.body("fork", FORK.mass, com=com, inertia=FORK.inertia, shapes=_fork_shapes(HEAD))
     for part in (REAR, FRONT):
-        builder.body(part.name, part.mass, inertia=part.inertia, shapes=_wheel_shapes(part))
+        builder.body(part.name, part.mass, inertia=part.inertia, shapes=wheel_shapes(part.at[2], 0.03))
     builder.joint("root", "free", "world", "frame")
     builder.joint("steer", "revolute", "frame", "fork", translation=HEAD, axis=STEERING, normalize=True)
     builder.joint("rear", "revolute", "frame", REAR.name, translation=REAR.at, axis=(0.0, 1.0, 0.0))
-    builder.joint("front", "revolute", "fork", FRONT.name, translation=_from(HEAD, FRONT.at), axis=(0.0, 1.0, 0.0))
+    builder.joint("front", "revolute", "fork", FRONT.name, translation=between(HEAD, FRONT.at), axis=(0.0, 1.0, 0.0))
     return builder.build(), ((0.0, 0.0, 0.0),) * 2
 
 
@@ -120,12 +120,12 @@ def _by_matrices() -> tuple[Robot, tuple[tuple[float, float, float], ...]]:
     T0H = T0P * Tdisp(*HEAD) * Trotn(STEERING, steer)
     places = {
         FRAME: T0P * Tdisp(*FRAME.at),
-        FORK: T0H * Tdisp(*_from(HEAD, FORK.at)),
+        FORK: T0H * Tdisp(*between(HEAD, FORK.at)),
         REAR: T0P * Tdisp(*REAR.at) * Troty(rear),
-        FRONT: T0H * Tdisp(*_from(HEAD, FRONT.at)) * Troty(front),
+        FRONT: T0H * Tdisp(*between(HEAD, FRONT.at)) * Troty(front),
     }
-    shapes = {FRAME: _frame_shapes(FRAME.at), FORK: _fork_shapes(FORK.at), REAR: _wheel_shapes(REAR)}
-    shapes[FRONT] = _wheel_shapes(FRONT)
+    shapes = {FRAME: _frame_shapes(FRAME.at), FORK: _fork_shapes(FORK.at), REAR: wheel_shapes(REAR.at[2], 0.03)}
+    shapes[FRONT] = wheel_shapes(FRONT.at[2], 0.03)
     for part, T0G in places.items():
         builder.body(part.name, part.mass, part.inertia, T0G=T0G, shapes=shapes[part])
     return builder.build(), ((0.0, 0.0, 0.0),) * 2
@@ -134,35 +134,15 @@ def _by_matrices() -> tuple[Robot, tuple[tuple[float, float, float], ...]]:
 # ── pictures ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _from(origin: Any, point: Any) -> tuple[float, float, float]:
-    """The vector from one point to another [m]."""
-    x, y, z = (float(b - a) for a, b in zip(origin, point, strict=True))
-    return (x, y, z)
-
-
-def _bar(origin: Any, start: Any, end: Any, radius: float, color: Color) -> Capsule:
-    """A bar between two points of the upright bicycle [m], for a body whose frame is at `origin`."""
-    a, b = _from(origin, start), _from(origin, end)
-    length = math.dist(a, b)
-    z = [(v - u) / length for u, v in zip(a, b, strict=True)]
-    x = (z[2], 0.0, -z[0]) if abs(z[1]) < 0.9 else (1.0, 0.0, 0.0)  # bars lie in the plane of the bicycle, or along y
-    size = math.hypot(*x)
-    x = (x[0] / size, x[1] / size, x[2] / size)
-    y = (z[1] * x[2] - z[2] * x[1], z[2] * x[0] - z[0] * x[2], z[0] * x[1] - z[1] * x[0])
-    R = tuple((x[k], y[k], z[k]) for k in range(3))
-    middle = tuple(0.5 * (u + v) for u, v in zip(a, b, strict=True))
-    return Capsule(radius, length, Pose(R, middle), color)
-
-
 def _frame_shapes(origin: Any) -> list[Shape]:
     seat, crank, head, low = (0.22, 0.0, 0.75), (0.42, 0.0, 0.27), (0.83, 0.0, 0.84), (0.85, 0.0, 0.76)
     hip, neck = (0.2, 0.0, 0.85), (0.42, 0.0, 1.32)
     bars = [(REAR.at, crank), (REAR.at, seat), (crank, seat), (crank, low), (seat, head)]
     rider = [(hip, neck, 0.1), (neck, (0.75, 0.0, 1.02), 0.04), (hip, (0.6, 0.0, 0.65), 0.06)]
-    shapes: list[Shape] = [_bar(origin, a, b, 0.018, ORANGE) for a, b in bars]
-    shapes += [_bar(origin, a, b, radius, STEEL) for a, b, radius in rider]
-    shapes.append(_bar(origin, (0.6, 0.0, 0.65), (0.45, 0.0, 0.2), 0.045, STEEL))
-    shapes.append(Sphere(0.11, Pose(IDENTITY.R, _from(origin, (0.5, 0.0, 1.52))), STEEL))
+    shapes: list[Shape] = [bar(between(origin, a), between(origin, b), 0.018, ORANGE) for a, b in bars]
+    shapes += [bar(between(origin, a), between(origin, b), radius, STEEL) for a, b, radius in rider]
+    shapes.append(bar(between(origin, (0.6, 0.0, 0.65)), between(origin, (0.45, 0.0, 0.2)), 0.045, STEEL))
+    shapes.append(Sphere(0.11, Pose(IDENTITY.R, between(origin, (0.5, 0.0, 1.52))), STEEL))
     return shapes
 
 
@@ -170,10 +150,5 @@ def _fork_shapes(origin: Any) -> list[Shape]:
     up = (HEAD[0] - 1.02 * STEERING[0], 0.0, -1.02 * STEERING[2])
     low = (HEAD[0] - 0.78 * STEERING[0], 0.0, -0.78 * STEERING[2])
     left, right = (up[0], 0.25, up[2]), (up[0], -0.25, up[2])
-    return [_bar(origin, *ends, 0.016, GRAPHITE) for ends in ((FRONT.at, low), (low, up), (left, right))]
-
-
-def _wheel_shapes(part: Part) -> list[Shape]:
-    radius = part.at[2]
-    spoke = _bar((0.0, 0.0, 0.0), (-0.9 * radius, 0.0, 0.0), (0.9 * radius, 0.0, 0.0), 0.02, ORANGE)
-    return [Cylinder(radius, 0.03, Pose(STANDING["y"], (0.0, 0.0, 0.0)), GRAPHITE), spoke]
+    bars = ((FRONT.at, low), (low, up), (left, right))
+    return [bar(between(origin, a), between(origin, b), 0.016, GRAPHITE) for a, b in bars]
