@@ -94,6 +94,10 @@ def _quaternion_difference(q0: Sequence[S], q1: Sequence[S]) -> Vec:
     return quat_log(quat_normalize(quat_multiply(quat_conjugate(q0), q1)))
 
 
+def _no_coordinates(*given: Sequence[S]) -> Vec:
+    raise ShapeError("a pose that is given by formulas has no coordinates of its own. Integrate those that drive it.")
+
+
 _NOWHERE = zeros(3)
 MANIFOLDS: dict[str, Manifold] = {
     "revolute": Manifold(
@@ -131,6 +135,12 @@ MANIFOLDS: dict[str, Manifold] = {
         lambda axis, pitch, v: tuple(v),
         _free_integrate,
         _free_difference,
+    ),
+    "pose": Manifold(  # of driven joints only, whose coordinates are no part of q
+        lambda axis, pitch, q: Pose((tuple(q[0:3]), tuple(q[3:6]), tuple(q[6:9])), tuple(q[9:12])),
+        lambda axis, pitch, v: tuple(v),
+        _no_coordinates,
+        _no_coordinates,
     ),
 }
 
@@ -237,7 +247,10 @@ def difference(robot: Robot, q0: Any, q1: Any) -> Any:
 
 
 def _by_primitive(robot: Robot, what: str, first: tuple[Any, int, str], second: tuple[Any, int, str]) -> Any:
-    """The result of the function `what` of `MANIFOLDS` for all primitives; each argument is (values, size, name)."""
+    """The result of `what`, "integrate" or "difference", computed primitive by primitive with `MANIFOLDS`.
+
+    `first` and `second` are the two arguments of that function, each given as (values, length, name in messages).
+    """
     a, b = _columns(*first), _columns(*second)
     result: list[S] = []
     for joint in robot.joints:
@@ -258,7 +271,7 @@ def _by_primitive(robot: Robot, what: str, first: tuple[Any, int, str], second: 
 
 
 def _columns(values: Any, length: int, name: str) -> list[S]:
-    """The items of a sequence, or the columns of an array of shape (..., length); `length` of them, or ShapeError."""
+    """The items of a sequence, or the columns of an array, shape (..., length). Raises ShapeError for other lengths."""
     found = values.shape[-1] if isinstance(values, np.ndarray) and values.ndim else len(values)
     if found != length:
         raise ShapeError(f"{name} has {found} entries, expected {length}.")

@@ -26,6 +26,7 @@ from kinemorph.model.parameter import Parameter
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System, as_robot
 from kinemorph.plants.constrained_motion import seen
+from kinemorph.plants.driven_columns import driven_columns, driven_units
 from kinemorph.plants.instant import Instant
 from kinemorph.plants.loaded_robot import Additions, LoadedRobot
 from kinemorph.plants.loop_methods import LoopMethod, loop_method, names_independent
@@ -54,7 +55,7 @@ def plant(
 ) -> Plant:
     """The plant of a robot: its equations of motion, with forces and further states of your own.
 
-    `forces`        a law that gives generalized forces, shape (nv,), [N m] or [N]
+    `forces`        a user law (see `user_laws`) that gives generalized forces, shape (nv,), [N m] or [N]
     `states`        names and units of further continuous states x; `state_rates` is the law of their rates
     `inputs`        names and units of the inputs u. Where none are named, u is one generalized force per velocity
     `outputs`       laws of one number each, by name: further columns of a run, the y of a linearization
@@ -65,7 +66,7 @@ def plant(
 
     The elements of a system act, and so does viscous damping of joints. Limits and Coulomb friction of joints act by
     the elements JointLimits and JointFriction. Inputs of elements that no signal drives are inputs of the plant, after
-    those that are named. Where no inputs are named and elements have some, these are the only ones.
+    those that are named. Where no inputs are named and elements have some, u consists of these.
     """
     if isinstance(model, Plant):
         given = {"forces": forces, "states": states, "state_rates": state_rates, "inputs": inputs, "outputs": outputs}
@@ -123,9 +124,13 @@ def plant(
         ),
         dynamics=dynamics,
         locked=still,
-        outputs=MappingProxyType({**_signals(loaded), **(outputs or {})}),
+        outputs=MappingProxyType({**_signals(loaded), **driven_columns(loaded), **(outputs or {})}),
         output_units=MappingProxyType(
-            {**{name: slot.unit for name, (_, slot) in cast.signals.items()}, **(output_units or {})}
+            {
+                **{name: slot.unit for name, (_, slot) in cast.signals.items()},
+                **driven_units(robot),
+                **(output_units or {}),
+            }
         ),
         manifold=tuple(Place(link.kind, link.q, link.v) for link in loaded.bare.links),
         ticks=_ticks(cast),
@@ -146,7 +151,7 @@ _MADE: WeakValueDictionary[Any, Plant] = WeakValueDictionary()  # plants with a 
 
 
 def shared_plant(model: Robot | System | Dynamics | Plant, **options: Any) -> Plant:
-    """As `plant`, but returns an equal plant that was made before and is still in use, with its compiled programs.
+    """As `plant`, but returns an equal plant with its compiled programs, if one was made before and is still in use.
 
     Use it for runs that add nothing to the plant. User guards, for example, have to be traced for every run, because
     the variables that they read from their scope may have changed.
@@ -241,7 +246,7 @@ def _refuse(model: Plant, options: Mapping[str, Any]) -> None:
 def _velocities(robot: Robot, names: Sequence[str], what: str) -> tuple[int, ...]:
     """The velocity indices of joints, or of single velocities, by name; `what` is the option in messages."""
     still: set[int] = set()
-    joints = [joint.name for joint in robot.joints]
+    joints = [joint.name for joint in robot.joints if not joint.driven]
     if not isinstance(names, Iterable):
         raise ModelError(f"{what} is {names!r}; expected names of joints: {', '.join(joints)}.")
     for name in names:
@@ -250,6 +255,8 @@ def _velocities(robot: Robot, names: Sequence[str], what: str) -> tuple[int, ...
             still.update(range(part.start, part.stop))
         elif name in robot.v_names:
             still.add(robot.v_names.index(name))
+        elif name in robot.joint_names:
+            raise ModelError(f"{what} '{name}': this joint is driven by others. Name a joint that drives it.")
         else:
             known = [*joints, *robot.v_names]
             raise ModelError(

@@ -69,7 +69,7 @@ class Link:
     def fixed_turns(self) -> tuple[tuple[Turn, ...], float]:
         """The placement's rotation as turns about x and z, and the last angle about z [rad].
 
-        An axial joint adds that angle to its own offset; otherwise it is 0.
+        A joint that turns about its z axis (`axial`) adds that angle to its offset; for other joints it is 0.
         """
         if self.turns is not None:
             return self.turns, 0.0
@@ -160,6 +160,10 @@ class Tree:
         """
         total = self.sums.get(index)
         return value if total is None else _mapped(total, value)
+
+    def all_coordinates(self, q: Sequence[S]) -> Sequence[S]:
+        """The coordinates of all joints at q: q itself, with the coordinates of driven joints appended."""
+        return q if self.driving is None else self.driving.positions(q)
 
     def moves(self, q: Sequence[S]) -> list[Move]:
         """The pose of every link in its parent, at configuration q."""

@@ -4,7 +4,7 @@ A PD controller that samples every T seconds and holds its output moves a robot 
 
     M a + d v = u,     u = -(kp q + kd v) of the last sample
 
-with M of the initial state and the damping d of the joints. Where the largest eigenvalue of this map is beyond 1,
+with M of the initial state and the damping d of the joints. Where the largest eigenvalue of this map is above 1,
 errors grow from sample to sample, however small the steps of the run are. For one joint without damping the bounds are
 kd T / M < 2 and kp T < 2 kd.
 """
@@ -19,7 +19,7 @@ import numpy as np
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.errors import GainWarning, users_level
-from kinemorph.mechanics.recursions.composite_bodies import mass_matrix
+from kinemorph.mechanics.formulations.driven_dynamics import state_formulation
 from kinemorph.mechanics.trees.resolve import resolve
 from kinemorph.model.elements.control.controllers import PD, PID
 from kinemorph.model.parameter import evaluate_all
@@ -33,8 +33,10 @@ def warn_of_gains(plant: Plant, q: Array) -> None:
     sampled = list(_sampled(plant))
     if not sampled or plant.robot is None or plant.constraints is not None:
         return
-    M = np.array(mass_matrix(resolve(plant.robot), [float(x) for x in q]), dtype=float)
-    damping = np.array([float(evaluate_all(d)) for joint in plant.robot.joints for d in joint.damping])
+    robot = plant.robot
+    M = np.array(state_formulation(robot).mass_matrix(resolve(robot), [float(x) for x in q]), dtype=float)
+    own = (joint for joint in robot.joints if not joint.driven)
+    damping = np.array([float(evaluate_all(d)) for joint in own for d in joint.damping])
     for element in sampled:
         found = unstable(element, plant.robot.v_names, M, damping)
         if found is not None:
@@ -49,7 +51,7 @@ def _sampled(plant: Plant) -> Iterator[PD | PID]:
 
 
 def unstable(element: PD | PID, v_names: Sequence[str], M: Array, damping: Array) -> str | None:
-    """A sentence where a sampled controller is unstable, else None; M (nv, nv), damping of joints (nv,)."""
+    """A warning text if a sampled controller is unstable, else None; M (nv, nv), `damping` of the joints (nv,)."""
     joints = [name for name in element.joints if name in v_names]
     if len(joints) < len(element.joints) or not joints:
         return None
