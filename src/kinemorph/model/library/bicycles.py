@@ -52,6 +52,9 @@ FRAME = Part("frame", 85.0, (0.3, 0.0, 0.9), 9.2, 11.0, 2.8, -2.4)
 FORK = Part("fork", 4.0, (0.9, 0.0, 0.7), 0.05892, 0.06, 0.00708, 0.00756)
 FRONT = Part("front_wheel", 3.0, (WHEELBASE, 0.0, 0.35), 0.1405, 0.28, 0.1405)
 
+LOADS = {"rear_wheel": 612.8, "front_wheel": 309.3}  # [N], of the wheels at rest
+SINK = 4e-3  # [m], of tires under these loads
+
 
 def whipple_bicycle(speed: float = 4.6, lean_rate: float = 0.0, form: str = "joints", wheels: str = "discs") -> System:
     """Whipple's bicycle at a `speed` [m/s] along x, upright, with a `lean_rate` [rad/s] toward the right.
@@ -66,13 +69,13 @@ def whipple_bicycle(speed: float = 4.6, lean_rate: float = 0.0, form: str = "joi
             f"{quoted(WHEELS)}."
         )
     robot, centers = _by_joints() if form == "joints" else _by_matrices()
-    spins = (speed / REAR.at[2], speed / FRONT.at[2])
-    start = (0.0,) * 6
+    sunk = SINK if wheels == "tires" else 0.0
+    spins = tuple(speed / (part.at[2] - sunk / 3.0) for part in (REAR, FRONT))  # slip is measured at 2/3 of the depth
     if form == "joints":
-        place = (0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+        place = (0.0, 0.0, -sunk, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
         motion = (speed, 0.0, 0.0, lean_rate, 0.0, 0.0, 0.0, *spins)
     else:
-        place = (*start, 0.0, 0.0, 0.0)
+        place = (0.0, 0.0, -sunk, *[0.0] * 6)
         motion = (speed, 0.0, 0.0, 0.0, lean_rate, 0.0, 0.0, *spins)
     ground: list[Any] = []
     for part, center in zip((REAR, FRONT), centers, strict=True):
@@ -86,11 +89,11 @@ def _disc(part: Part, name: str, center: tuple[float, float, float]) -> RollingD
 
 
 def _tire(part: Part, name: str, center: tuple[float, float, float]) -> Tire:
-    """A narrow tire with a stiff carcass: 12 degrees of slip for the whole friction."""
-    load = 450.0
+    """A narrow tire that the weight on its wheel presses in by SINK."""
+    load = LOADS[part.name]
     return Tire(
-        *(name, part.name, part.at[2], 1e5, load, 25.0 * load, 15.0 * load, 1.0 * load),
-        damping=500.0,
+        *(name, part.name, part.at[2], load / SINK, load, 25.0 * load, 15.0 * load, 1.0 * load),
+        damping=0.8 * load,
         crown=0.02,
         center=center,
     )

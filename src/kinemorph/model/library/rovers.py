@@ -8,17 +8,15 @@ forward. No springs are needed, and at rest all wheels carry the same load.
 from __future__ import annotations
 
 import math
-from functools import partial
 
-from kinemorph.algebra.scalar import S, exp, minimum
 from kinemorph.model.body import Body
 from kinemorph.model.building.builder import RobotBuilder
 from kinemorph.model.elements.contact.grounds import Ground, HeightFunction, Plane
 from kinemorph.model.elements.control.controllers import PD
-from kinemorph.model.elements.control.references import Profile
+from kinemorph.model.elements.control.references import SplinePath
 from kinemorph.model.elements.drives.motors import DCMotor
 from kinemorph.model.elements.forces.tires import Tire
-from kinemorph.model.library.wheel_shapes import bar, wheel_shapes
+from kinemorph.model.library.wheel_shapes import Ridge, bar, wheel_shapes
 from kinemorph.model.parameter import Coordinate
 from kinemorph.model.shapes import ORANGE, STEEL, Box, Color
 from kinemorph.model.system import Element, Settings, System
@@ -27,6 +25,7 @@ RADIUS, WIDTH, TRACK = 0.1, 0.06, 0.25  # [m]: of a wheel, and half the distance
 PIVOT, JOINT = 0.28, 0.2  # [m]: the height of the rockers' pivots and of the bogies' pivots
 REAR, BOGIE, MIDDLE, FRONT = -0.3, 0.15, 0.0, 0.3  # [m], forward of the rockers' pivots
 ACROSS = (0.0, 1.0, 0.0)
+FAR = 1e3  # [s], how long the wheels turn on
 SIDES = {"left": 1.0, "right": -1.0}
 WHEELS = tuple(f"{side}_{place}" for side in SIDES for place in ("rear", "middle", "front"))
 BLUE: Color = (0.16, 0.44, 0.64)
@@ -76,7 +75,8 @@ def rover(speed: float = 0.2, slope: float = 0.0, bump: float = 0.0, start: floa
     ground = _ground(slope, bump)
     elements: list[Element] = [_tire(name, ground) for name in WHEELS]
     elements += [_motor(name) for name in WHEELS]
-    elements.append(Profile("route", partial(_turned, speed / RADIUS), joints=WHEELS))
+    route = tuple((turns * speed / RADIUS,) * len(WHEELS) for turns in (0.0, 0.5, 1.5, FAR - 0.5))
+    elements.append(SplinePath("route", (0.0, 1.0, 2.0, FAR), route, WHEELS, method="monotone"))
     elements.append(PD("drive", joints=WHEELS, drives=tuple(f"{name}_motor" for name in WHEELS), kp=300.0, kd=8.0,
                        reference="route", lower=-12.0, upper=12.0))  # fmt: skip
     tilt = math.radians(slope)
@@ -87,22 +87,11 @@ def rover(speed: float = 0.2, slope: float = 0.0, bump: float = 0.0, start: floa
     return System(robot, tuple(elements), Settings(q=(*place, *turn, *[0.0] * (robot.nq - 7)), duration=10.0))
 
 
-def _turned(rate: float, t: S) -> list[S]:
-    """The angle [rad] of every wheel at the time t [s]: their rate grows over the first second."""
-    early = minimum(t, 1.0)
-    return [rate * (0.5 * early * early + (t - early))] * len(WHEELS)
-
-
 def _ground(slope: float, bump: float) -> Ground:
     tilt = math.radians(slope)
     if bump == 0.0:
         return Plane(normal=(-math.sin(tilt), 0.0, math.cos(tilt)))
-    return HeightFunction(partial(_ridge, math.tan(tilt), bump))
-
-
-def _ridge(rise: float, height: float, x: S, y: S) -> S:
-    """The height [m] of a slope with a bump across it."""
-    return rise * x + height * exp(-0.5 / 0.07**2 * x * x)
+    return HeightFunction(Ridge(bump, 0.07, math.tan(tilt)))
 
 
 def _tire(name: str, ground: Ground) -> Tire:

@@ -1,4 +1,4 @@
-"""Shapes of wheels and of bars between points, for vehicles of the library."""
+"""Shapes of wheels and of bars between points, and a bump to drive over, for vehicles of the library."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import math
 from collections.abc import Sequence
 
 from kinemorph.algebra.groups import Pose
+from kinemorph.algebra.scalar import S, exp
+from kinemorph.frozen import dataclass
 from kinemorph.model.body import STANDING
 from kinemorph.model.library.bars import Place
 from kinemorph.model.shapes import GRAPHITE, ORANGE, Capsule, Color, Cylinder, Shape
@@ -35,3 +37,16 @@ def wheel_shapes(radius: float, width: float) -> list[Shape]:
     """A wheel around the y axis, with a bar across it that shows how it turns."""
     spoke = bar((-0.9 * radius, 0.0, 0.0), (0.9 * radius, 0.0, 0.0), 0.55 * width, ORANGE)
     return [Cylinder(radius, width, Pose(STANDING["y"], (0.0, 0.0, 0.0)), GRAPHITE), spoke]
+
+
+@dataclass(frozen=True)
+class Ridge:
+    """Level or rising ground with a smooth bump across x = 0: z = rise x + height exp(-x^2 / (2 width^2)) [m]."""
+
+    height: float
+    width: float
+    rise: float = 0.0
+
+    def __call__(self, x: S, y: S) -> S:
+        """The height of the ground [m] at (x, y) [m]."""
+        return self.rise * x + self.height * exp(-0.5 / self.width**2 * x * x)
