@@ -103,7 +103,7 @@ class TireLaw(ElementLaw[Tire]):
         point = plain(act(at.pose, matvec_transposed(wheel.frame.pose.R, wheel.arm)))
         return Stiff(
             pairs=(
-                PairForce((at.link, WORLD), (point, ZERO3), wheel),
+                PairForce((at.link, WORLD), (point, ZERO3), wheel, leaving=wheel.leaving),
                 PairForce((at.link, WORLD), (point, ZERO3), Steady(plain(scale(patch.turning, wheel.z))), turning=True),
             )
         )
@@ -131,6 +131,7 @@ class TireLaw(ElementLaw[Tire]):
             tilt=dot(axis, z),
             depth=-low,
             radius=radius,
+            leaving=plain(cross(spin, scale(dot(spin, axis), cross(axis, sub(arm, center))))),
         )
 
 
@@ -156,6 +157,7 @@ class Wheel:
     tilt: S  # the sine of camber
     depth: S  # [m], below 0 in the air
     radius: S  # [m]
+    leaving: Vec3  # the acceleration [m/s^2] by which the spin takes points of the wheel away from the contact
 
     def patch(self, pair: PairState) -> Patch:
         """The forces of the ground on the tire, where `pair` is the motion of the wheel at the contact."""
