@@ -217,8 +217,9 @@ def _tire(tire: Tire, showing: Showing) -> Iterator[Load]:
     radius, crown = float(evaluate(tire.radius)), float(evaluate(tire.crown))
     place = [*positions_of(figure, start).T]
     meeting = rim_meeting(tire.ground, place, [*np.broadcast_to(axis, (len(times), 3)).T], radius - crown)
-    way, up = (np.broadcast_arrays(*parts, place[0])[:3] for parts in (meeting.way, meeting.normal))
-    deepest, up = np.stack(way, axis=-1), np.stack(up, axis=-1)
+    deepest, up = (
+        np.stack(np.broadcast_arrays(*parts, place[0])[:3], axis=-1) for parts in (meeting.way, meeting.normal)
+    )
     across = np.cross(axis, up)
     x = across / np.maximum(np.linalg.norm(across, axis=1, keepdims=True), TINY)
     force = x_force * x + y_force * np.cross(up, x) + z_force * up

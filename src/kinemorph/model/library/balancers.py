@@ -1,9 +1,9 @@
 """A two-wheeled vehicle that balances, like a Segway: motors, an inertial sensor, encoders and a sampled controller.
 
-The controller is a linear-quadratic regulator for the vehicle on wheels that roll without slipping, sampled every 10 ms.
-With the pitch p, the angles of both wheels against the body, and their rates, the voltages of the motors are
+The controller is a linear-quadratic regulator for the vehicle on wheels that roll without slipping, sampled every
+10 ms. With the pitch p, and the mean a and half the difference d of the angles of both wheels against the body,
 
-    sum / 2 = -(K . [p, mean angle, p', mean rate]),    difference / 2 = -(L . [half the difference of angles, of rates])
+    mean of the voltages = -K . [p, a, p', a'],    half their difference = -L . [d, d']
 
 BALANCE and HEADING are the gains K and L. `linearize` gives the model that they were computed from (docs/wheels.md).
 """

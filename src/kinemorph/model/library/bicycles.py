@@ -25,7 +25,11 @@ from kinemorph.words import quoted
 
 WHEELBASE, TRAIL, TILT = 1.02, 0.08, math.pi / 10.0  # [m], [m], [rad]: of the steering axis, backward from upright
 STEERING = (math.sin(TILT), 0.0, -math.cos(TILT))  # the steering axis, downward: steer is positive toward the right
-HEAD = (WHEELBASE + TRAIL, 0.0, 0.0)  # where the steering axis meets the ground
+HEAD = (
+    WHEELBASE + TRAIL - 0.8 * math.tan(TILT),
+    0.0,
+    0.8,
+)  # a point of the steering axis, which is at x = w + c, z = 0
 FORMS = ("joints", "matrices")
 WHEELS = ("discs", "tires")
 
@@ -71,6 +75,7 @@ def whipple_bicycle(speed: float = 4.6, lean_rate: float = 0.0, form: str = "joi
     robot, centers = _by_joints() if form == "joints" else _by_matrices()
     sunk = SINK if wheels == "tires" else 0.0
     spins = tuple(speed / (part.at[2] - sunk / 3.0) for part in (REAR, FRONT))  # slip is measured at 2/3 of the depth
+    place: tuple[float, ...]
     if form == "joints":
         place = (0.0, 0.0, -sunk, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
         motion = (speed, 0.0, 0.0, lean_rate, 0.0, 0.0, 0.0, *spins)
@@ -150,8 +155,7 @@ def _frame_shapes(origin: Any) -> list[Shape]:
 
 
 def _fork_shapes(origin: Any) -> list[Shape]:
-    up = (HEAD[0] - 1.02 * STEERING[0], 0.0, -1.02 * STEERING[2])
-    low = (HEAD[0] - 0.78 * STEERING[0], 0.0, -0.78 * STEERING[2])
+    up = (HEAD[0] - 0.2 * STEERING[0], 0.0, HEAD[2] - 0.2 * STEERING[2])
     left, right = (up[0], 0.25, up[2]), (up[0], -0.25, up[2])
-    bars = ((FRONT.at, low), (low, up), (left, right))
+    bars = ((FRONT.at, HEAD), (HEAD, up), (left, right))
     return [bar(between(origin, a), between(origin, b), 0.016, GRAPHITE) for a, b in bars]

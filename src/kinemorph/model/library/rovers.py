@@ -18,7 +18,7 @@ from kinemorph.model.elements.drives.motors import DCMotor
 from kinemorph.model.elements.forces.tires import Tire
 from kinemorph.model.library.wheel_shapes import Ridge, bar, wheel_shapes
 from kinemorph.model.parameter import Coordinate
-from kinemorph.model.shapes import ORANGE, STEEL, Box, Color
+from kinemorph.model.shapes import STEEL, Color
 from kinemorph.model.system import Element, Settings, System
 
 RADIUS, WIDTH, TRACK = 0.1, 0.06, 0.25  # [m]: of a wheel, and half the distance between left and right wheels
@@ -81,10 +81,10 @@ def rover(speed: float = 0.2, slope: float = 0.0, bump: float = 0.0, start: floa
                        reference="route", lower=-12.0, upper=12.0))  # fmt: skip
     tilt = math.radians(slope)
     x, z = -(start + FRONT) if bump else 0.0, PIVOT - 1e-3
-    place = (x * math.cos(tilt) - z * math.sin(tilt), 0.0, x * math.sin(tilt) + z * math.cos(tilt))
+    origin = (x * math.cos(tilt) - z * math.sin(tilt), 0.0, x * math.sin(tilt) + z * math.cos(tilt))
     turn = (math.cos(0.5 * tilt), 0.0, -math.sin(0.5 * tilt), 0.0)
     robot = builder.build()
-    return System(robot, tuple(elements), Settings(q=(*place, *turn, *[0.0] * (robot.nq - 7)), duration=10.0))
+    return System(robot, tuple(elements), Settings(q=(*origin, *turn, *[0.0] * (robot.nq - 7)), duration=10.0))
 
 
 def _ground(slope: float, bump: float) -> Ground:
