@@ -58,8 +58,8 @@ class PairLaw(Protocol):
 class PairForce(NamedTuple):
     """A force law between points of two links, each in its link's frame [m]; a turning pair does not use its points.
 
-    `leaving` is for a force that does not follow the point of the link at which it acts: a wheel turns on, and its force
-    stays at the ground. It is the acceleration [m/s^2], in world axes, by which this point leaves the force.
+    `leaving` is for a force that does not follow the point of the first link at which it acts: a wheel turns on, and
+    its force stays at the ground. It is the acceleration [m/s^2], in world axes, by which this point leaves the force.
     """
 
     links: tuple[int, int]
