@@ -1,6 +1,6 @@
 """A segway: gains from `linearize`, a sampled controller with an inertial sensor and encoders, and a push.
 
-python examples/25_segway.py [folder]
+python examples/26_segway.py [folder]
 """
 
 import sys
@@ -57,6 +57,6 @@ kinemorph.plot(
     "left_motor.voltage",
     "left_tire.longitudinal",
     title="a segway takes a push of 400 N for 0.2 s; its motors have at most 12 V",
-    path=folder / "25_segway.png",
+    path=folder / "26_segway.png",
 )
-print("wrote", folder / "25_segway.png")
+print("wrote", folder / "26_segway.png")

@@ -1,6 +1,6 @@
 """Tires: EasyDyn's wheel with camber and slip, and a bike that coasts over a bump.
 
-python examples/23_tires.py [folder]
+python examples/24_tires.py [folder]
 """
 
 import sys
@@ -67,5 +67,5 @@ for axes in rows[:2]:
 for axes in rows:
     axes.grid(alpha=0.3)
     axes.legend(fontsize="small", ncols=4)
-figure.savefig(folder / "23_tires.png", dpi=120)
-print("wrote", folder / "23_tires.png")
+figure.savefig(folder / "24_tires.png", dpi=120)
+print("wrote", folder / "24_tires.png")

@@ -1,6 +1,6 @@
 """A rover with rocker-bogie suspension climbs over a bump of half its wheel radius, and stays where it is parked.
 
-python examples/24_rover.py [folder]
+python examples/25_rover.py [folder]
 """
 
 import sys
@@ -45,9 +45,9 @@ for axes in rows:
     axes.grid(alpha=0.3)
 for axes in rows[:2]:
     axes.legend(fontsize="small")
-figure.savefig(folder / "24_rover.png", dpi=120)
-print("wrote", folder / "24_rover.png")
+figure.savefig(folder / "25_rover.png", dpi=120)
+print("wrote", folder / "25_rover.png")
 still = kinemorph.draw(climb.robot, run.q[155], camera=(15, -60), title="on the bump")
-print("wrote", save(still, folder / "24_climbing.png"))
-kinemorph.replay(run, folder / "24_rover.html", follow="chassis")  # plays in any browser
-print("wrote", folder / "24_rover.html")
+print("wrote", save(still, folder / "25_climbing.png"))
+kinemorph.replay(run, folder / "25_rover.html", follow="chassis")  # plays in any browser
+print("wrote", folder / "25_rover.html")

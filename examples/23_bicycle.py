@@ -1,6 +1,6 @@
 """A bicycle that balances without a rider's help between two speeds: eigenvalues over speed, and runs after a push.
 
-python examples/22_bicycle.py [folder]
+python examples/23_bicycle.py [folder]
 """
 
 import sys
@@ -74,8 +74,8 @@ bottom.set_ylabel("lean to the right [degrees]")
 bottom.legend(ncols=4)
 for axes in (top, bottom):
     axes.grid(alpha=0.3)
-figure.savefig(folder / "22_bicycle.png", dpi=120)
-print("wrote", folder / "22_bicycle.png")
+figure.savefig(folder / "23_bicycle.png", dpi=120)
+print("wrote", folder / "23_bicycle.png")
 upright = library.whipple_bicycle().robot  # the same bicycle by joints
 still = kinemorph.draw(upright, {"steer": -0.3}, camera=(12, -62), title="Whipple's bicycle")
-print("wrote", save(still, folder / "22_whipple.png"))
+print("wrote", save(still, folder / "23_whipple.png"))
