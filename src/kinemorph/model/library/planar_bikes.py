@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from kinemorph.algebra.groups import Pose
 from kinemorph.model.building.builder import RobotBuilder
-from kinemorph.model.elements.contact.grounds import HeightFunction
 from kinemorph.model.elements.forces.joint_forces import TorsionSpring
 from kinemorph.model.elements.forces.tires import Tire
-from kinemorph.model.library.wheel_shapes import Ridge, bar, wheel_shapes
+from kinemorph.model.library.wheel_shapes import bar, ridge, wheel_shapes
 from kinemorph.model.shapes import GRAPHITE, ORANGE, STEEL, Sphere
 from kinemorph.model.system import Settings, System
 
@@ -44,7 +43,7 @@ def planar_bike(speed: float = 5.0, bump: float = 0.08, start: float = 2.0) -> S
     builder.body("frame", 84.0, com=(0.47, 0.0, 0.7), inertia=(10.0, 11.0, 3.0), shapes=[*shapes, head])
     builder.joint("body", "planar", "world", "frame", rotation=UPRIGHT, child_placement=Pose(UPRIGHT, (0.0, 0.0, 0.0)))
     elements: list[TorsionSpring | Tire] = []
-    ground = HeightFunction(Ridge(bump, 0.15))
+    ground = ridge(bump, 0.15)
     for name, x in LOADS.items():
         fork = bar((0.0, 0.0, 0.0), (0.0, 0.0, 0.2), 0.025, GRAPHITE)
         builder.body(f"{name}_fork", 1.0, inertia=(0.01, 0.01, 0.001), shapes=[fork])

@@ -11,12 +11,12 @@ import math
 
 from kinemorph.model.body import Body
 from kinemorph.model.building.builder import RobotBuilder
-from kinemorph.model.elements.contact.grounds import Ground, HeightFunction, Plane
+from kinemorph.model.elements.contact.grounds import Ground, Plane
 from kinemorph.model.elements.control.controllers import PD
 from kinemorph.model.elements.control.references import SplinePath
 from kinemorph.model.elements.drives.motors import DCMotor
 from kinemorph.model.elements.forces.tires import Tire
-from kinemorph.model.library.wheel_shapes import Ridge, bar, wheel_shapes
+from kinemorph.model.library.wheel_shapes import bar, ridge, wheel_shapes
 from kinemorph.model.parameter import Coordinate
 from kinemorph.model.shapes import STEEL, Color
 from kinemorph.model.system import Element, Settings, System
@@ -91,7 +91,7 @@ def _ground(slope: float, bump: float) -> Ground:
     tilt = math.radians(slope)
     if bump == 0.0:
         return Plane(normal=(-math.sin(tilt), 0.0, math.cos(tilt)))
-    return HeightFunction(Ridge(bump, 0.07, math.tan(tilt)))
+    return ridge(bump, 0.07, math.tan(tilt))
 
 
 def _tire(name: str, ground: Ground) -> Tire:

@@ -6,9 +6,8 @@ import math
 from collections.abc import Sequence
 
 from kinemorph.algebra.groups import Pose
-from kinemorph.algebra.scalar import S, exp
-from kinemorph.frozen import dataclass
 from kinemorph.model.body import STANDING
+from kinemorph.model.elements.contact.grounds import HeightMap
 from kinemorph.model.library.bars import Place
 from kinemorph.model.shapes import GRAPHITE, ORANGE, Capsule, Color, Cylinder, Shape
 
@@ -39,14 +38,12 @@ def wheel_shapes(radius: float, width: float) -> list[Shape]:
     return [Cylinder(radius, width, Pose(STANDING["y"], (0.0, 0.0, 0.0)), GRAPHITE), spoke]
 
 
-@dataclass(frozen=True)
-class Ridge:
-    """Level or rising ground with a smooth bump across x = 0: z = rise x + height exp(-x^2 / (2 width^2)) [m]."""
+def ridge(height: float, width: float, rise: float = 0.0) -> HeightMap:
+    """Ground with a smooth bump across x = 0: z = rise x + height exp(-x^2 / (2 width^2)) [m].
 
-    height: float
-    width: float
-    rise: float = 0.0
-
-    def __call__(self, x: S, y: S) -> S:
-        """The height of the ground [m] at (x, y) [m]."""
-        return self.rise * x + self.height * exp(-0.5 / self.width**2 * x * x)
+    Its points are width / 4 apart. Ground that rises does so over 200 widths to both sides, and is level beyond.
+    """
+    step, count = 0.25 * width, 800 if rise else 28
+    places = [step * k for k in range(-count, count + 1)]
+    heights = [rise * x + height * math.exp(-0.5 * (x / width) ** 2) for x in places]
+    return HeightMap(tuple((z, z) for z in heights), (step, 1.0), (places[0], -0.5))
