@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 from scipy.linalg import expm, solve_discrete_are
 
-from kinemorph import Body, RobotBuilder, System, elements, library, linearize, simulate
+from kinemorph import Body, RobotBuilder, System, derive, elements, library, linearize, simulate
 from kinemorph.model.library.balancers import BALANCE, EVERY, HEADING, RADIUS, segway_motors, segway_robot
 from kinemorph.model.library.rovers import WHEELS
+from kinemorph.model.parameter import Coordinate
 
 
 def test_a_fast_wheel_keeps_its_energy_at_contact_steps() -> None:
@@ -54,6 +55,23 @@ def test_a_rover_crosses_a_bump_of_half_its_wheel_radius(slope: float) -> None:
     for name in WHEELS:
         assert np.abs(run[f"{name}_motor.voltage"]).max() <= 12.0
     assert np.abs(run["q.left_bogie"]).max() > 0.08  # the bogies swing while their wheels climb
+
+
+def test_a_differential_on_a_free_base_keeps_the_equations_of_motion() -> None:
+    """Forward dynamics undoes inverse dynamics for a free base with a driven joint, which it did not.
+
+    The mass matrix of a free base has zeros in its block of velocities, and the elimination left out entries there.
+    """
+    builder = RobotBuilder("scales").add(Body.box("base", 5.0, (0.5, 0.3, 0.2)))
+    builder.add(Body.rod("left", 1.0, 1.0, (0.2, 0.0, -0.3)), Body.rod("right", 1.0, 1.0, (0.2, 0.0, -0.3)))
+    builder.joint("root", "free", "world", "base")
+    builder.joint("left", "revolute", "base", "left", translation=(0.0, 0.3, 0.0), axis=(0.0, 1.0, 0.0))
+    at, back = (0.0, -0.3, 0.0), -Coordinate("left", 0.0)
+    builder.joint("right", "revolute", "base", "right", translation=at, axis=(0.0, 1.0, 0.0), driven=back)
+    dynamics = derive(builder.build(), backend="interpreter")
+    v, a = np.random.default_rng(0).normal(size=(2, 7))
+    q = np.array([0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.4])
+    assert np.abs(dynamics.forward_dynamics(q, v, dynamics.inverse_dynamics(q, v, a)) - a).max() < 1e-12
 
 
 def test_the_weight_of_the_rover_is_on_all_its_wheels() -> None:
