@@ -13,6 +13,7 @@ from kinemorph import Body, RobotBuilder, System, derive, elements, library, lin
 from kinemorph.model.library.balancers import BALANCE, EVERY, HEADING, RADIUS, segway_motors, segway_robot
 from kinemorph.model.library.rovers import WHEELS
 from kinemorph.model.parameter import Coordinate
+from kinemorph.model.robot import Coupling
 
 
 def test_a_fast_wheel_keeps_its_energy_at_contact_steps() -> None:
@@ -159,3 +160,22 @@ def test_a_bike_rolls_over_a_bump() -> None:
     assert np.ptp(run["q.front_travel"]) > 0.02 and np.abs(run["q.body.theta"]).max() < 0.2
     start = run["energy.kinetic"][0]
     assert np.abs(run["energy.balance"]).max() < 1e-3 * start
+
+
+@pytest.mark.slow
+def test_a_bump_under_one_side_swings_the_rockers() -> None:
+    """A driven joint as differential moves as a coupled joint does, with its constraint row."""
+    x, y = np.linspace(-0.6, 0.6, 61), np.linspace(-0.6, 0.6, 31)
+    side = 0.5 + 0.5 * np.tanh((y - 0.05) / 0.06)
+    bump = elements.HeightMap(0.05 * np.exp(-0.5 * (x[:, None] / 0.09) ** 2) * side, (0.02, 0.04), (-0.6, -0.6))
+    system = library.rover(0.2, bump=0.05)
+    parts = tuple(replace(one, ground=bump) if isinstance(one, elements.Tire) else one for one in system.elements)
+    driven = simulate(replace(system, elements=parts), 5.0, output_step=0.05)
+    assert driven.outcome.ok and np.abs(driven["q.left_rocker"]).max() > 0.02
+    robot = system.robot
+    joints = tuple(replace(one, driven=()) if one.name == "right_rocker" else one for one in robot.joints)
+    tied = replace(robot, joints=joints, couplings=(Coupling("right_rocker", "left_rocker", -1.0),))
+    start = dict(zip(robot.q_names, system.settings.q, strict=True))
+    coupled = simulate(System(tied, parts), 5.0, q=start, output_step=0.05)
+    for name in ("root.x", "root.z", "left_rocker", "right_rocker", "left_bogie", "right_bogie"):
+        assert np.abs(coupled[f"q.{name}"] - driven[f"q.{name}"]).max() < 1e-5, name
