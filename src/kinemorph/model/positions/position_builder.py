@@ -16,7 +16,7 @@ Nothing is checked before `build` (or `problems`).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple, Self
 
@@ -28,7 +28,7 @@ from kinemorph.model.building.builder import RobotBuilder, Verdict
 from kinemorph.model.input_reader import short
 from kinemorph.model.parameter import TIME, Coordinate, Formula, Parameter, Value, coordinates_of
 from kinemorph.model.positions.position_tree import Node, direct, nodes_of, position_tree
-from kinemorph.model.robot import Dependent, Robot
+from kinemorph.model.robot import Dependent, Position, Robot
 from kinemorph.model.shapes import Shape
 from kinemorph.model.system import Settings, System
 from kinemorph.model.topology import WORLD
@@ -192,8 +192,12 @@ class PositionBuilder:
             builder.frame(name, body, placement=position.pose)
         verdict = builder.judged()
         if verdict.robot is None:
-            return verdict
-        return verdict._replace(robot=replace(verdict.robot, dependents=tuple(self._dependents)))
+            own = {"coordinate": self._coordinates, "body": [body.name for body, _ in self._bodies]}
+            return verdict._replace(problems=tuple(_of_user(problem, own) for problem in verdict.problems))
+        positions = tuple(Position(body.name, tuple(_plain(body.position.factors)), body.reference) for body, _ in self._bodies)
+        return verdict._replace(
+            robot=replace(verdict.robot, dependents=tuple(self._dependents), positions=positions)
+        )
 
     def _declare_owner(
         self,
@@ -296,6 +300,19 @@ class PositionBuilder:
             if all(isinstance(one.position, mth) for one in chain):
                 paths[body.name] = [factor for one in reversed(chain) for factor in _plain(one.position.factors)]
         return paths
+
+
+def _of_user(problem: Problem, own: Mapping[str, Collection[str]]) -> Problem:
+    """The problem of a joint as a problem of the coordinate or the body that the joint was made for.
+
+    `own` are the names of coordinates and bodies that the user declared.
+    """
+    if problem.kind == "joint" and problem.name in own["coordinate"]:
+        return Problem("coordinate", problem.name, problem.what, problem.remedy, problem.key, problem.rule)
+    body = problem.name.rpartition(".")[0]
+    if problem.kind == "joint" and body in own["body"]:
+        return Problem("body", body, problem.what, problem.remedy, "position", problem.rule)
+    return problem
 
 
 def _plain(factors: Sequence[Factor]) -> list[Factor]:
