@@ -149,7 +149,7 @@ class Parser:
         return self.tokens[self.at]
 
     def take(self, *signs: str) -> str:
-        """The current sign if it is one of `signs`, and moves past it; otherwise an empty text."""
+        """Moves past the current sign and returns it if it is one of `signs`; otherwise returns an empty text."""
         token = self.here
         if token.kind == "sign" and token.text in signs:
             self.at += 1
@@ -249,7 +249,8 @@ class Parser:
             depth, count = value.extent
             if depth > TALLEST or count > LARGEST:
                 raise ExpressionError(
-                    f"the formula has {count} ops, nested {depth} deep, expected at most {LARGEST} ops, {TALLEST} deep"
+                    f"the formula has {count} operations, nested {depth} deep, expected at most {LARGEST}, "
+                    f"{TALLEST} deep"
                 )
         return value
 
@@ -281,7 +282,7 @@ def written(value: Value, names: Mapping[Value, str] | None = None) -> str:
         depth, count = value.extent
         if depth > TALLEST or count > LARGEST:
             raise ValueError(
-                f"the formula has {count} ops, nested {depth} deep, expected at most {LARGEST} ops, {TALLEST} deep"
+                f"the formula has {count} operations, nested {depth} deep, expected at most {LARGEST}, {TALLEST} deep"
             )
     return _written(value, names or {})[0]
 
