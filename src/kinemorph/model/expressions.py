@@ -23,11 +23,12 @@ from typing import Any, ClassVar, NamedTuple, NoReturn
 from kinemorph.errors import Problem
 from kinemorph.model.parameter import Coordinate, Formula, Parameter, Value, applied
 from kinemorph.vocabulary.ops import OPS
-from kinemorph.words import did_you_mean
+from kinemorph.words import counted, did_you_mean, listed
 
 LONGEST = 20_000  # characters of an expression
 DEEPEST = 60  # nested brackets and powers
 TALLEST = 200  # depth of the tree of a formula, which grows with every further term of a sum
+MOST_LISTED = 16  # names that a message lists
 LARGEST = 20_000  # ops in a formula; shared parts count wherever they appear
 
 _NUMBER = r"(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
@@ -82,10 +83,10 @@ def in_order(needs: Mapping[str, Collection[str]]) -> tuple[list[str], list[str]
     Names that are not keys of `needs` are known already. In a circle, each name needs the next, and the last is the
     first; names that depend on a circle are in neither list.
     """
-    missing = {name: len([need for need in set(wanted) if need in needs]) for name, wanted in needs.items()}
+    missing = {name: len([need for need in dict.fromkeys(wanted) if need in needs]) for name, wanted in needs.items()}
     waiters: dict[str, list[str]] = {}
     for name, wanted in needs.items():
-        for need in set(wanted):
+        for need in dict.fromkeys(wanted):
             waiters.setdefault(need, []).append(name)
     found, ready = [], deque(name for name in needs if not missing[name])
     while ready:
@@ -205,7 +206,9 @@ class Parser:
             return self.constants[token.text]
         kinds = "coordinate, dependent or parameter" if self.has_coordinates else "parameter"
         what = f"column {token.column}: there is no {kinds} {token.text!r}, expected the name of a declared one"
-        raise ExpressionError(what, did_you_mean(token.text, self.names if self.hints else ()).strip())
+        hint = did_you_mean(token.text, self.names if self.hints else ()).strip()
+        known = f"Known: {listed(self.names, MOST_LISTED)}." if self.has_coordinates and self.hints else ""
+        raise ExpressionError(what, hint or known)
 
     @property
     def has_coordinates(self) -> bool:
@@ -240,7 +243,7 @@ class Parser:
         values = self.bracket(several=True)
         if len(values) != count:
             what = f"column {token.column}: {token.text} has {len(values)} arguments, expected {count}"
-            raise ExpressionError(what, f"Give {count} arguments.")
+            raise ExpressionError(what, f"Give {counted(count, 'argument')}.")
         return values
 
     def apply(self, op: str, *values: Any) -> Any:

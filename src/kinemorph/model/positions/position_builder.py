@@ -194,10 +194,9 @@ class PositionBuilder:
         if verdict.robot is None:
             own = {"coordinate": self._coordinates, "body": [body.name for body, _ in self._bodies]}
             return verdict._replace(problems=tuple(_of_user(problem, own) for problem in verdict.problems))
-        positions = tuple(Position(body.name, tuple(_plain(body.position.factors)), body.reference) for body, _ in self._bodies)
-        return verdict._replace(
-            robot=replace(verdict.robot, dependents=tuple(self._dependents), positions=positions)
-        )
+        placed = [body for body, _ in self._bodies]
+        positions = tuple(Position(one.name, tuple(_plain(one.position.factors)), one.reference) for one in placed)
+        return verdict._replace(robot=replace(verdict.robot, dependents=tuple(self._dependents), positions=positions))
 
     def _declare_owner(
         self,
