@@ -18,12 +18,13 @@ class PositionBlueprint(Blueprint):
     def __init__(self, findings: Findings, name: str, *, line: int = 1, gravity: Any = None) -> None:
         super().__init__(findings, name, line=line, gravity=gravity)
         self.positions = PositionBuilder(self.builder.name, self.builder.gravity)
+        self.coordinates: dict[str, Coordinate] = {}  # by name
 
     def coordinate(self, line: int, name: str, unit: str, value: float, **data: Any) -> Coordinate:
         """Declares a coordinate, with its initial value and `data` as for `PositionBuilder.coordinate`."""
-        if not self._named("coordinate", name, line):
-            return Coordinate(name, value, unit)
-        return self.positions.coordinate(name, unit, value, **data)
+        if self._named("coordinate", name, line):
+            self.coordinates[name] = self.positions.coordinate(name, unit, value, **data)
+        return self.coordinates.get(name, Coordinate(name, value, unit))
 
     def dependent(self, line: int, name: str, formula: Value, unit: str) -> None:
         """Declares a dependent quantity."""

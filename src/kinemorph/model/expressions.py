@@ -276,10 +276,21 @@ SPELL = {
 }
 
 
-def written(value: Value, names: Mapping[Value, str] | None = None) -> str:
+class Spelling(NamedTuple):
+    """How operators and functions are written: `operators` as SPELL, `functions` are names by op."""
+
+    operators: Mapping[str, tuple[str, int, int, int]]
+    functions: Mapping[str, str]
+
+
+PLAIN = Spelling(SPELL, {name: name for name in OPS})
+
+
+def written(value: Value, names: Mapping[Value, str] | None = None, spelling: Spelling = PLAIN) -> str:
     """The text of a Value, which parses to the same Value. Raises ValueError if a formula is too large.
 
-    `names` are the names of formulas, which are written in place of them.
+    `names` are texts for some formulas, parameters and coordinates, such as `name_text` returns. Raises ValueError also
+    for an op that the spelling does not have.
     """
     if isinstance(value, Formula):
         depth, count = value.extent
@@ -287,23 +298,25 @@ def written(value: Value, names: Mapping[Value, str] | None = None) -> str:
             raise ValueError(
                 f"the formula has {count} operations, nested {depth} deep, expected at most {LARGEST}, {TALLEST} deep"
             )
-    return _written(value, names or {})[0]
+    return _written(value, names or {}, spelling)[0]
 
 
-def _written(value: Value, names: Mapping[Value, str]) -> tuple[str, int]:
+def _written(value: Value, names: Mapping[Value, str], spelling: Spelling) -> tuple[str, int]:
     """The text of a Value and its precedence: SUM, PRODUCT, SIGN, POWER or ATOM."""
-    if names and isinstance(value, Formula) and value in names:
-        return _name(names[value]), ATOM
+    if names and isinstance(value, (Formula, Parameter)) and value in names:
+        return names[value], ATOM
     if isinstance(value, Parameter):
-        return _name(value.name), ATOM
+        return name_text(value.name), ATOM
     if not isinstance(value, Formula):
         return number(value), SIGN if math.copysign(1.0, value) < 0.0 else ATOM
-    parts = [_written(arg, names) for arg in value.args]
+    parts = [_written(arg, names, spelling) for arg in value.args]
     if value.op == "neg":
         return f"-{_bracketed(parts[0], SIGN)}", SIGN
-    if value.op not in SPELL:
-        return f"{value.op}({', '.join(text for text, _ in parts)})", ATOM
-    sign, binds, left, right = SPELL[value.op]
+    if value.op not in spelling.operators:
+        if value.op not in spelling.functions:
+            raise ValueError(f"the function '{value.op}' cannot be written in this format")
+        return f"{spelling.functions[value.op]}({', '.join(text for text, _ in parts)})", ATOM
+    sign, binds, left, right = spelling.operators[value.op]
     return f"{_bracketed(parts[0], left)}{sign}{_bracketed(parts[1], right)}", binds
 
 
@@ -312,7 +325,8 @@ def _bracketed(part: tuple[str, int], least: int) -> str:
     return text if binds >= least else f"({text})"
 
 
-def _name(name: str) -> str:
+def name_text(name: str) -> str:
+    """The text of a name in an expression, in backquotes if it is not a word."""
     return name if _WORD.fullmatch(name) else f"`{name.replace('`', '``')}`"
 
 

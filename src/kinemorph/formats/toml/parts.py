@@ -140,7 +140,7 @@ class Parts:
                 problem = f"[{key}] is given together with positions of bodies, expected one of the two"
                 remedy = f"Leave [{key}] out: positions determine the joints."
                 self.values.error("structure", At((key,), "", ""), problem, remedy)
-        table, found = self.data.get("coordinates", {}), {}
+        table = self.data.get("coordinates", {})
         if not isinstance(table, dict):
             self._no_table("coordinates")
             return {}
@@ -163,11 +163,11 @@ class Parts:
                 problem = f"the name {short(name)} is {what}, expected another name"
                 self.values.error("name", at, problem, "Rename the coordinate.")
                 continue
-            found[name] = blueprint.coordinate(self.values.lines.line(at.path), name, unit, value, **read)
+            blueprint.coordinate(self.values.lines.line(at.path), name, unit, value, **read)
         if any(isinstance(raw, dict) and "value" in raw for raw in table.values()):
-            q = tuple(coordinate.value for coordinate in found.values())
+            q = tuple(coordinate.value for coordinate in blueprint.coordinates.values())
             blueprint.settings = replace(blueprint.settings, q=q)
-        return dict(found)
+        return dict(blueprint.coordinates)
 
     # ── joints, frames, couplings ─────────────────────────────────────────────────────────────────────────────────
 

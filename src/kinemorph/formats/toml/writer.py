@@ -21,6 +21,7 @@ from kinemorph.model.body import STANDING, Body
 from kinemorph.model.configuration import neutral
 from kinemorph.model.elements import ELEMENT_KINDS
 from kinemorph.model.elements.fields import Field, defaults_of, element_fields, functions_in
+from kinemorph.model.expressions import name_text
 from kinemorph.model.joint import Joint
 from kinemorph.model.modules.assembly import Assembly
 from kinemorph.model.modules.organisms import standing
@@ -135,13 +136,14 @@ def _dependents(robot: Robot) -> list[str]:
         unit = {} if one.unit == "rad" else {"unit": spell.text(one.unit)}
         entries[one.name] = spell.inline({"formula": formula, **unit}) if unit else formula
         if isinstance(one.formula, Formula):
-            names.setdefault(one.formula, one.name)
+            names.setdefault(one.formula, name_text(one.name))
     return [f"# {NOTES['dependents']}\n\n[dependents]\n{lines_of(entries)}"] if entries else []
 
 
 def _dependent_names(robot: Robot) -> dict[Value, str]:
-    """The names of dependents by their formulas."""
-    return {one.formula: one.name for one in reversed(robot.dependents) if isinstance(one.formula, Formula)}
+    """The names of dependents as they are written, by their formulas."""
+    formulas = [one for one in reversed(robot.dependents) if isinstance(one.formula, Formula)]
+    return {one.formula: name_text(one.name) for one in formulas}
 
 
 def written_sidecar(

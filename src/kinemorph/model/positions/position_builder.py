@@ -169,8 +169,10 @@ class PositionBuilder:
         owners: dict[str, Node] = {}
         for node in nodes_of(root):
             single = direct(node.values[0]) if node.kind in JOINTS.values() else None
-            if single is not None and single[0].name not in owners and JOINTS[single[0].unit] == node.kind:
-                owners[single[0].name] = node
+            name = "" if single is None else single[0].name
+            known = name in self._coordinates and name not in owners
+            if known and JOINTS[self._coordinates[name][0].unit] == node.kind:
+                owners[name] = node
         names[id(root)], poses[id(root)] = WORLD, IDENTITY
         for node in nodes_of(root):
             here = node.bodies[0] if node.bodies else (self._carrier(node), IDENTITY)

@@ -18,7 +18,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kinemorph.algebra.notation import COUNTS, NAMES, Factor, mth
-from kinemorph.model.expressions import ExpressionError, Parser, Token, written
+from kinemorph.model.expressions import PLAIN, ExpressionError, Parser, Spelling, Token, written
 from kinemorph.model.parameter import Value
 from kinemorph.vocabulary.ops import OPS
 
@@ -67,10 +67,14 @@ def parse_position(text: str, names: Mapping[str, Value], *, hints: bool = True)
     return found
 
 
-def written_position(factors: Sequence[Factor], names: Mapping[Value, str] | None = None) -> str:
+def written_position(
+    factors: Sequence[Factor], names: Mapping[Value, str] | None = None, spelling: Spelling = PLAIN
+) -> str:
     """The text of a product of transforms, which parses to the same factors. Raises ValueError if it is too large.
 
-    `names` are the names of formulas, which are written in place of them.
+    `names` and `spelling` are as for `written`.
     """
-    texts = [f"{NAMES[factor.kind]}({', '.join(written(x, names) for x in factor.values)})" for factor in factors]
+    texts = [
+        f"{NAMES[factor.kind]}({', '.join(written(x, names, spelling) for x in factor.values)})" for factor in factors
+    ]
     return " * ".join(texts or ["Tdisp(0, 0, 0)"])
