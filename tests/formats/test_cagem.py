@@ -83,10 +83,8 @@ def test_the_papers_file_gives_its_motion() -> None:
     assert starting == pytest.approx([2.34552, -15.6759], abs=5e-5)
     run = kinemorph.simulate(system, rtol=1e-13, atol=1e-13, output_step=1.0)
     assert np.abs(np.hstack([run.q, run.v])[1:] - REFERENCE).max() < 1e-9
-    poles = kinemorph.linearize(system, q=[0.0, 0.0]).poles
-    assert np.sort(np.unique(np.abs(np.imag(np.array(poles))).round(9))) == pytest.approx(
-        [2.51580987, 6.50721723], abs=1e-8
-    )
+    poles = kinemorph.linearize(system, q=[0.0, 0.0]).poles()
+    assert poles.omega == pytest.approx([2.51580987, 6.50721723], abs=1e-8)
 
 
 def test_relative_positions_give_the_same_robot() -> None:
@@ -138,7 +136,7 @@ def test_robots_that_a_file_cannot_express_are_refused(tmp_path: Path) -> None:
 
 
 def test_notations_constants_and_functions_are_understood() -> None:
-    text = PENDULUM.replace("l1:=1.1:", "l1 := 2.2*sin(PI/6): alpha:=arcsin(sin(q[1]))+arctan(t)*0+atan2(0,1);")
+    text = PENDULUM.replace("l1:=1.1:", "l1 := 2.2*sin(PI/6): alpha:=arcsin(sin(q[1]))+arctan(t)/9+atan2(0,1);")
     text = text.replace("Trotz(q[1])", "Trotz(alpha)") + "# a comment # /* and\nanother */"
     system = load_text(text, "cagem")
     assert system.robot.dependents[0].name == "alpha" and system.robot.is_timed
@@ -178,13 +176,13 @@ def test_what_has_no_effect_gives_a_warning(added: str, line: int, words: str) -
 
 
 WRONG = [
-    ("Trotz(q[0]) * Tdisp(0,-l0/2", "Trotz(q[0]) * Tdisp(0,-l9/2", 18, "parameter 'l9'", "Did you mean 'l0'?"),
+    ("Trotz(q[0]) * Tdisp(0,-l0/2", "Trotz(q[0]) * Tdisp(0,-l9/2", 18, "parameter 'l9'", "Known: q[0], q[1], t"),
     ("Trotz(q[1])", "Trotz(q[2])", 19, "q[2] is out of range: nbrdof is 2", "Correct the index"),
     ("mass[1]:=0.9:", "mass[2]:=0.9:", 12, "mass[2] is out of range: nbrbody is 2", "Correct the index"),
-    ("mass[1]:=0.9:", "", 16, "parameter 'mass[1]'", "Known:"),
+    ("mass[1]:=0.9:", "", 16, "parameter 'mass[1]'", "Did you mean 'mass[0]'?"),
     ("nbrbody:= 2:", "nbrbody:= 3:", 4, "mass[2] is missing", "Assign mass[2]"),
     ("nbrbody:= 2:", "nbrbody:= 3:", 4, "neither of T0G[2] and TrefG[2] is assigned", "body 2"),
-    ("nbrdof:= 2:", "nbrdof:= 3:", 3, "moves no mass", "Use it in the position"),
+    ("nbrdof:= 2:", "nbrdof:= 3:", 3, "it moves nothing", "Use it in a position"),
     ("nbrdof:= 2:", "nbrdof:= two:", 3, "it is 'two', expected a whole number", "such as 2"),
     ("nbrdof:= 2:", "nbrdof:= 2: nbrdep:=1:", 3, "p[0] is not assigned, but nbrdep counts it", "Assign it"),
     ("Tdisp(0,-l1/2,0)", "Tdisp(0,-l1/2)", 19, "Tdisp has 2 arguments, expected 3", "Give 3 arguments"),
@@ -203,10 +201,10 @@ WRONG = [
     ("T0G[1] :=", "TrefG[1]:=Trotz(q[1]): T0G[1] :=", 19, "both of T0G[1] and TrefG[1] are assigned", "once"),
     ("mass[1]:=0.9", "mass[1]:=q[1]", 12, "it depends on q1, expected a constant", "only constants"),
     ("mass[1]:=0.9", "mass[1]:=-0.9", 12, "mass is -0.9", "mass"),
-    ("Izz[0]:=l0^2/12*mass[0]:", "Izz[0]:=5:", 13, "triangle", "inertia"),
+    ("Izz[0]:=l0^2/12*mass[0]:", "Izz[0]:=-5:", 13, "inertia", "Correct its mass data"),
     ("FinalTime:=5", "FinalTime:=-5", 23, "it is -5 s, expected a finite time above 0", "above 0"),
     ("qi[1]:=1:", "qi[2]:=1:", 21, "qi[2] is out of range", "Correct the index"),
-    ("l1:=1.1:", "l1:=1.1: f:=proc(x) begin x^2; end_proc: g := f(2):", 10, "is code ('proc')", "not read"),
+    ("l1:=1.1:", "l1:=1.1: f:=proc(x) begin x^2; end_proc: g := f(2):", 10, "is code ('proc')", "Only assignments"),
     ("l1:=1.1:", "l1:=1.1: for i from 0 to 1 do mass[i]:=1: end_for:", 10, "is code ('for')", "Only assignments"),
     ("l1:=1.1:", 'l1:=1.1: system("rm -rf /"):', 10, "is a command, which is not executed", "Only assignments"),
     ("l1:=1.1:", 'l1:=1.1: read("other.mu"):', 10, "is a command, which is not executed", "Only assignments"),
@@ -234,14 +232,14 @@ def test_wrong_files_are_refused_with_line_reason_and_remedy(
 @each_case(
     ("old", "new", "line", "problem", "remedy"),
     [
-        ("FinalTime: 6$", "appliedForces():= (appliedM[1]: matrix([0], [0], [10]));", 16, "defines a function", "sidecar"),
+        ("FinalTime: 6$", "appliedForces():= (appliedM[1]: [10]);", 16, "defines a function", "sidecar"),
         ("FinalTime: 6$", "x: if q[1] < 0 then 1 else 0;", 16, "is code ('if')", "Only assignments"),
         ("FinalTime: 6$", "f(x):= x^2;", 16, "defines a function", "Only assignments"),
         ("FinalTime: 6$", "load(stringproc);", 16, "is code ('load')", "Only assignments"),
         ("lc: 1;", "lc: m1;", 4, "parameter 'm1'", "Known"),
         ("Trotz(q[1]) .", "Trotz(q[0]) .", 11, "q[0] is out of range: the first is 1", "Correct the index"),
         ("asin(lc*sin(q[1])/lr)", "asin(p[2])", 9, "it depends on itself: p[2] -> p[1] -> p[2]", "without the others"),
-        ("T0G[3]: Tdisp(p[2], 0, 0);", "T0G[3]: mth(1, 0, 0, 0, p[2], 0, 0, 0, 1, 0, 0, 0);", 13, "not rigid", "Correct"),
+        ("Tdisp(p[2], 0, 0);", "mth(1, 0, 0, 0, p[2], 0, 0, 0, 1, 0, 0, 0);", 13, "not rigid", "Correct"),
     ],
 )  # fmt: skip
 def test_wrong_files_in_the_notation_of_maxima_are_refused(

@@ -157,7 +157,7 @@ WRONG = [
     ('"2 * sin(t)"', '"sin(t, 1)"', 13, "sin has 2 arguments, expected 1", "Give 1 argument."),
     ('reference = "upper"', 'reference = "uper"', 21, "its reference is 'uper', and there is no such body", "'upper'"),
     ('reference = "upper"', 'reference = "lower"', 21, "references form a circle: lower -> lower", "in the world"),
-    ("[coordinates.x]", "[coordinates.y]\n[coordinates.x]", 9, "moves no mass", "Use it in the position"),
+    ("[coordinates.x]", "[coordinates.y]\n[coordinates.x]", 9, "it moves nothing", "Use it in a position"),
     ('value = "30 deg"', 'value = "30 mm"', 8, "30 mm", "rad"),
     ('unit = "m"', 'unit = "kg"', 10, "unit is 'kg', expected one of rad, m", "Choose one"),
     ("[coordinates.x]", "[coordinates.l0]", 9, "also the name of a parameter", "Rename"),

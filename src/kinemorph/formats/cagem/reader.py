@@ -117,10 +117,11 @@ def _body(file: Definitions, blueprint: PositionBlueprint, i: int, bodies: list[
     position = file.values.get(f"{given[0]}[{i}]")
     if not isinstance(position, mth):
         return  # reported already
+    mass = file.value(f"mass[{i}]")
     xx, yy, zz, xy, xz, yz = (file.value(f"{entry}[{i}]") for entry in INERTIA)
     inertia = ((xx, xy, xz), (xy, yy, yz), (xz, yz, zz))
     blueprint.keys["body", name] = partial(_key_line, file, i)
-    blueprint.placed(line, name, file.value(f"mass[{i}]"), inertia, position, reference)
+    blueprint.placed(line, name, mass, inertia, position, reference)
 
 
 def _key_line(file: Definitions, i: int, key: str) -> int:

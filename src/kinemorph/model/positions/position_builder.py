@@ -266,6 +266,14 @@ class PositionBuilder:
             if isinstance(body.position, mth):
                 leaves = coordinates_of(tuple(factor.values for factor in body.position.factors))
                 used.append(("body", body.name, leaves))
+        moving = {leaf.name for kind, _, leaves in used if kind == "body" for leaf in leaves}
+        if all(isinstance(body.position, mth) for body, _ in self._bodies):
+            for name in self._coordinates:
+                if name not in moving:
+                    what = "no position of a body depends on it, so that it moves nothing"
+                    found.append(
+                        Problem("coordinate", name, what, "Use it in a position, or leave it out.", rule="singular")
+                    )
         for kind, name, leaves in used:
             for leaf in leaves:
                 if leaf.name not in self._coordinates and leaf != TIME:
