@@ -66,7 +66,7 @@ class Definitions:
 
     def _names_in(self, one: Statement) -> tuple[str, ...]:
         """The names in the value of an assignment, without those of functions and constants such as PI."""
-        if one.text.startswith('"'):
+        if one.refused or one.text.startswith('"'):
             return ()
         try:
             names = names_in(one.text, self.notation.formula.pattern)
@@ -108,6 +108,8 @@ class Definitions:
         one = self.statements.get(key)
         if one is None:
             return None
+        if one.refused:
+            return None
         if not re.fullmatch(r"\d{1,6}", one.text) or int(one.text) > limits.BODIES:
             problem = f"it is {short(one.text)}, expected a whole number up to {limits.BODIES}"
             self.error("number", key, problem, "Write a number such as 2.")
@@ -125,6 +127,8 @@ class Definitions:
             self.error("structure", circle[0], problem, "Write one of these without the others.")
         for key in ready:
             one = self.statements[key]
+            if one.refused:
+                continue
             if one.text.startswith('"') or one.name == "title":
                 self._text(one)
                 continue
@@ -186,4 +190,5 @@ class Definitions:
     def unused(self) -> list[Statement]:
         """The constants that no other value names."""
         used = {name for needs in self.needs.values() for name in needs}
+        used |= {key for key, one in self.statements.items() if one.refused}
         return [one for key, one in self.statements.items() if self.is_constant(key) and key not in used]

@@ -32,8 +32,8 @@ class Flag(NamedTuple):
 FLAGS = {
     "PLOT": Flag("plots of coordinates, velocities and accelerations", "Use kinemorph simulate --plot."),
     "ANIM": Flag("an animation with a box for each body", "Use kinemorph simulate --html, --gif or --mp4."),
-    "STATIC": Flag("the static equilibrium", "Use kinemorph analyze equilibrium, and start runs there."),
-    "POLE": Flag("the poles of the linearized equations", "Use kinemorph analyze poles."),
+    "STATIC": Flag("the static equilibrium", "Use kinemorph analyze FILE equilibrium, and start runs there."),
+    "POLE": Flag("the poles of the linearized equations", "Use kinemorph analyze FILE poles."),
     "TEST": Flag("a test of the motion", "Use kinemorph verify."),
     "LATEX_FR": Flag("a report in French", "Use kinemorph derive --emit latex."),
     "LATEX_EN": Flag("a report in English", "Use kinemorph derive --emit latex."),

@@ -22,12 +22,16 @@ FORCES = "Leave it out, and add the forces as elements, such as AppliedWrench, i
 
 
 class Statement(NamedTuple):
-    """An assignment: the name, its index `place` if it has one, the text of the value, and the line where it begins."""
+    """An assignment: the name, its index `place` if it has one, the text of the value, and the line where it begins.
+
+    `refused` says that its value is code, for which there is a finding already.
+    """
 
     name: str
     place: int | None
     text: str
     line: int
+    refused: bool = False
 
     @property
     def key(self) -> str:
@@ -53,6 +57,7 @@ def read_statements(text: str, notation: Notation, findings: Findings) -> list[S
             problem = f"{short(_brief(raw))} is code ('{code}'), which is not executed"
             findings.error("structure", line, _element(raw), problem, CODE)
             ends = notation.blocks[code]
+            found += _refused(raw, line, notation)
             awaited = ends if words.isdisjoint(ends) and any(re.search(rf"\b{end}\b", text) for end in ends) else ()
             continue
         statement = _assignment(raw, line, notation, findings)
@@ -121,6 +126,14 @@ def _assignment(raw: str, line: int, notation: Notation, findings: Findings) -> 
         findings.error("syntax", line, name[0], problem, f"End the first statement with {end}.")
         return None
     return Statement(name[1], None if name[2] is None else int(name[2]), value.strip(), line)
+
+
+def _refused(raw: str, line: int, notation: Notation) -> list[Statement]:
+    """The assignment of code to a name, as a list of one; empty if the code has no name."""
+    target = _TARGET.fullmatch(_INDEX.sub(lambda match: f"[{int(match[1])}]", raw).partition(notation.sign)[0].strip())
+    if target is None or notation.sign not in raw:
+        return []
+    return [Statement(target[1], None if target[2] is None else int(target[2]), "", line, refused=True)]
 
 
 def _brief(raw: str) -> str:
