@@ -237,7 +237,7 @@ def test_wrong_files_are_refused_with_line_reason_and_remedy(
         ("FinalTime: 6$", "f(x):= x^2;", 16, "defines a function", "Only assignments"),
         ("FinalTime: 6$", "load(stringproc);", 16, "is code ('load')", "Only assignments"),
         ("lc: 1;", "lc: m1;", 4, "parameter 'm1'", "Known"),
-        ("Trotz(q[1]) .", "Trotz(q[0]) .", 11, "q[0] is out of range: the first is 1", "Correct the index"),
+        ("Trotz(q[1]) .", "Trotz(q[0]) .", 11, "q[0] is out of range: nbrdof is not given", "Correct the index"),
         ("asin(lc*sin(q[1])/lr)", "asin(p[2])", 9, "it depends on itself: p[2] -> p[1] -> p[2]", "without the others"),
         ("Tdisp(p[2], 0, 0);", "mth(1, 0, 0, 0, p[2], 0, 0, 0, 1, 0, 0, 0);", 13, "not rigid", "Correct"),
     ],

@@ -92,11 +92,15 @@ class Definitions:
         first = self.notation.first
         count = self._count(count_key)
         if count is None:
-            count = max(used, default=first - 1) - first + 1
+            count = next(n for n in range(len(used) + 1) if first + n not in used)  # indices have no gap
         allowed = range(first, first + count)
         for index, key in used.items():
             if index not in allowed:
-                given = f"{count_key} is {count}" if count_key in self.statements else "the first is " + str(first)
+                given = (
+                    f"{count_key} is {count}"
+                    if count_key in self.statements
+                    else f"{count_key} is not given, and none is left out"
+                )
                 known = f"indices of a {kind} are {first} to {first + count - 1}" if count else f"there is no {kind}"
                 name = f"q[{index}]" if kind == "coordinate" and f"q[{index}]" in self.needs[key] else key
                 problem = f"{name} is out of range: {given}, so {known}"
