@@ -8,14 +8,16 @@
     ├── CompileError         code generation failed; carries the program's name
     │   └── TracingError     a function cannot be traced, because it needs the value of an expression (a TypeError too)
     ├── ControllerError      a user function failed in a run; the run ends with it as its outcome
+    ├── StepError            a Stepper cannot take its next step, or its motion diverges
     ├── StorageError         a file of results cannot be written or read; says why (an OSError too)
     └── MissingExtraError    an optional dependency is not installed; names the pip command
 
-and nine warnings: ModelWarning, a model file has questionable values or data that Kinemorph cannot represent;
+and ten warnings: ModelWarning, a model file has questionable values or data that Kinemorph cannot represent;
 CacheWarning, compiled code cannot be stored on disk; StorageWarning, a run cannot be saved while it proceeds;
 SlowRunWarning, a run takes very many steps; ChatterWarning, the steps of a run were too large for stiff contacts or
 gains; GainWarning, a sampled controller is unstable; EnergyWarning, the energy of a run does not balance;
-GroundWarning, a body passes through the ground; InactiveWarning, data of a model file do not act in a run.
+ImpactWarning, an impact began and ended within one step; GroundWarning, a body passes through the ground;
+InactiveWarning, data of a model file do not act in a run.
 
 A message names the part, the value found, what was expected, and how to correct it (`Problem`).
 """
@@ -109,6 +111,10 @@ class ControllerError(KinemorphError):
     """A user function raised in a run, or returned an unusable value. The run ends with this error as its outcome."""
 
 
+class StepError(KinemorphError):
+    """A `Stepper` cannot take its next step, or its motion diverges. The message is that of a run that fails."""
+
+
 class StorageError(KinemorphError, OSError):
     """A file of results cannot be written or read."""
 
@@ -135,11 +141,11 @@ class StorageWarning(UserWarning):
 
 
 class SlowRunWarning(UserWarning):
-    """A run takes very many steps, as explicit methods do on stiff systems. The run continues."""
+    """A run takes very many steps: its system is stiff for an explicit method, or it is long. The run continues."""
 
 
 class ChatterWarning(UserWarning):
-    """The steps of an explicit method were too large for stiff contacts or gains: the results are finite but wrong."""
+    """The steps of an explicit method were unstable for stiff forces, and velocities near there are not accurate."""
 
 
 class GainWarning(UserWarning):
@@ -148,6 +154,10 @@ class GainWarning(UserWarning):
 
 class EnergyWarning(UserWarning):
     """The energy of a run does not balance: its steps were too large, and the motion is inaccurate."""
+
+
+class ImpactWarning(UserWarning):
+    """An impact began and ended within one step of a run: its rebound is lost, and counts as dissipated."""
 
 
 class GroundWarning(UserWarning):

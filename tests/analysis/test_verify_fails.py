@@ -17,10 +17,13 @@ from kinemorph.codegen.graphs.program import Program
 from kinemorph.codegen.graphs.tracing import trace
 from kinemorph.deriving.dynamics import Dynamics, derive
 from kinemorph.deriving.function_names import FRAME_FUNCTIONS
+from kinemorph.errors import ModelError
 from kinemorph.mechanics.derivatives import inverse_derivatives
 from kinemorph.mechanics.recursions import composite_bodies, coriolis, kinematics, momentum, newton_euler
 from kinemorph.mechanics.trees.resolve import resolve
+from kinemorph.model.elements import JointFriction
 from kinemorph.model.library import build
+from kinemorph.model.system import System
 
 ROBOT = build("double_pendulum")
 TREE = resolve(ROBOT)
@@ -52,7 +55,7 @@ def test_a_wrong_mass_matrix() -> None:
 
     found = failed(spoiled("mass_matrix", heavier, Q))
     expected = {"inverse dynamics", "links as written", "kinetic energy", "passivity", "mass as declared"}
-    assert set(found) == {*expected, "formulation lagrange", "formulation closed_form"}
+    assert set(found) == {*expected, "formulation lagrange", "formulation closed_form", "formulation dalembert"}
     assert found["links as written"] == pytest.approx(0.01, rel=1e-6)
     assert found["kinetic energy"] == pytest.approx(0.01 / 1.01, rel=1e-6)
 
@@ -100,7 +103,13 @@ def test_wrong_inverse_dynamics_break_the_power_balance() -> None:
 
 def test_wrong_forward_dynamics() -> None:
     found = failed(spoiled("forward_dynamics", lambda q, v, tau: [*tau], {"q": (2,), "v": (2,), "tau": (2,)}))
-    assert set(found) == {"forward dynamics", "derivatives", "formulation lagrange", "formulation closed_form"}
+    assert set(found) == {
+        "forward dynamics",
+        "derivatives",
+        "formulation lagrange",
+        "formulation closed_form",
+        "formulation dalembert",
+    }
 
 
 def test_wrong_derivatives() -> None:
@@ -165,3 +174,10 @@ def test_compiled_code_that_differs_from_its_program() -> None:
     assert failure.name == "compiled code"
     assert failure.worst == pytest.approx(1e-3, rel=0.01)
     assert "gravity_forces" in failure.note
+
+
+def test_elements_that_do_not_fit_the_robot_are_reported() -> None:
+    """A system with an unknown joint was verified without a word: the error came at `simulate` only."""
+    friction = JointFriction("rub", ("elbwo",), coulomb=1.0)
+    with pytest.raises(ModelError, match="'rub': joints contains 'elbwo', and robot 'scara' has no such joint"):
+        verify(System(build("scara"), (friction,)))

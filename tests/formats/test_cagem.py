@@ -143,6 +143,13 @@ def test_notations_constants_and_functions_are_understood() -> None:
     assert system.robot.parameters[1].value == pytest.approx(1.1)
 
 
+def test_formulas_that_are_defined_only_near_the_initial_state_are_read() -> None:
+    """Checks take random configurations, at which this acos has no value."""
+    text = CRANK.replace("asin(lc*sin(q[1])/lr)", "acos(50*(q[1] - start))").replace("lc: 1;", "lc: 1; start: 0.9;")
+    system = load_text(text.replace("qi[1]: 1.0;", "qi[1]: start;"), "cagem")
+    assert system.settings.q == (0.9,)
+
+
 def test_a_file_is_recognized_by_its_ending_and_checked_by_the_command_line(tmp_path: Path) -> None:
     (tmp_path / "dp.mu").write_text(PENDULUM)
     (tmp_path / "crank.mac").write_text(CRANK)

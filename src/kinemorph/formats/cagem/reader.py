@@ -34,9 +34,15 @@ def read(source: Source, options: Options, findings: Findings) -> System | None:
     except UnicodeDecodeError:
         text = source.data.decode("latin-1").replace("\r\n", "\n")  # comments in French
     notation = notation_of(source.name, text)
-    file = Definitions(read_statements(text, notation, findings), notation, findings)
+    statements = read_statements(text, notation, findings)
+    file = Definitions(statements, notation, findings)
     bodies = file.indices("body", "nbrbody")
-    coordinates = {f"q[{i}]": Coordinate(f"q{i}", 0.0, "rad") for i in file.indices("coordinate", "nbrdof")}
+    initial = Definitions(statements, notation, Findings(source.name))  # its findings are those of `file`
+    initial.evaluate({})
+    coordinates = {
+        f"q[{i}]": Coordinate(f"q{i}", initial.number(f"qi[{i}]", 0.0), "rad")
+        for i in file.indices("coordinate", "nbrdof")
+    }
     dependents = file.indices("dependent", "nbrdep")
     for i in dependents:
         if f"{DEPENDENT}[{i}]" not in file.statements:
@@ -76,9 +82,8 @@ def _declare(
     sliding = _sliding(file)
     for coordinate in coordinates:
         name = coordinate.name
-        index = name[1:]
-        line = file.line("nbrdof") or file.line(f"qi[{index}]")
-        blueprint.coordinate(line, name, "m" if name in sliding else "rad", file.number(f"qi[{index}]", 0.0))
+        line = file.line("nbrdof") or file.line(f"qi[{name[1:]}]")
+        blueprint.coordinate(line, name, "m" if name in sliding else "rad", coordinate.value)
     for key, formula in file.dependents().items():
         name = key.replace("[", "").replace("]", "")
         blueprint.dependent(file.line(key), name, formula, "m" if formula in sliding else "rad")
