@@ -140,7 +140,7 @@ def _model_path(path: Any) -> Path:
     return Path(path)
 
 
-FORMULA_FORMATS = ("toml",)  # formats that can express joints driven by formulas
+FORMULA_FORMATS = ("toml", "cagem")  # formats that can express joints driven by formulas
 
 
 def save(model: System | Robot, path: str | Path, *, format: str | None = None) -> tuple[Path, ...]:
