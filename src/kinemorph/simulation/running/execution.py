@@ -113,7 +113,7 @@ class Run:
         self.next = 0  # the index of the next sample time
         guards = stepper.watch.guards if stepper.watch else ()
         self.paces = [Pace(guard.shortest) for guard in guards]
-        self.domains = DomainWatch(stepper.plant, stepper.p)
+        self.domains = DomainWatch(stepper.plant)
         self.left: Outcome | None = None  # the failure because a dependent has left its domain
         self.patience = Patience(stepper, float(times[0]), self.until)
         self.switches = Switches()
@@ -197,7 +197,7 @@ class Run:
         marched = self.stepper.through(times, stop)
         kept = min(len(marched.times), wanted)
         if self.domains.domains and kept:
-            left = self.domains.left(marched.times[:kept], marched.rows[:kept, : self.stepper.plant.nq])
+            left = self.domains.left(marched.times[:kept], marched.rows[:kept, : self.stepper.plant.nq], self.stepper.p)
             if left is not None:
                 kept = left[0] + 1
                 self.left = Outcome("failed", float(marched.times[left[0]]), left[1])

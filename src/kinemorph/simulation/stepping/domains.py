@@ -6,7 +6,7 @@ reached the end of its motion, and the computed motion means nothing beyond it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -72,27 +72,39 @@ def _parts(formula: Value) -> Iterator[Formula]:
 class DomainWatch:
     """Watches the domains of a robot's formulas during a run. It does nothing for robots without such formulas."""
 
-    def __init__(self, plant: Plant, parameters: Array) -> None:
-        """`parameters` (np,) are the values of the plant's parameters p."""
+    def __init__(self, plant: Plant) -> None:
         self.domains = [] if plant.robot is None else domains_of(plant.robot)
         self.columns = {column.name: i for i, column in enumerate(plant.q)}
-        self.known = {column.name: float(x) for column, x in zip(plant.p, parameters, strict=True)}
+        self.parameters = {column.name: i for i, column in enumerate(plant.p)}
 
-    def left(self, t: Array, q: Array, edge: float = EDGE) -> tuple[int, str] | None:
-        """(sample, message) of the first of n samples, t (n,) [s] and q (n, nq), that leaves a domain; else None."""
+    def left(self, t: Array, q: Array, p: Array, edge: float = EDGE) -> tuple[int, str] | None:
+        """(sample, message) of the first of n samples that leaves a domain, else None.
+
+        The samples are t (n,) [s] and q (n, nq), with the values p (np,) of the plant's parameters.
+        """
         first: tuple[int, str] | None = None
-        lookup: Mapping[str, Any] = {
-            **self.known,
-            **({name: q[:, i] for name, i in self.columns.items()} if self.domains else {}),
-            TIME.name: t,
-        }
-        for domain in self.domains:
-            with np.errstate(all="ignore"):
-                values = np.broadcast_to(np.asarray(evaluate(domain.argument, lookup), dtype=float), t.shape)
+        for domain, values in self._arguments(t, q, p):
             bad = np.flatnonzero(domain.is_left(values, edge))
             if len(bad) and (first is None or bad[0] < first[0]):
                 first = int(bad[0]), _message(domain, float(t[bad[0]]), float(values[bad[0]]))
         return first
+
+    def are_left(self, t: Array, q: Array, p: Array) -> NDArray[np.bool_]:
+        """Where samples leave a domain, shape (...): t (...), q (..., nq) and p (..., np), which may be broadcast."""
+        found = np.zeros(t.shape, dtype=bool)
+        for domain, values in self._arguments(t, q, p):
+            found |= domain.is_left(values, EDGE)
+        return found
+
+    def _arguments(self, t: Array, q: Array, p: Array) -> Iterator[tuple[Domain, Array]]:
+        """All domains, each with the values of its argument at samples t (...), q (..., nq), p (..., np)."""
+        if not self.domains:
+            return
+        lookup: dict[str, Any] = {name: p[..., i] for name, i in self.parameters.items()}
+        lookup |= {name: q[..., i] for name, i in self.columns.items()} | {TIME.name: t}
+        for domain in self.domains:
+            with np.errstate(all="ignore"):
+                yield domain, np.broadcast_to(np.asarray(evaluate(domain.argument, lookup), dtype=float), t.shape)
 
 
 def _message(domain: Domain, t: float, value: float) -> str:

@@ -123,11 +123,11 @@ def explained(stepper: PlantStepper, status: Status) -> str:
 def _outside_domain(stepper: PlantStepper) -> str | None:
     """A message if a dependent of the robot is at the end of its domain at the last state, or after the next step."""
     plant, (t, q, v, _) = stepper.plant, stepper.state
-    watch = DomainWatch(plant, stepper.p)
+    watch, p = DomainWatch(plant), stepper.p
     if not watch.domains:
         return None
     after = q + stepper.h * v if len(q) == len(v) else q
-    found = watch.left(np.array([t]), q[None], NEAR) or watch.left(np.array([t + stepper.h]), after[None], 0.0)
+    found = watch.left(np.array([t]), q[None], p, NEAR) or watch.left(np.array([t + stepper.h]), after[None], p, 0.0)
     return None if found is None else found[1]
 
 
