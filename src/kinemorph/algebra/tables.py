@@ -25,7 +25,9 @@ Outside = Literal["extend", "hold"]
 def lookup(table: Table, x: S) -> S:
     """The value of a curve, made by `through`, at x: a scalar of any kind."""
     if not isinstance(table, Table):
-        raise ShapeError(f"lookup: {table!r} is given as the table; expected a curve made by `through`, then x.")
+        raise ShapeError(
+            f"lookup: the first argument is {table!r}; expected a curve made by `through`. Write lookup(curve, x)."
+        )
     if isinstance(x, (list, tuple, str)):
         raise ShapeError(f"lookup: x is {x!r}; expected one scalar. Look up entry by entry, or pass a NumPy array.")
     return applied(table, [x])[0]

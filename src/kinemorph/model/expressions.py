@@ -73,7 +73,9 @@ def names_in(text: str) -> tuple[str, ...]:
 
 def _tokens(text: str) -> list[Token]:
     if len(text) > LONGEST:
-        raise ExpressionError(f"the expression has {len(text)} characters, expected at most {LONGEST}")
+        raise ExpressionError(
+            f"the expression has {len(text)} characters, expected at most {LONGEST}", "Write a shorter formula."
+        )
     tokens, at, end = [], 0, len(text.rstrip())
     while at < end:
         match = _TOKEN.match(text, at)
@@ -194,15 +196,19 @@ class _Parser:
             depth, count = value.extent
             if depth > TALLEST or count > LARGEST:
                 raise ExpressionError(
-                    f"the formula has {count} operations, nested {depth} deep, expected at most {LARGEST}, "
-                    f"{TALLEST} deep"
+                    f"the formula has {count} operations and a nesting depth of {depth}; expected at most {LARGEST} "
+                    f"operations and a depth of {TALLEST}",
+                    "Write a shorter formula, or compute a part of it and write its value.",
                 )
         return value
 
     def deeper(self) -> None:
         self.depth += 1
         if self.depth > DEEPEST:
-            raise ExpressionError(f"column {self.here.column}: brackets and powers are nested more than {DEEPEST} deep")
+            raise ExpressionError(
+                f"column {self.here.column}: brackets and powers are nested more than {DEEPEST} levels deep",
+                "Write a simpler formula.",
+            )
 
 
 # ── printing ──────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -224,7 +230,8 @@ def written(value: Value) -> str:
         depth, count = value.extent
         if depth > TALLEST or count > LARGEST:
             raise ValueError(
-                f"the formula has {count} operations, nested {depth} deep, expected at most {LARGEST}, {TALLEST} deep"
+                f"the formula has {count} operations and a nesting depth of {depth}; expected at most {LARGEST} "
+                f"operations and a depth of {TALLEST}"
             )
     return _written(value)[0]
 

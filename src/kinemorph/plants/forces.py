@@ -73,7 +73,11 @@ def all_forces(tree: Tree, at: Instant, found: Acting) -> list[Any]:
 
 
 def extra_rates(loaded: LoadedRobot, at: Instant, found: Acting, driven: Any = 0.0) -> list[Any]:
-    """The rates dx/dt, shape (nx,); `driven` [W] is the power supplied by constraints that depend on time."""
+    """The rates dx/dt, shape (nx,), of the further states x: those of the user, those of elements, and two energies.
+
+    The energies are there if the plant records them (`account`); their rates are the supplied and the dissipated power.
+    `driven` [W], the power supplied by constraints that depend on time, is part of the supplied power.
+    """
     rates: list[Any] = []
     if loaded.added.state_rates is not None:
         law = of_groups(loaded.added.state_rates, loaded.user_groups(at), "state_rates")
@@ -93,7 +97,7 @@ def summed(a: Sequence[Any], b: Sequence[Any]) -> list[Any]:
 
 
 def power(forces: Sequence[Any], v: Sequence[Any]) -> Any:
-    """The power of generalized forces at velocities [W]."""
+    """The power [W] of generalized forces (nv,) at velocities (nv,): their scalar product."""
     return sum((force * rate for force, rate in zip(forces, v, strict=True)), 0.0)
 
 

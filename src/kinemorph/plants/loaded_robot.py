@@ -101,20 +101,20 @@ class LoadedRobot(Fixed):
     # ── one instant ───────────────────────────────────────────────────────────────────────────────────────────────
 
     def lookup(self, p: Any) -> dict[str, Any]:
-        """The values p of the parameters, by name."""
+        """The values `p` of the parameters as a dict by name."""
         return {parameter.name: value for parameter, value in zip(self.parameters, p, strict=True)}
 
     def instant(self, tree: Tree, at: LocalInstant) -> Instant:
-        """The instant `at`, given in local coordinates, with q and v instead.
+        """The instant `at`, which is in local coordinates s = [w, v, x], as an Instant with q, v and x.
 
-        Quaternions are not normalized; locked velocities are 0.
+        Quaternions of q are not normalized; locked velocities are 0.
         """
         w, v, x = split(at.s, self.nv)
         v = [0.0 if k in self.locked else rate for k, rate in enumerate(v)]
         return Instant(at.t, charts.place(tree, at.base, w, finished=False), v, x, at.m, at.u, at.p)
 
     def seen(self, tree: Tree, at: Instant, *later: Any) -> SystemInstant:
-        """The system as its elements see it; `later` are functions for accelerations and so on, see SystemInstant."""
+        """The system as its elements see it; `later` are functions for accelerations and forces, see SystemInstant."""
         own = at.x[self.added.states : self.added.states + len(self.elements.states)]
         u = at.u[self.added.inputs :]
         return SystemInstant(self.elements, tree, at.t, at.q, at.v, own, at.m, u, self.lookup(at.p), *later)

@@ -86,7 +86,7 @@ def columns(units: Mapping[str, str] | None) -> tuple[Column, ...]:
 
 
 def split(s: Sequence[Any], nv: int) -> tuple[Any, Any, Any]:
-    """The parts w (nv,), v (nv,) and x (nx,) of s = [w, v, x]."""
+    """The parts of a state s = [w, v, x]: local coordinates w (nv,), velocities v (nv,), further states x (nx,)."""
     return s[:nv], s[nv : 2 * nv], s[2 * nv :]
 
 

@@ -32,15 +32,17 @@ from kinemorph.words import did_you_mean, quoted
 
 @dataclass(frozen=True, eq=False)
 class Sensitivities:
-    """Derivatives of a motion at n times with respect to k quantities. Made by `sensitivities`.
+    """Derivatives of a motion at n times with respect to k quantities, such as parameters. Made by `sensitivities`.
 
     `trajectory`      the motion, at the times `t` (n,)
-    `q` (n, nv, k)    derivatives of the configuration along unit velocities: for joints with one axis dq/dp
+    `q` (n, nv, k)    derivatives of the configuration, with one entry per velocity: for a joint with one axis the
+                      derivative of its coordinate, for a quaternion that of a small rotation in body axes [rad]
     `v` (n, nv, k)    derivatives of the velocities
-    `x` (n, nx, k)    derivatives of the extra states
+    `x` (n, nx, k)    derivatives of the further states
     `names`, `units`  of the k quantities
 
-    `found["q.elbow", "l1"]` is one derivative as an array (n,), `found.unit("q.elbow", "l1")` is its unit.
+    With `found = sensitivities(...)`, `found["q.elbow", "l1"]` is the derivative of the elbow's coordinate with respect
+    to the parameter l1, shape (n,), and `found.unit("q.elbow", "l1")` is its unit.
     """
 
     trajectory: Trajectory

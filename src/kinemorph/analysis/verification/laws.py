@@ -127,8 +127,8 @@ def derivatives_are_rates(s: Sample) -> WorstError:
     d = s.dynamics
     if d.robot.nv > DERIVATIVES_LIMIT:
         raise UnsupportedError(
-            f"the robot has {d.robot.nv} degrees of freedom; derivatives take long to compile and are checked up to "
-            f"{DERIVATIVES_LIMIT}."
+            f"the robot has {d.robot.nv} degrees of freedom; this check compiles derivatives, which takes long, and is "
+            f"skipped for robots with more than {DERIVATIVES_LIMIT}."
         )
     dq, dv, _ = s.call(d.inverse_dynamics_derivatives)
     (rate,) = s.rates(d.inverse_dynamics)

@@ -128,7 +128,10 @@ class Way:
         self._node.points = self._segments(now, passed)
 
     def _segments(self, now: Array, passed: int) -> Array:
-        """Segments (n, 2, 3) [m]: the first `passed` points of the path, then segments of length zero at `now` (3,)."""
+        """The segments (n, 2, 3) [m] of the path so far: through its first `passed` points, then to `now` (3,).
+
+        n stays the same while the path grows, as the page expects: unused segments have length zero and lie at `now`.
+        """
         points = np.tile(now, (len(self._frames) + 1 if self._run else MOST_POINTS + 1, 1))
         points[:passed] = self._way[:passed]
         segments: Array = np.stack([points[:-1], points[1:]], axis=1).astype(np.float32)

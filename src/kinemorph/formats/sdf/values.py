@@ -84,7 +84,10 @@ class SdfValues(Values):
         return default if child is None else self.truth(child, text_of(child), f"<{tag}>", element, default)
 
     def truth(self, node: Node, text: str, what: str, element: str, default: bool) -> bool:
-        """The truth value of a word; the default, with a finding, if it is none. `what` names it in the message."""
+        """The truth value of a text such as "true" or "0".
+
+        Another text gives the `default`, and an error is recorded, in which `what` is the name of the value.
+        """
         found = SWITCHES.get(text.strip().lower())
         if found is None:
             problem = f"{what} is {short(text)}, expected true or false"

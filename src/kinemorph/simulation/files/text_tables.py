@@ -74,18 +74,21 @@ def parsed(path: Path, separator: str | None, header_of: Callable[[dict[str, Any
 def _filled(lines: Sequence[str], separator: str | None, held: npt.NDArray[np.bool_]) -> list[str]:
     """The rows with "nan" in empty cells.
 
-    `held` (rows, columns) is True for the columns that the system of a row has. Raises ValueError if one of these cells
-    is empty, or another one is not.
+    `held` (rows, columns) is True where the system of that row has that column. Raises ValueError if a cell is empty
+    where `held` is True, or filled where it is False.
     """
     if len(lines) != len(held):
-        raise ValueError(f"it has {len(lines)} samples; its first line says {len(held)}. Save the run again")
+        raise ValueError(
+            f"the file has {len(lines)} samples; its first line, the description of the run, says {len(held)}. "
+            "Save the run again"
+        )
     filled = []
     for number, (line, wanted) in enumerate(zip(lines, held.tolist(), strict=True), 1):
         cells = line.split(separator)
         if [bool(cell.strip()) for cell in cells] != wanted:
             raise ValueError(
-                f"in row {number} the wrong cells are empty; expected empty cells only in columns that the system of "
-                "this row does not have. Save the run again"
+                f"row {number} has empty cells in other columns than expected: a cell has to be empty where the "
+                "robot of that time has no such column, and only there. Save the run again"
             )
         filled.append(",".join(cell or "nan" for cell in cells))
     return filled

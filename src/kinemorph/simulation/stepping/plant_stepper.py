@@ -120,7 +120,7 @@ class PlantStepper(ABC):
     @property
     @abstractmethod
     def inputs(self) -> tuple[Any, ...]:
-        """The inputs of the plant's `rate` at the present state: (t, base, s, m, u, p)."""
+        """The inputs (t, base, s, m, u, p) of `Plant.rate` at the present state; see `plants.instant.LocalInstant`."""
 
     @property
     @abstractmethod

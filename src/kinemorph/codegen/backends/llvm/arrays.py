@@ -24,7 +24,10 @@ def load(*names: str) -> list[str]:
 
 
 def helpers(precision: Precision) -> str:
-    """The definitions of the functions that this file's docstring lists, as LLVM IR; `fits` is defined in `call`."""
+    """LLVM IR that defines @python and the functions usable, states, data and fresh; see this file's docstring.
+
+    The functions fits.SHAPE depend on a program's inputs; `call.py` writes them.
+    """
 
     def loaded(*names: str) -> str:
         return "\n".join(load(*names))

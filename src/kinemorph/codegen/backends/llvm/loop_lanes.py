@@ -115,7 +115,10 @@ class Abreast(Views):
                 self._turn(Runs(True, view.size, view.offset.coefficient(loop.counter), live, real), place, view)
 
     def _turn(self, runs: Runs, vectors: str, view: View) -> None:
-        """Writes a call that converts the numbers of a view to vectors, or back."""
+        """Writes a call that copies the numbers of `view` into SIMD vectors at the pointer `vectors`, or back.
+
+        The direction and the layout are those of `runs`: from vectors to numbers if `runs.giving`.
+        """
         if runs.size:
             name = self.functions.turning(runs)
             self.lines.append(f"  call void @{name}(ptr {vectors}, ptr {self._place(view)})")
