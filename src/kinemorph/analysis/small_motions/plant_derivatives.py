@@ -112,7 +112,7 @@ def closed_point(plant: Plant, q: Any, v: Any, *others: Any) -> Point:
     found = point_of(plant, q, v, *others)
     if plant.constraints is None or not (isinstance(q, Mapping) or isinstance(v, Mapping)):
         return found
-    at, moving = closed_start(plant, found.t, (found.q, found.v, found.x), (q, v, (found.m, found.u, found.p)))
+    at, moving, _ = closed_start(plant, found.t, (found.q, found.v, found.x), (q, v, (found.m, found.u, found.p)))
     return replace(found, q=at, v=moving if isinstance(v, Mapping) or found.v.any() else found.v)
 
 

@@ -26,6 +26,7 @@ from kinemorph.codegen.building.function import CompiledFunction
 from kinemorph.deriving.dynamics import Dynamics, derive
 from kinemorph.deriving.function_names import CONSTRAINT_FUNCTIONS, STATE_FUNCTIONS
 from kinemorph.errors import KinemorphError, ModelError, ShapeError, UnsupportedError
+from kinemorph.mechanics.elements.ensemble import ensemble
 from kinemorph.mechanics.formulations.table import FORMULATIONS
 from kinemorph.model.modules.assembly import Assembly
 from kinemorph.model.robot import Robot
@@ -41,12 +42,14 @@ def verify(
     """Checks a derived model at random states.
 
     A Robot or a System is derived first, and compiled in the least time. To check the functions that you use, as they
-    were compiled for speed, give their Dynamics.
+    were compiled for speed, give their Dynamics. Elements of a System that do not fit its robot raise a ModelError.
 
     `states`        the number of random states
     `seed`          the seed of the random states; the same seed gives the same result
     `formulations`  names of the formulations to compare with; by default all others, up to 60 degrees of freedom
     """
+    if isinstance(model, System):
+        ensemble(model.robot, model.elements)
     if isinstance(model, Robot | System):
         model = derive(model, few_calls=True)
     if isinstance(model, Assembly):
