@@ -113,8 +113,8 @@ def sensitivities(
     """A motion from time `start` to `until` [s] and its derivatives with respect to the named quantities.
 
     `parameters`    names of the robot's parameters ("all" for every one), and "u.elbow" for a constant input
-    `initial`       names of initial values: "q.elbow" (along that unit velocity), "v.elbow", an extra state by its
-                    own name; "all" for every one
+    `initial`       names of initial values: "q.NAME" and "v.NAME" with the name of a velocity, such as "q.elbow" (for a
+                    joint with several axes, a displacement along that axis); a further state by its own name; or "all"
 
     The other arguments are those of `simulate`; tolerances apply to the derivatives, too. The initial state does not
     change with the parameters.
@@ -191,7 +191,7 @@ def _initial_names(plant: Plant, initial: str | Sequence[str]) -> tuple[str, ...
 
 
 def _initial_known(plant: Plant) -> dict[str, int]:
-    """The names of all initial values and their indices in the state s."""
+    """The names of all initial values, "q.elbow", "v.elbow" or a further state, and their indices in s = [w, v, x]."""
     names = [*(f"q.{c.name}" for c in plant.v), *(f"v.{c.name}" for c in plant.v), *(c.name for c in plant.x)]
     return {name: k for k, name in enumerate(names)}
 

@@ -157,7 +157,10 @@ def factor(loop: LoopBuilder, forest: Forest, M: View) -> None:
 
 
 def _above(parent: int, place: dict[int, Run]) -> tuple[Range, ...]:
-    """The index ranges of `parent` and its ancestors, nearest first; `place` is the run of each index."""
+    """The ranges (first, last + 1) of the index `parent` and its ancestors, nearest first; () if `parent` is -1.
+
+    `place` maps each index to the run that contains it.
+    """
     if parent < 0:
         return ()
     run = place[parent]

@@ -15,7 +15,10 @@ from kinemorph.codegen.backends.llvm import python_objects as py
 
 
 def load(*names: str) -> list[str]:
-    """Lines that load addresses of Python's objects and functions into registers of the same names."""
+    """Lines of LLVM IR that load addresses of Python's objects and functions, each into the register `%name`.
+
+    `names` are names in `python_objects.PYTHON`, such as "float" or "tuple".
+    """
     lines = []
     for name in names:
         lines.append(f"  %at.{name} = getelementptr ptr, ptr @python, i64 {py.PYTHON.index(name)}")

@@ -61,7 +61,7 @@ class _Turn:
         return [*range(0, span - self.lanes, self.lanes), max(span - self.lanes, 0)]
 
     def picked(self, vectors: Sequence[str], picks: Sequence[tuple[int, int]]) -> str:
-        """A vector whose lanes are selected from `vectors`: each pick is (number of a vector, lane in it).
+        """The register of a vector whose lane k is picks[k]: (number of a vector in `vectors`, lane of that vector).
 
         If there are fewer picks than lanes, the last lanes are undefined.
         """
@@ -117,7 +117,7 @@ class _Take(_Turn):
                 self.store(column + k, vector)
 
     def piece(self, offset: int, width: int) -> str:
-        """A vector whose first lanes are `width` numbers of the runs from `offset` on."""
+        """The register of a vector whose first lanes are the `width` numbers in memory from index `offset` on."""
         real, kind = self.real, Real(self.real.precision, width)
         at = self.place("%runs", real.element, offset)
         value = self.new(f"load {kind.text}, ptr {at}, align {real.bits // 8}")
@@ -155,7 +155,7 @@ class _Give(_Turn):
                 self.store(runs.stride * run + column, row, width)
 
     def store(self, offset: int, vector: str, width: int) -> None:
-        """Writes the first `width` lanes of a vector to the runs from `offset` on."""
+        """Adds lines that store the first `width` lanes of a vector in memory, from index `offset` on."""
         real, kind = self.real, Real(self.real.precision, width)
         if width == 1:
             vector = self.new(f"extractelement {real.text} {vector}, i32 0")
