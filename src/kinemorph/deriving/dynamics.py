@@ -383,7 +383,8 @@ class Dynamics(Fixed, ShownEquations):
     def _check_closed(self, name: str) -> None:
         if self.robot.is_open:
             raise UnsupportedError(
-                f"{name}: robot '{self.robot.name}' is an open tree; expected closed chains or coupled joints."
+                f"{name}: robot '{self.robot.name}' is an open tree, without constraints; expected closed chains or "
+                "coupled joints. Leave this function out."
             )
 
     def reduced(

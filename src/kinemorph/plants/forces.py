@@ -34,7 +34,7 @@ class Acting(NamedTuple):
 
     @property
     def tau(self) -> list[Any]:
-        """The generalized forces (nv,), without those of loads on links."""
+        """The generalized forces (nv,), without the contribution of loads on links."""
         return summed(summed(self.pushed, self.elements.torques), self.damped)
 
     @property
@@ -66,7 +66,7 @@ def damping(loaded: LoadedRobot, p: Any) -> list[Any]:
 
 
 def all_forces(tree: Tree, at: Instant, found: Acting) -> list[Any]:
-    """All generalized forces, shape (nv,), including those of loads on links."""
+    """All generalized forces, shape (nv,), including the contribution of loads on links."""
     if not found.elements.loads:
         return found.tau
     return summed(found.tau, generalized(Motions(tree, at.q, at.v), found.elements.loads))

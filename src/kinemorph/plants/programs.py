@@ -449,7 +449,9 @@ class Plant(Fixed, Shown):
             try:
                 values = np.array(given, dtype=float)
             except (TypeError, ValueError):
-                raise ShapeError(f"{group}: {given!r} is given; expected {len(columns)} numbers.") from None
+                raise ShapeError(
+                    f"{group} is {given!r}; expected {len(columns)} numbers in order, or a dict of numbers by name."
+                ) from None
         if values.shape != (len(columns),):
             listed = ", ".join(column.name for column in columns) or "none"
             raise ShapeError(f"{group} has shape {values.shape}; expected ({len(columns)},), in this order: {listed}.")

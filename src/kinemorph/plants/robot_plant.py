@@ -159,7 +159,10 @@ def shared_plant(model: Robot | System | Dynamics | Plant, **options: Any) -> Pl
 
 
 def _dependent(robot: Robot, method: LoopMethod) -> tuple[float, ...] | None:
-    """1 for each velocity that depends on those of the named joints, else 0, shape (nv,); None without named joints."""
+    """A mask (nv,) of the dependent velocities: 1 for velocities of joints that are not named, else 0.
+
+    None if no joints are named.
+    """
     names = names_independent(method)
     if names is None:
         return None

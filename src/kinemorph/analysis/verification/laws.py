@@ -145,7 +145,7 @@ def wrenches_enter_by_jacobians(s: Sample) -> WorstError:
     """The error of: inverse dynamics with wrenches w = inverse dynamics without them - sum over frames of J^T w."""
     d = s.dynamics
     if not d.wrenches:
-        raise UnsupportedError("the model was derived without outside wrenches.")
+        raise UnsupportedError("the model was derived without outside wrenches, so this check does not apply.")
     loaded, free = s.call(d.inverse_dynamics), s.call(d.inverse_dynamics, still=True)
     jacobians = [s.call(d.jacobian(frame)) for frame in d.wrenches]
     pushed = sum(np.einsum("nij,ni->nj", J, s.wrenches[:, k]) for k, J in enumerate(jacobians))

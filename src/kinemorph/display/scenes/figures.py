@@ -79,7 +79,7 @@ def placed_figure(
 
 
 def stacked_poses(robot: Robot, poses: Poses) -> tuple[Array, Array]:
-    """Positions (n, n_b, 3) [m] and quaternions (n, n_b, 4) of all bodies."""
+    """Positions (n, n_b, 3) [m] and unit quaternions (n, n_b, 4) wxyz of all n_b bodies at n times."""
     names = robot.body_names
     if not names:
         return np.zeros((poses.count, 0, 3)), np.zeros((poses.count, 0, 4))

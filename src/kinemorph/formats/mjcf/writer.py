@@ -69,7 +69,10 @@ class Step(NamedTuple):
 
 
 def write(system: System, path: Path, findings: Findings) -> tuple[Path, ...]:
-    """Writes a system as MJCF and returns the path; nothing, with a finding, if the file cannot be written."""
+    """Writes a system as MJCF and returns the paths of the files written.
+
+    If a file cannot be written, a finding says why.
+    """
     text = mjcf_text(system, path, findings)
     return (path,) if write_text(path, text, findings) else ()
 

@@ -51,7 +51,7 @@ class Assembly:
         return (key.removeprefix(self.alone) if self.alone else key).removesuffix(NAMESAKE)
 
     def system(self, top: Node, has_world: bool) -> System | None:
-        """The system of all models in `top`, which is <world> or <sdf>; None, with findings, on error."""
+        """The system of all models in `top`, which is <world> or <sdf>; None if it has errors, which are recorded."""
         frames, links, joints = (
             self.frames,
             Links(self.frames, self.options, self.tally),

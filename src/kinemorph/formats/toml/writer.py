@@ -46,7 +46,7 @@ NOTES = {
 
 
 def write(system: System, path: Path, findings: Findings) -> tuple[Path, ...]:
-    """Writes a system as a TOML file and returns its path; nothing, with a finding, if that fails."""
+    """Writes a system as a TOML file and returns its path; nothing if that fails, which is recorded as a finding."""
     warn_of_meshes(system.robot, path, findings)
     try:
         text = written_system(system, findings)

@@ -51,18 +51,20 @@ def parsed(path: Path, separator: str | None, header_of: Callable[[dict[str, Any
     with path.open(encoding="utf-8", newline="") as file:
         first = file.readline()
         if not first.startswith(MARK):
-            raise ValueError(f"its first line does not begin with '{MARK.strip()}'. Give a file that Kinemorph saved")
+            raise ValueError(
+                f"the first line of the file does not begin with '{MARK.strip()}'. Give a file that Kinemorph saved"
+            )
         meta = json.loads(first[len(MARK) :])
         names, header = header_of(meta)
         found = file.readline().rstrip("\r\n")
         body = file.read()
     if found != header:
         raise ValueError(
-            "the column names in its second line are not those of the run that its first line describes. Restore the "
-            "second line, or save the run again"
+            "the column names in the file's second line are not those of the run that its first line describes. "
+            "Restore the second line, or save the run again"
         )
     if not body.endswith("\n"):
-        raise ValueError("its last line is truncated. Save the run again")
+        raise ValueError("the last line of the file is truncated. Save the run again")
     lines = body.splitlines()
     held = held_columns(meta, names)
     if not held.all():
@@ -97,5 +99,7 @@ def _filled(lines: Sequence[str], separator: str | None, held: npt.NDArray[np.bo
 def _numbers(lines: Iterable[str], separator: str | None, count: int) -> np.ndarray:
     table = np.loadtxt(lines, delimiter=separator, ndmin=2)
     if table.shape[1] != count:
-        raise ValueError(f"its rows have {table.shape[1]} numbers; expected {count}. Save the run again")
+        raise ValueError(
+            f"each row of the file has {table.shape[1]} numbers; expected {count}, one per column. Save the run again"
+        )
     return table

@@ -223,7 +223,7 @@ class Watch:
         changed = of_groups(guard.reset, state, f"'{guard.name}', reset")
         if not isinstance(changed, Mapping) or not set(changed) <= {"q", "v", "x", "m"}:
             raise ShapeError(
-                f"{changed!r} is given; expected a dict of new values for q, v, x or m, as {{'v': [0.0, 1.0]}}."
+                f"the value is {changed!r}; expected a dict of new values for q, v, x or m, as {{'v': [0.0, 1.0]}}."
             )
         return {group: self.plant.initial(group, values) for group, values in changed.items()}
 
