@@ -427,7 +427,7 @@ class Plant(Fixed, Shown):
     def kept(self) -> dict[Any, Any]:
         """The cache of objects made for this plant, such as machine code. It lives as long as the plant.
 
-        Its objects may refer to the plant: a function that was recalled can trace its program.
+        Its objects may refer to the plant, as functions do whose program is traced only when it is needed.
         """
         return {}
 

@@ -128,7 +128,10 @@ class Linearization:
 
     @property
     def directions(self) -> tuple[Array, Array]:
-        """(Z, V): bases of the changes of coordinates, (nv, n), and of velocities, (nv, k), that are possible."""
+        """(Z, V): bases of the possible displacements, (nv, n), and of the possible velocities, (nv, k).
+
+        Locked joints, loops and coupled joints make these smaller than nv.
+        """
         nv = self.plant.nv
         placed = self.basis[:nv].any(axis=0)
         moving = self.basis[nv : 2 * nv].any(axis=0) & ~placed

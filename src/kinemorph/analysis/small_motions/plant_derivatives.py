@@ -319,7 +319,10 @@ class Slopes:
         return Directions(Z, G, V)
 
     def free_directions(self, at: Point) -> Array:
-        """Independent directions of [w, x], shape (nv + nx, n): of velocities, then of extra states in `counted`."""
+        """A basis (nv + nx, n) of the possible changes of [w, x], displacements and further states.
+
+        The columns for displacements come first, then one for each further state in `counted`.
+        """
         nv, V, X = self.plant.nv, self.directions(at).V, np.eye(self.plant.nx)[:, self.counted]
         found = np.zeros((self.n, V.shape[1] + X.shape[1]))
         found[:nv, : V.shape[1]], found[nv:, V.shape[1] :] = V, X

@@ -32,7 +32,10 @@ UNBOUNDED = frozenset({"div", "log", "sqrt", "pow", "asin", "acos", "tan", "exp"
 
 
 class Weights(NamedTuple):
-    """The derivative of an op: dy = factor * sum of weight * d(argument). All entries are signed references."""
+    """The derivative of an op: dy = factor * sum of weight * d(argument).
+
+    All entries are signed references: node ids, negative for minus the node.
+    """
 
     factor: int
     terms: tuple[tuple[int, int], ...]  # (argument, weight)
@@ -41,7 +44,7 @@ class Weights(NamedTuple):
 class Choice(NamedTuple):
     """The derivative of a `where`: dy = d(chosen) where the condition is not zero, else d(otherwise).
 
-    All entries are signed references.
+    All entries are signed references: node ids, negative for minus the node.
     """
 
     condition: int
@@ -50,7 +53,10 @@ class Choice(NamedTuple):
 
 
 class References:
-    """Arithmetic on signed references of one graph, with x + 0, 0 * x and 1 * x folded. Reference 0 is the number 0."""
+    """Arithmetic on references of one graph (k is node k, -k is minus node k), with x + 0, 0 * x and 1 * x folded.
+
+    Reference 0 is the number 0.
+    """
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
@@ -126,7 +132,7 @@ class Linearizer:
         return found
 
     def unbounded(self, ref: int) -> bool:
-        """Whether the value of a signed reference may be inf or NaN for finite inputs."""
+        """Whether the value of node |ref| may be inf or NaN for finite inputs."""
         known, nodes = self._unbounded, self.graph.nodes
         for node in nodes[len(known) : abs(ref) + 1]:
             leaf = node[0] in LEAVES
@@ -161,7 +167,7 @@ class Linearizer:
         return [list(map(self.graph.reference, row)) for row in rows]
 
     def _known(self, ref: int) -> Any:
-        """A signed reference as a float if it is a constant, else as an Expr."""
+        """Node `ref`, or minus node `-ref` if `ref` is negative: as a float if it is a constant, else as an Expr."""
         value = self.graph.value_of(ref)
         return Expr(self.graph, ref) if value is None else value
 

@@ -89,9 +89,9 @@ def _along(
 
 @cache
 def _up(length: int, above: tuple[int, ...], columns: int) -> Program:
-    """The program of the step up: new entries of a run and of its ancestors, for `columns` columns.
+    """The program of the step up (see this file's docstring): new entries of X in `length` rows and their ancestors.
 
-    `above` are the lengths of the index ranges of the ancestors.
+    It processes `columns` columns; `above` are the lengths of the index ranges of the ancestors.
     """
 
     def up(x: list[Any], own: list[Any], over: list[Any]) -> list[Any]:
@@ -105,9 +105,9 @@ def _up(length: int, above: tuple[int, ...], columns: int) -> Program:
 
 @cache
 def _down(length: int, above: tuple[int, ...], columns: int) -> Program:
-    """The program of the step down: new entries of a run, for `columns` columns.
+    """The program of the step down (see this file's docstring): new entries of X in `length` rows, one run.
 
-    `above` are the lengths of the index ranges of the ancestors.
+    It processes `columns` columns; `above` are the lengths of the index ranges of the run's ancestors.
     """
 
     def down(x: list[Any], own: list[Any], over: list[Any]) -> list[Any]:

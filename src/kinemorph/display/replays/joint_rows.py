@@ -28,7 +28,10 @@ WIDEST = 2.0**30  # largest encoded number, in quanta
 
 
 def joint_rows(robot: Robot) -> list[dict[str, Any]]:
-    """One row of data per joint of the tree, parents first; bodies and coordinates are indices, no limit is None."""
+    """One row of data per joint of the tree, parents first.
+
+    Bodies and coordinates are given as indices; a limit is None where the joint has no limit.
+    """
     led = followers(robot.couplings)
     rows = []
     for joint in robot.order:

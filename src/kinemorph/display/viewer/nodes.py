@@ -138,7 +138,7 @@ class Way:
         return segments
 
     def _at(self, positions: Array, quaternions: Array) -> Array:
-        """The traced point (n, 3) [m] at n times, from positions (n, n_b, 3) [m] and quaternions (n, n_b, 4) of bodies."""
+        """The traced point (n, 3) [m] at n times; positions (n, n_b, 3) [m], quaternions (n, n_b, 4) wxyz of bodies."""
         owner = self.trace.at.owner
         if owner == WORLD_OWNER:
             return np.tile(self._point, (len(positions), 1))

@@ -60,7 +60,7 @@ class Step(NamedTuple):
 
     @property
     def start(self) -> Pose:
-        """The motion M(q0) of a hinge or slide at its reference; the identity for other joints."""
+        """The displacement of a hinge or slide at its reference q0, as a pose; the identity for other joints."""
         if self.kind == "hinge" and self.q0:
             return turn(rotation(self.axis, self.q0))
         if self.kind == "slide" and self.q0:

@@ -253,7 +253,10 @@ def _welded(connections: Sequence[Connection], links: set[str]) -> set[str]:
 
 
 def _started(system: System, starts: dict[str, Pose]) -> System:
-    """The system with the initial poses of free joints in its settings, unless a sidecar gives the initial state."""
+    """The system with the initial poses of free joints in its settings.
+
+    If a sidecar (a TOML file with further data beside the model file) gives the initial state, nothing is changed.
+    """
     q = neutral(system.robot)
     for name, pose in starts.items():
         q[system.robot.q_slice(name)] = (*pose.p, *rotation_to_quat(pose.R))

@@ -188,7 +188,11 @@ def point_slope(force: Callable[[PointState], Vec3], point: PointState, h: S) ->
 
 
 def joint_slope(force: Callable[[JointState], S], joint: JointState, h: S) -> tuple[S, S]:
-    """(force, pivot) of any law; the pivot is -(h df/dv + h^2 df/dq), or 0 where that is negative and adds energy."""
+    """(force, pivot) of any law along a joint for a step of h [s].
+
+    The pivot -(h df/dv + h^2 df/dq) is the inertia that the force adds to the joint when it is taken at the end of the
+    step. It is 0 where the formula is negative, which would add energy.
+    """
     rate = Dual(joint.velocity, 1.0, level=LEVEL)
     place = None if joint.position is None else Dual(joint.position, h, level=LEVEL)
     return force(joint), maximum(times(-h, tangent_of(force(JointState(place, rate)), LEVEL)), 0.0)

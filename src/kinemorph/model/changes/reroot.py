@@ -74,8 +74,8 @@ class StateMap:
         source, target = self.source, self.target
         if np.shape(q) != (source.nq,) or np.shape(v) != (source.nv,):
             raise ShapeError(
-                f"q has shape {np.shape(q)} and v has shape {np.shape(v)}; expected ({source.nq},) for q and ({source.nv},) "
-                f"for v, as robot '{source.name}' has them."
+                f"q has shape {np.shape(q)} and v has shape {np.shape(v)}; expected ({source.nq},) for q "
+                f"and ({source.nv},) for v of robot '{source.name}'."
             )
         new_q, new_v = np.zeros(target.nq), np.zeros(target.nv)
         for joint in target.joints:

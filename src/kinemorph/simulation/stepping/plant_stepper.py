@@ -113,7 +113,7 @@ class PlantStepper(ABC):
 
     @abstractmethod
     def _prepare(self, guards: Sequence[Guard]) -> None:
-        """Compiles the programs that the method needs; sets `method`, `fixed` and `watch`."""
+        """Compiles the programs that the method needs; sets `method`, `fixed` (step size) and `watch` (guards)."""
 
     @property
     @abstractmethod

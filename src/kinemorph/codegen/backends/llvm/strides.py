@@ -40,7 +40,7 @@ class Runs(NamedTuple):
         return f"{way}_runs.{self.size}.{stride}.{self.live}.{self.real.suffix}"
 
     def definition(self, uses: int) -> str:
-        """The definition of the function; `uses` is the number of its calls, on which inlining depends."""
+        """The LLVM function that does this conversion; it is inlined if it is short for its number of calls, `uses`."""
         lines = _Give(self).lines if self.giving else _Take(self).lines
         inlined = "alwaysinline" if uses == 1 or uses * len(lines) <= INLINED else "noinline"
         head = f"define internal void @{self.name}(ptr noalias %vectors, ptr noalias %runs) {inlined} nounwind {{"

@@ -121,7 +121,7 @@ class Pull:
         return limited(self.free(joint), self.lower, self.upper)
 
     def linear(self, joint: Any, h: S) -> tuple[S, S]:
-        """(force, pivot) for a step of size h [s]; see `saturated` for the limits."""
+        """(force, pivot) for a step of h [s]; see `saturated` for the limits, and for what a pivot is."""
         return saturated(self.free(joint), self.lower, self.upper, h * (self.kd + h * self.kp))
 
 
