@@ -82,7 +82,8 @@ def _numbers(name: str, points: Any) -> Any:
 def _check(x: Any, y: Any, kind: str, outside: str) -> None:
     if x.ndim != 1 or x.shape != y.shape or len(x) < 2:
         raise ShapeError(
-            f"curve: x has shape {x.shape} and y {y.shape}; expected lists of equal length, 2 or more numbers each."
+            f"curve: x has shape {x.shape} and y has shape {y.shape}; expected two lists of the same length, with 2 or "
+            "more numbers each."
         )
     for name, points in (("x", x), ("y", y)):
         bad = np.flatnonzero(~np.isfinite(points))

@@ -71,7 +71,7 @@ class LoadedRobot(Fixed):
         return resolve(self.dynamics.robot, self.lookup(p)) if self.prepared_tree is None else self.prepared_tree
 
     def prepared(self, tree: Tree) -> Tree:
-        """The tree in the form that the recursions take; link frames at tips of limbs point to where forces act."""
+        """The tree with link frames that make the recursions cheap: at tips of limbs they point to where forces act."""
         return self.dynamics.prepared(tree, self._tips) if self.prepared_tree is None else tree
 
     @cached_property

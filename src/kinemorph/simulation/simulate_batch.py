@@ -489,4 +489,4 @@ def _tick_failure(one: Stepper) -> str:
         one.tick()
     except ControllerError as error:
         return str(error)
-    raise AssertionError("a march returned at a tick that does not fail")
+    raise AssertionError("compiled code stopped at a sample time, but all values that were sampled are finite")

@@ -155,7 +155,10 @@ def sensitivities(
 def with_parameters(
     model: Model, wanted: str | Sequence[str], forces: Law | None, locked: str | Sequence[str]
 ) -> tuple[Plant, tuple[str, ...]]:
-    """The plant, made with the named parameters as arguments of its equations, and the names without "all"."""
+    """(the plant of a model with the named parameters p as inputs, the names of all wanted quantities).
+
+    If `wanted` is "all", these are the names of all parameters.
+    """
     if isinstance(model, Plant):
         known = [column.name for column in model.p]
         names = tuple(known) if wanted == "all" else (wanted,) if isinstance(wanted, str) else tuple(wanted)

@@ -134,7 +134,7 @@ def _tables(section: str, tables: Iterable[tuple[str, Entries, str]]) -> list[st
 
 
 def _part(part: Any, table: Sequence[Field], *, flat: str = "placement") -> Entries:
-    """The keys of a part and their values as text, without defaults; `table` lists the keys that it may have.
+    """The keys of a part (body, joint, ...) and their values as text, without defaults; `table` lists possible keys.
 
     The keys of the pose `flat` are put into the table of the part itself.
     """

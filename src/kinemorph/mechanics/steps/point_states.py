@@ -122,8 +122,9 @@ class PointLaw(Protocol):
     def force(self, point: PointState) -> Vec3: ...
 
     def linear(self, point: PointState, h: S) -> tuple[Vec3, Sym3]:
-        """(force, D) with D = -(h df/dv + h^2 df/dx), symmetric and positive semi-definite, at the step size h [s].
+        """(force f, D) for a step of h [s]: D = -(h df/dv + h^2 df/dx) is the inertia that f adds at its end.
 
+        v and x are the velocity and the position of the point. D is symmetric and positive semi-definite.
         `point_slope` computes both for any law.
         """
         ...

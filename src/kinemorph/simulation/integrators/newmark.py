@@ -65,7 +65,10 @@ class Newmark:
         return (1.0 - self.alpha_f) / (1.0 - self.alpha_m)
 
     def memory(self, plant: Plant) -> dict[str, Shape]:
-        """The arrays kept from step to step: z and b at both ends of a step, Newton's matrix, and changes of dx/dt."""
+        """The arrays kept from step to step: Newton's matrix, changes of dx/dt, and z and b at both ends of a step.
+
+        z = [a, dx/dt] are the rates, b the auxiliary accelerations of generalized alpha; see this file's docstring.
+        """
         n = plant.nv + plant.nx
         vectors = {name: (n,) for name in ("z", "b", "z_new", "b_new", "z_begun", "order")}
         return {**vectors, "LU": (n, n), "h_LU": (), "curve": (plant.nx,), "curved": ()}

@@ -94,7 +94,7 @@ class _Turn:
 
 
 class _Take(_Turn):
-    """Writes the function that converts runs to vectors."""
+    """Writes the LLVM function that reads runs, sequences of consecutive numbers in memory, into SIMD vectors."""
 
     def __init__(self, runs: Runs) -> None:
         super().__init__(runs)
@@ -133,7 +133,7 @@ class _Take(_Turn):
 
 
 class _Give(_Turn):
-    """Writes the function that converts vectors to runs."""
+    """Writes the LLVM function that stores SIMD vectors as runs, sequences of consecutive numbers in memory."""
 
     def __init__(self, runs: Runs) -> None:
         super().__init__(runs)
