@@ -189,7 +189,7 @@ class Plant(Fixed, Shown):
 
     @property
     def nx(self) -> int:
-        """The number of continuous extra states."""
+        """The number of further continuous states x."""
         return len(self.x)
 
     @property

@@ -196,7 +196,7 @@ class _Signals(Fixed):
         return [(None, None)]
 
     def read(self, name: str, t: Any, q: Any, v: Any, x: Any, m: Any, u: Any, p: Any) -> Any:
-        """The value of a signal."""
+        """The value of the signal `name` of an element, at this time and state."""
         known, view = self._last[0]
         if known is not q:
             view = seen(self.loaded, self.loaded.tree(p), Instant(t, q, v, x, m, u, p))

@@ -312,7 +312,7 @@ class _Fleet:
         self.paces[self.pace] = self.tries
 
     def _open(self, group: Any) -> npt.NDArray[np.bool_]:
-        """Which states of a group have not ended yet."""
+        """A mask of the states with indices `group` whose runs have not ended yet."""
         going: npt.NDArray[np.bool_] = (self.status[group] == Status.GOING) & (self.done[group] < len(self.times))
         return going
 

@@ -91,7 +91,7 @@ class Equations(NamedTuple):
 
     @property
     def unknowns(self) -> int:
-        """The number of unknown turns and travels."""
+        """The number of unknowns: turns of groups of links, and travels of slides."""
         return int(self.C.shape[1]) - 1 + int(self.D.shape[1])
 
 

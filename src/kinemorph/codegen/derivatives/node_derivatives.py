@@ -88,7 +88,7 @@ class References:
         return self.call("lt", self.call("abs", a), self.graph.constant(BEYOND))
 
     def call(self, name: str, *refs: int) -> int:
-        """The result of an op of the op table on references."""
+        """The node of op `name` ("mul", "sin") applied to the nodes `refs`, as a reference."""
         return self.graph.reference(apply(self.graph, name, refs))
 
 

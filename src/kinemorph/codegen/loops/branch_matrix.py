@@ -65,7 +65,7 @@ class Forest:
 
     @property
     def size(self) -> int:
-        """The number of indices."""
+        """The number n of indices; the matrices are (n, n)."""
         return len(self.parents)
 
     @property
@@ -135,7 +135,7 @@ def factor(loop: LoopBuilder, forest: Forest, M: View) -> None:
     share = loop.buffer("factor_share")
 
     def eliminate(j: Affine, i: Affine, *ranges: Bounds) -> None:
-        """Writes code that subtracts the multiple M[j, i] / D[j] of row j from row i, in the given column ranges."""
+        """Writes code that subtracts M[j, i] / D[j] times row j from row i of M, in the given ranges of columns."""
         loop.let(share, lambda a, d: a * d, M[j, i], M[j, j])
         for low, high in ranges:
             with loop.repeat(low, high) as c:

@@ -415,7 +415,7 @@ def _named(what: str, key: Key) -> str:
 
 
 def _placed(places: dict[int, int], i: int) -> None:
-    """Gives node i the next free index, if it has none."""
+    """Gives node i the next free index in an array, if `places` has none for it yet."""
     places.setdefault(i, len(places))
 
 

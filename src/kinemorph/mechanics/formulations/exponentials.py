@@ -112,7 +112,7 @@ def local_twist(joint: Joint, lookup: Lookup | None = None) -> tuple[S, ...]:
 
 
 def _home(joint: Joint, lookup: Lookup | None) -> Pose:
-    """H_ij(0): the pose of the joint's child in its parent in the reference configuration."""
+    """The pose of the joint's child body in its parent body at q = 0."""
     return joint_pose(joint, joint.table.neutral, lookup)
 
 

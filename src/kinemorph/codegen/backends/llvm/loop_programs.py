@@ -220,7 +220,7 @@ class LoopWriter(Abreast):
         del self.counters[loop.counter]
 
     def _while(self, loop: While, mask: str | None) -> None:
-        """Writes a While."""
+        """Writes the code of a While loop; in SIMD lanes it runs until no lane of the mask continues."""
         head, body, done = self._labels("while", "body", "ended")
         place = f"%mask{head}"
         lanes = self.real.lanes > 1
@@ -239,7 +239,7 @@ class LoopWriter(Abreast):
         self.lines += [f"  br label %{head}", f"{done}:"]
 
     def _if(self, choice: If, mask: str | None) -> None:
-        """Writes an If; in lanes, both branches run, each under its mask."""
+        """Writes the code of an If; in SIMD lanes both branches run, each for the lanes of its mask."""
         truth = self._truth(choice.condition)
         if self.real.lanes == 1:
             then, otherwise, done = self._labels("then", "otherwise", "chosen")
