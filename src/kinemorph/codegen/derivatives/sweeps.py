@@ -103,7 +103,10 @@ def _runs(graph: Graph, ids: Iterable[int]) -> Iterator[list[int]]:
 
 
 def _push_direction(ids: Sequence[int], own: dict[int, int], linearize: Linearizer) -> None:
-    """Adds the tangents of the nodes `ids` along one direction to `own`, its tangents so far."""
+    """Adds the tangents of the nodes `ids` along one direction to `own`, a map of node id -> tangent (reference).
+
+    `linearize` gives the derivative of each node.
+    """
     refs = linearize.refs
     plus, times = refs.plus, refs.times
     for i in ids:

@@ -73,7 +73,11 @@ def _along(
     matrices: Sequence[View],
     columns: Sequence[Bounds],
 ) -> None:
-    """Writes loops over `columns` that call a program on the entries of a run and its ancestors, for all matrices."""
+    """Writes loops over ranges of `columns` that call `program` once per column c.
+
+    It gets the entries in column c of all `matrices`, in the rows of the run (from `start` on) and of its ancestors,
+    then the factors in L; its outputs replace the first of these entries.
+    """
     rows = [*(start + k for k in range(run.length)), *(affine(k) for low, high in run.above for k in range(low, high))]
     factors = []
     for k in range(run.length):

@@ -61,7 +61,7 @@ def placed_figure(
 ) -> Figure:
     """The figure of a robot whose body poses are known.
 
-    `placed` are positions (n, n_b, 3) [m] and quaternions (n, n_b, 4); `size` [m] is the robot's extent. `q` and
+    `placed` are positions (n, n_b, 3) [m] and quaternions (n, n_b, 4) wxyz; `size` [m] is the robot's extent. `q` and
     `masses` as in `figure_of`.
     """
     positions, quaternions = placed

@@ -183,7 +183,10 @@ class _Writing:
     # ── bodies ────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _body(self, body: Body, chain: Sequence[Joint]) -> None:
-        """Writes a body with the joints `chain`; with a second body inside if a ball joint has other axes than it."""
+        """Writes a body with the joints `chain`, which connect it to its parent.
+
+        If the frame of a ball joint has other axes than the body, a second body inside the first has the body's axes.
+        """
         steps: list[Step] = []
         between: list[Pose] = []  # constant poses before each step, at the initial configuration
         rest = IDENTITY

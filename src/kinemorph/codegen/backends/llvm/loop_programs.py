@@ -55,7 +55,7 @@ class LoopWriter(Abreast):
         self.ranges: dict[str, tuple[int, int]] = {}  # counter -> its smallest and largest value, if known
 
     def definition(self) -> str:
-        """The definition of the function, with its constants before it."""
+        """The LLVM IR of the whole function that runs the loop program, with its arrays of constants before it."""
         for port, values in self.program.constants:
             if isinstance(values, FrozenArray):
                 held = f"%numbers{len(self.head)}"

@@ -30,7 +30,7 @@ def woven(
     made: dict[tuple[int, int], str] = {(1, k): vector for k, vector in enumerate(vectors)}
 
     def vector(step: int, to: int) -> str:
-        """Vector `to` after squares of `step` lanes are transposed."""
+        """The register of vector number `to` after squares of `step` x `step` lanes are transposed."""
         if (step, to) not in made:
             half = step // 2
             pair = vector(half, to & ~half), vector(half, to | half)

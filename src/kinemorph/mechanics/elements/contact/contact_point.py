@@ -85,7 +85,7 @@ class Touch:
         return plus(felt.pressed.stored, felt.rubbed.stored)
 
     def linear(self, point: Seen, h: S) -> tuple[Vec3, Sym3]:
-        """(force, D) for a step of size h [s], with the point at the end of the step."""
+        """(force, D) for a step of h [s], with the point at its end; D is the inertia that the force adds there."""
         height, n_W = self.surface(point.position)
         n = point.into(n_W)
         tangent = self.start.tangent(self.press, -height, dot(n, point.velocity), h)
@@ -130,7 +130,10 @@ class Start(NamedTuple):
 
 
 def contact_tangent(tangent: Tangent, n: Vec3, rubbed: Rubbed, h: S) -> tuple[Vec3, Sym3]:
-    """(force, D) of a contact with the normal n, with D = h (g (I - n n^T) + d n n^T) for a step of size h [s]."""
+    """(force, D) of a contact with the normal n for a step of h [s]; D = h (g (I - n n^T) + d n n^T).
+
+    D is the inertia that the force adds at the end of the step: g is the factor along the ground, d that along n.
+    """
     grip = h * (rubbed.by_velocity + h * rubbed.by_place)
     x, y, z = n
     a, b, c = scale(h * tangent.slope - grip, n)
