@@ -78,13 +78,13 @@ class References:
         return self.graph.reference(apply(self.graph, "where", (condition, chosen, otherwise)))
 
     def either(self, a: int, b: int) -> int:
-        """An expression that is nonzero where a or b is nonzero."""
+        """The node of an expression that is nonzero where the value of node a or of node b is nonzero."""
         if a == b:
             return a
         return self.one if self.one in (a, b) else self.where(a, self.one, b)
 
     def bounded(self, a: int) -> int:
-        """An expression that is 1 where |a| < BEYOND, and 0 elsewhere, also for inf and NaN."""
+        """The node of an expression that is 1 where |value of node a| < BEYOND, else 0, also for inf and NaN."""
         return self.call("lt", self.call("abs", a), self.graph.constant(BEYOND))
 
     def call(self, name: str, *refs: int) -> int:
@@ -143,13 +143,19 @@ class Linearizer:
     # ── blocks, by their rules ────────────────────────────────────────────────────────────────────────────────────────
 
     def block_forward(self, i: int, tangents: Sequence[Sequence[int]]) -> list[list[int]]:
-        """Tangents of the entries of block i from the tangents of its arguments; one row per direction."""
+        """Tangents of the results of the block at node i from the tangents of its arguments; one row per direction.
+
+        Tangents are references: node ids, negative for minus the node.
+        """
         block, args, values = self._block(i)
         given = [list(map(self._known, row)) for row in tangents]
         return self._references(RULES[type(block)].forward(block, self._evaluate, args, values, given))
 
     def block_reverse(self, i: int, adjoints: Sequence[Sequence[int]]) -> list[list[int]]:
-        """Adjoints of the arguments of block i from the adjoints of its entries; one row per output entry."""
+        """Adjoints of the arguments of the block at node i from the adjoints of its results; one row per output entry.
+
+        Adjoints are references: node ids, negative for minus the node.
+        """
         block, args, values = self._block(i)
         given = [list(map(self._known, row)) for row in adjoints]
         moving = [abs(ref) in self.moving for ref in self.graph.nodes[i][1:]]
@@ -202,7 +208,7 @@ class Linearizer:
         return self.weights(((a, b), (b, a)))
 
     def div(self, i: int, node: Node) -> Weights:
-        """d(a/b) = (da - (a/b) db) / b; if a has no tangent, the only weight is -(a/b) / b on db."""
+        """The weights of a quotient at node i: d(a/b) = (da - (a/b) db) / b; without da if a has no tangent."""
         _, a, b = node
         inverse = self.refs.call("div", self.refs.one, b)
         if abs(a) in self.moving:

@@ -80,7 +80,10 @@ class Forest:
 
     @cached_property
     def runs(self) -> tuple[Run, ...]:
-        """The runs, roots first; consecutive equal runs are one Run with a `count`."""
+        """The runs (consecutive indices, each the only child of the one before), roots first.
+
+        Consecutive runs with the same length and parent, such as legs, are one Run with a `count`.
+        """
         kinds: list[Run] = []
         for run in self._single_runs():
             last = kinds[-1] if kinds else None
@@ -91,7 +94,7 @@ class Forest:
         return tuple(kinds)
 
     def _single_runs(self) -> list[Run]:
-        """The runs, roots first, each with count 1."""
+        """The runs (consecutive indices, each the only child of the one before), roots first, each with count 1."""
         found: list[Run] = []
         place: dict[int, Run] = {}  # index -> its run
         hanging = Counter(self.parents)

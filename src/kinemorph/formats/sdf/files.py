@@ -125,7 +125,7 @@ class Includes:
         return find_file(f"{folder}/{name}", file.source, self.options) if name else None
 
     def _document(self, path: Path) -> tuple[Source, Node] | None:
-        """(source, root) of a file, which is parsed once; None, with findings about that file, if it cannot be read."""
+        """(source, root) of a file, which is parsed once. None if it cannot be read, which is recorded as a finding."""
         if path not in self._documents:
             findings = self.main.findings.within(str(path))
             source = read_file(path, findings)

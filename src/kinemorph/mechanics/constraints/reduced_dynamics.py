@@ -96,7 +96,7 @@ def _solved(J_z: Rows, right: Any) -> Rows:
 
 
 def _spread(parts: Partition, independent: Rows, dependent: Rows) -> Rows:
-    """The rows of independent and of dependent velocities, arranged in the order of v."""
+    """One matrix with a row per velocity, in the order of v, from the rows of independent and dependent velocities."""
     rows = dict(zip(parts.independent, independent, strict=True)) | dict(zip(parts.dependent, dependent, strict=True))
     return [rows[k] for k in sorted(rows)]
 

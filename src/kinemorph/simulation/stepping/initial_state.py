@@ -219,7 +219,10 @@ def row_gaps(plant: Plant, values: Array, sizes: Array, per: str = "") -> str:
 
 
 def _values(plant: Plant, function: CompiledFunction, *inputs: Any) -> Any:
-    """(phi, rate, J, sizes) of the constraints at one state; raises ShapeError where a row is not finite."""
+    """(errors phi (nh,), rates (nc,), Jacobian J (nc, nv), row sizes (nc,)) of the constraints at one state.
+
+    Raises ShapeError where a row is not finite.
+    """
     try:
         return function(*inputs)
     except ShapeError:

@@ -113,7 +113,7 @@ class Pull:
         return is_open(self.lower) and is_open(self.upper)
 
     def free(self, joint: Any) -> S:
-        """The force without limits."""
+        """The force [N m or N] that the controller asks for at the state of the joint, before it is limited."""
         stretch, rate = self.wish.position - joint.position, self.wish.velocity - joint.velocity
         return self.more + self.kp * stretch + self.kd * rate
 
