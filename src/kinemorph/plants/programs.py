@@ -353,7 +353,7 @@ class Plant(Fixed, Shown):
     def observed(self, laws: Mapping[str, Law], name: str = "observed", *, switches: bool = False) -> Program:
         """The program (t, base, s, m, u, p) -> out with one number for each of the laws.
 
-        With `switches`, the values of the guards of elements follow.
+        With `switches`, the values of the elements' guards come after these numbers.
         """
 
         def values(at: LocalInstant) -> list[Any]:

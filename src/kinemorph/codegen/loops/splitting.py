@@ -348,7 +348,10 @@ class _Cut:
     # ── programs ──────────────────────────────────────────────────────────────────────────────────────────────────
 
     def parts(self, key: Key) -> list[Part]:
-        """The part as a program with its own graph, and the part that sums over its copies; [] if it writes nothing."""
+        """The part with this key, and after it the part that adds up the terms of all copies, if there are sums.
+
+        The list is empty if the part writes nothing.
+        """
         draft, written = self.drafts[key], self.outputs(key)
         if not written:
             return []

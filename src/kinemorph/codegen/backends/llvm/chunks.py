@@ -112,7 +112,7 @@ class Chunks:
         return named
 
     def _signature(self, scratch: str) -> str:
-        """The parameters of a function, with the parameter `scratch` last unless it is empty."""
+        """The parameters of a function as LLVM IR: outputs, inputs, and last the text `scratch` if it is not empty."""
         noalias = "" if self.in_order else " noalias"
         named = [f"ptr{noalias} {p}" for p in self.outs] + [f"ptr{noalias} readonly {p}" for p in self.ins]
         return ", ".join([*named, scratch] if scratch else named)
