@@ -25,12 +25,13 @@ from kinemorph.codegen.backends import Precision
 from kinemorph.codegen.building.compile import check_target
 from kinemorph.codegen.building.function import CompiledFunction
 from kinemorph.codegen.graphs.tracing import Shape
+from kinemorph.deriving import body_functions
 from kinemorph.deriving.frame_functions import of_frame
 from kinemorph.deriving.function_names import BODY_FUNCTIONS, CONSTRAINT_FUNCTIONS, STATE_FUNCTIONS
 from kinemorph.deriving.making import Maker, chosen_parameters
 from kinemorph.errors import UnsupportedError
 from kinemorph.frozen import Fixed, dataclass
-from kinemorph.mechanics.constraints import closures
+from kinemorph.mechanics.constraints import closures, driven_constraints
 from kinemorph.mechanics.constraints.constrained import (
     MOST_ELIMINATED,
     Constrained,
@@ -40,13 +41,13 @@ from kinemorph.mechanics.constraints.constrained import (
     shared_out,
     with_locked_rows,
 )
-from kinemorph.mechanics.derivatives.branch_factor import branch_factor, ways_to_root
+from kinemorph.mechanics.derivatives.branch_factor import branch_factor, ways_in, ways_to_root
 from kinemorph.mechanics.elements.drives.rotors import robot_with_rotors
+from kinemorph.mechanics.formulations import driven_dynamics
 from kinemorph.mechanics.formulations.table import FORMULATIONS, FormulationName
 from kinemorph.mechanics.recursions import kinematics, momentum, newton_euler
 from kinemorph.mechanics.recursions.kinematics import Reference
 from kinemorph.mechanics.trees.tree import Tree
-from kinemorph.model.configuration import neutral
 from kinemorph.model.parameter import Parameter
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System, as_robot
@@ -73,8 +74,9 @@ def derive(
 
     The equations of a System include the rotor inertia of its motors (`robot_with_rotors`), and no other elements.
 
-    `formulation`   "newton_euler" (recursive, fast), "lagrange" (from the energies, by dual numbers; a check) or
-                    "closed_form" (the stacked matrices of the MODUROB paper; a check, see `stacked_matrices`)
+    `formulation`   "newton_euler" (recursive, fast), "lagrange" (from the energies, by dual numbers; a check),
+                    "dalembert" (from the positions of the bodies, by dual numbers; a check) or "closed_form" (the
+                    stacked matrices of the MODUROB paper; a check, see `stacked_matrices`)
     `parameters`    names of parameters to keep as the input `p`, or "all"; the others become constants
     `wrenches`      bodies or frames at which outside wrenches act: inverse_dynamics, forward_dynamics and bias_forces
                     then take an input `wrenches` (k, 6), [force; moment] in each frame's own axes about its origin
@@ -165,9 +167,8 @@ class Dynamics(Fixed, ShownEquations):
     @cached_property
     def coriolis_matrix(self) -> CompiledFunction:
         """The Coriolis matrix C(q, v), shape (nv, nv), for which dM/dt - 2 C is skew-symmetric."""
-        from kinemorph.mechanics.recursions.coriolis import coriolis_matrix
-
-        return self._maker.function("coriolis_matrix", ("q", "v"), coriolis_matrix, {"out": self._square})
+        law = driven_dynamics.state_coriolis_matrix
+        return self._maker.function("coriolis_matrix", ("q", "v"), law, {"out": self._square})
 
     @cached_property
     def gravity_forces(self) -> CompiledFunction:
@@ -192,16 +193,7 @@ class Dynamics(Fixed, ShownEquations):
         the body. A block (i, j) of T transforms twists from the frame of link j to that of link i, a block of T_H0 from
         the world frame. The inertias M are about the origins of these frames. See mechanics.formulations.closed_form.
         """
-        from kinemorph.mechanics.formulations import closed_form
-
-        n = 6 * len(self.link_names)
-        shapes: dict[str, Shape] = {"S": (n, self.robot.nv), "T": (n, n), "T_H0": (n, 6)}
-        shapes |= dict.fromkeys(("M", "ad_Sqd", "ad_V"), (n, n))
-
-        def whole(tree: Tree, q: Any, v: Any) -> dict[str, Any]:
-            return closed_form.dense_matrices(tree, closed_form.stacked(tree, q, v))
-
-        return self._maker.function("stacked_matrices", ("q", "v"), whole, shapes, written=True)
+        return body_functions.stacked_matrices(self._maker)
 
     @cached_property
     def joint_wrenches(self) -> CompiledFunction:
@@ -215,25 +207,24 @@ class Dynamics(Fixed, ShownEquations):
         motion does not determine how they share the load; these are the wrenches of the smallest multipliers, and
         `multiplier_wrenches` shows which entries are determined.
         """
-        from kinemorph.mechanics.constraints import reactions
+        return body_functions.joint_wrenches(self._maker)
 
-        robot = self.robot
+    @cached_property
+    def motion(self) -> CompiledFunction:
+        """The motion of all bodies at (q, v, a) in world axes, by d'Alembert's principle from their positions alone.
 
-        def through(tree: Tree, q: Any, v: Any, a: Any, *others: Any) -> list[list[Any]]:
-            if robot.is_open:
-                return reactions.joint_wrenches(robot, tree, q, v, a, *others)
-            tau, loads = (*others, None)[:2]
-            multipliers = reactions.reaction_multipliers(tree, q, v, a, tau, closures.rows_of(tree, q, v), loads)
-            return reactions.joint_wrenches(robot, tree, q, v, a, loads, multipliers)
+        T0G (bodies, 4, 4) are the poses of the bodies' axes with the center of mass G as origin; vG and aG (bodies, 3)
+        the velocity and acceleration of G; omega and omegad (bodies, 3) the angular velocity and acceleration.
+        """
+        return body_functions.motion(self._maker)
 
-        shape = (len(robot.joints) + len(robot.loops), 6)
-        inputs = ("q", "v", "a", "wrenches") if robot.is_open else ("q", "v", "a", "tau", "wrenches")
-        return self._of_joints("joint_wrenches", inputs, through, shape)
+    @cached_property
+    def partial_velocities(self) -> CompiledFunction:
+        """The partial velocities of all bodies at q in world axes: d and theta, each (bodies, nv, 3).
 
-    def _of_joints(self, name: str, inputs: tuple[str, ...], law: Callable[..., Any], shape: Shape) -> CompiledFunction:
-        """A compiled function of all joints, including fixed ones: each body is a link of its own."""
-        maker = self._maker
-        return maker.built(maker.program(name, inputs, law, {"out": shape}, written=True, merged=False))
+        vG = sum of d_j v_j and omega = sum of theta_j v_j, where the time moves no joint.
+        """
+        return body_functions.partial_velocities(self._maker)
 
     # ── derivatives ───────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -297,7 +288,7 @@ class Dynamics(Fixed, ShownEquations):
     @of_frame
     def jacobian_rate(self, frame: str, reference: Reference = "local") -> CompiledFunction:
         """The time derivative dJ/dt of `jacobian`, shape (6, nv): a function of (q, v), or its value."""
-        return self._of_frame("jacobian_rate", ("q", "v"), kinematics.jacobian_rate, frame, reference)
+        return self._of_frame("jacobian_rate", ("q", "v"), driven_dynamics.state_jacobian_rate, frame, reference)
 
     def _of_frame(self, name: str, inputs: tuple[str, ...], law: Callable[..., Any], *how: str) -> CompiledFunction:
         """A compiled function of one frame; `how` is the frame's name, and where needed the reference ("world")."""
@@ -364,17 +355,8 @@ class Dynamics(Fixed, ShownEquations):
         Order and axes are those of `joint_wrenches`. Multipliers N with J^T N = 0 do not change the motion: the motion
         determines an entry of a wrench where `multiplier_wrenches(q) @ N` is 0.
         """
-        from kinemorph.mechanics.constraints import reactions
-
         self._check_closed("multiplier_wrenches")
-        robot = self.robot
-        rows = len(closures.constraint_error(self._maker.tree, neutral(robot).tolist()))
-        shape = (len(robot.joints) + len(robot.loops), 6, rows)
-
-        def shares(tree: Tree, q: Any) -> list[Any]:
-            return reactions.multiplier_wrenches(robot, tree, q)
-
-        return self._of_joints("multiplier_wrenches", ("q",), shares, shape)
+        return body_functions.multiplier_wrenches(self._maker)
 
     def _of_constraints(self, name: str, inputs: tuple[str, ...], law: Callable[..., Any]) -> CompiledFunction:
         self._check_closed(name)
@@ -471,7 +453,8 @@ class Dynamics(Fixed, ShownEquations):
         `shared` asks for multipliers of least norm. See mechanics.constraints.constrained.
         """
         M = self.masses(tree, q)
-        if shared or eliminated_out(ways_to_root(tree), rows.J) > MOST_ELIMINATED:
+        ways = ways_to_root(tree) if tree.driving is None else ways_in(M)
+        if shared or eliminated_out(ways, rows.J) > MOST_ELIMINATED:
             return shared_out(M, rest, rows)
         return constrained_dynamics(branch_factor(tree, M), rest, rows)
 
@@ -489,7 +472,8 @@ class Dynamics(Fixed, ShownEquations):
                 "enough to find redundant constraints. Use precision='float64'."
             )
         rest = self.rest(tree, q, v, tau, *loads)
-        return self.under(tree, q, rest, with_locked_rows(closures.rows_of(tree, q, v), locked, tree.nv), shared=shared)
+        rows = with_locked_rows(driven_constraints.constraint_rows(tree, q, v), locked, self.robot.nv)
+        return self.under(tree, q, rest, rows, shared=shared)
 
     @property
     def _square(self) -> Shape:

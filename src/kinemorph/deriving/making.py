@@ -25,11 +25,13 @@ from kinemorph.codegen.graphs.program import Port, Program, Runnable
 from kinemorph.codegen.graphs.tracing import Shape, trace
 from kinemorph.codegen.loops.loop_program import LoopProgram
 from kinemorph.codegen.storing.recipes import recalled
+from kinemorph.deriving.driven_functions import state_law
 from kinemorph.deriving.function_names import FRAME_FUNCTIONS
 from kinemorph.errors import ModelError, UnsupportedError
 from kinemorph.frozen import dataclass
 from kinemorph.mechanics.derivatives import axis_arrays
-from kinemorph.mechanics.formulations.table import FORMULATIONS, Formulation
+from kinemorph.mechanics.formulations.driven_dynamics import state_formulation
+from kinemorph.mechanics.formulations.table import Formulation
 from kinemorph.mechanics.recursions.kinematics import configuration_rate
 from kinemorph.mechanics.recursions.newton_euler import loads_on_links
 from kinemorph.mechanics.trees.resolve import resolve
@@ -89,8 +91,11 @@ class Maker:
 
     @cached_property
     def recursion(self) -> Formulation:
-        """The functions of the formulation: how it computes inverse dynamics, the mass matrix and so on from a tree."""
-        return FORMULATIONS[self.formulation]
+        """The functions of the formulation: how it computes inverse dynamics, the mass matrix and so on from a tree.
+
+        For a robot with driven joints they take and return values of the state (q, v).
+        """
+        return state_formulation(self.robot, self.formulation)
 
     @cached_property
     def tree(self) -> Tree:
@@ -115,7 +120,7 @@ class Maker:
 
         def make() -> Program:
             program = self.program(name, inputs, law)
-            if self.formulation != "newton_euler" or self.parameters or not self.robot.is_open:
+            if self.formulation != "newton_euler" or self.parameters or not self.robot.is_open or self.robot.driven:
                 return program
             from kinemorph.deriving.limb_lanes import with_limbs_abreast
 
@@ -185,8 +190,13 @@ class Maker:
         `sizes`     the shapes of inputs whose shape is not (nv,)
         """
         robot = self.robot
-        shapes = {"q": (robot.nq,), "wrenches": (len(self.wrenches), 6), "p": (len(self.parameters),), **(sizes or {})}
+        shapes: dict[str, Shape] = {"t": (), "q": (robot.nq,)}
+        shapes |= {"wrenches": (len(self.wrenches), 6), "p": (len(self.parameters),), **(sizes or {})}
         names = [group for group in inputs if group != "wrenches" or self.wrenches]
+        if robot.driven:
+            law = state_law(name, law)
+        if robot.is_timed:
+            names.insert(0, "t")
         if self.parameters:
             names.append("p")
 
@@ -194,6 +204,8 @@ class Maker:
             given = dict(zip(names, arguments, strict=True))
             values = given.pop("p", ())
             lookup = {parameter.name: x for parameter, x in zip(self.parameters, values, strict=True)}
+            if "t" in given:
+                lookup["t"] = given.pop("t")
             tree = resolve(robot, lookup, merged=merged)
             if not written:
                 tree = self.recursion.prepare(tree)
@@ -250,7 +262,7 @@ class Maker:
         """
         from kinemorph.codegen.derivatives.differentiate import jacobian
 
-        tree = self.tree
+        tree = self.tree.of_state
 
         def rates(q: Any) -> list[Any]:
             units = ([float(i == k) for i in range(tree.nv)] for k in range(tree.nv))
@@ -277,7 +289,7 @@ class Maker:
     @property
     def _pairs_in_loops(self) -> bool:
         """Whether products of pairs of axes are loops, because they would be too many operations if unrolled."""
-        if self.robot.nv**2 <= MOST_PAIRS:
+        if self.robot.nv**2 <= MOST_PAIRS or self.robot.driven:
             return False
         return self._forest is not None and self._forest.pairs > MOST_PAIRS
 
@@ -286,7 +298,7 @@ class Maker:
         """Whether the columns of M X = B are solved in loops: if there are many, and limbs are so similar that few
         loops suffice for all.
         """
-        if self.robot.nv <= MOST_COLUMNS:
+        if self.robot.nv <= MOST_COLUMNS or self.robot.driven:
             return False
         return self._forest is not None and self._forest.factors <= MOST_FACTORS
 

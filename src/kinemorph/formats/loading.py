@@ -27,9 +27,9 @@ from kinemorph.formats.sources import Base, Options, Source, read_file
 from kinemorph.mechanics.constraints.newton_closing import assembled, loop_gaps
 from kinemorph.mechanics.elements.ensemble import RESERVED, ensemble
 from kinemorph.mechanics.elements.law import law_of
-from kinemorph.mechanics.recursions.articulated_bodies import forward_dynamics
-from kinemorph.mechanics.recursions.newton_euler import inverse_dynamics
+from kinemorph.mechanics.formulations.driven_dynamics import state_formulation
 from kinemorph.mechanics.trees.resolve import resolve
+from kinemorph.model.changes.driven_couplings import coupled_drives
 from kinemorph.model.changes.merge_fixed import merge_fixed as merge
 from kinemorph.model.configuration import Dice, random_configuration
 from kinemorph.model.robot import Robot
@@ -140,6 +140,9 @@ def _model_path(path: Any) -> Path:
     return Path(path)
 
 
+FORMULA_FORMATS = ("toml",)  # formats that can express joints driven by formulas
+
+
 def save(model: System | Robot, path: str | Path, *, format: str | None = None) -> tuple[Path, ...]:
     """Writes a model to a file and returns the paths of all files written, which may include a sidecar.
 
@@ -154,6 +157,8 @@ def save(model: System | Robot, path: str | Path, *, format: str | None = None) 
         findings.warn(
             "dropped", 0, f"assembly '{system.assembly.name}'", problem, "Save the model as TOML to keep them."
         )
+    if system.robot.driven and row.name not in FORMULA_FORMATS:
+        system = replace(system, robot=coupled_drives(system.robot))
     written: tuple[Path, ...] = row.write(system, Path(path), findings)
     settled(Examination(system, tuple(findings.found), findings.unlisted), str(path))
     return written
@@ -334,8 +339,9 @@ def roundtrip_problem(robot: Robot) -> str:
     try:
         tree, q = resolve(robot), random_configuration(robot, dice).tolist()
         v, a = ([dice.uniform(-1.0, 1.0) for _ in range(robot.nv)] for _ in range(2))
-        tau = inverse_dynamics(tree, q, v, a)
-        back = inverse_dynamics(tree, q, v, forward_dynamics(tree, q, v, tau))
+        row = state_formulation(robot)
+        tau = row.inverse_dynamics(tree, q, v, a)
+        back = row.inverse_dynamics(tree, q, v, row.forward_dynamics(tree, q, v, tau))
     except (ModelError, ArithmeticError) as error:
         return f"its equations of motion cannot be evaluated at a random state: {error}".rstrip(".")
     off = float(np.abs(np.subtract(back, tau)).max())

@@ -94,6 +94,10 @@ def _quaternion_difference(q0: Sequence[S], q1: Sequence[S]) -> Vec:
     return quat_log(quat_normalize(quat_multiply(quat_conjugate(q0), q1)))
 
 
+def _no_coordinates(*given: Sequence[S]) -> Vec:
+    raise ShapeError("a pose that is given by formulas has no coordinates of its own. Integrate those that drive it.")
+
+
 _NOWHERE = zeros(3)
 MANIFOLDS: dict[str, Manifold] = {
     "revolute": Manifold(
@@ -132,6 +136,12 @@ MANIFOLDS: dict[str, Manifold] = {
         _free_integrate,
         _free_difference,
     ),
+    "pose": Manifold(  # of driven joints only, whose coordinates are no part of q
+        lambda axis, pitch, q: Pose((tuple(q[0:3]), tuple(q[3:6]), tuple(q[6:9])), tuple(q[9:12])),
+        lambda axis, pitch, v: tuple(v),
+        _no_coordinates,
+        _no_coordinates,
+    ),
 }
 
 # ── one joint ─────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -140,7 +150,7 @@ MANIFOLDS: dict[str, Manifold] = {
 def joint_motion(joint: Joint, q: Sequence[S], lookup: Lookup | None = None) -> Pose:
     """The pose of the joint frame on the child in the joint frame on the parent, at coordinates q, shape (nq,)."""
     motion = IDENTITY
-    for step in joint.table.primitives:
+    for step in joint.motion.primitives:
         axis = joint.axes[step.axis or 0]
         moved = MANIFOLDS[step.kind].motion(axis, evaluate(joint.pitch, lookup), q[slice(*step.q)])
         motion = moved if motion is IDENTITY else compose(motion, moved)
@@ -156,7 +166,7 @@ def joint_pose(joint: Joint, q: Sequence[S], lookup: Lookup | None = None) -> Po
 def joint_twist(joint: Joint, q: Sequence[S], v: Sequence[S], lookup: Lookup | None = None) -> Vec:
     """The twist of the child relative to the parent, shape (6,), linear part first, in the joint frame on the child."""
     total: Vec | None = None
-    for step in joint.table.primitives:
+    for step in joint.motion.primitives:
         axis, pitch = joint.axes[step.axis or 0], evaluate(joint.pitch, lookup)
         own = MANIFOLDS[step.kind].twist(axis, pitch, v[slice(*step.v)])
         if total is None:

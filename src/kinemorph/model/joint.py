@@ -16,10 +16,16 @@ The screw axis of a primitive is constant in the frame after its motion, so its 
     point_on_plane  Trans(x, y, 0), then a spherical joint: a ball on a table whose normal is z
 
 A joint that closes a loop has no coordinates of its own; `closure` names the constraints that it imposes.
+
+A *driven* joint has no coordinates of its own either: formulas of the coordinates of other joints, of parameters and of
+the time give its motion. A joint of the kind "pose" is always driven: twelve formulas give the rows of its rotation
+matrix, then its translation.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import cache
 from typing import TypeAlias
 
 from kinemorph.algebra.groups import IDENTITY, Pose
@@ -175,6 +181,20 @@ _ROWS = (
 )
 JOINT_KINDS: dict[str, JointKind] = {row.name: row for row in _ROWS}
 
+PLAIN = ("revolute", "prismatic", "helical")  # primitives whose velocities are the rates of their coordinates
+
+# the motion of a driven joint whose pose is given by formulas: rows of the rotation matrix, then the translation
+POSE = JointKind(
+    "pose",
+    _one("pose", None, 12, 6),
+    ("r11", "r12", "r13", "r21", "r22", "r23", "r31", "r32", "r33", "x", "y", "z"),
+    ("vx", "vy", "vz", "wx", "wy", "wz"),
+    ("",) * 9 + _METER * 3,
+    _SPEED * 3 + _RATE * 3,
+    (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0),
+    (),
+)
+
 Z: Axis = (0.0, 0.0, 1.0)
 X: Axis = (1.0, 0.0, 0.0)
 Y: Axis = (0.0, 1.0, 0.0)
@@ -191,6 +211,9 @@ class Joint:
 
     Armature is part of the mass matrix. Damping and friction are data for force laws: M a + h = tau does not contain
     them.
+
+    `driven` has a formula for each coordinate of the joint's motion if other coordinates determine it. Such a joint has
+    no limits, and its damping, friction and armature have one entry per velocity of its motion.
     """
 
     name: str
@@ -209,19 +232,25 @@ class Joint:
     damping: tuple[Value, ...] = ()
     friction: tuple[Value, ...] = ()
     armature: tuple[Value, ...] = ()
+    driven: tuple[Value, ...] = ()
 
     @property
     def table(self) -> JointKind:
-        """The row of the joint table for this kind of joint."""
-        return JOINT_KINDS[self.kind]
+        """The row of the joint table for this kind of joint; for a driven joint, a row without coordinates."""
+        return _without_coordinates(self.kind) if self.driven else self.motion
+
+    @property
+    def motion(self) -> JointKind:
+        """The row of the joint table for this kind of joint, with the coordinates of its motion, driven or not."""
+        return POSE if self.kind == "pose" else JOINT_KINDS[self.kind]
 
     @property
     def nq(self) -> int:
-        return JOINT_KINDS[self.kind].nq
+        return self.table.nq
 
     @property
     def nv(self) -> int:
-        return JOINT_KINDS[self.kind].nv
+        return self.table.nv
 
     @property
     def axes(self) -> tuple[Axis, ...]:
@@ -231,8 +260,20 @@ class Joint:
     @property
     def q_names(self) -> tuple[str, ...]:
         """The names of the coordinates: the name of the joint, with a suffix such as `.x` if there are several."""
-        return tuple(f"{self.name}.{suffix}" if suffix else self.name for suffix in self.table.q_names)
+        return () if self.driven else self.motion_names("q")
 
     @property
     def v_names(self) -> tuple[str, ...]:
-        return tuple(f"{self.name}.{suffix}" if suffix else self.name for suffix in self.table.v_names)
+        return () if self.driven else self.motion_names("v")
+
+    def motion_names(self, group: str) -> tuple[str, ...]:
+        """The names of the coordinates ("q") or velocities ("v") of the joint's motion, driven or not."""
+        suffixes = self.motion.q_names if group == "q" else self.motion.v_names
+        return tuple(f"{self.name}.{suffix}" if suffix else self.name for suffix in suffixes)
+
+
+@cache
+def _without_coordinates(kind: str) -> JointKind:
+    """The row of the joint table for a driven joint: no motion, coordinates and velocities of its own."""
+    row = JOINT_KINDS.get(kind, POSE)
+    return replace(row, primitives=(), q_names=(), v_names=(), q_units=(), v_units=(), neutral=())

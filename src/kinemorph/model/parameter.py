@@ -162,6 +162,17 @@ class Parameter(Symbolic):
 
 
 @dataclass(frozen=True)
+class Coordinate(Parameter):
+    """A coordinate in a formula, called by its name in q; or the time, `TIME`.
+
+    It is not a parameter of a robot: its value follows from the state. `value` is used where no state is given.
+    """
+
+
+TIME = Coordinate("t", 0.0, "s")
+
+
+@dataclass(frozen=True)
 class Formula(Symbolic):
     """The op named `op` of `vocabulary.ops`, applied to the Values `args`."""
 
@@ -303,6 +314,16 @@ def nominal_part(part: Any, lookup: Lookup | None = None) -> Any:
 
 def parameters_of(nested: Any) -> tuple[Parameter, ...]:
     """The parameters in a Value, or in nested tuples and dataclasses of Values, each once, in order of appearance."""
+    return tuple(leaf for leaf in _leaves(nested) if not isinstance(leaf, Coordinate))
+
+
+def coordinates_of(nested: Any) -> tuple[Coordinate, ...]:
+    """The coordinates in a Value, or in nested tuples and dataclasses of Values, each once, in order of appearance."""
+    return tuple(leaf for leaf in _leaves(nested) if isinstance(leaf, Coordinate))
+
+
+def _leaves(nested: Any) -> tuple[Parameter, ...]:
+    """The parameters and coordinates in nested tuples and dataclasses of Values, each once, in order of appearance."""
     found: dict[Parameter, None] = {}
     seen: set[int] = set()
     waiting = [nested]  # a stack: the next item is the last

@@ -22,7 +22,7 @@ from kinemorph.frozen import dataclass
 from kinemorph.model import topology
 from kinemorph.model.body import Body, Vector
 from kinemorph.model.joint import Joint
-from kinemorph.model.parameter import Parameter, Value, evaluate
+from kinemorph.model.parameter import TIME, Parameter, Value, coordinates_of, evaluate
 from kinemorph.model.topology import WORLD, Edge, IntMatrix, SpanningTree
 from kinemorph.shown import Shown
 from kinemorph.words import counted, did_you_mean, quoted
@@ -45,6 +45,15 @@ class Coupling:
     leader: str
     multiplier: Value = 1.0
     offset: Value = 0.0
+
+
+@dataclass(frozen=True)
+class Dependent:
+    """A quantity that formulas of driven joints use: its name, its formula, and its unit, such as "rad"."""
+
+    name: str
+    formula: Value
+    unit: str = ""
 
 
 class JointRow(NamedTuple):
@@ -70,11 +79,16 @@ class Robot(Shown):
     couplings: tuple[Coupling, ...] = ()
     gravity: Vector = (0.0, 0.0, -9.81)
     parameters: tuple[Parameter, ...] = ()
+    dependents: tuple[Dependent, ...] = ()
 
     def __repr__(self) -> str:
         loops = f", {counted(len(self.loops), 'loop')}" if self.loops else ""
         loops += f", {counted(len(self.couplings), 'coupling')}" if self.couplings else ""
-        return f"<Robot '{self.name}': {len(self.bodies)} bodies, {len(self.joints)} joints, {self.nv} dof{loops}>"
+        bodies = counted(len(self.bodies), "body", "bodies")
+        if self.driven:  # position matrices put massless bodies between their factors
+            heavy = sum(evaluate(body.mass) != 0.0 for body in self.bodies)
+            bodies = f"{counted(heavy, 'body', 'bodies')}, {len(self.bodies) - heavy} massless"
+        return f"<Robot '{self.name}': {bodies}, {counted(len(self.joints), 'joint')}, {self.nv} dof{loops}>"
 
     @cached_property
     def nq(self) -> int:
@@ -85,6 +99,16 @@ class Robot(Shown):
     def nv(self) -> int:
         """The length of v: the degrees of freedom of the tree, before loops and couplings reduce them."""
         return sum(joint.nv for joint in self.joints)
+
+    @cached_property
+    def driven(self) -> tuple[Joint, ...]:
+        """The driven joints: formulas of other coordinates give their motion."""
+        return tuple(joint for joint in self.joints if joint.driven)
+
+    @cached_property
+    def is_timed(self) -> bool:
+        """Whether the motion of a driven joint depends on the time t."""
+        return TIME in coordinates_of(tuple(joint.driven for joint in self.driven))
 
     @cached_property
     def body_names(self) -> tuple[str, ...]:
@@ -102,6 +126,16 @@ class Robot(Shown):
     @cached_property
     def v_names(self) -> tuple[str, ...]:
         return tuple(name for joint in self.joints for name in joint.v_names)
+
+    @cached_property
+    def all_q_names(self) -> tuple[str, ...]:
+        """The names of the coordinates of all joints: `q_names`, then those of driven joints; see `q_slice`."""
+        return (*self.q_names, *(name for joint in self.driven for name in joint.motion_names("q")))
+
+    @cached_property
+    def all_v_names(self) -> tuple[str, ...]:
+        """The names of the velocities of all joints: `v_names`, then those of driven joints."""
+        return (*self.v_names, *(name for joint in self.driven for name in joint.motion_names("v")))
 
     @cached_property
     def q_units(self) -> tuple[str, ...]:
@@ -164,11 +198,15 @@ class Robot(Shown):
         return {frame.name: frame for frame in self.frames}
 
     def q_slice(self, joint: str) -> slice:
-        """The slice of q that holds the coordinates of this tree joint."""
+        """The slice of q that holds the coordinates of this tree joint.
+
+        The coordinates of driven joints are not in q. Their slices are those of q with these coordinates appended, in
+        the order of `driven`; `v_slice` does the same.
+        """
         return self._layout[self._tree_joint(joint)][0]
 
     def v_slice(self, joint: str) -> slice:
-        """The slice of v that holds the velocities of this tree joint."""
+        """The slice of v that holds the velocities of this tree joint; see `q_slice` for driven joints."""
         return self._layout[self._tree_joint(joint)][1]
 
     def _tree_joint(self, name: str) -> str:
@@ -184,9 +222,10 @@ class Robot(Shown):
     @cached_property
     def _layout(self) -> dict[str, tuple[slice, slice]]:
         layout, q, v = {}, 0, 0
-        for joint in self.joints:
-            layout[joint.name] = (slice(q, q + joint.nq), slice(v, v + joint.nv))
-            q, v = q + joint.nq, v + joint.nv
+        for joint in (*(joint for joint in self.joints if not joint.driven), *self.driven):
+            row = joint.motion
+            layout[joint.name] = (slice(q, q + row.nq), slice(v, v + row.nv))
+            q, v = q + row.nq, v + row.nv
         return layout
 
     # ── topology ──────────────────────────────────────────────────────────────────────────────────────────────────

@@ -22,9 +22,10 @@ from kinemorph.mechanics.constraints.constrained import (
     span_of,
     with_locked_rows,
 )
-from kinemorph.mechanics.constraints.reactions import joint_wrenches, loosened, reaction_multipliers
+from kinemorph.mechanics.constraints.driven_constraints import multipliers_in, through_joints
+from kinemorph.mechanics.constraints.reactions import loosened
 from kinemorph.mechanics.elements.instant import SystemInstant
-from kinemorph.mechanics.recursions.newton_euler import Wrench
+from kinemorph.mechanics.recursions.newton_euler import Wrench, inverse_dynamics
 from kinemorph.mechanics.trees import charts
 from kinemorph.mechanics.trees.resolve import resolve
 from kinemorph.mechanics.trees.tree import Tree
@@ -69,12 +70,31 @@ def solved(loaded: LoadedRobot, tree: Tree, at: Instant, found: Acting) -> Solve
     dynamics = loaded.dynamics
     forces = (found.tau, *found.loads) if dynamics.takes_wrenches else (all_forces(tree, at, found),)
     if not loaded.constrained:
-        return Solved(dynamics.accelerations(tree, at.q, at.v, *forces, locked=loaded.locked))
+        a = dynamics.accelerations(tree, at.q, at.v, *forces, locked=loaded.locked)
+        return Solved(a, supplied=drive_power(loaded, tree, a, found))
     rows = conditions_at(loaded, tree, at)
     rest = dynamics.rest(tree, at.q, at.v, *forces)
     a, multipliers, *_ = dynamics.under(tree, at.q, rest, acceleration_rows(loaded, rows))
     multipliers = multipliers[: len(rows.rate)]
-    return Solved(a, multipliers, driven_power(multipliers, rows))
+    supplied = plus(driven_power(multipliers, rows), drive_power(loaded, tree, a, found))
+    return Solved(a, multipliers, supplied)
+
+
+def drive_power(loaded: LoadedRobot, tree: Tree, a: Sequence[Any], found: Acting) -> Any:
+    """The power [W] of the drives that move joints along formulas of the time, at accelerations `a` (nv,).
+
+    It is the force that such a joint needs beyond the forces `found`, times the part of its velocity that comes from
+    the time alone. Forces of constraints are part of `driven_power`.
+    """
+    every = found.every
+    if every is None or not loaded.dynamics.robot.is_timed:
+        return 0.0
+    needed = inverse_dynamics(tree.of_joints, every.q, every.v, every.accelerations(a), *found.loads)
+    applied = summed(found.explicit, found.damped)
+    power: Any = 0.0
+    for k, rate in every.time_rates().items():
+        power = plus(power, times(minus(needed[k], applied[k]), rate))
+    return power
 
 
 def driven_power(multipliers: Sequence[Any], rows: Conditions) -> Any:
@@ -135,14 +155,15 @@ def seen(loaded: LoadedRobot, tree: Tree, at: Instant) -> SystemInstant:
     robot = loaded.dynamics.robot
 
     def solution() -> Solved:
-        ready = loaded.prepared(loaded.tree(at.p))
+        ready = loaded.prepared(loaded.tree(at.p, at.t))
         return solved(loaded, ready, at, acting(loaded, ready, at))
 
     def accelerations() -> Sequence[Any]:
-        return solution().a
+        a, every = solution().a, loaded.all_joints(tree, at)
+        return a if every is None else every.accelerations(a)
 
     def reactions() -> Mapping[str, Sequence[Any]]:
-        found = wrenches(loaded, at, accelerations())
+        found = wrenches(loaded, at, solution().a)
         return dict(zip((joint.name for joint in (*robot.joints, *robot.loops)), found, strict=True))
 
     def multipliers() -> Mapping[str, Any]:
@@ -155,16 +176,16 @@ def seen(loaded: LoadedRobot, tree: Tree, at: Instant) -> SystemInstant:
 def wrenches(loaded: LoadedRobot, at: Instant, a: Any) -> list[list[Any]]:
     """The wrench [N, N m] through every joint at accelerations a (nv,), loops last, shape (joints + loops, 6)."""
     robot = loaded.dynamics.robot
-    tree = resolve(robot, loaded.lookup(at.p), merged=False)
+    tree = resolve(robot, loaded.lookup(at.p), merged=False).at_time(at.t)
     found = acting(loaded, tree, at)
     loads = found.elements.loads
     if not loaded.constrained:
-        return joint_wrenches(robot, tree, at.q, at.v, a, loads)
+        return through_joints(robot, tree, at.q, at.v, a, loads)
     rows = conditions_at(loaded, tree, at, bias=False).rows([])
-    multipliers = reaction_multipliers(tree, at.q, at.v, a, found.tau, rows, loads, loaded.locked)
+    multipliers = multipliers_in(tree, at.q, at.v, a, found.tau, rows, loads, loaded.locked)
     own = len(closures.constraint_names(robot))
     carried = _carried(loaded, tree, at, multipliers[own:])
-    return joint_wrenches(robot, tree, at.q, at.v, a, loads, multipliers[:own], carried)
+    return through_joints(robot, tree, at.q, at.v, a, loads, multipliers[:own], carried)
 
 
 def _carried(loaded: LoadedRobot, tree: Tree, at: Instant, multipliers: Any) -> dict[int, Wrench]:
@@ -174,10 +195,11 @@ def _carried(loaded: LoadedRobot, tree: Tree, at: Instant, multipliers: Any) -> 
     """
     if not multipliers:
         return {}
-    nv = loaded.nv
+    nv, every = tree.nv, loaded.all_joints(tree, at)
+    q, v = (at.q, at.v) if every is None else (every.q, every.v)
     loose, links, at_rest = loosened(tree, loaded.dynamics.robot.body_names)
     standing = [0.0] * (loose.nv - nv)
-    J = conditions_at(loaded, loose, at._replace(q=[*at.q, *at_rest], v=[*at.v, *standing]), bias=False).J
+    J = conditions_at(loaded, loose, at._replace(q=[*q, *at_rest], v=[*v, *standing]), bias=False).J
     found: dict[int, Wrench] = {}
     for n, link in enumerate(links):
         columns = range(nv + 6 * n, nv + 6 * n + 6)
@@ -188,7 +210,7 @@ def _carried(loaded: LoadedRobot, tree: Tree, at: Instant, multipliers: Any) -> 
 
 def _unit_squares(loaded: LoadedRobot, tree: Tree, found: Conditions) -> list[Any]:
     """The squared factors of `closures.velocity_reaches`, which make velocities comparable, (nv,); 0 if locked."""
-    reaches = closures.velocity_reaches(tree, found.sizes)
+    reaches = closures.velocity_reaches(tree.of_state, found.sizes)
     return [0.0 if k in loaded.locked else times(reach, reach) for k, reach in enumerate(reaches)]
 
 
@@ -197,8 +219,8 @@ def _unit_squares(loaded: LoadedRobot, tree: Tree, found: Conditions) -> list[An
 
 def _ready(loaded: LoadedRobot, at: LocalInstant) -> tuple[Tree, Instant, Conditions]:
     """The tree in the form that the recursions take, the instant with q and v, and the constraints without gamma."""
-    tree = loaded.prepared(loaded.tree(at.p))
-    now = loaded.instant(tree, at)
+    tree = loaded.prepared(loaded.tree(at.p, at.t))
+    now = loaded.instant(at)
     return tree, now, conditions_at(loaded, tree, now, bias=False)
 
 
@@ -214,15 +236,15 @@ def holding(loaded: LoadedRobot, at: LocalInstant) -> dict[str, Any]:
     `out` (ns,) is s after the correction. `error` is the largest constraint error before it, divided by its tolerance:
     up to 1 is acceptable. For SingularPerturbation, which corrects velocities only, `error` is 0.
     """
-    tree, nv = loaded.tree(at.p), loaded.nv
-    now = loaded.instant(tree, at)
+    tree, nv = loaded.tree(at.p, at.t), loaded.nv
+    now = loaded.instant(at)
     ready = loaded.prepared(tree)
     if isinstance(loaded.loops, SingularPerturbation):
         change = corrections(loaded, ready, now, per_time=1.0 / loaded.loops.epsilon).change
         return {"out": [*at.s[:nv], *summed(now.v, change), *now.x], "error": 0.0}
     assert isinstance(loaded.loops, Projection | Partitioning)
     better = corrections(loaded, ready, now)
-    w = summed(at.s[:nv], charts.local_rate(tree, at.s[:nv], better.moved))
+    w = summed(at.s[:nv], charts.local_rate(loaded.bare, at.s[:nv], better.moved))
     error = better.found.error(loaded.loops.tolerance, better.counts)
     return {"out": [*w, *summed(now.v, better.change), *now.x], "error": error}
 
@@ -270,9 +292,9 @@ def stabilized(loaded: LoadedRobot, at: LocalInstant, z: Any, forces: Any, pushe
     `pushes` (nh,) are zero except for errors of the method. Returns `moving` (nv,), the velocity of the coordinates;
     `left` (nv + nx,), the residual at z = [a, dx/dt]; `phi` (nh,) and `rate` (nc,).
     """
-    tree, nv = loaded.tree(at.p), loaded.nv
+    tree, nv = loaded.tree(at.p, at.t), loaded.nv
     ready = loaded.prepared(tree)
-    now = loaded.instant(tree, at)
+    now = loaded.instant(at)
     a = [0.0 if k in loaded.locked else entry for k, entry in enumerate(z[:nv])]
     rows = conditions_at(loaded, ready, now)
     found = acting(loaded, ready, now)
@@ -296,4 +318,4 @@ def unmet_forces(loaded: LoadedRobot, tree: Tree, at: Instant, a: Sequence[Any],
 
 def reactions(loaded: LoadedRobot, at: LocalInstant, a: Any) -> list[list[Any]]:
     """The wrench [N, N m] through every joint at accelerations a (nv,), loops last, shape (joints + loops, 6)."""
-    return wrenches(loaded, loaded.instant(loaded.tree(at.p), at), a)
+    return wrenches(loaded, loaded.instant(at), a)

@@ -11,13 +11,14 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from kinemorph.algebra.dual import Dual
-from kinemorph.algebra.scalar import S, absolute, div, is_zero, less, maximum, plus, where
+from kinemorph.algebra.scalar import S, absolute, div, is_zero, less, maximum, minus, plus, where
 from kinemorph.algebra.vectors import dot
 from kinemorph.mechanics.constraints import closures
 from kinemorph.mechanics.constraints.closures import FIRST, SECOND
 from kinemorph.mechanics.constraints.constrained import PER_OPENING, ConstraintRows
 from kinemorph.mechanics.elements.instant import SystemInstant
 from kinemorph.mechanics.recursions.kinematics import configuration_rate, tangent_of
+from kinemorph.mechanics.trees.driven import AllJoints
 from kinemorph.mechanics.trees.tree import Tree
 
 Seen = Callable[[Any, Any, Any], SystemInstant]  # the system at (t, q, v)
@@ -77,16 +78,25 @@ def conditions(
     `bias`      whether `gamma` and `driven` are computed
     `near`      a row that differs from others by less than this share of its length is redundant, even where phi is 0
     """
+    every = None if tree.driving is None else AllJoints(tree.driving.at_time(t), q, v)
+    joints = (q, v) if every is None else (every.q, every.v)
     J, sizes, phi = (
-        closures.constraint_jacobian(tree, q),
-        closures.constraint_sizes(tree, q),
-        closures.constraint_error(tree, q),
+        closures.constraint_jacobian(tree, joints[0]),
+        closures.constraint_sizes(tree, joints[0]),
+        closures.constraint_error(tree, joints[0]),
     )
-    rate = [dot(row, v) for row in J]
-    gamma = closures.constraint_bias(tree, q, v) if bias else []
-    parts = [Conditions(phi, rate, J, gamma, sizes, [], [0.0] * len(J) if bias else [])]
+    rate = [dot(row, joints[1]) for row in J]
+    gamma = closures.constraint_bias(tree, *joints) if bias else []
+    driven: list[S] = [0.0] * len(J) if bias else []
+    own = J
+    if every is not None and J:
+        own = every.columns(J)
+        gamma = every.less_bias(J, gamma) if bias else []
+        driven = [minus(one, dot(row, v)) for one, row in zip(rate, own, strict=True)] if bias else []
+    parts = [Conditions(phi, rate, own, gamma, sizes, [], driven)]
     if seen is not None:
-        parts += [_of_positions(tree, t, q, v, seen, bias), _of_velocities(tree, t, q, v, seen, bias)]
+        space = tree.of_state
+        parts += [_of_positions(space, t, q, v, seen, bias), _of_velocities(space, t, q, v, seen, bias)]
     errors = [x for part in parts for x in part.phi]
     whole = [size for part in parts for size in part.sizes]
     off = plus(closures.opening(errors, whole[: len(errors)]), (near / PER_OPENING) ** 2)

@@ -15,6 +15,7 @@ from kinemorph.mechanics.elements.instant import Gathered, generalized
 from kinemorph.mechanics.elements.law import Stiff
 from kinemorph.mechanics.elements.places import Motions
 from kinemorph.mechanics.recursions.newton_euler import Wrench
+from kinemorph.mechanics.trees.driven import AllJoints
 from kinemorph.mechanics.trees.tree import Tree
 from kinemorph.model.parameter import evaluate
 from kinemorph.plants.instant import Instant, LocalInstant
@@ -23,19 +24,30 @@ from kinemorph.plants.user_laws import checked_length, of_groups
 
 
 class Acting(NamedTuple):
-    """The forces at one instant: generalized forces (nv,) of inputs and user laws (`pushed`) and of damping (`damped`),
-    the effects of elements, and `stiff` forces of elements, where they are listed separately.
+    """The forces at one instant: generalized forces (nv,) of inputs and user laws (`pushed`), the effects of elements
+    and the damping of joints, both on all joints, and `stiff` forces of elements, where they are listed separately.
     """
 
     pushed: list[Any]
     elements: Gathered
     damped: list[Any]
     stiff: Mapping[int, Stiff] = {}  # forces that are kept apart, by the index of their element
+    every: AllJoints | None = None  # None if no joint is driven, so that all joints have coordinates in q
 
     @property
     def tau(self) -> list[Any]:
         """The generalized forces (nv,), without the contribution of loads on links."""
-        return summed(summed(self.pushed, self.elements.torques), self.damped)
+        return summed(summed(self.pushed, self.of_state(self.elements.torques)), self.of_state(self.damped))
+
+    @property
+    def explicit(self) -> list[Any]:
+        """The forces on all joints of inputs, user laws and elements, without damping and loads on links."""
+        more = [0.0] * (len(self.elements.torques) - len(self.pushed))
+        return summed([*self.pushed, *more], self.elements.torques)
+
+    def of_state(self, forces: Sequence[Any]) -> Sequence[Any]:
+        """The generalized forces (nv,) of forces on all joints."""
+        return forces if self.every is None else self.every.forces(forces)
 
     @property
     def loads(self) -> tuple[Mapping[int, Wrench], ...]:
@@ -53,23 +65,25 @@ def acting(loaded: LoadedRobot, tree: Tree, at: Instant, *, stiff: bool = False)
     if loaded.added.forces is not None:
         law = of_groups(loaded.added.forces, loaded.user_groups(at), "forces")
         pushed = summed(pushed, checked_length(law, loaded.nv, "the law of forces"))
-    damped = [0.0 if stiff else -d * rate for d, rate in zip(damping(loaded, at.p), at.v, strict=True)]
     world = loaded.seen(tree, at)
+    damped = [0.0 if stiff else -d * rate for d, rate in zip(damping(loaded, at.p), world.v, strict=True)]
     apart = world.stiff() if stiff else {}
-    return Acting(pushed, world.gathered(apart), damped, apart)
+    return Acting(pushed, world.gathered(apart), damped, apart, loaded.all_joints(tree, at))
 
 
 def damping(loaded: LoadedRobot, p: Any) -> list[Any]:
-    """The coefficients of viscous damping of all velocities, shape (nv,), [N m s/rad or N s/m]."""
-    lookup = loaded.lookup(p)
-    return [evaluate(d, lookup) for joint in loaded.dynamics.robot.joints for d in joint.damping]
+    """The coefficients of viscous damping of the velocities of all joints [N m s/rad or N s/m], those of v first."""
+    lookup, robot = loaded.lookup(p), loaded.dynamics.robot
+    own = [joint for joint in robot.joints if not joint.driven]
+    return [evaluate(d, lookup) for joint in (*own, *robot.driven) for d in joint.damping]
 
 
 def all_forces(tree: Tree, at: Instant, found: Acting) -> list[Any]:
     """All generalized forces, shape (nv,), including the contribution of loads on links."""
     if not found.elements.loads:
         return found.tau
-    return summed(found.tau, generalized(Motions(tree, at.q, at.v), found.elements.loads))
+    q, v = (at.q, at.v) if found.every is None else (found.every.q, found.every.v)
+    return summed(found.tau, found.of_state(generalized(Motions(tree.of_joints, q, v), found.elements.loads)))
 
 
 def extra_rates(loaded: LoadedRobot, at: Instant, found: Acting, driven: Any = 0.0) -> list[Any]:
@@ -86,7 +100,7 @@ def extra_rates(loaded: LoadedRobot, at: Instant, found: Acting, driven: Any = 0
     if loaded.account:
         rates += [
             plus(power(found.pushed, at.v) + found.elements.supplied, driven),
-            found.elements.dissipated - power(found.damped, at.v),
+            found.elements.dissipated - power(found.damped, at.v if found.every is None else found.every.v),
         ]
     return rates
 
@@ -106,13 +120,14 @@ def power(forces: Sequence[Any], v: Sequence[Any]) -> Any:
 
 def efforts(loaded: LoadedRobot, at: LocalInstant) -> dict[str, list[Any]]:
     """The generalized forces (nv,): `supplied`, by inputs, user laws and elements, and `damping`, by joint damping."""
-    tree = loaded.tree(at.p)
-    now = loaded.instant(tree, at)
+    tree = loaded.tree(at.p, at.t)
+    now = loaded.instant(at)
     found = acting(loaded, tree, now)
-    return {"supplied": list(sub(all_forces(tree, now, found), found.damped)), "damping": found.damped}
+    damped = found.of_state(found.damped)
+    return {"supplied": list(sub(all_forces(tree, now, found), damped)), "damping": list(damped)}
 
 
 def stored(loaded: LoadedRobot, at: LocalInstant) -> list[Any]:
     """The energy that elements store [J], shape (1,)."""
-    tree = loaded.tree(at.p)
-    return [acting(loaded, tree, loaded.instant(tree, at)).elements.stored]
+    tree = loaded.tree(at.p, at.t)
+    return [acting(loaded, tree, loaded.instant(at)).elements.stored]

@@ -22,8 +22,8 @@ from kinemorph.mechanics.steps.implicit_forces import Ends, Under, implicit_acce
 from kinemorph.mechanics.steps.pair_forces import PairForce
 from kinemorph.mechanics.steps.point_states import JointForce, PointForce
 from kinemorph.mechanics.trees import charts
+from kinemorph.mechanics.trees.driven import AllJoints
 from kinemorph.mechanics.trees.tree import Tree
-from kinemorph.plants.user_laws import split
 
 
 @dataclass(frozen=True)
@@ -54,44 +54,57 @@ class Damping:
         return self.force(joint), h * self.d
 
 
+@dataclass(frozen=True)
+class StepStart:
+    """The start of a step: the configuration `base` (nq,), v (nv,) with 0 for locked velocities, and x (nx,).
+
+    For a centered step, `base` is the configuration at its middle, and `first` the displacement up to there: see
+    `half_moved`. `every` has all joints at (base, v) if some are driven.
+    """
+
+    base: Sequence[Any]
+    v: Sequence[Any]
+    x: Sequence[Any]
+    first: Sequence[Any] | None = None
+    every: AllJoints | None = None
+
+
 def implicit_step(
     tree: Tree,
-    base: Sequence[Any],
-    s: Sequence[Any],
+    space: Tree,
+    start: StepStart,
     h: Any,
     acting: StepForces,
     passes: int,
     guess: Sequence[Any] | None = None,
     locked: Collection[int] = (),
-    first: Sequence[Any] | None = None,
     under: Under | None = None,
 ) -> tuple[list[Any], Ends]:
-    """The state s = [w, v, x] at the end of a step of h [s], and the step's accelerations and forces.
+    """The state s = [w, v, x] at the end of a step of h [s], and the accelerations and forces of all joints.
 
     The step starts at s = [0, v, x], that is at the configuration `base` (nq,); see `LocalInstant` for the letters.
 
-    The iteration has `passes` passes and starts from the accelerations `guess`, those of the step before. For a
-    centered step, `base` is the configuration at its middle, and `first` the displacement up to there: see
-    `half_moved`. `locked` are velocity indices that stay 0. `under` solves for the accelerations where there are
-    constraints, or forces between two links that both move.
+    `space` has the links whose joints have coordinates in q. The iteration has `passes` passes and starts from the
+    accelerations `guess` (nv,), those of the step before. `locked` are velocity indices that stay 0. `under` is needed
+    for constraints, for driven joints, and for forces between two links that both move.
     """
-    _, v, x = split(s, tree.nv)
-    v = [0.0 if k in locked else rate for k, rate in enumerate(v)]
+    every, nv = start.every, space.nv
+    q, v = (start.base, start.v) if every is None else (every.q, every.v)
     ends = implicit_accelerations(
-        *(tree, base, v, acting.tau, h, acting.points, acting.joints, acting.pairs),
+        *(tree.of_joints, q, v, acting.tau, h, acting.points, acting.joints, acting.pairs),
         passes=passes,
-        guess=guess,
+        guess=guess if every is None or guess is None else every.accelerations(guess),
         wrenches=acting.wrenches,
         locked=locked,
-        centered=first is not None,
+        centered=start.first is not None,
         under=under,
     )
-    after = [rate + h * a for rate, a in zip(v, ends.a, strict=True)]
-    if first is None:
-        w = charts.steady(tree, [h * rate for rate in after])
+    after = [rate + h * a for rate, a in zip(start.v, ends.a[:nv], strict=True)]
+    if start.first is None:
+        w = charts.steady(space, [h * rate for rate in after])
     else:
-        w = charts.chained(tree, first, charts.steady(tree, [0.5 * h * rate for rate in after]))
-    grown = [one + h * rate for one, rate in zip(x, acting.rates, strict=True)]
+        w = charts.chained(space, start.first, charts.steady(space, [0.5 * h * rate for rate in after]))
+    grown = [one + h * rate for one, rate in zip(start.x, acting.rates, strict=True)]
     return [*w, *after, *grown], ends
 
 

@@ -20,6 +20,7 @@ from kinemorph.mechanics.elements.instant import SystemInstant
 from kinemorph.mechanics.elements.law import Stiff
 from kinemorph.mechanics.steps.pair_forces import couples
 from kinemorph.mechanics.trees import charts
+from kinemorph.mechanics.trees.driven import AllJoints
 from kinemorph.mechanics.trees.resolve import resolve
 from kinemorph.mechanics.trees.tree import Tree
 from kinemorph.model.configuration import neutral
@@ -55,6 +56,11 @@ class LoadedRobot(Fixed):
     prepared_tree: Tree | None = None  # used for all parameters, in place of the robot's own; see `limb_folding`
 
     @property
+    def nq(self) -> int:
+        """The length of q."""
+        return self.dynamics.robot.nq
+
+    @property
     def nv(self) -> int:
         """The number of velocities."""
         return self.dynamics.robot.nv
@@ -63,12 +69,14 @@ class LoadedRobot(Fixed):
 
     @cached_property
     def bare(self) -> Tree:
-        """The tree of links at nominal parameters, which suffices to move configurations by velocities."""
-        return resolve(self.dynamics.robot) if self.prepared_tree is None else self.prepared_tree
+        """The links at nominal parameters whose joints have coordinates in q: they suffice to move configurations."""
+        return resolve(self.dynamics.robot).of_state if self.prepared_tree is None else self.prepared_tree
 
-    def tree(self, p: Any) -> Tree:
-        """The tree of links at parameters p."""
-        return resolve(self.dynamics.robot, self.lookup(p)) if self.prepared_tree is None else self.prepared_tree
+    def tree(self, p: Any, t: Any = 0.0) -> Tree:
+        """The tree of links at parameters p and the time t, on which driven joints may depend."""
+        if self.prepared_tree is not None:
+            return self.prepared_tree
+        return resolve(self.dynamics.robot, self.lookup(p)).at_time(t)
 
     def prepared(self, tree: Tree) -> Tree:
         """The tree with link frames that make the recursions cheap: at tips of limbs they point to where forces act."""
@@ -85,7 +93,7 @@ class LoadedRobot(Fixed):
         )
         v, x, m, u = ([0.0] * size for size in sizes)
         nominal = [parameter.value for parameter in self.parameters]
-        world = self.seen(self.bare, Instant(0.0, neutral(self.dynamics.robot).tolist(), v, x, m, u, nominal))
+        world = self.seen(self.tree(nominal), Instant(0.0, neutral(self.dynamics.robot).tolist(), v, x, m, u, nominal))
         return tuple(world.stiff().values())
 
     @cached_property
@@ -104,20 +112,26 @@ class LoadedRobot(Fixed):
         """The values `p` of the parameters as a dict by name."""
         return {parameter.name: value for parameter, value in zip(self.parameters, p, strict=True)}
 
-    def instant(self, tree: Tree, at: LocalInstant) -> Instant:
+    def instant(self, at: LocalInstant) -> Instant:
         """The instant `at`, which is in local coordinates s = [w, v, x], as an Instant with q, v and x.
 
         Quaternions of q are not normalized; locked velocities are 0.
         """
         w, v, x = split(at.s, self.nv)
         v = [0.0 if k in self.locked else rate for k, rate in enumerate(v)]
-        return Instant(at.t, charts.place(tree, at.base, w, finished=False), v, x, at.m, at.u, at.p)
+        return Instant(at.t, charts.place(self.bare, at.base, w, finished=False), v, x, at.m, at.u, at.p)
 
     def seen(self, tree: Tree, at: Instant, *later: Any) -> SystemInstant:
         """The system as its elements see it; `later` are functions for accelerations and forces, see SystemInstant."""
         own = at.x[self.added.states : self.added.states + len(self.elements.states)]
         u = at.u[self.added.inputs :]
-        return SystemInstant(self.elements, tree, at.t, at.q, at.v, own, at.m, u, self.lookup(at.p), *later)
+        every = self.all_joints(tree, at)
+        q, v = (at.q, at.v) if every is None else (every.q, every.v)
+        return SystemInstant(self.elements, tree.of_joints, at.t, q, v, own, at.m, u, self.lookup(at.p), *later)
+
+    def all_joints(self, tree: Tree, at: Instant) -> AllJoints | None:
+        """The coordinates and velocities of all joints at an instant; None if no joint is driven."""
+        return None if tree.driving is None else AllJoints(tree.driving.at_time(at.t), at.q, at.v)
 
     def user_groups(self, at: Instant) -> dict[str, Any]:
         """The values that user laws may read, by name, with normalized quaternions."""

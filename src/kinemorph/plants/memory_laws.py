@@ -30,8 +30,8 @@ def jumps(loaded: LoadedRobot) -> Jumps:
 
 def _now(loaded: LoadedRobot, at: LocalInstant) -> SystemInstant:
     """The system at an instant, as its elements see it, with normalized quaternions."""
-    tree = loaded.tree(at.p)
-    now = loaded.instant(tree, at)
+    tree = loaded.tree(at.p, at.t)
+    now = loaded.instant(at)
     return seen(loaded, tree, now._replace(q=charts.finished(loaded.bare, now.q)))
 
 

@@ -15,20 +15,22 @@ from itertools import count, islice
 from typing import Any, TypeVar
 
 from kinemorph.algebra.scalar import is_zero, minus, plus
-from kinemorph.algebra.vectors import sub
+from kinemorph.algebra.vectors import dot, sub
 from kinemorph.codegen.graphs.program import Program
 from kinemorph.mechanics.constraints.constrained import ConstraintRows, constrained_dynamics, softened, with_locked_rows
 from kinemorph.mechanics.derivatives.branch_factor import branch_factor
 from kinemorph.mechanics.elements.law import Effort
+from kinemorph.mechanics.formulations.table import FORMULATIONS
 from kinemorph.mechanics.steps.frozen_stiffness import StiffByName
 from kinemorph.mechanics.steps.implicit_forces import Ends, Under
 from kinemorph.mechanics.steps.pair_forces import PairForce, couples
 from kinemorph.mechanics.steps.point_states import JointForce, PointForce
 from kinemorph.mechanics.trees import charts
+from kinemorph.mechanics.trees.driven import AllJoints
 from kinemorph.mechanics.trees.tree import Tree
 from kinemorph.plants import constrained_motion, memory_laws, variational
 from kinemorph.plants.forces import Acting, acting, damping, efforts, extra_rates, power, stored, summed
-from kinemorph.plants.implicit_step import Damping, StepForces, half_moved, implicit_step
+from kinemorph.plants.implicit_step import Damping, StepForces, StepStart, half_moved, implicit_step
 from kinemorph.plants.instant import Instant, LocalInstant
 from kinemorph.plants.laws import Laws
 from kinemorph.plants.loaded_robot import LoadedRobot
@@ -59,13 +61,13 @@ def robot_laws(loaded: LoadedRobot) -> Laws:
 
 def rate(loaded: LoadedRobot, at: LocalInstant) -> list[Any]:
     """The rate ds/dt, shape (ns,), of the state s = [w, v, x] by forward dynamics; `LocalInstant` lists the letters."""
-    tree = loaded.tree(at.p)
-    now = loaded.instant(tree, at)
+    tree = loaded.tree(at.p, at.t)
+    now = loaded.instant(at)
     ready = loaded.prepared(tree)
     drifting: Sequence[Any] = now.v  # the velocity of the coordinates, which differs from v where loops are corrected
     if loaded.constrained and loaded.on_stages:
         better = constrained_motion.corrections(loaded, ready, now)
-        q = charts.place(tree, now.q, better.moved, finished=False)
+        q = charts.place(loaded.bare, now.q, better.moved, finished=False)
         drifting = summed(now.v, better.change)
         now = now._replace(q=q, v=drifting)
     elif loaded.constrained and isinstance(loaded.loops, SingularPerturbation):
@@ -75,7 +77,7 @@ def rate(loaded: LoadedRobot, at: LocalInstant) -> list[Any]:
     found = acting(loaded, ready, now)
     solved = constrained_motion.solved(loaded, ready, now, found)
     rates = extra_rates(loaded, now, found, solved.supplied)
-    return [*charts.local_rate(tree, at.s[: loaded.nv], drifting), *solved.a, *rates]
+    return [*charts.local_rate(loaded.bare, at.s[: loaded.nv], drifting), *solved.a, *rates]
 
 
 def residual(loaded: LoadedRobot, at: LocalInstant, z: Any) -> list[Any]:
@@ -83,9 +85,9 @@ def residual(loaded: LoadedRobot, at: LocalInstant, z: Any) -> list[Any]:
 
     It is computed by inverse dynamics; where there are constraints, by forward dynamics.
     """
-    tree, nv = loaded.tree(at.p), loaded.nv
+    tree, nv = loaded.tree(at.p, at.t), loaded.nv
     ready = loaded.prepared(tree)
-    now = loaded.instant(tree, at)
+    now = loaded.instant(at)
     a = [0.0 if k in loaded.locked else entry for k, entry in enumerate(z[:nv])]
     found = acting(loaded, ready, now)
     driven: Any = 0.0
@@ -128,18 +130,18 @@ def implicit(
     Stiff forces of elements and damping are evaluated at the end of the step, all others at its start, or at its middle
     if it is `centered`.
     """
-    tree, nv = loaded.tree(at.p), loaded.nv
-    now = loaded.instant(tree, at._replace(s=[*[0.0] * nv, *at.s[nv:]]))
+    tree, nv = loaded.tree(at.p, at.t), loaded.nv
+    now = loaded.instant(at._replace(s=[*[0.0] * nv, *at.s[nv:]]))
     first, base = None, at.base
     if centered:
         first, base = half_moved(loaded.bare, base, now.v, h)
         now = now._replace(q=base, t=at.t + 0.5 * h)
-    ready = loaded.prepared(tree)
+    ready = loaded.prepared(tree.at_time(now.t))
     found = acting(loaded, ready, now, stiff=True)
     dampers = [JointForce(j, Damping(d)) for j, d in enumerate(damping(loaded, at.p)) if not is_zero(d)]
     stiff = list(found.stiff.values())
     during = StepForces(
-        summed(found.pushed, found.elements.torques),
+        found.explicit,
         [force for one in stiff for force in one.points],
         [*dampers, *(force for one in stiff for force in one.joints)],
         [pair for one in stiff for pair in one.pairs],
@@ -147,25 +149,28 @@ def implicit(
         extra_rates(loaded, now, found),
     )
     under, solver = None, None
-    if loaded.constrained or any(map(couples, during.pairs)):
-        solver = _Solver(loaded, ready, now)
-        under = Under(loaded.dynamics.masses(ready, now.q), solver)
-    after, ends = implicit_step(ready, base, at.s, h, during, passes, guess, loaded.locked, first, under)
+    if loaded.constrained or found.every is not None or any(map(couples, during.pairs)):
+        solver = _Solver(loaded, ready, now, found.every)
+        under = Under(solver.masses, solver)
+    start = StepStart(base, now.v, now.x, first, found.every)
+    after, ends = implicit_step(ready, loaded.bare, start, h, during, passes, guess, loaded.locked, under)
     world = loaded.seen(ready, now)
-    mean = [0.5 * (one + other) for one, other in zip(now.v, after[nv : 2 * nv], strict=True)]
-    last = (mean, 0.5 * h) if centered else (after[nv : 2 * nv], h)
-    for index, (element, law, start, _) in enumerate(loaded.elements.members):
-        late = law.late_rates(element, world.views[index], *last)
-        for k, rate in enumerate(late or (), loaded.added.states + start):
+    late = [one + h * rate for one, rate in zip(world.v, ends.a, strict=True)]
+    mean = [0.5 * (one + other) for one, other in zip(world.v, late, strict=True)]
+    last = (mean, 0.5 * h) if centered else (late, h)
+    for index, (element, law, first_state, _) in enumerate(loaded.elements.members):
+        rates = law.late_rates(element, world.views[index], *last)
+        for k, rate in enumerate(rates or (), loaded.added.states + first_state):
             after[2 * nv + k] = now.x[k] + h * rate
     if loaded.account:
         supplied, dissipated = _stiff_powers(found, ends, world.efforts, len(dampers))
         # forces of the start were accounted for at the velocities there; they act at the mean velocities
-        supplied = plus(supplied, power(during.tau, sub(mean, now.v)))
+        supplied = plus(supplied, power(during.tau, sub(mean, world.v)))
         if solver is not None:
             supplied = plus(supplied, solver.driven)
+        supplied = plus(supplied, constrained_motion.drive_power(loaded, ready, ends.a[:nv], found))
         after[-2], after[-1] = after[-2] + h * supplied, after[-1] + h * dissipated
-    return after, ends.a
+    return after, ends.a[:nv]
 
 
 def _stiff_powers(found: Acting, ends: Ends, efforts: Sequence[Effort], dampers: int) -> tuple[Any, Any]:
@@ -199,13 +204,15 @@ def _stiff_powers(found: Acting, ends: Ends, efforts: Sequence[Effort], dampers:
 
 
 class _Solver:
-    """Accelerations (nv,) that satisfy constraints, from a mass matrix, tau - h and soft rows; see `Under`.
+    """Accelerations of all joints that satisfy constraints, from a mass matrix, tau - h and soft rows; see `Under`.
 
     `driven` [W] is the power supplied by constraints that depend on time, with the multipliers of the last call.
     """
 
-    def __init__(self, loaded: LoadedRobot, tree: Tree, now: Instant) -> None:
-        self.tree, self.nv, self.driven = tree, loaded.nv, 0.0
+    def __init__(self, loaded: LoadedRobot, tree: Tree, now: Instant, every: AllJoints | None) -> None:
+        self.tree, self.nv, self.driven, self.every = tree, loaded.nv, 0.0, every
+        formulation = FORMULATIONS[loaded.dynamics.formulation]
+        self.masses = formulation.mass_matrix(tree.of_joints, now.q if every is None else every.q)
         self.rows = with_locked_rows(ConstraintRows([], [], []), loaded.locked, loaded.nv)
         self.conditions = None
         if loaded.constrained:
@@ -213,17 +220,22 @@ class _Solver:
             self.rows = constrained_motion.acceleration_rows(loaded, self.conditions)
 
     def __call__(self, M: Any, rest: Any, soft: Any) -> Sequence[Any]:
-        """The accelerations, shape (nv,)."""
+        """The accelerations of all joints."""
+        every = self.every
+        if every is not None:
+            rest = every.forces(sub(rest, [dot(row, every.g) for row in M]))
+            M, soft = every.masses(M), every.columns(soft)
         found = constrained_dynamics(*softened(branch_factor(self.tree, M), rest, self.rows, soft))
         if self.conditions is not None:
             own = found.multipliers[len(soft) : len(soft) + len(self.conditions.rate)]
             self.driven = constrained_motion.driven_power(own, self.conditions)
-        return found.a[: self.nv]
+        a = found.a[: self.nv]
+        return a if every is None else every.accelerations(a)
 
 
 def stiff(loaded: LoadedRobot, at: Instant) -> tuple[Tree, StiffByName]:
     """The tree, and the stiff forces of elements on it by name."""
-    tree = loaded.tree(at.p)
+    tree = loaded.tree(at.p, at.t)
     points: dict[str, PointForce] = {}
     joints: dict[str, JointForce] = {}
     pairs: dict[str, PairForce] = {}
@@ -237,7 +249,7 @@ def stiff(loaded: LoadedRobot, at: Instant) -> tuple[Tree, StiffByName]:
 
 def powers(loaded: LoadedRobot, at: Instant) -> dict[str, float]:
     """The power |supplied| + |dissipated| [W] of each element, by name."""
-    efforts = constrained_motion.seen(loaded, loaded.tree(at.p), at).efforts
+    efforts = constrained_motion.seen(loaded, loaded.tree(at.p, at.t), at).efforts
     names = [member.element.name for member in loaded.elements.members]
     return {name: abs(effort.supplied) + abs(effort.dissipated) for name, effort in zip(names, efforts, strict=True)}
 

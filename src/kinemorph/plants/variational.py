@@ -86,8 +86,13 @@ def discrete_laws(loaded: LoadedRobot) -> DiscreteLaws:
 
 def _action(loaded: LoadedRobot, base: Any, moved: Any, w: Any, h: Any, p: Any) -> Any:
     """The action of a step; `moved` (nv,) displaces its start, to differentiate with respect to the start."""
-    tree = loaded.tree(p)
-    return discrete_action(tree, charts.place(tree, base, moved, finished=False), w, h)
+    tree, space = loaded.tree(p), loaded.bare
+    q = charts.place(space, base, moved, finished=False)
+    if tree.driving is None:
+        return discrete_action(tree, q, w, h)
+    first, last = tree.driving.positions(q), tree.driving.positions(charts.place(space, q, w, finished=False))
+    grown = sub(last[loaded.nq :], first[loaded.nq :])  # driven joints have one coordinate each, whose rate is v
+    return discrete_action(tree.of_joints, first, [*w, *grown], h)
 
 
 def _balance(
@@ -97,12 +102,12 @@ def _balance(
 
     `by_start` and `by_end` are the derivatives of the action with respect to the start of the step and to w.
     """
-    tree, nv = loaded.tree(at.p), loaded.nv
+    tree, space, nv = loaded.tree(at.p, at.t + 0.5 * h), loaded.bare, loaded.nv
     w, ends, x = z[:nv], z[nv:], at.s[2 * nv :]
-    half, way = charts.halfway(tree, w)
+    half, way = charts.halfway(space, w)
     v = [0.0 if k in loaded.locked else entry / h for k, entry in enumerate(way)]
     x_half = [0.5 * (one + other) for one, other in zip(x, ends, strict=True)]
-    q_half = charts.place(tree, at.base, half, finished=False)
+    q_half = charts.place(space, at.base, half, finished=False)
     there = Instant(at.t + 0.5 * h, q_half, v, x_half, at.m, at.u, at.p)
     found = acting(loaded, tree, there)
     impulse = [h * force for force in all_forces(tree, there, found)]
@@ -110,14 +115,14 @@ def _balance(
     def half_moved(rates: Any) -> Any:
         """The velocity (nv,) of the configuration half-way through the step, if w changes at these rates."""
         dual = [Dual(one, rate, level=LEVEL) for one, rate in zip(w, rates, strict=True)]
-        return charts.velocity(tree, half, [tangent_of(entry, LEVEL) for entry in charts.halfway(tree, dual)[0]])
+        return charts.velocity(space, half, [tangent_of(entry, LEVEL) for entry in charts.halfway(space, dual)[0]])
 
     # both ends displace the middle of the step; the work of the impulse there adds to the derivatives of the action
-    by_end = add(by_end, charts.pulled_back(tree, half_moved, impulse))
-    by_start = add(by_start, charts.pulled_back(tree, lambda rates: charts.carried(tree, half, rates), impulse))
-    after = charts.pulled_back(tree, lambda rates: charts.local_rate(tree, w, rates), by_end)
+    by_end = add(by_end, charts.pulled_back(space, half_moved, impulse))
+    by_start = add(by_start, charts.pulled_back(space, lambda rates: charts.carried(space, half, rates), impulse))
+    after = charts.pulled_back(space, lambda rates: charts.local_rate(space, w, rates), by_end)
     # the end stays where it is while the start moves: w changes by the opposite
-    before = sub(charts.pulled_back(tree, lambda rates: charts.carried(tree, w, rates), after), by_start)
+    before = sub(charts.pulled_back(space, lambda rates: charts.carried(space, w, rates), after), by_start)
     left = [way[k] if k in loaded.locked else one - momentum[k] for k, one in enumerate(before)]
     rates = extra_rates(loaded, there, found)
     grown = [end - (one + h * rate) for end, one, rate in zip(ends, x, rates, strict=True)]
@@ -130,8 +135,8 @@ def _weightless(loaded: LoadedRobot, p: Any) -> Tree:
 
 
 def _instant(loaded: LoadedRobot, base: Any, s: Any, p: Any) -> Instant:
-    """The instant with the state s = [w, v, x] about `base`; values on which the momentum does not depend are 0."""
-    return loaded.instant(loaded.tree(p), LocalInstant(0.0, base, s, [], [], p))
+    """The instant with the state s = [w, v, x] about `base`, for the momentum: t is 0, m and u are empty."""
+    return loaded.instant(LocalInstant(0.0, base, s, [], [], p))
 
 
 def _momentum(loaded: LoadedRobot, base: Any, s: Any, p: Any) -> Sequence[Any]:

@@ -128,7 +128,7 @@ def simulate(
     """
     changes, guards = sorted_events(events)
     before = start if isinstance(start, Trajectory) else None
-    powered = forces is not None or inputs is not None or has_elements_or_damping(model)
+    powered = forces is not None or inputs is not None or exchanges_energy(model)
     asked: dict[str, Any] = {"forces": forces, "locked": locked, "loops": loops, "account": powered}
     docked = _docked_run(model, asked, changes, guards, before)
     plant = docked.plant if docked else (as_plant if guards else shared_plant)(model, **asked)
@@ -182,12 +182,14 @@ def _docked_otherwise(model: Any, run: Trajectory) -> bool:
     return before != after or any(column.name.partition(".")[0] in after for column in last.p)
 
 
-def has_elements_or_damping(model: Any) -> bool:
-    """Whether elements or damping act on a model, so that its runs record the energy that they exchange."""
+def exchanges_energy(model: Any) -> bool:
+    """Whether elements, damping or drives along the time act on a model, so that runs record the energy of these."""
     if isinstance(model, System) and model.elements:
         return True
     robot = model.robot if isinstance(model, (System, Dynamics)) else model
-    return isinstance(robot, Robot) and any(d != 0.0 for joint in robot.joints for d in joint.damping)
+    if not isinstance(robot, Robot):
+        return False
+    return robot.is_timed or any(d != 0.0 for joint in robot.joints for d in joint.damping)
 
 
 def _regular_functions(

@@ -36,7 +36,7 @@ from kinemorph.simulation.running.checks import warn_after, warn_before
 from kinemorph.simulation.running.execution import Progress
 from kinemorph.simulation.running.patience import MANY, Patience
 from kinemorph.simulation.running.switches import Switches
-from kinemorph.simulation.simulate import has_elements_or_damping, run_times
+from kinemorph.simulation.simulate import exchanges_energy, run_times
 from kinemorph.simulation.stepping.failures import SENSELESS, explained, runs_away
 from kinemorph.simulation.stepping.initial_state import closed_already, closed_start
 from kinemorph.simulation.stepping.step_options import check_positive, step_options, takes_old_names
@@ -93,7 +93,7 @@ def simulate_batch(
     Parameters can differ between states if the plant keeps them: `plant(robot, parameters=["m1", "l1"])`. For the other
     options see `simulate`; guards and Python functions are for single runs only.
     """
-    plant = shared_plant(model, account=u is not None or has_elements_or_damping(model))
+    plant = shared_plant(model, account=u is not None or exchanges_energy(model))
     if not all(tick.compiled for tick in plant.ticks):
         raise UnsupportedError(
             f"'{plant.name}' has controllers that are Python functions, which a batch cannot call. Write them as "

@@ -20,7 +20,7 @@ from kinemorph.mechanics.trees.reframing import reframe, regroup
 from kinemorph.mechanics.trees.resolve import resolve
 from kinemorph.mechanics.trees.tree import Tree
 from kinemorph.model.robot import Frame, Robot
-from kinemorph.plants.implicit_step import StepForces, half_moved, implicit_step
+from kinemorph.plants.implicit_step import StepForces, StepStart, half_moved, implicit_step
 from kinemorph.plants.instant import LocalInstant
 from kinemorph.plants.programs import Plant
 from kinemorph.plants.robot_plant import plant
@@ -90,7 +90,9 @@ class Stiff:
             first, base = half_moved(self.tree, base, s[self.tree.nv : 2 * self.tree.nv], h)
             at = t + 0.5 * h
         acting = StepForces([0.0] * self.tree.nv, self.at_points(), self.at_joints(at, u))
-        return implicit_step(self.tree, base, s, h, acting, passes, guess, first=first)
+        return implicit_step(
+            self.tree, self.tree, StepStart(base, *split(s, self.tree.nv)[1:], first), h, acting, passes, guess
+        )
 
 
 def holding(stance: Any, kp: float = 60.0, kv: float = 1.5) -> Callable[[Any, Any], Mapping[int, Any]]:

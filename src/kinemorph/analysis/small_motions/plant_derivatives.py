@@ -27,8 +27,8 @@ from kinemorph.codegen.derivatives.differentiate import forward, jacobian, spars
 from kinemorph.codegen.graphs.program import Port, Program
 from kinemorph.deriving.dynamics import Dynamics, derive
 from kinemorph.errors import ShapeError, UnsupportedError
+from kinemorph.frozen import kept_with
 from kinemorph.mechanics.constraints.closures import constraint_names
-from kinemorph.plants.kept_with import kept_with
 from kinemorph.plants.programs import Plant
 from kinemorph.plants.robot_plant import DISSIPATED, SUPPLIED
 from kinemorph.simulation.stepping.initial_state import closed_start, row_gaps
@@ -285,7 +285,9 @@ class Slopes:
         still = list(self.plant.locked)
         a = z[:nv].copy()
         a[still] = 0.0
-        by_q, by_v, by_a = of_robot(dynamics.inverse_dynamics_derivatives, dynamics, at.p, at.q, at.v, a)
+        t = (np.asarray(at.inputs[0], dtype=float),) if dynamics.robot.is_timed else ()
+        state = (*t, at.q, at.v, a)
+        by_q, by_v, by_a = of_robot(dynamics.inverse_dynamics_derivatives, dynamics, at.p, *state)
         tau_s, tau_u = (sum(part(*at.inputs) for part in self._efforts[by]) for by in ("s", "u"))
         r_s, r_z, r_u = np.zeros((n, self.plant.ns)), np.eye(n), np.zeros((n, self.plant.nu))
         r_s[:nv] = np.hstack([by_q, by_v, np.zeros((nv, self.plant.nx))]) - tau_s

@@ -33,6 +33,10 @@ from kinemorph.model.robot import Robot
 from kinemorph.model.system import System, as_robot
 
 DENSE_LIMIT = 12  # most dof with which another formulation's own mass matrix and forward dynamics are compared too
+AT_REST = (  # checks of rules that hold where the time alone moves nothing
+    *("energy as declared", "derivatives", "links as written", "bias forces", "passivity", "kinetic energy"),
+    *("power balance", "momentum", "jacobian", "jacobian rate"),
+)
 SIZE_LIMIT = 60  # most dof with which other formulations, whose cost grows with the square of the dof, are compared
 
 
@@ -74,6 +78,8 @@ def _checked(law: Law, sample: Sample) -> Check:
     """The result of one check: skipped where it does not apply to the model, failed where a function raises."""
     if not sample.dynamics.robot.nv:
         return Check(law.name, law.says, "skipped", note="the robot has no movable joint.")
+    if sample.dynamics.robot.is_timed and law.name in AT_REST:
+        return Check(law.name, law.says, "skipped", note="the time moves joints: another rule holds.")
     try:
         worst, where, note = law.measure(sample)
     except UnsupportedError as refusal:

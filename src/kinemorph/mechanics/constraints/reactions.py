@@ -27,15 +27,13 @@ from dataclasses import replace
 from kinemorph.algebra.dual import derivative
 from kinemorph.algebra.groups import IDENTITY, Pose, compose, move_wrench
 from kinemorph.algebra.scalar import S
-from kinemorph.algebra.vectors import dot, hat, matmul, matvec, sub
+from kinemorph.algebra.vectors import dot, hat, matmul, matvec
 from kinemorph.mechanics.constraints import closures
 from kinemorph.mechanics.constraints.constrained import ConstraintRows, shared_out, with_locked_rows
-from kinemorph.mechanics.recursions.composite_bodies import mass_matrix
 from kinemorph.mechanics.recursions.newton_euler import (
     Wrench,
     added,
     carried,
-    inverse_dynamics,
     inward,
     negative,
     outward,
@@ -76,25 +74,18 @@ def joint_wrenches(
 
 
 def reaction_multipliers(
-    tree: Tree,
-    q: Sequence[S],
-    v: Sequence[S],
-    a: Sequence[S],
-    tau: Sequence[S],
-    rows: ConstraintRows,
-    wrenches: Loads | None = None,
-    locked: Collection[int] = (),
+    M: Sequence[Sequence[S]], unmet: Sequence[S], rows: ConstraintRows, locked: Collection[int] = ()
 ) -> list[S]:
     """The multipliers lambda, shape (nc,) [N or N m], with J^T lambda = M a + h - tau: the constraint forces in a
     motion.
 
-    `rows` are all constraints; their values `wanted` are not used. Where rows repeat each other, lambda has the least
-    norm, as in `constrained.shared_out`; where no lambda satisfies the equation, it is the nearest one, with errors
-    measured as accelerations. `locked` are velocity indices kept constant by additional forces, which are not returned.
+    M is the mass matrix, shape (nv, nv), and `unmet` tau - (M a + h), shape (nv,). `rows` are all constraints; their
+    values `wanted` are not used. Where rows repeat each other, lambda has the least norm, as in
+    `constrained.shared_out`; where no lambda satisfies the equation, it is the nearest one, with errors measured as
+    accelerations. `locked` are velocity indices kept constant by additional forces, which are not returned.
     """
     still = rows._replace(wanted=[0.0] * len(rows.J))  # accelerations beyond `a`, along the constraints
-    unmet = sub(tau, inverse_dynamics(tree, q, v, a, wrenches))
-    return shared_out(mass_matrix(tree, q), unmet, with_locked_rows(still, locked, tree.nv)).multipliers[: len(rows.J)]
+    return shared_out(M, unmet, with_locked_rows(still, locked, len(M))).multipliers[: len(rows.J)]
 
 
 def multiplier_wrenches(robot: Robot, tree: Tree, q: Sequence[S]) -> list[list[list[S]]]:

@@ -34,24 +34,25 @@ class BranchFactor(NamedTuple):
 
 
 def branch_factor(tree: Tree, M: Sequence[Sequence[S]]) -> BranchFactor:
-    """The factors of the tree's mass matrix M, shape (nv, nv)."""
-    ways = ways_to_root(tree)
+    """The factors of the tree's mass matrix M, shape (nv, nv); with driven joints, of the mass matrix of the state."""
+    if tree.driving is not None:
+        ways, order = ways_in(M), list(range(len(M)))
+    else:
+        ways, order = ways_to_root(tree), [k for link in tree.links for k in link.velocities]
     H = [{j: M[i][j] for j in (*way, i)} for i, way in enumerate(ways)]
     L: list[dict[int, S]] = [{} for _ in ways]
-    pivots: list[S] = [0.0] * tree.nv
-    order = [(link, k) for link in tree.links for k in range(len(link.axes))]
-    for link, k in reversed(order):
-        i = link.v + k
+    pivots: list[S] = [0.0] * len(ways)
+    for i in reversed(order):
         if is_zero(H[i][i]):
-            raise meets_no_inertia(link, k)
+            link = next(link for link in tree.links if i in link.velocities)
+            raise meets_no_inertia(link, i - link.v)
         pivots[i] = 1.0 / H[i][i]
         for n, j in enumerate(ways[i]):
             L[i][j] = times(H[i][j], pivots[i])
             for m in ways[i][: n + 1]:
                 H[j][m] = minus(H[j][m], times(L[i][j], H[i][m]))
     N: list[dict[int, S]] = [{} for _ in ways]
-    for link, k in order:
-        i = link.v + k
+    for i in order:
         for n, j in enumerate(ways[i]):
             between: S = L[i][j]
             for m in ways[i][n + 1 :]:
@@ -73,6 +74,20 @@ def ways_to_root(tree: Tree) -> list[list[int]]:
             ways[link.v + k] = way
             way = [*way, link.v + k]
     return ways
+
+
+def ways_in(M: Sequence[Sequence[S]]) -> list[list[int]]:
+    """For each row of M the earlier rows that it couples with when M is eliminated from the last row to the first.
+
+    They are found from the structural zeros of M. Where coordinates of a base come before those of its limbs, limbs
+    stay separate.
+    """
+    found = [{j for j in range(i) if not is_zero(M[i][j])} for i in range(len(M))]
+    for row in reversed(found):
+        if row:
+            last = max(row)
+            found[last] |= row - {last}
+    return [sorted(row) for row in found]
 
 
 def inverse_of(factor: BranchFactor) -> list[list[S]]:

@@ -44,6 +44,7 @@ class Tick(NamedTuple):
 
 
 FORCE_UNITS = {"rad/s": "N m", "m/s": "N"}  # unit of a velocity -> unit of the generalized force along it
+UNITS = ("q_units", "v_units")  # the columns of the joint table with units
 _COORDINATES = ("q.", "v.", "a.", "tau.")  # first letters of the signals of the robot that a unit may refer to
 
 
@@ -107,15 +108,16 @@ class Ensemble(Fixed):
     def _units(self) -> dict[str, str]:
         """The units of "q.hip", "v.hip", "a.hip" and "tau.hip", by these names."""
         robot = self.robot
-        of_q = dict(zip((f"q.{name}" for name in robot.q_names), robot.q_units, strict=True))
-        for name, unit in zip(robot.v_names, robot.v_units, strict=True):
+        units = {group: [unit for joint in robot.driven for unit in getattr(joint.motion, group)] for group in UNITS}
+        of_q = dict(zip((f"q.{name}" for name in robot.all_q_names), (*robot.q_units, *units["q_units"]), strict=True))
+        for name, unit in zip(robot.all_v_names, (*robot.v_units, *units["v_units"]), strict=True):
             of_q |= {f"v.{name}": unit, f"a.{name}": f"{unit}^2", f"tau.{name}": FORCE_UNITS.get(unit, "")}
         return of_q
 
     @cached_property
     def _fed(self) -> dict[str, str]:
         """For each signal that drives a target, by its full name, the unit of that target."""
-        names = self.robot.v_names
+        names = self.robot.all_v_names
         found = {source: self._units[f"tau.{names[k]}"] for k, sources in self.driven.items() for source in sources}
         for (index, name), source in self.wired.items():
             element, law = self.members[index][:2]
@@ -273,7 +275,7 @@ def _inputs(member: Member) -> Iterator[tuple[str, Slot]]:
 
 
 def _velocities(robot: Robot) -> Iterator[tuple[str, int]]:
-    yield from zip(robot.v_names, range(robot.nv), strict=True)
+    yield from zip(robot.all_v_names, range(len(robot.all_v_names)), strict=True)
     for joint in robot.joints:
         part = robot.v_slice(joint.name)
         if part.stop - part.start == 1:
@@ -281,7 +283,7 @@ def _velocities(robot: Robot) -> Iterator[tuple[str, int]]:
 
 
 def _of_robot(robot: Robot) -> list[str]:
-    return ["t", *(f"q.{name}" for name in robot.q_names), *(f"v.{name}" for name in robot.v_names)]
+    return ["t", *(f"q.{name}" for name in robot.all_q_names), *(f"v.{name}" for name in robot.all_v_names)]
 
 
 def _full(element: Any, slot: Slot) -> Slot:

@@ -133,10 +133,10 @@ class SystemInstant:
         robot, (group, _, rest) = self.ensemble.robot, name.partition(".")
         if name == "t":
             return self.t
-        if group == "q" and rest in robot.q_names:
-            return self.q[robot.q_names.index(rest)]
-        if group == "v" and rest in robot.v_names:
-            return self.v[robot.v_names.index(rest)]
+        if group == "q" and rest in robot.all_q_names:
+            return self.q[robot.all_q_names.index(rest)]
+        if group == "v" and rest in robot.all_v_names:
+            return self.v[robot.all_v_names.index(rest)]
         if name in self._asked:
             circle = " -> ".join([*self._asked[self._asked.index(name) :], name])
             raise ModelError(
@@ -193,7 +193,7 @@ class SystemInstant:
 
     def gathered(self, without: Collection[int] = ()) -> Gathered:
         """The sum of all efforts; forces and power of the members with indices in `without` are left out."""
-        torques: list[S] = [0.0] * self.ensemble.robot.nv
+        torques: list[S] = [0.0] * self.motions.tree.nv
         loads: dict[int, Load] = {}
         rates: list[S] = []
         supplied: S = 0.0

@@ -11,12 +11,12 @@ from typing import Any, Literal, NamedTuple
 from kinemorph.mechanics.derivatives import forward_derivatives, inverse_derivatives
 from kinemorph.mechanics.derivatives.forward_derivatives import ForwardDerivatives
 from kinemorph.mechanics.derivatives.inverse_derivatives import Derivatives
-from kinemorph.mechanics.formulations import closed_form, lagrange
+from kinemorph.mechanics.formulations import closed_form, dalembert, lagrange
 from kinemorph.mechanics.recursions import articulated_bodies, composite_bodies, newton_euler
 from kinemorph.mechanics.trees.reframing import reframe, regroup
 from kinemorph.mechanics.trees.tree import Tree
 
-FormulationName = Literal["newton_euler", "lagrange", "closed_form"]
+FormulationName = Literal["newton_euler", "lagrange", "closed_form", "dalembert"]
 
 
 class Formulation(NamedTuple):
@@ -30,6 +30,7 @@ class Formulation(NamedTuple):
     forward_dynamics_derivatives: Callable[..., ForwardDerivatives]
     wrenches: bool  # whether it takes external wrenches
     prepare: Callable[..., Tree]  # (tree, points where forces act by link, or None) -> tree that it works on
+    direct: bool = False  # whether q, v, a and tau are those of the state even where joints are driven
 
 
 FORMULATIONS: dict[str, Formulation] = {
@@ -62,5 +63,16 @@ FORMULATIONS: dict[str, Formulation] = {
         closed_form.forward_dynamics_derivatives,
         wrenches=True,
         prepare=lambda tree, points=None: tree,
+    ),
+    "dalembert": Formulation(
+        dalembert.mass_matrix,
+        dalembert.inverse_dynamics,
+        dalembert.bias_forces,
+        dalembert.forward_dynamics,
+        dalembert.inverse_dynamics_derivatives,
+        dalembert.forward_dynamics_derivatives,
+        wrenches=True,
+        prepare=lambda tree, points=None: tree,
+        direct=True,
     ),
 }

@@ -9,6 +9,7 @@ from kinemorph.algebra.inertia_blocks import Axis
 from kinemorph.algebra.quaternions import direction_to_rotation, quat_rate
 from kinemorph.algebra.scalar import S, is_zero, sincos
 from kinemorph.algebra.turns import Mat3, Sym3, Turn, TurnFull, TurnZ, Vec3
+from kinemorph.algebra.vectors import cross
 
 ZERO3: Vec3 = (0.0, 0.0, 0.0)
 ZERO_SYM: Sym3 = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
@@ -98,6 +99,17 @@ def _free_rate(q: Sequence[S], v: Sequence[S]) -> Sequence[S]:
     return (*TurnFull(direction_to_rotation(q[3:])).out((v[0], v[1], v[2])), *quat_rate(q[3:], v[3:]))
 
 
+def _rows(q: Sequence[S]) -> Mat3:
+    """The rotation matrix whose rows are the first nine of the coordinates q of a pose."""
+    return (tuple(q[0:3]), tuple(q[3:6]), tuple(q[6:9]))
+
+
+def _pose_rate(q: Sequence[S], v: Sequence[S]) -> Sequence[S]:
+    turn = TurnFull(_rows(q))
+    rows = [cross(row, v[3:]) for row in (q[0:3], q[3:6], q[6:9])]  # of R [w]
+    return (*(x for row in rows for x in row), *turn.out((v[0], v[1], v[2])))
+
+
 _X, _Y, _Z, _RX, _RY, _RZ = (((k, 1.0),) for k in range(6))
 
 ELEMENTARY: dict[str, Elementary] = {
@@ -126,6 +138,15 @@ ELEMENTARY: dict[str, Elementary] = {
         lambda q, o, d, h: ((q[0], q[1], q[2]), TurnFull(direction_to_rotation(q[3:])), d),
         lambda h: (_X, _Y, _Z, _RX, _RY, _RZ),
         _free_rate,
+    ),
+    # driven joints only: the coordinates are the rows of the rotation matrix, then the translation
+    "pose": Elementary(
+        12,
+        6,
+        False,
+        lambda q, o, d, h: ((q[9], q[10], q[11]), TurnFull(_rows(q)), d),
+        lambda h: (_X, _Y, _Z, _RX, _RY, _RZ),
+        _pose_rate,
     ),
     # only where every body has to be a separate link
     "fixed": Elementary(0, 0, False, lambda q, o, d, h: (ZERO3, None, d), lambda h: (), _same),

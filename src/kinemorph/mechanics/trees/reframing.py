@@ -89,7 +89,7 @@ def reframe(tree: Tree, points: Mapping[int, Vec3] | None = None) -> Tree:
 
     attachments = {name: seen_anew(at) for name, at in tree.attachments.items()}
     closures = tuple(replace(c, parent=seen_anew(c.parent), child=seen_anew(c.child)) for c in tree.closures)
-    return replace(tree, links=tuple(links), attachments=attachments, closures=closures)
+    return replace(tree, links=tuple(links), attachments=attachments, closures=closures, bodies=())
 
 
 def _wanted_gauges(tree: Tree, points: Mapping[int, Vec3]) -> list[Gauge]:

@@ -11,12 +11,14 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-from kinemorph.algebra.groups import IDENTITY, Pose, act, compose, inverse, turn
+from kinemorph.algebra.groups import IDENTITY, Pose, act, compose, inverse, translation, turn
 from kinemorph.algebra.inertia import Inertia, second_moment, transformed
 from kinemorph.algebra.vectors import Mat, Vec, cross, matvec, scale, transpose
+from kinemorph.mechanics.trees.driven import Drive, Driving
 from kinemorph.mechanics.trees.moments import joined_moments
 from kinemorph.mechanics.trees.motions import ZERO3, ZERO_SYM
-from kinemorph.mechanics.trees.tree import WORLD, Attachment, Closure, Follow, Link, Moments, Tree
+from kinemorph.mechanics.trees.tree import WORLD, Attachment, Closure, Follow, Link, MassiveBody, Moments, Tree
+from kinemorph.model.driven import coordinate_places
 from kinemorph.model.joint import Axis, Joint, Primitive
 from kinemorph.model.parameter import evaluate, evaluate_all
 from kinemorph.model.robot import Robot
@@ -36,17 +38,20 @@ def resolve(robot: Robot, lookup: Lookup | None = None, *, merged: bool = True) 
     for joint in robot.order:
         base = attachments[joint.parent]
         at = Attachment(base.link, compose(base.pose, _pose(joint.placement, lookup)))
-        at = _joined_by(joint, robot, at, links, lookup, joint.table.primitives or (() if merged else (FIXED,)))
+        at = _joined_by(joint, robot, at, links, lookup, joint.motion.primitives or (() if merged else (FIXED,)))
         attachments[joint.child] = Attachment(at.link, compose(at.pose, inverse(_pose(joint.child_placement, lookup))))
     for frame in robot.frames:
         base = attachments[frame.body]
         attachments[frame.name] = Attachment(base.link, compose(base.pose, _pose(frame.placement, lookup)))
 
+    bodies: list[MassiveBody] = []
     held: list[Moments] = [(0.0, ZERO3, ZERO_SYM)] * (len(links) + 1)  # the last is the world's
     for body in robot.bodies:
         at = attachments[body.name]
         inertia = Inertia(*evaluate_all((body.mass, body.com, body.inertia), lookup))
         held[at.link] = joined_moments(held[at.link], _placed(inertia, at.pose))
+        center = compose(at.pose, translation(inertia.com))
+        bodies.append(MassiveBody(body.name, at.link, center, inertia.mass, inertia.moment))
     loaded = [Link(**link, mass=m, h=h, sigma=sigma) for link, (m, h, sigma) in zip(links, held[:-1], strict=True)]
     gravity = evaluate_all(robot.gravity, lookup)
     closures = tuple(_closure(joint, attachments, lookup) for joint in robot.loops)
@@ -60,7 +65,25 @@ def resolve(robot: Robot, lookup: Lookup | None = None, *, merged: bool = True) 
         )
         for coupling in robot.couplings
     )
-    return Tree(robot.name, tuple(loaded), robot.nq, robot.nv, gravity, attachments, held[-1], closures, follows)
+    driving = driving_of(robot, lookup)
+    nq, nv = robot.nq, robot.nv
+    if driving is not None:
+        nq += sum(joint.motion.nq for joint in robot.driven)
+        nv += sum(joint.motion.nv for joint in robot.driven)
+    fixed = (attachments, held[-1], closures, follows, tuple(bodies))
+    return Tree(robot.name, tuple(loaded), nq, nv, gravity, *fixed, driving)
+
+
+def driving_of(robot: Robot, lookup: Lookup | None = None) -> Driving | None:
+    """The driven joints of a robot, with parameters, and the time "t", as in `lookup`; None if it has none."""
+    if not robot.driven:
+        return None
+    drives = tuple(
+        Drive(step.kind, joint.driven[step.q[0] : step.q[1]])
+        for joint in robot.driven
+        for step in joint.motion.primitives
+    )
+    return Driving(robot.nq, robot.nv, drives, coordinate_places(robot), lookup or {})
 
 
 def _closure(joint: Joint, attachments: Mapping[str, Attachment], lookup: Lookup | None) -> Closure:
@@ -116,7 +139,7 @@ def _turn_to_z(joint: Joint, step: Primitive) -> Mat:
 
 def joint_turn(joint: Joint) -> Mat:
     """The rotation from the axes of the link that a joint carries to those of the joint frame on the child."""
-    steps = joint.table.primitives
+    steps = joint.motion.primitives
     return _turn_to_z(joint, steps[-1]) if steps else IDENTITY.R
 
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from functools import cached_property
 from typing import Any
 
@@ -22,7 +22,9 @@ from kinemorph.algebra.inertia_blocks import Axis
 from kinemorph.algebra.inertia_blocks import Moments as Moments
 from kinemorph.algebra.scalar import S
 from kinemorph.algebra.turns import Sym3, Turn, TurnFull, TurnX, TurnZ, Vec3
+from kinemorph.algebra.vectors import Mat
 from kinemorph.frozen import dataclass
+from kinemorph.mechanics.trees.driven import Driving
 from kinemorph.mechanics.trees.motions import ELEMENTARY, Move
 
 WORLD = -1
@@ -95,6 +97,17 @@ class Attachment:
 
 
 @dataclass(frozen=True)
+class MassiveBody:
+    """A user's body: its frame at the center of mass as a fixed pose in a link, its mass and its inertia there."""
+
+    name: str
+    link: int  # WORLD for a body that is fixed to the world
+    pose: Pose
+    mass: S
+    inertia: Mat  # about the center of mass, in the axes of the body [kg m^2]
+
+
+@dataclass(frozen=True)
 class Closure:
     """A joint that closes a loop: the conditions it puts on the pose of its child frame in its parent frame.
 
@@ -135,6 +148,8 @@ class Tree:
     ground: Moments = (0.0, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0, 0.0, 0.0, 0.0))  # moments of the bodies fixed to the world
     closures: tuple[Closure, ...] = ()
     follows: tuple[Follow, ...] = ()
+    bodies: tuple[MassiveBody, ...] = field(default=(), repr=False)  # all bodies, in the links as the user wrote them
+    driving: Driving | None = None  # the driven joints; nq and nv count them too, after all others
     # where one limb represents several alike limbs: its first link -> function that sums a scalar over all of them
     sums: Mapping[int, Callable[[S], S]] = field(default_factory=dict, repr=False)
 
@@ -146,9 +161,30 @@ class Tree:
         total = self.sums.get(index)
         return value if total is None else _mapped(total, value)
 
+    def all_coordinates(self, q: Sequence[S]) -> Sequence[S]:
+        """The coordinates of all joints at q: q itself, with the coordinates of driven joints appended."""
+        return q if self.driving is None else self.driving.positions(q)
+
     def moves(self, q: Sequence[S]) -> list[Move]:
         """The pose of every link in its parent, at configuration q."""
         return [link.move(q) for link in self.links]
+
+    @cached_property
+    def of_state(self) -> Tree:
+        """The tree with those links only whose joints have coordinates of their own, to move configurations q."""
+        if self.driving is None:
+            return self
+        links = tuple(link for link in self.links if link.q < self.driving.nq)
+        return replace(self, links=links, nq=self.driving.nq, nv=self.driving.nv, driving=None, attachments={})
+
+    @cached_property
+    def of_joints(self) -> Tree:
+        """The tree in which driven joints count as joints with coordinates of their own."""
+        return self if self.driving is None else replace(self, driving=None)
+
+    def at_time(self, t: S) -> Tree:
+        """The tree at the time t [s], on which the motion of driven joints may depend."""
+        return self if self.driving is None else replace(self, driving=self.driving.at_time(t))
 
     @cached_property
     def children(self) -> tuple[tuple[int, ...], ...]:

@@ -26,6 +26,7 @@ from typing import Any, NamedTuple, Self
 
 from kinemorph.errors import ModelError, ModelWarning, Problem, users_level
 from kinemorph.model.body import NO_INERTIA, ORIGIN, Body
+from kinemorph.model.building.driven_checks import driven_problems
 from kinemorph.model.building.gears import gearing_problems
 from kinemorph.model.building.loop_cutting import Wishes, cut_loops, loop_remarks, structure_problems
 from kinemorph.model.building.part_checks import (
@@ -124,13 +125,20 @@ class RobotBuilder:
         damping: Any = None,
         friction: Any = None,
         armature: Any = None,
+        driven: Any = None,
         cut: bool = False,
     ) -> Self:
         """Declares a joint; see `Joint` for the meaning and units of its data.
 
         `placement` is the pose of the joint frame in the parent; instead, give `translation` [m] and `rotation` (3 x
         3). Limits, damping and the like are lists with one number per coordinate, or one number for all. `normalize`
-        scales an axis to length 1 instead of reporting a problem. `cut` makes the joint close a loop: its bodies are
+        scales an axis to length 1 instead of reporting a problem. `driven` is a formula of coordinates of other joints,
+        or a list with a formula for each coordinate, which gives the motion of this joint:
+
+            hip = Coordinate("hip", 0.0)
+            builder.joint("rotor", "revolute", "thigh", "rotor", driven=50.0 * hip)
+
+        `cut` makes the joint close a loop: its bodies are
         then connected to the world by other joints, which are reversed if necessary.
         """
         self._joints.append({
@@ -138,7 +146,7 @@ class RobotBuilder:
             "translation": translation, "rotation": rotation, "child_placement": child_placement, "axis": axis,
             "axis2": axis2, "normalize": normalize, "pitch": pitch, "lower": lower, "upper": upper,
             "velocity": velocity, "effort": effort, "damping": damping, "friction": friction, "armature": armature,
-            "cut": cut,
+            "driven": driven, "cut": cut,
         })  # fmt: skip
         return self
 
@@ -295,6 +303,7 @@ class RobotBuilder:
         tree, loops = cut = cut_loops(bodies, joints, wishes)
         robot = Robot(name, tuple(bodies), tree, loops, tuple(frames), tuple(couplings), gravity, parameters)
         reader.problems += coupling_problems(couplings, tree, loops) or gearing_problems(self._couplings, tree)
+        reader.problems += driven_problems(robot)
         if not reader.problems:
             reader.problems += limit_problems(robot) + regularity_problems(robot)
         found = (tuple(reader.problems), tuple(reader.questionable), tuple(loop_remarks(cut)))

@@ -17,11 +17,11 @@ from kinemorph.model.body import ORIGIN, Body
 from kinemorph.model.building.gears import read_multiplier
 from kinemorph.model.building.part_checks import body_problems, joint_problems, questionable_mass
 from kinemorph.model.input_reader import Reader, short
-from kinemorph.model.joint import JOINT_KINDS, Joint
-from kinemorph.model.parameter import Parameter, evaluate_all, parameters_of
+from kinemorph.model.joint import JOINT_KINDS, PLAIN, POSE, Joint, JointKind
+from kinemorph.model.parameter import Parameter, Value, evaluate_all, parameters_of
 from kinemorph.model.robot import Coupling, Frame
 from kinemorph.model.shapes import SHAPE_FIELDS, Mesh, MeshFile, Shape, shape_values
-from kinemorph.words import listed
+from kinemorph.words import counted, listed
 
 Draft = dict[str, Any]
 
@@ -100,6 +100,8 @@ def read_joint(reader: Reader, draft: Draft) -> Joint:
     name = reader.name(draft["name"])
     kind, child_placement = draft["kind"], draft["child_placement"]
     row = JOINT_KINDS.get(kind) if isinstance(kind, str) else None
+    if isinstance(kind, str) and kind == POSE.name and draft["driven"] is not None:
+        row = POSE
     if row is None:
         problem = f"the {reader.at('kind')} is {short(kind)}, expected one of {listed(JOINT_KINDS)}"
         reader.note(problem, "Choose one of these.")
@@ -123,18 +125,50 @@ def read_joint(reader: Reader, draft: Draft) -> Joint:
             return (default,) * count
         return reader.per_coordinate(reader.at(key), raw, count, default, limit=default != 0.0)
 
+    driven = _read_driven(reader, draft, row)
+    nq, nv = (0, 0) if driven else (row.nq, row.nv)  # the motion of a driven joint has no limits
     joint = Joint(
         *shared,
-        lower=per("lower", row.nq, -math.inf),
-        upper=per("upper", row.nq, math.inf),
-        velocity=per("velocity", row.nv, math.inf),
-        effort=per("effort", row.nv, math.inf),
+        lower=per("lower", nq, -math.inf),
+        upper=per("upper", nq, math.inf),
+        velocity=per("velocity", nv, math.inf),
+        effort=per("effort", nv, math.inf),
         damping=per("damping", row.nv, 0.0),
         friction=per("friction", row.nv, 0.0),
         armature=per("armature", row.nv, 0.0),
+        driven=driven,
     )
     reader.problems += joint_problems(joint)
     return joint
+
+
+def _read_driven(reader: Reader, draft: Draft, row: JointKind) -> tuple[Value, ...]:
+    """The formulas of a driven joint, one for each coordinate of its kind; empty if the joint is not driven."""
+    raw = draft["driven"]
+    if raw is None or (isinstance(raw, (tuple, list)) and not raw):
+        return ()
+    formulas = tuple(raw) if isinstance(raw, (tuple, list)) else (raw,)
+    plain = row is POSE or all(step.kind in PLAIN for step in row.primitives)
+    if not plain or len(formulas) != row.nq:
+        what = f"{reader.at('driven')} has {counted(len(formulas), 'formula')} for a {row.name} joint"
+        expected = f"one per coordinate, {row.nq}" if plain and row.nq else "a joint of hinges and slides"
+        reader.note(
+            f"{what}, expected {expected}", "Use a revolute, prismatic, helical, cylindrical or universal joint."
+        )
+        return ()
+    limits = [
+        key
+        for key in ("lower", "upper", "velocity", "effort")
+        if not (draft[key] is None or (isinstance(draft[key], tuple) and not draft[key]))
+    ]
+    if limits:
+        reader.at(limits[0])
+        reader.note(f"{limits[0]} is given for a driven joint", "Give limits to the joints that drive it.")
+    return tuple(reader.number(f"{reader.at('driven')}[{i}]", formula) for i, formula in enumerate(formulas))
+
+
+def _is_given(raw: Any) -> bool:
+    return raw is not None and not (isinstance(raw, tuple) and not raw)
 
 
 def read_cut(reader: Reader, draft: Draft) -> bool:
@@ -184,7 +218,7 @@ def used_parameters(
     """All parameters of a robot, in order: those of bodies, joints, frames, couplings, gravity, shapes."""
     return parameters_of((
         tuple((body.mass, body.com, body.inertia) for body in bodies),
-        tuple((j.placement, j.child_placement, j.pitch, j.damping, j.friction, j.armature) for j in joints),
+        tuple((j.placement, j.child_placement, j.pitch, j.damping, j.friction, j.armature, j.driven) for j in joints),
         tuple(frame.placement for frame in frames),
         tuple((coupling.multiplier, coupling.offset) for coupling in couplings),
         gravity,

@@ -30,6 +30,7 @@ from kinemorph.algebra.inertia_blocks import (
 )
 from kinemorph.errors import Problem
 from kinemorph.model.body import Body
+from kinemorph.model.building.driven_checks import inertia_problems
 from kinemorph.model.configuration import Dice, joint_motion, joint_twist, random_configuration
 from kinemorph.model.joint import Joint
 from kinemorph.model.parameter import evaluate, evaluate_all
@@ -44,7 +45,12 @@ ROUNDED = 16.0 * float(np.finfo(float).eps)  # rounding error of a position, rel
 
 
 def regularity_problems(robot: Robot) -> list[Problem]:
-    """One problem for every joint that can move without inertia, in a robot without other problems."""
+    """One problem for every joint that can move without inertia, in a robot without other problems.
+
+    The joints of robots with driven joints are checked by `driven_checks`.
+    """
+    if robot.driven:
+        return inertia_problems(robot)
     found: list[Problem] = []
     q = random_configuration(robot, Dice(7)).tolist()
     frames: dict[str, Pose] = {joint.child: evaluate_all(joint.child_placement) for joint in robot.joints}

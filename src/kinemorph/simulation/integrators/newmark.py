@@ -284,7 +284,7 @@ def coordinate_places(plant: Plant) -> list[int]:
     if plant.robot is None:
         return list(range(plant.nv))
     places: list[int] = []
-    for joint in plant.robot.joints:
+    for joint in (joint for joint in plant.robot.joints if not joint.driven):
         q, v = plant.robot.q_slice(joint.name), plant.robot.v_slice(joint.name)
         count = v.stop - v.start
         flat = q.stop - q.start == count

@@ -110,16 +110,16 @@ def _unknown(name: str, element: Any, ensemble: Ensemble, own: tuple[str, ...], 
 def read_now(name: str, view: ElementView) -> S:
     """The value of a signal; coordinates of a quaternion are those of the quaternion scaled to length 1."""
     group, _, rest = name.partition(".")
-    names = view.robot.q_names
+    names = view.robot.all_q_names
     return view.instant.finished_q[names.index(rest)] if group == "q" and rest in names else view.signal(name)
 
 
 def _coordinates(robot: Robot) -> tuple[str, ...]:
-    return tuple(f"q.{name}" for name in robot.q_names)
+    return tuple(f"q.{name}" for name in robot.all_q_names)
 
 
 def _velocities(robot: Robot) -> tuple[str, ...]:
-    return tuple(f"v.{name}" for name in robot.v_names)
+    return tuple(f"v.{name}" for name in robot.all_v_names)
 
 
 def _literals(value: Value) -> Iterator[float]:

@@ -1,0 +1,271 @@
+"""The equations of motion by d'Alembert's principle, from the position matrices of the bodies alone.
+
+Verlinden, Habumuremyi and Kouroussis (EasyDyn), equations 6 to 13. A body i has the pose T_0G(q, t): the axes R and the
+position e of its center of mass G. Everything else follows by derivatives along the motion:
+
+    v = de/dt,    a = d2e/dt2,    omega from (dR/dt) R^T = [omega x],    omegad = d omega/dt               (11-13)
+    d_j = dv/d(v_j),    theta_j = d omega/d(v_j)               partial velocities                           (7, 8)
+    M_jk = sum over i of  m d_j . d_k + theta_j . I theta_k                                                 (9)
+    tau_j = sum over i of  d_j . (m (a - g) - f) + theta_j . (I omegad + omega x I omega - n)               (6)
+
+with the force f and the moment n about G of outside wrenches, and the inertia I about G. Derivatives are dual numbers;
+no joint axis, no recursion and no merged inertia is used, so that this formulation checks all others. Velocities are
+those of the state: driven joints need nothing more than their positions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from kinemorph.algebra.dual import Dual
+from kinemorph.algebra.groups import Pose, compose
+from kinemorph.algebra.scalar import S, is_zero
+from kinemorph.algebra.vectors import (
+    Mat,
+    Vec,
+    add,
+    cross,
+    dot,
+    matmul,
+    matvec,
+    matvec_transposed,
+    scale,
+    sub,
+    transpose,
+)
+from kinemorph.mechanics.derivatives.forward_derivatives import ForwardDerivatives
+from kinemorph.mechanics.derivatives.inverse_derivatives import Derivatives
+from kinemorph.mechanics.formulations.dense_dynamics import accelerations_by, derivatives_by_duals
+from kinemorph.mechanics.recursions.kinematics import configuration_rate, link_poses, tangent_of
+from kinemorph.mechanics.recursions.newton_euler import Wrench
+from kinemorph.mechanics.trees.driven import AllJoints
+from kinemorph.mechanics.trees.tree import WORLD, MassiveBody, Tree
+
+FIRST, SECOND = 2, 1  # levels of dual numbers: the first derivative by time is outside, the second inside
+
+
+class BodyMotion(NamedTuple):
+    """The motion of a body in world axes: the pose of its frame at the center of mass G, and its derivatives."""
+
+    T0G: Pose
+    v: Vec  # velocity of G [m/s]
+    omega: Vec  # angular velocity [rad/s]
+    a: Vec  # acceleration of G [m/s^2]
+    omegad: Vec  # angular acceleration [rad/s^2]
+
+
+class Partial(NamedTuple):
+    """The partial velocities of one body along one velocity: d of its center of mass, theta of its rotation."""
+
+    d: Vec
+    theta: Vec
+
+
+def body_motions(tree: Tree, q: Sequence[S], v: Sequence[S], a: Sequence[S]) -> list[BodyMotion]:
+    """The motion of every body of `tree.bodies` at the state (q, v) and its accelerations `a` (nv,)."""
+    space = tree.of_state
+    rates = configuration_rate(space, q, v)
+    moving = [Dual(x, dx, level=SECOND) for x, dx in zip(q, rates, strict=True)]
+    later = configuration_rate(space, moving, [Dual(x, dx, level=SECOND) for x, dx in zip(v, a, strict=True)])
+    twice = [Dual(x, dx, level=FIRST) for x, dx in zip(moving, later, strict=True)]
+    time = 0.0 if tree.driving is None else tree.driving.lookup.get("t", 0.0)
+    poses = positions(tree.at_time(Dual(Dual(time, 1.0, level=SECOND), 1.0, level=FIRST)), twice)
+    return [_motion(pose) for pose in poses]
+
+
+def partial_velocities(tree: Tree, q: Sequence[S]) -> list[list[Partial]]:
+    """For every velocity of the state, the partial velocities of every body of `tree.bodies`, in world axes."""
+    found = []
+    for k in range(tree.of_state.nv):
+        motions = [_motion(pose) for pose in positions(tree, _along(tree, q, k))]
+        found.append([Partial(motion.v, motion.omega) for motion in motions])
+    return found
+
+
+def _along(tree: Tree, q: Sequence[S], k: int) -> list[S]:
+    """The configuration q as dual numbers along the motion at unit velocity k; coordinates at rest stay as they are."""
+    space = tree.of_state
+    rates = configuration_rate(space, q, [float(j == k) for j in range(space.nv)])
+    return [x if is_zero(dx) else Dual(x, dx, level=FIRST) for x, dx in zip(q, rates, strict=True)]
+
+
+def positions(tree: Tree, q: Sequence[S]) -> list[Pose]:
+    """The pose T_0G of every body of `tree.bodies` at q: its axes, and its center of mass in the world."""
+    every = q if tree.driving is None else tree.driving.positions(q)
+    poses = link_poses(tree, every)
+    return [body.pose if body.link == WORLD else compose(poses[body.link], body.pose) for body in tree.bodies]
+
+
+def _motion(pose: Pose) -> BodyMotion:
+    """The motion of a body from its pose, whose entries are dual numbers along the motion."""
+    R, dR = ([[part(x) for x in row] for row in pose.R] for part in (_value, _rate))
+    e, v = (tuple(part(x) for x in pose.p) for part in (_value, _rate))
+    turning = matmul(dR, transpose(R))  # (dR/dt) R^T
+    omega = (turning[2][1], turning[0][2], turning[1][0])
+    now = Pose(tuple(tuple(_inner(x) for x in row) for row in R), tuple(map(_inner, e)))
+    return BodyMotion(
+        now,
+        tuple(map(_inner, v)),
+        tuple(map(_inner, omega)),
+        tuple(tangent_of(x, SECOND) for x in v),
+        tuple(tangent_of(x, SECOND) for x in omega),
+    )
+
+
+def _value(x: S) -> S:
+    return x.value if isinstance(x, Dual) and x.level == FIRST else x
+
+
+def _rate(x: S) -> S:
+    return tangent_of(x, FIRST)
+
+
+def _inner(x: S) -> S:
+    return x.value if isinstance(x, Dual) and x.level == SECOND else x
+
+
+# ── dynamics ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def inverse_dynamics(
+    tree: Tree, q: Sequence[S], v: Sequence[S], a: Sequence[S], wrenches: Mapping[int, Wrench] | None = None
+) -> list[S]:
+    """Generalized forces (nv,) that give the accelerations `a` at (q, v), under outside wrenches on links."""
+    needs = []
+    motions = body_motions(tree, q, v, a)
+    for body, motion in zip(tree.bodies, motions, strict=True):
+        turned = inertia_in(motion.T0G.R, body)
+        force = scale(body.mass, sub(motion.a, tree.gravity))
+        spin = cross(motion.omega, matvec(turned, motion.omega))
+        needs.append((force, add(matvec(turned, motion.omegad), spin)))
+    partials = partial_velocities(tree, q)
+    tau: list[S] = [
+        _sum(dot(part.d, force) + dot(part.theta, moment) for part, (force, moment) in zip(row, needs, strict=True))
+        for row in partials
+    ]
+    for index, (force, moment) in (wrenches or {}).items():
+        tau = list(sub(tau, _of_wrench(tree, q, index, force, moment)))
+    return _with_rotors(tree, q, v, a, tau)
+
+
+def mass_matrix(tree: Tree, q: Sequence[S]) -> list[list[S]]:
+    """The mass matrix M(q), shape (nv, nv)."""
+    partials = partial_velocities(tree, q)
+    inertias = [inertia_in(pose.R, body) for pose, body in zip(positions(tree, q), tree.bodies, strict=True)]
+    heavy = [
+        [
+            (scale(body.mass, part.d), matvec(inertia, part.theta))
+            for part, body, inertia in zip(row, tree.bodies, inertias, strict=True)
+        ]
+        for row in partials
+    ]
+    M = [
+        [_sum(dot(p.d, f) + dot(p.theta, n) for p, (f, n) in zip(row, column, strict=True)) for column in heavy]
+        for row in partials
+    ]
+    for k, column in enumerate(_rotor_masses(tree, q)):
+        for j, x in enumerate(column):
+            M[j][k] = M[j][k] + x
+    return M
+
+
+def bias_forces(tree: Tree, q: Sequence[S], v: Sequence[S], wrenches: Mapping[int, Wrench] | None = None) -> list[S]:
+    """The bias forces h(q, v), shape (nv,): the generalized forces at zero acceleration."""
+    return inverse_dynamics(tree, q, v, [0.0] * len(v), wrenches)
+
+
+def forward_dynamics(
+    tree: Tree,
+    q: Sequence[S],
+    v: Sequence[S],
+    tau: Sequence[S],
+    wrenches: Mapping[int, Wrench] | None = None,
+    *,
+    locked: Collection[int] = (),
+) -> list[S]:
+    """Accelerations (nv,) under generalized forces `tau`: M a = tau - h, solved densely; 0 where `locked`."""
+    return accelerations_by(mass_matrix(tree, q), sub(tau, bias_forces(tree, q, v, wrenches)), locked)
+
+
+def inverse_dynamics_derivatives(
+    tree: Tree, q: Sequence[S], v: Sequence[S], a: Sequence[S], wrenches: Mapping[int, Wrench] | None = None
+) -> Derivatives:
+    """The derivatives of inverse dynamics ID(q, v, a), by one more level of dual numbers."""
+
+    def law(_: Tree, *state: Sequence[S]) -> Sequence[S]:
+        return inverse_dynamics(tree, state[0], state[1], state[2], wrenches)
+
+    return Derivatives(*derivatives_by_duals(law, tree.of_state, q, v, a))
+
+
+def forward_dynamics_derivatives(
+    tree: Tree, q: Sequence[S], v: Sequence[S], tau: Sequence[S], wrenches: Mapping[int, Wrench] | None = None
+) -> ForwardDerivatives:
+    """The derivatives of forward dynamics FD(q, v, tau), by one more level of dual numbers."""
+
+    def law(_: Tree, *state: Sequence[S]) -> Sequence[S]:
+        return forward_dynamics(tree, state[0], state[1], state[2], wrenches)
+
+    return ForwardDerivatives(*derivatives_by_duals(law, tree.of_state, q, v, tau))
+
+
+def inertia_in(R: Mat, body: MassiveBody) -> Mat:
+    """The inertia of a body about its center of mass in world axes, R I R^T, where R are the axes of the body."""
+    return matmul(matmul(R, body.inertia), transpose(R))
+
+
+def _of_wrench(tree: Tree, q: Sequence[S], index: int, force: Vec, moment: Vec) -> list[S]:
+    """The generalized forces (nv,) of a wrench on a link, given in its axes and about its origin."""
+    found: list[S] = []
+    for k in range(tree.of_state.nv):
+        moving = _along(tree, q, k)
+        every = moving if tree.driving is None else tree.driving.positions(moving)
+        motion = _motion(link_poses(tree, every)[index])
+        R = motion.T0G.R
+        found.append(dot(matvec_transposed(R, motion.v), force) + dot(matvec_transposed(R, motion.omega), moment))
+    return found
+
+
+# ── armatures ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _rotor_masses(tree: Tree, q: Sequence[S]) -> list[list[S]]:
+    """The columns (nv,) that armatures add to the mass matrix: armature * rate_j * rate_k of their joint's rate."""
+    n = tree.of_state.nv
+    rows = _rotor_rates(tree, q)
+    return [[_sum(rotor * row[j] * row[k] for rotor, row in rows) for j in range(n)] for k in range(n)]
+
+
+def _with_rotors(tree: Tree, q: Sequence[S], v: Sequence[S], a: Sequence[S], tau: list[S]) -> list[S]:
+    """The generalized forces `tau` (nv,) and those that accelerate the armatures."""
+    rotors = _rotors(tree)
+    if not rotors:
+        return tau
+    every = list(a) if tree.driving is None else AllJoints(tree.driving, q, v).accelerations(a)
+    for (rotor, row), index in zip(_rotor_rates(tree, q), rotors, strict=True):
+        tau = [x + rotor * every[index] * rate for x, rate in zip(tau, row, strict=True)]
+    return tau
+
+
+def _rotor_rates(tree: Tree, q: Sequence[S]) -> list[tuple[S, list[S]]]:
+    """(armature, rates (nv,) of its velocity along the velocities of the state) of all armatures."""
+    n = tree.of_state.nv
+    slopes = [] if tree.driving is None or not _rotors(tree) else AllJoints(tree.driving, q).F
+    return [
+        (rotor, [float(j == k) for j in range(n)] if k < n else [slopes[k - n].get(j, 0.0) for j in range(n)])
+        for k, rotor in _rotors(tree).items()
+    ]
+
+
+def _rotors(tree: Tree) -> dict[int, S]:
+    """The armatures that are not structurally zero, by velocity index of all joints."""
+    every = {link.v + k: rotor for link in tree.links for k, rotor in enumerate(link.armature)}
+    return {k: rotor for k, rotor in every.items() if not (rotor.__class__ is float and rotor == 0.0)}
+
+
+def _sum(terms: Iterable[S]) -> S:
+    total: S = 0.0
+    for term in terms:
+        total = total + term
+    return total
