@@ -33,6 +33,7 @@ PAGES = [
         "elements",
         "simulation",
         "contact",
+        "wheels",
         "motors_and_sensors",
         "controllers",
         "gaits",

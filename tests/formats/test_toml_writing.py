@@ -60,7 +60,11 @@ def one_body(*, name: str = "link", **data: Any) -> Robot:
 # ── the same again ────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-@each_case("name", CHOICE)
+# a Python function as a controller, and a joint that a formula drives: neither is in files yet
+NOT_IN_FILES = ("segway", "rover")
+
+
+@each_case("name", [name for name in CHOICE if name not in NOT_IN_FILES])
 def test_library_robots_come_back(name: str, tmp_path: Path) -> None:
     system = choose(name)
     path = tmp_path / f"{name}.toml"

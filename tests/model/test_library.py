@@ -39,6 +39,10 @@ SIZES = {
     "andrews_squeezer": (7, 7, 7, 3),
     "flyball_governor": (4, 4, 4, 0),
     "jansen_walker": (40, 40, 38, 18),
+    "whipple_bicycle": (10, 9, 4, 0),
+    "planar_bike": (7, 7, 5, 0),
+    "rover": (16, 15, 11, 0),
+    "segway": (9, 8, 3, 0),
     "organism9": (16, 15, 18, 0),
     "crawler": (16, 15, 18, 0),
 }

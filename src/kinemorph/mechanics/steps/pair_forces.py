@@ -59,12 +59,17 @@ class PairLaw(Protocol):
 
 
 class PairForce(NamedTuple):
-    """A force law between points of two links, each in its link's frame [m]; a turning pair does not use its points."""
+    """A force law between points of two links, each in its link's frame [m]; a turning pair does not use its points.
+
+    `leaving` is for a force that does not follow the point of the first link at which it acts: a wheel turns on, and
+    its force stays at the ground. It is the acceleration [m/s^2], in world axes, by which this point leaves the force.
+    """
 
     links: tuple[int, int]
     points: tuple[Vec3, Vec3]
     law: PairLaw
     turning: bool = False
+    leaving: Vec3 = ZERO3
 
 
 def couples(pair: PairForce) -> bool:
