@@ -41,6 +41,7 @@ PAGES = [
         "viewing",
         "files",
         "model_file",
+        "cagem",
         "ckc_template",
         "conventions",
         "notebook",

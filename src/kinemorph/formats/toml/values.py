@@ -219,13 +219,13 @@ class Values:
 
     # ── numbers ───────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def value(self, raw: Any, at: At, kind: str = "") -> Value:
+    def value(self, raw: Any, at: At, kind: str = "", names: Mapping[str, Value] | None = None) -> Value:
         """The Value of a number, quantity or expression; it may be infinite. Else 0, which is recorded as a finding.
 
-        `kind` is the kind of quantity that is expected, such as "length"; "" for any.
+        `kind` is the kind of quantity that is expected, such as "length"; "" for any. `names` replaces `self.names`.
         """
         if isinstance(raw, str):
-            return self._spelled(raw, at, kind)
+            return self._spelled(raw, at, kind, self.names if names is None else names)
         if isinstance(raw, bool) or not isinstance(raw, (int, float)):
             fitting = f" [{units.KINDS[kind][0]}]" if kind and kind != "number" else ""
             self.error("number", at, f"{_named(at)} is {short(raw)}, expected a number{fitting}", "Write a number.")
@@ -240,7 +240,7 @@ class Values:
             return 0.0
         return number
 
-    def _spelled(self, text: str, at: At, kind: str) -> Value:
+    def _spelled(self, text: str, at: At, kind: str, names: Mapping[str, Value]) -> Value:
         """The Value of a text: a quantity or an expression."""
         if units.is_quantity(text):
             try:
@@ -249,11 +249,11 @@ class Values:
                 usual = f" [{units.KINDS[kind][0]}]" if kind and kind != "number" else ""
                 problem = Problem.of(error.args[0], f"Correct the unit, or write a plain number{usual}.")
                 factor, _, word = text.partition(" ")
-                product = f'Write "{factor} * {word.strip()}" for a product.' if word.strip() in self.names else ""
+                product = f'Write "{factor} * {word.strip()}" for a product.' if word.strip() in names else ""
                 self.error("unit", at, f"{_named(at)}: {problem.what}", product or problem.remedy)
                 return 0.0
         try:
-            value = parse_expression(text, self.names, hints=not self.findings.unlisted)
+            value = parse_expression(text, names, hints=not self.findings.unlisted)
         except ExpressionError as error:
             usual = 'Write a number, a quantity such as "5 mm", or an expression of parameters.'
             problem, corrected = Problem.of(error.args[0], usual), None
@@ -406,8 +406,9 @@ class Values:
         return self.made(made, read, at)
 
     def made(self, kind: type[Any], read: dict[str, Any], at: At) -> Any:
-        """The object of type `kind` with the fields `read` and the contents of files that it names; None, with a
-        finding, on error.
+        """The object of type `kind` with the fields `read` and the contents of files that it names.
+
+        None if that fails, which is recorded as a finding.
         """
         try:
             made = kind(**read)

@@ -26,6 +26,7 @@ from kinemorph.simulation.results.trajectory import Event, EventKind, Outcome, S
 from kinemorph.simulation.running.by_name import named_state
 from kinemorph.simulation.running.patience import Patience
 from kinemorph.simulation.running.switches import Switches, state_groups
+from kinemorph.simulation.stepping.domains import DomainWatch
 from kinemorph.simulation.stepping.failures import explained
 from kinemorph.simulation.stepping.plant_stepper import Marched, PlantStepper, State
 
@@ -115,6 +116,8 @@ class Run:
         self.next = 0  # the index of the next sample time
         guards = stepper.watch.guards if stepper.watch else ()
         self.paces = [Pace(guard.shortest) for guard in guards]
+        self.domains = DomainWatch(stepper.plant)
+        self.left: Outcome | None = None  # the failure because a dependent has left its domain
         self.patience = Patience(stepper, float(times[0]), self.until)
         self.switches = Switches()
 
@@ -165,6 +168,8 @@ class Run:
             wanted = self._wanted(stop)
             whole = len(wanted) < self.stepper.rows - 1 and (len(wanted) == 0 or wanted[-1] < stop)
             marched = self._through(np.append(wanted, stop) if whole else wanted, stop, len(wanted))
+            if self.left is not None:
+                return self.left
             reason = self.patience.look()
             if reason is not None:
                 return Outcome("failed", self.stepper.state.t, reason)
@@ -194,6 +199,11 @@ class Run:
         """Marches through `times` [s] up to `stop` [s], and stores samples at the first `wanted` of the times."""
         marched = self.stepper.through(times, stop)
         kept = min(len(marched.times), wanted)
+        if self.domains.domains and kept:
+            left = self.domains.left(marched.times[:kept], marched.rows[:kept, : self.stepper.plant.nq], self.stepper.p)
+            if left is not None:
+                kept = left[0] + 1
+                self.left = Outcome("failed", float(marched.times[left[0]]), left[1])
         self._keep(marched.times[:kept], marched.rows[:kept])
         self.next += kept
         return marched
