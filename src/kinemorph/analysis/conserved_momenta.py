@@ -134,9 +134,9 @@ class Conserved:
 
 
 def conserved(ledgers: Sequence[Ledger]) -> tuple[Mapping[str, Conserved], str]:
-    """(the momenta that have to be conserved throughout a run, by name; the reason why there are none, if so).
+    """(momenta that have to be conserved in a run, by name; "" or the reason why there is no such momentum).
 
-    `ledgers` are those of all segments with the same system.
+    `ledgers` has one Ledger for each segment of the run, all with the same system.
     """
     robot, columns = ledgers[0].robot, ledgers[0].segment.plant.v
     roots = [joint for joint in robot.joints if _hangs_on_ground(robot, joint)]

@@ -164,7 +164,7 @@ class Blueprint:
     # ── the model ─────────────────────────────────────────────────────────────────────────────────────────────────
 
     def system(self) -> System | None:
-        """The system of all declared parts, checked; None, with findings, if it cannot be made."""
+        """The system of all declared parts, checked; None if it cannot be made, which is recorded as a finding."""
         if self._count > limits.BODIES:
             problem = f"the model has {self._count} bodies, expected at most {limits.BODIES}"
             remedy = "Split it, or merge bodies that do not move relative to each other."

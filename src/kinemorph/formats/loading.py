@@ -209,7 +209,10 @@ def uncollected() -> Iterator[None]:
 
 
 def _read(reader: Format, source: Source, options: Options, findings: Findings) -> System | None:
-    """The checked system of a source, with fixed bodies merged if the options say so; None, with findings, on error."""
+    """The checked system of a source; None if it has errors, which are recorded.
+
+    Bodies connected by fixed joints are merged if the options say so.
+    """
     with uncollected():
         system: System | None = reader.read(source, options, findings)
         if system is None or findings.failed:
@@ -231,7 +234,7 @@ def _joints_named(system: System) -> list[str]:
 
 
 def _acting(system: System, findings: Findings) -> System | None:
-    """The system, after a check that all elements can act on its robot; None, with findings, on error.
+    """The system, after a check that all elements can act on its robot; None if it has errors, which are recorded.
 
     A wrong element is an error in a TOML file. In other formats, whose files may have drives without effect, it is left
     out with a warning.

@@ -106,7 +106,9 @@ def in_order(needs: Mapping[str, Collection[str]]) -> tuple[list[str], list[str]
 
 def _tokens(text: str, pattern: re.Pattern[str] = _TOKEN) -> list[Token]:
     if len(text) > LONGEST:
-        raise ExpressionError(f"the expression has {len(text)} characters, expected at most {LONGEST}")
+        raise ExpressionError(
+            f"the expression has {len(text)} characters, expected at most {LONGEST}", "Write a shorter formula."
+        )
     tokens, at, end = [], 0, len(text.rstrip())
     while at < end:
         match = pattern.match(text, at)
@@ -252,15 +254,19 @@ class Parser:
             depth, count = value.extent
             if depth > TALLEST or count > LARGEST:
                 raise ExpressionError(
-                    f"the formula has {count} operations, nested {depth} deep, expected at most {LARGEST}, "
-                    f"{TALLEST} deep"
+                    f"the formula has {count} operations and a nesting depth of {depth}; expected at most {LARGEST} "
+                    f"operations and a depth of {TALLEST}",
+                    "Write a shorter formula, or compute a part of it and write its value.",
                 )
         return value
 
     def deeper(self) -> None:
         self.depth += 1
         if self.depth > DEEPEST:
-            raise ExpressionError(f"column {self.here.column}: brackets and powers are nested more than {DEEPEST} deep")
+            raise ExpressionError(
+                f"column {self.here.column}: brackets and powers are nested more than {DEEPEST} levels deep",
+                "Write a simpler formula.",
+            )
 
 
 # ── printing ──────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -296,7 +302,8 @@ def written(value: Value, names: Mapping[Value, str] | None = None, spelling: Sp
         depth, count = value.extent
         if depth > TALLEST or count > LARGEST:
             raise ValueError(
-                f"the formula has {count} operations, nested {depth} deep, expected at most {LARGEST}, {TALLEST} deep"
+                f"the formula has {count} operations and a nesting depth of {depth}; expected at most {LARGEST} "
+                f"operations and a depth of {TALLEST}"
             )
     return _written(value, names or {}, spelling)[0]
 

@@ -79,7 +79,7 @@ class LoadedRobot(Fixed):
         return resolve(self.dynamics.robot, self.lookup(p)).at_time(t)
 
     def prepared(self, tree: Tree) -> Tree:
-        """The tree in the form that the recursions take; link frames at tips of limbs point to where forces act."""
+        """The tree with link frames that make the recursions cheap: at tips of limbs they point to where forces act."""
         return self.dynamics.prepared(tree, self._tips) if self.prepared_tree is None else tree
 
     @cached_property
@@ -109,20 +109,20 @@ class LoadedRobot(Fixed):
     # ── one instant ───────────────────────────────────────────────────────────────────────────────────────────────
 
     def lookup(self, p: Any) -> dict[str, Any]:
-        """The values p of the parameters, by name."""
+        """The values `p` of the parameters as a dict by name."""
         return {parameter.name: value for parameter, value in zip(self.parameters, p, strict=True)}
 
     def instant(self, at: LocalInstant) -> Instant:
-        """The instant `at`, given in local coordinates, with q and v instead.
+        """The instant `at`, which is in local coordinates s = [w, v, x], as an Instant with q, v and x.
 
-        Quaternions are not normalized; locked velocities are 0.
+        Quaternions of q are not normalized; locked velocities are 0.
         """
         w, v, x = split(at.s, self.nv)
         v = [0.0 if k in self.locked else rate for k, rate in enumerate(v)]
         return Instant(at.t, charts.place(self.bare, at.base, w, finished=False), v, x, at.m, at.u, at.p)
 
     def seen(self, tree: Tree, at: Instant, *later: Any) -> SystemInstant:
-        """The system as its elements see it; `later` are functions for accelerations and so on, see SystemInstant."""
+        """The system as its elements see it; `later` are functions for accelerations and forces, see SystemInstant."""
         own = at.x[self.added.states : self.added.states + len(self.elements.states)]
         u = at.u[self.added.inputs :]
         every = self.all_joints(tree, at)

@@ -164,7 +164,10 @@ def shared_plant(model: Robot | System | Dynamics | Plant, **options: Any) -> Pl
 
 
 def _dependent(robot: Robot, method: LoopMethod) -> tuple[float, ...] | None:
-    """1 for each velocity that depends on those of the named joints, else 0, shape (nv,); None without named joints."""
+    """A mask (nv,) of the dependent velocities: 1 for velocities of joints that are not named, else 0.
+
+    None if no joints are named.
+    """
     names = names_independent(method)
     if names is None:
         return None
@@ -198,7 +201,7 @@ class _Signals(Fixed):
         return [(None, None)]
 
     def read(self, name: str, t: Any, q: Any, v: Any, x: Any, m: Any, u: Any, p: Any) -> Any:
-        """The value of a signal."""
+        """The value of the signal `name` of an element, at this time and state."""
         known, view = self._last[0]
         if known is not q:
             view = seen(self.loaded, self.loaded.tree(p, t), Instant(t, q, v, x, m, u, p))

@@ -314,7 +314,7 @@ class _Fleet:
         self.paces[self.pace] = self.tries
 
     def _open(self, group: Any) -> npt.NDArray[np.bool_]:
-        """Which states of a group have not ended yet."""
+        """A mask of the states with indices `group` whose runs have not ended yet."""
         going: npt.NDArray[np.bool_] = (self.status[group] == Status.GOING) & (self.done[group] < len(self.times))
         return going
 
@@ -497,4 +497,4 @@ def _tick_failure(one: Stepper) -> str:
         one.tick()
     except ControllerError as error:
         return str(error)
-    raise AssertionError("a march returned at a tick that does not fail")
+    raise AssertionError("compiled code stopped at a sample time, but all values that were sampled are finite")

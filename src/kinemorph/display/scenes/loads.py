@@ -70,7 +70,7 @@ class Load:
 def loads_of(
     figure: Figure, elements: Sequence[Element], run: Trajectory | None = None, times: Array | None = None
 ) -> list[Load]:
-    """The loads on a figure: those of elements with a row in LOADS, and the efforts of the drives of joints.
+    """The loads on a figure: loads of elements that have a row in LOADS, and the efforts of the drives of joints.
 
     `times` are those of the scene [s]. Without a run there are only applied wrenches, at time 0. Loads that are 0 at
     all times are left out.

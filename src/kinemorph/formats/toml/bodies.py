@@ -16,7 +16,7 @@ from kinemorph.model.shapes import Mesh, MeshFile, Shape
 
 
 class Bodies:
-    """Reads the tables [bodies.*]; mesh files of all bodies are searched together."""
+    """Reads the tables [bodies.*] of a model file. The mesh files of all bodies are located once, at the start."""
 
     def __init__(
         self, values: Values, source: Source, options: Options, table: Any, motion: Motion | None = None
@@ -76,7 +76,10 @@ class Bodies:
             blueprint.placed(line, name, mass, inertia, position, **read)
 
     def _solid(self, name: str, mass: Any, raw: Any, at: At) -> Body:
-        """The body of a uniform solid of this mass; without mass data, with findings, on error."""
+        """The body of a uniform solid of this mass.
+
+        If the table `raw` is wrong, the errors are recorded, and the body has neither mass nor shape.
+        """
         row = self.values.kind(raw, at, rows.SOLIDS)
         if row is None:
             return Body(name)
@@ -85,7 +88,7 @@ class Bodies:
         return Body(name) if self.values.error_count > before else row.make(name, mass, **read)
 
     def _shape(self, raw: Any, at: At) -> Shape | None:
-        """The shape that a table describes; None, with findings, on error."""
+        """The shape that the table `raw` describes; None if the table is wrong, which is recorded as an error."""
         if isinstance(raw, dict) and raw.get("kind") == "mesh":
             if "vertices" in raw or "faces" in raw:
                 return self._made(Mesh, self.values.table(raw, at, rows.MESH, skip=("kind",)), at)

@@ -78,7 +78,7 @@ def _with_unit(name: str, value: float, unit: str, symbol: str, at: At, values: 
 
 
 def _same(unit: str, own: str) -> bool:
-    """Whether two units are the same unit of SI."""
+    """Whether the key `unit` is an SI unit and equals `own`, the unit written behind the number ("2.5 kg")."""
     try:
         return units.is_si(unit) and units.parse_unit(unit) == units.parse_unit(own)
     except ValueError:

@@ -38,7 +38,7 @@ from kinemorph.model.topology import WORLD
 
 
 def read(source: Source, options: Options, findings: Findings) -> System | None:
-    """The system of a TOML file; None, with findings, if it cannot be read."""
+    """The system of a TOML file; None if it cannot be read, which is recorded as a finding."""
     document = parse(source, findings)
     if document is None:
         return None

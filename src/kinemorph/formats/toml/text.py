@@ -193,7 +193,7 @@ def part(data: Any, known: Mapping[str, type[Any]]) -> str:
 
 
 def _either(data: Any, field: Field) -> str:
-    """A value, written in the one of the forms `field.inner` that fits it."""
+    """A value as TOML text. `field.inner` lists the possible forms of the value; the first that fits is used."""
     row = data_row(field.inner, data)
     return FORMS[row.form](data, row._replace(kind=field.kind))
 

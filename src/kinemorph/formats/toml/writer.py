@@ -52,7 +52,7 @@ NOTES = {
 
 
 def write(system: System, path: Path, findings: Findings) -> tuple[Path, ...]:
-    """Writes a system as a TOML file and returns its path; nothing, with a finding, if that fails."""
+    """Writes a system as a TOML file and returns its path; nothing if that fails, which is recorded as a finding."""
     warn_of_meshes(system.robot, path, findings)
     try:
         text = written_system(system, findings)
@@ -196,7 +196,7 @@ def _tables(section: str, tables: Iterable[tuple[str, Entries, str]], *, note: s
 
 
 def _part(part: Any, table: Sequence[Field], *, flat: str = "placement") -> Entries:
-    """The keys of a part and their values as text, without defaults; `table` lists the keys that it may have.
+    """The keys of a part (body, joint, ...) and their values as text, without defaults; `table` lists possible keys.
 
     The keys of the pose `flat` are put into the table of the part itself.
     """

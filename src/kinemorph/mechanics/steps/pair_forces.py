@@ -51,7 +51,10 @@ class PairLaw(Protocol):
     def force(self, pair: PairState) -> Vec3: ...
 
     def linear(self, pair: PairState, h: S) -> tuple[Vec3, Sym3]:
-        """(force, D) with D = -(h df/du + h^2 df/dx), symmetric and positive semi-definite, at the step size h [s]."""
+        """(force f, D) for a step of h [s]: D = -(h df/du + h^2 df/dx) is the inertia that f adds at its end.
+
+        u is the relative velocity of the pair, x its relative displacement. D is symmetric and positive semi-definite.
+        """
         ...
 
 
@@ -70,7 +73,7 @@ class PairForce(NamedTuple):
 
 
 def couples(pair: PairForce) -> bool:
-    """Whether both links of a pair move: then its D is an inertia of no single link."""
+    """Whether both links of a pair move; then its force adds inertia between two links, not to a single link."""
     return WORLD not in pair.links
 
 

@@ -98,7 +98,8 @@ def _state(what: str, q: Any, v: Any, nq: int, nv: int) -> State:
     v = np.zeros((*q.shape[:-1], nv)) if v is None else np.asarray(v, dtype=float)
     if q.shape[-1:] != (nq,) or v.shape[-1:] != (nv,):
         raise ShapeError(
-            f"q and v of '{what}' have shapes {q.shape} and {v.shape}, expected (..., {nq}) and (..., {nv})."
+            f"'{what}': q has shape {q.shape} and v has shape {v.shape}; expected (..., {nq}) for q and "
+            f"(..., {nv}) for v."
         )
     if not (np.all(np.isfinite(q)) and np.all(np.isfinite(v))):
         raise ShapeError(f"q or v of '{what}' has values that are not finite. Replace them.")

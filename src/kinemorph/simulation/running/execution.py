@@ -63,7 +63,10 @@ class Regular:
 
 
 def _reader(function: Callable[..., Any], what: str) -> Callable[[State], Any]:
-    """A function of a State that calls a user function with those of t, q, v, x that it names, or with all four."""
+    """A function of a State that calls a user function with the values that its arguments name, some of t, q, v, x.
+
+    If its arguments cannot be read, it gets all four.
+    """
     try:
         signature = inspect.signature(function)
     except (TypeError, ValueError):  # a function written in C may have no signature
@@ -221,7 +224,7 @@ class Run:
         u = self._called(self.held)
         try:
             if u is None:
-                raise ShapeError(f"None is given; expected {self.stepper.plant.nu} numbers.")
+                raise ShapeError(f"u is None; expected {self.stepper.plant.nu} numbers.")
             self.stepper.push(u)
         except (TypeError, ValueError) as error:
             raise ControllerError(f"`inputs` returned values that cannot be used as inputs u: {error}") from error

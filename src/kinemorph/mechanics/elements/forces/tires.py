@@ -184,7 +184,10 @@ class Wheel:
         return 0.5 * self.value(self.element.stiffness) * depth * depth
 
     def linear(self, pair: PairState, h: S) -> tuple[Vec3, Sym3]:
-        """(force, D) for a step of size h [s]; D has the derivatives of the three forces along their own axes."""
+        """(force, D) for a step of h [s]; D is the inertia that the force adds, see `point_states.PointLaw.linear`.
+
+        It has the derivatives of the three forces along their own axes.
+        """
         d, axes = [], (self.x, self.y, self.z)
         upright = replace(self, tilt=0.0).patch(pair)  # camber pushes without slip too
         for k, axis in enumerate(axes):
@@ -215,7 +218,7 @@ class Steady:
         return self.given
 
     def linear(self, pair: PairState, h: S) -> tuple[Vec3, Sym3]:
-        """(force, D) with D = 0."""
+        """(force, D) for an implicit step; the added inertia D is 0, as the force does not change in the step."""
         return self.given, ZERO_SYM
 
 
