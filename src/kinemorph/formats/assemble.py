@@ -76,8 +76,8 @@ def assemble(
         )
     raise ModelError(
         f"assemble: source is {short(source)}; expected a grid as text, a model file, a list of docked sides, or "
-        "measured poses. Write for example [(0, 1, 3, 2)], module 0 docked to module 1 by its side 3 at side 2, or "
-        "{(0, 1): H}, the 4x4 pose of module 1 relative to module 0."
+        "measured poses. Write for example [(0, 1, 3, 2)]: side 3 of module 0 is docked to side 2 of module 1; or "
+        "{(0, 1): H}: H is the 4x4 pose of module 1 relative to module 0."
     )
 
 

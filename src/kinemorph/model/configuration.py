@@ -98,7 +98,10 @@ def _quaternion_difference(q0: Sequence[S], q1: Sequence[S]) -> Vec:
 
 
 def _no_coordinates(*given: Sequence[S]) -> Vec:
-    raise ShapeError("a pose that is given by formulas has no coordinates of its own. Integrate those that drive it.")
+    raise ShapeError(
+        "the pose of a driven joint is given by formulas, so that it has no coordinates in q. Integrate the "
+        "coordinates that its formulas name."
+    )
 
 
 _NOWHERE = zeros(3)

@@ -18,7 +18,7 @@ class DiscreteLaws:
 
     action      (base, moved, w, h, p) -> the action [J s] of a step of h [s] with the displacement w (nv,), from the
                 configuration at local coordinates `moved` (nv,) about `base`
-    balance     (instant, z, momentum at the start, h, derivative of the action by its start, and by w)
+    balance     (instant, z, momentum at the start, h, derivatives (nv,) of the action by `moved` and by w)
                 -> residual (nv + nx,) of the discrete equations at z = [w, x at the end]; momentum (nv,) at the end
     momentum    (base, s, p) -> momentum M(q) v, shape (nv,), at the state s = [w, v, x] about `base`
     velocity    (base, s, momentum, p) -> v, shape (nv,), at which M(q) v is that momentum

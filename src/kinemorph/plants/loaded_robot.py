@@ -98,7 +98,7 @@ class LoadedRobot(Fixed):
 
     @cached_property
     def _tips(self) -> dict[int, Any]:
-        """The point at which a stiff force acts, by link of the nominal tree; the last one where a link has several."""
+        """By link index, the point in the link's frame [m] at which a stiff force acts; of several, the last."""
         return {force.link: force.point for stiff in self._stiff for force in stiff.points}
 
     @property

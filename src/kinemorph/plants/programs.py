@@ -92,7 +92,7 @@ class Tick(NamedTuple):
 
     @property
     def instants(self) -> Instants:
-        """The times of all ticks."""
+        """The times at which this clock ticks [s]."""
         return instants(self.period, self.phase)
 
     @property

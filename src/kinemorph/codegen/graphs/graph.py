@@ -298,8 +298,8 @@ class Expr:
         elif not isinstance(other, (float, int, np.number)):
             return NotImplemented
         raise TracingError(
-            "whether two expressions have equal values is not known while they are traced; use equal(a, b) in "
-            "where(condition, a, b), both of kinemorph.algebra.scalar"
+            "whether two expressions have equal values is not known while they are traced. Write "
+            "where(equal(a, b), value_if_equal, other_value) with the functions of kinemorph.algebra.scalar"
         )
 
     __hash__ = object.__hash__

@@ -128,7 +128,9 @@ class Definitions:
         ready, circle = in_order(self.needs)
         if circle:
             problem = f"it depends on itself: {' -> '.join(circle[:12])}"
-            self.error("structure", circle[0], problem, "Write one of these without the others.")
+            self.error(
+                "structure", circle[0], problem, "Define one of them by an expression that does not contain the others."
+            )
         for key in ready:
             one = self.statements[key]
             if one.refused:

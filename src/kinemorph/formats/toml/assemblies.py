@@ -44,6 +44,7 @@ from kinemorph.words import did_you_mean
 
 AT = At(("assembly",), "assembly", "")
 OWN = ("cells", "hinge", "bodies", "joints", "ports")  # keys of module types that are not based on a built-in one
+GRID_EXAMPLE = 'Write for example grid = "B>0 B>1" below [assembly]: Backbones 0 and 1, side by side, facing right.'
 SAYS = ("grid", "docked", "dockings", "poses")  # keys and tables that define dockings; a file has one of them
 
 
@@ -133,7 +134,7 @@ class Organisms:
             return None
         if not dockings and not kinds:
             problem = f"no modules are given, expected one of {', '.join(SAYS)}, or [modules]"
-            self.values.error("assembly", AT, problem, 'Write for example grid = "B>0 B>1" below [assembly].')
+            self.values.error("assembly", AT, problem, GRID_EXAMPLE)
             return None
         at = self._at("dockings" if self.data.get("dockings") else "docked")
         made: Assembly | None = self._tried(lambda: listed_assembly(dockings, chosen, types, **options), at)

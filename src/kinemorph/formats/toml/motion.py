@@ -108,7 +108,12 @@ class Motion:
             problem = f"position is {short(raw)}, expected a product of transforms as text"
             if isinstance(raw, dict) and not raw.keys().isdisjoint(POSE_KEYS):
                 problem += ", not a pose"
-            self.values.error("structure", at, problem, 'Write "Trotz(q0) * Tdisp(0, -0.5, 0)".')
+            self.values.error(
+                "structure",
+                at,
+                problem,
+                'Write for example "Trotz(q0) * Tdisp(0, -0.5, 0)": a rotation by q0 about z, then a displacement [m].',
+            )
             return mth()
         try:
             return parse_position(raw, self.names, hints=not self.values.findings.unlisted)

@@ -164,7 +164,10 @@ def _ordered(robot: Robot, names: Sequence[str]) -> list[Joint]:
     missing = [name for name in moving if name not in known and name not in roots]
     if missing:
         what = f"joints does not list {quoted(missing)}"
-        raise ModelError(f"{what}, expected every moving joint of '{robot.name}' once. Give all names in order.")
+        raise ModelError(
+            f"{what}, expected every moving joint of '{robot.name}' once. Give all names, in the order in which the "
+            "other program has them."
+        )
     if len(strange) > len(roots):
         hint = did_you_mean(strange[-1], moving)
         expected = f"expected names of its joints, {quoted(moving)}"

@@ -30,7 +30,10 @@ class PositionParser(Parser):
     """A parser of products of transforms."""
 
     def parse(self) -> Any:
-        """The product as an mth. Raises ExpressionError, also for an expression that gives a number."""
+        """The homogeneous matrix (`mth`) that the text spells as a product of transforms.
+
+        Raises ExpressionError, also for an expression that gives a number.
+        """
         found = super().parse()
         if not isinstance(found, mth):
             raise ExpressionError(

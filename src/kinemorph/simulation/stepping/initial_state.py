@@ -331,7 +331,7 @@ def _stuck(look: _ConstraintsAt, q: Array, phi: Array) -> bool:
 
 
 def _unreachable(J: Array, errors: Array) -> bool:
-    """Whether no motion changes the errors (n,) of rows with the Jacobian J (n, nv) much."""
+    """Whether the errors (n,) of constraint rows with the Jacobian J (n, nv) stay nearly the same in every motion."""
     reachable = J @ np.linalg.pinv(J, ROUNDED) @ errors
     return float(np.abs(reachable).max(initial=0.0)) < 0.1 * float(np.abs(errors).max(initial=0.0))
 

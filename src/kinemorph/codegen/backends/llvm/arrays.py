@@ -27,9 +27,10 @@ def load(*names: str) -> list[str]:
 
 
 def helpers(precision: Precision) -> str:
-    """LLVM IR that defines @python and the functions usable, states, data and fresh; see this file's docstring.
+    """LLVM IR of the table `@python` and of the functions `@usable`, `@states`, `@data` and `@fresh`.
 
-    The functions fits.SHAPE depend on a program's inputs; `call.py` writes them.
+    They check the arrays of a call, find their numbers and make new arrays; this file's docstring describes each. The
+    functions `@fits.SHAPE`, which check shapes, depend on the inputs of a program: `call.py` writes them.
     """
 
     def loaded(*names: str) -> str:
