@@ -212,7 +212,7 @@ def test_output_is_a_file_a_stem_or_a_folder(
     [
         ("c", "model.cpp", "expected a name that ends in .c, .h, or one without an ending. Write 'model.c'."),
         ("c", "arm.v2", "expected a name that ends in .c"),
-        ("c", 'a"b.c', "cannot stand in the text of an #include"),
+        ("c", 'a"b.c', "cannot be written in an #include line"),
         ("matlab", "my arm", "MATLAB finds a function by the name of its file; expected at most 24 letters"),
         ("matlab", "arm.m", "There is one file for each function"),
     ],

@@ -23,6 +23,7 @@ HOMES: dict[str, str] = {
     # what the robot is
     "Robot": "kinemorph.model.robot",
     "RobotBuilder": "kinemorph.model.building.builder",
+    "PositionBuilder": "kinemorph.model.positions.position_builder",
     "Body": "kinemorph.model.body",
     "Joint": "kinemorph.model.joint",
     "Parameter": "kinemorph.model.parameter",
@@ -75,6 +76,7 @@ HOMES: dict[str, str] = {
     "plot_poles": "kinemorph.display.charts.plot_poles",
     "draw_modes": "kinemorph.display.painting.draw_modes",
     # further names, by subject
+    "notation": "kinemorph.notation:module",
     "elements": "kinemorph.elements:module",
     "modules": "kinemorph.modules:module",
     "loops": "kinemorph.loops:module",
@@ -134,6 +136,7 @@ if TYPE_CHECKING:  # the same names for type checkers; a test compares the two l
     from kinemorph import library as library
     from kinemorph import loops as loops
     from kinemorph import modules as modules
+    from kinemorph import notation as notation
     from kinemorph import plants as plants
     from kinemorph.analysis.audit import audit as audit
     from kinemorph.analysis.loops.inverse_kinematics import inverse_kinematics as inverse_kinematics
@@ -170,6 +173,7 @@ if TYPE_CHECKING:  # the same names for type checkers; a test compares the two l
     from kinemorph.model.configuration import random_configuration as random_configuration
     from kinemorph.model.joint import Joint as Joint
     from kinemorph.model.parameter import Parameter as Parameter
+    from kinemorph.model.positions.position_builder import PositionBuilder as PositionBuilder
     from kinemorph.model.robot import Robot as Robot
     from kinemorph.model.system import Element as Element
     from kinemorph.model.system import System as System

@@ -114,7 +114,7 @@ class StorageError(KinemorphError, OSError):
 
 
 class MissingExtraError(KinemorphError):
-    """The optional dependency `package` is not installed. Names the pip command: for `extra`, or else the package."""
+    """The optional dependency `package` is not installed. The message says which pip command installs it."""
 
     def __init__(self, package: str, extra: str | None = None) -> None:
         self.what = f"'{package}' is not installed"
@@ -143,11 +143,11 @@ class ChatterWarning(UserWarning):
 
 
 class GainWarning(UserWarning):
-    """A sampled controller is unstable with the inertia that it feels, whatever the step size of the run."""
+    """A sampled controller is unstable: its gains are too high for its sample time and the inertia that it moves."""
 
 
 class EnergyWarning(UserWarning):
-    """The energy of a run does not balance: its steps were too large, and its motion is finite and not accurate."""
+    """The energy of a run does not balance: its steps were too large, and the motion is inaccurate."""
 
 
 class GroundWarning(UserWarning):

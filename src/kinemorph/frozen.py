@@ -71,11 +71,11 @@ def _initializer(cls: type, fields: tuple[dataclasses.Field[Any], ...]) -> Any:
 
 
 class Fixed:
-    """A frozen record that keeps with it what was computed from its fields, compiled code above all.
+    """A base class for frozen records that cache results computed from their fields, such as compiled code.
 
-    A pickle holds the fields alone: another process computes the rest again, and finds compiled code in the cache on
-    disk. A field whose name begins with "_" is a dict of what was computed, and is empty there. As nothing can change
-    in such a record, a copy of it is the record itself.
+    Pickling stores the fields without the cached results: a process that loads the pickle computes them again, and
+    finds compiled code in the cache on disk. A field whose name begins with "_" is a dict of cached results, and is
+    pickled as an empty dict. `copy` and `deepcopy` return the record itself, because it never changes.
     """
 
     def __getstate__(self) -> dict[str, Any]:

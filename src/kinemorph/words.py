@@ -34,9 +34,9 @@ def as_sentence(text: str) -> str:
 def did_you_mean(name: object, known: Iterable[str]) -> str:
     """` Did you mean 'x'?` with the known name most similar to `name`; empty if no known name is similar enough.
 
-    A name is similar if it differs in at most about one letter of five, or if one of the two is at least a third of the
-    other and contained in it. Of names of up to four letters, one letter may differ, but not the first. A long list of
-    names is not searched: a file may have thousands of names and use thousands of unknown ones.
+    Two names are similar if about one letter in five differs, or fewer, or if one name contains the other, which is at
+    least a third as long. In names of up to four letters, one letter may differ, but not the first. A long list of
+    names is not searched, because a file may have thousands of names and use thousands of unknown ones.
     """
     spelled: dict[str, str] = {}
     text = str(name).lower()

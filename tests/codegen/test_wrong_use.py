@@ -165,7 +165,7 @@ USES: dict[str, tuple[Attempt, type[Exception], str]] = {
     ),
     "in and out of one name": (lambda: LoopBuilder("odd", {"x": ()}, {"x": ()}), CompileError, "already an array"),
     "a bound that is a text": (looped(lambda loop: inside(loop, "n")), CompileError, "'n' is given as the bound"),
-    "a negative bound": (looped(lambda loop: inside(loop, -1)), CompileError, "from 0 to -1"),
+    "a negative bound": (looped(lambda loop: inside(loop, -1)), CompileError, "bounds 0 and -1"),
     "a bound of two numbers": (looped(lambda loop: inside(loop, loop["x"])), CompileError, "has 2 numbers"),
     "a residual with a limit": (
         lambda: newton(trace(lambda x, limit: x, {"x": (1,), "limit": ()})),

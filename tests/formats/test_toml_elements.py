@@ -225,7 +225,7 @@ def test_units_parameters_and_expressions_are_read(tmp_path: Path) -> None:
     [
         ('kind = "torsion spring"\njoint = "hinge"\nstiffness = -3', 17, "stiffness is -3; expected a finite number"),
         ('kind = "spring"\nbody_a = "rodd"\nbody_b = "world"\nstiffness = 1', 16, "body_a is 'rodd'.*'rod'"),
-        ('kind = "joint friction"\njoints = ["knee"]', 16, "joints is 'knee', and robot 'arm' has no such joint"),
+        ('kind = "joint friction"\njoints = ["knee"]', 16, "joints contains 'knee', and robot 'arm' has no such joint"),
         ('kind = "joint limits"\nonset = 0', 16, "onset is 0; expected a finite number above 0"),
         ('kind = "gravity"\nacceleration = [0, 0, inf]', 16, r"acceleration is \(0, 0, inf\); expected finite"),
     ],
@@ -246,7 +246,7 @@ def test_wiring_is_checked_when_a_file_is_loaded(tmp_path: Path) -> None:
     )
     (finding,) = examine(sidecar).errors
     assert (finding.line, finding.element) == (18, "element 't'")
-    assert "another meaning in signals" in finding.problem
+    assert "reserved for signals" in finding.problem
 
 
 @dataclasses.dataclass(frozen=True)

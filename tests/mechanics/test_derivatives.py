@@ -186,7 +186,7 @@ def test_the_mass_matrix_is_the_same_in_both_frames(name: str, frames: str) -> N
 def test_a_joint_without_inertia_is_named() -> None:
     tree = resolve(robot_of_kind("revolute", chained=False))
     empty = replace(tree.links[0], mass=0.0, h=ZERO3, sigma=ZERO_SYM, armature=(0.0,))
-    with pytest.raises(ModelError, match=r"'b0' \(revolute\) meets no inertia along its axis 1"):
+    with pytest.raises(ModelError, match=r"'b0' \(revolute\) moves no inertia along its axis 1"):
         forward_dynamics_derivatives(replace(tree, links=(empty,)), [0.1], [0.2], [0.3])
 
 

@@ -154,7 +154,7 @@ def test_dependent_velocities_are_chosen_here_too() -> None:
     assert found.outcome.ok and abs(found.q[-1, 0] - END) < 1e-6
     assert len(np.unique(found.m, axis=0)) > 1 and (found.m.sum(axis=1) == 2.0).all()
     lost = simulate(robot, 2.0, loops=Partitioning(("q3",)), **{**options, "q": {"q1": 1.4}})
-    assert lost.outcome.kind == "failed" and "does not determine the other joints" in lost.outcome.message
+    assert lost.outcome.kind == "failed" and "do not determine the other joints" in lost.outcome.message
 
 
 # ── starts ────────────────────────────────────────────────────────────────────────────────────────────────────────────

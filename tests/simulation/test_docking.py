@@ -375,7 +375,7 @@ def test_an_element_whose_joint_is_gone_ends_the_run_with_a_sentence():
     motor = PID("motor", joints="m0_3_m1_4", kp=1.0)
     run = simulate(cubes.system([motor], **WEIGHTLESS), 0.02, events=[Undock("m0", 3, at=0.01)], output_step=0.01)
     assert run.outcome.kind == "failed" and run.t[-1] == 0.01
-    assert "after the undocking of 'm0' side 3: element 'motor': a joint is 'm0_3_m1_4'" in run.outcome.message
+    assert "after the undocking of 'm0' side 3: element 'motor': joints contains 'm0_3_m1_4'" in run.outcome.message
 
 
 def test_a_robot_that_is_not_as_its_modules_are_does_not_dock(duo):

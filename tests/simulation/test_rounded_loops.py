@@ -33,7 +33,7 @@ def parallelogram(tilt: float = 0.0) -> System:
 def test_the_message_names_a_tolerance_with_which_the_run_works(tilt: float, q: dict[str, float] | None) -> None:
     """It advised `close_loops`, whose result was refused again, and not the constraint methods that run."""
     system = parallelogram(tilt)
-    with pytest.raises(ShapeError, match=r"stay open by a little, .* by \S+e-0\d m.*loops='baumgarte'") as caught:
+    with pytest.raises(ShapeError, match=r"stay slightly open, .* by \S+e-0\d m.*loops='baumgarte'") as caught:
         simulate(system, 0.2, q=q)
     tolerance = float(re.search(r"Projection\(tolerance=(\S+)\)", str(caught.value))[1])  # type: ignore[index]
     run = simulate(system, 0.2, q=q or {"left": 0.1}, loops=Projection(tolerance=tolerance))

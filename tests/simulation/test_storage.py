@@ -131,7 +131,7 @@ def test_what_needs_the_model_says_so_and_takes_it(runs: dict[str, Trajectory], 
         back.reactions("fall")
     whole = load_trajectory(tmp_path / "run.npz", model=ball())
     assert np.array_equal(whole.reactions("fall"), run.reactions("fall"))
-    with pytest.raises(StorageError, match="is a run of 'ball' with q"):
+    with pytest.raises(StorageError, match="is a run of 'ball', whose q are"):
         load_trajectory(tmp_path / "run.npz", model=library.pendulum())
     table = load_trajectory(runs["four-bar"].save(tmp_path / "run.res"))
     with pytest.raises(UnsupportedError, match="'tau' of run 'four_bar' is computed from the model"):

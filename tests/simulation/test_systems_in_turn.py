@@ -207,9 +207,9 @@ def test_models_for_every_system(run: Trajectory, tmp_path: Path) -> None:
     systems = [System(one.robot, one.elements) for one in models if one.robot is not None]
     assert np.allclose(load_trajectory(path, model=systems).reactions("a_hinge"), run.reactions("a_hinge"), atol=1e-12)
     assert load_trajectory(path, model=models[0]).segments[1].plant.robot is None
-    with pytest.raises(StorageError, match=r"2 systems in turn \('pair', 'union'\); 1 models are given"):
+    with pytest.raises(StorageError, match=r"2 systems one after the other \('pair', 'union'\); 1 models are given"):
         load_trajectory(path, model=models[:1])
-    with pytest.raises(StorageError, match=r"is a run of 'pair'.*'union' has"):
+    with pytest.raises(StorageError, match=r"is a run of 'pair'.*of the given model 'union' are"):
         load_trajectory(path, model=models[::-1])
 
 
@@ -235,7 +235,7 @@ def test_tables_with_other_gaps_are_refused(run: Trajectory, tmp_path: Path, har
     lines = lines[:-1] if harm == "cut" else [*lines[:-1], "," + lines[-1].partition(",")[2]]
     path.write_text("\n".join(lines) + "\n")
     with pytest.raises(
-        StorageError, match=r"51 samples, expected 52" if harm == "cut" else "row 52 has empty cells in other columns"
+        StorageError, match=r"51 samples; its .* says 52" if harm == "cut" else "row 52 the wrong cells are empty"
     ):
         load_trajectory(path)
 

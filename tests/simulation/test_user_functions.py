@@ -28,7 +28,7 @@ def failed(run, t, *words):
         ([0.0, 0.0], "u has shape (2,); expected (1,)"),
         (["much"], "['much'] is given; expected 1 numbers"),
         (None, "None is given; expected 1 numbers"),
-        ({"q1": [0.0, 1.0]}, "not an input vector"),
+        ({"q1": [0.0, 1.0]}, "cannot be used as inputs u"),
         ({"knee": 0.0}, "has no input 'knee'"),
     ],
 )
@@ -36,7 +36,7 @@ def test_inputs(value, words, options):
     for every in (None, 0.1):
         inputs = HeldInputs(lambda t: value if t > 0.45 else [0.0], every)
         run = simulate(library.pendulum(), 1.0, inputs=inputs, output_step=0.1, **options)
-        failed(run, 0.5, "`inputs` returned something that is not an input vector", words)
+        failed(run, 0.5, "`inputs` returned values that cannot be used as inputs u", words)
 
 
 @pytest.mark.parametrize("options", METHODS, ids=lambda options: options["method"])

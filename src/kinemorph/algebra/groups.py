@@ -98,7 +98,7 @@ def act(T_ab: Pose, x_b: Sequence[S]) -> Vec:
 
 
 def extent(T_ab: Pose) -> tuple[S, S]:
-    """How far apart two frames are: the distance of their origins [m], and the angle between their axes [rad]."""
+    """The size of a pose: the distance between the origins of a and b [m], and the angle of the rotation R_ab [rad]."""
     return norm(T_ab.p), norm(log_so3(T_ab.R))
 
 
@@ -144,7 +144,7 @@ def log_se3(T: Pose) -> Vec:
 def exp_screw(V: Sequence[S], q: S) -> Pose:
     """The pose exp(V q) of a constant screw V = [v; w]: a turn by q [rad] where |w| = 1, a shift by q [m] where w = 0.
 
-    The angular part w is a constant of the robot, so the choice between the two is made before anything is computed.
+    The choice is made when a program is traced, not when it runs: w has to consist of constants.
     """
     v, w = V[:3], V[3:]
     if all(is_zero(x) for x in w):

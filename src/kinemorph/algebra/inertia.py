@@ -97,7 +97,7 @@ def kinetic_energy(inertia: Inertia, V: Sequence[S]) -> S:
 
 
 def transformed(inertia: Inertia, T_ab: Pose) -> Inertia:
-    """The inertia of a body, given in frame b, in frame a. As 6x6 matrices: M_a = Ad(T_ba)^T M_b Ad(T_ba)."""
+    """The inertia of a body, given in frame b, expressed in frame a. As 6x6 matrices: M_a = Ad(T_ba)^T M_b Ad(T_ba)."""
     R = T_ab.R
     return Inertia(inertia.mass, act(T_ab, inertia.com), matmul(matmul(R, inertia.moment), transpose(R)))
 
@@ -156,7 +156,7 @@ def inertia_problems(mass: float, com: Sequence[float], moment: Sequence[Sequenc
     """The reasons why no rigid body has these numbers, one sentence each; empty where there are none. Floats only.
 
     mass [kg], com [m], shape (3,), moment [kg m^2] about the center of mass, shape (3, 3). Zero principal moments are
-    legal: a point mass has three, a thin rod one. The triangle inequality is checked apart, by `triangle_doubts`.
+    legal: a point mass has three, a thin rod one. The triangle inequality has its own check, `triangle_doubts`.
     """
     entries = tuple(x for row in moment for x in row)
     numbers = {"mass": (mass,), "center of mass": tuple(com), "moment of inertia": entries}
@@ -188,12 +188,11 @@ def inertia_problems(mass: float, com: Sequence[float], moment: Sequence[Sequenc
 
 
 def triangle_doubts(moment: Sequence[Sequence[float]], mass: float = 0.0) -> list[str]:
-    """A warning in one sentence where no mass distribution has this symmetric moment of inertia [kg m^2], shape (3, 3).
+    """A list with one warning if no mass distribution has this symmetric moment of inertia [kg m^2], shape (3, 3).
 
-    The list is empty where some mass distribution has it. Such a body still has equations of motion, and many published
-    models have such numbers. `inertia_problems` finds negative moments about the axes x, y and z; here they have to be
-    at least 0, but the products of inertia may be too large. Deviations that are small for the `mass` [kg] of the body
-    count as rounding.
+    The list is empty if some mass distribution has it. A body that gets the warning still has equations of motion, and
+    many published models contain such bodies. The diagonal entries have to be at least 0, which `inertia_problems`
+    checks. Violations that are small for the `mass` [kg] of the body count as rounding errors.
     """
     (xx, xy, xz), (_, yy, yz), (_, _, zz) = moment
     half = 0.5 * (xx + yy + zz)  # the triangle inequality holds where this, less the moments, is not negative

@@ -2,7 +2,7 @@
 
 An inertia is stored as blocks (A, B, J) in the order [linear; angular]: force = A a + B al, moment = B^T a + J al, with
 a the linear and al the angular acceleration. A and J are symmetric 6-tuples (xx, xy, xz, yy, yz, zz), B a 9-tuple by
-rows. Structural zeros stay zeros, and a shift is made axis by axis.
+rows. Structural zeros stay zeros; the origin is shifted along one axis after the other.
 """
 
 from __future__ import annotations
@@ -130,7 +130,7 @@ def posed_blocks(T: Pose, blocks: Blocks) -> Blocks:
 
 
 def shifted_blocks(blocks: Blocks, p: Vec3) -> Blocks:
-    """A spatial inertia about the point O, as seen from the point O' = O - p.
+    """A spatial inertia, given about the point O, expressed about the point O' = O - p.
 
     B' = B - A [p x] and J' = J + [p x] B' + ([p x] B)^T.
     """

@@ -78,7 +78,7 @@ class vec:
 
     def unite(self) -> vec:
         """The vector of length 1 in this direction."""
-        return self / self.length()
+        return vec(*(div(x, self.length()) for x in self))
 
 
 class trot:
@@ -176,7 +176,7 @@ class Factor(NamedTuple):
 
 
 class mth:
-    """A homogeneous matrix: a rotation T.R and the position T.e [m] of its frame. `factors` is the product it came from."""
+    """A homogeneous matrix: the rotation T.R and the position T.e [m] of its frame, and the `factors` it is made of."""
 
     __array_ufunc__ = None
 

@@ -70,8 +70,8 @@ def direction_to_rotation(q: Sequence[S]) -> Mat3:
 def rotation_to_quat(R: Sequence[Sequence[S]]) -> Vec:
     """The unit quaternion of a rotation matrix, shape (4,), with its largest component positive.
 
-    The entries of R give the matrix 4 q q^T; its row with the largest diagonal is q times a number >= 2, so that one
-    square root of a number >= 1 is enough at every angle, half a turn included.
+    The entries of R give the matrix 4 q q^T; its row with the largest diagonal entry is q times a number >= 2, so that
+    one square root of a number >= 1 is enough at every angle, half a turn included.
     """
     (a, b, c), (d, e, g), (h, i, k) = R
     rows = (

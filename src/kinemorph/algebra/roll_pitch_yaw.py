@@ -21,7 +21,7 @@ def rotation_of_angles(roll: float, pitch: float, yaw: float) -> Mat:
 def exact_turn(angle: float) -> Turn:
     """(cosine, sine) of a finite angle [rad]; the float nearest to a multiple of 90 degrees counts as that multiple.
 
-    The float nearest to pi/2 has the cosine 6e-17; here its cosine is 0, as of a right angle.
+    The float nearest to pi/2 has the cosine 6e-17; here its cosine is exactly 0.
     """
     usual = _QUARTERS.get(angle)
     if usual is not None:

@@ -50,7 +50,7 @@ class Lifted:
 
 
 def _quiet(name: str) -> Callable[..., Any]:
-    """The meaning of an op on NumPy arrays, with IEEE results and no warning."""
+    """The NumPy function of the op `name`, with IEEE results (inf, nan) in place of warnings."""
     return np.errstate(all="ignore")(OPS[name].meaning)
 
 
@@ -107,7 +107,7 @@ def _sign(x: float) -> float:
 
 
 def _either(forward: str, reflected: str) -> Callable[[S, S], S]:
-    """Calls a.forward(b), or b.reflected(a) where `a` is a plain number."""
+    """A function of (a, b) that returns a.forward(b), or b.reflected(a) where `a` is a float."""
     call_forward, call_reflected = operator.attrgetter(forward), operator.attrgetter(reflected)
     return lambda a, b: call_reflected(b)(a) if type(a) is float else call_forward(a)(b)
 
@@ -123,7 +123,7 @@ sqrt = _unary("sqrt", math.sqrt, "sqrt", "Square root; nan below zero.")
 exp = _unary("exp", math.exp, "exp", "Exponential; inf where it overflows.")
 log = _unary("log", math.log, "log", "Natural logarithm; -inf at zero, nan below.")
 absolute = _unary("abs", abs, "__abs__", "Absolute value.")
-sign = _unary("sign", _sign, "sign", "-1, 0 or 1.")
+sign = _unary("sign", _sign, "sign", "The sign of x: -1, 0 or 1.")
 floor = _unary("floor", lambda x: float(math.floor(x)), "floor", "Largest whole number that is not above x.")
 
 # ── functions of two arguments ────────────────────────────────────────────────────────────────────────────────────────
@@ -131,8 +131,10 @@ floor = _unary("floor", lambda x: float(math.floor(x)), "floor", "Largest whole 
 div = _binary("div", operator.truediv, operator.truediv, "a / b; inf or nan where b is zero.")
 power = _binary("pow", math.pow, operator.pow, "a to the power b; nan for a non-integer power of a negative number.")
 atan2 = _binary("atan2", math.atan2, _either("atan2", "ratan2"), "Angle [rad] of the point (x, y): atan2(y, x).")
-minimum = _binary("min", lambda a, b: a if a <= b or a != a else b, _either("minimum", "minimum"), "The smaller one.")
-maximum = _binary("max", lambda a, b: a if a >= b or a != a else b, _either("maximum", "maximum"), "The larger one.")
+minimum = _binary(
+    "min", lambda a, b: a if a <= b or a != a else b, _either("minimum", "minimum"), "Smaller of a and b."
+)
+maximum = _binary("max", lambda a, b: a if a >= b or a != a else b, _either("maximum", "maximum"), "Larger of a and b.")
 less = _binary("lt", lambda a, b: 1.0 if a < b else 0.0, operator.lt, "1.0 where a < b, else 0.0.")
 less_equal = _binary("le", lambda a, b: 1.0 if a <= b else 0.0, operator.le, "1.0 where a <= b, else 0.0.")
 equal = _binary("eq", lambda a, b: 1.0 if a == b else 0.0, _either("equals", "equals"), "1.0 where a = b, else 0.0.")

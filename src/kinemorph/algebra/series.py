@@ -19,7 +19,7 @@ SMALL_TANGENT = 0.01  # below this tan^2 of the half angle the arctangent is a s
 
 
 class Coefficients(NamedTuple):
-    """Functions of x = t^2, t an angle [rad]. Values at zero: 1, 1/2, 1/6, 1/24."""
+    """Four functions of x = t^2, where t is an angle [rad]. At t = 0 they are 1, 1/2, 1/6 and 1/24."""
 
     a: S  # sin t / t
     b: S  # (1 - cos t) / t^2
@@ -41,7 +41,7 @@ SERIES_ATAN = tuple((-1.0) ** k / (2 * k + 1) for k in range(TERMS))
 
 
 def rotation_coefficients(x: S) -> Coefficients:
-    """The coefficients at the squared angle x = t^2 [rad^2] >= 0. The cosine follows from them: cos t = 1 - x b."""
+    """The `Coefficients` a, b, c, d at the squared angle x = t^2 [rad^2] >= 0. The cosine is cos t = 1 - x b."""
     small = less(x, 1.0)
     near = where(small, x, 1.0)
     far = where(small, 1.0, x)

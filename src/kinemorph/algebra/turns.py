@@ -106,7 +106,7 @@ class TurnX(PlaneTurn):
 
 
 class TurnFull:
-    """A rotation given by its matrix, for joints that turn about any axis. `out` and `into` are those of `TurnZ`."""
+    """A rotation given by its matrix, for joints that turn about any axis. `out` and `into` are as in `TurnZ`."""
 
     __slots__ = ("rows",)
 

@@ -11,7 +11,7 @@ reading/       equations that people read
 storing/       the cache of compiled code on disk
 backends/      interpreter, LLVM, C and CUDA, text of other languages
 building/      from a program to a function of NumPy arrays
-work_clock     the time of deriving and compiling, and the line that says what is being made
+work_clock     the time spent on deriving and compiling, and a progress line on stderr
 
 Nothing here depends on robots. `building.compile.build(program)` runs through all steps;
 `loops.printing.format_program` shows a program after any step.

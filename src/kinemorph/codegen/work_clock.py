@@ -1,9 +1,9 @@
-"""The clock of deriving and compiling: how long it takes, and one line that says so where someone waits for it.
+"""The time spent on deriving and compiling, and a progress line that shows it to a user who waits.
 
-Whatever traces, differentiates or compiles does so inside `at_work`. Each thread has a clock of the time that it has
-spent there, by which the times of deriving and of running are kept apart. After two seconds a line on stderr names what
-is being made and how long it has taken so far. It is there in terminals and notebooks only, counts on, and is removed
-when the work ends; the environment variable KINEMORPH_PROGRESS=off switches it off.
+All code that traces, differentiates or compiles runs inside the context `at_work`. Each thread has a clock of the time
+that it has spent there, so that this time is not counted as simulation. After two seconds a line on stderr names the
+program that is being made and the time so far. The line is shown in terminals and notebooks only, is updated regularly
+and is removed when the work ends; the environment variable KINEMORPH_PROGRESS=off switches it off.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def seconds_at_work() -> float:
 
 @contextlib.contextmanager
 def at_work(doing: str, name: str) -> Iterator[None]:
-    """A context in which something is made: `doing` is "deriving" or "compiling", `name` that of a program."""
+    """A context whose time counts as work: `doing` is "deriving" or "compiling", `name` is the name of the program."""
     if not _CLOCK.depth:
         _CLOCK.began = time.perf_counter()
     _CLOCK.depth += 1
@@ -61,7 +61,7 @@ def at_work(doing: str, name: str) -> Iterator[None]:
 
 @contextlib.contextmanager
 def reported_by(report: Report) -> Iterator[None]:
-    """A context in which `report` shows the line, for programs that write other things to the terminal meanwhile."""
+    """A context in which `report(text)` shows the progress line, for programs that write to the terminal themselves."""
     before, _LINE.report = _LINE.report, report
     try:
         yield
@@ -87,7 +87,7 @@ class _Line:
         return self.report is not None or _is_seen()
 
     def enter(self, name: str) -> list[str]:
-        """Notes that something is being made; returns it, for `leave`."""
+        """Records that work begins, with the text to show; returns the record, which has to be passed to `leave`."""
         work = [name]
         with self._changed:
             if not self._works:
@@ -101,7 +101,7 @@ class _Line:
         return work
 
     def leave(self, work: list[str]) -> None:
-        """Notes that something has been made; the line is removed before the caller can write anything else."""
+        """Records that the work has ended; the line is removed before the caller can write anything else."""
         with self._changed:
             self._works = [other for other in self._works if other is not work]
             if not self._works:
@@ -111,7 +111,7 @@ class _Line:
                     self._show("")
 
     def _tick(self) -> None:
-        """Shows the line now and then, until nothing is made any more."""
+        """Shows the line at regular times, until no work is recorded."""
         with self._changed:
             while self._works or time.perf_counter() - self._ended < PAUSE:
                 spent = self._spent + (time.perf_counter() - self._began if self._works else 0.0)
@@ -150,7 +150,7 @@ _LINE = _Line()
 
 
 def _start_again() -> None:
-    """In a forked process no thread shows a line, and only the forking thread is at work."""
+    """Resets the progress line in a forked process, which has no thread that shows it."""
     global _LINE
     _LINE = _Line()
 

@@ -23,11 +23,12 @@ from kinemorph.model.robot import Robot
 def actuation(
     maker: Maker, joints: str | Sequence[str], weights: npt.ArrayLike | None, at: npt.ArrayLike | None
 ) -> CompiledFunction:
-    """The function of forces at some joints that produce an acceleration; see `Dynamics.actuation`."""
+    """A compiled function: the forces at `joints` that produce an acceleration; see `Dynamics.actuation`."""
     robot = maker.robot
     places = velocities.velocity_places(robot, joints, "actuation")
     if not places:
-        raise ModelError(f"actuation: no joint is named. Name some of robot '{robot.name}': {robot.v_names}.")
+        known = ", ".join(robot.v_names)
+        raise ModelError(f"actuation: no joint is named. Name joints or velocities of robot '{robot.name}': {known}.")
     costs = driving.checked_weights(weights, [robot.v_names[k] for k in places])
     _check_driven(robot, maker.tree, places, at)
 
@@ -58,12 +59,12 @@ def _check_driven(robot: Robot, tree: Tree, places: Sequence[int], at: npt.Array
     moving = ", ".join(f"{robot.v_names[k]} {left[k]:+.3g}" for k in np.argsort(-share)[:6] if share[k] > 1e-6)
     raise UnsupportedError(
         f"actuation: forces at {velocities.listed(robot, places)} cannot drive robot '{robot.name}': none of them acts "
-        f"on the motion {moving}. Name more joints, or joints that take part in this motion."
+        f"on the motion with velocities {moving}. Name more joints, or joints that take part in this motion."
     )
 
 
 def _undriven(J: Array, places: Sequence[int]) -> Array | None:
-    """A motion (nv,) that satisfies the constraints and does not move the velocities `places`, or None.
+    """Velocities (nv,) that satisfy the constraints and are 0 at the indices `places`; None if only v = 0 does.
 
     J is the constraint Jacobian with scaled rows.
     """

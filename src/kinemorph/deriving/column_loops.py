@@ -89,7 +89,9 @@ def forward_dynamics_derivatives(
 
 
 def _spots(tree: Tree, limbs: Sequence[Limbs]) -> dict[str, Sequence[Spot]]:
-    """By name, the places of inputs and outputs of a system with one limb of each kind in the arrays of all limbs."""
+    """For each input and output of the system with one limb of each kind, the Spots of its entries in the arrays of the
+    whole robot.
+    """
     coordinates, velocities = as_q(tree, limbs).spots, as_v(tree, limbs).spots
     pairs = [_pair(row, column, tree.nv) for row in velocities for column in velocities]
     spots: dict[str, Sequence[Spot]] = {"q": coordinates, **dict.fromkeys(("v", "tau", "a", "force"), velocities)}
@@ -100,13 +102,19 @@ def _spots(tree: Tree, limbs: Sequence[Limbs]) -> dict[str, Sequence[Spot]]:
 
 
 def _pair(row: Spot, column: Spot, n: int) -> Spot:
-    """The spot of a matrix entry from those of its row and column, with n columns; limbs of two kinds share none."""
+    """The Spot of a matrix entry in a matrix with n columns, from the Spots of its row and of its column.
+
+    Entries between limbs of two kinds are zero, so that no kind has to be chosen for them.
+    """
     repeat = max(row.repeat, column.repeat, COMMON)
     return Spot(row.place * n + column.place, repeat, row.stride * n + column.stride)
 
 
 def _take_answered(loop: LoopBuilder, X: Sequence[View], answered: View, bases: Sequence[int]) -> None:
-    """Writes the subtraction of `answered` from the translation rows of every base: six columns of dq, six of dv."""
+    """Adds to the loop program: subtract `answered` (see `forward_system`) from the results dq and dv, X[0] and X[1].
+
+    Only the rows of translation and the six columns of each free base change; `bases` are their first indices in v.
+    """
     for number, base in enumerate(bases):
         for part in range(2):
             with loop.repeat(3) as k, loop.repeat(6) as c:

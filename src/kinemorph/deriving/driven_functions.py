@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from kinemorph.mechanics.constraints import driven_constraints
 from kinemorph.mechanics.formulations import driven_dynamics as driven
 from kinemorph.mechanics.recursions.kinematics import configuration_rate
 from kinemorph.mechanics.trees.tree import Tree
@@ -44,7 +45,7 @@ FORMS: dict[str, Callable[[Law], Law]] = {  # function name -> from its law of a
     "configuration_rate": lambda law: _of_state_links,
     "constraint_error": driven.of_positions,
     "constraint_jacobian": driven.to_columns,
-    "constraint_bias": lambda law: lambda tree, q, v: driven.constraint_rows(tree, q, v).wanted,
+    "constraint_bias": lambda law: lambda tree, q, v: driven_constraints.constraint_rows(tree, q, v).wanted,
     "multiplier_wrenches": driven.of_positions,
 }
 

@@ -25,12 +25,13 @@ from kinemorph.codegen.backends import Precision
 from kinemorph.codegen.building.compile import check_target
 from kinemorph.codegen.building.function import CompiledFunction
 from kinemorph.codegen.graphs.tracing import Shape
+from kinemorph.deriving import body_functions
 from kinemorph.deriving.frame_functions import of_frame
 from kinemorph.deriving.function_names import BODY_FUNCTIONS, CONSTRAINT_FUNCTIONS, STATE_FUNCTIONS
 from kinemorph.deriving.making import Maker, chosen_parameters
 from kinemorph.errors import UnsupportedError
 from kinemorph.frozen import Fixed, dataclass
-from kinemorph.mechanics.constraints import closures
+from kinemorph.mechanics.constraints import closures, driven_constraints
 from kinemorph.mechanics.constraints.constrained import (
     MOST_ELIMINATED,
     Constrained,
@@ -47,7 +48,6 @@ from kinemorph.mechanics.formulations.table import FORMULATIONS, FormulationName
 from kinemorph.mechanics.recursions import kinematics, momentum, newton_euler
 from kinemorph.mechanics.recursions.kinematics import Reference
 from kinemorph.mechanics.trees.tree import Tree
-from kinemorph.model.configuration import neutral
 from kinemorph.model.parameter import Parameter
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System, as_robot
@@ -137,7 +137,7 @@ class Dynamics(Fixed, ShownEquations):
 
     @property
     def link_names(self) -> tuple[str, ...]:
-        """The names of the links, parent first: a body with all bodies fixed to it, or a link between joint axes."""
+        """The names of the links, parents first: bodies with all bodies fixed to them, links between joint axes."""
         return tuple(link.name for link in self._maker.tree.links)
 
     # ── dynamics ──────────────────────────────────────────────────────────────────────────────────────────────────
@@ -192,16 +192,7 @@ class Dynamics(Fixed, ShownEquations):
         the body. A block (i, j) of T transforms twists from the frame of link j to that of link i, a block of T_H0 from
         the world frame. The inertias M are about the origins of these frames. See mechanics.formulations.closed_form.
         """
-        from kinemorph.mechanics.formulations import closed_form
-
-        n = 6 * len(self.link_names)
-        shapes: dict[str, Shape] = {"S": (n, self.robot.nv), "T": (n, n), "T_H0": (n, 6)}
-        shapes |= dict.fromkeys(("M", "ad_Sqd", "ad_V"), (n, n))
-
-        def whole(tree: Tree, q: Any, v: Any) -> dict[str, Any]:
-            return closed_form.dense_matrices(tree, closed_form.stacked(tree, q, v))
-
-        return self._maker.function("stacked_matrices", ("q", "v"), whole, shapes, written=True)
+        return body_functions.stacked_matrices(self._maker)
 
     @cached_property
     def joint_wrenches(self) -> CompiledFunction:
@@ -215,24 +206,24 @@ class Dynamics(Fixed, ShownEquations):
         motion does not determine how they share the load; these are the wrenches of the smallest multipliers, and
         `multiplier_wrenches` shows which entries are determined.
         """
-        robot, in_joints = self.robot, driven_dynamics.through_joints
+        return body_functions.joint_wrenches(self._maker)
 
-        def through(tree: Tree, q: Any, v: Any, a: Any, *others: Any) -> list[list[Any]]:
-            if robot.is_open:
-                return in_joints(robot, tree, q, v, a, *others)
-            tau, loads = (*others, None)[:2]
-            rows = driven_dynamics.constraint_rows(tree, q, v)
-            multipliers = driven_dynamics.multipliers_in(tree, q, v, a, tau, rows, loads)
-            return in_joints(robot, tree, q, v, a, loads, multipliers)
+    @cached_property
+    def motion(self) -> CompiledFunction:
+        """The motion of all bodies at (q, v, a) in world axes, by d'Alembert's principle from their positions alone.
 
-        shape = (len(robot.joints) + len(robot.loops), 6)
-        inputs = ("q", "v", "a", "wrenches") if robot.is_open else ("q", "v", "a", "tau", "wrenches")
-        return self._of_joints("joint_wrenches", inputs, through, shape)
+        T0G (bodies, 4, 4) are the poses of the bodies' axes with the center of mass G as origin; vG and aG (bodies, 3)
+        the velocity and acceleration of G; omega and omegad (bodies, 3) the angular velocity and acceleration.
+        """
+        return body_functions.motion(self._maker)
 
-    def _of_joints(self, name: str, inputs: tuple[str, ...], law: Callable[..., Any], shape: Shape) -> CompiledFunction:
-        """A compiled function of all joints, including fixed ones: each body is a link of its own."""
-        maker = self._maker
-        return maker.built(maker.program(name, inputs, law, {"out": shape}, written=True, merged=False))
+    @cached_property
+    def partial_velocities(self) -> CompiledFunction:
+        """The partial velocities of all bodies at q in world axes: d and theta, each (bodies, nv, 3).
+
+        vG = sum of d_j v_j and omega = sum of theta_j v_j, where the time moves no joint.
+        """
+        return body_functions.partial_velocities(self._maker)
 
     # ── derivatives ───────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -255,7 +246,7 @@ class Dynamics(Fixed, ShownEquations):
         `of`    a function's name, or a function of a frame: `dynamics.derivative(dynamics.pose("tool"), "q")`
         `by`    "q" (along the unit velocities, so nv directions), "v", "a", "tau", "wrenches" or "p", the parameters
 
-        The derivative of an output of shape (m, n) has shape (m, n, *by). For ID and FD,
+        The derivative has the shape of the output followed by that of the input, (nv,) in the case of q. For ID and FD,
         `inverse_dynamics_derivatives` and `forward_dynamics_derivatives` are cheaper.
         """
         if not isinstance(of, str):
@@ -295,7 +286,7 @@ class Dynamics(Fixed, ShownEquations):
 
     @of_frame
     def jacobian_rate(self, frame: str, reference: Reference = "local") -> CompiledFunction:
-        """The time derivative dJ/dt of `jacobian`, shape (6, nv): a function of (q, v), or its value, as there."""
+        """The time derivative dJ/dt of `jacobian`, shape (6, nv): a function of (q, v), or its value."""
         return self._of_frame("jacobian_rate", ("q", "v"), driven_dynamics.state_jacobian_rate, frame, reference)
 
     def _of_frame(self, name: str, inputs: tuple[str, ...], law: Callable[..., Any], *how: str) -> CompiledFunction:
@@ -363,17 +354,8 @@ class Dynamics(Fixed, ShownEquations):
         Order and axes are those of `joint_wrenches`. Multipliers N with J^T N = 0 do not change the motion: the motion
         determines an entry of a wrench where `multiplier_wrenches(q) @ N` is 0.
         """
-        from kinemorph.mechanics.constraints import reactions
-
         self._check_closed("multiplier_wrenches")
-        robot = self.robot
-        rows = len(closures.constraint_error(self._maker.tree, neutral(robot).tolist()))
-        shape = (len(robot.joints) + len(robot.loops), 6, rows)
-
-        def shares(tree: Tree, q: Any) -> list[Any]:
-            return reactions.multiplier_wrenches(robot, tree, q)
-
-        return self._of_joints("multiplier_wrenches", ("q",), shares, shape)
+        return body_functions.multiplier_wrenches(self._maker)
 
     def _of_constraints(self, name: str, inputs: tuple[str, ...], law: Callable[..., Any]) -> CompiledFunction:
         self._check_closed(name)
@@ -442,7 +424,7 @@ class Dynamics(Fixed, ShownEquations):
     ) -> Sequence[Any]:
         """FD(q, v, tau) over any scalar type, on a tree that `prepared` returned; see `forward_dynamics`.
 
-        `locked` are velocity indices with acceleration 0, whatever forces act.
+        `loads` is one dict of outside wrenches by link, or nothing; `locked` are velocity indices with acceleration 0.
         """
         if not self.robot.is_open:
             return self._constrained(tree, q, v, tau, *loads, locked=locked).a
@@ -489,7 +471,7 @@ class Dynamics(Fixed, ShownEquations):
                 "enough to find redundant constraints. Use precision='float64'."
             )
         rest = self.rest(tree, q, v, tau, *loads)
-        rows = with_locked_rows(driven_dynamics.constraint_rows(tree, q, v), locked, self.robot.nv)
+        rows = with_locked_rows(driven_constraints.constraint_rows(tree, q, v), locked, self.robot.nv)
         return self.under(tree, q, rest, rows, shared=shared)
 
     @property

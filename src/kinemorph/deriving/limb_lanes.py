@@ -34,9 +34,10 @@ SPARED, MOST = 100, 0.8  # operations that loops have to save at least, and the 
 
 @dataclass(frozen=True)
 class Spread:
-    """The layout of an array of `size` numbers for all limbs.
+    """The layout of an array with the numbers of all limbs, `size` in total.
 
-    `spots` are the places that belong to the body and to the first limb of each kind, with the stride to other limbs.
+    `spots` are the indices of numbers that belong to no limb, and of those of the first limb of each kind; a Spot also
+    has the stride from a number of one limb to that of the next.
     """
 
     size: int
@@ -69,10 +70,10 @@ def each(limbs: Sequence[Limbs], kind: int, size: int) -> Spread:
 
 
 def along(places: Sequence[int], shares: Sequence[tuple[int, int]]) -> list[Spot]:
-    """The layout of the array indices `places`, one Spot each.
+    """The Spot of each of the array indices `places`.
 
-    shares[k] = (start, size) are the indices of the first limb of kind k; those of its other limbs are found from them.
-    All other indices belong to no limb.
+    shares[k] = (start, size): the numbers of the first limb of kind k have the indices from start to start + size, and
+    those of its other limbs follow. All other indices belong to no limb.
     """
     spots = {place: Spot(place) for place in places}
     for number, (start, size) in enumerate(shares):
@@ -93,8 +94,8 @@ def limb_program(
 
     `function(one, *inputs, *numbers)` returns a dict of the outputs. `one` is the tree with one limb of each kind;
     arrays are ordered like that tree. `numbers` are arrays of fixed numbers, such as dampings or positions of feet:
-    those that are the same for all limbs become constants. A sum over limbs is `one.of_all(first link of the limb,
-    value)`. The inputs and outputs of the program are flat, shape (size,).
+    those that are the same for all limbs become constants. To sum a value over limbs, `function` calls
+    `one.of_all(index of the first link of the limb, value)`. The program has flat inputs and outputs, shape (size,).
     """
     tables = [_Table(TABLE.format(k), each(limbs, k, len(kind.own)), _flat(kind.table)) for k, kind in enumerate(limbs)]
     tables += [_Table(TABLE.format(f"of {given}"), *fixed) for given, fixed in (numbers or {}).items()]
@@ -175,7 +176,7 @@ class _Table:
     values: Sequence[float]
 
     def own(self, counts: Sequence[int]) -> list[Spot]:
-        """The spots whose numbers differ between limbs; `counts` are the numbers of limbs of each kind."""
+        """The Spots at which limbs of a kind have different numbers; `counts` has the number of limbs of each kind."""
         return [spot for spot in self.spread.spots if len({*self._column(spot, counts)}) > 1]
 
     def filled(self, counts: Sequence[int], given: Sequence[Any]) -> list[Any]:

@@ -113,7 +113,7 @@ class Maker:
     def function(
         self, name: str, inputs: Inputs, law: Law, outputs: Outputs = None, *, written: bool = False
     ) -> CompiledFunction:
-        """A law as a compiled function of straight-line code; with `written`, on the links as the user wrote them."""
+        """A law as a compiled function of straight-line code; `written` as for `program`."""
         return self._recalled(name, lambda: self.program(name, inputs, law, outputs, written=written))
 
     def by_limbs(self, name: str, inputs: Inputs, law: Law) -> CompiledFunction:
@@ -155,9 +155,10 @@ class Maker:
         return self.function(name, inputs, named, dict.fromkeys(outputs, (self.robot.nv, self.robot.nv)))
 
     def graph_derivatives(self, name: str, inputs: Inputs, law: Law, outputs: tuple[str, ...]) -> CompiledFunction:
-        """The derivatives of a law with nv results by its inputs of the state, one matrix (nv, nv) for each output.
+        """The derivatives of a law with nv results with respect to its first inputs, (nv, nv) each, by differentiation
+        of its graph.
 
-        They are found on its graph, through the solves that satisfy the constraints, at constant rank.
+        There is one output for each of these inputs. For robots with constraints; their rank is taken as constant.
         """
 
         def make() -> Program:
@@ -220,7 +221,7 @@ class Maker:
     def _recalled(self, name: str, make: Callable[[], Program | LoopProgram]) -> CompiledFunction:
         """A function whose program is not traced again where it was compiled before, by any process.
 
-        Backends other than "llvm" need the graph, so that they always trace.
+        Backends other than "llvm" need the graph, so they always trace.
         """
         if self.backend != "llvm":
             return self.built(make())

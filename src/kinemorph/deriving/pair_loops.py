@@ -91,7 +91,7 @@ def _three_matrices(loop: LoopBuilder, forest: Forest, inside: Places, dq: View,
 
 
 def _products(loop: LoopBuilder, forest: Forest, out: View, up: Factors, down: Factors) -> None:
-    """Writes the entries of `out` for every pair of axes of which axis j, nearer to the root, carries axis i.
+    """Adds to the loop program: compute the entries of `out` for all pairs of axes j, i where j carries i.
 
     out[j, i], above the diagonal, is the sum of products of the arrays named in `up`; out[i, j], below it, of those in
     `down`.
@@ -117,7 +117,10 @@ def _components(loop: LoopBuilder, name: str) -> list[View]:
 
 
 def _set_inside(loop: LoopBuilder, matrix: View, places: Places, entries: View) -> None:
-    """Writes the `entries` of pairs of axes of one link to `places`; places in a row down the diagonal by one loop."""
+    """Adds to the loop program: copy `entries`, which belong to two axes of one link each, to `places` (row, column).
+
+    Places that follow each other down a diagonal are copied by one loop.
+    """
     flat = View(entries.array, (len(places),), entries.offset)
     for first, count in _diagonal_runs(places):
         if count > 1:
@@ -129,7 +132,7 @@ def _set_inside(loop: LoopBuilder, matrix: View, places: Places, entries: View) 
 
 
 def _diagonal_runs(places: Places) -> list[tuple[int, int]]:
-    """The runs of places that follow each other down the diagonal, each as (index of the first, count)."""
+    """The runs of places (row, column) that follow each other down a diagonal, each as (index of the first, count)."""
     runs: list[tuple[int, int]] = []
     for k, (j, i) in enumerate(places):
         if runs:

@@ -17,7 +17,7 @@ def coordinate_places(robot: Robot) -> dict[str, tuple[int, int]]:
     These are the coordinates of joints that are made up of hinges and slides. The coordinates of planar, spherical and
     free joints have rates that are not velocities.
     """
-    found = {}
+    found: dict[str, tuple[int, int]] = {}
     for joint in robot.joints:
         steps = joint.table.primitives
         if all(step.kind in PLAIN for step in steps):

@@ -187,7 +187,7 @@ PLAIN = ("revolute", "prismatic", "helical")  # primitives whose velocities are 
 POSE = JointKind(
     "pose",
     _one("pose", None, 12, 6),
-    tuple(f"r{i}{j}" for i in range(1, 4) for j in range(1, 4)) + ("x", "y", "z"),
+    ("r11", "r12", "r13", "r21", "r22", "r23", "r31", "r32", "r33", "x", "y", "z"),
     ("vx", "vy", "vz", "wx", "wy", "wz"),
     ("",) * 9 + _METER * 3,
     _SPEED * 3 + _RATE * 3,

@@ -2,9 +2,9 @@
 
     M(q) a + h(q, v) = tau + J(q)^T lambda,     J a = gamma
 
-J is the Jacobian of all constraints, those of loops, coupled joints and elements (`constraints`), which one of the
-methods of `loop_methods` keeps. The equations are the same for all methods; methods differ in how they correct errors,
-during a step and after it.
+J is the Jacobian of all constraints: of loops, coupled joints and elements (`constraints`). One of the methods of
+`loop_methods` keeps them satisfied. The equations are the same for all methods; methods differ in how they correct
+errors, during a step and after it.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from kinemorph.mechanics.constraints.constrained import (
     span_of,
     with_locked_rows,
 )
+from kinemorph.mechanics.constraints.driven_constraints import multipliers_in, through_joints
 from kinemorph.mechanics.constraints.reactions import loosened
 from kinemorph.mechanics.elements.instant import SystemInstant
-from kinemorph.mechanics.formulations.driven_dynamics import multipliers_in, through_joints
 from kinemorph.mechanics.recursions.newton_euler import Wrench
 from kinemorph.mechanics.trees import charts
 from kinemorph.mechanics.trees.resolve import resolve
@@ -42,7 +42,7 @@ FLAT = 0.01  # likewise [rad for a linkage in line]: below it, the direction of 
 class Corrections(NamedTuple):
     """A displacement `moved` and a `change` of velocity, (nv,) each, that bring a state onto the constraints.
 
-    `found` are the constraints before; `counts` (nc,) is 1 for each row that can be satisfied, else 0.
+    `found` are the constraints at the uncorrected state; `counts` (nc,) is 1 for rows that can be satisfied, else 0.
     """
 
     moved: list[Any]
@@ -52,7 +52,7 @@ class Corrections(NamedTuple):
 
 
 class Solved(NamedTuple):
-    """Accelerations (nv,), multipliers (nc,) of all constraints, and the power [W] of those that depend on time."""
+    """Accelerations (nv,), multipliers (nc,) of all constraints, and the power [W] that constraints supply."""
 
     a: Sequence[Any]
     multipliers: Sequence[Any] = ()
@@ -79,7 +79,7 @@ def solved(loaded: LoadedRobot, tree: Tree, at: Instant, found: Acting) -> Solve
 
 
 def driven_power(multipliers: Sequence[Any], rows: Conditions) -> Any:
-    """The power [W] that constraints which depend on time supply."""
+    """The power [W] supplied by constraints that depend explicitly on time, such as prescribed motions."""
     power: Any = 0.0
     for force, rate in zip(multipliers, rows.driven, strict=True):
         power = minus(power, times(force, rate))
@@ -107,7 +107,7 @@ def acceleration_rows(loaded: LoadedRobot, found: Conditions) -> ConstraintRows:
 def corrections(loaded: LoadedRobot, tree: Tree, at: Instant, per_time: float = 0.0) -> Corrections:
     """The corrections that bring q and v onto the constraints.
 
-    `per_time` [1/s] is the share of the error phi that the velocity has to remove per unit of time.
+    At the corrected velocity, d phi/dt = -per_time phi; `per_time` is in 1/s.
     """
     found = conditions_at(loaded, tree, at, bias=False)
     everything = found.rows([-(rate + per_time * e) for rate, e in zip(found.rate, found.filled(), strict=True)])
@@ -127,7 +127,7 @@ def corrections(loaded: LoadedRobot, tree: Tree, at: Instant, per_time: float = 
 
 
 def _dependent(loaded: LoadedRobot, m: Any) -> Sequence[Any]:
-    """1 for each velocity that depends on the others, else 0, shape (nv,): as the user named, or as memory says."""
+    """1 for each dependent velocity, else 0, shape (nv,): as the user chose, or else as stored in the memory m."""
     return loaded.dependent if loaded.dependent is not None else m[len(m) - loaded.nv :]
 
 
@@ -190,7 +190,7 @@ def _carried(loaded: LoadedRobot, tree: Tree, at: Instant, multipliers: Any) -> 
 
 
 def _unit_squares(loaded: LoadedRobot, tree: Tree, found: Conditions) -> list[Any]:
-    """The squares of velocities that move the loops equally far, shape (nv,); 0 for locked velocities."""
+    """The squared factors of `closures.velocity_reaches`, which make velocities comparable, (nv,); 0 if locked."""
     reaches = closures.velocity_reaches(tree.of_state, found.sizes)
     return [0.0 if k in loaded.locked else times(reach, reach) for k, reach in enumerate(reaches)]
 
@@ -199,20 +199,24 @@ def _unit_squares(loaded: LoadedRobot, tree: Tree, found: Conditions) -> list[An
 
 
 def _ready(loaded: LoadedRobot, at: LocalInstant) -> tuple[Tree, Instant, Conditions]:
-    """The tree as the recursions take it, the instant on the manifold, and the constraints there without gamma."""
+    """The tree in the form that the recursions take, the instant with q and v, and the constraints without gamma."""
     tree = loaded.prepared(loaded.tree(at.p, at.t))
     now = loaded.instant(at)
     return tree, now, conditions_at(loaded, tree, now, bias=False)
 
 
 def constraints(loaded: LoadedRobot, at: LocalInstant) -> dict[str, Any]:
-    """The constraints: errors phi (nh,), rates (nc,) of all rows, J (nc, nv), and sizes of rows (nc,)."""
+    """Errors phi (nh,), rates (nc,), Jacobian J (nc, nv) and sizes (nc,) of the constraints; see `Conditions`."""
     _, _, found = _ready(loaded, at)
     return {"phi": found.phi, "rate": found.rate, "J": found.J, "sizes": found.sizes}
 
 
 def holding(loaded: LoadedRobot, at: LocalInstant) -> dict[str, Any]:
-    """`out` (ns,), s with smaller constraint errors; and `error`, that of s over the tolerance, acceptable up to 1."""
+    """One correction of the constraint errors of s = [w, v, x], as the constraint method prescribes.
+
+    `out` (ns,) is s after the correction. `error` is the largest constraint error before it, divided by its tolerance:
+    up to 1 is acceptable. For SingularPerturbation, which corrects velocities only, `error` is 0.
+    """
     tree, nv = loaded.tree(at.p, at.t), loaded.nv
     now = loaded.instant(at)
     ready = loaded.prepared(tree)
@@ -227,12 +231,12 @@ def holding(loaded: LoadedRobot, at: LocalInstant) -> dict[str, Any]:
 
 
 def dependence(loaded: LoadedRobot, at: LocalInstant) -> dict[str, Any]:
-    """How well the dependent velocities are determined by the others (`margin`), and the scaled J (nc, nv).
+    """How well the other velocities determine the dependent ones (`margin`), and the scaled Jacobian `J` (nc, nv).
 
-    The margin is 1 at best, and 0 where they are not determined: of the part of each row of J that is independent of
-    earlier rows, it is the smallest share that lies in the columns of dependent velocities. Rows and columns of the
-    scaled J have comparable sizes, to choose other dependent velocities. Masses are not used for scaling: a light body
-    would outweigh all others.
+    The margin is 1 at best, and 0 where the dependent velocities are not determined. Take the part of each row of J
+    that is independent of earlier rows: the margin is the smallest share of such a part that lies in the columns of
+    dependent velocities. J is scaled so that its rows and columns have comparable sizes; with it a run can choose other
+    dependent velocities. The scaling does not use masses, because a light body would outweigh all others.
     """
     tree, now, found = _ready(loaded, at)
     rows = found.rows([0.0] * len(found.rate))

@@ -55,7 +55,7 @@ class Conditions(NamedTuple):
         return [*self.phi, *[0.0] * (len(self.rate) - len(self.phi))]
 
     def error(self, tolerance: float, counted: Sequence[S]) -> S:
-        """The largest error divided by its tolerance, acceptable up to 1: of phi, and of the rate per second.
+        """The largest constraint error divided by its tolerance, of phi or of the rate [1/s]; acceptable up to 1.
 
         The tolerance of the rate is ten times that of phi. Only rows that are `counted` (nc,) take part: at a singular
         configuration the others cannot be corrected, and need not be.
@@ -76,7 +76,7 @@ def conditions(
 
     `seen`      gives the system at (t, q, v), for the constraints of elements; None where elements have none
     `bias`      whether `gamma` and `driven` are computed
-    `near`      rows that differ from others by less count as redundant, however well the constraints are kept
+    `near`      a row that differs from others by less than this share of its length is redundant, even where phi is 0
     """
     every = None if tree.driving is None else AllJoints(tree.driving.at_time(t), q, v)
     joints = (q, v) if every is None else (every.q, every.v)

@@ -87,7 +87,7 @@ def all_forces(tree: Tree, at: Instant, found: Acting) -> list[Any]:
 
 
 def extra_rates(loaded: LoadedRobot, at: Instant, found: Acting, driven: Any = 0.0) -> list[Any]:
-    """The rates dx/dt, shape (nx,); `driven` [W] is the power that constraints which depend on time supply."""
+    """The rates dx/dt, shape (nx,); `driven` [W] is the power supplied by constraints that depend on time."""
     rates: list[Any] = []
     if loaded.added.state_rates is not None:
         law = of_groups(loaded.added.state_rates, loaded.user_groups(at), "state_rates")

@@ -11,9 +11,9 @@ from kinemorph.plants.user_laws import Law
 
 @dataclass(frozen=True)
 class DiscreteLaws:
-    """The laws of a whole step, over any scalar.
+    """The laws of a whole step of a variational integrator, over any scalar; see `variational.Discrete`.
 
-    action      (base, moved, w, h, p) -> the action of a step whose start is at `moved` about `base`
+    action      (base, moved, w, h, p) -> the action of a step that starts at local coordinates `moved` about `base`
     balance     (instant, z, momentum, h, derivatives of the action with respect to its start and to w) -> left, after
     momentum    (base, s, p) -> momentum
     velocity    (base, s, momentum, p) -> v
@@ -27,7 +27,9 @@ class DiscreteLaws:
 
 @dataclass(frozen=True)
 class Jumps:
-    """The laws by which memory changes; the first argument of most chooses elements. `instant` is a LocalInstant."""
+    """The laws by which the memory of elements changes. `instant` is a LocalInstant; an argument before it chooses
+    elements.
+    """
 
     sample: Law  # (samplers, instant) -> m
     read: Law  # (sampler, instant) -> the signals that are arguments of a Python function
@@ -52,7 +54,7 @@ class Laws:
     reactions: Law | None = None  # (instant, a) -> wrenches through joints
     implicit: Law | None = None  # (instant, h, guess, passes, centered); see `implicit_step`
     stiff: Law | None = None  # (Instant) -> tree, and its stiff forces by name
-    powers: Law | None = None  # (Instant) -> how much power each element turns over [W], by name
+    powers: Law | None = None  # (Instant) -> |supplied| + |dissipated| power [W] of each element, by name
     # (program, law of Laws and its inputs, groups of which its outputs consist): adds loops over limbs for one state
     for_one: Callable[[Program, Law, Mapping[str, Sequence[str]]], Program] | None = None
     constraints: Law | None = None  # (instant) -> phi, rate, J, sizes; None where the motion is free

@@ -228,10 +228,10 @@ class _Folding:
         return [groups[index] for index in sorted(groups)]
 
     def _spans(self, member: Member) -> bool:
-        """Whether an element that names no limb acts on limbs nevertheless, with numbers that differ between limbs.
+        """Whether an element whose data name no limb acts on limbs all the same, as additional gravity does.
 
-        Such numbers are masses, or quantities that move with a joint of the whole robot. An element that does not
-        state where it acts counts as acting on limbs.
+        Its effect may then depend on numbers that differ between limbs, such as masses. An element that does not state
+        where it acts counts as acting on limbs.
         """
         element, law, *_ = member
         if type(law).effort is ElementLaw.effort or law.limb_by_limb(element):
@@ -306,7 +306,10 @@ class _Folding:
         )
 
     def _merged_joint(self, joint: Joint) -> Joint:
-        """A joint of the first limb; its damping may differ between limbs, and the tree has its placement."""
+        """A joint of the first limb, with a parameter as damping if limbs differ in it.
+
+        Raises _Unlike for other differences, except for those of geometry, which the tree has in tables.
+        """
         if joint.name not in self.owner:
             return joint
         alike = [one for one in self.robot.joints if self.first.get(one.name) == joint.name]
@@ -345,7 +348,7 @@ class _Folding:
     def _along(
         self, groups: Sequence[Sequence[Member]], size: int, share: Callable[[Member], tuple[int, int]]
     ) -> Spread:
-        """The layout of an array in which each element has a share (start, size), as `share` returns it."""
+        """The layout of an array with entries for each element: share(member) = (first index, number of entries)."""
         spots: list[Spot] = []
         for group in groups:
             shares = [share(member) for member in group]

@@ -113,7 +113,10 @@ class LoadedRobot(Fixed):
         return {parameter.name: value for parameter, value in zip(self.parameters, p, strict=True)}
 
     def instant(self, at: LocalInstant) -> Instant:
-        """An instant in local coordinates as one with q and v; quaternions are not normalized, locked velocities 0."""
+        """The instant `at`, given in local coordinates, with q and v instead.
+
+        Quaternions are not normalized; locked velocities are 0.
+        """
         w, v, x = split(at.s, self.nv)
         v = [0.0 if k in self.locked else rate for k, rate in enumerate(v)]
         return Instant(at.t, charts.place(self.bare, at.base, w, finished=False), v, x, at.m, at.u, at.p)

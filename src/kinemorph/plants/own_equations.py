@@ -81,7 +81,7 @@ def _left_by_residual(residual: Law, n: int, at: LocalInstant, z: Any) -> list[A
 
 
 def _accelerated(left: Law, n: int, at: LocalInstant) -> list[Any]:
-    """[v, a] with the accelerations a at which the residual `left` is zero; it is linear in them."""
+    """[v, a] with the accelerations a at which the residual `left` is zero; `left` has to be linear in a."""
     rest = left(at, [0.0] * n)
     slopes = []
     for k in range(n):
@@ -135,11 +135,11 @@ def _of_equations(
 
 
 def _place(n: int, base: Any, s: Any, *, finished: bool = True) -> list[Any]:
-    """The n coordinates that s means about `base`."""
+    """The n coordinates q = base + w of s = [w, v, x]."""
     return [one + other for one, other in zip(base, s[:n], strict=True)]
 
 
 def _drift(n: int, s: Any, h: Any) -> list[Any]:
-    """The n coordinates w after the time h at constant velocity."""
+    """The n local coordinates w + h v after the time h at the constant velocity v, from s = [w, v, x]."""
     w, v, _ = split(s, n)
     return [one + h * rate for one, rate in zip(w, v, strict=True)]

@@ -335,7 +335,7 @@ class Plant(Fixed, Shown):
     def settling(self, *, located: bool) -> Program | None:
         """The program of (m, x) after an accepted step, from the inputs of `rate`; None where no element settles.
 
-        `located` tells whether guards of elements are events.
+        `located`: whether the run locates events; these then change the memory of elements with guards instead.
         """
         members = self.settlers[located]
         return self._jump("settle", members, m="nm", x="nx") if members else None

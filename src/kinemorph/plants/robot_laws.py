@@ -173,11 +173,11 @@ def implicit(
 
 
 def _stiff_powers(found: Acting, ends: Ends, efforts: Sequence[Effort], dampers: int) -> tuple[Any, Any]:
-    """(supplied, dissipated) [W] over a step by the forces at its end, the first of those of joints being `dampers`.
+    """The power (supplied, dissipated) [W] over a step of the forces that are evaluated at the end of the step.
 
-    What an element gives to the robot is what its forces do over the step. An element without a supply takes the rest
-    of that, beyond what it stores, as loss; one with a supply has its losses at the start of the step, and supplies
-    what its forces do more than they would at the start.
+    The first `dampers` forces along joints are joint damping. If an element has no supply, its loss is the power that
+    its forces take from the robot and that it does not store. If it has a supply, its loss is that at the start of the
+    step, and the supply also covers the difference between the power of its forces over the step and at its start.
     """
     points, joints, pairs = (iter(accounts) for accounts in ends.accounts)
     supplied: Any = 0.0
@@ -201,7 +201,7 @@ def _stiff_powers(found: Acting, ends: Ends, efforts: Sequence[Effort], dampers:
 class _Solver:
     """Accelerations of all joints that satisfy constraints, from a mass matrix, tau - h and soft rows; see `Under`.
 
-    `driven` [W] is the power that constraints which depend on time supply, by the multipliers of the last solution.
+    `driven` [W] is the power supplied by constraints that depend on time, with the multipliers of the last call.
     """
 
     def __init__(self, loaded: LoadedRobot, tree: Tree, now: Instant, every: AllJoints | None) -> None:
@@ -243,7 +243,7 @@ def stiff(loaded: LoadedRobot, at: Instant) -> tuple[Tree, StiffByName]:
 
 
 def powers(loaded: LoadedRobot, at: Instant) -> dict[str, float]:
-    """The sum of what each element supplies and dissipates [W], by name."""
+    """The power |supplied| + |dissipated| [W] of each element, by name."""
     efforts = constrained_motion.seen(loaded, loaded.tree(at.p, at.t), at).efforts
     names = [member.element.name for member in loaded.elements.members]
     return {name: abs(effort.supplied) + abs(effort.dissipated) for name, effort in zip(names, efforts, strict=True)}

@@ -54,7 +54,7 @@ def plant(
 ) -> Plant:
     """The plant of a robot: its equations of motion, with forces and further states of your own.
 
-    `forces`        a law that gives generalized forces, shape (nv,), [N m] or [N]
+    `forces`        a user law (see `user_laws`) that gives generalized forces, shape (nv,), [N m] or [N]
     `states`        names and units of further continuous states x; `state_rates` is the law of their rates
     `inputs`        names and units of the inputs u. Where none are named, u is one generalized force per velocity
     `outputs`       laws of one number each, by name: further columns of a run, the y of a linearization
@@ -65,7 +65,7 @@ def plant(
 
     The elements of a system act, and so does viscous damping of joints. Limits and Coulomb friction of joints act by
     the elements JointLimits and JointFriction. Inputs of elements that no signal drives are inputs of the plant, after
-    those that are named. Where no inputs are named and elements have some, these are the only ones.
+    those that are named. Where no inputs are named and elements have some, u consists of these.
     """
     if isinstance(model, Plant):
         given = {"forces": forces, "states": states, "state_rates": state_rates, "inputs": inputs, "outputs": outputs}
@@ -146,7 +146,7 @@ _MADE: WeakValueDictionary[Any, Plant] = WeakValueDictionary()  # plants with a 
 
 
 def shared_plant(model: Robot | System | Dynamics | Plant, **options: Any) -> Plant:
-    """As `plant`, but returns an equal plant that was made before and is still in use, with its compiled programs.
+    """As `plant`, but returns an equal plant with its compiled programs, if one was made before and is still in use.
 
     Use it for runs that add nothing to the plant. User guards, for example, have to be traced for every run, because
     the variables that they read from their scope may have changed.

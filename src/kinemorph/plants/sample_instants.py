@@ -1,6 +1,6 @@
 """Regular sample times, phase + k period, that coincide exactly where they should.
 
-0.1 and 0.02 are not binary numbers: 3 * 0.1 and 15 * 0.02 differ in their last digit, so that a run would stop twice at
+0.1 and 0.02 are rounded numbers: 3 * 0.1 and 15 * 0.02 differ in their last digit, so that a run would stop twice at
 0.3 s. But periods that people write are ratios of small whole numbers. So a sample time is
 
     (first + k step) / parts        all three whole numbers, so that only the division rounds
@@ -46,7 +46,7 @@ class Instants(NamedTuple):
         return np.asarray((self.first + np.arange(count) * self.step) / self.parts, dtype=np.float64)
 
     def snapped(self, times: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-        """The `times` [s], shape (n,), where each time that differs from a sample time by rounding only becomes it."""
+        """The `times` [s], shape (n,); a time that differs from a sample time by rounding only is replaced by it."""
         if self.once:
             return times
         k = np.maximum(np.rint((times * self.parts - self.first) / self.step), 0.0)

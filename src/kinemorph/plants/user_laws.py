@@ -16,6 +16,7 @@ from kinemorph.deriving.dynamics import Dynamics
 from kinemorph.errors import ModelError, ShapeError, UnsupportedError
 from kinemorph.model.robot import Robot
 from kinemorph.plants.instant import Instant
+from kinemorph.words import counted
 
 Law = Callable[..., Any]
 
@@ -78,7 +79,7 @@ def _functions(value: Any, known: dict[int, Any]) -> Iterator[types.FunctionType
 
 
 def columns(units: Mapping[str, str] | None) -> tuple[Column, ...]:
-    """Columns from a dict of units by name; none for None."""
+    """Columns from a dict of units by name; an empty tuple for None."""
     if units is not None and not isinstance(units, Mapping):
         raise ModelError(f"names are given as {units!r}; expected a dict of units by name, such as {{'place': 'm'}}.")
     return tuple(Column(*item) for item in (units or {}).items())
@@ -111,18 +112,20 @@ def of_groups(law: Law, given: Mapping[str, Any], what: str) -> Any:
 def one_number(value: Any, key: str) -> Any:
     """The value of the law `key`, which has to be one number; raises ShapeError where it is a sequence."""
     if isinstance(value, (list, tuple, np.ndarray)):
-        raise ShapeError(f"'{key}' returns {len(value)} numbers; expected one. Give a law for each number.")
+        found = counted(len(value), "number")
+        raise ShapeError(f"law '{key}' returns {found}; expected one. Give a law for each number.")
     return value
 
 
 def checked_length(values: Any, length: int, what: str) -> list[Any]:
     """The value of a law as a list; raises ShapeError where it is not a sequence of `length` numbers."""
     if not isinstance(values, (list, tuple, np.ndarray)) or len(values) != length:
-        found = f"{len(values)} numbers" if isinstance(values, (list, tuple, np.ndarray)) else f"{values!r}"
+        is_list = isinstance(values, (list, tuple, np.ndarray))
+        found = counted(len(values), "number") if is_list else repr(values)
         hint = (
             " The arguments of a law are lists: convert them, np.asarray(q), to calculate with arrays."
             if isinstance(values, list) and len(values) % max(length, 1) == 0
             else ""
         )
-        raise ShapeError(f"{what} returns {found}; expected a list of {length} numbers.{hint}")
+        raise ShapeError(f"{what} returns {found}; expected a list of {counted(length, 'number')}.{hint}")
     return [value.item() if isinstance(value, np.generic) else value for value in values]

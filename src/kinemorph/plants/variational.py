@@ -113,7 +113,7 @@ def _balance(
     impulse = [h * force for force in all_forces(tree, there, found)]
 
     def half_moved(rates: Any) -> Any:
-        """The velocity of the configuration half-way where w changes at these rates."""
+        """The velocity (nv,) of the configuration half-way through the step, if w changes at these rates."""
         dual = [Dual(one, rate, level=LEVEL) for one, rate in zip(w, rates, strict=True)]
         return charts.velocity(space, half, [tangent_of(entry, LEVEL) for entry in charts.halfway(space, dual)[0]])
 

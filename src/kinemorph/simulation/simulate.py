@@ -81,16 +81,17 @@ def simulate(
 
     `until` is a time, not a duration. Without it, the run lasts as long as the settings of the system say.
 
-    Initial state. Each group is a sequence in the order of the plant, or a dict of some values by name. A value that is
-    not given is the system's own. Where there are constraints, named values of q and v are kept and the others follow.
+    Initial state. Each group is a sequence in the order of the plant, or a dict of some values by name. Values that are
+    not given are the defaults of the system. Where there are constraints, named values of q and v are kept and the
+    others follow.
 
     `q`, `v`        configuration [rad or m] and velocity [rad/s or m/s]
     `x`             further continuous states, such as currents
-    `m`             memory of elements, as it is after they have sampled at the start
+    `m`             memory of elements; those whose memory is given do not sample at the initial time again
     `p`             values of the parameters that the plant keeps as inputs
-    `start`         the initial time [s]; or a finished run to continue: what is not given here starts from its last
-                    state, and modules are docked as they are there. An adaptive method chooses its first step again,
-                    so that the last digits may differ from those of one long run
+    `start`         the initial time [s]; or a finished run to continue: values that are not given here are those at
+                    its end, and modules are docked as they are there. An adaptive method chooses its first step
+                    again, so that the last digits may differ from those of one long run
 
     Steps. Without a method, "dop853" is used with `rtol` and `atol`; for a system with contacts and no given tolerance
     it is "extrapolated_contact" with steps of 1 ms.
@@ -119,8 +120,8 @@ def simulate(
                     the system decide, else 0.01 s
     `callback`      a function of some of t, q, v and x that is called every `every` seconds (by default at every
                     stored sample); the run stops when it returns True
-    `progress`      a function progress(t, h, events) that is called now and then, with the simulated time, the size of
-                    the next step [s] and the number of events so far
+    `progress`      a function progress(t, h, events) that is called regularly, with the simulated time [s], the size
+                    of the next step [s] and the number of events so far
     `save`          a file (.npz, .h5, .csv or .res) that is written at the start, every few seconds and at the end, so
                     that a run that is killed leaves its results. A file that cannot be written is an error at the
                     start, and a warning later
@@ -171,7 +172,7 @@ def simulate(
 def _docked_run(
     model: Any, asked: Mapping[str, Any], changes: Sequence[Change], guards: Sequence[Guard], before: Trajectory | None
 ) -> DockedRun | None:
-    """The run in pieces, if modules dock or undock, or did so in the run `before`, which is continued; else None."""
+    """A DockedRun if modules dock or undock in this run, or did so in the run `before` that it continues; else None."""
     if not changes and (before is None or not _docked_otherwise(model, before)):
         return None
     from kinemorph.simulation.running.docked_run import DockedRun
@@ -180,7 +181,7 @@ def _docked_run(
 
 
 def _docked_otherwise(model: Any, run: Trajectory) -> bool:
-    """Whether the dockings at the end of `run` differ from those of `model`, which is to continue the run."""
+    """Whether the dockings at the end of `run`, which `model` has to continue, differ from those of the model."""
     last = run.segments[-1].plant
     if not isinstance(model, System) or model.assembly is None or last.assembly is None:
         return False

@@ -81,12 +81,12 @@ def simulate_batch(
         batch.t, batch.q, batch["tau.elbow"], batch[3], batch.ok, batch.failures
 
     `q`, `v`, `x`, `p`, `u`     an array of shape (B, n) with a row for each state, or (n,) for values that all states
-                                share; or a dict of (B,) numbers or of one number by name. A value that is not given is
-                                the system's own
-    `m`                         memory of elements, likewise, as it is after they have sampled at the start
+                                share; or a dict of (B,) numbers or of one number by name. Values that are not given
+                                are the defaults of the system
+    `m`                         memory of elements, likewise; see `simulate`
     `most_steps`                the number of steps that a state may try before it fails
     `threads`                   the number of threads that share the work; by default as many as there are CPUs
-    `progress`                  a function progress(t, h, failed) that is called now and then, with the simulated time
+    `progress`                  a function progress(t, h, failed) that is called regularly, with the simulated time [s]
                                 and the size of the next step [s], each the mean of all states, and the number of
                                 states that have failed so far
 
@@ -124,7 +124,7 @@ def simulate_batch(
 
 
 def _warn_of_some(batch: BatchRun, options: StepOptions, method: Method | ForeignMethod) -> None:
-    """Warns where steps were too large for one of a few runs of a batch, as `simulate` does for its run."""
+    """Checks a few runs of a batch, and warns if steps were too large for one of them, as `simulate` does."""
     if options.step is None and options.rtol <= LOOSE:
         return
     done = np.flatnonzero(batch.ok)
@@ -165,7 +165,10 @@ def _values(plant: Plant, group: str, given: Any) -> Array:
         lengths = {name: np.shape(values) for name, values in given.items() if np.ndim(values)}
         if len(set(lengths.values())) > 1:
             listed = ", ".join(f"'{name}' {shape}" for name, shape in lengths.items())
-            raise ShapeError(f"{group}: {listed}; expected the same number of values for each name, or one value.")
+            raise ShapeError(
+                f"{group}: the values have the shapes {listed}; expected the same number of values for each name, or "
+                "one value."
+            )
         count = np.broadcast_shapes(*(values.shape for values in named.values()), ())
         values = np.array(np.broadcast_to(plant.initial(group), (*count, len(columns))))
         for k, entries in named.items():
@@ -294,7 +297,7 @@ class _Fleet:
             self.rows[bad, 0] = np.concatenate([self.at("base"), self.at("s")[:, nv:], before], axis=1)[bad]
 
     def carry_out(self, progress: Progress | None) -> None:
-        """Marches all states to their end, one group of states after the other; Ctrl-C ends it, and keeps results."""
+        """Advances all states to the end, one group of states after the other; Ctrl-C ends this, and keeps results."""
         try:
             if progress:
                 progress(float(self.times[0]), self.one.h, int(self.status.astype(bool).sum()))
@@ -387,7 +390,7 @@ class _Fleet:
             self._reasons[state] = reason
 
     def _look_at(self, k: int) -> Status:
-        """The status of state k after many more tries: it is given up if it runs away or would never reach its end."""
+        """The status of state k after many steps: GIVEN_UP if its motion diverges or would take too many steps."""
         watched = self._watched.setdefault(k, Patience(self.one, float(self.times[0]), float(self.times[-1])))
         self._stepper_of(k)
         with warnings.catch_warnings():
@@ -424,7 +427,7 @@ class _Fleet:
         return ended
 
     def _stepper_of(self, k: int) -> Stepper:
-        """The stepper, at state k."""
+        """The stepper that all states share, set to state k."""
         self.one.memory = self.memory[k].copy()
         self.one.u, self.one.p = self.given["u"][k], self.given["p"][k]
         return self.one

@@ -35,8 +35,8 @@ class Rule(NamedTuple):
     `forward(block, evaluate, args, values, tangents)` returns the tangents of the values, one list for each list of
     tangents of the arguments.
     `reverse(block, evaluate, args, values, adjoints, moving)` returns the adjoints of the arguments, one list for each
-    list of adjoints of the values. `moving` holds True for each argument whose adjoint is needed; the others may be
-    wrong.
+    list of adjoints of the values. `moving` holds True for each argument whose adjoint is needed; the adjoints
+    of the other arguments are arbitrary.
     """
 
     forward: Callable[..., list[list[S]]]
@@ -152,7 +152,7 @@ def _table_reverse(
 
 
 def _slopes(block: Bicubic, evaluate: Evaluate, args: Vector) -> list[tuple[S, S]]:
-    """The derivatives by x and y of every partial derivative that a block gives."""
+    """For each output of a `Bicubic` block its derivatives with respect to x and y."""
     higher = dict(zip(partials(block.order + 1), evaluate(Bicubic(block.grid, block.order + 1), args), strict=True))
     return [(higher[a + 1, b], higher[a, b + 1]) for a, b in partials(block.order)]
 
@@ -172,8 +172,10 @@ def _bicubic_reverse(
 
 
 def _nearest_equations(block: NearestPoint, evaluate: Evaluate, args: Vector, values: Vector) -> tuple[Vector, Vector]:
-    """(lower triangle of the equations' matrix for dx and dy, their slopes by p_z); where no point was searched for,
-    those of x = p_x, y = p_y.
+    """(A, b) of the linear equations  A [dx, dy] = [dp_x, dp_y] + b dp_z  of a nearest point (x, y).
+
+    A is given by its lower triangle, row by row, (3,); b (2,). Where there was no search, A = 1 and b = 0, because then
+    x = p_x and y = p_y.
     """
     x, y, searched = values[:3]
     f, fx, fy, fxx, fxy, fyy = evaluate(Bicubic(block.grid, 2), [x, y])

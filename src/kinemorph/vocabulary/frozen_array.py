@@ -1,7 +1,7 @@
-"""Many numbers as one piece of plain data: read-only, compared and hashed by what they are.
+"""Read-only arrays as plain data of models: they are compared and hashed by their numbers.
 
-A tuple of tuples says the same, but every walk over a model would visit each of its numbers. The digest is computed
-once, so that comparing, hashing and naming millions of numbers costs nothing afterwards.
+Nested tuples would do, but then every function that goes through the data of a model would visit each number. The
+digest of an array is computed once, so that later comparisons and hashes of millions of numbers cost nothing.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class FrozenArray:
 
     @classmethod
     def read(cls, numbers: Any, axes: int) -> FrozenArray | None:
-        """Nested tuples or lists, or an array, with the given number of axes; None for anything else."""
+        """The numbers of nested tuples or lists, or of an array, if they have this number of axes; else None."""
         if isinstance(numbers, FrozenArray):
             return numbers if numbers.array.ndim == axes else None
         try:
@@ -59,7 +59,7 @@ class FrozenArray:
         return len(self.array)
 
     def __iter__(self) -> Iterator[Any]:
-        """Rows as tuples of floats, or nested tuples; of one axis the floats."""
+        """Iterates over the first axis: floats if the array has one axis, (nested) tuples of floats if it has more."""
         return map(_tuples, self.array.tolist())
 
     def __getitem__(self, place: Any) -> Any:

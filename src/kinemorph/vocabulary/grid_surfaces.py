@@ -3,9 +3,12 @@
     Bicubic         f and its partial derivatives at (x, y), from one look-up of a cell
     NearestPoint    the point of the surface that is nearest to a point above or below it
 
-With u = (x - x0) / dx and v = (y - y0) / dy, the cell of a place has the numbers floor(u) and floor(v): nothing is
-searched. In a cell f is Hermite's bicubic polynomial of f, f_u, f_v and f_uv at its four corners. Beyond the edges of
-the grid f continues level. The numbers at the nodes are data: programs refer to them and do not contain them.
+With u = (x - x0) / dx and v = (y - y0) / dy, the point (x, y) lies in the cell with the indices floor(u) and floor(v),
+so no search is needed. In a cell f is the bicubic Hermite polynomial of f, f_u, f_v and f_uv at its four corners.
+Beyond an edge of the grid f is constant in the direction away from the edge. The numbers at the nodes are data outside
+the programs, which refer to them.
+
+The point of the surface that Newton's method has reached is called the foot, with coordinates (x, y).
 """
 
 from __future__ import annotations
@@ -38,27 +41,28 @@ class Grid(NamedTuple):
 
     @property
     def key(self) -> str:
-        """A text of all its data."""
+        """A text that contains all data of the grid: the nodes by their hash, then spacing and corner."""
         places = (*self.spacing, *self.corner)
         return f"grid {self.nodes.digest} {' '.join(float(place).hex() for place in places)}"
 
     @property
     def size(self) -> str:
-        """The number of its nodes, for printed programs."""
+        """The number of nodes along x and y, such as "20 x 30", for printed programs."""
         nx, ny, _ = self.nodes.shape
         return f"{nx} x {ny}"
 
     @property
     def top(self) -> float:
-        """A height that no point of the surface exceeds: a bound of the coefficients of its cells in Bernstein's form,
-        which are f +- f_u / 3 +- f_v / 3 +- f_uv / 9 at the nodes.
+        """A height that no point of the surface exceeds: the largest f + |f_u|/3 + |f_v|/3 + |f_uv|/9 of all nodes.
+
+        It bounds the coefficients of the cells in Bernstein form, and so the surface.
         """
         weights = np.array([1.0 / 3.0, 1.0 / 3.0, 1.0 / 9.0])
         return float((self.nodes.array[..., 0] + np.abs(self.nodes.array[..., 1:]) @ weights).max())
 
 
 def partials(order: int) -> list[tuple[int, int]]:
-    """The orders (by x, by y) of all partial derivatives up to a total order, as `Bicubic` gives them."""
+    """(order in x, order in y) of all partial derivatives up to a total order, as listed in `Bicubic`."""
     return [(total - by_y, by_y) for total in range(order + 1) for by_y in range(total + 1)]
 
 
@@ -101,10 +105,11 @@ class NearestPoint(Block):
 
         (x - p_x) + (f - p_z) f_x = 0,   (y - p_y) + (f - p_z) f_y = 0
 
-    Takes p_x, p_y, p_z and a radius r; gives x, y, 1.0, and f, f_x, f_y right below p. If p is higher than the `top` of
-    the surface by more than r, nothing is searched for: then it gives p_x, p_y and 0.0.
+    Takes p_x, p_y, p_z and a radius r; returns x, y, 1.0, and then f, f_x, f_y at (p_x, p_y), right below p. If p is
+    higher than `top`, a bound of the surface's height, by more than r, there is no search, and the first three outputs
+    are p_x, p_y, 0.0.
 
-    A foot is never farther away from p than the surface right below p, which bounds the search.
+    The nearest point is never farther from p than the point of the surface right below p, which bounds the search.
     """
 
     grid: Grid
@@ -149,7 +154,10 @@ class NearestPoint(Block):
 
 
 class NewtonStep(NamedTuple):
-    """A foot after a step, how far the step was [in sum of both directions], and whether it was not limited."""
+    """The foot (x, y) after a step, the distance `moved` (|dx| + |dy|), and whether the step was `regular`.
+
+    It is not regular where its determinant is at most STEEP, so that STEEP is used instead.
+    """
 
     x: S
     y: S
@@ -160,7 +168,11 @@ class NewtonStep(NamedTuple):
 def newton_step(
     p: Sequence[S], foot: Sequence[S], found: Sequence[S], reach: S, *, minimum: Any, maximum: Any
 ) -> NewtonStep:
-    """A step of Newton's method from a foot; `found` are f, f_x, f_y, f_xx, f_xy, f_yy there."""
+    """One step of Newton's method from `foot` (x, y) towards the point of the surface that is nearest to p.
+
+    `found` are f, f_x, f_y, f_xx, f_xy, f_yy at the foot. The new foot differs from (p_x, p_y) by at most `reach` along
+    each axis. `minimum` and `maximum` are those of the scalar type.
+    """
     (px, py, pz), (x, y) = p, foot
     f, fx, fy, fxx, fxy, fyy = found
     gap = f - pz
@@ -175,7 +187,9 @@ def newton_step(
 
 
 def hermite(t: S, order: int) -> list[S]:
-    """Derivative `order` of Hermite's polynomials at t: of the value and slope at 0, then of those at 1."""
+    """The four cubic Hermite polynomials (of value at 0, slope at 0, value at 1, slope at 1) at t, or their derivatives
+    of the given order.
+    """
     r = 1.0 - t
     if order == 0:
         return [(1.0 + 2.0 * t) * (r * r), t * (r * r), (t * t) * (3.0 - 2.0 * t), -((t * t) * r)]
@@ -187,10 +201,10 @@ def hermite(t: S, order: int) -> list[S]:
 
 
 def cell_partials(near: Sequence[S], far: Sequence[S], s: S, t: S, rates: Sequence[S], order: int) -> list[S]:
-    """The partial derivatives in a cell at the distances s and t from its corner, in parts of the spacing.
+    """The partial derivatives of f up to a total order at the point (s, t) of a cell, ordered as in `partials`.
 
-    `near` has f, f_u, f_v, f_uv at the corner and at its neighbor along y, `far` at the neighbors of both along x.
-    `rates` are du/dx and dv/dy, zero beyond the edges.
+    s and t run from 0 to 1 across the cell, along x and y. `near` (8,) has f, f_u, f_v, f_uv at the corner (0, 0), then
+    at (0, 1); `far` (8,) has them at (1, 0), then at (1, 1). `rates` are du/dx and dv/dy, zero beyond the edges.
     """
     by_x = [hermite(s, k) for k in range(order + 1)]
     by_y = [hermite(t, k) for k in range(order + 1)]
@@ -208,7 +222,7 @@ def cell_partials(near: Sequence[S], far: Sequence[S], s: S, t: S, rates: Sequen
 
 
 def _looked_up(grid: Grid, x: Any, y: Any, order: int) -> list[Any]:
-    """The partial derivatives at arrays of places."""
+    """The partial derivatives of f up to a total order at the points (x, y): arrays of the shape of x and y."""
     sides = [
         _place((at - first) / step, count)
         for at, first, step, count in zip((x, y), grid.corner, grid.spacing, grid.nodes.shape[:2], strict=True)
@@ -221,7 +235,10 @@ def _looked_up(grid: Grid, x: Any, y: Any, order: int) -> list[Any]:
 
 
 def _place(u: Any, count: int) -> tuple[Any, Any, Any]:
-    """(cell, distance from its first node, 1.0 inside the grid) of a coordinate in parts of the spacing."""
+    """(index of the cell, position in the cell from 0 to 1, 1.0 inside the grid and 0.0 outside) of a coordinate u.
+
+    u counts cells from the corner; `count` is the number of nodes. Outside the grid, the nearest edge is used.
+    """
     kept = np.clip(u, 0.0, count - 1.0)
     cell = np.minimum(np.floor(np.where(np.isnan(kept), 0.0, kept)), count - 2.0).astype(np.int64)
     return cell, kept - cell, np.where((u >= 0.0) & (u <= count - 1.0), 1.0, 0.0)

@@ -233,7 +233,7 @@ def test_signals_drive_joints_and_inputs_of_elements() -> None:
             (Gain("a", "t", "drive"), Gain("b", "t", "drive"), Actuator("drive", "q1")),
             r"element 'b': it drives 'drive', and so does 'a'",
         ),
-        ((Gain("t", "t"),), r"element 't': this name has another meaning"),
+        ((Gain("t", "t"),), r"element 't': this name is reserved"),
         ((Actuator("drive", "q9"),), r"element 'drive': joint is 'q9', and robot 'double_pendulum' has no such joint"),
         ((Spring("s", "link1", "link7", -1.0),), r"(?s)stiffness is -1; expected.*body_b is 'link7'"),
     ],

@@ -75,6 +75,13 @@ def test_no_odd_data_end_in_anything_but_a_sentence(kind: str) -> None:
         (lambda: elements.PD("e", 3.0, kp=1.0), r"joints is 3.0; expected a name or a tuple of names"),
         (lambda: elements.PID("e", "q1", anti_windup="clmp"), "anti_windup is 'clmp'; expected one of"),
         (lambda: elements.Encoder("e", None), "joint is None; expected a name"),
+        (
+            lambda: elements.PD("e", "q1", reference={}, kp=1.0),
+            "expected a number, a name, or a tuple of numbers or names",
+        ),  # type: ignore[arg-type]
+        (lambda: elements.PointOnCurve("e", "link2", ((0, 1), (1, 2))), "expected a tuple of rows of 3 numbers"),  # type: ignore[arg-type]
+        (lambda: elements.Constraint("e", 3.0), "rows is 3.0; expected a text with an expression or a tuple of texts"),  # type: ignore[arg-type]
+        (lambda: elements.AppliedEffort("e", "q1", "x"), "effort is 'x'; expected a number or a Table"),  # type: ignore[arg-type]
         (lambda: elements.Sampled("e", abs, "q.q1", "q1", every=0.1, memory=3), "memory is 3; expected a dict"),
     ],
 )

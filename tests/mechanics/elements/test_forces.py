@@ -356,7 +356,7 @@ def test_pivots_are_slopes_that_hold_back(name: str) -> None:
         (elements.Bushing("e", "upper", "toool", (1.0,) * 3), r"body_b is 'toool'.*Did you mean 'tool'"),
         (elements.Bushing("e", "upper", "tool", (1.0, -2.0, 3.0)), r"stiffness is \(1, -2, 3\); expected"),
         (elements.TorsionSpring("e", "wrist", 1.0), "joint 'wrist' is universal with 2 velocities"),
-        (elements.JointFriction("e", ("knee",)), "joints is 'knee', and robot 'arm' has no such joint"),
+        (elements.JointFriction("e", ("knee",)), "joints contains 'knee', and robot 'arm' has no such joint"),
         (elements.JointFriction("e", coulomb=1.0), "coulomb is given without joints"),
         (elements.JointFriction("e", breakaway=0.5), "breakaway is 0.5; expected a finite number of at least 1"),
         (elements.JointLimits("e", stiffness=-3.0), "stiffness is -3"),
@@ -364,7 +364,10 @@ def test_pivots_are_slopes_that_hold_back(name: str) -> None:
         (elements.AppliedWrench("e", "tool", (math.nan, 0.0, 0.0)), r"force is \(nan, 0, 0\); expected finite numbers"),
         (elements.AppliedWrench("e", "tool", Table((0.0, 1.0), ((0.0,), (1.0,)))), "row 1 of force has 1 number;"),
         (elements.AppliedEffort("e", "hinge", Table((1.0, 0.0), ((0.0,), (1.0,)))), "is not above .* Sort the points"),
-        (elements.Gravity("e", (0.0, 0.0, 1.0), ("wrist",)), "bodies is 'wrist', and robot 'arm' has no such body"),
+        (
+            elements.Gravity("e", (0.0, 0.0, 1.0), ("wrist",)),
+            "bodies contains 'wrist', and robot 'arm' has no such body",
+        ),
     ],
 )
 def test_bad_data_is_named(element: Any, says: str) -> None:
@@ -375,7 +378,7 @@ def test_bad_data_is_named(element: Any, says: str) -> None:
 def test_a_limit_that_is_not_there_and_a_joint_that_closes_a_loop_are_named() -> None:
     with pytest.raises(ModelError, match="joint 'elbow' is revolute and has no limits"):
         plant(System(ROBOTS["linkage"](), (elements.JointLimits("e", ("elbow",)),)))
-    with pytest.raises(ModelError, match="joints is 'end', a joint that closes a loop and has no coordinate"):
+    with pytest.raises(ModelError, match="joints contains 'end', a joint that closes a loop and has no coordinate"):
         plant(System(ROBOTS["linkage"](), (elements.JointFriction("e", ("end",), 1.0),)))
 
 

@@ -40,7 +40,7 @@ def includable(file: str) -> str:
     """
     if not file or not file.isprintable() or set(file) & set('"\\/'):
         raise CompileError(
-            f"the file name {file!r} cannot stand in the text of an #include; expected printable characters without "
+            f"the file name {file!r} cannot be written in an #include line; expected printable characters without "
             "quotes, slashes and backslashes. Choose another name."
         )
     return file

@@ -19,7 +19,7 @@ ALWAYS_KEPT = 2**17  # [byte] of free memory that malloc never returns
 
 
 def room_from(outputs: Sequence[Port]) -> int:
-    """The number of states, at least 1, from which `make_room` is needed before results are allocated."""
+    """The smallest number of states, at least 1, for which `make_room` is needed before results are allocated."""
     size = sum(port.size for port in outputs)
     return max(1, ALWAYS_KEPT // (8 * size)) if len(outputs) > 1 and size else sys.maxsize
 

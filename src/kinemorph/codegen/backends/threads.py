@@ -1,7 +1,8 @@
 """A big batch divided among threads: compiled code runs without Python's interpreter lock, so that all CPUs are used.
 
-Each share of the batch starts at a multiple of the number of lanes, and the result of a state does not depend on its
-position in the batch; so results are bit-identical for any number of threads.
+The part of the batch that a thread evaluates is its share. Each share starts at a multiple of the number of lanes, and
+the result of a state does not depend on its position in the batch; so results are bit-identical for any number of
+threads.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ def cost_in_batch(program: Runnable) -> int:
 
 
 def shared_from(cost: int) -> int:
-    """The number of states from which a second thread makes a call faster; `cost` is the cost of one state."""
+    """The smallest number of states for which a second thread makes a call faster; `cost` is that of one state."""
     return -(-2 * LEAST // max(cost, 1))
 
 
@@ -75,7 +76,7 @@ def shares(n: int, lanes: int, threads: int, cost: int) -> list[int]:
 
 
 def in_threads(work: Callable[[T], R], items: Sequence[T], threads: int) -> list[R]:
-    """The results of work(item) for all items, computed on `threads` threads and the calling thread."""
+    """The results of work(item) for all items, in order; `threads` threads and the calling thread share them."""
     waiting = [_pool(threads).submit(work, item) for item in items[:-1]]
     last = work(items[-1])
     return [*(result.result() for result in waiting), last]

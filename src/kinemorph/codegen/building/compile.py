@@ -85,7 +85,7 @@ def build(
 
 
 def unpickled(program: Runnable, backend: str, precision: Precision, few_calls: bool, threads: int) -> CompiledFunction:
-    """A function in another process: its program comes with the pickle, its machine code from the cache on disk."""
+    """The function that a pickle describes: the pickle holds its program, and the cache on disk its machine code."""
     function = build(program, backend, precision=precision, few_calls=few_calls)
     function.threads = threads
     return function

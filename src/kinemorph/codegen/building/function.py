@@ -139,7 +139,10 @@ class CompiledFunction:
         return self._general(arrays)
 
     def _finite_first(self, direct: Callable[..., Any]) -> Callable[..., Any]:
-        """`direct` with a check before it that inputs are finite, for programs whose loop counts depend on data."""
+        """A function that calls `direct` if all inputs are finite, else the call with all checks, `_otherwise`.
+
+        It is for programs whose loops depend on data: with a NaN they might run very long.
+        """
 
         def call(*arrays: npt.ArrayLike, **named: npt.ArrayLike) -> Any:
             return direct(*arrays, **named) if all(map(_is_finite, arrays)) else self._otherwise(*arrays, **named)
@@ -276,8 +279,8 @@ class CompiledFunction:
                     raise self._infinite(name, where, given)
         raise KinemorphError(
             f"function '{self.name}': output {entry_names(port)[entry]}{where} is {value} although every input is "
-            "finite. A matrix may be singular there, a divisor or a quaternion zero, or an argument of a function or "
-            "a setting of a loop outside its domain. Change the state, or use raw() to get the value as it is."
+            "finite. A matrix may be singular there, a divisor or a quaternion zero, or an argument of a function or a "
+            "tolerance outside its domain. Change the state, or use raw() to get the value as it is."
         )
 
     def _raw(self, out: Any, *inputs: Array) -> bool:
@@ -317,7 +320,7 @@ def _inner(port: Port) -> str:
 
 
 def _remedy(port: Port, shape: Shape) -> str:
-    """A sentence on how to correct a wrong shape, from what it looks like."""
+    """A sentence on how to correct an input of the wrong `shape`, by the likely mistake."""
     if len(shape) == 2 and len(port.shape) == 1 and shape[0] == port.shape[0]:
         return "The batch axis comes first: pass the transpose."
     if math.prod(shape) == port.size:

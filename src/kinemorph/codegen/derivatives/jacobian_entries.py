@@ -58,7 +58,7 @@ class Entries:
 
     @cached_property
     def felt(self) -> dict[int, int]:
-        """For each node that depends on any direction, the set of these directions, as a bit mask."""
+        """For each node that changes along a direction, by id: the set of these directions, as a bit mask."""
         return spread(self.graph, self.order, seed_sets(self.directions))
 
     @cached_property

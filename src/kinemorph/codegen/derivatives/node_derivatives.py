@@ -32,14 +32,17 @@ UNBOUNDED = frozenset({"div", "log", "sqrt", "pow", "asin", "acos", "tan", "exp"
 
 
 class Weights(NamedTuple):
-    """dy = factor * sum of weight * d(argument). All entries are signed references."""
+    """The derivative of an op: dy = factor * sum of weight * d(argument). All entries are signed references."""
 
     factor: int
     terms: tuple[tuple[int, int], ...]  # (argument, weight)
 
 
 class Choice(NamedTuple):
-    """dy = d(chosen) where the condition is not zero, else d(otherwise). All entries are signed references."""
+    """The derivative of a `where`: dy = d(chosen) where the condition is not zero, else d(otherwise).
+
+    All entries are signed references.
+    """
 
     condition: int
     chosen: int

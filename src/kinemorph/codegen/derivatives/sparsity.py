@@ -32,7 +32,7 @@ def felt_arguments(graph: Graph, i: int) -> Sequence[int]:
 
 
 def spread(graph: Graph, order: Iterable[int], seeds: Mapping[int, int]) -> dict[int, int]:
-    """For each node of `order` that depends on any direction, the set of these directions, by a forward pass.
+    """For each node of `order` that changes along a direction, by id: the set of these directions, by a forward pass.
 
     `seeds` maps the nodes that the pass starts from to their sets. Sets are bit masks.
     """
@@ -84,7 +84,7 @@ def reverse_work(graph: Graph, felt: Mapping[int, int], wanted: Mapping[int, int
 
 
 def _weight(graph: Graph, i: int) -> int:
-    """The number of products by which the tangent of one argument of node i reaches the node."""
+    """The number of products in the term of one argument in the derivative of node i; 0 for sums."""
     op = graph.nodes[i][0]
     if isinstance(op, Block):
         return max(1, op.cost // op.n_in)

@@ -146,7 +146,7 @@ class _Row:
         self.gates[child] = refs.either(self.gates[child], gate)
 
     def pull(self, ids: Sequence[int]) -> None:
-        """Propagates the adjoints of the operations `ids`, in this order, to their arguments; none is a block."""
+        """Propagates the adjoints of the operations `ids`, in this order, to their arguments; `ids` has no blocks."""
         linearize, refs = self.linearize, self.linearize.refs
         for i in ids:
             adjoint = self.adjoints.get(i, 0)
@@ -164,7 +164,7 @@ class _Row:
                 self.give(arg, self._product(adjoint, weight, gate, steep), gate)
 
     def _product(self, adjoint: int, weight: int, gate: int, steep: bool) -> int:
-        """adjoint * weight, with a guard if that may be zero times infinity."""
+        """adjoint * weight, guarded where this may be zero times infinity (see the docstring of this file)."""
         linearize, refs = self.linearize, self.linearize.refs
         product = refs.times(adjoint, weight)
         if steep:

@@ -76,7 +76,7 @@ class Graph:
         return found
 
     def block(self, block: Block, refs: Sequence[int]) -> list[Any]:
-        """The outputs of a block applied to signed references: expressions, or floats if all of these are constants."""
+        """The outputs of a block applied to signed references: expressions, or floats if all `refs` are constants."""
         if len(refs) != block.n_in:
             raise ShapeError(f"{block.label} takes {block.n_in} numbers; {len(refs)} were given. Pass {block.n_in}.")
         values = [self.value_of(ref) for ref in refs]

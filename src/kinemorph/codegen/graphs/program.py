@@ -142,7 +142,7 @@ class Runnable(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Program(Fixed):
-    """Outputs as a function of inputs. `refs` are the references of all output entries, port after port.
+    """A traced function: a graph, named ports, and `refs`, the signed references of all output entries, port by port.
 
     `for_one` is a loop program for single states (see `with_loops_for_one`); `replace` does not copy it.
     """

@@ -75,7 +75,7 @@ def twins_together(program: Program) -> list[int]:
 
 
 def _has_twins(node: Node) -> bool:
-    """Whether a node belongs to a family: sin, cos and tan of one argument, or the entries of one block."""
+    """Whether a node may have related ones: a sin, cos or tan, or an entry of a block."""
     return node[0] in ("sin", "cos", "tan") or type(node[0]) is Item
 
 

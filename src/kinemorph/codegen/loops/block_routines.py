@@ -57,7 +57,7 @@ def _plus_product(a: Any, b: Any, c: Any) -> Any:
 
 
 def _solve(block: Solve, loop: LoopBuilder) -> None:
-    """Writes the solution of A X = B for symmetric A: elimination on the upper triangle, then back substitution."""
+    """Writes code that solves A X = B for symmetric A: elimination on the upper triangle, then back substitution."""
     n, k = block.n, block.k
     x = loop["x"]
     X = View("y", (n, k), Affine(0))
@@ -84,7 +84,7 @@ def _solve(block: Solve, loop: LoopBuilder) -> None:
 
 
 def _least_squares(block: LeastSquares, loop: LoopBuilder) -> None:
-    """Writes the least-squares solution of least norm of A X = B.
+    """Writes code that finds the least-squares solution of least norm of A X = B.
 
     A = Q R with pivoted columns and Y = Q^T B; then R = T Z by orthogonalizing its rows, with T^-1 applied to Y; then
     X = Z^T Y.
@@ -150,7 +150,7 @@ def _least_squares(block: LeastSquares, loop: LoopBuilder) -> None:
 
 
 def _table(block: Table, loop: LoopBuilder) -> None:
-    """Writes the value of a piecewise polynomial: finds the piece by bisection, then uses Horner's rule.
+    """Writes code that evaluates a piecewise polynomial: finds the piece by bisection, then uses Horner's rule.
 
     The breaks are padded with infinity to a power of two.
     """
@@ -184,8 +184,10 @@ def _table(block: Table, loop: LoopBuilder) -> None:
 
 
 def _cell_of(grid: Grid) -> Callable[[Any], list[Any]]:
-    """A function of a place (x, y): the number of the first node of its cell, the distances from it along x and y in
-    parts of the spacing, and du/dx and dv/dy, which are zero beyond the edges.
+    """A function of a point (x, y) that returns [node, s, t, ds/dx, dt/dy] of the grid cell that contains the point.
+
+    `node` is the number of the cell's first node; s and t, from 0 to 1, are the distances from this node along x and y,
+    divided by the spacing. A point outside the grid is moved to the edge, and the derivatives there are zero.
     """
     (dx, dy), (x0, y0), (nx, ny, _) = grid.spacing, grid.corner, grid.nodes.shape
 
@@ -203,7 +205,10 @@ def _cell_of(grid: Grid) -> Callable[[Any], list[Any]]:
 
 
 def _corners(grid: Grid, loop: LoopBuilder, cell: View) -> tuple[View, View]:
-    """The numbers at the corners of a cell, 8 at the two nodes with the lower x and 8 at the other two."""
+    """Views of the grid's data at the corners of a cell: at the two nodes with the lower x, and at the other two.
+
+    A node has 4 numbers: the height and its derivatives. `cell` views the result of `_cell_of`.
+    """
     nx, ny, each = grid.nodes.shape
     nodes = loop.constant("nodes", grid.nodes, (nx * ny, each))
     near = View(nodes.array, (2 * each,), Affine(0), cell[0], each)
@@ -211,7 +216,7 @@ def _corners(grid: Grid, loop: LoopBuilder, cell: View) -> tuple[View, View]:
 
 
 def _bicubic(block: Bicubic, loop: LoopBuilder) -> None:
-    """Writes the partial derivatives at a place: its cell by rounding down, then products with polynomials."""
+    """Writes code for the partial derivatives at a point: finds its cell, then evaluates the polynomial of the cell."""
     cell = loop.buffer("cell", (5,))
     loop.let(cell, _cell_of(block.grid), loop["x"])
 
@@ -222,9 +227,10 @@ def _bicubic(block: Bicubic, loop: LoopBuilder) -> None:
 
 
 def _nearest_point(block: NearestPoint, loop: LoopBuilder) -> None:
-    """Writes the nearest point: steps of Newton's method until one of them is short.
+    """Writes code that finds the point of a surface nearest to p, by Newton's method until a step is short.
 
-    The state is (how many steps may follow, x, y, whether a point is searched for, f, f_x and f_y right below p).
+    The array `state` holds [the number of steps that may follow, x, y of the point, 1 if p is low enough to search for
+    it, and f, f_x, f_y: the surface's height and slopes vertically below p].
     """
     p, cell, state = loop["x"], loop.buffer("cell", (5,)), loop.buffer("state", (7,))
     near, far = _corners(block.grid, loop, cell)

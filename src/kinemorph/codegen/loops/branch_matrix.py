@@ -38,7 +38,7 @@ class Run:
 
     @contextmanager
     def each(self, loop: LoopBuilder) -> Iterator[Affine]:
-        """A context, in a loop if count > 1, with the first index of each of the `count` runs in turn."""
+        """A context for code on one run; it yields the first index of the run. If count > 1, it is a loop over all."""
         if self.count == 1:
             yield affine(self.start)
         else:
@@ -128,14 +128,14 @@ class Forest:
 
 
 def factor(loop: LoopBuilder, forest: Forest, M: View) -> None:
-    """Factors M = L^T D L in place, shape (n, n): writes 1 / D to the diagonal and L below it.
+    """Writes code that factors M = L^T D L in place, shape (n, n): 1 / D is on the diagonal and L below it.
 
     Only the lower triangle of M is read and written.
     """
     share = loop.buffer("factor_share")
 
     def eliminate(j: Affine, i: Affine, *ranges: Bounds) -> None:
-        """Subtracts the multiple M[j, i] / D[j] of row j from row i, in the given ranges of columns."""
+        """Writes code that subtracts the multiple M[j, i] / D[j] of row j from row i, in the given column ranges."""
         loop.let(share, lambda a, d: a * d, M[j, i], M[j, j])
         for low, high in ranges:
             with loop.repeat(low, high) as c:

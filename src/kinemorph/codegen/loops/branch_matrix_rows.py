@@ -28,9 +28,10 @@ TOGETHER = 128  # a run is short if it has at most this many factors
 
 
 def solve_rows(loop: LoopBuilder, forest: Forest, L: View, *matrices: View) -> None:
-    """Replaces each X of `matrices`, shape (n, m), by M^-1 X; `L` holds the factors of M as `factor` writes them.
+    """Writes code that replaces each X of `matrices`, shape (n, m), by M^-1 X; `L` are M's factors, see `factor`.
 
-    Either all X are square, with row i nonzero only in columns related to i, or all are single columns.
+    Either all X are square, with row i nonzero only in columns related to i (i, its ancestors and its descendants), or
+    all are single columns.
     """
     m = matrices[0].shape[1]
     for run in reversed(forest.runs):
@@ -121,7 +122,10 @@ def _down(length: int, above: tuple[int, ...], columns: int) -> Program:
 
 
 def _program(step: Any, length: int, above: tuple[int, ...], columns: int) -> Program:
-    """Traces a step. Its inputs are the entries, column by column, then the factors in and above the run by rows."""
+    """Traces the function `step` as a program, for a run of `length` rows.
+
+    Its inputs are the entries, column by column, then the factors of L for the run and its ancestors, row by row.
+    """
     each, count = length + sum(above), columns * (length + sum(above))
     shapes: dict[str, tuple[int, ...]] = {f"x{k}": () for k in range(count)}
     for j in range(length):
@@ -141,7 +145,7 @@ def _program(step: Any, length: int, above: tuple[int, ...], columns: int) -> Pr
 
 
 def _up_in_blocks(loop: LoopBuilder, run: Run, start: Affine, L: View, X: View, columns: Sequence[Bounds]) -> None:
-    """Writes the step up for a long run."""
+    """Writes code for the step up (see this file's docstring) of a long run."""
     up = Rows(loop, X, columns, lambda target, source: L[source, target])
     up.substitute_up(start, run.length)
     for low, high in run.above:
@@ -153,7 +157,7 @@ def _up_in_blocks(loop: LoopBuilder, run: Run, start: Affine, L: View, X: View, 
 
 
 def _down_in_blocks(loop: LoopBuilder, run: Run, start: Affine, L: View, X: View, m: int) -> None:
-    """Writes the step down for a long run; X has m columns."""
+    """Writes code for the step down (see this file's docstring) of a long run; X has m columns."""
     down = Rows(loop, X, [(0, m)], lambda target, source: L[target, source])
     for low, high in run.above:
         down.update(Span(start, run.length), Span(low, high - low))

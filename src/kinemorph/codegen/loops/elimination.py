@@ -56,7 +56,10 @@ def factored(n: int) -> LoopProgram:
 
 
 def _exchange(loop: LoopBuilder, n: int, j: Affine, chosen: View, old: View, places: View) -> None:
-    """Writes the exchange of rows j and `chosen` of LU and of `order`; `old` (n + 1,) is scratch memory."""
+    """Writes code that exchanges rows j and `chosen` of LU and of `order`; `old` (n + 1,) is scratch memory.
+
+    `places` views the numbers 0, 1, ..., with which the code compares row indices.
+    """
     LU, order, here = loop["LU"], loop["order"], loop.buffer("here")
     loop.copy(old.part(0, n), LU[j])
     loop.copy(old[n], order[j])

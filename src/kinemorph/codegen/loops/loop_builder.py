@@ -174,7 +174,7 @@ class LoopBuilder:
             self._condition(last)
         if isinstance(first, int) and isinstance(last, int) and last < first:
             raise CompileError(
-                f"{self._owner}: a loop from {first} to {last} never runs. Give an upper bound of {first} or more."
+                f"{self._owner}: a loop has the bounds {first} and {last}; expected an upper bound of at least {first}."
             )
         counter = f"i{self._counters}"
         self._counters += 1

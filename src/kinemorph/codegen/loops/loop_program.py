@@ -111,14 +111,14 @@ class View:
         for axis, place in enumerate(places):
             if isinstance(place, int) and not 0 <= place < self.shape[axis]:
                 raise CompileError(
-                    f"array '{self.array}': index {place} is outside axis {axis}, which has length {self.shape[axis]}. "
-                    "Count from 0."
+                    f"array '{self.array}': index {place} is outside axis {axis}; expected an index from 0 to "
+                    f"{self.shape[axis] - 1}."
                 )
             offset = offset + affine(place) * math.prod(self.shape[axis + 1 :])
         return View(self.array, self.shape[len(places) :], offset, self.at, self.stride)
 
     def part(self, start: Affine | int, size: int) -> View:
-        """The view of `size` numbers from index `start` on; this view has one axis."""
+        """The view of `size` numbers from index `start` on; only for a view with one axis."""
         return View(self.array, (size,), self.offset + affine(start), self.at, self.stride)
 
     def picked(self, at: View) -> View:
@@ -296,7 +296,7 @@ def calls(body: Sequence[Statement]) -> Iterator[Call]:
 
 
 def loop_depth(body: Sequence[Statement]) -> int:
-    """The nesting depth of For loops: 3 if matrices are multiplied or factored."""
+    """The nesting depth of For loops in a body: for example 3 where matrices are multiplied or factored."""
     deepest = 0
     for statement in body:
         match statement:

@@ -2,9 +2,10 @@
 
 A loop may have to run between two stages of straight-line code: the early stage computes the inputs of the loop, the
 late stage uses its outputs. And the same operations may apply to several *copies* of a group of inputs, such as the
-coordinates of each leg of a robot. The program is then traced with one copy, and a `Spot` says where the entries of
-copy k are stored. `Sums` gives sums over all copies. All of this is traced as one graph, so common subexpressions are
-shared. `staged` divides the graph into the two stages, and each stage by what its operations depend on:
+coordinates of each leg of a robot; all copies of one group are a *repeat*. The program is then traced with one copy,
+and a `Spot` says where the entries of copy k are stored. `Sums` gives sums over all copies. All of this is traced as
+one graph, so common subexpressions are shared. `staged` divides the graph into the two stages, and each stage by what
+its operations depend on:
 
     common    depend on no copy      computed once
     copies    depend on a copy       one program, in a loop over the copies
@@ -37,7 +38,7 @@ SUM, SUMMAND = "sum {}", "summand {}"
 
 
 class CopiesMeet(CompileError):
-    """Copies depend on each other other than by sums, so they cannot be computed by one loop."""
+    """Raised if copies depend on each other, except through sums, so that one loop cannot compute them."""
 
 
 class Spot(NamedTuple):
@@ -58,7 +59,7 @@ class Place(NamedTuple):
 
 
 class Sums:
-    """Sums over all `count` copies of a repeat, while a program is traced with one copy.
+    """Sums over all `count` copies of a group of inputs (a repeat), while a program is traced with one copy.
 
     `given` are inputs of the program that stand for the sums; `summands` are the expressions that one copy adds.
     """
@@ -165,7 +166,7 @@ class Key(NamedTuple):
 
 @dataclass
 class _Draft:
-    """What a part has to do.
+    """The contents of a part, while they are collected.
 
     `written` are output entries to write; `carried` and `added` are the nodes to store for later parts and to add up
     over copies, with their indices; `given` are the nodes that it gets from inputs and other parts.
@@ -260,7 +261,7 @@ class _Cut:
     # ── outputs ───────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _share_out(self, port: Port, stage: int, spots: Sequence[Spot]) -> None:
-        """Assigns the entries of an output to the parts that write them."""
+        """Assigns each entry of an output port to the part that writes it."""
         entries: dict[Key, list[tuple[int, Spot]]] = {}
         for ref, spot in zip(self.refs[port.name], spots, strict=True):
             if self.kind[abs(ref)] not in (COMMON, spot.repeat):
@@ -280,9 +281,9 @@ class _Cut:
     # ── what comes from other parts ───────────────────────────────────────────────────────────────────────────────
 
     def look_for_sources(self, key: Key) -> None:
-        """Finds the nodes that a part needs from other parts, and adds them to what those store for later parts.
+        """Finds the nodes that a part needs from earlier parts, and makes those parts store them.
 
-        It has to be called for later parts first.
+        It has to be called for the last part first.
         """
         draft, nodes = self.drafts[key], self.graph.nodes
         stack = [abs(ref) for _, refs in self.outputs(key) for ref in refs]
@@ -361,7 +362,7 @@ class _Cut:
         return [part, self._adding_up(key)] if draft.added else [part]
 
     def _sign(self, i: int) -> int:
-        """-1 if node i stands for the sum over all copies of another node with its sign changed, else 1."""
+        """The sign of the summand: -1 if input node i stands for minus a sum over copies, 1 for all other nodes."""
         return -1 if i in self.summands and self.summands[i][1] < 0 else 1
 
     def _source(self, i: int) -> tuple[Place, int]:

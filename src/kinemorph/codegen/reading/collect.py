@@ -84,7 +84,7 @@ class _Collector:
     # ── brackets ──────────────────────────────────────────────────────────────────────────────────────────────────
 
     def by_variables(self, terms: list[Term], level: int) -> Tree:
-        """The sum with one bracket for every product of variables of rank `level`, unless that is much too long."""
+        """The sum with one bracket for every product of variables of rank `level`; as `bracketed` if much shorter."""
         free = self.bracketed(terms)
         if level < VARIABLE:
             return free

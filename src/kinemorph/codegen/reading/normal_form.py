@@ -40,7 +40,7 @@ WORK_PER_TERM = 100  # the largest number of pairs of terms in a product, for ea
 
 
 class FormTooLong(UnsupportedError):
-    """A normal form has more terms than the caller allows."""
+    """Raised if a normal form has more terms than the caller allows."""
 
 
 def normal_forms(program: Program, limit: int) -> tuple[Atoms, list[Form]]:

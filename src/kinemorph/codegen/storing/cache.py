@@ -198,7 +198,7 @@ class CodeCache:
 
     @contextlib.contextmanager
     def _part(self, digest: str) -> Iterator[Path]:
-        """A context with the path of a new file that only the user can read; at the end it is removed if it remains."""
+        """A context with the path of a new file that only the user can read; it is removed at the end if it exists."""
         handle, name = tempfile.mkstemp(prefix=f"{digest}.", suffix=PART, dir=self.folder)
         os.close(handle)
         try:

@@ -23,7 +23,7 @@ _loaded: WeakValueDictionary[tuple[str, str], npt.NDArray[Any]] = WeakValueDicti
 
 
 def shared_numbers(digest: str, program: Runnable, precision: str) -> npt.NDArray[Any]:
-    """The numbers with a digest, shape (n,): those that are in use, else from disk, else from the traced program."""
+    """The array of numbers with this digest, shape (n,): from this process, else from disk, else from the program."""
     array = _loaded.get((digest, precision))
     if array is None:
         flat = _stored(digest)
@@ -37,7 +37,7 @@ def shared_numbers(digest: str, program: Runnable, precision: str) -> npt.NDArra
 
 
 def _stored(digest: str) -> npt.NDArray[np.float64] | None:
-    """The numbers with a digest from the cache on disk; None if they are not there."""
+    """The array of numbers with this digest, shape (n,), from the cache on disk; None if it is not there."""
     store = code_cache()
     content = store.read(digest, NUMBERS) if store else None
     return None if content is None else np.frombuffer(content, dtype=np.float64)

@@ -46,7 +46,7 @@ def _orientation(T: Pose, closure: Closure) -> list[S]:
 
 
 def _pitch(T: Pose, closure: Closure) -> list[S]:
-    """The travel minus pitch times angle [m], as the sine of their difference: an angle would jump at half a turn."""
+    """pitch sin(travel / pitch - angle) [m]: near 0 it is travel - pitch angle, and it does not jump at half a turn."""
     if is_zero(closure.pitch):
         return [T.p[2]]
     s, c = sincos(div(T.p[2], closure.pitch))
@@ -169,7 +169,7 @@ def constraint_bias(tree: Tree, q: Sequence[S], v: Sequence[S]) -> list[S]:
 
 
 def openings(tree: Tree, q: Sequence[float]) -> list[tuple[float, float]]:
-    """How far each closure is open, in plain numbers: (distance [m], angle [rad]) over its conditions.
+    """How far each closure is open: (distance [m], angle [rad]), in plain numbers; 0 where it does not constrain one.
 
     The angle is the full angle: for antiparallel axes it is pi, although the rows of phi are zero there.
     """
@@ -253,8 +253,8 @@ def constraint_weights(
     """The weights of the rows of J (nc, nv), shape (nc,): 1 for a constraint, 0 for a row that is only rounding errors.
 
     A planar loop that is tilted in space has rows that would be zero if numbers were exact. A turn [rad/s] changes a
-    row by no more than its size, a slide [m/s] by 1. A row whose entries are all a small part of these bounds is not a
-    constraint; `least` and `off`, the `opening`, decide how small, as they do for rows that repeat others.
+    row by no more than its size, a slide [m/s] by 1. A row whose entries are far below these bounds is not a
+    constraint: below the share of `constrained.least_share`, which depends on `least` and on the opening `off`.
     """
     slides = sliding_velocities(tree)
     turns = [place for place in range(tree.nv) if place not in slides]

@@ -9,13 +9,13 @@ Schmidt), so each condition is satisfied by moving y along one direction that do
 accuracy is limited by the condition number of J; J M^-1 J^T, whose condition number is the square of that, is never
 formed. Everything is unrolled entry by entry: loops that share no joint do not add to each other's cost.
 
-A row whose vector is spanned by earlier vectors repeats these rows, as in every planar mechanism of hinges in space; it
-gets no multiplier. Where loops are slightly open, rows that would repeat others in a closed configuration differ from
-them by about the opening: the larger the opening, the larger the remainder that still counts as repeated. The remainder
-of a row has a larger error than the row itself where short remainders of earlier rows were subtracted. A light body
-makes all rows that move it nearly parallel in this metric, and so also the errors of these rows: their part in the
-remainder, along u, is a share of the row without masses, times |D^-1 u| / |u|. A row counts as independent where either
-measure says so.
+The remainder u of a row is the part of its vector that earlier vectors do not span. Where it is zero, the row repeats
+earlier rows, as in every planar mechanism of hinges in space, and it gets no multiplier. Where loops are slightly open,
+rows that would repeat others in a closed configuration have a remainder of about the opening: so the larger the
+opening, the larger a remainder has to be to count. Subtracting short remainders of earlier rows increases the error of
+later ones. If a body is light, all rows that move it are nearly parallel in the metric of M, and so are their errors;
+so there is a second estimate of the error of u, from the row without masses, times |D^-1 u| / |u|. A row counts as
+independent if its remainder exceeds one of the two estimates.
 
 The same method solves three more problems. With rest = 0 and wanted = -phi it gives the smallest displacement, measured
 by M, that closes loops; with wanted = -J v the smallest change of velocity. With a mask in place of M^-1 only the
@@ -89,14 +89,15 @@ def constrained_dynamics(metric: BranchFactor, rest: Sequence[S], rows: Constrai
 
 
 def least_share(opening: S, least: float = REPEATED**2) -> S:
-    """The square of the least remainder of an independent row, relative to the row's length; see
-    `ConstraintRows.opening`.
+    """The least (remainder / length)^2 of a row that counts as independent of earlier rows.
+
+    It is `least` where loops are closed, and grows with the `opening`, see `ConstraintRows`.
     """
     return minimum(least + times(PER_OPENING**2, opening), max(least, MOST_REPEATED**2))
 
 
 def with_locked_rows(rows: ConstraintRows, locked: Collection[int], nv: int) -> ConstraintRows:
-    """The rows, followed by one row for each locked velocity (index in v) that keeps it constant; nv velocities."""
+    """The rows, then a row a[k] = 0 for each index k in `locked`; `nv` is the number of velocities."""
     if not locked:
         return rows
     units = [[float(k == j) for k in range(nv)] for j in sorted(locked)]

@@ -52,6 +52,7 @@ Move = Callable[[Array, Array], Array]  # q after a displacement (nv,)
 def closed_by_newton(look: Look, move: Move, q: Array, flat: float = FLAT) -> tuple[Array, float]:
     """(q, its largest opening relative to the sizes of rows) after Newton steps of least norm, each at most LONGEST.
 
+    `look(q)` gives the errors and the Jacobian, `move(q, dq)` the configuration after a displacement dq (nv,).
     Directions with singular values of J below `flat`, relative to the largest one, are not used.
     """
     apart = np.inf
@@ -95,7 +96,7 @@ def assembled(robot: Robot, q: Sequence[float], kept: Collection[str]) -> Array 
 
 
 def closed_nearby(look: Look, move: Move, q: Array, free: npt.NDArray[np.bool_]) -> tuple[Array, float]:
-    """The result of `closed_by_newton` with the smallest opening, from q and from two points next to it.
+    """The result of `closed_by_newton` with the smallest opening, from q and from two configurations next to it.
 
     The other two help where joints are in line at q, so that no small step closes the loops. `free` (nv,) are the
     velocities that may change.

@@ -27,7 +27,7 @@ from dataclasses import replace
 from kinemorph.algebra.dual import derivative
 from kinemorph.algebra.groups import IDENTITY, Pose, compose, move_wrench
 from kinemorph.algebra.scalar import S
-from kinemorph.algebra.vectors import dot, hat, matmul, matvec, sub
+from kinemorph.algebra.vectors import dot, hat, matmul, matvec
 from kinemorph.mechanics.constraints import closures
 from kinemorph.mechanics.constraints.constrained import ConstraintRows, shared_out, with_locked_rows
 from kinemorph.mechanics.recursions.newton_euler import (
@@ -80,9 +80,9 @@ def reaction_multipliers(
     motion.
 
     M is the mass matrix, shape (nv, nv), and `unmet` tau - (M a + h), shape (nv,). `rows` are all constraints; their
-    values `wanted` are not used. Where rows repeat each other, lambda has the least norm, as in `constrained.shared_out`;
-    where no lambda satisfies the equation, it is the nearest one, with errors measured as accelerations. `locked` are
-    velocity indices kept constant by additional forces, which are not returned.
+    values `wanted` are not used. Where rows repeat each other, lambda has the least norm, as in
+    `constrained.shared_out`; where no lambda satisfies the equation, it is the nearest one, with errors measured as
+    accelerations. `locked` are velocity indices kept constant by additional forces, which are not returned.
     """
     still = rows._replace(wanted=[0.0] * len(rows.J))  # accelerations beyond `a`, along the constraints
     return shared_out(M, unmet, with_locked_rows(still, locked, len(M))).multipliers[: len(rows.J)]

@@ -97,7 +97,7 @@ _NO_DIRECTION, _NO_RESPONSE = Direction((), (), (), (), ()), Response((), (), ()
 
 
 class Jump(NamedTuple):
-    """The velocity [m/s] of a link's origin relative to its parent's origin: the sum of a part in the axes of each."""
+    """The velocity [m/s] of a link's origin relative to its parent's origin, as the sum of two parts."""
 
     slide: Vec3  # the part of the slide and of the joint, in the link's axes
     before: Vec3  # the part before the slide, in the parent's axes

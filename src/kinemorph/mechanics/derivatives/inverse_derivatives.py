@@ -110,7 +110,7 @@ def _pair(result: Derivatives, i: int, j: int, direction: Direction, response: R
 
 
 def _carried(move: Move, jump: Jump, response: Response) -> Response:
-    """A response, given in a link's frame, in the frame and about the origin of its parent."""
+    """A response, given in a link's frame, expressed in the frame and about the origin of its parent."""
     P = move.out(add(response.P, cross(scale(2.0, jump.slide), response.t[:3])))
     moved = (moved_wrench(move, (F[:3], F[3:])) for F in (response.t, response.u, response.w))
     t, u, w = ((*force, *moment) for force, moment in moved)
@@ -144,7 +144,7 @@ def in_root_frame(
 
 
 def _placed_direction(pose: Pose, c: Vec3, direction: Direction, *, single: bool) -> Direction:
-    """A direction, given in a link's frame, in the root link's frame.
+    """A direction, given in a link's frame, expressed in the root link's frame.
 
     `pose` is that of the link in the root's frame; `c` [m/s] is the velocity of its origin. `single`: the link has one
     axis.

@@ -20,7 +20,7 @@ def known_body(element: Any, what: str, name: str, robot: Robot, *, frames: bool
     known = ["world", *robot.body_names, *(frame.name for frame in robot.frames)] if frames else [*robot.body_names]
     if name in known:
         return []
-    problem = f"{what} is '{name}', and robot '{robot.name}' has no such body{' or frame' if frames else ''}"
+    problem = f"{_holds(what)} '{name}', and robot '{robot.name}' has no such body{' or frame' if frames else ''}"
     return [wrong(element.name, problem, nearest(name, known), what)]
 
 
@@ -33,11 +33,16 @@ def known_joint(element: Any, what: str, name: str, robot: Robot) -> list[str]:
     if name in joints:
         return []
     if name in (loop.name for loop in robot.loops):
-        problem = f"{what} is '{name}', a joint that closes a loop and has no coordinate"
+        problem = f"{_holds(what)} '{name}', a joint that closes a loop and has no coordinate"
         remedy = "Name another joint of the loop, or put an element between the two bodies."
         return [wrong(element.name, problem, remedy, what)]
-    problem = f"{what} is '{name}', and robot '{robot.name}' has no such joint"
+    problem = f"{_holds(what)} '{name}', and robot '{robot.name}' has no such joint"
     return [wrong(element.name, problem, nearest(name, joints), what)]
+
+
+def _holds(field: str) -> str:
+    """The beginning of a message about a name in a field: "joint is", or "joints contains" for a field of names."""
+    return f"{field} {'contains' if field in ('joints', 'bodies') else 'is'}"
 
 
 def one_axis(element: Any, what: str, name: str, robot: Robot) -> list[str]:
@@ -45,7 +50,7 @@ def one_axis(element: Any, what: str, name: str, robot: Robot) -> list[str]:
     found = known_joint(element, what, name, robot)
     if not found and len((joint := robot.joint(name)).v_names) != 1:
         problem = (
-            f"{what} '{name}' is {joint.kind} with {counted(len(joint.v_names), 'velocity', 'velocities')}; expected a "
+            f"joint '{name}' is {joint.kind} with {counted(len(joint.v_names), 'velocity', 'velocities')}; expected a "
             "joint with one axis"
         )
         found = [wrong(element.name, problem, "Name a joint with one axis.", what)]

@@ -39,7 +39,7 @@ def _problems(part: Any) -> Iterator[tuple[str, str]]:
             continue
         if not _fits(row, value):
             shown = value[0] if isinstance(value, tuple) and len(value) == 1 else value
-            yield row.name, f"{row.name} is {short(shown)}; expected {_expected(row)}"
+            yield row.name, f"{row.name} is {short(shown)}; expected {_expected(row, row.name)}"
         elif row.form in ("part", "either") and is_dataclass(value) and not isinstance(value, _NUMBERS):
             yield from ((row.name, f"{row.name}: {what}") for _, what in _problems(value))
 
@@ -115,28 +115,41 @@ _FITS: dict[str, Callable[[Field, Any], bool]] = {
 }
 
 
-def _expected(row: Field) -> str:
-    simple = {
-        "literal": "a number",
-        "value": "a number",
-        "whole": "a whole number",
-        "flag": "True or False",
-        "text": "a name",
-        "pose": "a Pose",
-        "vector": "three numbers",
-        "function": "a function",
-    }
-    if row.form in simple:
-        return simple[row.form]
+_TEXTS = {  # fields of text that are not names: (one, several)
+    "rows": ("a text with an expression", "texts with expressions"),
+    "surface": ("a text with an expression", "texts with expressions"),
+    "motion": ("a text with an expression", "texts with expressions"),
+    "file": ("the name of a file", "names of files"),
+}
+_WORDS = {  # by form: (one, several)
+    "literal": ("a number", "numbers"),
+    "value": ("a number", "numbers"),
+    "whole": ("a whole number", "whole numbers"),
+    "flag": ("True or False", "True or False"),
+    "pose": ("a Pose", "Poses"),
+    "vector": ("three numbers", "rows of three numbers"),
+    "function": ("a function", "functions"),
+}
+
+
+def _expected(row: Field, field: str, *, several: bool = False) -> str:
+    """Words for the values that `row`, the field with the name `field` or a part of its type, may have."""
+    if row.form == "text":
+        return _TEXTS.get(field, ("a name", "names"))[several]
+    if row.form in _WORDS:
+        return _WORDS[row.form][several]
     if row.form == "choice":
         return f"one of {listed(row.inner, len(row.inner))}"
     if row.form == "part":
-        return f"one of {listed((kind.__name__ for kind in row.inner.values()), len(row.inner))}"
+        kinds = [kind.__name__ for kind in row.inner.values()]
+        return f"one of {listed(kinds, len(kinds))}" if len(kinds) > 1 else f"a {kinds[0]}"
     if row.form == "list":
         item, count = row.inner
-        each = _expected(item).removeprefix("a ")
-        several = each.replace("tuple of", "tuples of") if item.form == "list" else f"{each}{'' if count else 's'}"
-        return f"{count or 'a tuple'} of {several}"
+        inner = _expected(item, field, several=True)
+        if count:
+            return f"rows of {count} {inner}" if several else f"{count} {inner}"
+        return f"{'tuples' if several else 'a tuple'} of {inner}"
     if row.form == "row":
-        return f"({', '.join(map(_expected, row.inner))})"
-    return " or ".join(dict.fromkeys(map(_expected, row.inner)))
+        return f"{'pairs ' if several else ''}({', '.join(_expected(one, field) for one in row.inner)})"
+    *first, last = dict.fromkeys(_expected(one, field, several=several) for one in row.inner)
+    return f"{', '.join(first)}{',' if len(first) > 1 else ''} or {last}" if first else last

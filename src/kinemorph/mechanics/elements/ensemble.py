@@ -205,9 +205,8 @@ def ensemble(robot: Robot, elements: Sequence[Any]) -> Ensemble:
             continue
         members.append(Member(element, law, x, m))
         if element.name in RESERVED:
-            problems.append(
-                wrong(element.name, "this name has another meaning in signals and columns", "Give it another name.")
-            )
+            problem = "this name is reserved for signals and columns of every run"
+            problems.append(wrong(element.name, problem, "Give it another name."))
         x, m = x + len(law.states(element)), m + len(law.memory(element))
     driven, wired = _wired(robot, members, problems, broken)
     inputs = [(k, slot.name) for k, (element, law, *_) in enumerate(members) for slot in law.inputs(element)]

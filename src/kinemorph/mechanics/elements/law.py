@@ -180,7 +180,7 @@ class ElementLaw(Generic[E]):
         return Effort()
 
     def stiff(self, element: E, view: ElementView) -> Stiff | None:
-        """The forces of `effort` as laws of points, joints and pairs; None where steps use those at their start."""
+        """The forces of `effort` as laws of points, joints and pairs; None where steps use `effort` at their start."""
         return None
 
     def late_rates(self, element: E, view: ElementView, velocities: Sequence[S], h: S) -> Sequence[S] | None:

@@ -93,7 +93,7 @@ class Frame:
         return matvec_transposed(self.at.pose.R, self.motions.twist(self.at.link)[1])
 
     def to_link(self, vector: Sequence[S]) -> Any:
-        """A vector, given in the frame's axes, in the axes of the link that carries the frame."""
+        """A vector, given in the frame's axes, expressed in the axes of the link that carries the frame."""
         return matvec(self.at.pose.R, vector)
 
 

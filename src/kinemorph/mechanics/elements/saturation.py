@@ -36,6 +36,6 @@ def saturated(u: S, lower: Any, upper: Any, pivot: S) -> tuple[S, S]:
 
 
 def share_within(u: S, most: S) -> S:
-    """The factor from 0 to 1 with which u lies in [-most, most]; 1 where u lies there already."""
+    """The largest factor f from 0 to 1 for which f u lies in [-most, most]."""
     there = less(0.0, absolute(u))
     return where(there, div(limited(u, -most, most), where(there, u, 1.0)), 1.0)

@@ -15,7 +15,7 @@ those of the state: driven joints need nothing more than their positions.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from kinemorph.algebra.dual import Dual
@@ -140,13 +140,13 @@ def inverse_dynamics(
         spin = cross(motion.omega, matvec(turned, motion.omega))
         needs.append((force, add(matvec(turned, motion.omegad), spin)))
     partials = partial_velocities(tree, q)
-    tau = [
+    tau: list[S] = [
         _sum(dot(part.d, force) + dot(part.theta, moment) for part, (force, moment) in zip(row, needs, strict=True))
         for row in partials
     ]
     for index, (force, moment) in (wrenches or {}).items():
-        tau = sub(tau, _of_wrench(tree, q, index, force, moment))
-    return _with_rotors(tree, q, v, a, list(tau))
+        tau = list(sub(tau, _of_wrench(tree, q, index, force, moment)))
+    return _with_rotors(tree, q, v, a, tau)
 
 
 def mass_matrix(tree: Tree, q: Sequence[S]) -> list[list[S]]:
@@ -170,9 +170,7 @@ def mass_matrix(tree: Tree, q: Sequence[S]) -> list[list[S]]:
     return M
 
 
-def bias_forces(
-    tree: Tree, q: Sequence[S], v: Sequence[S], wrenches: Mapping[int, Wrench] | None = None
-) -> list[S]:
+def bias_forces(tree: Tree, q: Sequence[S], v: Sequence[S], wrenches: Mapping[int, Wrench] | None = None) -> list[S]:
     """The bias forces h(q, v), shape (nv,): the generalized forces at zero acceleration."""
     return inverse_dynamics(tree, q, v, [0.0] * len(v), wrenches)
 
@@ -266,8 +264,8 @@ def _rotors(tree: Tree) -> dict[int, S]:
     return {k: rotor for k, rotor in every.items() if not (rotor.__class__ is float and rotor == 0.0)}
 
 
-def _sum(terms: object) -> S:
+def _sum(terms: Iterable[S]) -> S:
     total: S = 0.0
-    for term in terms:  # type: ignore[attr-defined]
+    for term in terms:
         total = total + term
     return total

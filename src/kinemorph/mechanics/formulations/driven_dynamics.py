@@ -6,26 +6,21 @@ signature of that of a `Formulation`, with q, v, a and tau of the state, on a tr
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from typing import Any
 
 from kinemorph.algebra.scalar import S, times
 from kinemorph.algebra.vectors import sub
-from kinemorph.mechanics.constraints.closures import rows_of
-from kinemorph.mechanics.constraints.constrained import ConstraintRows
-from kinemorph.mechanics.constraints.reactions import joint_wrenches, reaction_multipliers
 from kinemorph.mechanics.derivatives.branch_factor import branch_factor, solved
 from kinemorph.mechanics.derivatives.forward_derivatives import ForwardDerivatives
 from kinemorph.mechanics.derivatives.inverse_derivatives import Derivatives
 from kinemorph.mechanics.formulations.dense_dynamics import derivatives_by_duals
-from kinemorph.mechanics.formulations.table import FORMULATIONS, Formulation
+from kinemorph.mechanics.formulations.table import Formulation
 from kinemorph.mechanics.recursions.coriolis import coriolis_matrix
 from kinemorph.mechanics.recursions.kinematics import Reference, jacobian, jacobian_rate
-from kinemorph.mechanics.recursions.newton_euler import Wrench
 from kinemorph.mechanics.trees.driven import AllJoints
 from kinemorph.mechanics.trees.tree import Tree
-from kinemorph.model.robot import Robot
 
 Law = Callable[..., Any]
 
@@ -41,7 +36,10 @@ def of_state(row: Formulation) -> Formulation:
     if row.direct:
         return row
     return Formulation(
-        *(partial(law, row) for law in (_mass_matrix, _inverse_dynamics, _bias_forces, _forward_dynamics)),
+        partial(_mass_matrix, row),
+        partial(_inverse_dynamics, row),
+        partial(_bias_forces, row),
+        partial(_forward_dynamics, row),
         partial(_inverse_derivatives, row),
         partial(_forward_derivatives, row),
         row.wrenches,
@@ -167,40 +165,6 @@ def to_columns(law: Law) -> Law:
         return every.columns(law(tree, every.q, *others))
 
     return seen
-
-
-def through_joints(robot: Robot, tree: Tree, q: Any, v: Any, a: Any, *others: Any) -> list[list[S]]:
-    """The wrench through every joint at the state (q, v) and its accelerations `a`; see `reactions.joint_wrenches`."""
-    if tree.driving is None:
-        return joint_wrenches(robot, tree, q, v, a, *others)
-    every = all_joints(tree, q, v)
-    return joint_wrenches(robot, tree, every.q, every.v, every.accelerations(a), *others)
-
-
-def multipliers_in(
-    tree: Tree,
-    q: Any,
-    v: Any,
-    a: Any,
-    tau: Sequence[S],
-    rows: ConstraintRows,
-    loads: Mapping[int, Wrench] | None = None,
-    locked: Collection[int] = (),
-) -> list[S]:
-    """The multipliers of constraint `rows` on the state in a motion; see `reactions.reaction_multipliers`."""
-    row = FORMULATIONS["newton_euler"]
-    row = row if tree.driving is None else of_state(row)
-    unmet = sub(tau, row.inverse_dynamics(tree, q, v, a, loads))
-    return reaction_multipliers(row.mass_matrix(tree, q), unmet, rows, locked)
-
-
-def constraint_rows(tree: Tree, q: Sequence[S], v: Sequence[S]) -> ConstraintRows:
-    """The constraint rows on the accelerations (nv,) of the state with which loops stay closed and joints coupled."""
-    if tree.driving is None:
-        return rows_of(tree, q, v)
-    every = all_joints(tree, q, v)
-    rows = rows_of(tree, every.q, every.v)
-    return rows._replace(J=every.columns(rows.J), wanted=every.less_bias(rows.J, rows.wanted))
 
 
 def state_jacobian_rate(

@@ -7,10 +7,10 @@ Meister and Gutenkunst's eqs 18 to 21 (docs/errata.md, E000-6), over any scalar:
     H_k(q) = T_01 T_12 ... of each path k               poses of the pendant links                      (20)
     T_ij = T_ix T_xj                                    each pair of a path by one product              (21)
 
-A walk (`traversal`) visits the bodies of an organism and lists the pairs of bodies on its paths: in its DTL a body and
-the next one, in its IDTL all other pairs. One step of a walk may contain several joints of the robot: a Scout's plate
-turns before the module that is docked to it bends. Joints with more than one axis enter with their own motion in place
-of an exponential.
+A walk (`traversal`) visits the bodies of an organism and lists the pairs of bodies on its paths: direct transformations
+(DTL) between a body and the next one, indirect transformations (IDTL) between all other pairs. One step of a walk may
+contain several joints of the robot: a Scout's plate turns before the module that is docked to it bends. Joints with
+more than one axis enter with their own motion in place of an exponential.
 """
 
 from __future__ import annotations

@@ -164,7 +164,7 @@ def given_responses(tree: Tree, moves: Sequence[Move], a: Sequence[S]) -> Respon
 def meets_no_inertia(link: Link, k: int) -> ModelError:
     """The error for a link whose joint axis number k moves no mass."""
     return ModelError(
-        f"joint of '{link.name}' ({link.kind}) meets no inertia along its axis {k + 1}: forward dynamics "
+        f"joint of '{link.name}' ({link.kind}) moves no inertia along its axis {k + 1}: forward dynamics "
         "would divide by zero. Give the bodies that it carries mass off the axis, or give the joint an armature."
     )
 
@@ -173,7 +173,7 @@ def meets_no_inertia(link: Link, k: int) -> ModelError:
 
 
 def moved_blocks(move: Move, blocks: Blocks) -> Blocks:
-    """The spatial inertia of a link, given in its own frame, in the frame and about the origin of its parent."""
+    """A link's spatial inertia, given in its own frame, expressed in the frame and about the origin of its parent."""
     A, B, J = shifted_blocks(blocks, (0.0, 0.0, move.slide))
     return shifted_blocks((move.out_symmetric(A), move.out_general(B), move.out_symmetric(J)), move.p)
 

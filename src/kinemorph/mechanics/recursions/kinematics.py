@@ -121,7 +121,7 @@ def _from_world(tree: Tree, q: Sequence[S], at: Attachment) -> dict[int, Pose]:
 
 
 def _from_frame(tree: Tree, q: Sequence[S], at: Attachment) -> dict[int, Pose]:
-    """The poses T_FB of the links that carry a frame F, as seen from F, so that the world's origin may be far away."""
+    """The poses T_FB of the links that carry a frame F, as seen from F: precise also far from the world's origin."""
     poses: dict[int, Pose] = {}
     T_FB, index = inverse(at.pose), at.link
     while index != WORLD:

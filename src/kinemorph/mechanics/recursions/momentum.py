@@ -72,7 +72,7 @@ def potential_energy(tree: Tree, q: Sequence[S]) -> S:
 
 
 def world_moments(moments: Moments, T_WB: Pose) -> Moments:
-    """The moments of mass of a link, given in its own frame, about the world's origin and in the world's axes."""
+    """A link's moments of mass, given in its own frame, expressed about the world's origin and in its axes."""
     m, h, sigma = moments
     R = TurnFull(T_WB.R)
     return shifted_moments((m, R.out(h), R.out_symmetric(sigma)), T_WB.p)

@@ -138,7 +138,7 @@ def spin_matrix(w: Vec3, al: Vec3) -> tuple[Mat3, Vec3]:
 
 
 def carried_point(a: Vec3, U: Mat3, p: Vec3) -> Vec3:
-    """The acceleration a + U p of the point p; its z part is added first, because siblings often share it."""
+    """The acceleration a + U p of the point p; the term of p_z is added first, because sibling links often share it."""
     x, y, z = p
     return (
         a[0] + U[2] * z + U[0] * x + U[1] * y,
@@ -194,7 +194,7 @@ def inertial_wrench(link: Link, flow: Flow) -> Wrench:
 
 
 def moved_wrench(move: Move, load: Wrench) -> Wrench:
-    """A wrench, given in a link's frame, in the frame and about the origin of its parent."""
+    """A wrench, given in a link's frame, expressed in the frame and about the origin of its parent."""
     (fx, fy, fz), (nx, ny, nz) = load
     d = move.slide
     force = move.out((fx, fy, fz))

@@ -75,7 +75,7 @@ def link_displacements(tree: Tree, moves: Sequence[Move], w: Sequence[S]) -> lis
 
 
 def _seen_from(move: Move, parent: Displacement) -> Displacement:
-    """The parent's displacement, given in its own frame, in the frame of a link."""
+    """The parent's displacement, given in its own frame, expressed in the frame of a link."""
     d = move.into(add(parent.d, matvec(parent.E, move.origin())))
     columns = [move.into(column) for column in zip(*parent.E, strict=True)]  # R^T E
     return Displacement(d, tuple(move.into(row) for row in zip(*columns, strict=True)))

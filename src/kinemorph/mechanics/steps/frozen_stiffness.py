@@ -77,7 +77,7 @@ class StiffByName(NamedTuple):
 def frozen(tree: Tree, q: Sequence[float], v: Sequence[float], stiff: StiffByName, h: float = 1e-3) -> Frozen:
     """The stiff forces of a robot, linearized at (q, v), with its mass matrix.
 
-    `h` [s] is the step size at which the laws' derivatives are taken. It matters only where a law bounds them.
+    `h` [s] is the step size for the derivatives of the laws; its value matters only for laws that limit them.
     """
     _, _, states = present_forces(tree, q, v, list(stiff.points.values()), [])
     shares = []

@@ -74,7 +74,7 @@ from kinemorph.mechanics.trees.tree import WORLD, Tree
 class Ends(NamedTuple):
     """The result of a step: accelerations (nv,), and the forces at its end, in the order of the laws.
 
-    `accounts` are the accounts of energy of the forces at points, along joints and between pairs.
+    `accounts` (see `step_accounts`) are those of the forces at points, along joints and between pairs.
     """
 
     a: list[S]
@@ -254,7 +254,7 @@ class _Laws:
     def accounts(
         self, answer: Responses, points: Sequence[Vec3], joints: Sequence[S], pairs: Sequence[Vec3]
     ) -> tuple[list[Account], list[Account], list[Account]]:
-        """The accounts of energy of the forces of the last pass, at points, along joints and between pairs."""
+        """The accounts (see `step_accounts`) of forces in the last pass, at points, along joints and between pairs."""
         found: tuple[list[Account], list[Account], list[Account]] = ([], [], [])
         for force, (start, free), f in zip(self.points, self.free.points, points, strict=True):
             end = add(free, scale(self.h, _reach(force, answer)))

@@ -87,7 +87,7 @@ def relative(pair: PairForce, sight: Sight, velocities: Mapping[int, tuple[Vec3,
 
 
 def outward_vector(sight: Sight, link: int, vector: Sequence[S]) -> Vec3:
-    """A free vector, given in the axes of a link, in world axes."""
+    """A free vector, given in the axes of a link, expressed in world axes."""
     x, y, z = (dot(sight.row(link, k)[0], vector) for k in range(3))
     return (x, y, z)
 

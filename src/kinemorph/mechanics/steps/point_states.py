@@ -1,11 +1,11 @@
 """The state of a point or a joint as a force law gets it, and derivatives of laws by dual numbers.
 
-The velocity of a point of a link is given in the link's axes, and vectors of the world are turned into these axes. Its
-position in the world is computed when a law asks for it, coordinate by coordinate: level ground never needs most of a
-rotation.
+The velocity of a point of a link is given in the link's axes, and vectors of the world are turned into these axes. The
+position of the point in the world is computed when a law asks for it, coordinate by coordinate: a law of level ground
+asks for the height only, which needs one row of the rotation matrix.
 
-An implicit step takes forces at its end, which its passes approximate: velocity and position are those at the end of
-the step, with position = start + step * velocity. With a step of 0 they are those of the state itself.
+An implicit step evaluates forces at its end, which its passes approximate: velocity and position are those at the end
+of the step, with position = start + step * velocity. With a step of 0 they are those of the state itself.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Sight:
         return axis, coordinate
 
     def into(self, link: int, vector: Sequence[S]) -> Vec3:
-        """A free vector, given in world axes, in the axes of a link."""
+        """A free vector, given in world axes, expressed in the axes of a link."""
         seen: Vec3 = ZERO3
         for k in _present(vector):
             seen = add(seen, scale(vector[k], self.row(link, k)[0]))
@@ -69,11 +69,11 @@ class PointState:
     sight: Sight
 
     def into(self, vector: Sequence[S]) -> Vec3:
-        """A free vector, given in world axes, in the axes of the point's link."""
+        """A free vector, given in world axes, expressed in the axes of the point's link."""
         return self.sight.into(self.link, vector)
 
     def out(self, vector: Sequence[S]) -> Vec3:
-        """A free vector, given in the link's axes, in world axes."""
+        """A free vector, given in the link's axes, expressed in world axes."""
         x, y, z = (dot(self.sight.row(self.link, k)[0], vector) for k in range(3))
         return (x, y, z)
 

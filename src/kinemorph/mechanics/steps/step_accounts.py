@@ -1,9 +1,9 @@
-"""What the forces of an implicit step do to the energy of a robot.
+"""The power of the forces of an implicit step, for the energy balance of a run.
 
-A force f at the end of a step moves its point at the mean u of the velocities at the start and at the end: f u h is
-what the kinetic energy gains. The part of f that comes from stored energy is the slope of that energy at the end of the
-step, along u. What the stored energy really gains over the step differs from this by the error of the step, and so the
-energy balance of a run shows how far its steps lose or make energy of their own.
+A force f at the end of a step of size h adds f u h to the kinetic energy, with u the mean of the velocities of its
+point at the start and at the end of the step. If the force comes from stored energy, that energy changes at the rate of
+its derivative along u, taken at the end of the step. Its true change over the step differs from this by the error of
+the step, so the energy balance of a run shows how much energy its steps lose or create.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from kinemorph.mechanics.steps.point_states import LEVEL, JointForce, JointState
 
 
 class Account(NamedTuple):
-    """The account of a force over a step [W]."""
+    """The power [W] of a force over a step, in three terms."""
 
     power: S  # mean power on the robot
     at_start: S  # the power that the force would have at the start of the step
@@ -34,8 +34,8 @@ def stored_energy(law: Any, state: Any) -> S:
 
 
 def point_account(force: PointForce, sight: Sight, h: S, start: Vec3, end: Vec3, f: Vec3) -> Account:
-    """The account of a force f [N] at a point with these velocities [m/s], all in link axes; h [s] is the time for
-    which its place still moves at the velocity `end`.
+    """The account of a force f [N] at a point that has the velocities `start` and `end` [m/s] at the start and end of
+    a step, all in link axes; h [s] is the time for which the point moves at the velocity `end`.
     """
     u = scale(0.5, add(start, end))
     now = PointState(force.link, force.point, start, 0.0, sight)
@@ -45,7 +45,9 @@ def point_account(force: PointForce, sight: Sight, h: S, start: Vec3, end: Vec3,
 
 
 def pair_account(pair: PairForce, h: S, start: Vec3, end: Vec3, f: Vec3) -> Account:
-    """The account of a force or moment f on the first of a pair with these relative velocities, in world axes."""
+    """The account of a force or moment f on the first point of a pair, whose relative velocities at the start and end
+    of a step are `start` and `end`, in world axes; h as for `point_account`.
+    """
     u = scale(0.5, add(start, end))
     x, y, z = (Dual(last, div(rate, h), level=LEVEL) for last, rate in zip(end, u, strict=True))
     at_start = dot(pair.law.force(PairState(start, 0.0)), start)
@@ -53,7 +55,9 @@ def pair_account(pair: PairForce, h: S, start: Vec3, end: Vec3, f: Vec3) -> Acco
 
 
 def joint_account(joint: JointForce, h: S, place: S | None, start: S, end: S, push: S) -> Account:
-    """The account of a force `push` [N m or N] along a joint at the coordinate `place` with these velocities."""
+    """The account of a force `push` [N m or N] along a joint with the velocities `start` and `end`; h as for
+    `point_account`. `place` is its coordinate at the start of the step, None if it has none.
+    """
     u = times(0.5, plus(start, end))
     moved = None if place is None else Dual(place + h * end, u, level=LEVEL)
     at_start = times(joint.law.force(JointState(place, start)), start)
@@ -61,6 +65,8 @@ def joint_account(joint: JointForce, h: S, place: S | None, start: S, end: S, pu
 
 
 def _rate_of(law: Any, state: Any) -> S:
-    """The rate of the stored energy at a state whose place is a dual number."""
+    """The rate [W] of the energy that a law stores, at a state whose position is a dual number with the velocity as
+    tangent.
+    """
     rate: S = tangent_of(stored_energy(law, state), LEVEL)
     return rate

@@ -77,9 +77,7 @@ class Driving:
 
     def bias(self, q: Sequence[S], v: Sequence[S]) -> list[S]:
         """The accelerations g of the driven joints at (q, v) and a = 0."""
-        seeds = {
-            name: Dual(Dual(q[i], v[k], level=TWICE), v[k], level=ALONG) for name, (i, k) in self.places.items()
-        }
+        seeds = {name: Dual(Dual(q[i], v[k], level=TWICE), v[k], level=ALONG) for name, (i, k) in self.places.items()}
         time = Dual(Dual(self._time, 1.0, level=TWICE), 1.0, level=ALONG)
         return [_tangent(rate, TWICE) for rate in self._rates({**self.lookup, **seeds, "t": time})]
 

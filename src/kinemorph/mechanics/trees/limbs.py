@@ -95,8 +95,8 @@ def one_of_each(
     """The tree with one limb of each kind.
 
     `rows` holds for each kind the scalars that take the place of one row of its table; `sums` holds the function that
-    sums a scalar over all limbs of that kind. Bodies and frames on limbs are not among the attachments: they have no
-    single place.
+    sums a scalar over all limbs of that kind. Bodies and frames on limbs are not among the attachments: there are
+    several of each, and no single pose.
     """
     links = list(tree.links)
     for kind, row in zip(limbs, rows, strict=True):

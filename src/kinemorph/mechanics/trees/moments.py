@@ -12,7 +12,7 @@ from kinemorph.mechanics.trees.tree import Moments
 
 
 def moved_moments(move: Move, moments: Moments) -> Moments:
-    """The moments of a link, given in its own frame, in the frame and about the origin of its parent."""
+    """The moments of a link, given in its own frame, expressed in the frame and about the origin of its parent."""
     m, h, sigma = shifted_moments(moments, (0.0, 0.0, move.slide))
     return shifted_moments((m, move.out(h), move.out_symmetric(sigma)), move.p)
 

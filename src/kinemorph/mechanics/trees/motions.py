@@ -25,25 +25,25 @@ class Move(NamedTuple):
     slide: S
 
     def out(self, v: Vec3) -> Vec3:
-        """A free vector, given in the link's axes, in the parent's axes."""
+        """A free vector, given in the link's axes, expressed in the parent's axes."""
         for turn in reversed(self.turns):
             v = turn.out(v)
         return v
 
     def into(self, v: Vec3) -> Vec3:
-        """A free vector, given in the parent's axes, in the link's axes."""
+        """A free vector, given in the parent's axes, expressed in the link's axes."""
         for turn in self.turns:
             v = turn.into(v)
         return v
 
     def out_symmetric(self, m: Sym3) -> Sym3:
-        """A symmetric matrix M, given in the link's axes, in the parent's axes: R M R^T."""
+        """A symmetric matrix M, given in the link's axes, expressed in the parent's axes: R M R^T."""
         for turn in reversed(self.turns):
             m = turn.out_symmetric(m)
         return m
 
     def out_general(self, m: Mat3) -> Mat3:
-        """A matrix M, given in the link's axes, in the parent's axes: R M R^T."""
+        """A matrix M, given in the link's axes, expressed in the parent's axes: R M R^T."""
         for turn in reversed(self.turns):
             m = turn.out_general(m)
         return m
@@ -99,8 +99,13 @@ def _free_rate(q: Sequence[S], v: Sequence[S]) -> Sequence[S]:
     return (*TurnFull(direction_to_rotation(q[3:])).out((v[0], v[1], v[2])), *quat_rate(q[3:], v[3:]))
 
 
+def _rows(q: Sequence[S]) -> Mat3:
+    """The rotation matrix whose rows are the first nine of the coordinates q of a pose."""
+    return (tuple(q[0:3]), tuple(q[3:6]), tuple(q[6:9]))
+
+
 def _pose_rate(q: Sequence[S], v: Sequence[S]) -> Sequence[S]:
-    turn = TurnFull((q[0:3], q[3:6], q[6:9]))
+    turn = TurnFull(_rows(q))
     rows = [cross(row, v[3:]) for row in (q[0:3], q[3:6], q[6:9])]  # of R [w]
     return (*(x for row in rows for x in row), *turn.out((v[0], v[1], v[2])))
 
@@ -139,7 +144,7 @@ ELEMENTARY: dict[str, Elementary] = {
         12,
         6,
         False,
-        lambda q, o, d, h: ((q[9], q[10], q[11]), TurnFull((q[0:3], q[3:6], q[6:9])), d),
+        lambda q, o, d, h: ((q[9], q[10], q[11]), TurnFull(_rows(q)), d),
         lambda h: (_X, _Y, _Z, _RX, _RY, _RZ),
         _pose_rate,
     ),

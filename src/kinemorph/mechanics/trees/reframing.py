@@ -47,7 +47,7 @@ class Gauge(NamedTuple):
 
 
 def reframe(tree: Tree, points: Mapping[int, Vec3] | None = None) -> Tree:
-    """The tree of the same robot with link frames that make it cheaper; a tree with symbolic geometry stays as it is.
+    """The same robot with link frames that save operations; a tree with symbolic geometry is returned unchanged.
 
     `points` are points [m] where forces act, by link and in its frame: the x axis of a tip is turned to its point.
     """
@@ -160,7 +160,9 @@ def _direction(x: float, y: float) -> float:
 
 
 def _cheapest_point(link: Link, placement: Pose, shift: float | None, step: float) -> float:
-    """How far [m] along the joint axis to put the joint frame, so that most components of its position are zero."""
+    """How far [m] along the joint axis to put the joint frame, so that as many components of its position as
+    possible are zero.
+    """
     slide = 0.0 if shift is None else link.slide + shift
     candidates: list[float] = [slide, 0.0]
     for p, u in zip(placement.p, _z_axis(placement), strict=True):
@@ -259,7 +261,7 @@ REGROUP: dict[str, Callable[[Link], tuple[Moments, Moments]]] = {
 
 
 def _placed(link: Link, moments: Moments) -> Moments:
-    """Moments, given in a link's joint frame, in the frame of its parent."""
+    """Moments of mass, given in a link's joint frame, expressed in the frame of its parent."""
     m, h, sigma = moments
     R = TurnFull(link.placement.R)
     return shifted_moments((m, R.out(h), R.out_symmetric(sigma)), link.placement.p)

@@ -1,7 +1,7 @@
 """From a Robot to a Tree: parameters become numbers, fixed bodies are merged, every joint axis becomes z.
 
-A parameter that is looked up as a graph node stays symbolic throughout. Nothing is rounded here: a body written with
-coordinate axes is only renamed, so its structural zeros survive.
+A parameter for which `lookup` returns a graph node stays symbolic. Nothing is rounded here: where joint axes are
+coordinate axes, components are only permuted, so structural zeros survive.
 """
 
 from __future__ import annotations
@@ -163,7 +163,7 @@ def _pose(pose: Pose, lookup: Lookup | None) -> Pose:
 
 
 def _placed(inertia: Inertia, T: Pose) -> Moments:
-    """The moments of mass of a body, given in its own frame, in a frame where the body has the pose T."""
+    """The moments of mass of a body, given in its own frame, expressed in a frame where the body has the pose T."""
     # the center of mass first, so that a body far from its own frame loses no digits
     (xx, xy, xz), (_, yy, yz), (_, _, zz) = second_moment(transformed(inertia, T))
     return inertia.mass, scale(inertia.mass, act(T, inertia.com)), (xx, xy, xz, yy, yz, zz)

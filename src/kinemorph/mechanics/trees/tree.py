@@ -69,7 +69,7 @@ class Link:
     def fixed_turns(self) -> tuple[tuple[Turn, ...], float]:
         """The placement's rotation as turns about x and z, and the last angle about z [rad].
 
-        An axial joint adds that angle to its own offset; otherwise it is 0.
+        A joint that turns about its z axis (`axial`) adds that angle to its offset; for other joints it is 0.
         """
         if self.turns is not None:
             return self.turns, 0.0

@@ -132,8 +132,8 @@ class RobotBuilder:
 
         `placement` is the pose of the joint frame in the parent; instead, give `translation` [m] and `rotation` (3 x
         3). Limits, damping and the like are lists with one number per coordinate, or one number for all. `normalize`
-        scales an axis to length 1 instead of reporting a problem. `driven` is a formula of other joints' coordinates, or
-        a list of one formula per coordinate, that gives the motion of this joint:
+        scales an axis to length 1 instead of reporting a problem. `driven` is a formula of coordinates of other joints,
+        or a list with a formula for each coordinate, which gives the motion of this joint:
 
             hip = Coordinate("hip", 0.0)
             builder.joint("rotor", "revolute", "thigh", "rotor", driven=50.0 * hip)

@@ -17,7 +17,7 @@ from kinemorph.model.body import ORIGIN, Body
 from kinemorph.model.building.gears import read_multiplier
 from kinemorph.model.building.part_checks import body_problems, joint_problems, questionable_mass
 from kinemorph.model.input_reader import Reader, short
-from kinemorph.model.joint import JOINT_KINDS, POSE, Joint, JointKind, PLAIN
+from kinemorph.model.joint import JOINT_KINDS, PLAIN, POSE, Joint, JointKind
 from kinemorph.model.parameter import Parameter, Value, evaluate_all, parameters_of
 from kinemorph.model.robot import Coupling, Frame
 from kinemorph.model.shapes import SHAPE_FIELDS, Mesh, MeshFile, Shape, shape_values
@@ -100,7 +100,7 @@ def read_joint(reader: Reader, draft: Draft) -> Joint:
     name = reader.name(draft["name"])
     kind, child_placement = draft["kind"], draft["child_placement"]
     row = JOINT_KINDS.get(kind) if isinstance(kind, str) else None
-    if kind == "pose" and draft["driven"] is not None:
+    if isinstance(kind, str) and kind == POSE.name and draft["driven"] is not None:
         row = POSE
     if row is None:
         problem = f"the {reader.at('kind')} is {short(kind)}, expected one of {listed(JOINT_KINDS)}"
@@ -152,13 +152,23 @@ def _read_driven(reader: Reader, draft: Draft, row: JointKind) -> tuple[Value, .
     if not plain or len(formulas) != row.nq:
         what = f"{reader.at('driven')} has {counted(len(formulas), 'formula')} for a {row.name} joint"
         expected = f"one per coordinate, {row.nq}" if plain and row.nq else "a joint of hinges and slides"
-        reader.note(f"{what}, expected {expected}", "Use a revolute, prismatic, helical, cylindrical or universal joint.")
+        reader.note(
+            f"{what}, expected {expected}", "Use a revolute, prismatic, helical, cylindrical or universal joint."
+        )
         return ()
-    limits = [key for key in ("lower", "upper", "velocity", "effort") if draft[key] not in (None, ())]
+    limits = [
+        key
+        for key in ("lower", "upper", "velocity", "effort")
+        if not (draft[key] is None or (isinstance(draft[key], tuple) and not draft[key]))
+    ]
     if limits:
         reader.at(limits[0])
         reader.note(f"{limits[0]} is given for a driven joint", "Give limits to the joints that drive it.")
     return tuple(reader.number(f"{reader.at('driven')}[{i}]", formula) for i, formula in enumerate(formulas))
+
+
+def _is_given(raw: Any) -> bool:
+    return raw is not None and not (isinstance(raw, tuple) and not raw)
 
 
 def read_cut(reader: Reader, draft: Draft) -> bool:

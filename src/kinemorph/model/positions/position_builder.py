@@ -106,10 +106,10 @@ class PositionBuilder:
         shapes: Sequence[Shape] = (),
         collisions: Sequence[Shape] = (),
     ) -> Self:
-        """Declares a body: its mass [kg], its inertia [kg m^2] about its center of mass G, and where G and its axes are.
+        """Declares a body: mass [kg], inertia [kg m^2] about the center of mass G, and the position of G and its axes.
 
         `inertia`   a tiner, a 3 x 3 matrix or three moments of inertia, in the axes of the body
-        `T0G`       the position matrix in the world: a product of Trotx, Troty, Trotz, Trotn, Tdisp and Tquat, or an mth
+        `T0G`       the position matrix in the world: a product of Trotx, Troty, Trotz, Trotn, Tdisp, Tquat and mth
         `TrefG`     the position matrix in the frame of another body, `reference`
         """
         if (T0G is None) == (TrefG is None):

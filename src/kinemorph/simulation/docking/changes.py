@@ -38,8 +38,8 @@ class Dock:
     `turn`      quarter turns about the normal, 0 to 3; by default the nearest
     `distance`  [m] and `angle` [rad]: tolerances about the legal pose. A docking outside of them is refused, and the
                 run continues
-    `when`      in place of `at`, a law of one number: the ports lock as soon as it is above 0. It reads by name,
-                `lambda q: q["m3_hinge"] - 0.5`
+    `when`      in place of `at`, a user law that returns one number: the ports lock as soon as the number is above 0.
+                The law reads the state by name, as in `lambda q: q["m3_hinge"] - 0.5`
 
     A docking happens once. Modules of one organism that dock close a ring.
     """
@@ -69,7 +69,7 @@ class Dock:
 class Undock:
     """The docking at a side of a module opens at the time `at` [s], or as soon as the law `when` is above 0.
 
-    A law of `Undock` is written as that of `Dock`.
+    `when` is a user law that returns one number, as for `Dock`.
     """
 
     module: str
@@ -126,10 +126,10 @@ def nearness(tree: Tree, q: Sequence[S], dock: Dock) -> S:
 
 
 def approaching(tree: Tree, q: Sequence[S], v: Sequence[S], dock: Dock) -> S:
-    """A rate [1/s], above 0 while the ports approach each other or rest, which falls through 0 at their nearest pose.
+    """A rate [1/s] that is above 0 while the ports approach each other or are at rest, and below 0 while they separate.
 
-    This is the rate of `nearness`, relative to the remaining error. A search between steps would miss ports that are
-    within tolerance for less than a step, but it finds this change of sign, which lasts.
+    It is the rate of `nearness`, divided by 1 + the remaining error. Its change of sign is an event that the run finds
+    even if the ports are within tolerance for less than one step: `nearness` is above 0 too briefly to be noticed then.
     """
     a, b = (port_frame(*end) for end in dock.ends)
     (T_WA, V_A), (T_WB, V_B) = body_states(tree, (a, b), q, v).values()
@@ -143,9 +143,9 @@ def approaching(tree: Tree, q: Sequence[S], v: Sequence[S], dock: Dock) -> S:
 
 
 def _turned_off(T_AB: Pose, w: Sequence[S], dock: Dock) -> tuple[S, S]:
-    """(sin(angle / 2) / sin(tolerance / 2))^2, where `angle` is that to the nearest legal pose, and its rate [1/s].
+    """The angle error (sin(angle / 2) / sin(tolerance / 2))^2, with the angle to the nearest legal pose; its rate.
 
-    Port b turns relative to port a with angular velocity w [rad/s] in the axes of b: dR/dt = R w~.
+    The rate [1/s] is that for port b turning relative to port a at w [rad/s], in the axes of b: dR/dt = R w~.
     """
     square: S = math.inf
     rate: S = 0.0
@@ -164,7 +164,7 @@ def _turned_off(T_AB: Pose, w: Sequence[S], dock: Dock) -> tuple[S, S]:
 
 
 def sorted_events(events: Any) -> tuple[tuple[Change, ...], tuple[Guard, ...]]:
-    """The events of a run as (dockings and undockings, guards); anything else counts as a guard, refused later."""
+    """The events of a run as (dockings and undockings, guards); other objects are among the guards, see `Watch`."""
     several = (events,) if isinstance(events, (Guard, Dock, Undock)) else tuple(events)
     changes = tuple(event for event in several if isinstance(event, (Dock, Undock)))
     return changes, tuple(event for event in several if not isinstance(event, (Dock, Undock)))
@@ -220,7 +220,10 @@ def _unknown_port(assembly: Assembly, module: str, side: Side) -> str:
 
 
 def _never(assembly: Assembly, change: Change, others: Sequence[Change], what: str) -> list[str]:
-    """Why a change can never happen: its port is in the wrong state, and no other change of the run alters that."""
+    """Why a change can never happen: a port to dock is docked, or one to undock is free, during the whole run.
+
+    Returns [] for a change that can happen.
+    """
     found = []
     for end in change.ends:
         docked = assembly.docking(*end)

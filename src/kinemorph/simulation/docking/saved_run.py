@@ -52,7 +52,10 @@ def _changed(assembly: Assembly, event: Mapping[str, Any]) -> Assembly | None:
 
 
 def _ends(assembly: Assembly, name: str) -> tuple[tuple[str, Side], tuple[str, Side]] | None:
-    """The two ports that the name of a docking consists of; names of modules may contain _ too."""
+    """The two ports (module, side) in the name of a docking, `a_side_b_side`; None for modules that do not exist.
+
+    The names of modules may contain underscores too.
+    """
     ports = {f"{module.name}_{side}": (module.name, side) for module in assembly.modules for side in module.type.sides}
     for first, end in ports.items():
         rest = name.removeprefix(f"{first}_")
@@ -62,6 +65,6 @@ def _ends(assembly: Assembly, name: str) -> tuple[tuple[str, Side], tuple[str, S
 
 
 def _made(system: Mapping[str, Any], assembly: Assembly) -> tuple[str, ...]:
-    """The names of the dockings whose offsets are parameters of a system, as its description lists them."""
+    """The names of the dockings whose offsets are parameters of a system; `system` is its description in the file."""
     named = {name for name, _ in system["p"]}
     return tuple(sorted(d.name for d in assembly.dockings if f"{d.name}.{OFFSET[0]}" in named))

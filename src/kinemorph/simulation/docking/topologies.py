@@ -80,7 +80,7 @@ class DockedAssembly:
 
 
 def docked_in(segment: Segment) -> DockedAssembly | None:
-    """The assembly of a segment of a run, with the offsets that its dockings have there; None without modules."""
+    """The assembly in a segment of a run, with the offsets that its dockings have there; None if it has no modules."""
     assembly = segment.plant.assembly
     if assembly is None:
         return None
@@ -134,7 +134,10 @@ class Plants:
 
     @cached_property
     def first(self) -> Assembly:
-        """The assembly at the start of the run; its base is that of the robot, and only the base has a given pose."""
+        """The assembly at the start of the run: its base is the module that carries the robot's root joint.
+
+        No other module has a fixed pose; if the robot moves freely, the base has none either.
+        """
         assert self.system.assembly is not None
         assembly, robot = self.system.assembly, self.system.robot
         rooted = [joint for joint in robot.joints if joint.parent == WORLD]
@@ -152,7 +155,7 @@ class Plants:
         return self._kept_by((*key, *self._asked_key), lambda: self._made(docked))
 
     def _kept_by(self, key: tuple[Any, ...], make: Callable[[], Plant]) -> Plant:
-        """The plant that is cached under a key; it is made where there is none."""
+        """The plant that is cached under a key; `make` makes it if there is none."""
         try:
             found = _KEPT.get(key)
         except TypeError:  # an element that is not plain data

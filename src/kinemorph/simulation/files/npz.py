@@ -1,4 +1,4 @@
-"""NumPy's archive: one array per group, and the description as text under "meta".
+"""NumPy's archive: the arrays of the run (q, v, ...), and its description as JSON text under "meta".
 
 The same run gives the same bytes: the file holds no time of day. Nothing is compressed, because the numbers of a motion
 hardly shrink.
@@ -33,12 +33,12 @@ def encode(record: Record) -> bytes:
 def decode(path: Path) -> Record:
     """The record in an .npz file."""
     if not zipfile.is_zipfile(path):
-        raise ValueError("it is not an .npz file, or its archive is damaged")
+        raise ValueError("it is not an .npz file, or its archive is damaged. Save the run again")
     try:
         with np.load(path, allow_pickle=False) as archive:
             if not isinstance(archive, np.lib.npyio.NpzFile) or "meta" not in archive.files:
-                raise ValueError("it has no description of a run ('meta')")
+                raise ValueError("it has no description of a run ('meta'). Give a file that Kinemorph saved")
             meta = json.loads(str(archive["meta"]))
             return Record(meta, {name: archive[name] for name in archive.files if name != "meta"})
     except (zipfile.BadZipFile, EOFError) as error:
-        raise ValueError(f"its archive is damaged ({error})") from None
+        raise ValueError(f"its archive is damaged ({error}). Save the run again") from None

@@ -79,7 +79,7 @@ def from_table(meta: dict[str, Any], table: Table) -> Record:
     """The record that a table holds; values that are not in the table (rates of further states) are NaN."""
     whose = row_systems(meta)
     if len(whose) != len(table["t"]):
-        raise ValueError(f"it has {len(table['t'])} samples, expected {len(whose)}")
+        raise ValueError(f"it has {len(table['t'])} samples; its description says {len(whose)}. Save the run again")
     arrays: dict[str, npt.NDArray[np.float64]] = {}
     for k, found in enumerate(system_sources(meta)):
         rows = {name: values[whose == k] for name, values in table.items()}
@@ -89,7 +89,7 @@ def from_table(meta: dict[str, Any], table: Table) -> Record:
 
 
 def _arrays(system: Mapping[str, Any], found: Mapping[str, Source], table: Table) -> Table:
-    """The arrays of one system, from its columns `found` in its rows of a table."""
+    """The arrays of one system by name; `found` are its columns, and `table` has the rows of this system only."""
     plant = named_plant(system)
     arrays = {name: np.full((len(table["t"]), width), np.nan) for name, width in array_widths(plant).items()}
     for name, source in found.items():

@@ -160,14 +160,14 @@ def segment_starts(record: Record) -> list[float]:
 
 
 def _read_event(event: Mapping[str, Any]) -> Event:
-    """The Event that a description holds; those of older files have no notes and no numbers."""
+    """The Event that an entry of a run's description holds; in older files, events have no note and no numbers."""
     before, after = ({g: np.array(values) for g, values in event[side].items()} for side in ("before", "after"))
     numbers = tuple(Quantity(str(name), float(value), str(unit)) for name, value, unit in event.get("numbers", ()))
     return Event(event["t"], event["name"], event["kind"], before, after, note=event.get("note", ""), numbers=numbers)
 
 
 def named_plant(system: Mapping[str, Any]) -> Plant:
-    """A plant with names and units only, as a file describes it; its laws raise an error that asks for the model."""
+    """A plant with the names and units in a file; using its equations raises an error that asks for the model."""
     name = system["name"]
 
     def refuse(*state: Any, **options: Any) -> Any:

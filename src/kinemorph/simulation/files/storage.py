@@ -108,7 +108,7 @@ def _mode(path: Path) -> int:
 
 
 def _settle(folder: Path) -> None:
-    """Writes the folder's list of names to the disk too, where the operating system can open folders."""
+    """Forces the folder's list of files to the disk (fsync), if the operating system can open folders."""
     with contextlib.suppress(OSError):
         handle = os.open(folder, os.O_RDONLY)
         try:
@@ -145,16 +145,17 @@ def load_trajectory(path: str | Path, model: Model | Sequence[Model | None] | No
     except StorageError:
         raise
     except PermissionError:
-        raise StorageError(f"'{path}' may not be read. Ask its owner for permission.") from None
+        raise StorageError(f"'{path}' cannot be read: you lack the permission. Ask the owner of the file.") from None
     except json.JSONDecodeError as error:
         raise StorageError(
-            f"'{path}' cannot be read as a run: its description is damaged ({error}). Save it again."
+            f"'{path}' cannot be read as a run: its description is not valid JSON ({error}). Save the run again."
         ) from None
     except (ValueError, OSError, RuntimeError) as error:
         raise StorageError(f"'{path}' cannot be read as a run: {error}.") from None
     except (KeyError, TypeError, IndexError, AttributeError) as error:
         raise StorageError(
-            f"'{path}' cannot be read as a run: its description lacks {error}, or it is damaged."
+            f"'{path}' cannot be read as a run: its description is damaged or incomplete ({type(error).__name__}: "
+            f"{error}). Save the run again."
         ) from None
 
 
@@ -176,8 +177,8 @@ def _models(model: Any, record: Record, path: Path) -> list[Plant | None]:
     if len(model) != len(systems):
         turns = ", ".join(f"'{system['name']}'" for system in systems)
         raise StorageError(
-            f"'{path}' is a run of {len(systems)} systems in turn ({turns}); {len(model)} models are given. Give one "
-            "model for each system, or None for a system whose model you do not have."
+            f"'{path}' is a run of {len(systems)} systems one after the other ({turns}); {len(model)} models are "
+            "given. Give one model for each system, or None for a system whose model you do not have."
         )
     return [None if m is None else _agreeing(m, system, path) for m, system in zip(model, systems, strict=True)]
 
@@ -190,8 +191,8 @@ def _agreeing(model: Model, system: Mapping[str, Any], path: Path) -> Plant:
         here = [column.name for column in getattr(plant, group)]
         if here != names:
             raise StorageError(
-                f"'{path}' is a run of '{system['name']}' with {group} {names}; '{plant.name}' has {here}. Give the "
-                "model, or the plant, that was run."
+                f"'{path}' is a run of '{system['name']}', whose {group} are {names}; those of the given model "
+                f"'{plant.name}' are {here}. Give the model, or the plant, that was run."
             )
     return plant
 
@@ -200,7 +201,7 @@ def _agreeing(model: Model, system: Mapping[str, Any], path: Path) -> Plant:
 
 
 class Checkpoints:
-    """Saves a run in progress now and then. A problem raises an error the first time, and gives a warning later."""
+    """Saves a run in progress every few seconds. If the first save fails, an error is raised; later ones only warn."""
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)

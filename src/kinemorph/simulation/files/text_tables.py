@@ -51,7 +51,7 @@ def parsed(path: Path, separator: str | None, header_of: Callable[[dict[str, Any
     with path.open(encoding="utf-8", newline="") as file:
         first = file.readline()
         if not first.startswith(MARK):
-            raise ValueError(f"its first line does not begin with '{MARK.strip()}'")
+            raise ValueError(f"its first line does not begin with '{MARK.strip()}'. Give a file that Kinemorph saved")
         meta = json.loads(first[len(MARK) :])
         names, header = header_of(meta)
         found = file.readline().rstrip("\r\n")
@@ -72,17 +72,21 @@ def parsed(path: Path, separator: str | None, header_of: Callable[[dict[str, Any
 
 
 def _filled(lines: Sequence[str], separator: str | None, held: npt.NDArray[np.bool_]) -> list[str]:
-    """The rows with "nan" in empty cells; raises ValueError unless exactly the cells that a system lacks are empty.
+    """The rows with "nan" in empty cells.
 
-    `held` (rows, columns) tells which columns the system of each row has.
+    `held` (rows, columns) is True for the columns that the system of a row has. Raises ValueError if one of these cells
+    is empty, or another one is not.
     """
     if len(lines) != len(held):
-        raise ValueError(f"it has {len(lines)} samples, expected {len(held)}")
+        raise ValueError(f"it has {len(lines)} samples; its first line says {len(held)}. Save the run again")
     filled = []
     for number, (line, wanted) in enumerate(zip(lines, held.tolist(), strict=True), 1):
         cells = line.split(separator)
         if [bool(cell.strip()) for cell in cells] != wanted:
-            raise ValueError(f"its row {number} has empty cells in other columns than those that its system lacks")
+            raise ValueError(
+                f"in row {number} the wrong cells are empty; expected empty cells only in columns that the system of "
+                "this row does not have. Save the run again"
+            )
         filled.append(",".join(cell or "nan" for cell in cells))
     return filled
 
@@ -90,5 +94,5 @@ def _filled(lines: Sequence[str], separator: str | None, held: npt.NDArray[np.bo
 def _numbers(lines: Iterable[str], separator: str | None, count: int) -> np.ndarray:
     table = np.loadtxt(lines, delimiter=separator, ndmin=2)
     if table.shape[1] != count:
-        raise ValueError(f"its rows have {table.shape[1]} numbers, expected {count}")
+        raise ValueError(f"its rows have {table.shape[1]} numbers; expected {count}. Save the run again")
     return table

@@ -19,8 +19,10 @@ Numbers = tuple[Array, Array, Array]  # m, u, p
 
 
 class Corrected(NamedTuple):
-    """A state s (ns,) after correction, how far it was from the constraints before (`drift`, relative to the sizes of
-    the rows), and whether it satisfies them now (`kept`).
+    """A state s (ns,) after its correction onto the constraints.
+
+    `drift` is how far it was from the constraints before, relative to the sizes of the rows; `kept` is whether it
+    satisfies them now.
     """
 
     s: Array
@@ -66,9 +68,10 @@ class ConstraintKeeper:
         return Corrected(s, self.tolerance * first, bool(error <= KEPT))
 
     def chosen(self, t: float, base: Array, s: Array, numbers: Numbers) -> Array | None:
-        """The memory with a usable choice of dependent velocities: the present choice, or a new one.
+        """The plant's memory m with a well-conditioned choice of dependent velocities: the present one, or a new one.
 
-        None where the user named independent velocities that hardly determine the others.
+        The last nv entries of m are the choice: 1 for a dependent velocity. None where the user named independent
+        velocities that hardly determine the others.
         """
         assert self.functions.dependence is not None
         m = numbers[0]

@@ -1,7 +1,7 @@
 """Constrained motion as a system of differential and algebraic equations, by IDA of SUNDIALS.
 
 Multipliers are unknowns like coordinates and velocities, and constraints are equations for both positions and
-velocities: the stabilized form of index 2 (plants: `unmet`). Backward differences then keep the constraints while they
+velocities: the stabilized form of index 2 (`Plant.unmet`). Backward differences then keep the constraints while they
 solve for everything else. Without constraints it is an implicit method for M a = f.
 
     C. W. Gear, B. Leimkuhler, G. K. Gupta, Automatic integration of Euler-Lagrange equations with constraints, Journal

@@ -1,7 +1,7 @@
 """A stepper for methods of other libraries, SciPy's and SUNDIALS', which call the compiled rate.
 
 `ForeignStepper` has the interface of `Stepper`: it advances, samples and stops at events in the same way. These methods
-know no manifolds, so they integrate y = [q, v, x] with its rate (plants: `flow`) and, where they take one, its exact
+know no manifolds, so they integrate y = [q, v, x] with its rate (`Plant.flow`) and, where they take one, its exact
 Jacobian; quaternions are normalized where a state is read. `engines` wraps the solvers of each library.
 
 These methods know no constraints either, so their steps drift away from them within the tolerances. A state that is
@@ -49,7 +49,9 @@ def sundials_engine(name: str, problem: InitialValueProblem) -> Engine:
 
 
 class Library(NamedTuple):
-    """A library of methods: its engines, the Python module that is imported, its package and our extra for it."""
+    """A library of methods: the function that starts a solver, the name of the Python module to import, that of the
+    package, and the extra of kinemorph that installs it.
+    """
 
     engine: Callable[[str, InitialValueProblem], Engine]
     module: str

@@ -14,7 +14,7 @@ from kinemorph.simulation.integrators.method import Site
 
 
 class ComplexStep:
-    """Writes the solution of (a + i b - J) (u + i y) = r + i q into the march, with derivatives of a LinearStep."""
+    """Writes code into the march that solves (a + i b - J) (u + i y) = r + i q, with derivatives of a LinearStep."""
 
     def __init__(self, site: Site, prefix: str = "complex_") -> None:
         self.site, self.loop = site, site.loop
@@ -29,7 +29,7 @@ class ComplexStep:
         self.right, self.found = scratch("complex_right", (2 * n,)), scratch("complex_found", (2 * n,))
 
     def factor(self, a: View, b: View) -> None:
-        """Writes the factorization of a + i b - J; a singular matrix sets `failed`."""
+        """Writes code that factors a + i b - J; a singular matrix sets `failed`."""
         loop, n, nv = self.loop, self.n, self.nv
         Rz, Rs, D, G, W = self.Rz, self.Rs, self.D, self.G, self.W
         loop.copy(self.a, a)
@@ -59,7 +59,7 @@ class ComplexStep:
         factor_or_fail(loop, G, self.LU, self.order, self.site.failed)
 
     def solve(self, real: View, imaginary: View, right: View, turned: View) -> None:
-        """Writes u (`real`) and y (`imaginary`), each of shape (ns,), from r (`right`) and q (`turned`)."""
+        """Writes code that computes u (`real`) and y (`imaginary`) from r (`right`) and q (`turned`), each (ns,)."""
         loop, n, nv, nx = self.loop, self.n, self.nv, self.nx
         Rz, D, sums = self.Rz, self.D, self.right
         with loop.repeat(n) as i:

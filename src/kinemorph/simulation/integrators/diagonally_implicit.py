@@ -52,7 +52,7 @@ class DiagonallyImplicit:
         }
 
     def attempt(self, site: Site) -> None:
-        """Writes a step: derivatives where they are not known yet, one factorization, all stages, and the error."""
+        """Writes the code of a step: derivatives if not known yet, one factorization, all stages, and the error."""
         loop, n = site.loop, site.plant.ns
         first, mark = site.own["first"], site.own["linearized"]
         slopes = [site.own["slopes"][k] for k in range(self.stages)]
@@ -81,7 +81,7 @@ class DiagonallyImplicit:
         site.measure(site.error, off)
 
     def _stage(self, site: Site, system: LinearStep, slopes: list[View], Z: View, i: int) -> None:
-        """Writes Newton's iteration for Z of stage i, and the slope of the stage."""
+        """Writes code that finds Z of stage i by Newton's iteration, and then the slope of the stage."""
         loop, n = site.loop, site.plant.ns
         known, stage, rate, right, change = (
             loop.scratch(f"stage_{name}", (n,)) for name in ("known", "place", "rate", "right", "change")
@@ -109,10 +109,10 @@ class DiagonallyImplicit:
             loop.let(slopes[i][k], lambda z, given, sigma: sigma * (z - given), Z[k], known[k], system.sigma)
 
     def advance(self, site: Site) -> None:
-        """Writes the first slope ds/dt of the next step: the last slope of this one.
+        """Writes code that sets the first slope ds/dt of the next step: the last slope of this one.
 
-        Of the state s = [w, v, x], w are local coordinates about the configuration at the start of a step. The next
-        step has new ones, w = 0 at its start, where dw/dt = v.
+        In the state s = [w, v, x], w are local coordinates about the configuration at the start of a step. The next
+        step has new ones, with w = 0 and dw/dt = v at its start.
         """
         loop, nv, first = site.loop, site.plant.nv, site.own["first"]
         loop.let(site.own["linearized"], lambda: 0.0)
@@ -121,7 +121,7 @@ class DiagonallyImplicit:
             loop.copy(first.part(0, nv), site.s.part(nv, nv))
 
     def prepare(self, site: Site) -> None:
-        """Writes the dense output: the cubic through both ends of the step with the slopes there."""
+        """Writes code for the dense output: the cubic through both ends of the step with the slopes there."""
         site.hermite(site.own["slopes"][0], site.own["slopes"][self.stages - 1])
 
     def control(self, site: Site, taken: View, out: View) -> None:

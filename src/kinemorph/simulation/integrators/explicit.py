@@ -54,7 +54,7 @@ class ExplicitRungeKutta:
         return {"first": (plant.ns,), "slopes": (self.stages, plant.ns)}
 
     def attempt(self, site: Site) -> None:
-        """Writes all stages, the new state and its error."""
+        """Writes code that computes all stages, the new state and its error."""
         loop, tableau = site.loop, self.tableau
         slopes = [site.own["slopes"][k] for k in range(self.stages)]
         with loop.if_(site.fresh):
@@ -91,7 +91,7 @@ class ExplicitRungeKutta:
             )
 
     def advance(self, site: Site) -> None:
-        """Writes the first slope of the next step, where it is the last slope of this one, with the new dw/dt = v."""
+        """Writes code for the next step's first slope, if it is the last one of this step, with the new dw/dt = v."""
         loop, nv = site.loop, site.plant.nv
         first = site.own["first"]
         if not self.tableau.first_same_as_last:
@@ -103,7 +103,7 @@ class ExplicitRungeKutta:
             loop.copy(first.part(0, nv), site.s.part(nv, nv))
 
     def prepare(self, site: Site) -> None:
-        """Writes the further stages, then the coefficients of the dense output."""
+        """Writes code that computes the further stages, then the coefficients of the dense output."""
         slopes = [site.own["slopes"][k] for k in range(self.stages)]
         for j, (c, a) in enumerate(self.more, start=len(self.tableau.b)):
             self._stage(site, site.s_old, site.t_old, site.h_old, site.base_old, slopes, j, c, a)

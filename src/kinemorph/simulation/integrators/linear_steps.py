@@ -69,7 +69,7 @@ def chart_slope(plant: Plant) -> Entries:
 
 @lru_cache(maxsize=16)
 def bending(plant: Plant) -> Program:
-    """The program of W(eta) eta / 2, shape (nv,): w - eta after a time h at the constant velocity eta / h."""
+    """The program (eta) -> W(eta) eta / 2, shape (nv,): w - eta after a time h at the constant velocity eta / h."""
     along = forward(chart_rate(plant), "s") if plant.nv else None
 
     def values(eta: Any) -> list[Any]:
@@ -83,19 +83,19 @@ def bending(plant: Plant) -> Program:
 
 @lru_cache(maxsize=16)
 def bending_slope(plant: Plant) -> Entries:
-    """The derivative of `bending` with respect to eta."""
+    """The derivative of the output of `bending` with respect to eta, a matrix (nv, nv)."""
     return _entries(jacobian(bending(plant), "out", "eta"))
 
 
 def _at_start(plant: Plant, v: Any) -> list[Any]:
-    """The inputs of `rate` at w = 0 and velocity v; inputs on which dw/dt does not depend are 0."""
+    """The inputs of the plant's `rate` at w = 0 and velocity v; inputs on which dw/dt does not depend are 0."""
     inputs: dict[str, Any] = {name: [0.0] * math.prod(shape) for name, shape in plant.ports.items()}
     inputs["s"] = [*[0.0] * plant.nv, *v, *[0.0] * plant.nx]
     return list(inputs.values())
 
 
 def _entries(program: Program) -> Entries:
-    """The entries that are not a constant 0 of a square matrix, which the program returns row by row."""
+    """The entries of a square matrix that are not constant zeros; `program` returns the matrix row by row."""
     n = program.inputs[0].size
     kept = [k for k, ref in enumerate(program.refs) if program.graph.value_of(ref) != 0.0]
     refs = tuple(program.refs[k] for k in kept)
@@ -104,7 +104,7 @@ def _entries(program: Program) -> Entries:
 
 
 class LinearStep:
-    """Writes the linear algebra of a step into the march. J is that at the start of the step, where w = 0."""
+    """Writes code into the march for the linear algebra of a step. J is taken at the start of the step, where w = 0."""
 
     def __init__(self, site: Site, prefix: str = "") -> None:
         self.site, self.plant, self.loop = site, site.plant, site.loop
@@ -120,13 +120,13 @@ class LinearStep:
 
     @staticmethod
     def memory(plant: Plant) -> dict[str, Shape]:
-        """The arrays that a method keeps: the derivatives, and whether they belong to the start of this step."""
+        """The arrays kept from step to step: the derivatives, and whether they are those at the start of this step."""
         n = plant.nv + plant.nx
         entries = plant.recalled("chart slope", lambda: chart_slope(plant).program).outputs[0].shape
         return {"Rz": (n, n), "Rs": (n, plant.ns), "Rt": (n,), "W": entries, "linearized": ()}
 
     def linearize(self, rate: View) -> None:
-        """Writes the derivatives R_z, R_s, R_t and W at the start of the step, where ds/dt is `rate`."""
+        """Writes code that computes R_z, R_s, R_t and W at the start of the step, where ds/dt is `rate`."""
         site, loop = self.site, self.loop
         left = loop.scratch("linear_left", (self.n,))
         z = rate.part(self.nv, self.n)
@@ -136,7 +136,7 @@ class LinearStep:
             loop.call(self.slope.program, [self.W], [site.s.part(self.nv, self.nv)])
 
     def factor(self, sigma: View) -> None:
-        """Writes the factorization of sigma - J; a singular matrix sets `failed`."""
+        """Writes code that factors sigma - J; a singular matrix sets `failed`."""
         loop, n, nv = self.loop, self.n, self.nv
         Rz, Rs, D, G, W = self.Rz, self.Rs, self.D, self.G, self.W
         loop.copy(self.sigma, sigma)
@@ -151,7 +151,7 @@ class LinearStep:
         factor_or_fail(loop, G, self.LU, self.order, self.site.failed)
 
     def solve(self, out: View, right: View, time: View | None = None) -> None:
-        """Writes out = (sigma - J)^-1 (right + time * f_t), shape (ns,); a `time` of None counts as 0.
+        """Writes code for out = (sigma - J)^-1 (right + time * f_t), shape (ns,); a `time` of None counts as 0.
 
         f_t, the partial derivative of ds/dt with respect to t, follows from the residual: R_z f_t = -R_t.
         """
@@ -177,7 +177,7 @@ class LinearStep:
 
 
 def factor_or_fail(loop: LoopBuilder, A: View, LU: View, order: View, failed: View) -> None:
-    """Writes the LU factorization of A with row order `order`; where A is singular, `failed` becomes 1."""
+    """Writes code for the LU factorization of A with row order `order`; where A is singular, `failed` becomes 1."""
     regular = loop.scratch("linear_regular")
     loop.call(factored(order.size), [LU, order, regular], [A])
     loop.let(failed, lambda failed, ok: failed.maximum(1.0 - ok), failed, regular)

@@ -58,7 +58,7 @@ class LinearlyImplicit:
         return {"guess": (plant.nv,), "found": (plant.nv,)}
 
     def attempt(self, site: Site) -> None:
-        """Writes one step; for an extrapolated method, one whole step and two half steps."""
+        """Writes the code of one step; for an extrapolated method, of one whole step and two half steps."""
         loop, nv = site.loop, site.plant.nv
         jumped = loop.scratch("jumped")
         loop.let(jumped, lambda fresh: fresh > CHANGED, site.fresh)  # new memory does not change the motion
@@ -70,7 +70,7 @@ class LinearlyImplicit:
             self._step(site, site.new, site.own["found"], site.t, site.base, site.s, site.h, site.own["guess"])
 
     def _extrapolated(self, site: Site) -> None:
-        """Writes new = 2 (result of two half steps) - (result of a whole step), about the base of the step."""
+        """Writes code for new = 2 (result of two half steps) - (result of a whole step), about the base of the step."""
         loop, plant = site.loop, site.plant
         nv, ns = plant.nv, plant.ns
         both, rates = loop.scratch("whole_and_half", (2, ns)), loop.scratch("whole_and_half_a", (2, nv))
@@ -108,18 +108,23 @@ class LinearlyImplicit:
         guess: View,
         shares: tuple[float, ...] = (1.0,),
     ) -> None:
-        """Writes a call of the program of a step, or of several shares of a step; row k of `out` is that of share k."""
+        """Writes a call of the plant's `implicit_step` from (t, base, s) over the time h.
+
+        `shares` are fractions of h, each taken as a separate step from the same state: row k of `out` is the state
+        after the time shares[k] h, row k of `found` are the accelerations of that step. `guess` are the accelerations
+        with which the first one starts.
+        """
         plant, n = site.plant, len(shares)
         rows = [View(view.array, (n, size), view.offset) for view, size in ((out, plant.ns), (found, plant.nv))]
         program = plant.implicit_step(self.passes, shares, centered=self.centered)
         site.loop.call(program, rows, [t, base, s, h, guess, site.m, site.u, site.p])
 
     def advance(self, site: Site) -> None:
-        """Writes the accelerations that the next step starts with."""
+        """Writes code that sets the accelerations that the next step starts with."""
         site.loop.copy(site.own["guess"], site.own["found"])
 
     def prepare(self, site: Site) -> None:
-        """Writes the dense output: the straight line between both ends of the step."""
+        """Writes code for the dense output: the straight line between both ends of the step."""
         with site.loop.repeat(site.plant.ns) as i:
             site.loop.let(site.dense[0, i], lambda new, old: new - old, site.new[i], site.s_old[i])
 

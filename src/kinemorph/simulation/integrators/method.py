@@ -1,7 +1,7 @@
 """The interface of an integration method: it writes the code of one step into a march, in local coordinates.
 
 A step goes from (t, base, s) with s = [0, v, x] to `new`, in the same coordinates, over the time `h`. The march around
-it (see `march`) chooses h, accepts or rejects steps, moves on, samples and searches for events. A method has four
+it (see `march`) chooses h, accepts or rejects steps, moves to their ends, samples and finds events. A method has four
 functions, each of which writes code into the loop program of the march:
 
     attempt    writes `new`; if the method is adaptive, `error`, the error over the tolerances, which is accepted up to
@@ -32,7 +32,7 @@ LEAST_ERROR = 1e-4  # a smaller error of the last step counts as this
 
 @dataclass(frozen=True)
 class Site:
-    """The place where a method writes its step: the loop program, and views of its arrays.
+    """What a method gets to write the code of its step: the loop program of the march, and views of its arrays.
 
     In `attempt`, (t, base, s, h) are the start of the step. In `advance` and `prepare` they are the state reached; the
     step just taken is then (t_old, base_old, s_old, h_old), and `new` is its end in the coordinates about `base_old`.
@@ -68,11 +68,11 @@ class Site:
         return [*LocalInstant(self.t, self.base, self.s, self.m, self.u, self.p)._replace(**others)]
 
     def rate(self, out: View, t: View, s: View, base: View | None = None) -> None:
-        """Writes ds/dt at (t, s) to `out`, in the coordinates about `base`; by default about the base of the march."""
+        """Writes code for out = ds/dt at (t, s), in the coordinates about `base`; by default about the march's base."""
         self.loop.call(self.plant.rate, [out], self.inputs(t=t, base=base or self.base, s=s))
 
     def combine(self, out: View, start: View | None, h: View, slopes: Sequence[View], weights: Sequence[float]) -> None:
-        """Writes out = start + h sum_k weights[k] slopes[k], entry by entry; a start of None counts as 0."""
+        """Writes code for out = start + h sum_k weights[k] slopes[k], entry by entry; a start of None counts as 0."""
         if not out.size:
             return
         used = [(weight, slope) for weight, slope in zip(weights, slopes, strict=False) if weight]
@@ -87,7 +87,7 @@ class Site:
             self.loop.let(out[i], total, h, *at, *(slope[i] for _, slope in used))
 
     def measure(self, out: View, off: View) -> None:
-        """Writes to `out` the size of an error `off`, shape (ns,), over the tolerances, which are met up to 1.
+        """Writes code for `out`, the size of an error `off` (ns,) relative to the tolerances: up to 1 it is accepted.
 
         The size is the root mean square of the entries, each divided by its tolerance. For v and x the tolerance is
         atol + rtol max(|old|, |new|). For w, the change of the configuration over the step, it is
@@ -109,7 +109,7 @@ class Site:
         self.loop.let(out, lambda e: e.sqrt(), out)
 
     def hermite(self, first: View, last: View) -> None:
-        """Writes `dense` as the cubic through both ends of the step with the slopes `first` and `last` there."""
+        """Writes code for `dense`, the cubic through both ends of the step with the slopes `first` and `last` there."""
         with self.loop.repeat(self.plant.ns) as i:
             self.loop.let(self.dense[0, i], lambda h, a: h * a, self.h_old, first[i])
             self.loop.let(
@@ -124,7 +124,7 @@ class Site:
             )
 
     def cubic(self) -> None:
-        """Writes `dense` as the cubic through both ends of the step, for methods that do not store the rates there."""
+        """Writes code that computes the rates at both ends of the step, and `dense` as the cubic through both ends."""
         slopes = [self.loop.scratch(f"slope_{name}", (self.plant.ns,)) for name in ("first", "last")]
         moment = self.loop.scratch("moment_end")
         self.loop.let(moment, lambda t, h: t + h, self.t_old, self.h_old)
@@ -163,23 +163,24 @@ class Method(Protocol):
     def prepare(self, site: Site) -> None: ...
 
     def control(self, site: Site, taken: View, out: View) -> None:
-        """Writes to `out` the size of the next step [s], after an accepted or rejected step of size `taken` [s]."""
+        """Writes code for `out`, the size of the next step [s], after an accepted or rejected step of `taken` [s]."""
         ...
 
 
 def snap_reach(method: Method) -> float:
-    """How many step sizes ahead the bound of a step may be so that the step is stretched to end there.
+    """The factor by which a step may be stretched to end exactly at a bound, such as a sample time or a tick.
 
-    It is the method's attribute `reach`, if it has one.
+    A step of size h ends at a bound that is at most this factor times h ahead. It is the method's attribute `reach`, if
+    it has one; else only rounding is allowed for.
     """
     return float(getattr(method, "reach", 1.0 + 1e-9))
 
 
 def rough_power(base: Any, exponent: float) -> Any:
-    """base^exponent by square roots alone; the exponent, above 0, is rounded to a multiple of 1/64.
+    """base^exponent by square roots alone; the exponent, between 0 and 1, is rounded to a multiple of 1/64.
 
-    SIMD lanes have square roots, but no powers: the C library would compute these one by one, which would take as long
-    as the rest of a step of a small system. The step size need not be exact.
+    CPUs have a SIMD instruction for square roots and none for powers: the C library would compute these one by one,
+    which would take as long as the rest of a step of a small system. The step size need not be exact.
     """
     count, root, product = max(1, round(64 * exponent)), base, 1.0
     for bit in (32, 16, 8, 4, 2, 1):
@@ -189,7 +190,7 @@ def rough_power(base: Any, exponent: float) -> Any:
 
 
 def usual_control(site: Site, order: int, taken: View, out: View) -> None:
-    """Writes the next step size by the errors of the last two steps: h error^(-0.7 / order) error_old^(0.4 / order).
+    """Writes code for the next step size from the last two errors: h error^(-0.7 / order) error_old^(0.4 / order).
 
     This is a proportional-integral controller (Gustafsson 1991; Hairer & Wanner, Solving ODEs II, IV.2), with a safety
     factor and limits. Compared with the plain h error^(-1 / order) it saves most of the rejections, and at equal error

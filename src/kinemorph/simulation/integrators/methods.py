@@ -1,8 +1,8 @@
 """The methods by name: our own, which run compiled, those of other libraries, and the names that MATLAB users know.
 
-`METHODS` are our own, as data. `NOTES` has a line on the use of each. `OUTSIDE` are the methods of SciPy and SUNDIALS,
-which run in Python and call the compiled rate (see `foreign`). `ALIASES` are MATLAB's names and the methods that they
-mean here: the same formulas where we have them, else the nearest.
+`METHODS` are our own, as data. `NOTES` says in a line what each is for. `OUTSIDE` are the methods of SciPy and
+SUNDIALS, which run in Python and call the compiled rate (see `foreign`). `ALIASES` are MATLAB's names, each with the
+method here that has the same formulas, or else the most similar one.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ CONTACT_STEP = 1e-3  # [s]
 
 
 class Note(NamedTuple):
-    """A line on the use of a method, and whether the method is for stiff systems."""
+    """A line that says what a method is for, and whether it is for stiff systems."""
 
     text: str
     stiff: bool = False  # whether steps may be longer than the fastest decay
@@ -116,14 +116,14 @@ OUTSIDE: dict[str, MethodRow] = {
 
 
 class Alias(NamedTuple):
-    """MATLAB's name of a method: the methods here that it may mean, of which the first that exists is used, and why."""
+    """MATLAB's name of a method: candidates here, of which the first that exists is used, and the reason for them."""
 
     methods: tuple[str, ...]
     why: str
 
     @property
     def method(self) -> str:
-        """The name of the first of the methods that exists here; "" where none does."""
+        """The name of the first candidate that exists here; "" where none does."""
         return next((name for name in self.methods if name in METHODS), "")
 
 
@@ -153,7 +153,7 @@ def usual(plant: Plant, method: str | Method | None, step: float | None, exact: 
 
 
 def method_named(name: str | Method) -> Method:
-    """The method of our own with this name or alias; an object that is a Method already is returned as it is."""
+    """Our own method with this name or alias; an object that is a Method already is returned unchanged."""
     if not isinstance(name, str):
         if not hasattr(name, "attempt"):
             raise UnsupportedError(f"method is {name!r}; expected a name, such as '{DEFAULT}', or a Method.")

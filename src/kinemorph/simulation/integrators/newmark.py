@@ -73,7 +73,7 @@ class Newmark:
     # ── a step ────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def attempt(self, site: Site) -> None:
-        """Writes Newton's iteration for the accelerations at the end of the step, and the error estimate."""
+        """Writes code for Newton's iteration to the accelerations at the step's end, and for the error estimate."""
         loop, own = site.loop, site.own
         with loop.if_(site.fresh):
             self._begin(site)
@@ -83,7 +83,7 @@ class Newmark:
         self._estimate(site)
 
     def _begin(self, site: Site) -> None:
-        """Writes the accelerations at the start of a run, from the equations of motion."""
+        """Writes code that computes the accelerations at the start of a run, from the equations of motion."""
         loop, own, plant = site.loop, site.own, site.plant
         nv, n = plant.nv, plant.nv + plant.nx
         if plant.dynamics is None and nv:
@@ -139,7 +139,7 @@ class Newmark:
             loop.let(own["h_LU"], lambda: 0.0)
 
     def _place(self, site: Site) -> None:
-        """Writes b_new and the state `new` that follow from the accelerations z_new."""
+        """Writes code for b_new and the state `new`, which follow from the accelerations z_new."""
         loop, own, plant = site.loop, site.own, site.plant
         nv, nx = plant.nv, plant.nx
         b, b_new, s, new = own["b"], own["b_new"], site.s, site.new
@@ -169,7 +169,7 @@ class Newmark:
                 loop.let(new[i], lambda a, b: a + b, eta[i], bend[i])
 
     def _renew(self, site: Site, left: View, ins: list[View]) -> None:
-        """Writes the residual `left` and the factored Newton matrix at the state `new`."""
+        """Writes code for the residual `left` and the factored Newton matrix at the state `new`."""
         loop, own, plant = site.loop, site.own, site.plant
         nv, n = plant.nv, plant.nv + plant.nx
         J, Rs, Rt = (
@@ -200,10 +200,10 @@ class Newmark:
     # ── the error, the next step ──────────────────────────────────────────────────────────────────────────────────
 
     def _estimate(self, site: Site) -> None:
-        """Writes the error: the root mean square of h^2 |a_new - a| / 12 over max(atol, rtol max(|q|, h |v|, h^2 |a|)).
+        """Writes code for the error: the root mean square of the errors of all coordinates over their tolerances.
 
-        For x, the rate of change of dx/dt between the middles of this step and of the step before takes the place of a;
-        at the start the error is h |dx/dt_new - dx/dt| / 12.
+        A coordinate has the error h^2 |a_new - a| / 12 and the tolerance max(atol, rtol max(|q|, h |v|, h^2 |a|)). The
+        error of a state x is computed by `_turn` from changes of dx/dt; its tolerance is max(atol, rtol |x|).
         """
         loop, own, plant = site.loop, site.own, site.plant
         nv, nx, n, error = plant.nv, plant.nx, plant.nv + plant.nx, site.error
@@ -235,7 +235,10 @@ class Newmark:
         loop.let(error, lambda e: e.sqrt(), error)
 
     def advance(self, site: Site) -> None:
-        """Writes the accelerations at the start of the next step: those at the end of this one, in any chart."""
+        """Writes code that sets the accelerations at the start of the next step: those at the end of this one.
+
+        They do not depend on the local coordinates, which change from step to step.
+        """
         loop, own, plant = site.loop, site.own, site.plant
         nv = plant.nv
         for i in range(plant.nx):
@@ -250,7 +253,7 @@ class Newmark:
         loop.copy(own["b"], own["b_new"])
 
     def prepare(self, site: Site) -> None:
-        """Writes the dense output: the cubic through both ends of the step with the rates there."""
+        """Writes code for the dense output: the cubic through both ends of the step with the rates there."""
         loop, own, plant = site.loop, site.own, site.plant
         nv, n = plant.nv, plant.nv + plant.nx
         first, last = loop.scratch("dense_first", (plant.ns,)), loop.scratch("dense_last", (plant.ns,))
@@ -263,12 +266,18 @@ class Newmark:
         site.hermite(first, last)
 
     def control(self, site: Site, taken: View, out: View) -> None:
-        """Writes the next step size: halved ceil(log2 sqrt(error)) times for errors > 1, doubled for errors < 1/4."""
+        """Writes code for the next step size `out`: `taken` halved for errors > 1, doubled for errors < 1/4.
+
+        It is halved or doubled several times for larger or smaller errors, see `_doublings`.
+        """
         site.loop.let(out, lambda h, e: h * 2.0 ** _doublings(e), taken, site.error)
 
 
 def coordinate_places(plant: Plant) -> list[int]:
-    """For each velocity, the index in q of the coordinate whose rate it is; -1 for velocities that are no rates."""
+    """For each velocity, the index in q of the coordinate whose time derivative it is; -1 if there is none.
+
+    Angular velocities of spherical and free joints are not derivatives of coordinates.
+    """
     if plant.robot is None:
         return list(range(plant.nv))
     places: list[int] = []
@@ -290,7 +299,8 @@ def _largest(*values: Any) -> Any:
 def _turn(h: Any, h_old: Any, old: Any, new: Any, before: Any, curved: Any) -> Any:
     """h^3 / 12 times the third derivative of x, from changes of dx/dt over two steps; at the start, over one step.
 
-    `old` and `new` are dx/dt at both ends of the step, `before` its change per time over the step before.
+    `old` and `new` are dx/dt at both ends of the step, `before` is the change of dx/dt per second over the step before
+    it; `curved` is 0 where there is no such step.
     """
     return (curved > 0.0).where(h**3 / 6.0 * abs((new - old) / h - before) / (h + h_old), h * abs(new - old) / 12.0)
 

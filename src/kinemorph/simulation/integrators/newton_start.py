@@ -31,7 +31,10 @@ ROUNDING = 1e-14  # smaller changes count as zero
 
 
 def solve_start(site: Site, z: View) -> None:
-    """Writes the accelerations z (nv,) at (t, s) of a plant without x, and velocities of those without inertia."""
+    """Writes code that finds the accelerations z (nv,) at the march's (t, s), for a plant without states x.
+
+    It also finds the velocities, in s, of coordinates without inertia.
+    """
     n = site.plant.nv
     rows, columns = without_inertia(site.plant)
     with site.loop.repeat(n) as i:
@@ -48,9 +51,10 @@ def without_inertia(plant: Plant) -> tuple[list[int], list[int]]:
 
 
 def _newton(site: Site, z: View, sought: str, rows: Sequence[int], columns: Sequence[int]) -> None:
-    """Writes a least-squares Newton iteration for the "velocities" or the "accelerations", as `sought` says.
+    """Writes code for a least-squares Newton iteration; `sought` is "velocities" or "accelerations".
 
-    Velocities are those of `columns`, from `rows` alone; accelerations are all of them, with `rows` differentiated.
+    Velocities are found for the coordinates `columns`, from the equations `rows` alone. Accelerations are found for all
+    coordinates, from the other equations and the time derivatives of `rows`.
     """
     loop, n = site.loop, site.plant.nv
     left, Rz, Rs, Rt = (
@@ -102,7 +106,7 @@ def residual_inputs(site: Site, t: View, s: View, z: View) -> list[View]:
 
 
 def correct(loop: LoopBuilder, z: View, change: View, size: View) -> None:
-    """Writes z - change to z (n,), and |change| / (sqrt(n) (1 + |z|)) to `size`."""
+    """Writes code that subtracts `change` from z, shape (n,), and sets size = |change| / (sqrt(n) (1 + |z|))."""
     n = z.size
     with loop.repeat(n) as i:
         loop.let(z[i], lambda z, d: z - d, z[i], change[i])

@@ -50,7 +50,10 @@ class Radau:
 
     @cached_property
     def parted(self) -> tuple[float, complex, Matrix, Matrix]:
-        """(real mu, complex mu, T, T^-1): the eigenvalues of A^-1, and the coordinates that separate them."""
+        """(real mu, complex mu, T, T^-1): eigenvalues of A^-1, and the matrices of the coordinates V = T^-1 Z.
+
+        In these coordinates A^-1 is block diagonal: the real eigenvalue, and the pair of complex ones.
+        """
         values, vectors = np.linalg.eig(np.linalg.inv(self.A))
         real, turning = int(np.argmin(np.abs(values.imag))), int(np.argmax(values.imag))
         w = vectors[:, turning] / vectors[-1, turning]
@@ -78,7 +81,7 @@ class Radau:
     # ── a step ────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def attempt(self, site: Site) -> None:
-        """Writes a step: derivatives where they are not known yet, both factorizations, Newton's iteration, error."""
+        """Writes the code of a step: derivatives if they are not known yet, two factorizations, Newton, the error."""
         loop, own = site.loop, site.own
         first, mark = own["first"], own["linearized"]
         system, pair = LinearStep(site), ComplexStep(site)
@@ -105,7 +108,7 @@ class Radau:
         self._estimate(site, system)
 
     def _predict(self, site: Site) -> None:
-        """Writes the first guess of the stages: the polynomial of the last step continued; zero at the start of a run.
+        """Writes code for the first guess of the stages: the last step's polynomial, continued; zero in a first step.
 
         The stages of w follow from the velocities that the polynomial predicts.
         """
@@ -177,7 +180,7 @@ class Radau:
         newton.finish()
 
     def _estimate(self, site: Site, system: LinearStep) -> None:
-        """Writes the error (mu / h - J)^-1 (f + sum error_i Z_i / h); if it is above 1, again with f at s + error."""
+        """Writes code for the error (mu / h - J)^-1 (f + sum error_i Z_i / h); above 1, again with f at s + error."""
         loop, own, n = site.loop, site.own, site.plant.ns
         off, right, stage, rate = (loop.scratch(name, (n,)) for name in ("off", "stage_right", "stage", "stage_rate"))
         inverse, again = loop.scratch("stage_inverse"), loop.scratch("stage_again")
@@ -198,14 +201,14 @@ class Radau:
             measure(rate)
 
     def advance(self, site: Site) -> None:
-        """Writes the stages of this step to those of the last step."""
+        """Writes code that keeps the stages of this step, as the last step's, for the next one."""
         loop, own = site.loop, site.own
         loop.copy(own["Z_old"], own["Z"])
         loop.let(own["linearized"], lambda: 0.0)
         loop.let(own["known"], lambda: 1.0)
 
     def prepare(self, site: Site) -> None:
-        """Writes the dense output: the polynomial through the start of the step and all stages."""
+        """Writes code for the dense output: the polynomial through the start of the step and all stages."""
         one = site.loop.scratch("stage_one")
         site.loop.let(one, lambda: 1.0)
         stages = [site.own["Z_old"][k] for k in range(STAGES)]

@@ -61,7 +61,7 @@ class Rosenbrock:
         return {**ends, "stages": (self.stages, plant.ns), **LinearStep.memory(plant)}
 
     def attempt(self, site: Site) -> None:
-        """Writes a step: derivatives where they are not known yet, one factorization, stages, new state and error."""
+        """Writes the code of a step: derivatives if not known yet, one factorization, stages, new state and error."""
         loop, n = site.loop, site.plant.ns
         first, known = site.own["first"], site.own["linearized"]
         system = LinearStep(site)
@@ -108,10 +108,10 @@ class Rosenbrock:
         site.rate(out, moment, stage)
 
     def advance(self, site: Site) -> None:
-        """Writes the rate ds/dt at the start of the next step, where a stage has it (see `last_rate`).
+        """Writes code that sets the rate ds/dt at the start of the next step, if a stage has it (see `last_rate`).
 
-        Of the state s = [w, v, x], w are local coordinates about the configuration at the start of a step. The next
-        step has new ones, w = 0 at its start, where dw/dt = v.
+        In the state s = [w, v, x], w are local coordinates about the configuration at the start of a step. The next
+        step has new ones, with w = 0 and dw/dt = v at its start.
         """
         loop, nv = site.loop, site.plant.nv
         first = site.own["first"]
@@ -125,7 +125,7 @@ class Rosenbrock:
             loop.copy(first.part(0, nv), site.s.part(nv, nv))
 
     def prepare(self, site: Site) -> None:
-        """Writes the coefficients of the dense output."""
+        """Writes code that computes the coefficients of the dense output."""
         if not self.dense:
             site.hermite(site.own["begun"], site.own["last"])
             return

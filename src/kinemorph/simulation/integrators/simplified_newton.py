@@ -19,7 +19,11 @@ CAPPED, LIFTED = 0.6, 1.05  # after a failed step: the largest size as a share o
 
 
 class SimplifiedNewton:
-    """Writes the stopping rule of an iteration: `begin`, then passes while `going`, each with `look`, then `finish`."""
+    """Writes the code that decides when an iteration stops.
+
+    Call `begin`, then in a loop while `going` is positive write one pass of the iteration and call `look`; after the
+    loop call `finish`.
+    """
 
     def __init__(self, site: Site) -> None:
         self.site, self.loop = site, site.loop
@@ -28,13 +32,13 @@ class SimplifiedNewton:
         )
 
     def begin(self) -> None:
-        """Writes the start of the iteration. Changes are measured relative to the state at the start of the step."""
+        """Writes code for the start of the iteration. Changes are measured relative to the state before the step."""
         self.loop.copy(self.site.new, self.site.s)
         for out, value in ((self.going, 1.0), (self.passes, 0.0), (self.done, 0.0), (self.before, 1e300)):
             self.loop.let(out, lambda value=value: value)
 
     def look(self, changes: Sequence[View]) -> None:
-        """Writes the decision after a pass, which has changed the stages by `changes`, each of shape (ns,)."""
+        """Writes code that decides, after a pass that changed the stages by `changes` (each (ns,)), whether to stop."""
         loop = self.loop
         parts = loop.scratch("newton_parts", (len(changes),))
         for k, change in enumerate(changes):
@@ -57,7 +61,7 @@ class SimplifiedNewton:
         loop.copy(self.before, self.size)
 
     def finish(self) -> None:
-        """Writes the end of the iteration: without convergence `failed`, and a limit for the size of later steps."""
+        """Writes code for the iteration's end: if it has not converged, `failed` is set and later steps are limited."""
         site, cap = self.site, self.site.own["cap"]
         self.loop.let(site.failed, lambda failed, done: failed.maximum(1.0 - done), site.failed, self.done)
         self.loop.let(cap, lambda cap, h, done: (done > 0.0).where(cap, CAPPED * h), cap, site.h, self.done)
@@ -69,7 +73,7 @@ class SimplifiedNewton:
 
     @staticmethod
     def hold_back(site: Site, out: View) -> None:
-        """Writes the next step size, limited by the cap, which grows from step to step."""
+        """Writes code that limits the next step size `out` after a failed iteration; the limit grows with each step."""
         cap = site.own["cap"]
         site.loop.let(out, lambda h, cap: (cap > 0.0).where(h.minimum(cap), h), out, cap)
         site.loop.let(cap, lambda cap: LIFTED * cap, cap)

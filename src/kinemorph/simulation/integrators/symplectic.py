@@ -1,10 +1,11 @@
 """Partitioned methods: kicks, which change velocities, alternate with drifts, which change positions.
 
 A kick changes v and x by their rates at constant w; a drift moves w at the velocity v, on the joint manifold
-(plants: `drift`). A method is a list of these, each a share of the step. There are two kinds of kick:
+(`Plant.drift`). A method is a list of kicks and drifts, each over a fraction (share) of the step. The state after a
+kick is (v', x'), and there are two kinds of kick:
 
-    explicit    (v, x) + h rate(t, w, v, x)                    with the rate before the kick
-    implicit    (v, x) + h rate(t, w, v', x')                  with the rate at (v', x') after it, the adjoint
+    explicit    (v', x') = (v, x) + h rate(t, w, v, x)         with the rate before the kick
+    implicit    (v', x') = (v, x) + h rate(t, w, v', x')       with the rate after it: the adjoint of the explicit kick
 
 Forces of mechanics depend on velocities, if only by the Coriolis terms. Kick-drift-kick is of second order with them
 where its first half kick is explicit and the second implicit, as it is then its own inverse. It is exactly
@@ -12,8 +13,8 @@ velocity Verlet, symplectic and explicit, where forces depend on positions only 
 is symmetric: no drift of the energy in reversible motion. Implicit kicks are solved by fixed-point iteration, which
 converges at any step size that suits an explicit method. The method `variational` is symplectic for any open tree.
 
-Stoermer (1907), Verlet (1967); Yoshida (1990) for the composition of order 4: three leaps, the middle one backwards
-in time. Hairer, Lubich & Wanner, Geometric Numerical Integration (2006), I.1, II.4, VI.3.
+Stoermer (1907), Verlet (1967); Yoshida (1990) for the composition of order 4: kick-drift-kick three times, the second
+time backwards in time. Hairer, Lubich & Wanner, Geometric Numerical Integration (2006), I.1, II.4, VI.3.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ class Partitioned:
         return {"first": (plant.ns,), "last": (plant.ns,)}
 
     def attempt(self, site: Site) -> None:
-        """Writes all kicks and drifts, each from the result of the one before."""
+        """Writes the code of all kicks and drifts, each from the result of the one before."""
         loop = site.loop
         first, last = site.own["first"], site.own["last"]
         with loop.if_(site.fresh):
@@ -76,13 +77,16 @@ class Partitioned:
                 self._implicit(site, moment, last, span)
 
     def _kick(self, site: Site, start: View, rate: View, span: View) -> None:
-        """Writes a kick: new = start + span * rate, in v and x."""
+        """Writes the code of a kick, new = start + span * rate, in v and x."""
         nv, ns = site.plant.nv, site.plant.ns
         with site.loop.repeat(nv, ns) as i:
             site.loop.let(site.new[i], lambda y, h, k: y + h * k, start[i], span, rate[i])
 
     def _implicit(self, site: Site, t: View, rate: View, span: View) -> None:
-        """Writes an implicit kick over the time `span`: `rate` is the first guess, and then the rate at its end."""
+        """Writes the code of an implicit kick over the time `span`; `rate` is the first guess of the rate at its end.
+
+        The rate that the iteration finds is written to `rate`.
+        """
         loop, nv, ns = site.loop, site.plant.nv, site.plant.ns
         start, before = loop.scratch("kick_start", (ns,)), loop.scratch("kick_before", (ns,))
         going, change, last_change, largest, rounds = (
@@ -127,7 +131,7 @@ class Partitioned:
         loop.let(site.failed, lambda failed, d: failed.maximum(1.0 - (d <= SETTLED)), site.failed, change)
 
     def advance(self, site: Site) -> None:
-        """Writes the first rate of the next step: that of the last kick, if no drift follows it."""
+        """Writes code that sets the first rate of the next step: that of the last kick, if no drift follows it."""
         loop, nv = site.loop, site.plant.nv
         if self.parts[-1][0] != "implicit":
             loop.let(site.fresh, lambda: 1.0)
@@ -137,7 +141,7 @@ class Partitioned:
             loop.copy(site.own["first"].part(0, nv), site.s.part(nv, nv))
 
     def prepare(self, site: Site) -> None:
-        """Writes the dense output: the cubic through both ends of the step with the rates there."""
+        """Writes code for the dense output: the cubic through both ends of the step with the rates there."""
         site.cubic()
 
     def control(self, site: Site, taken: View, out: View) -> None:
@@ -145,7 +149,7 @@ class Partitioned:
 
 
 def leaps(*shares: float) -> tuple[tuple[Kind, float], ...]:
-    """The parts of a method that does kick-drift-kick once for each share of the step."""
+    """The parts of a method that does kick-drift-kick once for each of the `shares`, fractions of the step."""
     return tuple(
         part for share in shares for part in (("kick", 0.5 * share), ("drift", share), ("implicit", 0.5 * share))
     )

@@ -33,7 +33,7 @@ CLOSE = 1e-9  # the relative size of a Newton step after which the iteration sto
 
 @cache
 def _slopes(balance: Program) -> Program:
-    """The program of the residual `left` of the balance and its Jacobian with respect to z."""
+    """The program of the residual `left` of the discrete equations `balance`, and its Jacobian with respect to z."""
     return jacobian(balance, "left", "z", values=True)
 
 
@@ -55,12 +55,12 @@ class Variational:
         return 3
 
     def memory(self, plant: Plant) -> dict[str, Shape]:
-        """The arrays kept from step to step: momentum at both ends, carried over unchanged, so without rounding."""
+        """The arrays kept from step to step: the momentum at both ends of a step, which is copied without rounding."""
         _ = plant.discrete_laws  # refuses a plant without a Lagrangian
         return {"momentum": (plant.nv,), "after": (plant.nv,)}
 
     def attempt(self, site: Site) -> None:
-        """Writes Newton's iteration for z = [w, x] at the end of the step, then the velocity from the momentum."""
+        """Writes code for Newton's iteration to z = [w, x] at the step's end, and the velocity from the momentum."""
         loop, plant = site.loop, site.plant
         nv, n, discrete = plant.nv, plant.nv + plant.nx, plant.discrete
         begun, after = site.own["momentum"], site.own["after"]
@@ -116,11 +116,11 @@ class Variational:
             loop.let(going, lambda going, k: going * (k < MOST_ROUNDS), going, rounds)
 
     def advance(self, site: Site) -> None:
-        """Writes the momentum at the start of the next step; velocities are outputs only."""
+        """Writes code that sets the momentum at the start of the next step. Steps use it in place of the velocity."""
         site.loop.copy(site.own["momentum"], site.own["after"])
 
     def prepare(self, site: Site) -> None:
-        """Writes the dense output: the cubic through both ends of the step with the rates there."""
+        """Writes code for the dense output: the cubic through both ends of the step with the rates there."""
         site.cubic()
 
     def control(self, site: Site, taken: View, out: View) -> None:

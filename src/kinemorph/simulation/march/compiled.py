@@ -25,7 +25,8 @@ def compiled_march(
 ) -> CompiledFunction:
     """The march of a plant as machine code; `samples` is the number of samples in one call.
 
-    It is cached with the plant, so that further runs start without compiling; of marches with guards the last few are.
+    It is cached with the plant, so that further runs start without compiling. Of the marches with guards, only the last
+    few are cached.
     """
 
     def make() -> LoopProgram:

@@ -17,7 +17,7 @@ MOST_CORRECTIONS, FEW_CORRECTIONS = 8.0, 3.0  # of a state, to meet constraints;
 
 
 class Constraints:
-    """Writes the code that keeps a plant's constraints into the march; for a plant without constraints, nothing.
+    """Writes code into the march that keeps a plant's constraints; none for a plant without constraints.
 
     `at` are views of the arrays in the march's memory, `status` is the view of its status.
     """
@@ -27,10 +27,10 @@ class Constraints:
         self.loop, self.plant = site.loop, site.plant
 
     def choose_dependent(self, remember: Callable[[View], None]) -> None:
-        """Writes the choice of dependent velocities, if the constraint method needs one, again where it has degraded.
+        """Writes code that chooses the dependent velocities, if the constraint method needs such a choice.
 
-        Where the user has named the independent velocities, the march stops instead of choosing again. `remember(m)`
-        writes the choice to memory.
+        They are chosen again where the present choice has become badly conditioned. Where the user has named the
+        independent velocities, the march stops instead. `remember(m)` writes the code that stores the choice in m.
         """
         loop, at, plant = self.loop, self.at, self.plant
         if plant.dependence is None:
@@ -54,7 +54,7 @@ class Constraints:
             remember(new)
 
     def correct_new(self) -> None:
-        """Writes the correction of a step's end onto the constraints; a step whose end cannot be corrected fails."""
+        """Writes code that moves the end of a step onto the constraints; if that is not possible, the step fails."""
         loop, site = self.loop, self.site
         if self.plant.holding is None:
             return
@@ -70,7 +70,7 @@ class Constraints:
             loop.let(site.failed, lambda failed, left: (left <= KEPT).where(failed, 1.0), site.failed, left)
 
     def correct(self, moment: View, base: View, s: View) -> View:
-        """Writes corrections of s, local coordinates about `base` at the time `moment`, onto the constraints.
+        """Writes code that moves s, local coordinates about `base` at the time `moment`, onto the constraints.
 
         Returns a view of the error, in tolerances, before the last correction.
         """
@@ -93,7 +93,7 @@ class Constraints:
         return left
 
     def find_flat(self, between: View) -> None:
-        """Writes a search for singular configurations along a step, at which the march stops with Status.LOST.
+        """Writes code that searches a step for singular configurations, at which the march stops with Status.LOST.
 
         It is needed where a fast motion closes the loops (singular perturbation). It checks points on the straight line
         between both ends of the step, since the ends alone would miss a singular configuration between them.

@@ -16,10 +16,10 @@ PIECES = 4  # pieces of a step; guards are evaluated at their ends
 
 
 class Watching:
-    """Writes the search for events into the loop program of the march.
+    """Writes the code of the search for events into the loop program of the march.
 
-    `interpolate(moment)` has to write to `between` the local coordinates s at a time within the step, about `base_old`,
-    the configuration at the start of the step.
+    `interpolate(moment)` has to write code that computes `between`: the local coordinates s at a time within the step,
+    about `base_old`, the configuration at the start of the step.
     """
 
     def __init__(
@@ -38,7 +38,7 @@ class Watching:
         self.hit = loop.buffer("guard_hit")
 
     def write(self, happen: Callable[[View], None]) -> None:
-        """Writes the search along the step just taken; at the first crossing, `happen(time)`, and the search ends."""
+        """Writes code that searches the step just taken for the first crossing; `happen(time)` writes what follows."""
         loop, at, hit = self.loop, self.at, self.hit
         low, high, end, piece, searching, found = (
             loop.buffer(f"guard_{name}") for name in ("low", "high", "end", "piece", "searching", "found")
@@ -67,7 +67,7 @@ class Watching:
                 loop.let(searching, lambda k: k < PIECES + 0.5, piece)
 
     def _look_at(self, moment: View) -> None:
-        """Writes `hit`: 1 if some guard has crossed zero by this time in the direction that counts, else 0."""
+        """Writes code for `hit`: 1 if some guard has crossed zero by this time in the direction that counts, else 0."""
         loop, at, hit = self.loop, self.at, self.hit
         self.interpolate(moment)
         ins = self.site.inputs(t=moment, base=self.site.base_old, s=self.between)
@@ -90,7 +90,7 @@ class Watching:
             )
 
     def _bisect(self, low: View, high: View) -> None:
-        """Writes the bisection of (low, high] around the first crossing; it ends with the guards evaluated at high."""
+        """Writes code that bisects (low, high] around the first crossing; it ends with the guards evaluated at high."""
         loop, middle, apart = self.loop, self.loop.buffer("guard_middle"), self.loop.buffer("guard_apart")
         loop.let(apart, lambda: 1.0)
         with loop.while_(apart):

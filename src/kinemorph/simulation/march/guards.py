@@ -1,9 +1,9 @@
 """Events: guards whose change of sign interrupts a run, their resets, and the end of an infinite series of events.
 
-A guard is a law that returns one number. Where this number changes sign the march stops, on the dense output of the
-step and to the last digits of t; then the run continues from the state that `reset` gives, or ends. A ball that bounces
-ever faster has infinitely many events in finite time (Zeno): `Pace` finds that the times between events of one guard
-shrink, and computes when the motion comes to rest.
+A guard is a law that returns one number. The march stops at the time at which this number changes sign, found on the
+step's dense output to the last digits of t; then the run continues from the state that `reset` gives, or ends. A ball
+that bounces ever faster has infinitely many events in finite time (Zeno): `Pace` finds that the times between events of
+one guard shrink, and computes when the motion comes to rest.
 """
 
 from __future__ import annotations
@@ -154,7 +154,7 @@ class Watch:
 
     @cached_property
     def _along(self) -> Seldom:
-        """The program of all guard values and their rates, from the inputs of `rate` and the derivatives d_t, d_s."""
+        """The program of all guard values and their rates. Its inputs are those of `rate`, then the rates d_t, d_s."""
         return Seldom(forward(self.program, ("t", "s"), values=True))
 
     @cached_property
@@ -207,7 +207,7 @@ class Watch:
         return found
 
     def switched(self, switch: int, *state: Any) -> tuple[Array, Array]:
-        """The memory m and the states x after a guard of an element has fallen through zero.
+        """(m, x): the memory and the further states after a guard of an element has fallen through zero.
 
         `switch` is the index of that guard among the elements' guards, `state` are the inputs of `rate`.
         """

@@ -29,7 +29,7 @@ class Status(IntEnum):
     TICK = 6  # a Python function has to sample now, or a sampled value is not finite
     LOST = 7  # velocities that were named as independent do not determine the others
     INTERRUPTED = 8  # a batch was interrupted by the user; no march returns this, nor the next one
-    GIVEN_UP = 9  # a state of a batch runs away, would never reach its end, or has elements that switch without end
+    GIVEN_UP = 9  # a state of a batch diverges, would take too many steps, or has elements that switch without end
 
 
 class Layout:
@@ -81,7 +81,7 @@ class Guards:
 
 
 def layout(plant: Plant, method: Method, guards: Guards | None = None) -> Layout:
-    """The layout of the memory of a march of a plant by a method."""
+    """The layout of the memory that a march needs for this plant, method and guards."""
     ns, nq = plant.ns, plant.nq
     return Layout(
         {

@@ -77,7 +77,8 @@ def march(
 def finiteness(n: int) -> Program:
     """A program that returns 1 where n numbers are all finite, else 0, by the sum of their magnitudes.
 
-    The sum is taken by halves: one after the other, each addition would wait for the one before.
+    The sums of both halves are added, each computed in the same manner, so that the CPU can do several additions at the
+    same time.
     """
 
     def total(xs: Sequence[Any]) -> Any:
@@ -97,7 +98,7 @@ def first_of(*cases: tuple[Any, Any], otherwise: Any) -> Any:
 
 
 class _March:
-    """Writes the march into a loop program, part by part."""
+    """Writes the code of the march into a loop program, part by part."""
 
     def __init__(self, loop: LoopBuilder, plant: Plant, method: Method, guards: Guards | None, fixed: bool) -> None:
         self.loop, self.plant, self.method, self.guards, self.fixed = loop, plant, method, guards, fixed
@@ -128,7 +129,7 @@ class _March:
         self.memory = Memory(site, at, self.status, self.clocks, settling)
 
     def write(self) -> None:
-        """Writes the whole march: the steps up to each sample time, and the samples."""
+        """Writes the code of the whole march: the steps up to each sample time, and the samples."""
         loop, at = self.loop, self.at
         loop.copy(loop["memory_end"], loop["memory"])
         for name in ("done", "status"):
@@ -157,7 +158,7 @@ class _March:
                 loop.let(loop["done"], lambda n: n + 1.0, loop["done"])
 
     def look(self, target: View) -> None:
-        """Writes `going`: whether another step toward the time `target` has to be tried."""
+        """Writes code for `going`: 1 if another step toward the time `target` has to be tried, else 0."""
         self.loop.let(
             self.going,
             lambda t, target, status: (t < target) * (1.0 - (status > 0.0)),
@@ -169,7 +170,7 @@ class _March:
     # ── one step ──────────────────────────────────────────────────────────────────────────────────────────────────
 
     def take_step(self, target: View) -> None:
-        """Writes one try of a step toward a sample time: choose h, attempt the step, accept or reject it."""
+        """Writes code that tries one step toward a sample time: choose h, attempt the step, accept or reject it."""
         loop, at, site = self.loop, self.at, self.site
         stop = self.clocks.find_bound(target)
         self.constraints.choose_dependent(self.memory.remember)
@@ -209,7 +210,7 @@ class _March:
         )
 
     def _judge(self) -> None:
-        """Writes whether the step is accepted, the size of the next step, and the status where no step can succeed."""
+        """Writes code that accepts or rejects the step, sets the next step size, and the status if no step succeeds."""
         loop, at, site = self.loop, self.at, self.site
         finite = loop.buffer("finite")
         loop.call(finiteness(self.plant.ns), [finite], [site.new])
@@ -255,7 +256,7 @@ class _March:
         )
 
     def _accept(self) -> None:
-        """Writes the move to the end of an accepted step, where new local coordinates start."""
+        """Writes code that moves to the end of an accepted step, where new local coordinates start."""
         loop, at, site = self.loop, self.at, self.site
         for now, before in (("t", "t_old"), ("base", "base_old"), ("s", "s_old")):
             loop.copy(at[before], at[now])
@@ -268,7 +269,7 @@ class _March:
         loop.let(at["accepted"], lambda n: n + 1.0, at["accepted"])
 
     def _move_time(self) -> None:
-        """Writes the new time: t + h by compensated summation, or the bound itself for a step that ends there."""
+        """Writes code for the new time: t + h by compensated summation, or the bound if the step ends there."""
         loop, at = self.loop, self.at
         low, wanted = at["t_low"], loop.buffer("wanted")
         loop.let(wanted, lambda h, low: h - low, self.step, low)
@@ -280,7 +281,7 @@ class _March:
         )
 
     def _stand_at(self, s: View) -> None:
-        """Writes `base` and s at the configuration with local coordinates s about the old base."""
+        """Writes code that sets the state to local coordinates s about the old base: `base` moves there, and w is 0."""
         loop, at, nv, ns = self.loop, self.at, self.plant.nv, self.plant.ns
         loop.call(self.plant.place, [at["base"]], [at["base_old"], s])
         if nv:
@@ -292,7 +293,7 @@ class _March:
     # ── between the ends of a step ────────────────────────────────────────────────────────────────────────────────
 
     def _interpolate(self, moment: View) -> None:
-        """Writes `between`: the local coordinates s about the old base at a time within the last step."""
+        """Writes code for `between`: the local coordinates s about the old base at a time within the last step."""
         loop, at = self.loop, self.at
         unready = loop.scratch("unready")
         loop.let(unready, lambda ready: 1.0 - ready, at["prepared"])
@@ -312,7 +313,7 @@ class _March:
             loop.let(self.between[i], horner, self.theta, at["s_old"][i], *(at["dense"][j][i] for j in range(degree)))
 
     def sample(self, target: View, row: View) -> None:
-        """Writes to `row` the sample [q, v, x, m] at the time `target`, which the last step has reached or passed."""
+        """Writes code for `row`, the sample [q, v, x, m] at the time `target`, which is within the last step."""
         loop, at, plant = self.loop, self.at, self.plant
         here = loop.buffer("here")
         loop.let(here, lambda t, target: t.equals(target), at["t"], target)
@@ -330,7 +331,7 @@ class _March:
             loop.copy(row.part(nq + ns - nv, len(plant.m)), at["m"])
 
     def _happen(self, moment: View) -> None:
-        """Writes the return to an event at the time `moment` within the step, where s is `between`, and the stop."""
+        """Writes code that goes back to an event at `moment` within the step, where s is `between`, and stops there."""
         loop, at = self.loop, self.at
         loop.copy(at["t"], moment)
         loop.let(at["t_low"], lambda: 0.0)

@@ -14,7 +14,7 @@ from kinemorph.simulation.march.layout import HUGE, Status
 
 
 class Clocks:
-    """Writes the times at which the clocks of a plant tick next, and the time that no step goes beyond."""
+    """Writes code that finds when the clocks of a plant tick next, and the time that no step goes beyond."""
 
     def __init__(self, loop: LoopBuilder, plant: Plant, at: Mapping[str, View], *, to_samples: bool) -> None:
         """With `to_samples`, steps end at sample times too."""
@@ -27,11 +27,11 @@ class Clocks:
             self.grids = [loop.constant(f"tick_{k}", numbers) for k, numbers in enumerate(grids)]
 
     def find_bound(self, target: View) -> View:
-        """Writes and returns the time that no step goes beyond: `stop`, or the next tick of a clock if it is earlier.
+        """Writes code for the time that no step goes beyond, and returns its view: `stop`, or an earlier tick.
 
-        Where a fast motion closes the loops, it is also the next sample, `target`. At the end of a step that motion is
-        as exact as the tolerances ask; but steps are as long as its stability allows, and interpolation within them is
-        far off.
+        With `to_samples`, it is at most the time of the next sample, `target`. This is needed where a fast motion
+        closes the loops (singular perturbation): the ends of steps are within the tolerances, but steps are so long for
+        this motion that interpolation within them would be far off.
         """
         loop, ticks = self.loop, self.plant.ticks
         if self.to_samples:
@@ -51,7 +51,10 @@ class Clocks:
 
 
 class Memory:
-    """Writes the changes of elements' memory. `settling` is the plant's program for the ends of steps, or None."""
+    """Writes code that changes the memory of elements.
+
+    `settling` is the plant's program for changes after every step, or None.
+    """
 
     def __init__(
         self, site: Site, at: Mapping[str, View], status: View, clocks: Clocks, settling: Program | None
@@ -60,7 +63,7 @@ class Memory:
         self.loop, self.plant = site.loop, site.plant
 
     def change(self) -> None:
-        """Writes the changes of memory after the step just taken, and at the ticks of clocks at its end."""
+        """Writes code that changes memory after the step just taken, and for the clocks that tick at its end."""
         loop, at, plant = self.loop, self.at, self.plant
         due, whole = loop.buffer("due"), loop.buffer("whole")
         nv, nx = plant.nv, plant.nx
@@ -94,7 +97,7 @@ class Memory:
                     loop.let(self.status, lambda: float(Status.TICK))
 
     def remember(self, new: View) -> None:
-        """Writes new memory; where it differs, rates carried over from the last step are not used."""
+        """Writes code that stores new memory; where it differs, the next step does not use rates of the last one."""
         loop, at = self.loop, self.at
         with loop.repeat(len(self.plant.m)) as i:
             loop.let(

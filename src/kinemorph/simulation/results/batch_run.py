@@ -167,7 +167,7 @@ class BatchRun(ShownRuns):
         return given % max(count, 1)
 
     def _run(self, k: int) -> Trajectory:
-        """Run k as a Trajectory; its times are those of the whole batch, as are the calls and seconds it took."""
+        """Run k as a Trajectory. In its statistics, the calls and the seconds are those of the whole batch."""
         n = int(self.done[k])
         q, v, x, m = (getattr(self, group)[k, :n] for group in STORED)
         segment = Segment(self.plant, self.t[:n], q, v, x, m, np.tile(self.u[k], (n, 1)), self.p[k])
@@ -175,7 +175,7 @@ class BatchRun(ShownRuns):
         return Trajectory((segment,), tuple(self.events.get(k, ())), self._outcome(k), cost, self.settings)
 
     def _some(self, chosen: Whole) -> BatchRun:
-        """The runs with the given indices as a batch of their own; `numbers` keeps their indices."""
+        """The runs with the given indices as a separate batch; its `numbers` are their indices in the first batch."""
         places = range(len(chosen))
         if len(chosen) and np.array_equal(chosen, np.arange(chosen[0], chosen[0] + len(chosen))):
             chosen_or_range: Any = slice(int(chosen[0]), int(chosen[0]) + len(chosen))  # nothing is copied
@@ -282,7 +282,7 @@ class BatchRun(ShownRuns):
     # ── columns that are computed, part by part ───────────────────────────────────────────────────────────────────
 
     def _computed(self, read: Callable[[Segment], Array], *width: int) -> Array:
-        """Values of all samples, shape (B, n, *width): `read` gives those of a segment; NaN where no run arrived."""
+        """Values of all samples, shape (B, n, *width): `read` gives those of a segment; NaN at samples not reached."""
         found = np.empty((len(self), len(self.t), *width))
 
         def compute(part: Part) -> None:
@@ -318,7 +318,7 @@ class BatchRun(ShownRuns):
         ]
 
     def _any(self, part: Part) -> bool:
-        """Whether a run reached any sample of a part."""
+        """Whether any run reached a sample of a part."""
         return bool((self.done[part.runs] > part.times.start).any())
 
     @cached_property

@@ -56,7 +56,7 @@ def body_poses(run: Trajectory, times: npt.ArrayLike | None = None, names: Seque
 
 
 def run_robots(run: Trajectory) -> tuple[Robot, ...]:
-    """The robot of each stretch of a run, with the parameter values of the run."""
+    """The robot of each of the run's `stretches`, with the parameter values of the run."""
     return tuple(_robot(run, part.segments[0]) for part in run.stretches)
 
 

@@ -44,7 +44,7 @@ class Sampled(Protocol):
 
 
 class Source(NamedTuple):
-    """Where the values of a column are stored: in which array (`group`) of a segment, at which index (`place`)."""
+    """Where the values of a column are stored: in the array `group` of a segment, as its column with index `place`."""
 
     column: Column
     group: str
@@ -52,7 +52,7 @@ class Source(NamedTuple):
 
 
 def sources(samples: Sampled) -> dict[str, Source]:
-    """The columns of a segment or of a batch by name, in the order of the table above."""
+    """The columns of a segment or of a batch by name, in the order of the table in this file's docstring."""
     found: dict[str, Source] = {}
     for group, index, name, unit in _listed(samples):
         taken = name if name not in found else f"{group}.{name}"

@@ -26,7 +26,9 @@ class Quantity(NamedTuple):
 
 @dataclass(frozen=True, repr=False)
 class Event:
-    """A change of sign of a guard, rest after a series of them, or a docking; with the state before and after.
+    """A change of sign of a guard, rest after a series of such events, a switch of an element, a docking or undocking.
+
+    `before` and `after` are the states just before and just after the event, by group (q, v, x, m).
 
     Where the system changes (kinds "dock" and "undock"), `before` is a state of the old system and `after` one of the
     new. A docking that was "refused" has the same state before and after, and a note that gives the reason.

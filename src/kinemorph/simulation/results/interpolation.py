@@ -34,8 +34,8 @@ class States(NamedTuple):
 class Knots(NamedTuple):
     """The samples to interpolate, in order of time; where a state jumps, its time appears twice.
 
-    t (n,), q (n, nq), v (n, nv), x (n, nx), u (n, nu) and the rates z = [a, dx/dt] (n, nv + nx). `z_until` are the
-    rates just before each sample, which differ from z where inputs jump.
+    t (n,), q (n, nq), v (n, nv), x (n, nx), u (n, nu), and the rates z = [a, dx/dt] (n, nv + nx) just after each
+    sample; `z_until` are the rates just before it, which differ from z where inputs jump.
     """
 
     t: Array

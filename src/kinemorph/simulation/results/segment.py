@@ -21,8 +21,9 @@ class Segment:
     """Samples between two changes of the system.
 
     t (n,), q (n, nq), v (n, nv), x (n, nx), m (n, nm), u (n, nu), p (np,); u acts from the time of its sample on. A
-    segment from a file has no equations: `stored` holds the quantities that were computed when the run was saved. A
-    segment with samples of many runs, of which a batch computes its columns, has parameters p (n, np) for each sample.
+    segment from a file has no equations: `stored` holds the quantities that were computed when the run was saved.
+    Batches also compute their columns from segments: such a segment has samples of several runs, and parameters
+    p (n, np) for each sample.
     """
 
     plant: Plant

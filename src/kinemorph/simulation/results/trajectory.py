@@ -116,7 +116,7 @@ class Trajectory(ShownRun):
 
     @cached_property
     def _stretches(self) -> tuple[Trajectory, ...]:
-        """The parts of a run that has several; else (), since a run that refers to itself would not be freed."""
+        """The parts as in `stretches`; () for a run with a single part, which must not be cached in itself."""
         parts: list[list[Segment]] = []
         for segment in self.segments:
             if parts and parts[-1][-1].continues_in(segment):
@@ -317,7 +317,7 @@ class Trajectory(ShownRun):
 
     @cached_property
     def _knots(self) -> Knots:
-        """All samples of the run, to interpolate; the time between two segments appears twice."""
+        """All samples of the run, for interpolation; a time at which two segments meet appears twice."""
         return Knots(self.t, self.q, self.v, self.x, self.u, self._joined("z"), self._joined("z_until"))
 
     def reactions(self, joint: str) -> Array:
@@ -362,6 +362,9 @@ class Trajectory(ShownRun):
 
 
 def stretch_numbers(run: Trajectory, times: Array) -> npt.NDArray[np.intp]:
-    """The index of the stretch that contains each of the times [s], shape (n,); where two stretches meet, the later."""
+    """For each of the times [s], the index in `run.stretches` of the part that contains it, shape (n,).
+
+    Where two parts meet, it is the index of the later one.
+    """
     begins = [part.t[0] if len(part) else np.inf for part in run.stretches]  # a stretch without samples is skipped
     return np.maximum(np.searchsorted(np.minimum.accumulate(begins[::-1])[::-1], times, side="right") - 1, 0)

@@ -116,7 +116,7 @@ def law_by_name(law: Law, plant: Plant, modules: Collection[str], what: str) -> 
 
 
 def on_top_of(plant: Plant, group: str, given: Any, now: npt.ArrayLike) -> Any:
-    """The new values of a group: a sequence `given` as it is; a dict `given` replaces some of the values `now`."""
+    """The new values of a group: `given` itself, or if it is a dict by name, `now` with the values in it replaced."""
     if not isinstance(given, Mapping):
         return given
     values = np.array(now, dtype=float)

@@ -3,7 +3,8 @@
 Beyond its stability limit an explicit method does not fail at contacts: the ground pushes a foot out in one step and
 releases it in the next. All numbers are finite, and all of them are wrong. So the limit is computed at states of the
 run: the stiff forces there are linearized (mechanics.steps.frozen_stiffness), which gives a linear motion that decays,
-and one step of the method is a matrix on that motion. Where its largest eigenvalue is above 1, errors grow.
+and one step of the method multiplies its state by a matrix. Where the largest eigenvalue of this matrix is above 1,
+errors grow.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ MOST_STATES = 32  # states of a run that are checked
 
 @dataclass(frozen=True)
 class Chatter:
-    """A step that was too large: where this was first found, and the largest step that is stable."""
+    """A step size that was too large: the time at which this was first found, and the largest stable step size."""
 
     t: float  # [s]
     name: str  # the force that is too stiff
@@ -68,7 +69,7 @@ def find_chatter(method: Method, step: float, times: Array, at: Callable[[int], 
 
 
 def warn_of_chatter(segments: Sequence[Segment], method: Method, step: float) -> bool:
-    """Warns if the fixed step [s] of a run was too large for its stiff forces; returns whether it did."""
+    """Warns if the fixed step size [s] of a run was too large for its stiff forces; returns whether it warned."""
     for segment in segments:
         law = segment.plant.laws.stiff
         if law is None or not np.isfinite(segment.v).all():  # the outcome of the run reports states that are not finite
@@ -110,7 +111,7 @@ def stable_step(method: Method, stiff: Frozen, h: float) -> float:
 
 
 def step_matrix(method: Method, A: Array, h: float) -> Array | None:
-    """The matrix by which one step of h [s] multiplies y = [w, v] of  dy/dt = A y; None for a method not explicit."""
+    """The matrix by which one step of h [s] multiplies y = [w, v] where dy/dt = A y; None if the method is implicit."""
     if isinstance(method, ExplicitRungeKutta):
         return _runge_kutta(method, h * A)
     if isinstance(method, Partitioned):

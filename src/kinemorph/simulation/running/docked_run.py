@@ -172,7 +172,7 @@ class DockedRun:
     # ── guards ────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _awake_guards(self, t: float) -> list[Guard]:
-        """The user's guards whose coordinates all exist in the present plant, with laws that read it by name."""
+        """The user's guards whose coordinates all exist in the present plant; their laws read its state by name."""
         found = []
         for guard in self.guards:
             if not isinstance(guard, Guard):
@@ -217,7 +217,7 @@ class DockedRun:
         return self._once(name, lambda: self._nearness(dock))
 
     def _nearness(self, dock: Dock) -> Law:
-        """A law that is above 0 where the ports of a docking meet."""
+        """A law that is above 0 where the ports of a docking are within its tolerances."""
         robot, names = self._robot, names_of(self.plant, "p")
 
         def near(q: Any, p: Any) -> Any:
@@ -226,7 +226,7 @@ class DockedRun:
         return near
 
     def _approaching(self, dock: Dock) -> Law:
-        """A law that falls through 0 where ports pass each other."""
+        """A law that falls through 0 where the ports of a docking are nearest to each other and start to separate."""
         robot, names = self._robot, names_of(self.plant, "p")
 
         def nearer(q: Any, v: Any, p: Any) -> Any:
@@ -373,8 +373,8 @@ class DockedRun:
     def _rings_as_they_are(self, docked: DockedAssembly) -> tuple[DockedAssembly, Plant]:
         """A topology with the present offsets of all dockings that close rings, before or after the change; its plant.
 
-        Rings are closed to a tolerance only. With its old offset, a docking that closed a ring until now and carries
-        modules from now on would make these modules jump by the error of that closure.
+        Rings are closed only up to a tolerance. A docking that closed a ring before the change may carry modules after
+        it. With its old offset these modules would jump by the error of the closed ring.
         """
         plant = self.plants.of(docked)
         assert plant.robot is not None

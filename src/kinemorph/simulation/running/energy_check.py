@@ -1,8 +1,9 @@
 """Whether the energy of a run balances: a finite motion may still be wrong.
 
-Kinetic, potential and stored energy, less what was supplied, plus what was dissipated, is constant in an exact motion.
+Kinetic, potential and stored energy, less the supplied and plus the dissipated energy, is constant in an exact motion.
 Where steps are too large for contacts, gains or the motion itself, it is not, long before any number becomes infinite.
-The error is compared with the energy that the run exchanged: the largest of the ranges of these energies.
+The error is compared with the energy that the run exchanged: of the kinetic, potential, supplied and dissipated energy,
+the one with the largest difference between its largest and smallest value.
 """
 
 from __future__ import annotations
@@ -44,9 +45,9 @@ class EnergyError:
 
 
 def energy_error(segments: Sequence[Segment], events: Sequence[Event]) -> EnergyError | None:
-    """The error of the energy balance of a run; None where there is no account of energy, or nothing moves.
+    """The error of the energy balance of a run; None where supplied energy is not recorded, or nothing moves.
 
-    Events may change the energy, so that each time between two of them is checked on its own.
+    Events may change the energy, so the samples between two events are checked separately.
     """
     worst: EnergyError | None = None
     for segment in segments:
@@ -58,7 +59,7 @@ def energy_error(segments: Sequence[Segment], events: Sequence[Event]) -> Energy
 
 
 def warn_of_energy(segments: Sequence[Segment], events: Sequence[Event], step: float | None) -> bool:
-    """Warns where the energy balance of a run is off by more than SHARE of the exchanged energy; whether it did."""
+    """Warns where the energy error of a run is more than SHARE of the exchanged energy; returns whether it warned."""
     found = energy_error(segments, events)
     if found is None or found.share <= SHARE:
         return False
@@ -79,7 +80,7 @@ def warn_of_energy(segments: Sequence[Segment], events: Sequence[Event], step: f
 
 
 def _between(segment: Segment, times: Sequence[float]) -> list[Segment]:
-    """The samples of a segment between events, at most MOST_SAMPLES in all."""
+    """The samples of a segment, divided at the `times` of events [s]; at most MOST_SAMPLES together, evenly chosen."""
     n = len(segment.t)
     rows = np.unique(np.linspace(0, n - 1, min(n, MOST_SAMPLES)).astype(int)) if n else np.zeros(0, dtype=int)
     cuts = np.searchsorted(segment.t[rows], np.unique(np.asarray(times, dtype=float)), side="right")
@@ -116,7 +117,7 @@ def _finite(values: Array) -> bool:
 
 
 def _busiest(part: Segment, k: int) -> str | None:
-    """The element that supplies or dissipates most at a sample, or that changes what it stores."""
+    """The name of the element with the largest power (supplied, dissipated or stored) at sample k, or None."""
     plant = part.plant
     if plant.laws.powers is None:
         return None

@@ -61,7 +61,7 @@ class Regular:
 
 
 def _reader(function: Callable[..., Any], what: str) -> Callable[[State], Any]:
-    """A function of a State that calls a user function: with the values its arguments name, else with (t, q, v, x)."""
+    """A function of a State that calls a user function with those of t, q, v, x that it names, or with all four."""
     try:
         signature = inspect.signature(function)
     except (TypeError, ValueError):  # a function written in C may have no signature
@@ -73,8 +73,8 @@ def _reader(function: Callable[..., Any], what: str) -> Callable[[State], Any]:
         signature.bind(*State._fields)
     except TypeError:
         raise UnsupportedError(
-            f"{what}: the function takes ({', '.join(names)}); expected (t, q, v, x), or some of them. Name its "
-            "arguments so."
+            f"{what}: the function takes ({', '.join(names)}); expected (t, q, v, x), or some of them. Use these names "
+            "for its arguments."
         ) from None
     return lambda state: function(*state)
 
@@ -205,7 +205,7 @@ class Run:
             self.done[-1].append(Samples(times, rows, np.tile(self.stepper.u, (len(times), 1))))
 
     def _hold(self) -> None:
-        """Calls the user function for new inputs; a sample that is stored at this very time gets the new inputs."""
+        """Calls the user function for new inputs; a sample already stored at this time gets the new inputs too."""
         assert self.held is not None
         u = self._called(self.held)
         try:
@@ -213,12 +213,12 @@ class Run:
                 raise ShapeError(f"None is given; expected {self.stepper.plant.nu} numbers.")
             self.stepper.push(u)
         except (TypeError, ValueError) as error:
-            raise ControllerError(f"`inputs` returned something that is not an input vector: {error}") from error
+            raise ControllerError(f"`inputs` returned values that cannot be used as inputs u: {error}") from error
         if self.done[-1] and self.done[-1][-1].t[-1] == self.stepper.state.t:
             self.done[-1][-1].u[-1] = self.stepper.u
 
     def _tick(self) -> None:
-        """Lets elements sample; a sample that is stored at this very time gets their new memory."""
+        """Lets elements sample, if they are due; a sample already stored at this time gets their new memory."""
         if not self.stepper.tick():
             return
         m = self.stepper.m
@@ -283,7 +283,7 @@ class Run:
             raise ControllerError(f"the reset of guard '{guard.name}' raised {told(error)}.") from error
 
     def _switch(self, switch: int) -> Outcome | None:
-        """Lets an element change its memory; q and v stay the same. Returns an Outcome if it switches without end."""
+        """Lets an element change its memory; q and v stay the same. Returns an Outcome (failed) if it never stops."""
         event, endless = self.switches.carry_out(self.stepper, switch)
         self.events.append(event)
         return None if endless is None else Outcome("failed", event.t, endless)

@@ -25,18 +25,18 @@ FAR = 1e6  # a state variable that is larger when steps become too short grows w
 MANY = 1_000_000  # steps, after which a warning about the method is due
 SOON = 300_000  # steps, after which a run may be found to be hopeless
 HOPELESS = 100_000_000  # a run that would take more steps to its end is ended
-SENSELESS = 1e6  # [m/s or rad/s] a faster robot runs away
+SENSELESS = 1e6  # [m/s or rad/s] the motion of a faster robot diverges
 
 
 class Patience:
-    """Watches a run: ends one that runs away or that would never end, and warns once of one with very many steps."""
+    """Watches a run: finds whether it diverges or would take too many steps, and warns once if it takes very many."""
 
     def __init__(self, stepper: PlantStepper, start: float, until: float) -> None:
         self.stepper, self.start, self.until = stepper, start, until
         self.over = stepper.fixed or NOTES.get(stepper.method.name) is None
 
     def look(self) -> str | None:
-        """The reason to end the run now, or None; to be called regularly during the run."""
+        """The reason to end the run now, as a message, or None. It has to be called regularly during the run."""
         state, step = self.stepper.state, self.stepper.h if self.stepper.fixed else None
         fast = runs_away(self.stepper.plant, state.t, state.v, step)
         if fast is not None:
@@ -49,9 +49,9 @@ class Patience:
         taken = f"'{plant}': {steps:,} steps of '{method}' for {done:.2%} of the run"
         if steps > HOPELESS * done:
             return (
-                f"{taken}: all of it would take {steps / max(done, 1e-12):.1g} steps. The system may be stiff, with "
-                f"motions that decay in a small part of the run. {_for_stiff(method)} To continue nevertheless, give "
-                "this run as `start`."
+                f"{taken}: the whole run would take {steps / max(done, 1e-12):.1g} steps. The system may be stiff, "
+                f"with motions that decay in a small part of the run. {_for_stiff(method)} To continue nevertheless, "
+                "give this run as `start`."
             )
         self.over = steps >= MANY
         if self.over and not is_stiff(method):
@@ -65,7 +65,7 @@ class Patience:
 
 
 def runs_away(plant: Plant, t: float, v: Array, step: float | None) -> str | None:
-    """The reason to end the run of a robot whose speeds v (nv,) are beyond sense at t [s]; None where they are not.
+    """The reason to end a run if a velocity v (nv,) of the robot exceeds SENSELESS at t [s]; None if none does.
 
     `step` [s] is the size of all steps, None where the method chooses it.
     """
@@ -76,8 +76,8 @@ def runs_away(plant: Plant, t: float, v: Array, step: float | None) -> str | Non
     worst = int(np.argmax(np.abs(v)))
     steps = "C" if step is None else f"The step of {step:g} s is too large: try step={step / 10:g}. Or c"
     return (
-        f"At t = {t:.9g} s v '{plant.v[worst].name}' is {v[worst]:.3g} {plant.v[worst].unit}: the motion runs "
-        f"away. {steps}heck the gains, forces and sample times that act there."
+        f"At t = {t:.9g} s v '{plant.v[worst].name}' is {v[worst]:.3g} {plant.v[worst].unit}: the motion diverges. "
+        f"{steps}heck the gains, forces and sample times that act there."
     )
 
 
@@ -88,7 +88,7 @@ def is_stiff(method: str) -> bool:
 
 
 def _for_stiff(method: str) -> str:
-    """What to try where a motion is too stiff for a method; never the method itself."""
+    """A sentence on what to try if a motion is too stiff for a method; it never recommends the method itself."""
     if is_stiff(method):
         return "Take looser tolerances (rtol=, atol=), or make stiff springs, gains and contacts softer."
     return "Try method='radau', which is for stiff systems, or looser tolerances."
@@ -149,22 +149,24 @@ def explained(stepper: PlantStepper, status: Status) -> str:
         )
     return (
         f"At t = {t:.9g} s steps became shorter than {stepper.options.min_step:g} s; {worst} changes fastest. The "
-        f"motion is too stiff for this method, or not smooth. {_for_stiff(method.name)} Jumps need events."
+        f"motion is too stiff for this method, or not smooth. {_for_stiff(method.name)} If a force or a velocity "
+        "jumps, describe the jump by a Guard (events=)."
     )
 
 
 def _too_long_for_loops(plant: Plant, t: float, step: float) -> str | None:
-    """A message for steps of a fixed size that are too long for the fast motion that closes loops; None for others."""
+    """A message for a fixed step size [s] that is too long for the fast motion that closes loops; else None."""
     if not isinstance(plant.loops, SingularPerturbation) or step <= 2.8 * plant.loops.epsilon:
         return None
     return (
-        f"At t = {t:.9g} s the next state is not finite: steps of {step:g} s are too long for the fast motion "
-        f"of epsilon = {plant.loops.epsilon:g} s. Take steps below {2.8 * plant.loops.epsilon:g} s, or leave step= out."
+        f"At t = {t:.9g} s the next state is not finite: steps of {step:g} s are too long for the fast motion that "
+        f"closes loops within epsilon = {plant.loops.epsilon:g} s. Take steps below "
+        f"{2.8 * plant.loops.epsilon:g} s, or leave step= out."
     )
 
 
 def _lost(stepper: PlantStepper) -> str:
-    """A message for a run whose independent velocities, as the user named them, no longer determine the others."""
+    """A message for a run in which the velocities named as independent no longer determine the others."""
     plant = stepper.plant
     assert plant.constraints is not None
     t, q, v, x = stepper.state
@@ -177,6 +179,7 @@ def _lost(stepper: PlantStepper) -> str:
     s = np.concatenate([np.zeros(plant.nv), v, x])
     J = build(plant.constraints)(t, q, s, stepper.m, stepper.u, stepper.p)[2]
     sentence = (
-        undecided(plant, J) or "the joints named as independent hardly decide the others. Name other joints, or none."
+        undecided(plant, J)
+        or "the joints named as independent hardly determine the others. Name other joints, or none."
     )
     return f"At t = {t:.9g} s {sentence}"

@@ -1,7 +1,7 @@
 """Whether a body passes through the ground in a run: only bodies with a contact are stopped by it.
 
-A body counts as passed when its center of mass is below a ground that other bodies of the robot touch, and was above it
-when the run began.
+A body has passed through the ground when its center of mass is below a ground that other bodies of the robot touch, and
+was above it at the start of the run.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Passage:
 
 
 def passages(segments: Sequence[Segment]) -> list[Passage]:
-    """The bodies that nothing stops and that pass through a ground in a run, in the order in which they pass."""
+    """The bodies without contacts that pass through a ground in a run, in the order in which they pass."""
     plant = segments[0].plant
     robot = segments[0].robot
     if robot is None or plant.assembly is not None:

@@ -1,4 +1,4 @@
-"""Whether data of a model file do not act in a run; this is reported once for each file in a process."""
+"""Warns of data in a model file that have no effect in a run, once for each file in a process."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _reported: set[tuple[str, str, tuple[str, ...]]] = set()  # (file, robot, senten
 
 
 def warn_of_inactive(model: Any, *, driven: bool) -> None:
-    """Warns once about data of the model file that do not act; `driven` says that torques or forces are given."""
+    """Warns once of data in the model file that have no effect; `driven` says that the run has inputs or forces."""
     if not isinstance(model, System) or not model.source:
         return
     data = inactive_data(model, driven=driven)

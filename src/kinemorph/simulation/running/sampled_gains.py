@@ -4,7 +4,7 @@ A PD controller that samples every T seconds and holds its output moves a robot 
 
     M a + d v = u,     u = -(kp q + kd v) of the last sample
 
-with M of the initial state and the damping d of the joints. Where the largest eigenvalue of this map is beyond 1,
+with M of the initial state and the damping d of the joints. Where the largest eigenvalue of this map is above 1,
 errors grow from sample to sample, however small the steps of the run are. For one joint without damping the bounds are
 kd T / M < 2 and kp T < 2 kd.
 """
@@ -49,7 +49,7 @@ def _sampled(plant: Plant) -> Iterator[PD | PID]:
 
 
 def unstable(element: PD | PID, v_names: Sequence[str], M: Array, damping: Array) -> str | None:
-    """A sentence where a sampled controller is unstable, else None; M (nv, nv), damping of joints (nv,)."""
+    """A warning text if a sampled controller is unstable, else None; M (nv, nv), `damping` of the joints (nv,)."""
     joints = [name for name in element.joints if name in v_names]
     if len(joints) < len(element.joints) or not joints:
         return None

@@ -16,13 +16,13 @@ MOST_SWITCHES = 100  # switches of elements at one instant
 
 
 class Switches:
-    """The switches of one run: how many of them happened at the last instant, and whether they come without end."""
+    """The switches of one run: counts how many of them happen at one instant, to find those that never stop."""
 
     def __init__(self) -> None:
         self._together, self._last = 0, -math.inf
 
     def carry_out(self, stepper: PlantStepper, switch: int) -> tuple[Event, str | None]:
-        """Lets an element change its memory now: the event, and a message if elements switch without end.
+        """Lets an element change its memory now; returns the event, and a message if elements switch without end.
 
         `switch` is the index of the guard that fell through zero, among those of the elements.
         """

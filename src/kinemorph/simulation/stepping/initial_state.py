@@ -1,8 +1,8 @@
 """The initial state of a run with constraints: named coordinates and velocities are kept, the others follow.
 
-An initial state that is given in full and is off by no more than rounding is brought onto the constraints. One that is
-off by more is refused, because the program cannot guess which state the user meant. A joint with a prescribed motion
-starts at the prescribed place, if no q is given. Constraint methods that close loops during the run (singular
+An initial state that is given in full and violates constraints by no more than rounding is brought onto them. One that
+violates them more is refused, because it is not known which state the user meant. A joint with a prescribed motion
+starts at the prescribed position, if no q is given. Constraint methods that close loops during the run (singular
 perturbation, Baumgarte) may start with open loops.
 """
 
@@ -93,16 +93,17 @@ def undecided(plant: Plant, J: Array) -> str:
     others = ", ".join(column.name for column, one in zip(plant.v, dependent, strict=True) if one)
     if count != free:
         return (
-            f"{listed} of '{plant.name}' named as independent gives {plant.nv - len(plant.locked) - count} independent "
-            f"velocities; expected {mobile}, as many as its constraints leave free. Name joints with {mobile} "
-            "velocities, or none."
+            f"the joints of '{plant.name}' named as independent ({listed}) have "
+            f"{plant.nv - len(plant.locked) - count} velocities; expected {mobile}, as many as its constraints leave "
+            "free. Name joints that have this many velocities together, or none."
         )
     worst = sizes[min(count, len(sizes)) - 1] if count else 1.0
     if worst <= UNDECIDED * max(1.0, float(sizes.max(initial=0.0))):
         condition = float(sizes.max(initial=0.0)) / max(float(worst), 1e-300)
         return (
-            f"{listed} of '{plant.name}' does not determine the other joints ({others}): the constraint Jacobian of "
-            f"these has condition number {condition:.2g}, as at a dead point. Name other joints, or none."
+            f"the joints of '{plant.name}' named as independent ({listed}) do not determine the other joints "
+            f"({others}): the constraint Jacobian of these has condition number {condition:.2g}, as at a dead point. "
+            "Name other joints, or none."
         )
     return ""
 
@@ -138,12 +139,12 @@ class _ConstraintsAt:
         return row_gaps(self.plant, values, self.sizes, per)
 
     def only_loops(self, values: Array) -> bool:
-        """Whether, by values (nc,) as in `gaps`, loops alone are violated, and no coupled joints or elements are."""
+        """Whether all violated rows are those of loops, not of couplings or elements; `values` (nc,) as in `gaps`."""
         of_loops = len(constraint_owners(self.robot)) - len(self.robot.couplings)
         return not bool((np.abs(values[of_loops:]) > CLOSED).any())
 
     def only_prescribed(self, values: Array) -> bool:
-        """Whether, by values (nc,) as in `gaps`, the only violated rows are those of prescribed motions."""
+        """Whether all violated rows are those of prescribed motions; `values` (nc,) are errors as in `gaps`."""
         prescribed = [element.name for element in self.plant.elements if isinstance(element, PrescribedMotion)]
         off = [name for name, value in zip(self.plant.constraint_names, values, strict=False) if abs(value) > OPEN]
         return all(any(row == name or row.startswith(f"{name}.") for name in prescribed) for row in off)
@@ -190,7 +191,8 @@ def _values(plant: Plant, function: CompiledFunction, *inputs: Any) -> Any:
 def _closed(look: _ConstraintsAt, start: Array, free: npt.NDArray[np.bool_], given: Any) -> Array:
     """The configuration nearest to `start` that satisfies all constraints; only coordinates marked `free` change.
 
-    `free` (nv,) marks velocities, `given` is q as the user gave it. Raises ShapeError where there is none.
+    `free` (nv,) marks them by velocity; `given` is q as the user gave it. Raises ShapeError where there is no such
+    configuration.
     """
     name, still = look.plant.name, np.zeros(look.plant.nv)
     phi = look.at(start, still)[0]
@@ -220,7 +222,7 @@ def _closed(look: _ConstraintsAt, start: Array, free: npt.NDArray[np.bool_], giv
     if apart > enough:
         if apart <= OPEN and look.plant.locked == () and _stuck(look, q, phi, free):
             raise ShapeError(
-                f"q: the loops of '{name}' stay open by a little, {look.gaps(phi)}, and no motion closes them: axes or "
+                f"q: the loops of '{name}' stay slightly open, {look.gaps(phi)}, and no motion closes them: axes or "
                 "lengths are rounded, and the joints that close the loops constrain more than rounded data allow. To "
                 f"accept this error, pass loops=kinemorph.loops.Projection(tolerance={_rounded_up(10.0 * apart)}) or "
                 "loops='baumgarte' (--loops baumgarte). Or give the data with more digits, or close the loops with "
@@ -242,7 +244,10 @@ def _rounded_up(x: float) -> str:
 
 
 def _stuck(look: _ConstraintsAt, q: Array, phi: Array, free: npt.NDArray[np.bool_]) -> bool:
-    """Whether no motion reduces the remaining error `phi` much, because rounded rows contradict each other."""
+    """Whether no motion reduces the remaining error `phi` much, because constraint rows contradict each other slightly.
+
+    This happens where axes or lengths in a model are rounded.
+    """
     J = np.where(free, look.at(q, np.zeros(look.plant.nv))[2][: len(phi)], 0.0)
     reachable = J @ np.linalg.pinv(J, ROUNDED) @ phi
     return float(np.abs(reachable).max(initial=0.0)) < 0.1 * float(np.abs(phi).max(initial=0.0))
@@ -251,7 +256,7 @@ def _stuck(look: _ConstraintsAt, q: Array, phi: Array, free: npt.NDArray[np.bool
 def _moving(look: _ConstraintsAt, q: Array, v: Array, free: npt.NDArray[np.bool_], *, named: bool) -> Array:
     """The velocity nearest to v that satisfies all constraints; only velocities marked `free` (nv,) change.
 
-    `named` tells whether the user gave velocities by name. Raises ShapeError where there is none.
+    `named` tells whether the user gave velocities by name. Raises ShapeError where there is no such velocity.
     """
     _, rate, J = look.at(q, v)
     against = float(np.abs(rate).max(initial=0.0))

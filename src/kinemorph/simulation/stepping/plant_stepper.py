@@ -86,7 +86,7 @@ class PlantStepper(ABC):
         p: Any = None,
         m: Any = None,
     ) -> None:
-        """A stepper at an initial state. `m` is memory to continue with: samples taken at `t` are in it already."""
+        """A stepper at an initial state. Elements whose memory is given in `m` do not sample at the time `t` again."""
         plant = as_plant(model)
         self._set_up(plant, step_options(plant, method, step, rtol, atol, max_step, min_step), guards, rows)
         self.begin(t, q, v, x, u=u, p=p, m=m)
@@ -214,7 +214,7 @@ class PlantStepper(ABC):
         return True
 
     def _stored(self) -> State:
-        """The present state of the method, which need not satisfy the constraints exactly."""
+        """The present state as the method has it, before it is brought onto the constraints exactly."""
         return self.state
 
     def _remember(self, m: Array) -> None:
@@ -222,9 +222,9 @@ class PlantStepper(ABC):
         self.m = m
 
     def refresh(self, fresh: float = CHANGED) -> None:
-        """Has to be called after m, u or p have changed: rates of the last step are not used again.
+        """Has to be called after m, u or p have changed, so that the next step does not use rates of the last one.
 
-        `fresh` is JUMPED where the state has changed too: then nothing of the last step is used again.
+        `fresh` is JUMPED where the state has changed too: then the next step uses nothing of the last one.
         """
         self._change(fresh)
         if self.watch:
@@ -252,7 +252,10 @@ class PlantStepper(ABC):
         return self.state
 
     def cross(self, fired: tuple[int, ...]) -> None:
-        """Gives guards `fired` their new sign, whatever the rate of a stiff system suggests at this instant."""
+        """Gives the guards `fired`, which caused an event, their new sign, even if their rates have the old sign.
+
+        In a stiff system, the rate at this instant may have either sign.
+        """
         self._zero = self._due = 0.0
         if self.watch and fired:
             self._zero = self.watch.zero_at(fired, *self.inputs)

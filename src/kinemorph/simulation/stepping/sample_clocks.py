@@ -8,9 +8,9 @@ moves them. No step goes beyond a tick: elements sample the state exactly there.
        and each of them sees what the elements before it wrote
     3. then the functions of the run: held inputs, the callback
 
-and a sample stored at that instant shows the result of all of them. A run from t does the ticks at t; a run that
-continues another one does not, because the first run has done them. The march does compiled ticks in compiled code; it
-returns for Python functions, and where a sampled value is not finite.
+and a sample stored at that instant shows the result of all of them. A run that starts at t includes the ticks at t; one
+that continues another run does not, because the first run has included them. Compiled elements sample within the march;
+it returns to Python for elements that are Python functions, and where a sampled value is not finite.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ from kinemorph.plants.programs import Plant, Stage
 
 
 class Clockwork:
-    """The clocks of a plant: finds their ticks, and lets elements sample."""
+    """The clocks of a plant: finds the times of their ticks, and computes the memory after elements have sampled."""
 
     def __init__(self, plant: Plant) -> None:
         self.plant = plant
 
     def first(self, t: float, known: Collection[str] = ()) -> Array:
-        """The number of each clock's next tick from t [s] on, shape (clocks,).
+        """The number k of each clock's next tick from t [s] on, shape (clocks,); the first tick has k = 0.
 
         A tick at t counts as done if the user gave all the memory that it writes: `known` are the names of that memory.
         """
@@ -89,7 +89,7 @@ class Clockwork:
 
 
 def _called(function: CompiledFunction, shape: tuple[int, ...], inputs: Sequence[Any]) -> Array:
-    """The only output of a compiled function, which may contain values that are not finite."""
+    """The only output of a compiled function, of the given shape; it may contain values that are not finite."""
     out = np.empty(shape)
     if out.size:
         function.raw(out, *(np.asarray(values, dtype=float, order="C") for values in inputs))

@@ -102,7 +102,7 @@ def _loops(function: Function, unit: Unit) -> list[str]:
 
 
 def _each(port: Port, statement: str) -> str:
-    """A loop over the entries of a port with the counter i0."""
+    """The line of a loop that runs `statement` for each entry of a port; i0 is the index of the entry."""
     return f"for (int i0 = 0; i0 < {port.size}; ++i0) {statement}"
 
 

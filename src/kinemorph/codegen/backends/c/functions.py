@@ -34,7 +34,10 @@ class Unit(Protocol):
         """The name of a function of this file that computes a program or a block; it is defined before its callers."""
 
     def picked(self) -> str:
-        """The name of the function that computes the start of a view from data; it is defined before its callers."""
+        """The name of the function that computes the start index of a view that depends on data.
+
+        It is defined before its callers.
+        """
 
 
 @dataclass(frozen=True)
@@ -69,7 +72,7 @@ def places(names: Sequence[str], ports: Sequence[Port], form: str = "{0}[{1}]") 
 
 
 class Statements:
-    """Writes the statements that evaluate operations of a program to `lines`.
+    """Appends to `lines` the statements that evaluate operations of a program.
 
     `inputs` and `outputs` are the places of the program's entries, `kept` the places of values that other parts write
     or read. With `load`, an input is read into a variable where it is first used.
@@ -100,7 +103,7 @@ class Statements:
         self.touched: set[str] = set()  # arrays that are read or written
 
     def carry_out(self, i: int) -> None:
-        """Defines a variable for node i, and stores it if other parts read it."""
+        """Adds statements that define a variable for node i, and store it if other parts read it."""
         op, *args = self.nodes[i]
         if isinstance(op, Block):
             self._call(i, op, args)
@@ -117,17 +120,17 @@ class Statements:
         return SPELLINGS[op].format(*map(self.value, args), f=self.dialect.f)
 
     def store(self, i: int) -> None:
-        """Writes node i to the output entries that are equal to it."""
+        """Adds statements that write the value of node i to the output entries that are equal to it."""
         self._assign(self.stores.get(i, ()))
 
     def store_leaves(self) -> None:
-        """Writes the output entries that are inputs or constants."""
+        """Adds statements that write the output entries that are inputs or constants."""
         for i in self.stores:
             if self.nodes[i][0] in LEAVES:
                 self.store(i)
 
     def store_all(self) -> None:
-        """Writes all outputs; with `load`, all values are read before the first output is written."""
+        """Adds statements that write all outputs; with `load`, all values are read before the first one is written."""
         self._assign([pair for pairs in self.stores.values() for pair in pairs])
 
     def value(self, ref: int) -> str:
@@ -146,13 +149,13 @@ class Statements:
         return self.texts[i] if ref >= 0 else f"-{self.texts[i]}"
 
     def _define(self, i: int, text: str) -> None:
-        """Defines a variable for node i with the value `text`."""
+        """Adds a statement that defines the variable of node i as the expression `text`."""
         name = self.texts[i] = f"n{self.named}"
         self.named += 1
         self.lines.append(f"const {self.dialect.real} {name} = {text};")
 
     def _call(self, i: int, block: Block, args: Sequence[int]) -> None:
-        """Calls the routine of block node i on an array of its arguments."""
+        """Adds statements that call the routine of block node i on an array of its arguments."""
         given, name = ", ".join(map(self.value, args)), f"n{self.named}"
         self.texts[i] = name
         self.lines.append(f"const {self.dialect.real} t{self.named}[] = {{{given}}};")

@@ -52,7 +52,7 @@ def define_loops(function: Function, program: LoopProgram, unit: Unit, before: s
 
 
 def define_picked(name: str, dialect: Dialect) -> list[str]:
-    """The lines that define the function `name`, which computes the start of a view from data."""
+    """The lines that define the function `name`, which computes the start index of a view that depends on data."""
     text = PICKED.format(name=name, internal=dialect.internal, real=dialect.real, zero=number(0.0, dialect))
     return text.split("\n")
 
@@ -95,7 +95,7 @@ class _Writer:
                     self.lines.append(f"{indent}}}")
 
     def _count(self, loop: For, indent: str) -> None:
-        """Writes a For."""
+        """Writes the lines of a For loop."""
         counter = self.counters[loop.counter] = self._new("i")
         start = self._whole(loop.start)
         if isinstance(loop.stop, View):  # read once, before the loop
@@ -111,7 +111,7 @@ class _Writer:
     # ── calls ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _call(self, call: Call, indent: str, *, alone: bool) -> None:
-        """Writes a call; `alone` says that it is the only statement of its body."""
+        """Writes the lines of a call; `alone` says that it is the only statement of its body."""
         self.read.update(view.array for view in call.ins)
         self.written.update(view.array for view in call.outs)
         program = call.program
@@ -196,7 +196,7 @@ class _Writer:
         return name
 
     def _picked(self, view: View) -> str:
-        """The call that computes the start of a view from data."""
+        """The expression that computes the start index of a view that depends on data."""
         assert view.at is not None
         last = max(self.sizes[view.array] - view.size, 0)
         return f"{self.unit.picked()}({self._entry(view.at)}, {view.stride}, {self._whole(view.offset)}, {last})"

@@ -115,7 +115,7 @@ _OURS = "scratch state states stream"
 
 
 class _Reserved(frozenset[str]):
-    """The words that cannot be names of a model: those given, and the names of emitted variables (`n12`, `i0`, ...)."""
+    """Words that must not become identifiers: the given ones, and the names of emitted variables (`n12`, `i0`, ...)."""
 
     def __contains__(self, name: object) -> bool:
         return super().__contains__(name) or re.fullmatch(r"n|[inkt]\d+", str(name)) is not None

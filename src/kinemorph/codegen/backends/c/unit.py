@@ -45,7 +45,7 @@ class Unit:
         return Function(program, self.names.new(program.name), inputs, outputs)
 
     def define(self, function: Function, before: str = "") -> None:
-        """Writes a function, after the functions that it calls; `before` are specifiers such as "static "."""
+        """Adds the definition of a function after those of functions it calls; `before` are words such as "static "."""
         program = function.program
         if isinstance(program, LoopProgram):
             lines = define_loops(function, program, self, before)
@@ -63,7 +63,10 @@ class Unit:
         return self._internal[key].name
 
     def picked(self) -> str:
-        """The name of the function that computes the start of a view from data; it is defined at the first request."""
+        """The name of the function that computes the start index of a view that depends on data.
+
+        It is defined at the first request.
+        """
         if not self._picked:
             self._picked = self.names.new("picked")
             self.lines += define_picked(self._picked, self.dialect)

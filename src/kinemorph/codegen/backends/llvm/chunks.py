@@ -247,9 +247,10 @@ class Chunks:
     # ── sin, cos and tan ──────────────────────────────────────────────────────────────────────────────────────────
 
     def _rotate(self, waiting: set[int], inside: set[int]) -> set[int]:
-        """Computes all nodes of `waiting` (sin, cos, tan) whose arguments are known or can be computed early.
+        """Writes code that computes all nodes of `waiting` (sin, cos, tan) whose arguments are known, or soon would be.
 
-        `inside` are the nodes of this chunk. Returns the nodes that were computed.
+        Where only a few operations are missing for an argument, these are written first. `inside` are the nodes of this
+        chunk. Returns the nodes that were computed.
         """
         ready = []
         for i in sorted(waiting):
@@ -291,7 +292,7 @@ class Chunks:
         return [*wanted, i]
 
     def _sincos_of_states(self, arguments: Sequence[int]) -> list[tuple[str, str]]:
-        """Calls sincos once for all arguments, on vectors; returns the registers of (sine, cosine) of each.
+        """Writes one call of sincos for all arguments, on vectors; returns the registers of (sine, cosine) of each.
 
         Arguments and results are in arrays: there are too many results for the registers anyway.
         """
@@ -316,7 +317,7 @@ class Chunks:
         return [(f"%sc{tag}.{2 * k}", f"%sc{tag}.{2 * k + 1}") for k in range(count)]
 
     def _sincos_in_lanes(self, arguments: Sequence[int]) -> list[tuple[str, str]]:
-        """Calls sincos on plain numbers, up to eight in the lanes of one call; returns (sine, cosine) of each."""
+        """Writes calls of sincos on plain numbers, up to eight in a call; returns registers (sine, cosine) of each."""
         results: list[tuple[str, str]] = []
         while len(results) < len(arguments):
             rest = arguments[len(results) :]
@@ -325,7 +326,7 @@ class Chunks:
         return results
 
     def _sincos(self, group: Sequence[int], width: int) -> tuple[list[str], list[str]]:
-        """Calls sincos once on the references of `group`, packed into `width` lanes, with zero in unused lanes.
+        """Writes one call of sincos on the references of `group`, packed into `width` lanes, with zero in unused lanes.
 
         Returns the registers of all sines and of all cosines.
         """

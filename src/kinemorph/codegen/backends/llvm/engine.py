@@ -78,7 +78,10 @@ def load_module(key: str, name: str, emit: Callable[[], str], *, few_calls: bool
 
 
 def facts() -> tuple[str, ...]:
-    """Everything that code depends on besides its program: LLVM, its options, the CPU, this package, Python objects."""
+    """Everything that code depends on besides its program, as text.
+
+    These are LLVM and its options, the CPU, the version of this package, and the memory layout of Python objects.
+    """
     version = sys.modules[__name__.partition(".")[0]].__version__
     objects = f"{python_objects.HEAD} {python_objects.ITEMS} {python_objects.layout_is_known()}"
     return (*_target(), str(SPEED), version, emitter_digest(package_folder()), objects)
@@ -124,7 +127,10 @@ def vector_bits() -> int:
 
 
 def _machine(speed: int) -> Any:
-    """A code generator for this CPU. With `jit`, code may be at any distance from its data and from libraries."""
+    """LLVM's code generator for this CPU, at optimization level `speed`.
+
+    It makes code for loading into a running process, where data and libraries may be at any address.
+    """
     _, _, triple, cpu, features = _target()
     target = _binding().Target.from_triple(triple)
     return target.create_target_machine(cpu=cpu, features=features, opt=speed, jit=True)
@@ -220,7 +226,7 @@ def pointers_to(arrays: Iterable[FrozenArray]) -> str:
 
 
 def point_to_numbers(engine: Engine, program: Runnable, precision: Precision) -> None:
-    """Sets the pointers of a loaded LLVM module to the numbers of its program; the engine keeps the numbers alive."""
+    """Sets the pointers of a loaded LLVM module to its program's arrays of numbers, which the engine keeps alive."""
     for digest in ctypes.string_at(engine.place(LIST)).decode().split():
         array = shared_numbers(digest, program, precision)
         ctypes.c_void_p.from_address(engine.place(f"{LIST}.{digest}")).value = array.ctypes.data

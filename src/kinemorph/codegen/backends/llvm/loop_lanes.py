@@ -38,7 +38,7 @@ class Abreast(Views):
         self.turned = {view.array for view, loop in looks if loop and view.offset.coefficient(loop.counter)}
 
     def _shown(self, place: str) -> str:
-        """A line that makes LLVM assume that other code uses an array, so that the array stays in memory.
+        """A line of LLVM IR that makes LLVM assume that other code uses an array, so that the array stays in memory.
 
         It avoids an error of LLVM 22: in arrays that no other function uses, SROA combines stores of short vectors for
         the load of a long vector in an order that uses values before they are defined.

@@ -129,7 +129,7 @@ class LoopWriter(Abreast):
             self._copy(place, temporary, size, mask)
 
     def _moves(self, call: Call, mask: str | None) -> bool:
-        """Writes a call of a program that only copies its input as a copy of memory; False for other programs."""
+        """Writes a copy of memory for a call whose program only copies its input; returns False for other programs."""
         program = call.program
         if isinstance(program, LoopProgram) or program.steps or len(call.ins) != 1 or len(call.outs) != 1:
             return False

@@ -122,7 +122,10 @@ class Module:
         return self.callees[key]
 
     def helper(self, name: str) -> str:
-        """The name of the helper `blend`, which is defined at the first request."""
+        """The name of the helper function `name` for the LLVM module's type, which is defined at the first request.
+
+        The only helper is `blend`.
+        """
         if name not in self.helpers:
             self.helpers[name] = {"blend": self._blend}[name]()
         return name

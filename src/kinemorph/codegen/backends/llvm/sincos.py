@@ -39,7 +39,10 @@ class Rotation:
 
     @property
     def rounder(self) -> float:
-        """The number added to x 2/pi to round it; for up to `quarters` turns, the sum has the high bits of `whole`."""
+        """The number that is added to x 2/pi to round it to an integer, n, in the low bits of the sum.
+
+        The high bits of the sum are those of `whole` if |n| is at most `quarters`, so they show whether x is near.
+        """
         return self.whole + self.quarters
 
 

@@ -21,7 +21,7 @@ AHEAD = 256  # [byte] distance from the memory that is written to the memory tha
 def woven(
     lines: list[str], vectors: Sequence[str], real: Real, width: int, tag: str, wanted: int | None = None
 ) -> list[str]:
-    """Transposes squares in `width` vectors, each of which has groups of `width` lanes; returns the new vectors.
+    """Writes code that transposes squares in `width` vectors with groups of `width` lanes; returns the new vectors.
 
     Lane i of a group in vector k goes to lane k of that group in vector i. The instructions are added to `lines`; `tag`
     makes their names unique. Only the first `wanted` vectors are returned.
@@ -66,11 +66,11 @@ class _Turn:
             self.lines.append(f"  %row{k} = getelementptr inbounds {self.real.element}, ptr %rows, i64 %offset{k}")
 
     def weave(self, vectors: list[str], tag: str) -> list[str]:
-        """Transposes squares of `width` lanes; see `woven`."""
+        """Adds lines that transpose squares of `width` lanes; see `woven`."""
         return woven(self.lines, vectors, self.real, self.width, tag)
 
     def begin(self, columns: int | None = None, kept: Sequence[str] = ()) -> None:
-        """Adds the start of the loop over tiles of `columns` columns, of which %column is the first.
+        """Adds lines for the start of the loop over tiles of `columns` columns; %column is the first column of a tile.
 
         `kept` are phi instructions for values that pass from tile to tile.
         """
@@ -79,14 +79,14 @@ class _Turn:
         self.lines += ["  %column = phi i64 [ 0, %0 ], [ %here, %next ]", *kept]
 
     def end(self) -> None:
-        """Adds the end of the loop over tiles; a last tile that would reach past the end of the row is moved back."""
+        """Adds lines for the end of the loop over tiles; a last tile that would pass the row's end is moved back."""
         self.lines.append(f"  %beyond = add i64 %column, {self.columns}")
         self.lines.append("  %here = call i64 @llvm.smin.i64(i64 %beyond, i64 %end)")
         self.lines.append("  %more = icmp slt i64 %column, %end")
         self.lines += ["  br i1 %more, label %next, label %done", "done:"]
 
     def whole_rows(self) -> tuple[list[str], list[str]]:
-        """Reads the W columns at %from0 ... in halves; returns the registers read, and those of the W rows."""
+        """Adds lines that read W columns at %from0 ... in halves; returns the registers read, and those of W rows."""
         half = self.part.text
         read, rows = [], []
         for h in range(2):
@@ -102,7 +102,7 @@ class _Turn:
         return read, rows
 
     def part_rows(self) -> tuple[list[str], list[str]]:
-        """Reads fewer than W columns at %from0 ...; returns the registers read, and those of the W short rows."""
+        """Adds lines that read fewer than W columns at %from0 ...; returns the registers read, and those of W rows."""
         t, lanes, width = self.real.text, self.real.lanes, self.width
         vectors = [f"%x{v}" for v in range(width)]
         self.lines += [f"  %x{v} = load {t}, ptr %from{v}" for v in range(width)]

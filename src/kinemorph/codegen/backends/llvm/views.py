@@ -27,7 +27,7 @@ class Callee:
 
 
 class Functions(Protocol):
-    """The source of the functions that a loop program calls (see `module`)."""
+    """Provides the functions that a loop program calls; `Module` implements it."""
 
     widest: int  # the number of lanes in a register of this CPU
 
@@ -137,9 +137,10 @@ class Views:
         return values
 
     def _transposed(self, starts: list[str], first: int) -> list[str]:
-        """As many numbers as there are lanes, from entry `first` on, of the run that starts at each lane's pointer.
+        """The registers with W entries of a view, from entry `first` on; W is the number of lanes.
 
-        Each run is read as one vector, and the square of numbers is transposed by exchanging blocks of 1, 2, 4, ...
+        The view has another start in each lane: `starts` are the pointers. The W entries of a lane are read as one
+        vector, and these vectors are transposed by exchanging blocks of 1, 2, 4, ...
         """
         real, W = self.real, self.real.lanes
         rows = []

@@ -33,7 +33,7 @@ def to_sympy(program: Program, symbols: Symbols | None = None, *, constants: Con
     """
     program = as_program(program, "to_sympy")
     if constants not in get_args(Constants):
-        raise UnsupportedError(f"to_sympy: constants '{constants}' are unknown. Choose 'float' or 'exact'.")
+        raise UnsupportedError(f"to_sympy: constants is '{constants}'; expected 'float' or 'exact'.")
     refuse_least_squares(program)
     sympy = _sympy()
     named = input_symbols(program, symbols or {}, ())

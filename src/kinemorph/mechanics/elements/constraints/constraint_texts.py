@@ -68,7 +68,7 @@ def text_problems(element: Any, text: str, ensemble: Ensemble, own: tuple[str, .
 
 
 def reads_time_or_place(name: str, ensemble: Ensemble) -> bool:
-    """Whether a constraint may read a signal: the time, a coordinate, a velocity, or a signal of a reference."""
+    """Whether a constraint may read the signal `name`: the time, a coordinate, a velocity, or that of a reference."""
     if name in ensemble.signals:
         return ensemble.members[ensemble.signals[name][0]].law.timed
     return name in ensemble.sources

@@ -115,14 +115,14 @@ def _sliding(now: Now) -> list[S]:
 
 
 def _loose(now: Now) -> list[S]:
-    """The memory of a point that begins to slide: along its velocity, or, at rest, along the stretch of the spring."""
+    """The memory of a point that begins to slide, along its velocity, or at rest along the stretch of its spring."""
     length = sqrt(maximum(dot(now.way, now.way), STILL * STILL))
     stretched = [SLIP, 0.0, 0.0, 0.0, *scale(div(1.0, length), now.way), 0.0]
     return _chosen(less(STILL, now.fast), _sliding(now), stretched)
 
 
 def _stuck(now: Now) -> list[S]:
-    """The memory of a point that begins to stick, to an anchor whose spring pulls with the force of sliding."""
+    """The memory of a point that begins to stick; the spring to its anchor pulls with the friction force of sliding."""
     k = now.numbers[2]
     stretch = div(times(now.numbers[1], now.normal), k)
     anchor = sub(now.place, scale(stretch, now.memory[4:7]))

@@ -1,7 +1,7 @@
 """The force law of one touching point: the contact of one sphere with the ground.
 
 The touching point is the deepest point of its sphere and is fixed to the body: its velocity gives slip and the rate of
-penetration, and the force acts there, so that its power equals the stored and the dissipated power, to rounding.
+penetration, and the force acts there, so that its power equals the stored and the dissipated power up to rounding.
 EasyDyn puts the force half-way up the penetration instead, which is equally good; here, with the undeformed radius,
 balls roll like rigid balls.
 
@@ -94,7 +94,7 @@ class Touch:
 
 
 class Tangent(NamedTuple):
-    """The normal force of a contact over a step, as a straight line."""
+    """The normal force of a contact over a step, as a linear function of the velocity."""
 
     pressed: Pressed  # the force where the line meets it
     force: S  # [N] on the line, at the velocity of the pass
@@ -102,13 +102,13 @@ class Tangent(NamedTuple):
 
 
 class Start(NamedTuple):
-    """A contact at the start of a step, which bounds where a pass may linearize it."""
+    """The state of a contact at the start of a step; it limits the velocity at which `tangent` linearizes the force."""
 
     depth: S  # [m], below 0 where nothing touches
     rise: S  # [m/s], the velocity out of the other body
 
     def tangent(self, press: NormalLaw, depth: S, rise: S, h: S) -> Tangent:
-        """The normal force at the depth [m] and the rising velocity [m/s] of a pass, as a line, for a step of h [s].
+        """The normal force, linear in the velocity, at the depth [m] and velocity `rise` [m/s] of a pass; h [s].
 
         The velocity comes from the accelerations of the step before. Just after an impact these may say that a body
         leaves, although it still moves in: linearized there, the contact would have no force, and the body would sink

@@ -1,7 +1,7 @@
 """Friction f from the normal force F, the slip velocity v, and the memory of anchors.
 
     None          no friction
-    Regularized   f = -mu F v / max(|v|, speed): the paper's equation 20
+    Regularized   f = -mu F v / max(|v|, speed): equation 20 of the EasyDyn paper
     Anchor        sticking   f = -(k s + c v), s from the anchor to the touching point, along the ground
                   sliding    f = -kinetic F w/|w|, w = v + speed e, e the direction in which it began to slide
 

@@ -5,7 +5,7 @@ Above terrain the nearest point of z = f(x, y) is found by Newton's method on
     (x - p_x) + (f - p_z) f_x = 0,   (y - p_y) + (f - p_z) f_y = 0
 
 The nearest point is never farther away than the ground right below p, which bounds the search. With the nearest point,
-the height is a distance whose gradient is the normal, so that springs in the ground conserve energy to rounding.
+the height is a distance whose gradient is the normal, so that springs in the ground conserve energy up to rounding.
 
 HeightFunction    the user's function is traced: its derivatives are exact, by dual numbers, and the number of steps is
                   fixed, so that it stays an expression
@@ -232,7 +232,7 @@ def _map_problems(name: str, ground: HeightMap) -> list[str]:
 
 
 def _ragged(heights: Any) -> str:
-    """What is wrong with heights that are no array of numbers with two axes."""
+    """The text of the problem of heights that do not form a 2-D array of numbers."""
     try:
         sizes = sorted({len(row) for row in heights})
     except TypeError:  # it has no rows

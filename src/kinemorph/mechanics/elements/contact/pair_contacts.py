@@ -7,7 +7,7 @@ The axes of two capsules, p_a(s) and p_b(t) with s and t between 0 and 1, are ne
 is least. Without the last term the nearest points of parallel capsules would not be unique, and a small rotation would
 move them from one end to the other; with it the function is strictly convex, and the points move continuously, to the
 middle of the overlap. The distance is defined as the square root of the least phi. Its gradient by the bodies' motion
-is (p_a - p_b)/sqrt(phi), so that the spring between the bodies conserves energy to rounding; eps is so small that it is
+is (p_a - p_b)/sqrt(phi), so that the spring between the bodies conserves energy; eps is so small that it is
 a distance for all other purposes.
 """
 
@@ -182,7 +182,7 @@ def nearest(a: Sequence[Any], b: Sequence[Any]) -> Nearest:
 
 
 def _on(axis: Sequence[Any], point: Any) -> tuple[Any, S]:
-    """(the point of an axis that is nearest to another point, 0.0): here nothing is added to the distance."""
+    """(the point of an axis that is nearest to `point`, 0.0): the second is the term with eps, not needed here."""
     u = sub(axis[1], axis[0])
     s = _in_unit(div(dot(u, sub(point, axis[0])), dot(u, u)))
     return add(axis[0], scale(s, u)), 0.0

@@ -98,9 +98,9 @@ def followed(element: Any) -> tuple[str, ...]:
 
 
 def channel_problems(element: Any, robot: Robot) -> list[str]:
-    """Problems of joints that do not exist, and of different numbers of joints, `reads` and `drives`."""
+    """A problem for each joint that does not exist, and where joints, `reads` and `drives` differ in number."""
     joints = getattr(element, "joints", ())
-    found = [problem for joint in joints for problem in one_axis(element, "a joint", joint, robot)]
+    found = [problem for joint in joints for problem in one_axis(element, "joints", joint, robot)]
     if found:
         return found
     counts = {"joints": len(joints), "reads": len(getattr(element, "reads", ())), "drives": len(element.drives)}
@@ -108,8 +108,8 @@ def channel_problems(element: Any, robot: Robot) -> list[str]:
         problem = "it reads nothing; expected one or more signals"
         return [wrong(element.name, problem, "Give `joints`, or `reads` and `drives`.", "reads")]
     if len({count for count in counts.values() if count}) > 1:
-        found_counts = listed(f"{count} {name}" for name, count in counts.items() if count)
-        problem = f"it has {found_counts}; expected the same number of each"
+        found_counts = listed(f"{counted(count, 'name')} in {name}" for name, count in counts.items() if count)
+        problem = f"it has {found_counts}; expected the same number in each"
         return [wrong(element.name, problem, "Give one of each for every channel.")]
     return []
 
@@ -120,7 +120,8 @@ def number_problems(element: Any, *fields: str) -> list[str]:
     for name in fields:
         values = getattr(element, name)
         if len(values) not in (1, count):
-            problem = f"{name} has {counted(len(values), 'number')}; expected 1, or {count}, one for each channel"
+            each_one = f", or {count}, one for each channel" if count > 1 else ""
+            problem = f"{name} has {counted(len(values), 'number')}; expected 1{each_one}"
             found.append(wrong(element.name, problem, "Correct it.", name))
         open_ended = name in ("lower", "upper")
         for value in values:

@@ -253,11 +253,13 @@ class PIDLaw(ChannelLaw):
             found.append(wrong(element.name, problem, "Leave out bandwidth, or every.", "bandwidth"))
         untimed = element.anti_windup == "back_calculation" and not element.tracking
         if untimed and (_absent(element.kp) or _absent(element.ki)):
-            problem = "back_calculation takes kp / ki as its time constant, but one of them is 0; expected a time [s]"
+            problem = "back_calculation uses the time constant kp / ki, but kp or ki is 0; expected a time constant"
             found.append(wrong(element.name, problem, "Give `tracking` [s]."))
         blind = [name for name in measured(element) if name[2:] not in robot.v_names or not name.startswith("q.")]
         if not _absent(element.kd) and not element.every and not element.filter and blind:
-            problem = f"kd without filter needs a rate, but '{blind[0]}' has none; expected a coordinate of a joint"
+            problem = (
+                f"kd needs the rate of '{blind[0]}', which only joint coordinates have; expected such a coordinate"
+            )
             found.append(wrong(element.name, problem, "Give `filter` [s], or `every`.", "kd"))
         return found
 

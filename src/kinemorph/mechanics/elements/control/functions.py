@@ -162,7 +162,10 @@ class SampledLaw(FunctionLaw):
     def stepped(
         self, element: Any, t: S, values: Sequence[S], m: Sequence[S], clock: int, bounds: tuple[Any, Any]
     ) -> list[S]:
-        """The new memory at a tick: of the sampling clock (0), or of the clock that releases delayed outputs (1)."""
+        """The new memory at a tick of the sampling clock (0), or of the clock that releases delayed outputs (1).
+
+        `values` are those of the signals that it reads, m is its memory, `bounds` are (lower, upper) limits of outputs.
+        """
         n = len(names_of_outputs(element))
         front = held_count(element, n)
         if clock == 1:

@@ -37,7 +37,7 @@ class PathLaw(ElementLaw[Any]):
         raise AssertionError(f"{type(self).__name__} does not define its method `path`")
 
     def problems(self, element: Any, robot: Robot) -> list[str]:
-        found = [problem for joint in element.joints for problem in one_axis(element, "a joint", joint, robot)]
+        found = [problem for joint in element.joints for problem in one_axis(element, "joints", joint, robot)]
         found += [
             wrong(element.name, f"joint '{joint}' is named {times} times; expected once", "Name it once.", "joints")
             for joint, times in Counter(element.joints).items()
@@ -63,16 +63,17 @@ class PathLaw(ElementLaw[Any]):
 
 
 def optional_numbers(element: Any, *names: str) -> list[str]:
-    """Problems of fields that are empty, or have one number for all joints or one number for each joint."""
+    """Problems of fields that may be empty, or else have one number for all joints or one number for each joint."""
     return [problem for name in names if getattr(element, name) for problem in _counts(element, name)]
 
 
 def _counts(element: Any, name: str) -> list[str]:
-    """Problems of a field with one number for all joints, or one number for each joint."""
+    """A problem if the field `name` has neither one number for all joints nor one number for each joint; else none."""
     count, values = max(len(element.joints), 1), getattr(element, name)
     if len(values) in (1, count):
         return infinite(element, name)
-    problem = f"{name} has {counted(len(values), 'number')}; expected 1, or {count}, one for each of its joints"
+    each_one = f", or {count}, one for each of its joints" if count > 1 else ""
+    problem = f"{name} has {counted(len(values), 'number')}; expected 1{each_one}"
     return [wrong(element.name, problem, "Correct it.", name), *infinite(element, name)]
 
 
@@ -105,7 +106,7 @@ class SetpointLaw(PathLaw):
 
 
 class SinusoidLaw(PathLaw):
-    """The path offset + amplitude sin(w t + phase) of each joint."""
+    """The path offset + amplitude sin(2 pi frequency t + phase) of each joint."""
 
     fields = ("amplitude", "frequency", "offset", "phase")
 
@@ -146,11 +147,12 @@ class PointsLaw(PathLaw):
             for k in range(width):
                 self.table(element, times, [evaluate(row[k]) for row in element.points])
         except ShapeError as error:
-            found.append(wrong(element.name, str(error).rstrip("."), "Correct its times or points.", "times"))
+            problem = str(error).rstrip(".").replace("curve:", "curve of points (y) over times (x):")
+            found.append(wrong(element.name, problem, "Correct its times or points.", "times"))
         return found
 
     def other_problems(self, element: Any) -> list[str]:
-        """Further problems of an element with as many rows of points as times."""
+        """Problems of this kind of path only; that there are as many rows of points as times is checked before."""
         return []
 
     def path(self, element: Any, view: ElementView, k: int) -> Wish:

@@ -34,7 +34,7 @@ def delayed(element: Any) -> tuple[int, float]:
 
 
 def _meant(x: float) -> Fraction:
-    """The fraction with a small denominator that x stands for, so that differences are exact; else x itself."""
+    """The fraction with a small denominator that equals x up to rounding, or else x itself; differences are exact."""
     found = Fraction(x).limit_denominator(10**6)
     return found if abs(float(found) - x) <= 4e-16 * abs(x) else Fraction(x)
 
@@ -101,7 +101,7 @@ def sampling_problems(element: Any) -> list[str]:
                 wrong(element.name, f"{name} is {value:g}; expected a finite number of at least 0", "Correct it.", name)
             )
         elif value and not element.every:
-            problem = f"{name} is {value:g}, but the element is not sampled; expected a time between samples [s]"
+            problem = f"{name} is {value:g}, but the element is not sampled; expected `every`, its sample time [s]"
             found.append(wrong(element.name, problem, "Give `every` too.", name))
     for lower, upper in zip(*_paired(element.lower, element.upper), strict=False):
         if not evaluate(lower) < evaluate(upper):

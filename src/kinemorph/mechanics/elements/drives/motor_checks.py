@@ -12,7 +12,7 @@ from kinemorph.model.robot import Robot
 
 
 def back_efficiency(element: DCMotor) -> Any:
-    """The efficiency while the joint drives the motor: `back_efficiency`, or else that of equal friction both ways."""
+    """The efficiency while the joint drives the motor: `back_efficiency`, by default for equal friction both ways."""
     return 2.0 - 1.0 / element.efficiency if element.back_efficiency is None else element.back_efficiency
 
 

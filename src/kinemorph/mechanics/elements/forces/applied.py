@@ -42,7 +42,7 @@ def over_time(element: Any, what: str, course: Any, size: int, view: ElementView
 
 
 def course_problems(element: Any, what: str, size: int) -> list[str]:
-    """Problems of a field that may change over time and has `size` numbers; user functions are not called here."""
+    """Problems of a field that may change over time and has to have `size` numbers; user functions are not called."""
     course = getattr(element, what)
     if callable(course):
         return []

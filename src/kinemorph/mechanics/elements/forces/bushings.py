@@ -185,7 +185,10 @@ def placed(view: ElementView, body: str, placement: Any) -> Frame:
 
 
 def turned(turning: str, R: Mat) -> Turned:
-    """theta [rad] and B(theta) of a rotation matrix; `turning` is "vector" or the order of three angles, as "xyz"."""
+    """(theta [rad], B(theta)) of a rotation matrix, see the docstring of this file.
+
+    `turning` says what theta is: "vector" for the rotation vector, or the order of three angles, such as "xyz".
+    """
     return _vector(R) if turning == "vector" else _angles(turning, R)
 
 
@@ -198,7 +201,8 @@ def _angles(order: str, R: Mat) -> Turned:
     """theta and B(theta) for three angles with R = R_i(theta_0) R_j(theta_1) R_k(theta_2); `order` names i, j and k.
 
     The angular velocity is the sum of the three rates times their axes: e_i, `second_axis` normal to it, and
-    e sin(theta_1) e_i + cos(theta_1) n, where n is normal to both. B gives the rates from the angular velocity.
+    e sin(theta_1) e_i + cos(theta_1) n, where n is normal to both, and e is 1 if the order of i, j is that of x, y, z,
+    else -1. B maps the angular velocity to the rates.
     """
     i, j, k = ("xyz".index(axis) for axis in order)
     e = 1.0 if (j - i) % 3 == 1 else -1.0

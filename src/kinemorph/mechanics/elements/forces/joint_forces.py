@@ -34,7 +34,7 @@ E = TypeVar("E")
 
 
 class Along(NamedTuple):
-    """A force law along one velocity: the index of the velocity in v, of its coordinate in q (None: not needed)."""
+    """A force law along one velocity: its index in v, and that of its coordinate in q, None if the law needs none."""
 
     v: int
     q: int | None
@@ -138,8 +138,8 @@ class JointLimitsLaw(JointForceLaw[JointLimits]):
             if not unknown and not has_limits(robot.joint(name)):
                 joint = robot.joint(name)
                 problem = (
-                    f"joint '{name}' is {joint.kind} and has no limits; expected a joint about or along axes with a "
-                    "lower or an upper limit"
+                    f"joint '{name}' is {joint.kind} and has no limits; expected a lower or an upper limit of a "
+                    "rotation about an axis, or of a translation along an axis"
                 )
                 found.append(wrong(element.name, problem, "Give it limits, or leave it out of joints.", "joints"))
         return found

@@ -1,10 +1,10 @@
 """Forces along single velocities of joints, for springs, friction and stops.
 
-A `JointLaw` gets one velocity and, where it has one, its coordinate. It gives the effort, the dissipated power and the
-stored energy, and for steps that take stiff forces at their end (mechanics.steps.implicit_forces) the effort with a
-pivot:
+A `JointLaw` gets one velocity of a joint and, if this is the rate of a coordinate, the coordinate. It returns the
+effort, the dissipated power and the stored energy. For implicit steps, which evaluate stiff forces at their end
+(mechanics.steps.implicit_forces), it also returns a pivot:
 
-    effort at the end = force - pivot (a - a guessed),      pivot = -(h df/dv + h^2 df/dq), not below 0
+    effort at the end = force - pivot (a - a_guess),      pivot = -(h df/dv + h^2 df/dq), not below 0
 """
 
 from __future__ import annotations

@@ -5,7 +5,8 @@ friction force, mu Fz; C are stiffnesses and s slips, longitudinal (x), lateral 
 
     a_x = C_x s_x / (3 mu Fz)     a_y = C_y s_y / (3 mu Fz)     c = C_c s_c / (mu Fz)
 
-The whole contact patch skids where  a_x^2 + (a_y + c)^2 > 1;  else it sticks over the share l = 1 - S_n of its length.
+The whole contact patch skids where  a_x^2 + (a_y + c)^2 > 1;  else it
+skids over a share S_n of its length and sticks over the rest.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The law of coupled maps: the maps make a step at each tick of a clock, and the joint angles move on between ticks.
+"""The law of coupled maps: the maps make a step at each tick of a clock, and the joints move smoothly between ticks.
 
 The memory is the time of the last tick and, for each joint, the numbers of one piece of its path. For half-cosines
 these are x(n) and x(n+1). For splines they are the four coefficients c(n-1) ... c(n+2) of the uniform cubic B-splines
@@ -116,7 +116,7 @@ def _stepped(element: Any, x: Sequence[S], r: Sequence[S], epsilon: Sequence[S])
 
 @lru_cache(maxsize=32)
 def _begun(element: Any) -> tuple[tuple[float, ...], ...]:
-    """The initial memory, after `settle` steps of the maps: one row per word in _WORDS, one column per joint."""
+    """The initial memory, after `settle` steps of the maps: one row per name in _WORDS, one column per joint."""
     r, epsilon = ([float(evaluate(x)) for x in values] for values in (element.r, element.epsilon))
     x: Sequence[float] = [float(evaluate(x)) for x in element.start] or random_start(element.seed, _count(element))
     for _ in range(element.settle):

@@ -24,7 +24,7 @@ from kinemorph.model.parameter import evaluate
 
 
 class Map(NamedTuple):
-    """A map f(x, r), its `step`, which stays in the range from 0 to 1 for x in that range and r from 0 to `largest`."""
+    """A map x -> step(x, r), whose values are from 0 to 1 for x from 0 to 1 and r from 0 to `largest`."""
 
     step: Callable[[S, S], S]
     largest: float
@@ -41,7 +41,7 @@ COUPLINGS = ("ring", "chain", "global")
 
 
 def neighbors(coupling: str, count: int, i: int) -> tuple[int, ...]:
-    """The indices of the maps whose mean map i is drawn towards; a single map is its own neighbor."""
+    """The indices of the neighbors of map i, which is drawn towards their mean; a single map is its own neighbor."""
     if coupling == "global" or count == 1:
         return tuple(range(count))
     if coupling == "ring":

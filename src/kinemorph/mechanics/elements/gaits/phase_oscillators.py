@@ -1,4 +1,4 @@
-"""The law of oscillators that are coupled by their phases. Of oscillator i, phi_i is the phase [rad], w_i its own
+"""The law of oscillators that are coupled by their phases. For oscillator i, phi_i is the phase [rad], w_i its own
 frequency [rad/s], c_i the effect of its neighbors j, and D_ij the desired phase difference; r and b are amplitude and
 offset of the joint path q.
 
@@ -66,8 +66,8 @@ class Rhythm(NamedTuple):
 class PhaseOscillatorsLaw(PathLaw):
     """Joint paths from coupled oscillators.
 
-    Their states are phases, and amplitudes with their rates; offsets with their rates, where the gait begins elsewhere;
-    and frequencies, where these adapt.
+    Their states are phases, and amplitudes with their rates; offsets with their rates, where the gait begins at other
+    values; and frequencies, where these adapt.
     """
 
     timed = False

@@ -64,8 +64,8 @@ class SensorLaw(ElementLaw[E]):
             problem = f"delay is {element.delay:g} s; expected a finite time of at least 0"
             found.append(wrong(element.name, problem, "Correct it.", "delay"))
         if element.delay and element.every is None:
-            problem = f"delay is {element.delay:g} s, but the sensor is not sampled; expected a time between samples"
-            found.append(wrong(element.name, problem, "Give `every`."))
+            problem = f"delay is {element.delay:g} s, but the sensor is not sampled; expected `every`, its sample time"
+            found.append(wrong(element.name, problem, "Give `every` [s]."))
         for name, value in vars(element).items():
             found += not_negative(element, name) if name.endswith(("noise", "walk")) else []
             if name.endswith("range") and not value > 0.0:
@@ -73,8 +73,8 @@ class SensorLaw(ElementLaw[E]):
                     wrong(element.name, f"{name} is {value:g}; expected a number above 0", "Correct it.", name)
                 )
         if element.every is None and any(channel.noise or channel.walk for channel in self.channels(element)):
-            problem = "it has noise, but the sensor is not sampled; expected a time between samples"
-            found.append(wrong(element.name, problem, "Give `every`.", "noise"))
+            problem = "it has noise, but the sensor is not sampled; expected `every`, its sample time"
+            found.append(wrong(element.name, problem, "Give `every` [s].", "noise"))
         return found
 
     def signals(self, element: E) -> tuple[Slot, ...]:
