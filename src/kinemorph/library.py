@@ -24,6 +24,7 @@ HOMES: dict[str, str] = {
     "hexapod24": "kinemorph.model.library.legged",
     "hexapod36": "kinemorph.model.library.legged",
     "humanoid": "kinemorph.model.library.legged",
+    "amru5": "kinemorph.model.library.amru",
     "four_bar": "kinemorph.model.library.linkages",
     "slider_crank": "kinemorph.model.library.linkages",
     "five_bar": "kinemorph.model.library.linkages",
@@ -37,6 +38,7 @@ HOMES: dict[str, str] = {
     "andrews_squeezer": "kinemorph.model.library.benchmark_machines",
     "flyball_governor": "kinemorph.model.library.benchmark_machines",
     "jansen_walker": "kinemorph.model.library.walkers",
+    "amru5_walk": "kinemorph.model.library.amru_walk",
     "crawler": "kinemorph.model.library.crawlers",
     "organism9": "kinemorph.model.library.modular",
 }
@@ -47,6 +49,8 @@ if TYPE_CHECKING:  # the same names for type checkers; a test compares the two l
     from kinemorph.model.library import LIBRARY as LIBRARY
     from kinemorph.model.library import SYSTEMS as SYSTEMS
     from kinemorph.model.library import build as build
+    from kinemorph.model.library.amru import amru5 as amru5
+    from kinemorph.model.library.amru_walk import amru5_walk as amru5_walk
     from kinemorph.model.library.arms import puma as puma
     from kinemorph.model.library.arms import scara as scara
     from kinemorph.model.library.benchmark_linkages import bricard as bricard

@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 from kinemorph.model.building.builder import RobotBuilder
-from kinemorph.model.library import amru5 as data
+from kinemorph.model.library import amru as data
 from kinemorph.model.robot import Robot
 
 X, Y, Z = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
@@ -64,7 +64,10 @@ def _add_leg(builder: RobotBuilder, leg: int) -> None:
     builder.joint(name("at_D"), "revolute", name("thigh"), name("shank"), translation=(data.AD, 0.0, 0.0), axis=Y)
     builder.joint(name("at_C"), "revolute", name("C"), name("short"), axis=Y)
     builder.joint(name("at_C2"), "revolute", name("C"), name("long"), axis=Y)
-    for point, rod, end, other, along in (("B", "short", data.AB, "thigh", data.AB), ("E", "long", data.BD, "shank", data.AB)):
+    for point, rod, end, other, along in (
+        ("B", "short", data.AB, "thigh", data.AB),
+        ("E", "long", data.BD, "shank", data.AB),
+    ):
         builder.joint(
             name(f"at_{point}"), "revolute", name(rod), name(other), translation=(end, 0.0, 0.0),
             child_placement=((1.0, 0.0, 0.0, along), (0.0, 1.0, 0.0, 0.0), (0.0, 0.0, 1.0, 0.0), (0.0, 0.0, 0.0, 1.0)),

@@ -1,0 +1,134 @@
+"""AMRU5 walking: motors, controllers, a reference generator, and contacts of its feet with the ground.
+
+Section 6.2 and 7 of the paper give the laws, the supply of 12 V, the time of 1 s in which the robot settles and the
+creeping speed 0.1 mm/s of friction. All other numbers are assumptions: the motors are those of 20 W at 12 V, and the
+gains were tuned on this model.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Literal, get_args
+
+from kinemorph.errors import ModelError
+from kinemorph.model.elements.contact.contact_laws import EasyDynNormal, Regularized
+from kinemorph.model.elements.contact.contacts import Contact
+from kinemorph.model.elements.contact.grounds import Ground, Plane
+from kinemorph.model.elements.control.controllers import PID
+from kinemorph.model.elements.drives.motors import DCMotor
+from kinemorph.model.elements.gaits.pantograph_gait import PantographGait
+from kinemorph.model.library import amru as robot
+from kinemorph.model.system import Element, Settings, System
+
+MotorOrder = Literal["first", "second"]
+Controller = Literal["sampled", "continuous"]
+Trigonometry = Literal["polynomial", "exact"]
+
+# all numbers up to GAINS are assumptions, except SUPPLY, SETTLE and CREEP
+RESISTANCE, CONSTANT, INDUCTANCE = 2.3, 0.0235, 0.24e-3  # [ohm], K_m = K_b [N m/A], [H]
+SUPPLY, SETTLE, CREEP = 12.0, 1.0, 1e-4  # [V], [s], [m/s]
+SOIL, GRIP = EasyDynNormal(5e4, 1e5, 1.0, 1.0), Regularized(0.6, CREEP)
+STEP, LIFT, PERIOD = 0.10, 0.04, 4.0  # [m], [m], [s]
+SAMPLE, FILTER, BANDWIDTH = 0.01, 0.02, 400.0  # [s], Kd/N [s], w0 of eq. 23 [rad/s]
+TRIPODS = ((1, 3, 5), (2, 4, 6))
+# (kp, ki, kd) in V per rad or m, of the rotation, vertical and horizontal drives
+GAINS = ((200.0, 400.0, 15.0), (9000.0, 45000.0, 120.0), (9000.0, 45000.0, 120.0))
+
+
+def amru5_walk(
+    motor: MotorOrder = "first",
+    controller: Controller = "sampled",
+    trigonometry: Trigonometry = "polynomial",
+    *,
+    step: float = STEP,
+    ground: Ground | None = None,
+) -> System:
+    """AMRU5 walking along +y on flat ground, by tripods of legs 1, 3, 5 and 2, 4, 6; it settles for 1 s first.
+
+    `motor`         "first": the current follows the voltage without delay (eq. 18); "second": with an inductance
+    `controller`    "sampled": a PID every 10 ms, with anti-windup; "continuous": eqs 21 to 23
+    `trigonometry`  of the inverse kinematics in the reference generator
+    `step`          the length of a step [m], half the distance that the robot travels in a cycle of 4 s
+    `ground`        the ground, by default the plane z = 0
+
+    The elements are "gait", "pid", the motors "motor<k>_rotation", "_vertical" and "_horizontal" of leg k, and the
+    contacts "foot1" to "foot6".
+    """
+    for name, value, choices in (
+        ("motor", motor, MotorOrder),
+        ("controller", controller, Controller),
+        ("trigonometry", trigonometry, Trigonometry),
+    ):
+        if value not in get_args(choices):
+            expected = " or ".join(map(repr, get_args(choices)))
+            raise ModelError(f"amru5_walk: {name} is {value!r}, expected {expected}.")
+    if not 0.0 <= step <= 0.2:
+        raise ModelError(f"amru5_walk: step is {step:g} m, expected 0 to 0.2 m, which the legs can reach.")
+    reach = robot.OUTWARD + robot.RATIO * robot.STANDING_REACH
+    strides = [(0.0, step if robot.HIPS[leg - 1][0] > 0.0 else -step) for leg in robot.LEGS]
+    coordinates = [name for leg in robot.LEGS for name in robot.leg_coordinates(leg)]
+    gait = PantographGait(
+        "gait",
+        tuple(coordinates),
+        starts=tuple(0.5 * PERIOD * (leg in TRIPODS[0]) for leg in robot.LEGS),
+        settle=SETTLE,
+        feet=((reach, 0.0),),
+        strides=tuple(strides),
+        height=robot.standing_height(),
+        lift=LIFT,
+        offset=robot.OUTWARD,
+        ratio=robot.RATIO,
+        trigonometry=trigonometry,
+    )
+    motors = [_motor(leg, k, motor) for leg in robot.LEGS for k in range(3)]
+    feet = [
+        Contact(f"foot{leg}", f"foot{leg}", SOIL, GRIP, Plane() if ground is None else ground) for leg in robot.LEGS
+    ]
+    elements: list[Element] = [gait, _pid(controller, coordinates, [one.name for one in motors]), *motors, *feet]
+    return System(robot.amru5(), tuple(elements), Settings(q=initial_configuration(step), duration=26.0))
+
+
+def initial_configuration(step: float = STEP) -> tuple[float, ...]:
+    """The configuration q (24,) at the start of the walk: legs of the first tripod half a step forward, others back."""
+    weight = 9.81 * robot.BODY_MASS + 9.81 * 6.0 * 3.6
+    q = [0.0, 0.0, robot.standing_height() - weight / 6.0 / float(SOIL.stiffness), 0.0, 0.0, 0.0]
+    reach = robot.OUTWARD + robot.RATIO * robot.STANDING_REACH
+    for leg in robot.LEGS:
+        ahead = 0.5 * step if leg in TRIPODS[0] else -0.5 * step
+        side = math.copysign(1.0, robot.HIPS[leg - 1][0])
+        outer = (math.hypot(reach, ahead) - robot.OUTWARD) / robot.RATIO
+        q += [math.atan2(side * ahead, reach), robot.STANDING_HEIGHT, outer]
+    return tuple(q)
+
+
+def _motor(leg: int, k: int, order: MotorOrder) -> DCMotor:
+    """The motor of drive k of a leg. Its rotor is a body of the robot, so that it has no inertia here."""
+    gears = {"ratio": robot.GEAR} if k == 0 else {"ratio": robot.SCREW_GEAR, "lead": robot.LEAD}
+    return DCMotor(
+        f"motor{leg}_{robot.DRIVES[k]}",
+        robot.leg_coordinates(leg)[k],
+        RESISTANCE,
+        CONSTANT,
+        inductance=INDUCTANCE if order == "second" else 0.0,
+        voltage_limit=SUPPLY,
+        **gears,
+    )
+
+
+def _pid(controller: Controller, coordinates: list[str], motors: list[str]) -> PID:
+    kp, ki, kd = (tuple(gains) * 6 for gains in zip(*GAINS, strict=True))
+    sampled = {"every": SAMPLE} if controller == "sampled" else {"bandwidth": BANDWIDTH}
+    return PID(
+        "pid",
+        tuple(coordinates),
+        drives=tuple(motors),
+        reference="gait",
+        kp=kp,
+        ki=ki,
+        kd=kd,
+        filter=FILTER,
+        lower=-SUPPLY,
+        upper=SUPPLY,
+        anti_windup="clamp",
+        **sampled,
+    )
