@@ -146,7 +146,7 @@ def test_systems_of_python_come_back_as_grids_or_rows(tmp_path: Path) -> None:
 @pytest.mark.filterwarnings("ignore:.*link frames")
 def test_what_cannot_be_said_is_told(tmp_path: Path) -> None:
     assembly = assemble([(0, 1, 3, 4)], modules=[backbone(), backbone(mass=2.0)])
-    with pytest.warns(ModelWarning, match="two kinds of modules have the letter 'B'"):
+    with pytest.warns(ModelWarning, match="two module types have the letter 'B'"):
         save(assembly.system(), tmp_path / "o.toml")
     assert load(tmp_path / "o.toml").robot == assembly.robot()
     with pytest.warns(ModelWarning, match="URDF cannot express dockings"):
@@ -185,7 +185,7 @@ BAD = {
         (6, "the key tread does not apply to a scout")
     ],
     '[assembly]\ngrid = "B>"\n[module_types.A]\nmass = 3': [
-        (5, "the key mass applies only to built-in kinds"),
+        (5, "the key mass applies only to built-in types"),
         (4, "it has no bodies"),
     ],
     '[assembly]\ngrid = "B>"\n[module_types.A.bodies.x]\nmass = -1': [(5, "mass is -1 kg")],

@@ -388,6 +388,8 @@ def test_bad_arguments() -> None:
         from_dh([Row()], "craig")  # type: ignore[arg-type]
     with pytest.raises(ModelError, match="lenght"):
         from_dh([{"lenght": 1.0}])
+    with pytest.raises(ModelError, match="row 2: the kind is 'spherical', expected 'revolute' or 'prismatic'"):
+        from_dh([Row(a=1.0), Row("spherical")])  # type: ignore[arg-type]
     with pytest.raises(ModelError, match="no bodies"):
         from_dh([])
 

@@ -242,4 +242,4 @@ def test_of_an_uneven_limit_of_effort_the_larger_side_is_kept(tmp_path: Path) ->
     path.write_text(f'<mujoco><worldbody><body>{joint}<geom size="1"/></body></worldbody></mujoco>')
     examined = examine(path)
     assert examined.system is not None and examined.system.robot.joint("j").effort == (5.0,)
-    assert "smaller ones of two effort limits" in examined.findings[0].problem
+    assert "smaller effort limits, where limits differ" in examined.findings[0].problem

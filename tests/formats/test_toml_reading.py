@@ -401,7 +401,7 @@ CHANGES = {
     before("[parameters]\na = { valu = 1 }"): ("unknown", 4, "the key 'valu' is not known"),
     before("[parameters]\na = { value = '5 mm', unit = 'mm' }"): ("unit", 4, "expected one unit"),
     before("[parameters]\na = inf"): ("number", 4, "expected a finite number"),
-    before("[parameters]\na = '5 foo'"): ("unit", 4, "there is no unit 'foo'"),
+    before("[parameters]\na = '5 foo'"): ("unit", 4, "the unit 'foo' is not known"),
     before(f"[bodies.{'x' * 2000}]"): ("name", 3, "the name has 2000 characters"),
 }
 

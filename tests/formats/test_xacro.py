@@ -53,7 +53,7 @@ def test_packages_are_found_above_the_model_and_in_package_dirs(tmp_path):
     assert load(own).robot.nv == 1
     other = written(tmp_path / "elsewhere", ARM.format("$(find arm)/macros/parts.xacro"))
     (error,) = errors(other)
-    assert "package 'arm' is not found" in error.problem and "package_dirs" in error.remedy
+    assert error.problem.endswith("expand the file: the package 'arm' is not found") and "package_dirs" in error.remedy
     assert load(other, package_dirs=[tmp_path]).robot.nv == 1
 
 

@@ -119,7 +119,7 @@ def test_modules_of_several_cells() -> None:
         ("B>0 B>1\nB>1", "line 2: module 'm1' is already in line 1"),
         ("B>0 . B>2 B>3", "module 'm0' is not docked to 'm2' or the 1 module docked to it; expected one organism"),
         ("B>0 K>1", "'m1' (small cube) has a pitch of 0.05 m; expected 0.105 m, the pitch of the base 'm0'"),
-        ("W>0 B>1", "fills 3 rows and 1 column here, but there is nothing 1 below its token, expected '#'"),
+        ("W>0 B>1", "fills 3 rows and 1 column here, but the cell 1 below its token is empty, expected '#'"),
         ("B>0 #", "'#' in cell 2 of the row belongs to no module"),
         ("#\nW>0\n#\nW>1\n#", "modules 'm0' and 'm1' overlap"),
         ("B>0 - .", "a connector leads to an empty cell"),
@@ -137,7 +137,7 @@ def test_mistakes_of_grids(text: str, words: str) -> None:
 def test_all_mistakes_are_told_and_the_base_is_known() -> None:
     assert len(told("B>0 X>1 B?2\nB>0")) == 3
     assert "base is 'm7', which is not one of its modules: m0, m1" in told("B>0 B>1", base="m7")[0]
-    assert "expected a tree because of planar" in told("B>0 B>1\nB>2 B>3", planar=True)[0]
+    assert "expected a tree because planar is set" in told("B>0 B>1\nB>2 B>3", planar=True)[0]
     assert len(assemble("B>0 . B>1", several=True).organisms) == 2
 
 
@@ -208,7 +208,7 @@ def test_mistakes_of_lists(source: Any, options: dict[str, Any], words: str) -> 
         (lambda two: modules.side_port(7, "b", 0.05), "side is 7"),
         (lambda two: modules.side_port(3, "b", None), "reach of side 3 is None"),
         (lambda two: modules.ModuleType("e", "E", None), "bodies has None; expected a Body"),
-        (lambda two: modules.put_down(None), "a NoneType was given, expected an Assembly"),
+        (lambda two: modules.put_down(None), "None was given, expected an Assembly"),
         (lambda two: modules.put_down(two, float("nan")), "height is nan"),
         (lambda two: modules.hinges(two.robot()), "a Robot was given, expected an Assembly"),
         (lambda two: modules.hinge_drives(two, None), "element 'None' has no joints"),
@@ -216,7 +216,7 @@ def test_mistakes_of_lists(source: Any, options: dict[str, Any], words: str) -> 
         (lambda two: kinemorph.System(two), "an Assembly was given, expected a Robot or a System. Pass the result of"),
         (lambda two: kinemorph.verify(two), "an Assembly was given, expected a Robot or a System. Pass the result of"),
         (lambda two: kinemorph.replay(two), "of type Assembly; expected a Robot, System"),
-        (lambda two: kinemorph.modules.assembly_tables(None), "a NoneType was given, expected an Assembly"),
+        (lambda two: kinemorph.modules.assembly_tables(None), "None was given, expected an Assembly"),
         (lambda two: two.system(None), "None is given as an element"),
     ],
 )  # fmt: skip
@@ -322,7 +322,7 @@ def test_mistakes_of_poses_have_numbers() -> None:
     assert "given twice" in words({(0, 1): poses[0, 1], (1, 0): poses[0, 1]})
     assert "expected a Pose or a matrix" in words({(0, 1): [1, 2]})
     assert "not finite" in words({(0, 1): np.full((4, 4), np.nan)})
-    assert "from a rotation with a translation" in words({(0, 1): np.diag((1.0, 2.0, 1.0, 1.0))})
+    assert "from the nearest rigid transformation" in words({(0, 1): np.diag((1.0, 2.0, 1.0, 1.0))})
     assert "expected a pair of modules" in words({3: np.eye(4)})
     assert "keep is 'seen'" in words(one, keep="seen")
     assert "rad from the nearest" in words(one, tolerance=(1e-6, 1e-6))

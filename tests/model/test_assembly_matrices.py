@@ -207,7 +207,7 @@ MISTAKES = {
         [4, "b"],
         ["DP"],
     ],
-    "column e1: side 3 of v0 on side 4 of v1 is a DP dyad, but the last row says DO; a DO dyad needs one of the "
+    "column e1: side 3 of v0 docked to side 4 of v1 is a DP dyad, but the last row says DO; a DO dyad needs one of the "
     "sides 2, 5 of v1.": [[3, "B"], [4, "B"], ["DO"]],
     "column e1, last row: 'DT' is neither a dyad class nor a joint module": [[3, "B"], [4, "B"], ["DT"]],
     "column e1, row v1: a Backbone has no port on side '1'; its ports are 2, 3, 4, 5": [[3, "B"], [1, "B"], ["DP"]],

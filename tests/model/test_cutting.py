@@ -137,7 +137,7 @@ def test_a_cut_that_is_neither_true_nor_false_is_named() -> None:
 def test_a_joint_that_cannot_be_turned_round_says_so() -> None:
     builder = two().joint("ba", "spherical", "b", "a", damping=(0.1, 0.2, 0.3))
     builder.joint("wb", "revolute", "world", "b", cut=True)
-    assert sentence(builder).startswith("joint 'ba': it must be reversed, to lead to 'b': damping")
+    assert sentence(builder).startswith("joint 'ba': it would have to be reversed, so that 'b' is its child, but dam")
 
 
 def test_a_body_that_is_only_a_parent_hears_of_both_remedies() -> None:
@@ -198,8 +198,8 @@ BAD = {
     "ratio is 0, expected a number above 0": lambda b: b.gear("wb", "wa", 0),
     "teeth[1] is -3, expected a number above 0": lambda b: b.gear("wb", "wa", teeth=(1, -3)),
     "radius is -0.1, expected a number above 0": lambda b: b.rack("wc", "wa", -0.1),
-    "joint 'wc' is not turning, expected a turning joint in a gear": lambda b: b.gear("wc", "wa", 2.0),
-    "joint 'wb' is not sliding, expected a sliding joint in a rack": lambda b: b.rack("wb", "wa", 2.0),
+    "joint 'wc' is not rotational, expected a rotational joint in a gear": lambda b: b.gear("wc", "wa", 2.0),
+    "joint 'wb' is not translational, expected a translational joint in a rack": lambda b: b.rack("wb", "wa", 2.0),
     "internal is 'no'": lambda b: b.gear("wb", "wa", 2.0, internal="no"),
     "there is no tree joint 'wd'": lambda b: b.gear("wd", "wa", 2.0),
 }
@@ -262,7 +262,7 @@ def test_a_file_has_gears_and_racks(text: str, multiplier: float) -> None:
         ),
         ("", '\n[couplings.bw]\nleader = "wa"\n', "joint 'bw' closes a loop, so it has no coordinate"),
         ("", '\n[couplings.ab]\nleader = "wa"\nratio = 2\nmultiplier = 2\n', "multiplier, ratio are given together"),
-        ("", '\n[couplings.wc]\nleader = "wa"\nratio = 2\n', "joint 'wc' is not turning"),
+        ("", '\n[couplings.wc]\nleader = "wa"\nratio = 2\n', "joint 'wc' is not rotational"),
     ],
 )
 def test_a_file_that_is_cut_wrongly_is_told(before: str, after: str, words: str) -> None:

@@ -57,7 +57,7 @@ def test_quantity_in_si(text: str, kind: str, expected: float) -> None:
         ("30 deg", "number", "expected a number without a unit"),
         ("30 deg", "length", "expected a length"),
         ("5 m^3", "mass", "has a unit of another kind, expected a mass"),
-        ("5 meter", "length", "the unit 'meter' is not known: there is no unit 'meter'"),
+        ("5 meter", "length", "the unit 'meter' is not known, expected one such as"),
         ("5 KG", "mass", "Did you mean 'kg'"),
         ("5 m^", "length", "no one-digit power"),
         ("5 m/(s", "speed", "a bracket that is not closed"),

@@ -30,8 +30,8 @@ from kinemorph.deriving.function_names import FRAME_FUNCTIONS
 from kinemorph.errors import ModelError, UnsupportedError
 from kinemorph.frozen import dataclass
 from kinemorph.mechanics.derivatives import axis_arrays
-from kinemorph.mechanics.formulations.driven_dynamics import of_state
-from kinemorph.mechanics.formulations.table import FORMULATIONS, Formulation
+from kinemorph.mechanics.formulations.driven_dynamics import state_formulation
+from kinemorph.mechanics.formulations.table import Formulation
 from kinemorph.mechanics.recursions.kinematics import configuration_rate
 from kinemorph.mechanics.recursions.newton_euler import loads_on_links
 from kinemorph.mechanics.trees.resolve import resolve
@@ -95,8 +95,7 @@ class Maker:
 
         For a robot with driven joints they take and return values of the state (q, v).
         """
-        row = FORMULATIONS[self.formulation]
-        return of_state(row) if self.robot.driven else row
+        return state_formulation(self.robot, self.formulation)
 
     @cached_property
     def tree(self) -> Tree:

@@ -33,13 +33,13 @@ class Format(NamedTuple):
 
     @property
     def read(self) -> Callable[..., Any]:
-        """The function that reads this format; its module is imported here."""
+        """The function that reads this format, imported when it is first needed."""
         reader: Callable[..., Any] = import_module(f"{__name__}.{self.folder}.reader").read
         return reader
 
     @property
     def write(self) -> Callable[..., Any]:
-        """The function that writes this format; its module is imported here. Raises ModelError if there is none."""
+        """The function that writes this format, imported when first needed. Raises ModelError if there is none."""
         if find_spec(f"{__name__}.{self.folder}.writer") is None:
             raise ModelError(f"{self.title} files can be read, but not written. Choose urdf, mjcf, toml or dh.")
         writer: Callable[..., Any] = import_module(f"{__name__}.{self.folder}.writer").write
@@ -77,7 +77,7 @@ def by_ending(path: str | Path) -> Format:
     for ending in sorted(ENDINGS, key=len, reverse=True):  # the longest first: .dh.csv before .csv
         if name.endswith(ending):
             return ENDINGS[ending]
-    what = f"its ending is none of the endings of model files, expected one of {listed(ENDINGS)}"
+    what = f"its ending is not that of a model file, expected one of {listed(ENDINGS)}"
     raise ModelError(Problem("file", path, what, "Rename the file.", rule="file"))
 
 

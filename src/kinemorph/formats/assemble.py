@@ -43,8 +43,8 @@ def assemble(
 
     `source`    a grid of cells as text; a model file (.toml, .grid, .txt), or its text; a list of docked sides
                 (module i, module j, side of i, side of j); measured poses {(i, j): H_ij}; or an Assembly
-    `types`     kinds of modules in addition to the built-in ones; a kind replaces the built-in one of the same letter
-    `modules`   kinds of the modules in a list or in poses: one letter or kind for all, one for each, or a dictionary
+    `types`     module types in addition to the built-in ones; a type replaces the built-in one of the same letter
+    `modules`   types of the modules in a list or in poses: one letter or type for all, one for each, or a dictionary
     `name`      name of the assembly; "organism" by default
     `base`      the module at the root of the kinematic tree, by name or number; the first by default
     `at`        where modules are in the world, by name: poses, 4x4 matrices, or points [m] for upright modules;
@@ -100,7 +100,10 @@ def _of_text(text: str, **asked: Any) -> Assembly:
 
 
 def _of_source(system: System | None, findings: Findings, **asked: Any) -> Assembly:
-    """The assembly of a system that was read, changed as `asked`. Raises ParseError if it could not be read."""
+    """The assembly of a system that was read, with the arguments `asked` of `assemble` applied to it.
+
+    Raises ParseError if the system could not be read, ModelError if it has no assembly.
+    """
     if system is None or findings.failed:
         raise ParseError([str(finding) for finding in findings.errors], findings.found)
     if system.assembly is None:

@@ -137,7 +137,7 @@ class Blueprint:
             self.elements.append(element)
 
     def start_at(self, line: int, names: Collection[str]) -> None:
-        """Stores which coordinates of the initial state the file names; the others may follow from closing loops."""
+        """Stores which coordinates of the initial state the file names; the others may be changed to close loops."""
         self._main.start, self.lines["settings", ""] = names, line
 
     def _named(self, kind: str, name: str, line: int) -> bool:
@@ -166,7 +166,7 @@ class Blueprint:
         """The system of all declared parts, checked; None, with findings, if it cannot be made."""
         if self._count > limits.BODIES:
             problem = f"the model has {self._count} bodies, expected at most {limits.BODIES}"
-            remedy = "Split it, or merge bodies that do not move against each other."
+            remedy = "Split it, or merge bodies that do not move relative to each other."
             self.findings.error("file", 0, "", problem, remedy)
         if self.findings.failed:
             self._report_masses()
@@ -187,7 +187,7 @@ class Blueprint:
             return None
 
     def _report_masses(self) -> None:
-        """Reports wrong mass data of bodies that have no other error: they do not depend on errors elsewhere."""
+        """Reports wrong mass data of bodies that have no other error, also if other parts of the file have errors."""
         reported = {finding.element for finding in self.findings.errors}
         for problem in map(Problem.of, self.builder.judged().problems):
             if problem.rule == "mass" and f"{self.word('body')} '{problem.name}'" not in reported:

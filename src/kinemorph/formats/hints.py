@@ -75,15 +75,15 @@ def hints(
 
 
 def contact_hints(system: System) -> list[Hint]:
-    """At most one hint, at bodies with shapes that no contact stops at the ground that other bodies touch.
+    """At most one hint, for all bodies with shapes that would fall through the ground that other bodies touch.
 
     For docked modules contacts are chosen automatically, so there is no hint.
     """
     names = () if system.assembly is not None else unstopped_bodies(system.robot, system.elements)
     if not names:
         return []
-    others = f" (nor {listed(names[1:], NAMED)})" if len(names) > 1 else ""
-    sentence = f"it has shapes, and no contact stops it at the ground that other bodies touch{others}; is one missing?"
+    others = f" (the same holds for {listed(names[1:], NAMED)})" if len(names) > 1 else ""
+    sentence = f"it has shapes, but no contact stops it at the ground that other bodies touch{others}; is one missing?"
     return [Hint("body", names[0], sentence)]
 
 
@@ -182,9 +182,9 @@ def gravity_hints(robot: Robot) -> list[Hint]:
 def decimal_point(moment: Array) -> str:
     """The hint if the largest principal moment of inertia is too large, perhaps by a lost decimal point; else empty.
 
-    No principal moment of a body exceeds the sum of the other two. The hint is given where the largest one does, but
-    not after a division by 10, 100, ... or 10^6. `moment` [kg m^2] is the inertia about the center of mass, shape
-    (3, 3).
+    No principal moment of a body exceeds the sum of the other two. The hint is given if the largest one does, but
+    would not if it were divided by 10, 100, ... or 10^6. `moment` [kg m^2] is the inertia about the center of mass,
+    shape (3, 3).
     """
     if not triangle_doubts(moment.tolist()):
         return ""

@@ -27,8 +27,7 @@ from kinemorph.formats.sources import Base, Options, Source, read_file
 from kinemorph.mechanics.constraints.newton_closing import assembled, loop_gaps
 from kinemorph.mechanics.elements.ensemble import RESERVED, ensemble
 from kinemorph.mechanics.elements.law import law_of
-from kinemorph.mechanics.recursions.articulated_bodies import forward_dynamics
-from kinemorph.mechanics.recursions.newton_euler import inverse_dynamics
+from kinemorph.mechanics.formulations.driven_dynamics import state_formulation
 from kinemorph.mechanics.trees.resolve import resolve
 from kinemorph.model.changes.merge_fixed import merge_fixed as merge
 from kinemorph.model.configuration import Dice, random_configuration
@@ -228,8 +227,8 @@ def _joints_named(system: System) -> list[str]:
 def _acting(system: System, findings: Findings) -> System | None:
     """The system, after a check that all elements can act on its robot; None, with findings, on error.
 
-    A wrong element is an error in a TOML file. In other formats, which have drives that move nothing, it is left out
-    with a warning.
+    A wrong element is an error in a TOML file. In other formats, whose files may have drives without effect, it is left
+    out with a warning.
     """
     system = _renamed(system, findings)
     lawless = []
@@ -295,8 +294,10 @@ def _tested(system: System, findings: Findings) -> System | None:
 
 
 def _started(system: System, findings: Findings) -> System:
-    """The system with an initial configuration that closes its loops, where coordinates that the file does not name
-    leave this possible; otherwise the same system, with a warning about open loops.
+    """The system with an initial configuration that closes its loops.
+
+    Only coordinates that the file does not name are changed. If no such configuration is found, the same system is
+    returned, with a warning about open loops.
     """
     robot, q = system.robot, system.settings.q
     if not q or robot.is_open or not (gaps := loop_gaps(robot, q)):
@@ -329,8 +330,9 @@ def roundtrip_problem(robot: Robot) -> str:
     try:
         tree, q = resolve(robot), random_configuration(robot, dice).tolist()
         v, a = ([dice.uniform(-1.0, 1.0) for _ in range(robot.nv)] for _ in range(2))
-        tau = inverse_dynamics(tree, q, v, a)
-        back = inverse_dynamics(tree, q, v, forward_dynamics(tree, q, v, tau))
+        row = state_formulation(robot)
+        tau = row.inverse_dynamics(tree, q, v, a)
+        back = row.inverse_dynamics(tree, q, v, row.forward_dynamics(tree, q, v, tau))
     except (ModelError, ArithmeticError) as error:
         return f"its equations of motion cannot be evaluated at a random state: {error}".rstrip(".")
     off = float(np.abs(np.subtract(back, tau)).max())

@@ -48,7 +48,7 @@ class MeshSearch:
         return found
 
     def _in_package(self, name: str) -> str | None:
-        """The path of a mesh in the folder where an earlier mesh of the same package was found; None if not there."""
+        """The path of a mesh in the folder where an earlier mesh of its package was found; None if it is not there."""
         package, inner = _parts(name)
         root = self._packages.get(package)
         if root is None or "%" in inner or "\0" in inner:
@@ -88,7 +88,7 @@ class MeshSearch:
 
 
 def _warn(findings: Findings, rule: str, uses: dict[str, MeshUse], names: list[str], problem: str, remedy: str) -> None:
-    """Records one warning for several meshes, where the first of them is named."""
+    """Records one warning for several meshes, on the line that names the first of them."""
     use = uses[names[0]]
     more = f" (and {counted(len(names) - 1, 'other')})" if len(names) > 1 else ""
     findings.warn(rule, use.line, use.element, f"the mesh {short(names[0])}{more} {problem}", remedy)

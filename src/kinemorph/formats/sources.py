@@ -76,7 +76,7 @@ def read_file(path: Path, findings: Findings) -> Source | None:
 
 
 def _in_library(path: Path) -> str:
-    """How to build the robot of the library that the name of a missing file is, or resembles; otherwise empty."""
+    """A sentence on how to build the library robot whose name is, or resembles, that of a missing file; else empty."""
     from kinemorph.model.library.choosing import CHOICE
 
     if path.suffix or path.parent != Path("."):
@@ -106,7 +106,7 @@ def _content(path: Path, size: int) -> bytes:
 
 
 def unused_sidecar(options: Options, what: str, findings: Findings) -> None:
-    """Warns if the caller names a sidecar for a format that has no sidecars; `what` is a file of it: "a DH table"."""
+    """Warns if the caller names a sidecar for a format without sidecars; `what` is the kind of file: "a DH table"."""
     if options.sidecar is not None:
         problem = f"the sidecar '{options.sidecar}' is not read, because {what} cannot have one"
         findings.warn("dropped", 0, "", problem, "Save the model as TOML, and add the data of the sidecar there.")

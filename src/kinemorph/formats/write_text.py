@@ -1,4 +1,4 @@
-"""Writes model files in one step, so that a file under its name is always complete."""
+"""Writes a model file under a temporary name and then renames it, so that nobody reads an incomplete file."""
 
 from __future__ import annotations
 

@@ -95,7 +95,7 @@ def _may_be_crowded(data: bytes, encoding: str | None) -> bool:
 
 
 def _few_lines(data: bytes) -> bool:
-    """Whether all versions of libxml2 count the lines of a file without white space between elements."""
+    """Whether a file is so short that every version of libxml2 counts its lines, even without white space nodes."""
     return len(data) <= _LINES or data.count(b"\n") <= _LINES
 
 

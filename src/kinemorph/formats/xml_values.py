@@ -187,7 +187,10 @@ def corrected_numbers(text: str, count: int) -> str:
 
 
 def replacement(node: Node, attribute: str | None, text: str) -> Repair | None:
-    """A repair that writes a text into an attribute, or into the element itself if `attribute` is "". None for None."""
+    """A repair that writes a text into an attribute, or into the element itself if `attribute` is "".
+
+    None if `attribute` is None, because the text is then only a part of a value.
+    """
 
     def repair() -> None:
         if attribute:

@@ -247,7 +247,10 @@ def difference(robot: Robot, q0: Any, q1: Any) -> Any:
 
 
 def _by_primitive(robot: Robot, what: str, first: tuple[Any, int, str], second: tuple[Any, int, str]) -> Any:
-    """The result of the function `what` of `MANIFOLDS` for all primitives; each argument is (values, size, name)."""
+    """The result of `what`, "integrate" or "difference", computed primitive by primitive with `MANIFOLDS`.
+
+    `first` and `second` are the two arguments of that function, each given as (values, length, name in messages).
+    """
     a, b = _columns(*first), _columns(*second)
     result: list[S] = []
     for joint in robot.joints:
@@ -268,7 +271,7 @@ def _by_primitive(robot: Robot, what: str, first: tuple[Any, int, str], second: 
 
 
 def _columns(values: Any, length: int, name: str) -> list[S]:
-    """The items of a sequence, or the columns of an array of shape (..., length); `length` of them, or ShapeError."""
+    """The items of a sequence, or the columns of an array, shape (..., length). Raises ShapeError for other lengths."""
     found = values.shape[-1] if isinstance(values, np.ndarray) and values.ndim else len(values)
     if found != length:
         raise ShapeError(f"{name} has {found} entries, expected {length}.")

@@ -32,7 +32,10 @@ class Follower(NamedTuple):
 
 
 class Clash(NamedTuple):
-    """A follower `joint` whose limits leave no value for its leader, and the range of the leader without them."""
+    """A follower `joint` whose limits leave no value for its leader.
+
+    `lower` and `upper` are the limits of the leader without those of this follower.
+    """
 
     joint: str
     follower: Follower

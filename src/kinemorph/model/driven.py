@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from kinemorph.algebra.scalar import S
-from kinemorph.model.joint import PLAIN
+from kinemorph.model.joint import PLAIN, Joint
 from kinemorph.model.parameter import Lookup, evaluate
 from kinemorph.model.robot import Robot
 
@@ -33,3 +35,16 @@ def with_driven(robot: Robot, q: Sequence[S], lookup: Lookup | None = None) -> l
     """
     known = {**(lookup or {}), **{name: q[i] for name, (i, _) in coordinate_places(robot).items()}}
     return [*q, *(evaluate(formula, known) for joint in robot.driven for formula in joint.driven)]
+
+
+def all_joints_free(robot: Robot) -> Robot:
+    """The robot in which driven joints have coordinates of their own, which follow those of all other joints in q."""
+    own = tuple(joint for joint in robot.joints if not joint.driven)
+    freed = tuple(_freed(joint) for joint in robot.driven)
+    return replace(robot, joints=(*own, *freed), dependents=())
+
+
+def _freed(joint: Joint) -> Joint:
+    nq, nv = joint.motion.nq, joint.motion.nv
+    endless = {"velocity": (math.inf,) * nv, "effort": (math.inf,) * nv}
+    return replace(joint, driven=(), lower=(-math.inf,) * nq, upper=(math.inf,) * nq, **endless)

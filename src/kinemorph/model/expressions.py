@@ -107,7 +107,7 @@ class _Parser:
         return self.tokens[self.at]
 
     def take(self, *signs: str) -> str:
-        """The current sign if it is one of `signs`, and moves past it; otherwise an empty text."""
+        """Moves past the current sign and returns it if it is one of `signs`; otherwise returns an empty text."""
         token = self.here
         if token.kind == "sign" and token.text in signs:
             self.at += 1
@@ -194,7 +194,8 @@ class _Parser:
             depth, count = value.extent
             if depth > TALLEST or count > LARGEST:
                 raise ExpressionError(
-                    f"the formula has {count} ops, nested {depth} deep, expected at most {LARGEST} ops, {TALLEST} deep"
+                    f"the formula has {count} operations, nested {depth} deep, expected at most {LARGEST}, "
+                    f"{TALLEST} deep"
                 )
         return value
 
@@ -223,7 +224,7 @@ def written(value: Value) -> str:
         depth, count = value.extent
         if depth > TALLEST or count > LARGEST:
             raise ValueError(
-                f"the formula has {count} ops, nested {depth} deep, expected at most {LARGEST} ops, {TALLEST} deep"
+                f"the formula has {count} operations, nested {depth} deep, expected at most {LARGEST}, {TALLEST} deep"
             )
     return _written(value)[0]
 

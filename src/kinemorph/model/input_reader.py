@@ -91,15 +91,15 @@ class Reader:
             self.note(f"{what} is {_shown(value)}, expected a finite number", remedy)
             return instead
         if abs(nominal) > LARGEST and not infinite:
-            problem = f"{what} is {_shown(value)}, expected at most {LARGEST:g}: its products overflow"
+            problem = f"{what} is {_shown(value)}, expected at most {LARGEST:g}, so that products do not overflow"
             self.note(problem, "Give a smaller number.")
             return instead
         return value
 
     def literal(self, what: str, raw: Any, *, instead: float = 0.0, infinite: bool = False) -> float:
-        """A float; parameters and formulas are a problem."""
+        """A float; for a parameter or a formula, `instead` with a problem."""
         if isinstance(raw, (Parameter, Formula)):
-            problem = f"{what} is the parameter {short(raw)}, expected a plain number: it decides which terms exist"
+            problem = f"{what} is {short(raw)}, expected a plain number, because it cannot depend on parameters"
             self.note(problem, "Give a float.")
             return instead
         return float(evaluate(self.number(what, raw, instead=instead, infinite=infinite)))

@@ -95,7 +95,7 @@ _QUATERNION = ("qw", "qx", "qy", "qz")
 
 
 def _one(kind: str, axis: int | None, nq: int = 1, nv: int = 1) -> tuple[Primitive, ...]:
-    """The primitives of a joint kind that has only one."""
+    """The primitives of a joint kind that has only one: a tuple of one."""
     return (Primitive(kind, axis, (0, nq), (0, nv)),)
 
 

@@ -40,7 +40,7 @@ def surface(mesh_file: MeshFile, *, faces: int | None = None) -> Mesh:
     try:
         state = os.stat(mesh_file.path)
     except OSError as error:
-        raise ModelError(f"mesh '{mesh_file.source}': the file cannot be read: {error.strerror}.") from None
+        raise ModelError(f"mesh '{mesh_file.source}': the file cannot be read: {error.strerror}. Check it.") from None
     vertices, triangles = _coarse(mesh_file.path, state.st_mtime_ns, state.st_size, faces)
     scaled = vertices * np.array(mesh_file.scale)
     return Mesh(
@@ -86,7 +86,8 @@ def _read(path: str, changed: int, size: int) -> tuple[Points, Faces]:
         raise MissingExtraError(str(error.name or "pycollada"), "view") from None
     except Exception as error:  # the parsers of trimesh raise errors of any type for a broken file
         reason = " ".join(str(error).split())[:120] or type(error).__name__
-        raise ModelError(f"mesh '{name}': the file cannot be read as {ending.upper()}: {reason}.") from None
+        what = f"the file cannot be read as {ending.upper()}: {reason}"
+        raise ModelError(f"mesh '{name}': {what}. Export it again.") from None
     if not len(triangles) or not np.isfinite(vertices).all():
         raise ModelError(f"mesh '{name}': the file has no triangles, or points that are not finite. Export it again.")
     if len(triangles) > FACES:

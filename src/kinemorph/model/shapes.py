@@ -121,7 +121,7 @@ Shape: TypeAlias = Box | Cylinder | Capsule | Sphere | Frustum | Line | Triangle
 
 
 class Fields(NamedTuple):
-    """The names of a shape's fields that hold lengths, that hold vectors, and, of both, that have to be above 0."""
+    """The names of a shape's fields that are lengths, of those that are vectors, and of those that must be above 0."""
 
     lengths: tuple[str, ...]
     points: tuple[str, ...]

@@ -154,5 +154,5 @@ def as_robot(model: Robot | System) -> Robot:
     }
     kind = type(model).__name__
     remedy = f"Load the file first: kinemorph.load({str(model)!r})." if file else hint.get(kind, "")
-    article = "an" if kind[0] in "AEIO" else "a"
-    raise ModelError(f"{article} {kind} was given, expected a Robot or a System. {remedy}".rstrip())
+    found = "None" if model is None else f"{'an' if kind[0] in 'AEIO' else 'a'} {kind}"
+    raise ModelError(f"{found} was given, expected a Robot or a System. {remedy}".rstrip())

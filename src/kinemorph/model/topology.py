@@ -34,7 +34,7 @@ class Edge(NamedTuple):
 
 
 class Step(NamedTuple):
-    """One edge of a spanning tree, from `parent` to `child`; `against`: opposite to the edge's own direction."""
+    """An edge of a spanning tree, from `parent` to `child`; with `against`, the edge itself has these two exchanged."""
 
     edge: Edge
     parent: str

@@ -229,7 +229,8 @@ def _named(token: str, text: str) -> Unit:
         raise ValueError(f"the unit {text!r} has {found}")
     meant = WRITTEN_OUT.get(token.lower().removesuffix("s"))
     hint = f"Did you mean '{meant}'?" if meant else did_you_mean(token, [*UNITS, "kg", "mm"]).strip()
-    problem = f"the unit {text!r} is not known: there is no unit {token!r}, expected one such as 'mm' or 'kg m^2'"
+    inside = f", because of {token!r}" if token != text else ""
+    problem = f"the unit {text!r} is not known{inside}, expected one such as 'mm' or 'kg m^2'"
     raise ValueError(Problem("", "", problem, hint) if hint else problem)
 
 

@@ -105,7 +105,7 @@ class RobotRows:
 
     def gaps(self, q: Array) -> dict[str, Gap]:
         """How far each loop is open and each coupled joint is away from its leader, by name; loops first."""
-        sizes = openings(self._tree, [float(x) for x in q])
+        sizes = openings(self._tree, self._tree.all_coordinates([float(x) for x in q]))
         gaps = {joint.name: Gap(*size) for joint, size in zip(self.robot.loops, sizes, strict=True)}
         count, end = len(self.robot.couplings), len(constraint_owners(self.robot))
         if count:

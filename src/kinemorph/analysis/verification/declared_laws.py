@@ -17,7 +17,7 @@ from kinemorph.analysis.verification.declared_model import Declared, as_declared
 from kinemorph.analysis.verification.sampling import Sample, WorstError, largest
 from kinemorph.codegen.building.compile import build
 from kinemorph.codegen.graphs.tracing import trace
-from kinemorph.mechanics.recursions import composite_bodies, newton_euler
+from kinemorph.mechanics.formulations.driven_dynamics import state_formulation
 from kinemorph.mechanics.trees.resolve import resolve
 
 NEAR = 1e-3  # [m], position errors are divided by the robot's reach, or by this where the reach is smaller
@@ -87,7 +87,8 @@ def same_on_links_as_written(s: Sample) -> WorstError:
 
     def written(q: Any, v: Any, a: Any, p: Any) -> dict[str, Any]:
         tree = resolve(d.robot, {parameter.name: x for parameter, x in zip(d.parameters, p, strict=True)})
-        return {"M": composite_bodies.mass_matrix(tree, q), "tau": newton_euler.inverse_dynamics(tree, q, v, a)}
+        row = state_formulation(d.robot)
+        return {"M": row.mass_matrix(tree, q), "tau": row.inverse_dynamics(tree, q, v, a)}
 
     shapes = {"q": s.q.shape[1:], "v": s.v.shape[1:], "a": s.a.shape[1:], "p": d.nominal_parameters.shape}
     M, tau = s.call(build(trace(written, shapes, name=f"{d.robot.name}.as_written"), "interpreter"))

@@ -13,14 +13,16 @@ values; loops are cut.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from kinemorph.algebra.arrays import Array
+from kinemorph.algebra.dual import Dual
 from kinemorph.algebra.groups import Pose
 from kinemorph.model.configuration import joint_motion, joint_twist
+from kinemorph.model.driven import all_joints_free, coordinate_places, with_driven
 from kinemorph.model.joint import Joint
 from kinemorph.model.parameter import evaluate_all
 from kinemorph.model.robot import Robot
@@ -49,6 +51,8 @@ class _Carried:
 
 def as_declared(robot: Robot, q: Array) -> Declared:
     """Poses, mass matrix and potential energy of a robot at configurations q (n, nq), from its declared data."""
+    if robot.driven:
+        return _of_state(robot, q)
     n, nv = len(q), robot.nv
     world = _Carried(np.broadcast_to(np.eye(4), (n, 4, 4)), np.zeros((n, 6, nv)), np.zeros((n, nv, 3)))
     bodies, reach = {"world": world}, np.zeros(n)
@@ -76,6 +80,22 @@ def as_declared(robot: Robot, q: Array) -> Declared:
         potential -= m * center @ gravity
         potential_size += m * np.linalg.norm(gravity) * np.linalg.norm(center, axis=1)
     return Declared(poses, reach, M, size, potential, potential_size)
+
+
+def _of_state(robot: Robot, q: Array) -> Declared:
+    """The declared data of a robot with driven joints: those of all joints, along the motions of its coordinates."""
+    n, columns = len(q), list(q.T)
+    every = with_driven(robot, columns)
+    found = as_declared(all_joints_free(robot), np.stack([np.broadcast_to(x, n) for x in every], axis=-1))
+    F = np.zeros((n, found.mass_matrix.shape[1], robot.nv))
+    F[:, : robot.nv] = np.eye(robot.nv)
+    for i, k in coordinate_places(robot).values():
+        moved = [Dual(x, 1.0, level=1) if j == i else x for j, x in enumerate(columns)]
+        for row, x in enumerate(with_driven(robot, moved)[robot.nq :], robot.nv):
+            F[:, row, k] = x.tangent if isinstance(x, Dual) else 0.0
+    M = F.swapaxes(1, 2) @ found.mass_matrix @ F
+    size = np.einsum("nik,ni->nk", np.abs(F), np.sqrt(found.mass_size)) ** 2
+    return replace(found, mass_matrix=M, mass_size=size)
 
 
 def _carried_by(joint: Joint, robot: Robot, parent: _Carried, q: Array) -> tuple[_Carried, Array]:

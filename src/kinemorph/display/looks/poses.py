@@ -29,7 +29,8 @@ class Poses:
             raise ShapeError(f"q: coordinate '{name}' in row {row + 1} is not finite; expected finite numbers.")
         self.count = len(values)
         names = [*robot.body_names, *(frame.name for frame in robot.frames)]
-        found = forward_kinematics(resolve(robot), list(values.T), names)
+        tree = resolve(robot)
+        found = forward_kinematics(tree, tree.all_coordinates(list(values.T)), names)
         self.R = {name: self._stacked(pose.R, (3, 3)) for name, pose in zip(names, found, strict=True)}
         self.p = {name: self._stacked(pose.p, (3,)) for name, pose in zip(names, found, strict=True)}
 

@@ -39,8 +39,8 @@ def normals(joints: Sequence[Joint], frames: Sequence[Pose], findings: Findings)
             one, two = joints[i].name, joints[i + 1].name
             sine = float(np.linalg.norm(np.cross(z[i], z[i + 1])))
             problem = (
-                f"its axis is only {sine:.3g} rad from parallel to that of joint '{one}', so that their common normal "
-                f"is {far:.3g} m away"
+                f"its axis is almost parallel to that of joint '{one}', with an angle of {sine:.3g} rad, so that their "
+                f"common normal is {far:.3g} m away"
             )
             findings.error("axis", 0, f"joint '{two}'", problem, "Make the axes exactly parallel.")
             return None

@@ -44,8 +44,8 @@ from kinemorph.words import did_you_mean, listed
 
 KINDS = ("revolute", "prismatic")
 MASSLESS = (
-    "the table has no masses, so dynamics mean nothing: links are massless and every joint has an armature of 1, "
-    "which makes M the identity matrix"
+    "the table has no masses, so its dynamics are meaningless: links are massless and every joint has an armature of "
+    "1, which makes M the identity matrix"
 )
 
 
@@ -78,6 +78,9 @@ def from_dh(
             hint = did_you_mean(strange[0], known) or " Rename it, or leave it out."
             raise ModelError(f"row {number} has the key '{strange[0]}'; expected only {fields_known}.{hint}")
         read.append(Row(**row))
+    wrong = [f"row {n}: the kind is {row.kind!r}" for n, row in enumerate(read, 1) if row.kind not in KINDS]
+    if wrong:
+        raise ModelError([f"{what}, expected 'revolute' or 'prismatic'. Choose one of these." for what in wrong])
     builder = RobotBuilder(name, gravity)
     if _without_dynamics(read):
         warnings.warn(
@@ -139,10 +142,9 @@ def _parts(rows: Sequence[Row], convention: Convention, base: Pose, tool: Pose) 
         data = {key: getattr(row, key) for key in LIMITS}
         if bare:
             data["armature"] = 1.0
-        kind = row.kind if row.kind in KINDS else f"{row.kind}, which a DH table cannot have"
         place = {"placement": placement, "child_placement": behind}
         name = row.joint or f"joint{number}"
-        parts.append(("joint", {"name": name, "kind": kind, "parent": parent, "child": link, **place, **data}))
+        parts.append(("joint", {"name": name, "kind": row.kind, "parent": parent, "child": link, **place, **data}))
         parent, before = link, IDENTITY
     if rows:
         parts.append(("frame", {"name": "tool", "body": parent, "placement": tool}))

@@ -68,7 +68,7 @@ _HEAD = re.compile(r"(\w+)\s*(?:\[([^\[\]]*)\])?")
 
 @dataclass
 class Table:
-    """A table as it was read, with numbers in SI units. `rows` are pairs of cells by column, and the line."""
+    """A table as it was read, with numbers in SI units. `rows` are pairs (cells by column, line in the file)."""
 
     name: str = "arm"
     convention: str = ""
@@ -152,7 +152,7 @@ def _numbers(text: str, counts: tuple[int, ...], number: int, what: str, finding
     """The numbers of the setting `what` on line `number`; `counts` are how many it may have."""
     parts = text.replace(",", " ").split()
     if len(parts) not in counts:
-        expected = " or ".join(map(str, counts))
+        expected = " or ".join(filter(None, (", ".join(map(str, counts[:-1])), str(counts[-1]))))
         problem = f"it has {counted(len(parts), 'number')}, expected {expected}"
         findings.error("number", number, what, problem, f"Write {expected} numbers, separated by spaces.")
         return (0.0,) * counts[0]
@@ -198,8 +198,8 @@ def _heads(line: str, number: int, findings: Findings) -> list[_Head]:
             heads.append(_head(name, match[2], number, findings))
     missing = [name for name in NEEDED if all(head.name != name for head in heads)]
     if missing and len(findings.errors) == before:
-        problem = f"columns {', '.join(missing)} are missing, expected at least {', '.join(NEEDED)}"
-        findings.error("structure", number, "", problem, "Add the columns; they may be zero.")
+        problem = f"missing columns: {', '.join(missing)}; expected at least {', '.join(NEEDED)}"
+        findings.error("structure", number, "", problem, "Add each missing column; its numbers may be 0.")
     return heads if len(findings.errors) == before else []
 
 

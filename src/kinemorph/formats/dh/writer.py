@@ -46,8 +46,8 @@ class DhTable(NamedTuple):
 
 
 class _Arm(NamedTuple):
-    """A serial arm at q = 0: its moving joints, their frames in the world, the mass data of the bodies that each joint
-    moves up to the next one, and the pose of the tool in the world.
+    """A serial arm at q = 0: its moving joints, their frames in the world, the mass data of the bodies between each
+    joint and the next, and the pose of the tool in the world.
     """
 
     joints: list[Joint]
@@ -57,7 +57,7 @@ class _Arm(NamedTuple):
 
 
 def write(system: System, path: Path, findings: Findings, convention: Convention = "standard") -> tuple[Path, ...]:
-    """Writes the DH table of a serial arm and returns its path; nothing, with a finding, if the robot is none."""
+    """Writes the DH table of a serial arm and returns its path; none, with a finding, for another robot."""
     text = written_table(system, convention, findings)
     return (path,) if text and write_text(path, text, findings) else ()
 
@@ -133,7 +133,7 @@ def _arm(robot: Robot, findings: Findings) -> _Arm | None:
             masses[place] = added(masses[place], moved) if masses[place].mass else _plus(masses[place], moved)
     if not joints:
         problem = "it has no joint that moves, expected a serial arm"
-        findings.error("structure", 0, f"robot '{robot.name}'", problem, "Write TOML instead.")
+        findings.error("structure", 0, f"robot '{robot.name}'", problem, "Save the robot as TOML instead.")
         return None
     tool = poses[joints[-1].child]
     for frame in robot.frames:
@@ -149,9 +149,9 @@ def _plus(first: Inertia, second: Inertia) -> Inertia:
 
 
 def _unfit(joint: str, why: str, findings: Findings) -> None:
-    """Reports a joint that cannot be in a DH table; `why` is a verb phrase."""
+    """Reports a joint that cannot be in a DH table, and `why`, such as "closes a loop"."""
     problem = f"it {why}, expected a serial arm of revolute and prismatic joints in a DH table"
-    findings.error("structure", 0, f"joint '{joint}'", problem, "Write TOML instead.")
+    findings.error("structure", 0, f"joint '{joint}'", problem, "Save the robot as TOML instead.")
 
 
 def _as_written(pose: Pose) -> Pose:
@@ -241,7 +241,7 @@ def _warn_of_the_rest(system: System, findings: Findings) -> None:
     ):
         if names:
             problem = problem.format(names[0] if "shape" in problem else quoted(names, 5))
-            findings.warn("dropped", 0, f"robot '{robot.name}'", problem, "Write TOML to keep all data.")
+            findings.warn("dropped", 0, f"robot '{robot.name}'", problem, "Save the robot as TOML to keep all data.")
     for name in (robot.name, *robot.joint_names, *robot.body_names):
         if any(mark in name for mark in ',"#'):
             problem = "the name has a comma, a quote or a '#', which a DH table cannot contain"

@@ -1,4 +1,4 @@
-"""Runs MuJoCo's compiler in a separate process with limits on time and memory, which exchanges arrays with this one.
+"""Runs MuJoCo's compiler in a separate process with limits on time and memory; the processes exchange arrays.
 
 An error message, an abort, a hang or too much memory gives one finding. Nothing is pickled.
 """

@@ -1,8 +1,8 @@
 """Reads actuators and joint springs of a compiled MuJoCo model: motors, position and velocity servos on hinges and
 slides.
 
-In MuJoCo, force = gain * ctrl + bias, and the effort of the joint is gear * force. Here, the gain of a motor is a
-factor of its gear.
+In MuJoCo, force = gain * ctrl + bias, and the effort of the joint is gear * force. In Kinemorph a motor has no
+gain: its gear is multiplied by the gain.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ FIXED, AFFINE, NONE = 0, 1, 0  # mjtGain, mjtBias
 
 
 def reflected_inertia(model: Compiled) -> Array:
-    """The rotor inertia of actuators that each velocity sees, armature * gear^2, shape (nv,)."""
+    """The rotor inertia armature * gear^2 of the actuators that act on each velocity, added, shape (nv,)."""
     found = np.zeros(len(model.dof_armature))
     for k in np.flatnonzero(model.actuator_armature):
         j = int(model.actuator_trnid[k][0])
@@ -80,17 +80,17 @@ def _drive(model: Compiled, reading: Any, k: int) -> dict[str, Any] | str:
         or model.actuator_gaintype[k] != FIXED
         or model.actuator_biastype[k] not in (NONE, AFFINE)
     ):
-        return "actuators with states or gains of their own (muscles, filters, general ones)"
+        return "actuators other than motors, position and velocity servos (muscles, filters, general ones)"
     gear, gain = float(model.actuator_gear[k][0]), float(model.actuator_gainprm[k][0])
     constant, stiffness, damping = model.actuator_biasprm[k][:3].tolist()
     if model.actuator_biastype[k] == NONE:
         constant = stiffness = damping = 0.0
     if constant or gain == 0.0 or not np.all(np.isfinite((gear, gain, stiffness, damping))):
-        return "actuators with states or gains of their own (muscles, filters, general ones)"
+        return "actuators other than motors, position and velocity servos (muscles, filters, general ones)"
     data: dict[str, Any] = {"joint": reading.joints[j], "gear": gear}
     effort = _even(model.actuator_forcerange[k]) if model.actuator_forcelimited[k] else math.inf
     if effort is None:
-        return "actuators with different force limits in both directions"
+        return "actuators with force limits that differ between the two directions"
     if stiffness == 0.0 and damping == 0.0:
         data |= {"gear": gear * gain, "effort": effort / abs(gain)}
     elif stiffness == -gain:
@@ -98,7 +98,7 @@ def _drive(model: Compiled, reading: Any, k: int) -> dict[str, Any] | str:
     elif stiffness == 0.0 and damping == -gain:
         data |= {"control": "velocity", "gain": gain, "effort": effort}
     else:
-        return "actuators with states or gains of their own (muscles, filters, general ones)"
+        return "actuators other than motors, position and velocity servos (muscles, filters, general ones)"
     if model.actuator_ctrllimited[k]:
         data["lower"], data["upper"] = model.actuator_ctrlrange[k].tolist()
     return data

@@ -71,10 +71,10 @@ def _loop(model: Compiled, reading: Any, e: int, kind: int) -> str | None:
 
 
 def _coupling(model: Compiled, reading: Any, e: int, leaders: dict[int, int]) -> str | None:
-    """Declares the coupling q1 - ref1 = c0 + c1 (q2 - ref2) of equality number e. Returns a text that names the kind of
-    equality if it is left out: it is not affine, or joint 1 follows another joint already, also in a cycle.
+    """Declares the coupling q1 - ref1 = c0 + c1 (q2 - ref2) of equality number e, in which joint 1 follows joint 2.
 
-    `leaders` are the joints that are followed, by the joints that follow them; numbers are MuJoCo's.
+    Returns None, or, if the coupling cannot be expressed and is left out, a text that says which kind of equality it
+    is. `leaders` maps each joint that follows another to that joint, by MuJoCo's ids.
     """
     one, two = int(model.eq_obj1id[e]), int(model.eq_obj2id[e])
     c0, c1, *more = model.eq_data[e][:5].tolist()
@@ -82,7 +82,7 @@ def _coupling(model: Compiled, reading: Any, e: int, leaders: dict[int, int]) ->
         c1, more = 0.0, []
         others = [j for j in range(len(reading.joints)) if j not in (one, *leaders) and model.jnt_type[j] in SIMPLE]
         if not others:
-            return "equalities that lock the only joint"
+            return "equalities that keep the only joint constant"
         two = others[0]
     if any(more):
         return "couplings of joints by polynomials of higher order"

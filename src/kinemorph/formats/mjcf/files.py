@@ -319,7 +319,7 @@ class _Gathering:
 
 
 def _copies(node: Node) -> int:
-    """The number of copies that an element makes by its count; 1 if it has no valid count."""
+    """The number of copies that the attribute `count` of an element asks for; 1 if it has no valid count."""
     if node.tag not in COUNTED:
         return 1
     try:

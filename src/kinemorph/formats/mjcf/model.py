@@ -87,7 +87,7 @@ class _Reading:
         return self.bundle.lines.get((part, name), 0)
 
     def drop(self, what: str, names: Sequence[str], remedy: str = "Add them in Python if you need them.") -> None:
-        """Warns about parts that are left out, if `names` is not empty; `what` is their kind, "" an unnamed part."""
+        """Warns that the parts `names` of the kind `what` are left out, if there are any; "" is an unnamed part."""
         if len(names):
             named = [name for name in names if name]
             problem = f"{what}: {len(names)} left out{f' ({quoted(named, 4)})' if named else ''}"
@@ -255,7 +255,7 @@ class _Reading:
         cones = (model.jnt_type == BALL) & (model.jnt_limited != 0)
         self.drop("limits of ball joints", [joints[j] for j in np.flatnonzero(cones)])
         uneven = (model.jnt_actfrclimited != 0) & (model.jnt_actfrcrange.sum(axis=1) != 0.0)
-        what = "smaller ones of two effort limits that differ with the direction"
+        what = "smaller effort limits, where limits differ between the two directions"
         self.drop(what, [joints[j] for j in np.flatnonzero(uneven)])
         self.drop("damping that is not linear", [""] * int(np.count_nonzero(np.any(model.dof_dampingpoly, axis=1))))
         self.drop("tendons", model.names["tendon"])

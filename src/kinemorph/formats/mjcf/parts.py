@@ -119,7 +119,7 @@ def write_equalities(
 
 
 def _couple(equality: Node, joint: str, leader: str, constant: float, multiplier: float) -> None:
-    """Writes the equality by which `joint` follows `leader`, both relative to their references."""
+    """Writes the equality by which `joint` follows `leader`, both measured from their reference coordinates."""
     polynomial = numbers((constant, multiplier, 0.0, 0.0, 0.0))
     etree.SubElement(equality, "joint", joint1=joint, joint2=leader, polycoef=polynomial)
 

@@ -41,6 +41,6 @@ class Losses:
         self.found.setdefault((what, remedy), []).append(name)
 
     def report(self) -> None:
-        """Records one warning for each kind, with the number and names of parts."""
+        """Records one warning for each kind of data, with the names of the parts."""
         for (what, remedy), names in self.found.items():
-            self.findings.warn("dropped", 0, "", f"{what} ({len(names)}: {quoted(names, 4)})", remedy)
+            self.findings.warn("dropped", 0, "", f"{what}: {quoted(names, 4)}", remedy)

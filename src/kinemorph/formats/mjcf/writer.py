@@ -180,7 +180,7 @@ class _Writing:
     # ── bodies ────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _body(self, body: Body, chain: Sequence[Joint]) -> None:
-        """Writes a body with the joints `chain`; with a second body inside if the axes of a ball are not the body's."""
+        """Writes a body with the joints `chain`; with a second body inside if a ball joint has other axes than it."""
         steps: list[Step] = []
         between: list[Pose] = []  # constant poses before each step, at the initial configuration
         rest = IDENTITY

@@ -41,7 +41,7 @@ class Scope:
     home: str
 
     def key(self, name: str) -> str:
-        """The key of a name in this scope."""
+        """The key `prefix::name` of a name in this scope."""
         return f"{self.prefix}::{name}" if self.prefix else name
 
 
@@ -111,7 +111,8 @@ class Frames:
         start = f"{entry.scope.prefix}::" if entry.scope.prefix else ""
         near = [key.removeprefix(start) for key in self.entries if key.startswith(start)] if self._few(entry) else []
         remedy = did_you_mean(name[:100], near[:1000]).strip()
-        problem = f"{what} is {short(name)}, expected a link, joint, frame or model in the same model or world"
+        expected = "the name of a link, joint, frame or model in the same model or world"
+        problem = f"{what} is {short(name)}, expected {expected}"
         entry.error("name", problem, remedy or "Correct the name, or add this frame.")
 
     @staticmethod

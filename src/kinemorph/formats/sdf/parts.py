@@ -119,4 +119,4 @@ def _warn(what: str, rule: str, hint: str, node: Node, model: Model, element: st
 def _written(tag: str) -> str:
     """A tag as messages write it, with its XML namespace if it has one."""
     space, _, local = tag.rpartition("}")
-    return f"<{local[:40]}> of {space.strip('{}')[:60]}" if space else f"<{tag[:40]}>"
+    return f"<{local[:40]}> of the namespace '{space.strip('{}')[:60]}'" if space else f"<{tag[:40]}>"

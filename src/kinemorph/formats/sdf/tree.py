@@ -41,7 +41,7 @@ def hung(links: Sequence[str], connections: Sequence[Connection]) -> tuple[list[
                     ahead.append(there)
 
     def climb() -> None:
-        """Reverses joints that end at reached links and begin at others, and continues from there."""
+        """Reverses each joint whose child is reached and whose parent is not, and continues from that parent."""
         while backwards:
             index = backwards.popleft()
             joint = connections[index].joint

@@ -1,10 +1,10 @@
 """Reads the tables of a TOML file that describe docked modules:
 
     [assembly]                  a grid, or rows of docked sides; base, dyads, root
-    [modules.m3]                the kind and the pose of a module
+    [modules.m3]                the type and the pose of a module
     [[dockings]]                one docking, with turn, joint and offset
     [[poses]]                   a measured pose, which is replaced by the nearest docking
-    [module_types.A]            a kind of module by letter: a built-in kind with other data, or bodies, joints and ports
+    [module_types.A]            a module type by letter: a built-in type with other data, or bodies, joints and ports
 
 The result is a System with the assembly, its robot and its initial configuration. Elements and settings are read later,
 as in any model file.
@@ -43,7 +43,7 @@ from kinemorph.model.system import System
 from kinemorph.words import did_you_mean
 
 AT = At(("assembly",), "assembly", "")
-OWN = ("cells", "hinge", "bodies", "joints", "ports")  # keys of kinds of modules that are not based on a built-in one
+OWN = ("cells", "hinge", "bodies", "joints", "ports")  # keys of module types that are not based on a built-in one
 SAYS = ("grid", "docked", "dockings", "poses")  # keys and tables that define dockings; a file has one of them
 
 
@@ -99,7 +99,7 @@ class Organisms:
     # ── modules and dockings ──────────────────────────────────────────────────────────────────────────────────────
 
     def _assembly(self, name: str, types: dict[str, ModuleType], read: dict[str, Any]) -> Assembly | None:
-        """The assembly; None, with findings, on error. `types` are the kinds of modules, `read` is [assembly]."""
+        """The assembly; None, with findings, on error. `types` are module types by letter, `read` is [assembly]."""
         said = [key for key in SAYS if key in read or self.data.get(key)]
         given = self._modules()
         if given is None:
@@ -162,7 +162,7 @@ class Organisms:
         return line + 1 if opening.rstrip().endswith(('"""', "'''")) and "\n" in text else line
 
     def _modules(self) -> tuple[dict[str, Any], dict[str, Any]] | None:
-        """(kinds, poses) of modules in [modules], both by the name of the module; None, with findings, on error."""
+        """(types, poses) of the modules in [modules], both by name of the module; None, with findings, on error."""
         before = self.values.error_count
         kinds, places = {}, {}
         for name, raw in self._tables("modules"):
@@ -254,10 +254,10 @@ class Organisms:
         self.values.error("structure", At((key,), "", ""), problem, f"Write [{key}.NAME] and its keys below.")
         return []
 
-    # ── kinds of modules ──────────────────────────────────────────────────────────────────────────────────────────
+    # ── module types ──────────────────────────────────────────────────────────────────────────────────────────────
 
     def _types(self) -> dict[str, ModuleType]:
-        """All kinds of modules by letter, the built-in ones and those of the file."""
+        """All module types by letter, the built-in ones and those of the file."""
         found: dict[str, ModuleType] = {}
         for letter, raw in self._tables("module_types"):
             at = At(("module_types", letter), f"module type '{letter}'", "")
@@ -271,7 +271,7 @@ class Organisms:
         return known_types(found)
 
     def _like(self, letter: str, read: dict[str, Any], raw: dict[str, Any], at: At) -> ModuleType | None:
-        """A built-in kind of module with other data; None, with findings, on error."""
+        """A built-in module type with other data; None, with findings, on error."""
         make = KINDS[read.pop("like")]
         named = read.pop("name", "")
         known = list(inspect.signature(make).parameters)
@@ -286,14 +286,14 @@ class Organisms:
         return made
 
     def _own(self, letter: str, read: dict[str, Any], raw: dict[str, Any], at: At) -> ModuleType | None:
-        """A kind of module made of bodies, joints and ports; None, with findings, on error.
+        """A module type made of bodies, joints and ports; None, with findings, on error.
 
         Masses may be parameters; in joints and ports, parameters are replaced by their values.
         """
         before = self.values.error_count
         for key in raw:
             if key not in (*OWN, "name", "pitch"):
-                problem = f"the key {key} applies only to built-in kinds, expected bodies, joints and ports"
+                problem = f"the key {key} applies only to built-in types, expected bodies, joints and ports"
                 self.values.error("assembly", at.key(key), problem, f'Add like = "backbone", or leave {key} out.')
         scratch = self._parts_of(letter, raw, at)
         ports = [port for key, table in self._below(raw, "ports", at) if (port := self._port(key, table, at))]
@@ -311,7 +311,7 @@ class Organisms:
         return made
 
     def _parts_of(self, letter: str, raw: dict[str, Any], at: At) -> tuple[tuple[Any, ...], tuple[Any, ...]] | None:
-        """(bodies, joints) of a kind of module, checked as those of a robot; None, with findings, on error."""
+        """(bodies, joints) of a module type, checked as those of a robot; None, with findings, on error."""
         findings = self.parts.findings.within(self.parts.findings.file)
         count = findings.count
         blueprint = Blueprint(findings, letter, line=self.values.lines.line(at.path))
@@ -339,7 +339,7 @@ class Organisms:
         return robot.robot.bodies, joints
 
     def _below(self, raw: dict[str, Any], key: str, at: At) -> list[tuple[str, dict[str, Any]]]:
-        """The pairs (name, table) below `key` in a kind of module; entries that are not tables give findings."""
+        """The pairs (name, table) below `key` in a module type; entries that are not tables give findings."""
         table = raw.get(key, {})
         found = []
         for name, inner in table.items() if isinstance(table, dict) else [("name", table)]:
@@ -352,7 +352,7 @@ class Organisms:
         return found
 
     def _port(self, key: str, raw: dict[str, Any], at: At) -> Port | None:
-        """The port at the side `key` of a kind of module; None, with findings, on error."""
+        """The port at the side `key` of a module type; None, with findings, on error."""
         place = At((*at.path, "ports", key), f"{at.element} port {key}", "")
         before = self.values.error_count
         read = self.values.table(raw, place, rows.PORT)

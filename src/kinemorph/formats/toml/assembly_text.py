@@ -17,7 +17,7 @@ from kinemorph.model.modules.organisms import VIRTUAL
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System
 
-NOTE = "# Docked modules: their kinds, and their dockings. See docs/assemblies.md of Kinemorph.\n\n"
+NOTE = "# Docked modules: their types, and their dockings. See docs/assemblies.md of Kinemorph.\n\n"
 
 
 def organism_sections(system: System, findings: Findings) -> list[str] | None:
@@ -31,10 +31,10 @@ def organism_sections(system: System, findings: Findings) -> list[str] | None:
         why = (
             "the robot differs from the one that its assembly would give"
             if options is None
-            else f"two kinds of modules have the letter {shared[0].letter!r}"
+            else f"two module types have the letter {shared[0].letter!r}"
         )
         problem = f"{why}, so bodies and joints are written, and no assembly"
-        remedy = "Make the robot again from its assembly." if options is None else "Give every kind another letter."
+        remedy = "Make the robot again from its assembly." if options is None else "Give every type another letter."
         findings.warn("dropped", 0, f"robot '{system.name}'", problem, remedy)
         return None
     known = standard_types()
@@ -109,7 +109,7 @@ def _docking(docking: Docking) -> Entries:
 
 
 def _type(kind: ModuleType) -> list[str]:
-    """The tables of a kind of module that is not built in."""
+    """The tables of a module type that is not built in."""
     place = f"module_types.{spell.key(kind.letter)}"
     entries = {"name": spell.text(kind.name), "pitch": spell.number(kind.pitch)}
     if kind.cells != (1, 1, 1):

@@ -66,7 +66,7 @@ class Bodies:
         return made
 
     def _mesh_file(self, raw: dict[str, Any], at: At) -> MeshFile | None:
-        """The mesh in a file; None, with a finding made before, if the reader is not allowed to open the file."""
+        """The mesh in a file; None if the reader is not allowed to open the file, which is reported elsewhere."""
         read = self.values.table(raw, at, rows.MESH_FILE, skip=("kind",))
         name = read.pop("file", "")
         path = self.paths.get(name)

@@ -14,7 +14,7 @@ from kinemorph.formats.toml.lines import Lines
 _POSITION = re.compile(r" \(at (?:line (\d+), column \d+|end of document)\)$")
 _WORD = re.compile(r"'([^']*)'")
 _TABLE = re.compile(r"\((?:'[^']*'(?:, )?,?)+\)")
-QUOTES = 'Put words, expressions and quantities in quotes, such as "l1" or "5 mm"; true and false are written small.'
+QUOTES = 'Put words, expressions and quantities in quotes, such as "l1" or "5 mm"; write true and false in lower case.'
 # parts of messages of the parser, and the remedy for the usual cause
 REMEDIES = (
     ("invalid value", QUOTES),

@@ -24,7 +24,7 @@ VERSION = 1
 
 
 def _per(name: str, turning: str, sliding: str, help: str, form: str = "per_velocity") -> Field:
-    """The row of a key with one number per velocity or coordinate of a joint, rotational or translational."""
+    """The Field of a key with one number per velocity or coordinate of a joint, rotational or translational."""
     return Field(name, form, (turning, sliding), help)
 
 
@@ -117,7 +117,7 @@ SETTINGS = (
 ASSEMBLY = (
     Field("grid", "text", "", 'Cells seen from above, such as "B>0 Bv1"; # and connectors as in docs/assemblies.md.'),
     Field("docked", "any", "", "Docked sides as rows [i, j, side of i, side of j], instead of [[dockings]]."),
-    Field("type", "labels", "", "Kind of the modules, by letter or name: one for all, or a list with one for each."),
+    Field("type", "labels", "", "Type of the modules, by letter or name: one for all, or a list with one for each."),
     Field("base", "label", "", "Module at the root of the kinematic tree; the first if it is left out."),
     Field(
         "dyads", "choice", "", "halves: two bodies and a hinge per module; adapted: one body per module.", inner=DYADS
@@ -133,7 +133,7 @@ ASSEMBLY = (
     Field("bend", "literal", "angle", "Largest angle between a measured pose and a docking [rad]."),
 )
 MODULE = (
-    Field("type", "label", "", "Kind of the module, by letter or name."),
+    Field("type", "label", "", "Type of the module, by letter or name."),
     Field("placement", "pose", "", "Pose of the module in the world."),
 )
 _ENDS = (
@@ -145,14 +145,14 @@ DOCKING = (
     Field("side_a", "label", "", "The side of a.", required=True),
     _ENDS[1],
     Field("side_b", "label", "", "The side of b.", required=True),
-    Field("turn", "whole", "", "Quarter turns about the normal of a's side."),
+    Field("turn", "whole", "", "Quarter turns of b about the normal of its own side."),
     Field("joint", "choice", "", "Kind of a joint module between a and b.", inner=tuple(JOINT_MODULES)),
     Field("axis", "axis", "", "Axis of the joint module in the frame of a's port; z, the normal, if it is left out."),
     *(
         Field(key, "literal", "", f"The {key} of the joint module, as for a joint.")
         for key in ("lower", "upper", "velocity", "effort", "damping")
     ),
-    Field("offset", "pose", "", "Pose of b's port relative to its exact place."),
+    Field("offset", "pose", "", "Pose of b's port relative to its pose if docked exactly."),
 )
 MEASURED = (*_ENDS, Field("placement", "pose", "", "Measured pose of b in the frame of a."))
 PORT = (
@@ -161,8 +161,8 @@ PORT = (
     Field("placement", "pose", "", "Pose of the port in the frame of its part: z points out of the side, y up."),
 )
 MODULE_TYPE = (
-    Field("name", "text", "", "Name of the kind; its letter if it is left out."),
-    Field("like", "choice", "", "A built-in kind, whose data are replaced by those given here.", inner=tuple(KINDS)),
+    Field("name", "text", "", "Name of the module type; its letter if it is left out."),
+    Field("like", "choice", "", "A built-in type, whose data are replaced by those given here.", inner=tuple(KINDS)),
     Field("mass", "literal", "mass", "Mass [kg] of both halves together."),
     Field("plate_mass", "literal", "mass", "Mass [kg] of a Scout's turning plate."),
     Field("wheel_mass", "literal", "mass", "Mass [kg] of a wheel."),
@@ -206,7 +206,7 @@ PLACED = Field("placement", "pose", "", "The shape's frame in the body's frame."
 
 
 def _shape_fields(shape: type[Any]) -> tuple[Field, ...]:
-    """The rows of a shape: its sizes, placement and color."""
+    """The Fields of a shape's keys: its sizes, placement and color."""
     row = SHAPE_FIELDS[shape]
     forms = {**dict.fromkeys(row.lengths, "value"), **dict.fromkeys(row.points, "vector")}
     sizes = [field.name for field in dataclasses.fields(shape) if field.name in forms]
@@ -232,7 +232,7 @@ MESH = (
 
 
 class Solid(NamedTuple):
-    """A uniform solid: the function of `Body` that makes a body of it, and the rows of its data."""
+    """A uniform solid: the function of `Body` that makes a body of it, and the Fields of its keys."""
 
     make: Callable[..., Body]
     fields: tuple[Field, ...]
@@ -245,7 +245,7 @@ _ALONG = Field(
 
 
 def _length(name: str, *, required: bool = True) -> Field:
-    """The row of a length [m]."""
+    """The Field of a key that is a length [m]."""
     return Field(name, "value", "length", "[m]", required)
 
 

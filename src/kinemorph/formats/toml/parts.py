@@ -148,7 +148,7 @@ class Parts:
                     self.values.error("axis", at.key(key), problem, remedy, corrected)
 
     def _per(self, raw: Any, at: At, field: Field, coordinates: tuple[str, ...]) -> Any:
-        """One number for all coordinates, or a tuple with one for each; `coordinates` are their units, as "rad"."""
+        """One number for all coordinates, or a tuple with one for each; `coordinates` are their units: "rad", "m"."""
         kinds = [field.kind[ABOUT[unit]] if unit else "number" for unit in coordinates]
         if not isinstance(raw, list):
             return self.values.value(raw, at, kinds[0] if len(set(kinds)) == 1 else "")

@@ -77,7 +77,7 @@ def _plain(joint: Any) -> bool:
 
 
 def _roots(data: dict[str, Any], blueprint: Blueprint, options: Options) -> None:
-    """Declares a root joint for each body without a parent joint, if the caller names a base; otherwise reports it.
+    """Declares a root joint for each body without a parent joint; reports these bodies if the caller names no base.
 
     If the file chooses joints to cut, joints may be reversed; then the builder finds the roots.
     """

@@ -77,7 +77,7 @@ def _definitions() -> Schema:
 
 
 def _table(fields: Sequence[Field], *, kind: str = "") -> Schema:
-    """The schema of a table with these rows; `kind` is the value of its key `kind`, if it has one."""
+    """The schema of a table with the keys `fields`; `kind` is the value of its key `kind`, if it has one."""
     properties: Schema = {"kind": {"const": kind}} if kind else {}
     properties |= {field.name: FORMS[field.form](field) | _said(field) for field in fields}
     schema: Schema = {"type": "object", "properties": properties, "additionalProperties": False}
@@ -95,7 +95,7 @@ def _several_turns() -> Schema:
 
 
 def _said(field: Field) -> Schema:
-    """The description of a row, with the unit of plain numbers."""
+    """The description of a key, with the unit of plain numbers."""
     kind = field.kind if isinstance(field.kind, str) else ""
     unit = f" [{KINDS[kind][0]}]" if kind not in ("", "number") and "[" not in field.help else ""
     text = f"{field.help.removesuffix('.')}{unit}.".lstrip() if field.help.endswith(".") else field.help

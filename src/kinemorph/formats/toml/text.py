@@ -31,12 +31,12 @@ ROUND_UNITS = {"angle": ("deg",), "rate": ("deg/s", "rpm")}  # units to try if a
 
 
 def key(name: str) -> str:
-    """A key, in quotes if TOML requires them."""
+    """The TOML text of a key, in quotes if TOML requires them."""
     return name if _BARE.fullmatch(name) else text(name)
 
 
 def text(value: str) -> str:
-    """A string: in single quotes if it has backslashes and nothing to escape, else in double quotes with escapes."""
+    """A TOML string: in single quotes if it has backslashes and nothing to escape, else in double quotes, escaped."""
     if "\\" in value and "'" not in value and value.isprintable():
         return f"'{value}'"
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
@@ -55,7 +55,7 @@ def number(value: float, kind: str = "") -> str:
 
 
 def value(data: Value, kind: str = "") -> str:
-    """A number, or a parameter or formula as an expression in quotes; `kind` as for `number`."""
+    """The TOML text of a number, or of a parameter or formula: an expression in quotes. `kind` is as for `number`."""
     return text(written(data)) if isinstance(data, (Parameter, Formula)) else number(data, kind)
 
 
@@ -63,17 +63,17 @@ def value(data: Value, kind: str = "") -> str:
 
 
 def array(items: Iterable[str]) -> str:
-    """A list on one line."""
+    """The TOML text of a list, on one line; `items` are the texts of its items."""
     return f"[{', '.join(items)}]"
 
 
 def inline(entries: Mapping[str, str]) -> str:
-    """A table on one line."""
+    """The TOML text of a table, on one line; `entries` are the texts of its values by key."""
     return f"{{ {', '.join(f'{key(name)} = {entry}' for name, entry in entries.items())} }}"
 
 
 def wrapped(items: Iterable[str]) -> str:
-    """A list on one line if it fits, else on several lines."""
+    """The TOML text of a list: on one line if it fits, else on several lines."""
     lines, line = [], ""
     for item in items:
         if line and len(line) + len(item) > WIDTH:
@@ -85,13 +85,15 @@ def wrapped(items: Iterable[str]) -> str:
 
 
 def vector(data: Any, kind: str = "") -> str:
-    """A list of values of one kind of quantity."""
+    """The TOML text of a list of values of one kind of quantity."""
     return array(value(x, kind) for x in data)
 
 
 def inertia(data: Any) -> str:
-    """An inertia matrix: as three moments if it is diagonal, as a matrix if it is not symmetric, else as a table of
-    moments and products.
+    """The TOML text of an inertia matrix.
+
+    It is written as three moments if it is diagonal, as a matrix if it is not symmetric, else as a table of moments and
+    products.
     """
     (xx, xy, xz), (yx, yy, yz), (zx, zy, zz) = data
     if (xy, xz, yz) != (yx, zx, zy):
@@ -103,7 +105,7 @@ def inertia(data: Any) -> str:
 
 
 def axis(data: Any) -> str:
-    """An axis: x, -y and the like by name, any other as a vector."""
+    """The TOML text of an axis: x, -y and the like by name, any other as a vector."""
     return text(_AXIS_NAMES[tuple(data)]) if tuple(data) in _AXIS_NAMES else vector(data)
 
 
@@ -111,7 +113,7 @@ def axis(data: Any) -> str:
 
 
 def pose(data: Pose) -> dict[str, str]:
-    """The keys of a pose: translation and rotation, each unless it is that of the identity."""
+    """The keys of a pose with their TOML texts: translation and rotation, each unless it is that of the identity."""
     entries = {}
     if tuple(data.p) != IDENTITY.p:
         entries["translation"] = vector(data.p)
@@ -128,21 +130,22 @@ def _angles(R: Any) -> str | None:
     """Roll, pitch and yaw as text that gives the rotation matrix R to the last bit; None if none is found."""
     if any(isinstance(x, (Parameter, Formula)) for row in R for x in row):
         return None
-    for roll, pitch, yaw in _ways(R):
+    for roll, pitch, yaw in _triples(R):
         for spelled in itertools.product(*(tuple(_spellings(angle)) for angle in (roll, pitch, yaw))):
             if rotation_of_turns(*(turn for _, turn in spelled)) == R:
                 return array(text for text, _ in spelled)
     return None
 
 
-def _ways(R: Any) -> Iterator[Angles]:
-    """The two triples (roll, pitch, yaw) of a rotation, the one with fewer half turns first; near a pitch of 90
-    degrees also a third one.
+def _triples(R: Any) -> Iterator[Angles]:
+    """The triples (roll, pitch, yaw) [rad] that give the rotation R, the one with fewer half turns first.
+
+    There are two, and near a pitch of 90 degrees a third one.
     """
     roll, pitch, yaw = angles_of_rotation(R)
     other = [math.remainder(x, math.tau) for x in (roll + math.pi, math.pi - pitch, yaw + math.pi)]
-    ways = [(roll, pitch, yaw), (other[0], other[1], other[2])]
-    yield from sorted(ways, key=lambda way: sum(abs(x) > 3.1 for x in way))
+    triples = [(roll, pitch, yaw), (other[0], other[1], other[2])]
+    yield from sorted(triples, key=lambda triple: sum(abs(x) > 3.1 for x in triple))
     if roll == 0.0 and abs(R[2][2]) > 0.0:
         yield (math.atan2(R[2][1], R[2][2]), pitch, math.atan2(R[1][0], R[0][0]))
 
@@ -186,7 +189,7 @@ def part(data: Any, known: Mapping[str, type[Any]]) -> str:
 
 
 def _either(data: Any, field: Field) -> str:
-    """A value in that one of several forms that fits it."""
+    """A value, written in the one of the forms `field.inner` that fits it."""
     row = data_row(field.inner, data)
     return FORMS[row.form](data, row._replace(kind=field.kind))
 
@@ -199,7 +202,7 @@ def _list(data: Any, field: Field) -> str:
 
 
 def anything(data: Any) -> str:
-    """Data of any form: truth values, texts, poses, numbers, parameters, formulas, and tuples of them."""
+    """The TOML text of data of any form: truth values, texts, poses, numbers, parameters, formulas, tuples of them."""
     if isinstance(data, bool):
         return "true" if data else "false"
     if isinstance(data, str):

@@ -27,7 +27,7 @@ from kinemorph.model.elements.fields import Field, part_fields, written_row
 from kinemorph.model.expressions import ExpressionError, parse_expression
 from kinemorph.model.input_reader import short
 from kinemorph.model.parameter import Formula, Parameter, Value
-from kinemorph.words import did_you_mean, listed
+from kinemorph.words import counted, did_you_mean, listed
 
 AXES = {
     **{"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)},
@@ -110,7 +110,7 @@ class Values:
     # ── tables ────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def table(self, raw: Any, at: At, fields: Sequence[Field], *, skip: Sequence[str] = ()) -> dict[str, Any]:
-        """The values of a table with the rows `fields`, by key, without keys that are left out.
+        """The values of a table whose possible keys are `fields`, by key, without keys that the file leaves out.
 
         Keys in `skip` are allowed, but not read. The keys of a placement may be in the table itself.
         """
@@ -158,7 +158,8 @@ class Values:
         if isinstance(kind, str) and kind in known:
             return known[kind]
         if not isinstance(raw, dict):
-            problem, remedy = f"{at.what} is {short(raw)}, expected a table", 'Write { kind = "box", ... }.'
+            problem, first = f"{at.what} is {short(raw)}, expected a table", next(iter(known), "...")
+            remedy = f'Write {{ kind = "{first}", ... }}.'
         elif kind is None:
             problem = f"{at.what}: the key 'kind' is missing".removeprefix(": ")
             remedy = f"Add kind, one of {listed(known, MOST_LISTED)}."
@@ -292,12 +293,12 @@ class Values:
         counts = (count,) if isinstance(count, int) else count
         if isinstance(raw, list) and (counts is None or len(raw) in counts):
             return raw
-        expected = f"{' or '.join(map(str, counts))} items" if counts else "a list"
-        found = f"has {len(raw)} items" if isinstance(raw, list) else f"is {short(raw)}"
+        expected = f"{' or '.join(map(str, counts))} item{'' if counts[-1] == 1 else 's'}" if counts else "a list"
+        found = f"has {counted(len(raw), 'item')}" if isinstance(raw, list) else f"is {short(raw)}"
         remedy = "Write a list in brackets."
         if isinstance(raw, list) and counts:
-            remedy = f"Write {' or '.join(map(str, counts))} items."
-        self.error("structure", at, f"{_named(at)} {found}, expected {expected}".replace(" 1 items", " 1 item"), remedy)
+            remedy = f"Write {expected}."
+        self.error("structure", at, f"{_named(at)} {found}, expected {expected}", remedy)
         return [0.0] * (counts[0] if counts else 0)
 
     def vector(self, raw: Any, at: At, kind: str = "") -> tuple[Value, Value, Value]:
@@ -329,7 +330,7 @@ class Values:
         if isinstance(raw, list) and raw and isinstance(raw[0], list):
             return self.matrix(raw, at, kind)
         if not isinstance(raw, list) or len(raw) != 3:
-            found = f"has {len(raw)} items" if isinstance(raw, list) else f"is {short(raw)}"
+            found = f"has {counted(len(raw), 'item')}" if isinstance(raw, list) else f"is {short(raw)}"
             problem = f"{_named(at)} {found}, expected three moments, three rows of three, or a table"
             self.error("structure", at, problem, "Write [xx, yy, zz], or { xx = ..., yy = ..., zz = ..., xy = ... }.")
             return IDENTITY.R
@@ -362,14 +363,14 @@ class Values:
         )
 
     def sequence(self, raw: Any, at: At, field: Field) -> tuple[Any, ...]:
-        """A list of items of one form; `field.inner` is (row of an item, possible lengths or None for any)."""
+        """A list of items of one form; `field.inner` is (form of an item, possible lengths or None for any)."""
         row, count = field.inner
         row = row._replace(kind=field.kind)
         items = self.items(raw, at, count)
         return tuple(self.forms[row.form](item, at.key(i), row) for i, item in enumerate(items))
 
     def row(self, raw: Any, at: At, field: Field) -> tuple[Any, ...]:
-        """A list in which each item has its own form; `field.inner` are the rows of the items."""
+        """A list in which each item has its own form; `field.inner` are the forms of the items."""
         items = self.items(raw, at, len(field.inner))
         return tuple(
             self.forms[row.form](item, at.key(i), row)
@@ -384,7 +385,7 @@ class Values:
             return False
 
     def either(self, raw: Any, at: At, field: Field) -> Any:
-        """A value in that one of the forms in `field.inner` that fits it."""
+        """A value, read in the one of the forms `field.inner` that fits it."""
         row = written_row(field.inner, raw, self.is_number)
         return self.forms[row.form](raw, at, row._replace(kind=field.kind))
 

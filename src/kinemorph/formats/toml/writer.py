@@ -104,7 +104,7 @@ def written_sidecar(
 
 
 def _top(robot: Robot, names: Entries) -> Entries:
-    """The keys at the beginning of a file: version, `names`, and gravity unless it is the default."""
+    """The keys at the beginning of a file: version, the entries `names`, and gravity unless it is the default."""
     top = {rows.MARK: str(rows.VERSION), **names}
     return top if robot.gravity == Robot.gravity else {**top, "gravity": spell.vector(robot.gravity)}
 
@@ -134,8 +134,9 @@ def _tables(section: str, tables: Iterable[tuple[str, Entries, str]]) -> list[st
 
 
 def _part(part: Any, table: Sequence[Field], *, flat: str = "placement") -> Entries:
-    """The keys of a part with the rows `table`, without defaults. The keys of the pose `flat` are put into the table
-    itself.
+    """The keys of a part and their values as text, without defaults; `table` lists the keys that it may have.
+
+    The keys of the pose `flat` are put into the table of the part itself.
     """
     entries: Entries = {}
     defaults = defaults_of(part)

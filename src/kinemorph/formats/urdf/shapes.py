@@ -123,8 +123,8 @@ class ShapeReader:
                 rgba = self.values.numbers(part, "rgba", 4, element)
                 if not (min(rgba) >= 0.0 and max(rgba) <= 1.0):
                     problem = (
-                        f"<color> rgba is {short(part.get('rgba'))}, expected numbers from 0 to 1: others are set to "
-                        "the nearer of the two"
+                        f"<color> rgba is {short(part.get('rgba'))}, expected numbers from 0 to 1: other numbers "
+                        "are clipped to this range"
                     )
                     remedy = "Divide the numbers by 255 if they are from 0 to 255."
                     self.reading.repeated("data", "color", part, element, problem, remedy)

@@ -119,7 +119,8 @@ class Writer:
         """The texts of the comments at the beginning of the file."""
         notes = [f"{self.robot.name}: {len(self.robot.bodies)} bodies, {self.robot.nv} degrees of freedom"]
         if any(joint.kind == "free" and joint.parent == WORLD for joint in self.robot.joints):
-            notes.append("The base floats: the joint from 'world' says so. Programs that free the base do without it.")
+            notes.append("The base is free: a floating joint connects it to the link 'world'.")
+            notes.append("Remove this link and this joint if your program makes the base free itself.")
         if self.robot.loops:
             notes.append("The joints that close loops are in the file .sidecar.toml beside this one.")
         return [note.replace("--", "- -") for note in notes]
@@ -142,10 +143,11 @@ class Writer:
             self.findings.warn("dropped", 0, "", problem, "Save the model as TOML to keep them.")
         moved = [body.name for body in self.robot.bodies if self.frames[body.name] != IDENTITY]
         if moved:
-            self.left_out.setdefault("link frames apart from joint frames: they are moved there", []).extend(moved)
+            what = "link frames that differ from joint frames: they are moved to the joint frames"
+            self.left_out.setdefault(what, []).extend(moved)
         for what, names in self.left_out.items():
             self.findings.warn(
-                "dropped", 0, quoted(names, 4), f"URDF has no {what}", "Save the model as TOML to keep it."
+                "dropped", 0, quoted(names, 4), f"URDF has no {what}", "Save the model as TOML to keep all data."
             )
 
     def _lack(self, what: str, name: str) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -26,6 +27,7 @@ from kinemorph.model.system import System
 SECONDS = 4  # [s], largest processor time of an expansion
 WALL = 5.0  # times SECONDS: largest wall-clock time, which is longer on a busy computer
 MEMORY = 1024**3  # bytes, if the operating system can limit memory
+CLASS = re.compile(r"<class '[\w.]+'>: ")  # in messages of xacro
 
 
 def read(source: Source, options: Options, findings: Findings) -> System | None:
@@ -121,7 +123,9 @@ def _report(answer: dict[str, Any], findings: Findings) -> None:
             "Name its folder in package_dirs (--package-dir).",
         )
         return
-    reason = " ".join(str(answer["error"]).split())[: limits.TEXT_LENGTH].rstrip(".")
+    reason = " ".join(CLASS.sub("", str(answer["error"])).split())[: limits.TEXT_LENGTH].rstrip(".")
+    half = reason[: len(reason) // 2]
+    reason = half if reason == f"{half} {half}" else reason  # xacro repeats some messages
     remedy = (
         "Name the folder that contains the package in package_dirs (--package-dir)."
         if "package" in reason

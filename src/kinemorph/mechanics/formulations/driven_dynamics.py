@@ -16,11 +16,12 @@ from kinemorph.mechanics.derivatives.branch_factor import branch_factor, solved
 from kinemorph.mechanics.derivatives.forward_derivatives import ForwardDerivatives
 from kinemorph.mechanics.derivatives.inverse_derivatives import Derivatives
 from kinemorph.mechanics.formulations.dense_dynamics import derivatives_by_duals
-from kinemorph.mechanics.formulations.table import Formulation
+from kinemorph.mechanics.formulations.table import FORMULATIONS, Formulation
 from kinemorph.mechanics.recursions.coriolis import coriolis_matrix
 from kinemorph.mechanics.recursions.kinematics import Reference, jacobian, jacobian_rate
 from kinemorph.mechanics.trees.driven import AllJoints
 from kinemorph.mechanics.trees.tree import Tree
+from kinemorph.model.robot import Robot
 
 Law = Callable[..., Any]
 
@@ -45,6 +46,11 @@ def of_state(row: Formulation) -> Formulation:
         row.wrenches,
         row.prepare,
     )
+
+
+def state_formulation(robot: Robot, name: str = "newton_euler") -> Formulation:
+    """The formulation of this name, with functions of the state (q, v) of a robot, whether joints are driven or not."""
+    return of_state(FORMULATIONS[name]) if robot.driven else FORMULATIONS[name]
 
 
 def _mass_matrix(row: Formulation, tree: Tree, q: Sequence[S]) -> list[list[S]]:

@@ -161,6 +161,10 @@ class Tree:
         total = self.sums.get(index)
         return value if total is None else _mapped(total, value)
 
+    def all_coordinates(self, q: Sequence[S]) -> Sequence[S]:
+        """The coordinates of all joints at q: q itself, with the coordinates of driven joints appended."""
+        return q if self.driving is None else self.driving.positions(q)
+
     def moves(self, q: Sequence[S]) -> list[Move]:
         """The pose of every link in its parent, at configuration q."""
         return [link.move(q) for link in self.links]

@@ -241,7 +241,7 @@ class RobotBuilder:
         return self
 
     def dress(self, shapes: Mapping[str, tuple[Sequence[Shape], Sequence[Shape]]]) -> Self:
-        """Sets the visual and the collision shapes of declared bodies, by name."""
+        """Sets the shapes of declared bodies; `shapes` gives (shapes to draw, collision shapes) by name of the body."""
         for draft in self._bodies:
             if draft["name"] in shapes:
                 draft["shapes"], draft["collisions"] = shapes[draft["name"]]

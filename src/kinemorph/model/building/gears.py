@@ -30,7 +30,7 @@ class Gearing(NamedTuple):
 
 GEAR, RACK = Gearing("gear", ("rad", "rad")), Gearing("rack", ("m", "rad"))
 GEARINGS = {"ratio": GEAR, "teeth": GEAR, "radius": RACK}  # by the argument that is given
-WORDS = {"rad": "turning", "m": "sliding"}
+WORDS = {"rad": "rotational", "m": "translational"}
 
 
 def read_multiplier(reader: Reader, draft: Draft) -> Value:

@@ -25,7 +25,7 @@ EXPLAINED = 12  # problems for which the reason is searched
 
 
 class Wishes(NamedTuple):
-    """The names of joints that are chosen to close loops, and of joints that may lead to either of their bodies."""
+    """`cut` names joints that are chosen to close loops, `either` joints of which either body may become the parent."""
 
     cut: frozenset[str] = frozenset()
     either: frozenset[str] = frozenset()
@@ -57,7 +57,7 @@ def _tree(
     *,
     any_way: bool = False,
 ) -> SpanningTree:
-    """The spanning tree of the joints that are not chosen to close loops, with `extra` edges.
+    """The spanning tree of the joints that are not chosen to close loops, together with the `extra` edges.
 
     With `any_way`, joints may be reversed even if their data do not allow it.
     """
@@ -144,7 +144,7 @@ def _cut_problems(bodies: Sequence[Body], joints: Sequence[Joint], wishes: Wishe
             others = " after the other cuts" if explained else ""
             what = f"it has cut=True, but closes no loop{others}: without it body '{lost}' would not be connected to "
             what += "the world; expected a joint in a loop"
-            found.append(Problem("joint", joint.name, what, "Leave its cut out.", "cut", rule="loop"))
+            found.append(Problem("joint", joint.name, what, "Remove cut from this joint.", "cut", rule="loop"))
         group[first(joint.child)] = first(joint.parent)
     return found
 
@@ -164,7 +164,13 @@ def _turning_problems(
     by_name, missing = {joint.name: joint for joint in joints}, set(tree.unreached)
     steps = [s for s in _tree(bodies, joints, wishes, any_way=True).steps if s.against and s.child in missing]
     return [
-        Problem("joint", step.edge.name, f"it must be reversed, to lead to '{step.child}': {what}", remedy, rule="loop")
+        Problem(
+            "joint",
+            step.edge.name,
+            f"it would have to be reversed, so that '{step.child}' is its child, but {what}",
+            remedy,
+            rule="loop",
+        )
         for step in steps
         for what, remedy in obstacles(by_name[step.edge.name])
     ]
@@ -183,7 +189,7 @@ def _loop_problems(joints: Sequence[Joint], wishes: Wishes, tree: SpanningTree) 
 
 
 def loop_remarks(cut: Cut) -> list[Problem]:
-    """Warnings about data without effect: limits, damping and the like of joints that close loops, and equal joints."""
+    """Warnings about joints that close loops: limits, damping and the like, which have no effect, and duplicates."""
     found: list[Problem] = []
     for loop in cut.loops:
         idle = [key for key, none, _ in PER_VELOCITY if any(evaluate(x) != none for x in getattr(loop, key))]

@@ -166,7 +166,7 @@ def coupling_problems(couplings: Sequence[Coupling], joints: Sequence[Joint], lo
             while leaders[circle[-1]] != here:
                 circle.append(leaders[circle[-1]])
             for name in circle:
-                note(name, "the joint follows itself through its leaders", "Remove one of these couplings.", "leader")
+                note(name, "the joint follows itself in a cycle of couplings", "Remove one of them.", "leader")
     return found
 
 
@@ -186,7 +186,7 @@ def parameter_problems(parameters: Iterable[Parameter]) -> list[Problem]:
 class Declared:
     """The declared names of one kind of part, for messages about unknown names.
 
-    Similar names are searched only for as many messages as take little time.
+    Similar names are offered only for the first few unknown names, because each search takes time.
     """
 
     def __init__(self, what: str, names: Sequence[str]) -> None:

@@ -91,7 +91,7 @@ def _at_joint(body: Body, frame: Pose) -> Blocks:
 
 
 def _reach(body: Body, frame: Pose) -> float:
-    """The sum of lengths [m] from the joint frame to the center of mass; rounding errors are proportional to it."""
+    """The distances [m] of center of mass and joint frame from the body frame, added; rounding errors grow with it."""
     return math.hypot(*evaluate_all(body.com)) + math.hypot(*frame.p)
 
 

@@ -100,7 +100,7 @@ def _reseated(frame: Frame, seats: Seats) -> Frame:
 
 
 def _reattached(joint: Joint, seats: Seats) -> Joint:
-    """The joint between the bodies that its parent and child are merged into; a child is merged only for a loop."""
+    """The joint, attached to the bodies that its parent and child are merged into, with placements in their frames."""
     (parent, T_parent), (child, T_child) = seats[joint.parent], seats[joint.child]
     return replace(
         joint,

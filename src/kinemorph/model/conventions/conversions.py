@@ -150,7 +150,7 @@ def _row(peer: str, joint: Joint, unbounded: bool) -> Row:
 
 
 def _ordered(robot: Robot, names: Sequence[str]) -> list[Joint]:
-    """The joints of `robot` that have coordinates, in the order of `names`, those of the other library."""
+    """The joints of `robot` that have coordinates, in the order of `names`, the joint names of the other library."""
     if isinstance(names, str):
         raise ModelError(f"joints is the text '{names}', expected a list of names. Put it in brackets.")
     _check_names(robot, names)
@@ -181,8 +181,9 @@ def _check_names(robot: Robot, names: Sequence[str]) -> None:
         if not isinstance(name, str) or not name:
             own = [joint.name for joint in robot.joints if joint.nv]
             raise ModelError(
-                f"joints[{place}] is {name!r}, expected a name. A joint without a name in its file has one here: "
-                f"the moving joints of '{robot.name}' are {quoted(own)}. Leave `joints` out if the order is the same."
+                f"joints[{place}] is {name!r}, expected a name. Joints without a name in their file have one in "
+                f"Kinemorph: the moving joints of '{robot.name}' are {quoted(own)}. Leave `joints` out if the order is "
+                "the same."
             )
     twice = sorted({name for name in names if list(names).count(name) > 1})
     if twice:
@@ -193,7 +194,10 @@ def _check_names(robot: Robot, names: Sequence[str]) -> None:
 
 
 def _chain(robot: Robot, moving: Mapping[str, Joint], name: str, names: Sequence[str]) -> list[str]:
-    """The joints that a listed name stands for: the joint itself, after unlisted joints "name.x" that carry it."""
+    """The joints that a listed name stands for: "base", or the chain "base.x", "base.y", "base.z", "base".
+
+    Joints of the chain that `names` lists themselves are left out.
+    """
     found = [name]
     while found[0] in moving:
         before = robot.parent_joint.get(moving[found[0]].parent)

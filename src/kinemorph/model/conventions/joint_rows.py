@@ -84,7 +84,9 @@ def _transposed(R: Array) -> Array:
 def _turns(quaternion: Array) -> Array:
     """Rotation matrices (..., 3, 3) of quaternions (..., 4) wxyz."""
     if np.any(np.sum(quaternion**2, axis=-1) == 0.0):
-        raise ShapeError("a quaternion is zero, expected length 1. The q of a free joint is [x y z qw qx qy qz] here.")
+        raise ShapeError(
+            "a quaternion is zero, expected length 1. In Kinemorph, q of a free joint is [x y z qw qx qy qz]."
+        )
     rows = direction_to_rotation([quaternion[..., i] for i in range(4)])
     return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
 
@@ -156,7 +158,7 @@ def _from_angles(joint: Joint, q: Array, v: Array) -> State:
 
 
 def _after(slides: int, *ways: Callable[[Joint, Array, Array], State]) -> list[Callable[[Joint, Array, Array], State]]:
-    """The conversions `ways`, applied to the coordinates after the first `slides`, which are the same everywhere."""
+    """The conversions `ways`, applied to all but the first `slides` coordinates, which no library changes."""
 
     def behind(way: Callable[[Joint, Array, Array], State]) -> Callable[[Joint, Array, Array], State]:
         def converted(joint: Joint, q: Array, v: Array) -> State:

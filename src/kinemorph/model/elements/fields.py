@@ -29,9 +29,10 @@ from kinemorph.vocabulary.frozen_array import FrozenArray
 class Field(NamedTuple):
     """A key of a table in a model file.
 
-    `form` is the name of a form (`values`, `text`, `schema`). `kind` is the kind of quantity, a key of `units.KINDS`,
-    empty if every unit is accepted; for numbers per coordinate, a pair of kinds: for rotation and for translation.
-    `inner` is the form of a list's items, or the possible words.
+    `form` says how the value is written in the file, such as "value", "vector" or "list"; `formats.toml` reads and
+    writes each form. `kind` is the kind of quantity, a key of `units.KINDS`, empty if every unit is accepted; for
+    numbers per coordinate, a pair of kinds: for rotation and for translation. `inner` holds the form of a list's items,
+    the possible words of a choice, or the possible types of a table.
     """
 
     name: str
@@ -128,7 +129,10 @@ _NUMBERS = ("value", "literal", "whole")
 
 
 def written_row(rows: tuple[Field, ...], raw: Any, is_number: Callable[[str], bool]) -> Field:
-    """The row whose form fits a raw value from a file. `is_number` says if a text is a quantity or an expression."""
+    """The one of several forms `rows` of a key that fits a raw value from a file.
+
+    `is_number` says whether a text is a quantity or an expression.
+    """
     if isinstance(raw, str):
         choices = [row for row in rows if row.form == "choice" and raw in row.inner]
         words = (*_NUMBERS, "text", "choice") if is_number(raw) else ("text", *_NUMBERS, "choice")
@@ -138,7 +142,7 @@ def written_row(rows: tuple[Field, ...], raw: Any, is_number: Callable[[str], bo
 
 
 def data_row(rows: tuple[Field, ...], data: Any) -> Field:
-    """The row whose form fits data of an element, to write it to a file."""
+    """The one of several forms `rows` of a key that fits data of an element, to write them to a file."""
     if isinstance(data, Pose):
         return _first(rows, ("pose",))
     if is_part(type(data)):

@@ -31,7 +31,7 @@ class Inactive:
 
     @property
     def joint_sentences(self) -> list[str]:
-        """What limits and friction do not act, and what switches them on, one sentence for each."""
+        """A sentence on joint limits and one on friction that do not act, with the function that makes them act."""
         found = []
         for what, names in (("limits", self.limits), ("friction", self.friction)):
             if names:
@@ -40,7 +40,7 @@ class Inactive:
 
     @property
     def other_sentences(self) -> list[str]:
-        """What effort limits and shapes do not act, and what switches them on, one sentence for each."""
+        """A sentence on effort limits and one on collision shapes that do not act, with a remedy."""
         found = []
         if self.efforts:
             where = f"to {quoted(self.controllers)}" if self.controllers else "to a controller, or limit the inputs"

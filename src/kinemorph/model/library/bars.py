@@ -96,8 +96,8 @@ def linkage(
     """The builder, with links and hinges added. The drawn thickness of bars depends on the extent of `points`.
 
     `carriers` are other bodies to which hinges are attached, with the origins of their frames; `plane` is the y [m] of
-    the linkage in their frames and in the world. The first hinge of a link as the child is named `<link>_joint`,
-    further ones `<parent>_<link>`.
+    the linkage in their frames and in the world. The first hinge whose child is a link is named
+    `<link>_joint`, further ones `<parent>_<link>`.
     """
     radius = SLENDER * size(points.values())
     moving = {link.name for link in links}

@@ -71,7 +71,7 @@ def _arguments(name: str, signature: inspect.Signature, data: str) -> dict[str, 
 
 
 def _read(text: str, like: Any) -> Any:
-    """The value of a text, of the same type as the default `like`. The text of a ValueError is what was expected."""
+    """The value of a text, of the same type as the default `like`. Raises ValueError with what was expected."""
     if isinstance(like, bool):
         if text.lower() not in WORDS:
             raise ValueError("yes, no, true or false")

@@ -42,7 +42,9 @@ def crawler(gait: Gait = "rhythmic", *, friction: float = 0.6) -> System:
     if gait not in get_args(Gait):
         raise ModelError(f"crawler: gait is {gait!r}, expected 'rhythmic' or 'maps'.")
     if not friction > 0.0:
-        raise ModelError(f"crawler: friction is {friction:g}, expected a number above 0. It cannot crawl without.")
+        raise ModelError(
+            f"crawler: friction is {friction:g}, expected a number above 0: without friction it cannot crawl."
+        )
     organism = organism9().assembly
     assert organism is not None
     organism = put_down(replace(organism, name="crawler"))

@@ -275,8 +275,9 @@ def as_assembly(given: Any) -> Assembly:
     """The given assembly, or the assembly of a given system. Raises ModelError for anything else."""
     found = getattr(given, "assembly", given)
     if not isinstance(found, Assembly):
-        article = "an" if type(given).__name__[0] in "AEIO" else "a"
-        what = f"{article} {type(given).__name__} was given, expected an Assembly, or a System that is made of modules"
+        kind = type(given).__name__
+        found_kind = "None" if given is None else f"{'an' if kind[0] in 'AEIO' else 'a'} {kind}"
+        what = f"{found_kind} was given, expected an Assembly, or a System that is made of modules"
         raise ModelError(Problem("", "", what, "Make one with `assemble`."))
     return found
 

@@ -113,7 +113,10 @@ def _disk(
     color: Color,
     at: tuple[float, float] = (0.0, 0.0),
 ) -> Shape:
-    """A disk parallel to a side, between two distances from the middle, at (x, y) on the side, relative to the edge."""
+    """A disk parallel to a side of a cube; all numbers except `edge` [m] are in units of the edge length.
+
+    `heights` are the distances of its two faces from the middle of the cube, `at` is its center (x, y) on the side.
+    """
     R, (low, high) = SIDES[side], heights
     local = (*at, 0.5 * (low + high))
     x, y, z = (sum(a * b for a, b in zip(row, local, strict=True)) * edge for row in R)

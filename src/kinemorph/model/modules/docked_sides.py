@@ -51,15 +51,14 @@ def listed_assembly(
         raise ModelError(problems)
     named = [name for docking in dockings for name in (docking.a, docking.b)]
     if not named and isinstance(modules, (str, ModuleType)) and not base:
-        raise ModelError(
-            Problem("assembly", name, "the list of docked sides is empty; expected rows as (0, 1, 3, 2)", "Add one.")
-        )
+        what = "the list of docked sides is empty; expected rows such as (0, 1, 3, 2)"
+        raise ModelError(Problem("assembly", name, what, "Add a row."))
     found = placed_modules(named, modules, types, at or {}, base)
     return settled(Assembly(name, found, tuple(dockings), base or ""), planar=planar, several=several)
 
 
 def settled(assembly: Assembly, *, planar: bool = False, several: bool = False) -> Assembly:
-    """The checked assembly; if no module has a place, its base organism is put on the ground.
+    """The checked assembly; if no module has a place, the organism of its base is put on the ground.
 
     Raises ModelError if the assembly is not as `planar` and `several` require; see `organism_problems`.
     """
@@ -122,9 +121,10 @@ def docking_of(row: Any, called: str, problems: list[Problem]) -> Docking | None
 def placed_modules(
     named: Sequence[str], modules: Kinds, types: Mapping[str, ModuleType], at: Places, base: str | None
 ) -> tuple[Module, ...]:
-    """The modules with their types and places: m0, m1, ... in order of number, then the others in order of naming.
+    """The modules with their types and places: m0, m1, ... in order of number, then the others as first named.
 
-    `named` are names from dockings, `modules` gives types, `at` places; `base` is a module too if nothing else is.
+    `named` are the names in dockings, `modules` gives types and `at` places by name. If there are no dockings and no
+    types by name, `base` is the only module.
     """
     kinds: dict[str, str | ModuleType] = {}
     per_module: Sequence[str | ModuleType] | None = None
@@ -226,7 +226,7 @@ def measured_pose(raw: Any, what: str, problems: list[Problem]) -> Pose | None:
     off = max(float(np.abs(R - H[:3, :3]).max()), float(np.abs(H[3] - (0.0, 0.0, 0.0, 1.0)).max()))
     if off > CROOKED:
         remedy = "Give a matrix with a rotation in its upper left 3x3 part, and 0 0 0 1 in its last row."
-        found = f"{what} differs by {off:.3g} from a rotation with a translation; expected less than {CROOKED}"
+        found = f"{what} is {off:.3g} from the nearest rigid transformation; expected less than {CROOKED}"
         problems.append(Problem("", "", found, remedy))
         return None
     H[:3, :3] = R

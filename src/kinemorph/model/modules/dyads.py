@@ -32,7 +32,7 @@ NEAR = 1e-6  # relative to the pitch: axes with a smaller distance count as the 
 
 
 def hinge_twist(kind: ModuleType) -> Vec | None:
-    """The twist [v; w], shape (6,), of a module's hinge at unit velocity, in the module's frame; None without one."""
+    """The twist [v; w] (6,) of a module's hinge at unit velocity, in the module's frame; None if it has no hinge."""
     if not kind.hinge:
         return None
     hinge = kind.joint(kind.hinge)

@@ -53,7 +53,7 @@ class Token(NamedTuple):
 
 
 class Drawing(NamedTuple):
-    """What a text grid shows.
+    """The content of a text grid.
 
     `cells` are the cells that are not empty, by (row, column); `links` gives, for each pair of cells with a connector
     ("-" or "|") between them, the line of the text with that connector.
@@ -267,11 +267,11 @@ def _owners(
             if other is not None:
                 problems.append(_in_line(line, f"modules '{other}' and '{name}' overlap", "Move one of them."))
             elif (row, column) != cell and (token is None or token.text != FILLED):
-                what = "nothing" if token is None else f"'{token.text}'"
+                what = "is empty" if token is None else f"has '{token.text}'"
                 x, y = (abs(a) for a in _turned(direction, kind.cells[0], kind.cells[1]))
                 size = f"{counted(y, 'row')} and {counted(x, 'column')}"
-                fills = f"module '{name}' ({kind.name}) fills {size} here, but there is {what} "
-                problem = f"{fills}{_beside(cell, (row, column))} its token, expected '{FILLED}'"
+                where = f"the cell {_beside(cell, (row, column))} its token"
+                problem = f"module '{name}' ({kind.name}) fills {size} here, but {where} {what}, expected '{FILLED}'"
                 problems.append(_in_line(line, problem, f"Write {FILLED} there."))
             owner.setdefault((row, column), name)
     for cell, token in cells.items():

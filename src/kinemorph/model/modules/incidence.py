@@ -65,7 +65,7 @@ class Column:
     kind: str
 
     def entry(self, module: str) -> str:
-        """The cell of this column in the row of a module: its docked side, or "0" if it takes no part."""
+        """The cell of this column in the row of a module: its docked side, or "0" if it has none in this docking."""
         if module == self.i:
             return str(self.side_from)
         turned = f":{self.turn}" if self.turn else ""
@@ -129,7 +129,7 @@ def by_path(walk: Traversal) -> list[tuple[str, Direct]]:
 
 
 def _kind(assembly: Assembly, row: Direct, docking: Docking, form: Form) -> str:
-    """The cell of a docking in the last row."""
+    """The cell of a docking in the last row of the matrix: its joint module or its dyad class."""
     if docking.joint is not None:
         return docking.joint.letter
     if form == "chen":

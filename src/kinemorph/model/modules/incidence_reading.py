@@ -234,9 +234,9 @@ def _docking(cells: Cells, k: int, modules: Sequence[Module], joints: Mapping[st
         ]
     found = dyad_class(a.type, sides[0], b.type, sides[1], turn)
     if kind not in (found, "F"):
-        told = f"side {sides[0]} of {cells.labels[i]} on side {sides[1]} of {cells.labels[j]}"
+        docked = f"side {sides[0]} of {cells.labels[i]} docked to side {sides[1]} of {cells.labels[j]}"
         other = [s for s in b.type.sides if dyad_class(a.type, sides[0], b.type, s, turn) == kind]
         fitting = f"; a {kind} dyad needs one of the sides {listed(other)} of {cells.labels[j]}" if other else ""
-        what = f"{where}: {told} is a {found} dyad, but the last row says {kind}{fitting}."
+        what = f"{where}: {docked} is a {found} dyad, but the last row says {kind}{fitting}."
         return [f"{what} Correct the sides or the class."]
     return Docking(a.name, sides[0], b.name, sides[1], turn)

@@ -64,7 +64,7 @@ class Snapped:
 
 
 class Candidate(NamedTuple):
-    """A possible docking and the residual of the measured pose: `apart` [m], `turned` [rad], and both as `far` [m]."""
+    """A possible docking and the residual of the measured pose: `apart` [m], `turned` [rad], combined in `far` [m]."""
 
     docking: Docking
     apart: float
@@ -275,4 +275,4 @@ def _closed(assembly: Assembly) -> Assembly:
 
 def _sides(docking: Docking) -> str:
     turned = f" with {docking.turn} quarter turns" if docking.turn else ""
-    return f"side {docking.side_a} on side {docking.side_b}{turned}"
+    return f"side {docking.side_a} to side {docking.side_b}{turned}"

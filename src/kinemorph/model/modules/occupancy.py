@@ -62,14 +62,14 @@ def _planar(assembly: Assembly) -> list[Problem]:
     about = partial(Problem, "assembly", assembly.name)
     found = []
     if not assembly.is_tree:
-        what = "modules are docked in a ring, expected a tree because of planar"
+        what = "modules are docked in a ring, expected a tree because planar is set"
         found.append(about(what, "Undock one of them.", "planar"))
     for docking in assembly.dockings:
         if any(side not in (2, 3, 4, 5) for _, side in docking.ends):
-            what = f"{docking} is not in the plane, expected sides 2, 3, 4 and 5 because of planar"
+            what = f"{docking} is not in the plane, expected sides 2, 3, 4 and 5 because planar is set"
             found.append(about(what, "Choose two of these sides.", docking.name))
         elif docking.turn:
-            what = f"{docking} has {counted(docking.turn, 'quarter turn')}, expected none because of planar"
+            what = f"{docking} has {counted(docking.turn, 'quarter turn')}, expected none because planar is set"
             found.append(about(what, "Leave turn out.", docking.name))
     return found
 

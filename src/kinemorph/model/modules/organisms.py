@@ -55,7 +55,7 @@ VIRTUAL = {
 
 
 class Pieces(NamedTuple):
-    """The bodies and joints of a robot before it has roots.
+    """The bodies and joints of a robot, before its root joints are added.
 
     `seats` gives, for the names of a module and its part, the body that contains the part, and the part's pose in it.
     """
@@ -268,7 +268,7 @@ def _adapted(assembly: Assembly, base: str, inputs: Collection[str]) -> Pieces:
 
 
 def _last_joint(module: Module, part: str) -> str:
-    """The name of the joint of a module that connects a part (or the part's branch) to one of the module's halves."""
+    """The name of the last joint on the path from a part of a module to the nearer of the module's two halves."""
     hinge = module.type.joint(module.type.hinge)
     halves = (hinge.parent, hinge.child)
     own = part.removeprefix(f"{module.name}_")
@@ -357,7 +357,7 @@ def _named(module: Module, part: str) -> str:
 
 
 def _own(module: Module, joint: Joint, seats: Mapping[tuple[str, str], tuple[str, Pose]]) -> Joint:
-    """A joint of a module with its name in the robot, between the bodies that contain its parts."""
+    """A joint of a module as a joint of the robot, with its full name, between bodies that contain its two ends."""
     (parent, T_parent), (child, T_child) = (seats[module.name, part] for part in (joint.parent, joint.child))
     return replace(
         joint,

@@ -79,7 +79,8 @@ def frame_matrices(robot: Robot, q: Array, names: Sequence[str]) -> Array:
     """Poses of bodies or frames in configurations q (n, nq) as homogeneous matrices, shape (n, names, 4, 4) [m]."""
     matrices = np.zeros((len(q), len(names), 4, 4))
     matrices[..., 3, 3] = 1.0
-    for k, pose in enumerate(forward_kinematics(resolve(robot), list(q.T), list(names))):
+    tree = resolve(robot)
+    for k, pose in enumerate(forward_kinematics(tree, tree.all_coordinates(list(q.T)), list(names))):
         for i in range(3):
             matrices[:, k, i, 3] = pose.p[i]
             for j in range(3):

@@ -19,7 +19,7 @@ import numpy as np
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.errors import GainWarning, users_level
-from kinemorph.mechanics.recursions.composite_bodies import mass_matrix
+from kinemorph.mechanics.formulations.driven_dynamics import state_formulation
 from kinemorph.mechanics.trees.resolve import resolve
 from kinemorph.model.elements.control.controllers import PD, PID
 from kinemorph.model.parameter import evaluate_all
@@ -33,8 +33,10 @@ def warn_of_gains(plant: Plant, q: Array) -> None:
     sampled = list(_sampled(plant))
     if not sampled or plant.robot is None or plant.constraints is not None:
         return
-    M = np.array(mass_matrix(resolve(plant.robot), [float(x) for x in q]), dtype=float)
-    damping = np.array([float(evaluate_all(d)) for joint in plant.robot.joints for d in joint.damping])
+    robot = plant.robot
+    M = np.array(state_formulation(robot).mass_matrix(resolve(robot), [float(x) for x in q]), dtype=float)
+    own = (joint for joint in robot.joints if not joint.driven)
+    damping = np.array([float(evaluate_all(d)) for joint in own for d in joint.damping])
     for element in sampled:
         found = unstable(element, plant.robot.v_names, M, damping)
         if found is not None:

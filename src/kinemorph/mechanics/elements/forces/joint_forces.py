@@ -14,7 +14,7 @@ from kinemorph.mechanics.elements.checks import known_joint, not_negative, one_a
 from kinemorph.mechanics.elements.forces.joint_laws import Elastic, Friction, JointLaw, Stops
 from kinemorph.mechanics.elements.instant import ElementView
 from kinemorph.mechanics.elements.law import Effort, ElementLaw, Slot, Stiff, register
-from kinemorph.mechanics.recursions.composite_bodies import mass_matrix
+from kinemorph.mechanics.formulations.driven_dynamics import state_formulation
 from kinemorph.mechanics.steps.point_states import JointForce, JointState
 from kinemorph.mechanics.trees.resolve import resolve
 from kinemorph.model.configuration import neutral
@@ -192,7 +192,7 @@ def moved_inertias(robot: Robot) -> tuple[float, ...]:
 
     It is taken at the neutral configuration, with the nominal values of parameters.
     """
-    M = np.array(mass_matrix(resolve(robot), [float(x) for x in neutral(robot)]), dtype=float)
+    M = np.array(state_formulation(robot).mass_matrix(resolve(robot), [float(x) for x in neutral(robot)]), dtype=float)
     return tuple(float(1.0 / x) for x in np.diag(np.linalg.pinv(M, hermitian=True)))
 
 

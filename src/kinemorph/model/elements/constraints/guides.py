@@ -87,11 +87,11 @@ class PointOnSurface:
         as_known(self)
 
     def knowing(self, names: Mapping[str, Value]) -> PointOnSurface:
-        """The element with values from `names` for names in its text that `known` does not contain."""
+        """The element, with the values from `names` added to `known` for further names that its text contains."""
         return replace(self, known=with_known(self.surface, self.known, names))
 
     def brief(self) -> PointOnSurface:
-        """The element as a model file holds it: without parameters in `known` under their own names.
+        """The element as it is written to a model file: `known` without the parameters that the file declares.
 
         The file has these in its table [parameters].
         """

@@ -48,11 +48,11 @@ class Constraint:
         as_known(self)
 
     def knowing(self, names: Mapping[str, Value]) -> Constraint:
-        """The element with values from `names` for names in its text that `known` does not contain."""
+        """The element, with the values from `names` added to `known` for further names that its text contains."""
         return replace(self, known=with_known(self.rows, self.known, names))
 
     def brief(self) -> Constraint:
-        """The element as a model file holds it: without parameters in `known` under their own names.
+        """The element as it is written to a model file: `known` without the parameters that the file declares.
 
         The file has these in its table [parameters].
         """
@@ -93,7 +93,7 @@ def as_known(element: Any) -> None:
 
 
 def with_known(rows: Any, known: Known, names: Mapping[str, Value]) -> Known:
-    """The entries of `known`, and those of `names` for the other names that occur in the texts `rows`."""
+    """The entries of `known`, and those entries of `names` that the texts `rows` use and `known` does not have."""
     found: dict[str, Value] = {}
     for text in () if callable(rows) else rows:
         try:
@@ -104,5 +104,5 @@ def with_known(rows: Any, known: Known, names: Mapping[str, Value]) -> Known:
 
 
 def undeclared(known: Known) -> Known:
-    """The entries of `known` without parameters listed under their own names."""
+    """The entries of `known`, without parameters that are listed under their own names: a file declares these."""
     return tuple((name, value) for name, value in known if not (isinstance(value, Parameter) and value.name == name))

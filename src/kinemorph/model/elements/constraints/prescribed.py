@@ -28,12 +28,12 @@ class PrescribedMotion:
         as_known(self)
 
     def knowing(self, names: Mapping[str, Value]) -> PrescribedMotion:
-        """The element with values from `names` for names in its text that `known` does not contain."""
+        """The element, with the values from `names` added to `known` for further names that its text contains."""
         texts = (self.motion,) if isinstance(self.motion, str) else ()
         return replace(self, known=with_known(texts, self.known, names))
 
     def brief(self) -> PrescribedMotion:
-        """The element as a model file holds it: without parameters in `known` under their own names.
+        """The element as it is written to a model file: `known` without the parameters that the file declares.
 
         The file has these in its table [parameters].
         """

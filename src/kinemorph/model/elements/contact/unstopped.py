@@ -1,7 +1,7 @@
-"""Bodies that nothing stops: they have shapes and no contact, while other bodies of the robot touch a ground.
+"""Bodies that would fall through the ground: they have shapes and no contact, while other bodies touch a ground.
 
-Bodies that fixed joints connect count as one. Elements other than contacts stop a body too: a tire, a spring leg, a
-constraint of rolling.
+Bodies that fixed joints connect count as one. Besides contacts, tires, spring legs and rolling constraints also stop a
+body at the ground.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def unstopped_bodies(robot: Robot, elements: Iterable[Any]) -> tuple[str, ...]:
 
 
 def _touching(robot: Robot, element: Any) -> tuple[str, ...]:
-    """The bodies that an element stops."""
+    """The names of the bodies that an element, such as a contact, stops at the ground or at another body."""
     if not isinstance(element, STOPPING):
         return ()
     places = [str(getattr(element, name)) for name in ("body", "body_a", "body_b") if hasattr(element, name)]
@@ -61,7 +61,7 @@ def _touching(robot: Robot, element: Any) -> tuple[str, ...]:
 
 
 def _cluster(robot: Robot, body: str) -> str:
-    """The first of the bodies that fixed joints connect to this one."""
+    """The body nearest to the world among those that fixed joints connect to this one, itself included."""
     joint = robot.parent_joint.get(body)
     while joint is not None and joint.kind == "fixed":
         body, joint = joint.parent, robot.parent_joint.get(joint.parent)
@@ -69,5 +69,5 @@ def _cluster(robot: Robot, body: str) -> str:
 
 
 def _branch(robot: Robot, body: str) -> str:
-    """The body of this branch of the robot that is connected to the world."""
+    """The body that a joint connects to the world, on the path from this body to the world."""
     return robot.path_to_root(body)[-2]

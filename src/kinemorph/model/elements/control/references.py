@@ -81,7 +81,7 @@ class SplinePath:
             raise ModelError(f"element '{name}': {error}.") from None
 
     def read_from(self, read: Callable[[str], str]) -> SplinePath:
-        """The path with the points of its CSV file; `read` returns the text of a file. Raises ValueError."""
+        """The path with the points of its CSV file, whose text `read` returns. Raises ValueError if it is wrong."""
         if not self.file:
             return self
         header, rows = _table(self.file, read(self.file))

@@ -70,11 +70,11 @@ def measured(element: Any) -> tuple[str, ...]:
 
 
 def channel_names(element: Any) -> tuple[str, ...]:
-    """The names of the channels in signals: "" for a single channel; otherwise of its joints, drives or reads."""
+    """The names of channels, for the names of their signals: of joints, drives or reads; "" for a single channel."""
     names = getattr(element, "joints", ()) or element.drives or getattr(element, "reads", ())
     return ("",) if len(names) == 1 else tuple(names)
 
 
 def below(channel: str, name: str) -> str:
-    """The name of a number of a channel: "hip.velocity", or "velocity" for the channel ""."""
+    """The name of a signal with its channel before it: "hip.velocity", or "velocity" for the channel ""."""
     return f"{channel}.{name}" if channel else name

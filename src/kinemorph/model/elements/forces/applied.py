@@ -39,13 +39,13 @@ class Table:
 
     @classmethod
     def from_csv(cls, path: str | Path, columns: Sequence[str] = (), **options: Any) -> Table:
-        """The table in a CSV file, with the time in the first of its `columns`. Raises ValueError or OSError."""
+        """The table in a CSV file; the first of `columns` is the time. Raises OSError or ValueError if it is wrong."""
         return cls(file=str(path), columns=tuple(columns), **options).read_from(
             lambda name: Path(name).read_text(encoding="utf-8")
         )
 
     def read_from(self, read: Callable[[str], str]) -> Table:
-        """The table with the numbers of its CSV file; `read` returns the text of a file. Raises ValueError."""
+        """The table with the numbers of its CSV file, whose text `read` returns. Raises ValueError if it is wrong."""
         if not self.file:
             return self
         rows = list(csv.reader(io.StringIO(read(self.file))))
@@ -61,7 +61,8 @@ class Table:
             try:
                 numbers.append([float(row[k]) for k in places])
             except (ValueError, IndexError):
-                raise ValueError(f"file '{self.file}' line {line} is {row}, expected {len(head)} numbers") from None
+                expected = f"a number in each of the columns {listed(self.columns or head)}"
+                raise ValueError(f"file '{self.file}' line {line} is {row}, expected {expected}") from None
         times, values = tuple(row[0] for row in numbers), tuple(tuple(row[1:]) for row in numbers)
         return replace(self, times=times, values=values, file="", columns=())
 

@@ -1,4 +1,4 @@
-"""Massless legs."""
+"""Spring legs without mass, for models of running."""
 
 from __future__ import annotations
 
