@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+
 from kinemorph.model.building.builder import RobotBuilder
 from kinemorph.model.library import amru as data
 from kinemorph.model.robot import Robot

@@ -32,7 +32,6 @@ from kinemorph.algebra.groups import Pose
 from kinemorph.algebra.notation import Tdisp, Trotx, Troty, Trotz, mth
 from kinemorph.algebra.scalar import acos, atan2, sqrt
 from kinemorph.model.body import STANDING
-from kinemorph.model.parameter import Value
 from kinemorph.model.positions.position_builder import PositionBuilder
 from kinemorph.model.robot import Robot
 from kinemorph.model.shapes import GRAPHITE, ORANGE, STEEL, Box, Capsule, Color, Cylinder, Shape, Sphere
@@ -113,25 +112,21 @@ def add_leg(builder: PositionBuilder, leg: int, place: mth, reference: str) -> N
     support = Trotz(q6)
     A = support * Tdisp(OUTWARD, 0.0, q7) * Troty(upper)
     C = support * Tdisp(OUTWARD, 0.0, 0.0) * Tdisp(q8, 0.0, 0.0)
-    at = {"reference": reference}
-    for name, mass, inertia, position, shapes in (
+    D, B = A * Tdisp(AD, 0.0, 0.0), A * Tdisp(AB, 0.0, 0.0)
+    foot = Sphere(0.014, Pose(STANDING["z"], (0.5 * AD, 0.0, 0.0)), GRAPHITE)
+    upright, lying = (ROTOR_ACROSS, ROTOR_ACROSS, ROTOR_INERTIA), (ROTOR_INERTIA, ROTOR_ACROSS, ROTOR_ACROSS)
+    parts: tuple[tuple[str, float, tuple[float, float, float], mth, list[Shape]], ...] = (
         ("support", SUPPORT_MASS, SUPPORT_INERTIA, support, _support_shapes()),
-        ("shank", SHANK_MASS, _rod(SHANK_MASS, AD), A * Tdisp(AD, 0.0, 0.0) * Troty(gamma + delta) * _middle(AD), 
-         [*_bar("shank", AD), Sphere(0.014, Pose(STANDING["z"], (0.5 * AD, 0.0, 0.0)), GRAPHITE)]),
+        ("shank", SHANK_MASS, _rod(SHANK_MASS, AD), D * Troty(gamma + delta) * _middle(AD), [*_bar("shank", AD), foot]),
         ("thigh", THIGH_MASS, _rod(THIGH_MASS, AD), A * _middle(AD), _bar("thigh", AD)),
-        ("short", SHORT_MASS, _rod(SHORT_MASS, AB), A * Tdisp(AB, 0.0, 0.0) * Troty(gamma + delta) * _middle(AB),
-         _bar("short", AB)),
+        ("short", SHORT_MASS, _rod(SHORT_MASS, AB), B * Troty(gamma + delta) * _middle(AB), _bar("short", AB)),
         ("long", LONG_MASS, _rod(LONG_MASS, BD), C * Troty(upper) * _middle(BD), _bar("long", BD)),
-    ):  # fmt: skip
-        builder.body(f"leg{leg}_{name}", mass, inertia, TrefG=place * position, shapes=shapes, **at)
-    turning: tuple[tuple[mth, tuple[Value, ...]], ...] = (
-        (Tdisp(0.0, 0.0, 0.05) * Trotz(GEAR * q6), (ROTOR_ACROSS, ROTOR_ACROSS, ROTOR_INERTIA)),
-        (support * Tdisp(OUTWARD, 0.0, 0.15) * Trotz(SCREW * q7), (ROTOR_ACROSS, ROTOR_ACROSS, ROTOR_INERTIA)),
-        (support * Tdisp(0.02, 0.0, 0.0) * Trotx(SCREW * q8), (ROTOR_INERTIA, ROTOR_ACROSS, ROTOR_ACROSS)),
+        ("rotor1", ROTOR_MASS, upright, Tdisp(0.0, 0.0, 0.05) * Trotz(GEAR * q6), _rotor("z")),
+        ("rotor2", ROTOR_MASS, upright, support * Tdisp(OUTWARD, 0.0, 0.15) * Trotz(SCREW * q7), _rotor("z")),
+        ("rotor3", ROTOR_MASS, lying, support * Tdisp(0.02, 0.0, 0.0) * Trotx(SCREW * q8), _rotor("x")),
     )
-    for k, (position, inertia) in enumerate(turning, 1):
-        shape = Cylinder(0.016, 0.05, Pose(STANDING["x" if k == 3 else "z"], (0.0, 0.0, 0.0)), GRAPHITE)
-        builder.body(f"leg{leg}_rotor{k}", ROTOR_MASS, inertia, TrefG=place * position, shapes=[shape], **at)
+    for name, mass, inertia, position, shapes in parts:
+        builder.body(f"leg{leg}_{name}", mass, inertia, TrefG=place * position, reference=reference, shapes=shapes)
     builder.frame(f"foot{leg}", f"leg{leg}_shank", Tdisp(0.5 * AD, 0.0, 0.0))
 
 
@@ -147,6 +142,10 @@ def _rod(mass: float, length: float) -> tuple[float, float, float]:
 
 def _bar(name: str, length: float) -> list[Shape]:
     return [Capsule(0.008, length, Pose(STANDING["x"], (0.0, 0.0, 0.0)), COLORS[name])]
+
+
+def _rotor(axis: str) -> list[Shape]:
+    return [Cylinder(0.016, 0.05, Pose(STANDING[axis], (0.0, 0.0, 0.0)), GRAPHITE)]
 
 
 def _support_shapes() -> list[Shape]:

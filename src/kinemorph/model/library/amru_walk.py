@@ -117,7 +117,6 @@ def _motor(leg: int, k: int, order: MotorOrder) -> DCMotor:
 
 def _pid(controller: Controller, coordinates: list[str], motors: list[str]) -> PID:
     kp, ki, kd = (tuple(gains) * 6 for gains in zip(*GAINS, strict=True))
-    sampled = {"every": SAMPLE} if controller == "sampled" else {"bandwidth": BANDWIDTH}
     return PID(
         "pid",
         tuple(coordinates),
@@ -130,5 +129,6 @@ def _pid(controller: Controller, coordinates: list[str], motors: list[str]) -> P
         lower=-SUPPLY,
         upper=SUPPLY,
         anti_windup="clamp",
-        **sampled,
+        every=SAMPLE if controller == "sampled" else None,
+        bandwidth=math.inf if controller == "sampled" else BANDWIDTH,
     )

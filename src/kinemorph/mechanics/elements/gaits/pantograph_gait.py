@@ -23,7 +23,7 @@ from kinemorph.words import counted
 class PantographGaitLaw(PathLaw):
     """Feet that move along straight lines in sequences, and the inverse kinematics of pantograph legs."""
 
-    def problems(self, element: PantographGait, robot: Robot) -> list[str]:
+    def problems(self, element: Any, robot: Robot) -> list[str]:
         found = super().problems(element, robot)
         legs, rest = divmod(len(element.joints), 3)
         if rest or not legs:
@@ -55,8 +55,8 @@ class PantographGaitLaw(PathLaw):
         return differentiated(lambda t: drive_positions(element, view, leg, t)[drive], view.t)
 
 
-def drive_positions(element: PantographGait, view: ElementView, leg: int, t: S) -> tuple[S, S, S]:
-    """(a, b, c): the positions of the three drives of a leg at the time t [s]."""
+def drive_positions(element: Any, view: ElementView, leg: int, t: S) -> tuple[S, S, S]:
+    """(a, b, c): the positions of the three drives of a leg of a PantographGait at the time t [s]."""
     legs = len(element.joints) // 3
     (fx, fy), (dx, dy), begin = (
         view.value(each(values, legs)[leg]) for values in (element.feet, element.strides, element.starts)
@@ -69,8 +69,8 @@ def drive_positions(element: PantographGait, view: ElementView, leg: int, t: S) 
     return a, div(-1.0 * z, ratio - 1.0), div(x * cosine(a) + y * sine(a) - offset, ratio)
 
 
-def _progress(element: PantographGait, t: S) -> tuple[S, S]:
-    """(s, u) of a foot at the time t [s] in its cycle."""
+def _progress(element: Any, t: S) -> tuple[S, S]:
+    """(s, u) of a foot of a PantographGait at the time t [s] in its cycle."""
     rows: Sequence[Sequence[Any]] = [[evaluate(x) for x in row] for row in element.sequences]
     ends = list(accumulate((row[0] for row in rows), initial=0.0))
     local = t - ends[-1] * floor(t / ends[-1])
