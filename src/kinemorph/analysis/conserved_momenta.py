@@ -19,7 +19,7 @@ from kinemorph.algebra.arrays import Array
 from kinemorph.analysis.small_motions.plant_derivatives import of_robot
 from kinemorph.deriving.dynamics import Dynamics
 from kinemorph.model.joint import Joint
-from kinemorph.model.parameter import evaluate
+from kinemorph.model.parameter import coordinates_of, evaluate
 from kinemorph.model.robot import Robot
 from kinemorph.model.topology import WORLD
 from kinemorph.simulation.results.trajectory import Segment
@@ -190,13 +190,14 @@ def momentum_leap(before: Segment, after: Segment) -> tuple[Drift, Drift]:
 
 
 def _hangs_on_ground(robot: Robot, joint: Joint) -> bool:
-    """Whether a joint can move and no other movable joint is between it and the world."""
-    if not joint.nv:
+    """Whether a joint can move, no other movable joint is between it and the world, and it drives no other joint."""
+    driving = {leaf.name for leaf in coordinates_of(tuple(one.driven for one in robot.driven))}
+    if not joint.nv or driving.intersection(joint.q_names):
         return False
     parent = joint.parent
     while parent != WORLD:
         above = robot.parent_joint[parent]
-        if above.nv:
+        if above.motion.nv:
             return False
         parent = above.parent
     return True

@@ -123,7 +123,7 @@ def depth_colors(robot: Robot) -> dict[str, RGB]:
         return dict(zip(robot.body_names, PALETTE, strict=False))
     depths = {WORLD: -1}
     for joint in robot.order:
-        depths[joint.child] = depths[joint.parent] + (1 if joint.nv or joint.parent == WORLD else 0)
+        depths[joint.child] = depths[joint.parent] + (1 if joint.motion.nv or joint.parent == WORLD else 0)
     return {body: PALETTE[max(depth, 0) % len(PALETTE)] for body, depth in depths.items() if body != WORLD}
 
 

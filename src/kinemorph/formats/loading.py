@@ -29,6 +29,7 @@ from kinemorph.mechanics.elements.ensemble import RESERVED, ensemble
 from kinemorph.mechanics.elements.law import law_of
 from kinemorph.mechanics.formulations.driven_dynamics import state_formulation
 from kinemorph.mechanics.trees.resolve import resolve
+from kinemorph.model.changes.driven_couplings import coupled_drives
 from kinemorph.model.changes.merge_fixed import merge_fixed as merge
 from kinemorph.model.configuration import Dice, random_configuration
 from kinemorph.model.robot import Robot
@@ -139,6 +140,9 @@ def _model_path(path: Any) -> Path:
     return Path(path)
 
 
+FORMULA_FORMATS = ("toml",)  # formats that can express joints driven by formulas
+
+
 def save(model: System | Robot, path: str | Path, *, format: str | None = None) -> tuple[Path, ...]:
     """Writes a model to a file and returns the paths of all files written, which may include a sidecar.
 
@@ -153,6 +157,8 @@ def save(model: System | Robot, path: str | Path, *, format: str | None = None) 
         findings.warn(
             "dropped", 0, f"assembly '{system.assembly.name}'", problem, "Save the model as TOML to keep them."
         )
+    if system.robot.driven and row.name not in FORMULA_FORMATS:
+        system = replace(system, robot=coupled_drives(system.robot))
     written: tuple[Path, ...] = row.write(system, Path(path), findings)
     settled(Examination(system, tuple(findings.found), findings.unlisted), str(path))
     return written

@@ -46,5 +46,11 @@ def all_joints_free(robot: Robot) -> Robot:
 
 def _freed(joint: Joint) -> Joint:
     nq, nv = joint.motion.nq, joint.motion.nv
-    endless = {"velocity": (math.inf,) * nv, "effort": (math.inf,) * nv}
-    return replace(joint, driven=(), lower=(-math.inf,) * nq, upper=(math.inf,) * nq, **endless)
+    return replace(
+        joint,
+        driven=(),
+        lower=(-math.inf,) * nq,
+        upper=(math.inf,) * nq,
+        velocity=(math.inf,) * nv,
+        effort=(math.inf,) * nv,
+    )

@@ -26,6 +26,7 @@ from kinemorph.model.parameter import Parameter
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System, as_robot
 from kinemorph.plants.constrained_motion import seen
+from kinemorph.plants.driven_columns import driven_columns, driven_units
 from kinemorph.plants.instant import Instant
 from kinemorph.plants.loaded_robot import Additions, LoadedRobot
 from kinemorph.plants.loop_methods import LoopMethod, loop_method, names_independent
@@ -123,9 +124,13 @@ def plant(
         ),
         dynamics=dynamics,
         locked=still,
-        outputs=MappingProxyType({**_signals(loaded), **(outputs or {})}),
+        outputs=MappingProxyType({**_signals(loaded), **driven_columns(loaded), **(outputs or {})}),
         output_units=MappingProxyType(
-            {**{name: slot.unit for name, (_, slot) in cast.signals.items()}, **(output_units or {})}
+            {
+                **{name: slot.unit for name, (_, slot) in cast.signals.items()},
+                **driven_units(robot),
+                **(output_units or {}),
+            }
         ),
         manifold=tuple(Place(link.kind, link.q, link.v) for link in loaded.bare.links),
         ticks=_ticks(cast),
@@ -241,7 +246,7 @@ def _refuse(model: Plant, options: Mapping[str, Any]) -> None:
 def _velocities(robot: Robot, names: Sequence[str], what: str) -> tuple[int, ...]:
     """The velocity indices of joints, or of single velocities, by name; `what` is the option in messages."""
     still: set[int] = set()
-    joints = [joint.name for joint in robot.joints]
+    joints = [joint.name for joint in robot.joints if not joint.driven]
     if not isinstance(names, Iterable):
         raise ModelError(f"{what} is {names!r}; expected names of joints: {', '.join(joints)}.")
     for name in names:
@@ -250,6 +255,8 @@ def _velocities(robot: Robot, names: Sequence[str], what: str) -> tuple[int, ...
             still.update(range(part.start, part.stop))
         elif name in robot.v_names:
             still.add(robot.v_names.index(name))
+        elif name in robot.joint_names:
+            raise ModelError(f"{what} '{name}': this joint is driven by others. Name a joint that drives it.")
         else:
             known = [*joints, *robot.v_names]
             raise ModelError(

@@ -298,7 +298,7 @@ def test_a_rotor_as_a_body_moves_the_joint_as_armature_does_where_its_carrier_re
     geared = with_rotor_body(system, "motor", mass=0.2)
     assert geared.robot.joint_names == ("hinge", "motor_shaft")
     one = simulate(system, 0.5, output_step=0.05, q=[0.7], inputs=[3.0], **TIGHT)
-    other = simulate(geared, 0.5, output_step=0.05, q=[0.7, 14.0], inputs=[3.0], **TIGHT)
+    other = simulate(geared, 0.5, output_step=0.05, q=[0.7], inputs=[3.0], **TIGHT)
     assert other["q.hinge"] == pytest.approx(one["q.hinge"], abs=1e-9)
     assert audit(other, tolerance=1e-9).passed
 

@@ -103,7 +103,7 @@ def _branch_starts(robot: Robot) -> list[int]:
     """The indices in v of joints that start a branch: they are not attached to the body of the joint before."""
     starts, previous = [], None
     for joint in robot.joints:
-        if joint.nv and previous is not None and joint.parent != previous:
+        if joint.motion.nv and previous is not None and joint.parent != previous:
             starts.append(robot.v_slice(joint.name).start)
         previous = joint.child
     return starts

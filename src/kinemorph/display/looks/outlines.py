@@ -76,7 +76,9 @@ def rods_to_joints(robot: Robot, body: Body, shapes: Sequence[Shape], size: floa
     solids = [shape for shape in shapes if isinstance(shape, Solid)]
     if not solids or len(solids) < len(shapes):
         return []
-    joints = [joint for joint in (*robot.joints, *robot.loops) if joint.nv and joint.kind not in ("free", "planar")]
+    joints = [
+        joint for joint in (*robot.joints, *robot.loops) if joint.motion.nv and joint.kind not in ("free", "planar")
+    ]
     places = [joint.placement.p for joint in joints if joint.parent == body.name]
     places += [joint.child_placement.p for joint in joints if joint.child == body.name]
     found: list[Shape] = []
@@ -165,7 +167,7 @@ def joint_shapes(joint: Joint, size: float) -> list[Shape]:
     """
     T = evaluate_all(joint.child_placement)
     R, p = np.array(T.R, dtype=float), _triple(_point(T.p))
-    axes = [R @ np.array(axis, dtype=float) for axis in joint.axes[: joint.table.axes]]
+    axes = [R @ np.array(axis, dtype=float) for axis in joint.axes[: joint.motion.axes]]
     make = JOINT_SHAPES.get(joint.kind)
     placed = [Pose(_rows(z_toward(axis)), p) for axis in axes] or [Pose(IDENTITY.R, p)]
     return [] if make is None else [make(placement, size) for placement in placed]
@@ -259,7 +261,7 @@ def mounts(robot: Robot, size: float) -> list[Shape]:
     """
     made: list[Shape] = []
     for joint in (*robot.joints, *robot.loops):
-        if joint.parent == WORLD and joint.nv and joint.kind not in ("free", "planar", "point_on_plane"):
+        if joint.parent == WORLD and joint.motion.nv and joint.kind not in ("free", "planar", "point_on_plane"):
             made.append(_rail(joint, size) if joint.kind in SLIDES else _bracket(joint, size))
     return made
 

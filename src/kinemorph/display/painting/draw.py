@@ -132,7 +132,7 @@ def _joint_axes(robot: Robot, poses: dict[str, Pose], length: float) -> Iterator
     for joint in robot.joints:
         T_WB, T_BJ = poses[joint.child], evaluate_all(joint.child_placement)
         R, middle = np.array(T_WB.R, dtype=float) @ np.array(T_BJ.R, dtype=float), np.array(act(T_WB, T_BJ.p))
-        for axis in joint.axes[: joint.table.axes]:
+        for axis in joint.axes[: joint.motion.axes]:
             half = 0.5 * length * R @ np.array(axis, dtype=float)
             yield np.array([middle - half, middle + half])
 

@@ -7,6 +7,7 @@ all bodies beyond it, in proportion to their distance, and the errors of all joi
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from kinemorph.display.looks.quaternions import quaternions_of
 from kinemorph.display.scenes.figures import owner_of
 from kinemorph.model.couplings import followers
 from kinemorph.model.joint import Joint, Z
-from kinemorph.model.parameter import evaluate, evaluate_all
+from kinemorph.model.parameter import Coordinate, Formula, Value, evaluate, evaluate_all
 from kinemorph.model.robot import Robot
 from kinemorph.model.topology import WORLD
 
@@ -27,8 +28,11 @@ DIGITS = 10  # significant digits of constants
 WIDEST = 2.0**30  # largest encoded number, in quanta
 
 
-def joint_rows(robot: Robot) -> list[dict[str, Any]]:
-    """One row of data per joint of the tree, parents first; bodies and coordinates are indices, no limit is None."""
+def joint_rows(robot: Robot, driven: Mapping[str, Sequence[Value]] | None = None) -> list[dict[str, Any]]:
+    """One row of data per joint of the tree, parents first; bodies and coordinates are indices, no limit is None.
+
+    `driven` are the formulas of joints that are driven by other coordinates, by joint name; see `formula_code`.
+    """
     led = followers(robot.couplings)
     rows = []
     for joint in robot.order:
@@ -61,9 +65,19 @@ def joint_rows(robot: Robot) -> list[dict[str, Any]]:
                 "lower": [float(x) if np.isfinite(x) else None for x in joint.lower],
                 "upper": [float(x) if np.isfinite(x) else None for x in joint.upper],
                 "follows": follows,
+                "formulas": [formula_code(one, robot) for one in (driven or {}).get(joint.name, ())] or None,
             }
         )
     return rows
+
+
+def formula_code(value: Value, robot: Robot) -> Any:
+    """A formula for the page: a number, ["q", index of a coordinate], or [op, arguments]; the time is 0."""
+    if isinstance(value, Coordinate) and value.name in robot.q_names:
+        return ["q", robot.q_names.index(value.name)]
+    if isinstance(value, Formula):
+        return [value.op, *(formula_code(part, robot) for part in value.args)]
+    return float(evaluate(value))
 
 
 def loop_rows(robot: Robot) -> list[dict[str, Any]]:
@@ -98,7 +112,7 @@ def _placed(pose: Pose) -> dict[str, list[float]]:
 # ── coordinates over time ─────────────────────────────────────────────────────────────────────────────────────────────
 
 # number of lengths, which come before the angles or the quaternion, among the coordinates of a primitive joint
-LENGTHS = {"revolute": 0, "prismatic": 1, "helical": 0, "spherical": 0, "planar": 2, "free": 3}
+LENGTHS = {"revolute": 0, "prismatic": 1, "helical": 0, "spherical": 0, "planar": 2, "free": 3, "pose": 12}
 QUATERNIONS = ("spherical", "free")
 WRAPPING = ("revolute", "planar")  # kinds whose angle may wrap: whole turns do not matter
 

@@ -67,7 +67,7 @@ def _figure(figure: Figure, codes: Codes, surfaces: SurfaceCodes) -> dict[str, A
         "bodies": list(figure.bodies),
         "masses": _shorts(figure.masses),
         "centers": _shorts(figure.centers.ravel()),
-        "joints": joint_rows(figure.robot),
+        "joints": joint_rows(figure.robot, figure.driven),
         "loops": loop_rows(figure.robot),
         "q": _shorts(figure.q[0], 17),
         "coordinates": {"codes": codes.add(numbers), "quanta": quanta} if len(figure.q) > 1 else None,

@@ -236,7 +236,7 @@ def _figure(
         if len(subject.stretches) > 1:
             figure, loads = succession(subject, within, name)
             return replace(figure, traces=tuple(traces_of(robot, trace))), loads
-        figure = figure_of(robot, configurations(subject, within), name=name)
+        figure = figure_of(robot, configurations(subject, within), within, name=name)
         marks, loads = marks_of(figure, elements, subject, within), loads_of(figure, elements, subject, within)
     else:
         if isinstance(q, np.ndarray) and q.shape == (len(times), robot.nq):

@@ -6,6 +6,7 @@ All parts are rigid and given in the frames of their bodies, so they are made on
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from kinemorph.display.looks.solids import MESH_LIMIT, Grain, opacity, z_toward
 from kinemorph.display.scenes.scene import WORLD_OWNER, Attachment, Color, Figure, Layer, Look, Part, Surface
 from kinemorph.display.scenes.surfaces import look_surface, shape_surface
 from kinemorph.model.body import Body
+from kinemorph.model.driven import all_joints_free, with_driven
 from kinemorph.model.joint import Joint
 from kinemorph.model.parameter import evaluate, evaluate_all
 from kinemorph.model.robot import Robot
@@ -42,11 +44,20 @@ INERTIA_COLOR: Color = (0.52, 0.38, 0.72, 0.40)
 CENTER_COLOR: Color = (0.95, 0.77, 0.06, 1.0)
 
 
-def figure_of(robot: Robot, q: npt.ArrayLike, *, name: str | None = None, masses: bool = False) -> Figure:
+def figure_of(
+    robot: Robot, q: npt.ArrayLike, times: Array | None = None, *, name: str | None = None, masses: bool = False
+) -> Figure:
     """The figure of a robot in configurations q, shape (n, nq), with all layers except elements, loads and traces.
 
-    With `masses`, bodies without shapes also show their inertia, as translucent cuboids.
+    `times` [s] (n,) matter where the time drives joints. With `masses`, bodies without shapes also show their inertia,
+    as translucent cuboids.
     """
+    if robot.driven:
+        rows = np.atleast_2d(np.asarray(q, dtype=float))
+        t = np.zeros(len(rows)) if times is None else times
+        every = [np.broadcast_to(x, len(rows)) for x in with_driven(robot, list(rows.T), {"t": t})]
+        figure = figure_of(all_joints_free(robot), np.stack(every, axis=-1), name=name, masses=masses)
+        return replace(figure, driven={joint.name: joint.driven for joint in robot.driven})
     poses = Poses(robot, q)
     return placed_figure(robot, q, stacked_poses(robot, poses), extent_of(robot, poses), name, masses)
 
@@ -186,7 +197,7 @@ def _axes(robot: Robot, joint: Joint, size: float) -> Iterator[Part]:
     """A line along every axis of a joint, fixed to its child body."""
     placement = evaluate_all(joint.child_placement)
     R, p = np.array(placement.R, dtype=float), np.array(placement.p, dtype=float)
-    for number in range(joint.table.axes):
+    for number in range(joint.motion.axes):
         half = 0.5 * AXIS * size * R @ np.array(joint.axes[number], dtype=float)
         owner = owner_of(robot, joint.child)
         yield from _wire(f"{joint.name} axis", owner, p - half, p + half, WIRE * size, JOINT_COLOR, "joints")

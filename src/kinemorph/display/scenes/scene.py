@@ -9,6 +9,7 @@ Lengths in meters, angles in radians, quaternions (w, x, y, z), world axes with 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
@@ -16,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kinemorph.algebra.arrays import Array
+from kinemorph.model.parameter import Value
 from kinemorph.model.robot import Robot
 
 Faces = npt.NDArray[np.int32]
@@ -125,6 +127,8 @@ class Figure:
     `offset` (3,) [m] that places the figure beside the others. `masses` (n_b,) [kg]; `centers` (n_b, 3) [m] are the
     centers of mass in body frames. `size` [m] is the extent of the robot. `poseable` says that the robot has no motion,
     so that a user may pose it. For a run with docking events `robots` are its robots, and `robot` is the combined one.
+    If joints are driven, `robot` and `q` are those in which all joints have coordinates, and `driven` has their
+    formulas by joint name.
     """
 
     name: str
@@ -141,6 +145,7 @@ class Figure:
     offset: Array = field(default_factory=lambda: np.zeros(3))
     poseable: bool = False
     robots: tuple[Robot, ...] = ()
+    driven: Mapping[str, tuple[Value, ...]] = field(default_factory=dict)
 
     @property
     def bodies(self) -> tuple[str, ...]:

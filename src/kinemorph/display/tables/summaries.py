@@ -97,7 +97,7 @@ def robot_summary(robot: Robot) -> Data:
 
 def robot_line(robot: Robot) -> Data:
     """A robot as data for one line of a list: its sizes, its mass, and the kinds of its joints."""
-    kinds = sorted({joint.kind for joint in (*robot.joints, *robot.loops) if joint.nv})
+    kinds = sorted({joint.kind for joint in (*robot.joints, *robot.loops) if joint.motion.nv})
     sizes = {"bodies": len(robot.bodies), "dof": robot.nv, "loops": len(robot.loops)}
     return {"name": robot.name, **sizes, "mass": robot.total_mass, "kinds": kinds}
 
@@ -130,7 +130,7 @@ def _joint_row(robot: Robot, name: str) -> Data:
         "q": list(joint.q_names),
         "v": list(joint.v_names),
         "q_units": list(joint.table.q_units),
-        "axis": list(joint.axis) if joint.table.axes else None,
+        "axis": list(joint.axis) if joint.motion.axes else None,
         "limits": bounds,
         **{key: [_finite(evaluate(value)) for value in getattr(joint, key)] for key in PER_VELOCITY},
     }

@@ -48,10 +48,10 @@ def _holds(field: str) -> str:
 def one_axis(element: Any, what: str, name: str, robot: Robot) -> list[str]:
     """A problem where the joint `name`, given in the field `what`, does not have exactly one velocity; else none."""
     found = known_joint(element, what, name, robot)
-    if not found and len((joint := robot.joint(name)).v_names) != 1:
+    if not found and (count := (joint := robot.joint(name)).motion.nv) != 1:
         problem = (
-            f"joint '{name}' is {joint.kind} with {counted(len(joint.v_names), 'velocity', 'velocities')}; expected a "
-            "joint with one axis"
+            f"joint '{name}' is {joint.kind} with {counted(count, 'velocity', 'velocities')}; expected a joint with "
+            "one axis"
         )
         found = [wrong(element.name, problem, "Name a joint with one axis.", what)]
     return found

@@ -53,7 +53,7 @@ class Driving:
 
     def positions(self, q: Sequence[S]) -> list[S]:
         """The coordinates of all joints, q first, at q (nq,)."""
-        known = self._known(q)
+        known = self.values(q)
         return [*q, *(evaluate(formula, known) for drive in self.drives for formula in drive.formulas)]
 
     def velocities(self, q: Sequence[S], v: Sequence[S]) -> list[S]:
@@ -63,7 +63,7 @@ class Driving:
 
     def slopes(self, q: Sequence[S]) -> list[dict[int, S]]:
         """The rows of F at q, one for each velocity of driven joints: entries by index in v, zeros left out."""
-        known = self._known(q)
+        known = self.values(q)
         rows: list[dict[int, S]] = []
         for drive in self.drives:
             columns = {}
@@ -84,7 +84,8 @@ class Driving:
     def _rates(self, known: Lookup) -> list[S]:
         return [rate for drive in self.drives for rate in _rate_of(drive, known)]
 
-    def _known(self, q: Sequence[S]) -> dict[str, Any]:
+    def values(self, q: Sequence[S]) -> dict[str, Any]:
+        """The values at q of all names that formulas may have: coordinates, parameters and the time "t"."""
         return {**self.lookup, **{name: q[i] for name, (i, _) in self.places.items()}, "t": self._time}
 
     @property

@@ -49,7 +49,7 @@ def reversed_joint(joint: Joint) -> Joint:
         per_coordinate = ("lower", "upper", *(key for key, _, _ in PER_VELOCITY))
         swapped: dict[str, Any] = {key: getattr(joint, key)[::-1] for key in per_coordinate}
         return replace(turned, axis=opposite(joint.axis2), axis2=opposite(joint.axis), **swapped)
-    return replace(turned, axis=opposite(joint.axis)) if joint.table.axes else turned
+    return replace(turned, axis=opposite(joint.axis)) if joint.motion.axes else turned
 
 
 def opposite(axis: Axis) -> Axis:

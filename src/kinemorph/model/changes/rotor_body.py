@@ -14,8 +14,7 @@ from kinemorph.errors import ModelError
 from kinemorph.model.body import Body, Vector
 from kinemorph.model.elements.drives.motors import DCMotor
 from kinemorph.model.joint import Axis, Joint
-from kinemorph.model.parameter import Value, evaluate, parameters_of
-from kinemorph.model.robot import Coupling
+from kinemorph.model.parameter import Coordinate, Value, evaluate, parameters_of
 from kinemorph.model.system import System
 
 
@@ -36,7 +35,8 @@ def with_rotor_body(
                     by default the placement of that joint
     `axis`          the axis of the shaft, a unit vector; by default the axis of the motor's joint
 
-    The motor then drives the shaft, and the gear between shaft and joint is a coupling: q[shaft] = n q[joint].
+    The motor then drives the shaft, whose motion follows that of the joint: the angle of the shaft is n q[joint]. The
+    coordinates of the robot stay the same.
     """
     element = system.element(motor)
     what = f"motor '{motor}'"
@@ -68,33 +68,21 @@ def with_rotor_body(
         rotor.name,
         joint.placement if placement is None else placement,
         axis=along,
-        lower=(-math.inf,),
-        upper=(math.inf,),
-        velocity=(math.inf,),
-        effort=(math.inf,),
         damping=(0.0,),
         friction=(0.0,),
         armature=(0.0,),
+        driven=(element.reduction * Coordinate(joint.q_names[0], 0.0, joint.table.q_units[0]),),
     )
-    gear = Coupling(shaft.name, joint.name, element.reduction)
-    new = parameters_of((rotor.mass, rotor.inertia, gear.multiplier, shaft.placement))
+    new = parameters_of((rotor.mass, rotor.inertia, shaft.driven, shaft.placement))
     robot = replace(
         robot,
         bodies=(*robot.bodies, rotor),
         joints=(*robot.joints, shaft),
-        couplings=(*robot.couplings, gear),
         parameters=tuple(dict.fromkeys((*robot.parameters, *new))),
     )
     driving = replace(element, joint=shaft.name, ratio=1.0, lead=0.0, inertia=0.0)
     elements = tuple(driving if one is element else one for one in system.elements)
-    place, n = system.robot.v_slice(joint.name).start, float(evaluate(element.reduction))
-    q, v = system.settings.q, system.settings.v
-    settings = replace(
-        system.settings,
-        q=(*q, n * q[system.robot.q_slice(joint.name).start]) if q else q,
-        v=(*v, n * v[place]) if v else v,
-    )
-    return replace(system, robot=robot, elements=elements, settings=settings)
+    return replace(system, robot=robot, elements=elements)
 
 
 def _round(about: Value, across: Value | None, axis: Axis) -> tuple[Vector, Vector, Vector]:

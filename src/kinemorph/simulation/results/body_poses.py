@@ -40,17 +40,19 @@ def body_poses(run: Trajectory, times: npt.ArrayLike | None = None, names: Seque
         rows = np.cumsum([0, *(len(part) for part in run.stretches)])
         chosen: list[Any] = [slice(a, b) for a, b in pairwise(rows)]
         q = [np.concatenate([segment.q for segment in part.segments]) for part in run.stretches]
+        moments = [np.concatenate([segment.t for segment in part.segments]) for part in run.stretches]
     else:
         flat = np.asarray(times, dtype=float).ravel()
         run.check_times(flat)
         whose = stretch_numbers(run, flat)
         chosen = [np.flatnonzero(whose == number) for number in range(len(run.stretches))]
         q = [part.at(flat[mine]).q for part, mine in zip(run.stretches, chosen, strict=True)]
-    for robot, mine, values in zip(robots, chosen, q, strict=True):
+        moments = [flat[mine] for mine in chosen]
+    for robot, mine, values, t in zip(robots, chosen, q, moments, strict=True):
         here = [k for k, name in enumerate(wanted) if name in _frame_names(robot)]
         if here and len(values):
             part = np.full((len(values), len(wanted), 4, 4), np.nan)
-            part[:, here] = frame_matrices(robot, values, [wanted[k] for k in here])
+            part[:, here] = frame_matrices(robot, values, [wanted[k] for k in here], t)
             found[mine] = part
     return found
 
@@ -75,11 +77,14 @@ def bodies_in_turn(robots: Iterable[Robot]) -> list[str]:
     return list(dict.fromkeys(name for robot in robots for name in robot.body_names))
 
 
-def frame_matrices(robot: Robot, q: Array, names: Sequence[str]) -> Array:
-    """Poses of bodies or frames in configurations q (n, nq) as homogeneous matrices, shape (n, names, 4, 4) [m]."""
+def frame_matrices(robot: Robot, q: Array, names: Sequence[str], t: Array | float = 0.0) -> Array:
+    """Poses of bodies or frames in configurations q (n, nq) as homogeneous matrices, shape (n, names, 4, 4) [m].
+
+    `t` [s] (n,) matters only if the time drives joints.
+    """
     matrices = np.zeros((len(q), len(names), 4, 4))
     matrices[..., 3, 3] = 1.0
-    tree = resolve(robot)
+    tree = resolve(robot).at_time(t)
     for k, pose in enumerate(forward_kinematics(tree, tree.all_coordinates(list(q.T)), list(names))):
         for i in range(3):
             matrices[:, k, i, 3] = pose.p[i]

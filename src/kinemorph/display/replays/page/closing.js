@@ -80,7 +80,9 @@ function makeClosing(figure) {
   const nq = figure.q.length, m = figure.loops.reduce((sum, loop) =>
     sum + loop.conditions.reduce((rows, one) => rows + CONDITION_ROWS[one], 0), 0);
   const room = (n) => new Float64Array(n), led = new Uint8Array(nq);
-  for (const joint of figure.tree) if (joint.follows) led[joint.steps[0].q] = 1;
+  for (const joint of figure.tree) {
+    if (joint.follows || joint.formulas) for (const step of joint.steps) led.fill(1, step.q, step.q + step.nq);
+  }
   return {
     m, led, kept: figure.q.slice(), start: room(nq), target: room(nq), trial: room(nq), pinned: new Uint8Array(nq),
     open: room(m), beside: room(m), slopes: room(m * nq), matrix: room(m * m), y: room(m),

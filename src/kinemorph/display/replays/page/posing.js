@@ -50,12 +50,29 @@ function jointPoses(figure, q, anew = false) {
   return figure.pose;
 }
 
-/** Sets the coordinates of coupled joints from those of their leaders. */
+/** Sets the coordinates of coupled joints from those of their leaders, and those of driven joints by their formulas. */
 function followLeaders(figure, q) {
   for (const joint of figure.tree) {
     const lead = joint.follows;
     if (lead) q[joint.steps[0].q] = lead.multiplier * q[lead.leader] + lead.offset;
+    joint.formulas?.forEach((formula, k) => { q[joint.steps[0].q + k] = formulaValue(formula, q); });
   }
+}
+
+// the ops of formulas; their names are those of the package's vocabulary
+const OPS = {
+  add: (a, b) => a + b, sub: (a, b) => a - b, mul: (a, b) => a * b, div: (a, b) => a / b, pow: (a, b) => a ** b,
+  neg: (a) => -a, abs: Math.abs, sqrt: Math.sqrt, exp: Math.exp, log: Math.log, floor: Math.floor, sign: Math.sign,
+  sin: Math.sin, cos: Math.cos, tan: Math.tan, asin: Math.asin, acos: Math.acos, atan2: Math.atan2,
+  min: Math.min, max: Math.max, lt: (a, b) => +(a < b), le: (a, b) => +(a <= b), eq: (a, b) => +(a === b),
+  where: (test, a, b) => (test ? a : b),
+};
+
+/** The value of a formula: a number, ["q", index], or [op, arguments]. */
+function formulaValue(formula, q) {
+  if (typeof formula === "number") return formula;
+  const [op, ...parts] = formula;
+  return op === "q" ? q[parts[0]] : OPS[op](...parts.map((part) => formulaValue(part, q)));
 }
 
 /** Writes the poses of all bodies for the coordinates q[first..] into row `row` of positions and quaternions. */
@@ -127,7 +144,20 @@ const MOVES = {
     shiftBy(q[at], q[at + 1], q[at + 2]);
     turnBy(q, at + 3);
   },
+  pose: (step, q, at) => {
+    shiftBy(q[at + 9], q[at + 10], q[at + 11]);
+    turnBy(turnOfMatrix(q, at), 0);
+  },
 };
+
+/** The quaternion, of any length, of a rotation matrix whose rows are q[at..at + 8]. */
+function turnOfMatrix(q, at) {
+  const [a, b, c, d, e, f, g, h, i] = q.slice(at, at + 9), w = 1 + a + e + i, x = 1 + a - e - i, y = 1 - a + e - i;
+  if (w >= Math.max(x, y, 1)) return [w, h - f, c - g, d - b];
+  if (x >= Math.max(y, 1)) return [h - f, x, b + d, c + g];
+  if (y >= 1) return [c - g, b + d, y, f + h];
+  return [d - b, c + g, f + h, 1 - a - e + i];
+}
 
 // ── what follows from the poses ─────────────────────────────────────────────────────────────────────────────────────
 

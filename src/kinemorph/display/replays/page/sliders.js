@@ -45,7 +45,7 @@ function jointRows(figure, joint) {
     const low = lower ?? Math.min(-widest, (upper ?? 0) - widest);
     const high = upper ?? Math.max(widest, (lower ?? 0) + widest);
     rows.push({
-      figure, joint: joint.name, name, low, high, angle, led: Boolean(joint.follows), base: false,
+      figure, joint: joint.name, name, low, high, angle, led: Boolean(joint.follows || joint.formulas), base: false,
       get: () => q[entry], set: (value) => { q[entry] = value; },
     });
   };
@@ -69,6 +69,7 @@ function jointRows(figure, joint) {
     if (kind === "free") { shift(at, 3, true); turn(at + 3, true); }
     else if (kind === "spherical") turn(at, false);
     else if (kind === "planar") { shift(at, 2, false); one(at + 2, true); }
+    else if (kind === "pose") continue; // given by formulas
     else one(at, kind !== "prismatic");
   }
   return rows;

@@ -1,0 +1,42 @@
+"""Columns of runs for what formulas give: coordinates and velocities of driven joints, and dependent quantities."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from kinemorph.model.parameter import evaluate
+from kinemorph.model.robot import Dependent, Robot
+from kinemorph.plants.instant import Instant
+from kinemorph.plants.loaded_robot import LoadedRobot
+from kinemorph.plants.user_laws import Law
+
+
+def driven_columns(loaded: LoadedRobot) -> dict[str, Law]:
+    """The laws of these columns by name: "q.rotor", "v.rotor" for a driven joint, and the names of dependents."""
+    robot = loaded.dynamics.robot
+    found: dict[str, Law] = {}
+    for group, names, own in (("q", robot.all_q_names, robot.nq), ("v", robot.all_v_names, robot.nv)):
+        found |= {f"{group}.{name}": partial(_entry, loaded, group, k) for k, name in enumerate(names) if k >= own}
+    return found | {one.name: partial(_dependent, loaded, one) for one in robot.dependents}
+
+
+def driven_units(robot: Robot) -> dict[str, str]:
+    """The units of these columns, by name."""
+    found = {one.name: one.unit for one in robot.dependents}
+    for joint in robot.driven:
+        for group, units in (("q", joint.motion.q_units), ("v", joint.motion.v_units)):
+            found |= dict(zip((f"{group}.{name}" for name in joint.motion_names(group)), units, strict=True))
+    return found
+
+
+def _entry(loaded: LoadedRobot, group: str, k: int, t: Any, q: Any, v: Any, x: Any, m: Any, u: Any, p: Any) -> Any:
+    every = loaded.all_joints(loaded.tree(p, t), Instant(t, q, v, x, m, u, p))
+    assert every is not None
+    return (every.q if group == "q" else every.v)[k]
+
+
+def _dependent(loaded: LoadedRobot, one: Dependent, t: Any, q: Any, v: Any, x: Any, m: Any, u: Any, p: Any) -> Any:
+    driving = loaded.tree(p, t).driving
+    known = loaded.lookup(p) if driving is None else driving.values(q)
+    return evaluate(one.formula, known)
