@@ -10,8 +10,14 @@ dataclasses, and type checkers see the decorator of the standard library. Subcla
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
+from functools import wraps
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeVar
+from weakref import WeakKeyDictionary
+
+K = TypeVar("K")
+T = TypeVar("T")
 
 if TYPE_CHECKING:
     from dataclasses import dataclass as dataclass
@@ -116,3 +122,19 @@ def _guard(self: Any, name: str, *value: Any) -> None:
 
 
 METHODS = {"__repr__": _repr, "__eq__": _eq, "__hash__": _hash, "__setattr__": _guard, "__delattr__": _guard}
+
+
+def kept_with(make: Callable[[K], T]) -> Callable[[K], T]:
+    """A decorator: `make(owner)` is called once for each owner, and its result is cached until the owner is freed.
+
+    The result must not refer to the owner, or neither of them is ever freed.
+    """
+    kept: WeakKeyDictionary[K, T] = WeakKeyDictionary()
+
+    @wraps(make)
+    def found(owner: K) -> T:
+        if owner not in kept:
+            kept[owner] = make(owner)
+        return kept[owner]
+
+    return found

@@ -1,7 +1,7 @@
 """Every joint kind, alone and between others: all ways to the equations of motion agree, and the laws behind them hold.
 
     inverse dynamics (RNEA) = M a + h = the inverse of forward dynamics (ABA)
-    = Lagrange, from the energies alone = the stacked closed form
+    = Lagrange, from the energies alone = the stacked closed form = d'Alembert, from the positions alone
     Mdot - 2 C is skew,  h = C v + g,  d/dt (T + V) = v . tau
 
 Rates are exact: dual numbers, no differences.
@@ -18,7 +18,7 @@ import pytest
 
 from kinemorph.deriving.dynamics import derive
 from kinemorph.errors import UnsupportedError
-from kinemorph.mechanics.formulations import closed_form, lagrange
+from kinemorph.mechanics.formulations import closed_form, dalembert, lagrange
 from kinemorph.mechanics.recursions import articulated_bodies, composite_bodies, newton_euler
 from kinemorph.mechanics.recursions.coriolis import coriolis_matrix
 from kinemorph.mechanics.recursions.kinematics import configuration_rate
@@ -71,6 +71,9 @@ def test_all_ways_to_the_equations_agree(robot: Robot, form: str) -> None:
     assert differ(closed_form.inverse_dynamics(tree, q, v, a), tau) < TOLERANCE
     assert differ(closed_form.mass_matrix(tree, q), M) < TOLERANCE
     assert differ(closed_form.forward_dynamics(tree, q, v, tau), a) < TOLERANCE
+    assert differ(dalembert.inverse_dynamics(written, q, v, a), tau) < TOLERANCE
+    assert differ(dalembert.mass_matrix(written, q), M) < TOLERANCE
+    assert differ(dalembert.forward_dynamics(written, q, v, tau), a) < TOLERANCE
 
 
 def test_the_derived_formulations_agree(robot: Robot) -> None:

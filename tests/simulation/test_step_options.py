@@ -12,7 +12,7 @@ import pytest
 import kinemorph
 from kinemorph import Stepper, library, simulate, simulate_batch
 from kinemorph.errors import UnsupportedError
-from kinemorph.plants.kept_with import kept_with
+from kinemorph.frozen import kept_with
 from kinemorph.simulation.foreign.stepper import ForeignStepper
 from kinemorph.simulation.stepping.plant_stepper import PlantStepper
 from kinemorph.simulation.stepping.step_options import UNBOUNDED, StepOptions, step_options

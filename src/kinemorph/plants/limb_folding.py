@@ -20,6 +20,7 @@ from kinemorph.codegen.loops.loop_program import LoopProgram
 from kinemorph.codegen.loops.splitting import CopiesMeet, Spot
 from kinemorph.deriving.dynamics import Dynamics
 from kinemorph.deriving.limb_lanes import Spread, as_q, as_v, common, each, faster_of, limb_program
+from kinemorph.frozen import kept_with
 from kinemorph.mechanics.elements.ensemble import Member, ensemble
 from kinemorph.mechanics.elements.law import ElementLaw
 from kinemorph.mechanics.trees.limbs import Limbs, like_limbs
@@ -29,7 +30,6 @@ from kinemorph.model.joint import Joint
 from kinemorph.model.parameter import Parameter
 from kinemorph.model.robot import Robot
 from kinemorph.plants.instant import at_instant
-from kinemorph.plants.kept_with import kept_with
 from kinemorph.plants.loaded_robot import Additions, LoadedRobot
 from kinemorph.plants.user_laws import Law
 

@@ -27,8 +27,8 @@ from kinemorph.codegen.derivatives.differentiate import forward, jacobian, spars
 from kinemorph.codegen.graphs.program import Port, Program
 from kinemorph.deriving.dynamics import Dynamics, derive
 from kinemorph.errors import ShapeError, UnsupportedError
+from kinemorph.frozen import kept_with
 from kinemorph.mechanics.constraints.closures import constraint_names
-from kinemorph.plants.kept_with import kept_with
 from kinemorph.plants.programs import Plant
 from kinemorph.plants.robot_plant import DISSIPATED, SUPPLIED
 from kinemorph.simulation.stepping.initial_state import closed_start, row_gaps

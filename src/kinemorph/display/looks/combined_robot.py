@@ -16,12 +16,12 @@ from kinemorph.display.canvas import depth_colors, own_color
 from kinemorph.display.looks import outlines
 from kinemorph.display.looks.poses import Poses, extent_of
 from kinemorph.display.looks.quaternions import quaternions_of, without_jumps
+from kinemorph.frozen import kept_with
 from kinemorph.model.body import Body
 from kinemorph.model.joint import Joint
 from kinemorph.model.robot import Frame, Robot
 from kinemorph.model.shapes import Shape
 from kinemorph.model.topology import WORLD
-from kinemorph.plants.kept_with import kept_with
 from kinemorph.simulation.results.body_poses import body_poses, run_robots
 from kinemorph.simulation.results.trajectory import Trajectory
 

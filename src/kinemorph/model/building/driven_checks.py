@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ from kinemorph.algebra.arrays import Array
 from kinemorph.algebra.dual import Dual
 from kinemorph.algebra.groups import IDENTITY, Pose, act, compose, inverse
 from kinemorph.errors import Problem
-from kinemorph.model.configuration import Dice, joint_motion, random_configuration
+from kinemorph.model.configuration import Dice, joint_motion, neutral, random_configuration
 from kinemorph.model.driven import coordinate_places, with_driven
 from kinemorph.model.joint import Joint
 from kinemorph.model.parameter import TIME, coordinates_of, evaluate, evaluate_all
@@ -65,6 +65,8 @@ def _not_rigid(robot: Robot, joint: Joint) -> list[Problem]:
     for seed in range(TRIED):
         q = random_configuration(robot, Dice(seed)).tolist()
         R = np.array(with_driven(robot, q)[start : start + 9], dtype=float).reshape(3, 3)
+        if not np.isfinite(R).all():
+            continue
         error = np.abs(R @ R.T - np.eye(3)).max()
         if not (error < RIGID and np.linalg.det(R) > 0.0):
             at = ", ".join(f"{name} = {x:.6g}" for name, x in zip(robot.q_names[:6], q, strict=False))
@@ -74,12 +76,21 @@ def _not_rigid(robot: Robot, joint: Joint) -> list[Problem]:
 
 
 def inertia_problems(robot: Robot) -> list[Problem]:
-    """One problem for every coordinate of a hinge or slide that moves no inertia, at one random configuration."""
-    places = coordinate_places(robot)
-    if not places:
+    """One problem for every coordinate of a hinge or slide that moves no inertia.
+
+    The check is made at the first of some configurations in which all formulas are finite: random ones, and the one of
+    the values that coordinates have in formulas.
+    """
+    names = list(coordinate_places(robot))
+    if not names:
         return []
-    names = list(places)
-    M = state_masses(robot, random_configuration(robot, Dice(7)).tolist(), names)
+    for q in _configurations(robot):
+        with np.errstate(all="ignore"):
+            M = state_masses(robot, q, names)
+        if np.isfinite(M).all():
+            break
+    else:
+        return [_not_finite(robot, q)]
     still = [name for name, inertia in zip(names, np.diag(M), strict=True) if not inertia > 0.0]
     if still:
         remedy = "Use it in the position of a body with mass, give its joint an armature, or leave it out."
@@ -89,9 +100,34 @@ def inertia_problems(robot: Robot) -> list[Problem]:
     if sizes[0] > RELATIVE:
         return []
     share = np.abs(motions[:, 0])
-    joined = listed([name for name, part in zip(names, share, strict=True) if part > 0.1 * share.max()], 6)
+    joined = " and ".join([name for name, part in zip(names, share, strict=True) if part > 0.1 * share.max()][:6])
     what = f"a motion of {joined} together moves no mass, so that no finite force could accelerate it"
     return [Problem("robot", robot.name, what, "Leave out one of these coordinates.", rule="singular")]
+
+
+def _configurations(robot: Robot) -> Iterator[list[float]]:
+    """Some random configurations, then the one of the values that coordinates have in formulas."""
+    for seed in range(7, 7 + TRIED):
+        yield random_configuration(robot, Dice(seed)).tolist()
+    q, places = neutral(robot).tolist(), coordinate_places(robot)
+    for leaf in coordinates_of(tuple(joint.driven for joint in robot.driven)):
+        if leaf.name in places:
+            q[places[leaf.name][0]] = leaf.value
+    yield q
+
+
+def _not_finite(robot: Robot, q: Sequence[float]) -> Problem:
+    """The problem of a joint whose formula is not finite at q, or of a robot whose masses are not finite."""
+    values, count = with_driven(robot, q), robot.nq
+    for joint in robot.driven:
+        for x in values[count : count + joint.motion.nq]:
+            if not np.isfinite(x):
+                at = ", ".join(f"{name} = {x:.6g}" for name, x in zip(robot.q_names[:6], q, strict=False))
+                what = f"its formula is {x} at {at}, expected a finite number"
+                return _problem(joint, what, "Give initial values at which it is finite.")
+        count += joint.motion.nq
+    remedy = "Give initial values at which positions and their derivatives are finite."
+    return Problem("robot", robot.name, "its mass matrix is not finite at the initial values", remedy, rule="singular")
 
 
 def state_masses(robot: Robot, q: Sequence[float], names: Sequence[str]) -> Array:

@@ -10,7 +10,7 @@ from kinemorph.algebra.arrays import Array
 from kinemorph.codegen.building.compile import build
 from kinemorph.codegen.building.function import CompiledFunction
 from kinemorph.codegen.loops.pivoting import chosen_columns
-from kinemorph.plants.kept_with import kept_with
+from kinemorph.frozen import kept_with
 from kinemorph.plants.loop_methods import DEGRADED, LOST, Partitioning, Projection, names_independent
 from kinemorph.plants.programs import Plant
 from kinemorph.simulation.march.constraints import FEW_CORRECTIONS, KEPT, MOST_CORRECTIONS, WELL_KEPT

@@ -23,8 +23,8 @@ from kinemorph.algebra.arrays import Array
 from kinemorph.codegen.building.compile import build
 from kinemorph.codegen.building.function import CompiledFunction
 from kinemorph.codegen.derivatives.differentiate import jacobian
+from kinemorph.frozen import kept_with
 from kinemorph.mechanics.constraints.constrained import MOST_REPEATED, PER_OPENING, REPEATED
-from kinemorph.plants.kept_with import kept_with
 from kinemorph.plants.programs import Plant
 from kinemorph.simulation.foreign.engines import InitialValueProblem, Sundials
 
