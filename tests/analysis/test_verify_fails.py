@@ -100,7 +100,13 @@ def test_wrong_inverse_dynamics_break_the_power_balance() -> None:
 
 def test_wrong_forward_dynamics() -> None:
     found = failed(spoiled("forward_dynamics", lambda q, v, tau: [*tau], {"q": (2,), "v": (2,), "tau": (2,)}))
-    assert set(found) == {"forward dynamics", "derivatives", "formulation lagrange", "formulation closed_form", "formulation dalembert"}
+    assert set(found) == {
+        "forward dynamics",
+        "derivatives",
+        "formulation lagrange",
+        "formulation closed_form",
+        "formulation dalembert",
+    }
 
 
 def test_wrong_derivatives() -> None:

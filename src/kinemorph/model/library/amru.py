@@ -74,8 +74,11 @@ def hip(leg: int) -> mth:
     return Tdisp(x, y, 0.0) if x > 0.0 else Tdisp(x, y, 0.0) * Trotz(math.pi)
 
 
-def amru5() -> Robot:
+def amru5(*, elastic_screws: bool = False) -> Robot:
     """AMRU5 with its 49 bodies and 24 coordinates q0 to q23; see the top of this file for its data.
+
+    With `elastic_screws`, the rotors of the vertical and horizontal drives do not turn with their nuts: an elastic
+    `DCMotor` has the motion and the inertia of its own rotor.
 
     The bodies are "central" and, for leg k, "leg<k>_support", "_shank", "_thigh", "_short", "_long", "_rotor1",
     "_rotor2" and "_rotor3". The feet are the frames "foot1" to "foot6". At the initial values of the coordinates the
@@ -88,7 +91,7 @@ def amru5() -> Robot:
     central = Tdisp(*q[:3]) * Trotx(q[3]) * Troty(q[4]) * Trotz(q[5])
     builder.body("central", BODY_MASS, BODY_INERTIA, T0G=central, shapes=[Box(BODY_SIZE, color=STEEL)])
     for leg in LEGS:
-        add_leg(builder, leg, hip(leg), "central")
+        add_leg(builder, leg, hip(leg), "central", elastic_screws=elastic_screws)
     return builder.build()
 
 
@@ -97,8 +100,11 @@ def standing_height() -> float:
     return (RATIO - 1.0) * STANDING_HEIGHT
 
 
-def add_leg(builder: PositionBuilder, leg: int, place: mth, reference: str) -> None:
-    """Declares the coordinates and bodies of a leg, whose hip has the position `place` in the body `reference`."""
+def add_leg(builder: PositionBuilder, leg: int, place: mth, reference: str, *, elastic_screws: bool = False) -> None:
+    """Declares the coordinates and bodies of a leg, whose hip has the position `place` in the body `reference`.
+
+    `elastic_screws` as in `amru5`.
+    """
     rotation, vertical, horizontal = leg_coordinates(leg)
     q6 = builder.coordinate(rotation, lower=-TURN, upper=TURN)
     q7 = builder.coordinate(vertical, "m", STANDING_HEIGHT, lower=HEIGHTS[0], upper=HEIGHTS[1])
@@ -115,6 +121,7 @@ def add_leg(builder: PositionBuilder, leg: int, place: mth, reference: str) -> N
     D, B = A * Tdisp(AD, 0.0, 0.0), A * Tdisp(AB, 0.0, 0.0)
     foot = Sphere(0.014, Pose(STANDING["z"], (0.5 * AD, 0.0, 0.0)), GRAPHITE)
     upright, lying = (ROTOR_ACROSS, ROTOR_ACROSS, ROTOR_INERTIA), (ROTOR_INERTIA, ROTOR_ACROSS, ROTOR_ACROSS)
+    screw = 0.0 if elastic_screws else SCREW
     parts: tuple[tuple[str, float, tuple[float, float, float], mth, list[Shape]], ...] = (
         ("support", SUPPORT_MASS, SUPPORT_INERTIA, support, _support_shapes()),
         ("shank", SHANK_MASS, _rod(SHANK_MASS, AD), D * Troty(gamma + delta) * _middle(AD), [*_bar("shank", AD), foot]),
@@ -122,8 +129,8 @@ def add_leg(builder: PositionBuilder, leg: int, place: mth, reference: str) -> N
         ("short", SHORT_MASS, _rod(SHORT_MASS, AB), B * Troty(gamma + delta) * _middle(AB), _bar("short", AB)),
         ("long", LONG_MASS, _rod(LONG_MASS, BD), C * Troty(upper) * _middle(BD), _bar("long", BD)),
         ("rotor1", ROTOR_MASS, upright, Tdisp(0.0, 0.0, 0.05) * Trotz(GEAR * q6), _rotor("z")),
-        ("rotor2", ROTOR_MASS, upright, support * Tdisp(OUTWARD, 0.0, 0.15) * Trotz(SCREW * q7), _rotor("z")),
-        ("rotor3", ROTOR_MASS, lying, support * Tdisp(0.02, 0.0, 0.0) * Trotx(SCREW * q8), _rotor("x")),
+        ("rotor2", ROTOR_MASS, upright, support * Tdisp(OUTWARD, 0.0, 0.15) * Trotz(screw * q7), _rotor("z")),
+        ("rotor3", ROTOR_MASS, lying, support * Tdisp(0.02, 0.0, 0.0) * Trotx(screw * q8), _rotor("x")),
     )
     for name, mass, inertia, position, shapes in parts:
         builder.body(f"leg{leg}_{name}", mass, inertia, TrefG=place * position, reference=reference, shapes=shapes)

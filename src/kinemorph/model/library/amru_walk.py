@@ -13,7 +13,6 @@ from typing import Literal, get_args
 from kinemorph.errors import ModelError
 from kinemorph.model.elements.contact.contact_laws import EasyDynNormal, Regularized
 from kinemorph.model.elements.contact.contacts import Contact
-from kinemorph.model.elements.contact.grounds import Ground, Plane
 from kinemorph.model.elements.control.controllers import PID
 from kinemorph.model.elements.drives.motors import DCMotor
 from kinemorph.model.elements.gaits.pantograph_gait import PantographGait
@@ -23,10 +22,12 @@ from kinemorph.model.system import Element, Settings, System
 MotorOrder = Literal["first", "second"]
 Controller = Literal["sampled", "continuous"]
 Trigonometry = Literal["polynomial", "exact"]
+Screws = Literal["ideal", "self-locking"]
 
 # all numbers up to GAINS are assumptions, except SUPPLY, SETTLE and CREEP
 RESISTANCE, CONSTANT, INDUCTANCE = 2.3, 0.0235, 0.24e-3  # [ohm], K_m = K_b [N m/A], [H]
 SUPPLY, SETTLE, CREEP = 12.0, 1.0, 1e-4  # [V], [s], [m/s]
+EFFICIENCY, STIFFNESS, DAMPING, STANDSTILL = 0.35, 2e6, 4e3, 0.1  # of a real screw: -, [N/m], [N s/m], [rad/s]
 SOIL, GRIP = EasyDynNormal(5e4, 1e5, 1.0, 1.0), Regularized(0.6, CREEP)
 STEP, LIFT, PERIOD = 0.10, 0.04, 4.0  # [m], [m], [s]
 SAMPLE, FILTER, BANDWIDTH = 0.01, 0.02, 400.0  # [s], Kd/N [s], w0 of eq. 23 [rad/s]
@@ -40,16 +41,16 @@ def amru5_walk(
     controller: Controller = "sampled",
     trigonometry: Trigonometry = "polynomial",
     *,
+    screws: Screws = "ideal",
     step: float = STEP,
-    ground: Ground | None = None,
 ) -> System:
     """AMRU5 walking along +y on flat ground, by tripods of legs 1, 3, 5 and 2, 4, 6; it settles for 1 s first.
 
     `motor`         "first": the current follows the voltage without delay (eq. 18); "second": with an inductance
     `controller`    "sampled": a PID every 10 ms, with anti-windup; "continuous": eqs 21 to 23
     `trigonometry`  of the inverse kinematics in the reference generator
+    `screws`        "ideal": without friction; "self-locking": of efficiency 0.35, and elastic
     `step`          the length of a step [m], half the distance that the robot travels in a cycle of 4 s
-    `ground`        the ground, by default the plane z = 0
 
     The elements are "gait", "pid", the motors "motor<k>_rotation", "_vertical" and "_horizontal" of leg k, and the
     contacts "foot1" to "foot6".
@@ -58,6 +59,7 @@ def amru5_walk(
         ("motor", motor, MotorOrder),
         ("controller", controller, Controller),
         ("trigonometry", trigonometry, Trigonometry),
+        ("screws", screws, Screws),
     ):
         if value not in get_args(choices):
             expected = " or ".join(map(repr, get_args(choices)))
@@ -80,12 +82,14 @@ def amru5_walk(
         ratio=robot.RATIO,
         trigonometry=trigonometry,
     )
-    motors = [_motor(leg, k, motor) for leg in robot.LEGS for k in range(3)]
-    feet = [
-        Contact(f"foot{leg}", f"foot{leg}", SOIL, GRIP, Plane() if ground is None else ground) for leg in robot.LEGS
-    ]
+    motors = [leg_motor(leg, k, motor, screws) for leg in robot.LEGS for k in range(3)]
+    feet = [Contact(f"foot{leg}", f"foot{leg}", SOIL, GRIP) for leg in robot.LEGS]
     elements: list[Element] = [gait, _pid(controller, coordinates, [one.name for one in motors]), *motors, *feet]
-    return System(robot.amru5(), tuple(elements), Settings(q=initial_configuration(step), duration=26.0))
+    return System(
+        robot.amru5(elastic_screws=screws == "self-locking"),
+        tuple(elements),
+        Settings(q=initial_configuration(step), duration=26.0),
+    )
 
 
 def initial_configuration(step: float = STEP) -> tuple[float, ...]:
@@ -101,9 +105,14 @@ def initial_configuration(step: float = STEP) -> tuple[float, ...]:
     return tuple(q)
 
 
-def _motor(leg: int, k: int, order: MotorOrder) -> DCMotor:
-    """The motor of drive k of a leg. Its rotor is a body of the robot, so that it has no inertia here."""
-    gears = {"ratio": robot.GEAR} if k == 0 else {"ratio": robot.SCREW_GEAR, "lead": robot.LEAD}
+def leg_motor(leg: int, k: int, order: MotorOrder = "first", screws: Screws = "ideal") -> DCMotor:
+    """The motor of drive k of a leg. Its rotor is a body of the robot, except behind an elastic screw."""
+    gears: dict[str, float] = {"ratio": robot.GEAR}
+    if k > 0:
+        gears = {"ratio": robot.SCREW_GEAR, "lead": robot.LEAD}
+        if screws == "self-locking":
+            elastic = {"inertia": robot.ROTOR_INERTIA, "stiffness": STIFFNESS, "damping": DAMPING, "slow": STANDSTILL}
+            gears |= {"efficiency": EFFICIENCY, **elastic}
     return DCMotor(
         f"motor{leg}_{robot.DRIVES[k]}",
         robot.leg_coordinates(leg)[k],
@@ -111,7 +120,7 @@ def _motor(leg: int, k: int, order: MotorOrder) -> DCMotor:
         CONSTANT,
         inductance=INDUCTANCE if order == "second" else 0.0,
         voltage_limit=SUPPLY,
-        **gears,
+        **gears,  # type: ignore[arg-type]
     )
 
 
