@@ -100,10 +100,12 @@ def standing_height() -> float:
     return (RATIO - 1.0) * STANDING_HEIGHT
 
 
-def add_leg(builder: PositionBuilder, leg: int, place: mth, reference: str, *, elastic_screws: bool = False) -> None:
+def add_leg(
+    builder: PositionBuilder, leg: int, place: mth, reference: str = "", *, elastic_screws: bool = False
+) -> None:
     """Declares the coordinates and bodies of a leg, whose hip has the position `place` in the body `reference`.
 
-    `elastic_screws` as in `amru5`.
+    Without a reference, the hip is fixed to the world. `elastic_screws` as in `amru5`.
     """
     rotation, vertical, horizontal = leg_coordinates(leg)
     q6 = builder.coordinate(rotation, lower=-TURN, upper=TURN)
@@ -121,19 +123,27 @@ def add_leg(builder: PositionBuilder, leg: int, place: mth, reference: str, *, e
     D, B = A * Tdisp(AD, 0.0, 0.0), A * Tdisp(AB, 0.0, 0.0)
     foot = Sphere(0.014, Pose(STANDING["z"], (0.5 * AD, 0.0, 0.0)), GRAPHITE)
     upright, lying = (ROTOR_ACROSS, ROTOR_ACROSS, ROTOR_INERTIA), (ROTOR_INERTIA, ROTOR_ACROSS, ROTOR_ACROSS)
+    long_rod = rod_inertia(THIGH_MASS, AD)  # also of the shank, which has the same mass
     screw = 0.0 if elastic_screws else SCREW
     parts: tuple[tuple[str, float, tuple[float, float, float], mth, list[Shape]], ...] = (
         ("support", SUPPORT_MASS, SUPPORT_INERTIA, support, _support_shapes()),
-        ("shank", SHANK_MASS, _rod(SHANK_MASS, AD), D * Troty(gamma + delta) * _middle(AD), [*_bar("shank", AD), foot]),
-        ("thigh", THIGH_MASS, _rod(THIGH_MASS, AD), A * _middle(AD), _bar("thigh", AD)),
-        ("short", SHORT_MASS, _rod(SHORT_MASS, AB), B * Troty(gamma + delta) * _middle(AB), _bar("short", AB)),
-        ("long", LONG_MASS, _rod(LONG_MASS, BD), C * Troty(upper) * _middle(BD), _bar("long", BD)),
+        (
+            "shank",
+            SHANK_MASS,
+            rod_inertia(SHANK_MASS, AD),
+            D * Troty(gamma + delta) * _middle(AD),
+            [*_bar("shank", AD), foot],
+        ),
+        ("thigh", THIGH_MASS, long_rod, A * _middle(AD), _bar("thigh", AD)),
+        ("short", SHORT_MASS, rod_inertia(SHORT_MASS, AB), B * Troty(gamma + delta) * _middle(AB), _bar("short", AB)),
+        ("long", LONG_MASS, rod_inertia(LONG_MASS, BD), C * Troty(upper) * _middle(BD), _bar("long", BD)),
         ("rotor1", ROTOR_MASS, upright, Tdisp(0.0, 0.0, 0.05) * Trotz(GEAR * q6), _rotor("z")),
         ("rotor2", ROTOR_MASS, upright, support * Tdisp(OUTWARD, 0.0, 0.15) * Trotz(screw * q7), _rotor("z")),
         ("rotor3", ROTOR_MASS, lying, support * Tdisp(0.02, 0.0, 0.0) * Trotx(screw * q8), _rotor("x")),
     )
     for name, mass, inertia, position, shapes in parts:
-        builder.body(f"leg{leg}_{name}", mass, inertia, TrefG=place * position, reference=reference, shapes=shapes)
+        where = {"TrefG": place * position, "reference": reference} if reference else {"T0G": place * position}
+        builder.body(f"leg{leg}_{name}", mass, inertia, shapes=shapes, **where)
     builder.frame(f"foot{leg}", f"leg{leg}_shank", Tdisp(0.5 * AD, 0.0, 0.0))
 
 
@@ -141,7 +151,7 @@ def _middle(length: float) -> mth:
     return Tdisp(0.5 * length, 0.0, 0.0)
 
 
-def _rod(mass: float, length: float) -> tuple[float, float, float]:
+def rod_inertia(mass: float, length: float) -> tuple[float, float, float]:
     """The moments of inertia [kg m^2] of a slender rod along x; about its own axis it is as thick as its picture."""
     across = mass * length * length / 12.0
     return 0.5 * mass * 0.008**2, across, across

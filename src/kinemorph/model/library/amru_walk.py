@@ -120,7 +120,7 @@ def leg_motor(leg: int, k: int, order: MotorOrder = "first", screws: Screws = "i
         CONSTANT,
         inductance=INDUCTANCE if order == "second" else 0.0,
         voltage_limit=SUPPLY,
-        **gears,  # type: ignore[arg-type]
+        **gears,
     )
 
 
