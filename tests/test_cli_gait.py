@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
 
+from kinemorph import simulate
 from kinemorph.simulation.files.storage import load_trajectory
 from support.tools.command_line import parsed, run
 from support.tools.each_case import each_case
@@ -33,6 +35,14 @@ def test_a_robot_follows_a_gait(tmp_path: Path) -> None:
     back = load_trajectory(saved)
     assert abs(back["gait.q1"]).max() <= 0.35 and "gait_pd.q2" in back.columns
     assert gait["joints"][0]["off"] == pytest.approx(abs(back["gait.q1"] - back["q.q1"]).max())
+
+
+def test_a_gait_without_a_distance_is_run_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A robot with a fixed base was run again with half the step size, to check a distance that it does not have."""
+    module, calls = sys.modules[simulate.__module__], []
+    monkeypatch.setattr(module, "simulate", lambda *given, **options: calls.append(1) or simulate(*given, **options))
+    parsed("gait", "double_pendulum", "--time", "0.1", "--method", "heun", "--step", "0.01", "--gains", "40,4")
+    assert len(calls) == 1
 
 
 def test_a_gait_begins_where_the_robot_is(tmp_path: Path) -> None:

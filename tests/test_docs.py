@@ -18,6 +18,7 @@ PAGES = [
     ROOT / "docs" / f"{name}.md"
     for name in (
         "robots",
+        "positions",
         "modules",
         "assemblies",
         "assembly_matrices",

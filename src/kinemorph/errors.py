@@ -8,6 +8,7 @@
     ├── CompileError         code generation failed; carries the program's name
     │   └── TracingError     a function cannot be traced, because it needs the value of an expression (a TypeError too)
     ├── ControllerError      a user function failed in a run; the run ends with it as its outcome
+    ├── StepError            a Stepper cannot take its next step, or its motion diverges
     ├── StorageError         a file of results cannot be written or read; says why (an OSError too)
     └── MissingExtraError    an optional dependency is not installed; names the pip command
 
@@ -109,6 +110,10 @@ class ControllerError(KinemorphError):
     """A user function raised in a run, or returned an unusable value. The run ends with this error as its outcome."""
 
 
+class StepError(KinemorphError):
+    """A `Stepper` cannot take its next step, or its motion diverges. The message is that of a run that fails."""
+
+
 class StorageError(KinemorphError, OSError):
     """A file of results cannot be written or read."""
 
@@ -135,11 +140,11 @@ class StorageWarning(UserWarning):
 
 
 class SlowRunWarning(UserWarning):
-    """A run takes very many steps, as explicit methods do on stiff systems. The run continues."""
+    """A run takes very many steps: its system is stiff for an explicit method, or it is long. The run continues."""
 
 
 class ChatterWarning(UserWarning):
-    """The steps of an explicit method were too large for stiff contacts or gains: the results are finite but wrong."""
+    """The steps of an explicit method were unstable for stiff forces, and velocities near there are not accurate."""
 
 
 class GainWarning(UserWarning):

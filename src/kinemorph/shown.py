@@ -91,3 +91,20 @@ class ShownRun(ShownRuns):
         from kinemorph.simulation.files.storage import save_trajectory
 
         return save_trajectory(self, path)  # type: ignore[arg-type]
+
+
+class ShownBatch(ShownRuns):
+    """A base class for batches of runs that can be saved, plotted and shown."""
+
+    def save(self, path: str | Path) -> Path:
+        """Saves the batch in an .npz or .h5 file: its states, inputs, parameters and outcomes; returns the path."""
+        from kinemorph.simulation.files.storage import save_batch
+
+        return save_batch(self, path)  # type: ignore[arg-type]
+
+    @staticmethod
+    def load(path: str | Path, model: Any = None) -> Any:
+        """The batch of a file. With the `model` that was simulated, it has all columns; without it, its states only."""
+        from kinemorph.simulation.files.storage import load_batch
+
+        return load_batch(path, model)

@@ -17,10 +17,13 @@ from kinemorph.codegen.graphs.program import Program
 from kinemorph.codegen.graphs.tracing import trace
 from kinemorph.deriving.dynamics import Dynamics, derive
 from kinemorph.deriving.function_names import FRAME_FUNCTIONS
+from kinemorph.errors import ModelError
 from kinemorph.mechanics.derivatives import inverse_derivatives
 from kinemorph.mechanics.recursions import composite_bodies, coriolis, kinematics, momentum, newton_euler
 from kinemorph.mechanics.trees.resolve import resolve
+from kinemorph.model.elements import JointFriction
 from kinemorph.model.library import build
+from kinemorph.model.system import System
 
 ROBOT = build("double_pendulum")
 TREE = resolve(ROBOT)
@@ -171,3 +174,10 @@ def test_compiled_code_that_differs_from_its_program() -> None:
     assert failure.name == "compiled code"
     assert failure.worst == pytest.approx(1e-3, rel=0.01)
     assert "gravity_forces" in failure.note
+
+
+def test_elements_that_do_not_fit_the_robot_are_reported() -> None:
+    """A system with an unknown joint was verified without a word: the error came at `simulate` only."""
+    friction = JointFriction("rub", ("elbwo",), coulomb=1.0)
+    with pytest.raises(ModelError, match="'rub': joints contains 'elbwo', and robot 'scara' has no such joint"):
+        verify(System(build("scara"), (friction,)))

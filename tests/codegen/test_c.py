@@ -352,3 +352,10 @@ def test_compiler_that_fails(monkeypatch):
     monkeypatch.setenv("CC", "false")
     with pytest.raises(CompileError, match="'false' does not accept"):
         build(trace(lambda x: x + 54321.0, {"x": ()}, name="f"), "c")
+
+
+@pytest.mark.parametrize("name", ["finite", "finite_", "outs", "n", "i", "good", "steps"])
+def test_a_program_may_have_the_name_of_a_local_variable_of_its_batch(name: str) -> None:
+    """A program called `finite` was a function that a variable of the same name hid: the compiler refused it."""
+    program = trace(lambda x: {"y": 2.0 * x[0]}, {"x": (1,)}, name=name, outputs={"y": ()})
+    assert build(program, backend="c")([[3.0], [4.0]]).tolist() == [6.0, 8.0]

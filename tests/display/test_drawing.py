@@ -15,14 +15,15 @@ from kinemorph.display.cameras import VIEW, Lens
 from kinemorph.display.canvas import save
 from kinemorph.display.looks import outlines
 from kinemorph.display.looks.poses import Poses
-from kinemorph.display.looks.postures import stance
+from kinemorph.display.looks.postures import closed_posture, stance
 from kinemorph.display.looks.solids import MESH_LIMIT, Grain, facets, normals, opacity
 from kinemorph.display.painting.draw import draw
 from kinemorph.display.painting.lighting import STEEP, lamp_of
 from kinemorph.display.painting.painter import Painting
 from kinemorph.display.scenes.building import scene_of
 from kinemorph.display.scenes.figures import lost_meshes
-from kinemorph.errors import KinemorphError, ModelError, ShapeError, UnsupportedError
+from kinemorph.errors import KinemorphError, ModelError, ModelWarning, ShapeError, UnsupportedError
+from kinemorph.mechanics.constraints.newton_closing import loop_gaps
 from kinemorph.model.body import Body
 from kinemorph.model.building.builder import RobotBuilder
 from kinemorph.model.library import LIBRARY
@@ -293,3 +294,15 @@ def test_type_hints_of_public_functions_are_found_without_matplotlib() -> None:
         "assert 'matplotlib' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_named_coordinates_close_the_loops(tmp_path: Any) -> None:
+    """The other coordinates stayed where they were, and the picture showed a linkage torn apart."""
+    robot = LIBRARY["four_bar"]()
+    q = closed_posture(robot, {"q1": 2.0})
+    assert q[0] == 2.0 and not loop_gaps(robot, q)
+    assert np.array_equal(closed_posture(robot, [2.0, 0.0, 0.0]), [2.0, 0.0, 0.0])  # given in full: as it is
+    with pytest.warns(ModelWarning, match="'q1', 'q2' at the given coordinates; they are drawn open"):
+        closed_posture(robot, {"q1": 2.0, "q2": 2.0})
+    draw(robot, {"q1": 2.0}, path=tmp_path / "new" / "bar.png")
+    assert (tmp_path / "new" / "bar.png").read_bytes().startswith(b"\x89PNG")

@@ -19,7 +19,7 @@ import kinemorph
 from kinemorph import Body, RobotBuilder, System, elements
 from kinemorph.analysis.verification.verdict import Check, Verification
 from kinemorph.display import html as cards
-from kinemorph.display.html import MOST_ROWS, escaped, sparkline, table
+from kinemorph.display.html import MOST_ROWS, duration, escaped, sparkline, table
 from kinemorph.display.notebooks import model_cards, thumbnails
 from kinemorph.model.robot import Robot
 from kinemorph.simulation.results.trajectory import Outcome, Trajectory
@@ -386,3 +386,8 @@ def test_assemblies_and_kinds_of_modules_have_cards() -> None:
     html = kinemorph.modules.scout()._repr_html_()
     assert html.count("data:image/png") == 1
     assert "letter S" in words(html) and "dock (revolute): front to plate" in words(html)
+
+
+def test_times_have_units_that_suit_them() -> None:
+    """The card of a function said "compiled in 1.97e+03 ms"."""
+    assert (duration(1.97), duration(0.0123), duration(40.0)) == ("1.97 s", "12.3 ms", "40 s")

@@ -74,16 +74,21 @@ def home(tmp_path: Path) -> Path:
         '<compiler meshdir=".."/><asset><mesh file="secret.obj"/></asset>',
         '<compiler assetdir="{outside}"/><asset><mesh file="secret.obj"/></asset>',
         '<compiler assetdir="up"/><asset><hfield name="h" file="secret.obj" size="1 1 1 1"/></asset>',
-        '<asset><texture name="t" type="2d" file="../secret.png"/></asset>',
-        '<asset><texture name="t" type="cube" fileup="/etc/passwd"/></asset>',
         '<asset><model name="m" file="../secret.xml"/></asset>',
-        '<asset><skin name="s" file="../../secret.skn"/></asset>',
         '<asset><mesh file="http://example.com/x.obj"/></asset>',
         '<asset><mesh file="file:///etc/passwd"/></asset>',
     ],
 )
 def test_paths_that_leave_the_folder_are_refused(home: Path, inside: str) -> None:
     refused(home, model("\n" + inside.format(outside=home.parent)), "path", "outside the folders", 3)
+
+
+def test_a_texture_outside_is_left_out_without_being_opened(home: Path) -> None:
+    """Robots were refused for pictures in ../textures, which are not read at all."""
+    pictures = '<texture name="t" type="2d" file="../secret.png"/><texture name="u" type="cube" fileup="/etc/passwd"/>'
+    text = model(f'<asset>{pictures}<skin name="s" file="../../secret.skn"/><material name="m" texture="t"/></asset>')
+    system, findings, *_ = read(home, text.replace("<geom ", '<geom material="m" '))
+    assert system is not None and [finding.problem for finding in findings] == ["skins: 1 left out"]
 
 
 def test_a_flexcomp_outside_is_refused(home: Path) -> None:

@@ -16,13 +16,13 @@ import numpy as np
 import pytest
 
 from kinemorph import RobotBuilder, System, elements, library, simulate, simulate_batch
-from kinemorph.errors import ShapeError, UnsupportedError
+from kinemorph.errors import ShapeError, SlowRunWarning, UnsupportedError
 from kinemorph.plants.own_equations import first_order
 from kinemorph.plants.robot_plant import plant
 from kinemorph.simulation.results import batch_run
 from kinemorph.simulation.results.batch_run import BatchRun
 from kinemorph.simulation.results.trajectory import Trajectory
-from kinemorph.simulation.running import failures
+from kinemorph.simulation.running import patience
 
 
 def leg(every: float | None = None) -> System:
@@ -123,12 +123,26 @@ def test_runs_that_run_away_or_would_never_end_are_given_up_and_the_others_conti
     assert (np.abs(pushed.v[1, : pushed.done[1] - 1]) < 1e6).all() and np.isnan(pushed.v[1, pushed.done[1] :]).all()
     assert pushed.done[1] == 5 and pushed.outcomes[1].t == pushed.t[4] and pushed[0].outcome.ok
     monkeypatch.setattr(sys.modules[simulate_batch.__module__], "MOST_TRIES", 100)
-    monkeypatch.setattr(failures, "SOON", 200)
-    monkeypatch.setattr(failures, "HOPELESS", 10_000)
-    rates = first_order(lambda x, p: [p[0] * x[1], -p[0] * x[0]], {"x": "", "y": ""}, parameters={"w": 1.0})
-    turns = simulate_batch(rates, 10.0, x=[1.0, 0.0], p=[[1.0], [1e5]], output_step=5.0)
-    assert turns.ok.tolist() == [True, False] and turns.accepted[1] + turns.rejected[1] == 200
-    assert "200 steps of 'dop853' for 0.0" in turns.failures[1]
+    monkeypatch.setattr(patience, "SOON", 200)
+    monkeypatch.setattr(patience, "HOPELESS", 10_000)
+    rates = first_order(lambda t, x, p: [-p[0] * (x[0] - t)], {"x": ""}, parameters={"k": 1.0})
+    decays = simulate_batch(rates, 10.0, x=[0.0], p=[[1.0], [1e5]], output_step=5.0)
+    assert decays.ok.tolist() == [True, False] and decays.accepted[1] + decays.rejected[1] == 200
+    assert "200 steps of 'dop853' for 0.1" in decays.failures[1] and "is stiff" in decays.failures[1]
+
+
+def test_long_runs_that_are_not_stiff_continue(monkeypatch):
+    """The stumble: a fast oscillation over a long time was ended after 300,000 steps and called stiff."""
+    monkeypatch.setattr(sys.modules[simulate_batch.__module__], "MOST_TRIES", 100)
+    monkeypatch.setattr(patience, "SOON", 200)
+    monkeypatch.setattr(patience, "HOPELESS", 1_000)
+    turning = first_order(lambda x, p: [p[0] * x[1], -p[0] * x[0]], {"x": "", "y": ""}, parameters={"w": 1.0})
+    with pytest.warns(SlowRunWarning, match=r"fast rather than stiff at t = .* takes about .* The run continues"):
+        assert simulate_batch(turning, 10.0, x=[1.0, 0.0], p=[[1.0], [1e3]], output_step=5.0).ok.all()
+    with pytest.warns(SlowRunWarning, match="method='radau' takes far fewer steps"):
+        monkeypatch.setattr(patience, "HOPELESS", 1_000_000)
+        monkeypatch.setattr(patience, "MANY", 300)
+        simulate(first_order(lambda t, x: [-1e4 * (x[0] - t)], {"a": ""}), 1.0, output_step=1e-3)
 
 
 def test_elements_that_switch_at_events_do_so_in_a_batch_as_in_single_runs():

@@ -374,3 +374,15 @@ def test_a_joint_starts_where_its_motion_says_unless_a_start_is_given() -> None:
     np.testing.assert_allclose([*run.q[0], run.v[0, 0], run.q[-1, 0]], [0.4, 0.0, 2.0, 0.6], atol=1e-12)
     with pytest.raises(ShapeError, match=r"'two' violates constraints in the initial state: 'drive' by 0\.3"):
         simulate(system, 0.1, q=[0.1, 0.0])
+
+
+def test_a_coupled_joint_starts_where_its_leader_puts_it() -> None:
+    """A hand whose fingers follow each other with an offset could not be run without an initial configuration."""
+    builder = RobotBuilder("hand")
+    for name, parent in (("one", "world"), ("two", "one"), ("three", "two")):
+        builder.add(Body.sphere(name, 1.0, 0.1)).joint(f"j_{name}", "revolute", parent, name, axis=(0.0, 1.0, 0.0))
+    builder.couple("j_two", "j_one", multiplier=1.5, offset=0.7).couple("j_three", "j_two", offset=-0.2)
+    hand = builder.build()
+    np.testing.assert_allclose(simulate(hand, 0.1).q[0], [0.0, 0.7, 0.5], atol=1e-12)
+    with pytest.raises(ShapeError, match=r"in the initial state: 'j_two' by 0\.7.*others follow\.$"):
+        simulate(hand, 0.1, q=[0.0, 0.0, 0.0])  # there are no loops that close_loops could close

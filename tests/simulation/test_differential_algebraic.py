@@ -22,7 +22,7 @@ from kinemorph.plants.programs import Plant
 from kinemorph.simulation.foreign.ida import independent_rows
 from kinemorph.simulation.foreign.stepper import ForeignStepper
 from kinemorph.simulation.march.layout import Status
-from kinemorph.simulation.running.failures import explained
+from kinemorph.simulation.stepping.failures import explained
 from kinemorph.simulation.stepping.stepper import Stepper
 from support.robots.reference_robots import reference
 

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kinemorph import Body, Guard, RobotBuilder, System, derive, elements, simulate, simulate_batch
+from kinemorph import Body, Guard, Robot, RobotBuilder, System, derive, elements, simulate, simulate_batch
 from kinemorph.algebra.groups import translation
-from kinemorph.algebra.scalar import sin
+from kinemorph.algebra.scalar import cos, sin
 from kinemorph.codegen.building.compile import build
 from kinemorph.codegen.loops.pivoting import chosen_columns
-from kinemorph.errors import ModelError, ShapeError, UnsupportedError
+from kinemorph.errors import ModelError, ModelWarning, ShapeError, UnsupportedError
 from kinemorph.loops import Baumgarte, Partitioning, Projection, SingularPerturbation, close_loops
 from kinemorph.model.library import four_bar, n_four_bar
 from kinemorph.plants import plant
@@ -234,18 +234,25 @@ def test_what_follows_is_found_where_all_joints_are_in_line() -> None:
     assert found.q[0, 0] == 0.0 and found.loop_error[0] < 1e-13
 
 
-def test_hinges_that_are_not_quite_parallel_are_told() -> None:
+def nearly_parallel(askew: float) -> Robot:
+    """A four-bar linkage one of whose hinges has an axis that is off by `askew`, as a file with few digits has it."""
     builder = RobotBuilder("rounded")
     for name, length in (("crank", 0.3), ("coupler", 0.9), ("rocker", 0.7)):
         builder.add(Body.rod(name, 1.0, length, (0.5 * length, 0.0, 0.0), axis="x", radius=0.01))
-    axis, askew = (0.0, -1.0, 0.0), (1e-6, -1.0, 0.0)  # as a file with six digits has it
+    axis = (0.0, -1.0, 0.0)
     builder.joint("q1", "revolute", "world", "crank", axis=axis)
     builder.joint("q2", "revolute", "crank", "coupler", translation=(0.3, 0.0, 0.0), axis=axis)
-    builder.joint("q3", "revolute", "world", "rocker", translation=(1.0, 0.0, 0.0), axis=askew)
+    builder.joint("q3", "revolute", "world", "rocker", translation=(1.0, 0.0, 0.0), axis=(sin(askew), -cos(askew), 0.0))
     ends = {"placement": translation((0.9, 0.0, 0.0)), "child_placement": translation((0.7, 0.0, 0.0))}
-    robot = builder.joint("closure", "revolute", "coupler", "rocker", axis=axis, cut=True, **ends).build()
+    return builder.joint("closure", "revolute", "coupler", "rocker", axis=axis, cut=True, **ends).build()
+
+
+def test_hinges_that_are_not_quite_parallel_run_with_a_note_or_are_told() -> None:
+    with pytest.warns(ModelWarning, match=r"'closure' by .* rad: redundant"):
+        run = simulate(nearly_parallel(1e-6), 0.1, q=START)
+    np.testing.assert_allclose(run.q, simulate(nearly_parallel(0.0), 0.1, q=START).q, atol=1e-5)
     with pytest.raises(ShapeError) as caught:
-        simulate(robot, 0.1, q=START)
+        simulate(nearly_parallel(1e-4), 0.1, q=START)
     for word in ("'closure'", "slightly open", "more digits", "'spherical'"):
         assert word in str(caught.value)
 

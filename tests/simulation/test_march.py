@@ -8,14 +8,14 @@ import pytest
 
 import kinemorph
 from kinemorph.codegen.building.compile import build
-from kinemorph.errors import ModelError, ShapeError, SlowRunWarning, UnsupportedError
+from kinemorph.errors import ModelError, ShapeError, SlowRunWarning, StepError, UnsupportedError
 from kinemorph.plants.own_equations import first_order, second_order
 from kinemorph.plants.robot_plant import plant
 from kinemorph.simulation.integrators.methods import METHODS
 from kinemorph.simulation.march.guards import Guard
 from kinemorph.simulation.march.layout import Status, layout
 from kinemorph.simulation.march.march import march
-from kinemorph.simulation.running import failures
+from kinemorph.simulation.running import patience
 from kinemorph.simulation.running.execution import Regular
 from kinemorph.simulation.simulate import HeldInputs, simulate
 from kinemorph.simulation.stepping.stepper import Stepper
@@ -411,9 +411,26 @@ def test_a_stiff_motion_is_spoken_of_while_it_grinds_on():
 @pytest.mark.parametrize(("options", "warned"), [({}, True), ({"method": "radau"}, False), ({"step": 1e-3}, False)])
 def test_many_steps_are_a_warning_only_where_another_method_may_need_fewer(monkeypatch, options, warned):
     """A stiff method is the remedy, and steps of a fixed size are the user's choice."""
-    monkeypatch.setattr(failures, "MANY", 5)
-    monkeypatch.setattr(failures, "SOON", 5)
+    monkeypatch.setattr(patience, "MANY", 5)
+    monkeypatch.setattr(patience, "SOON", 5)
     with warnings.catch_warnings(record=True) as seen:
         warnings.simplefilter("always")
         assert simulate(oscillator, 5.0, **options).statistics.accepted > 5
     assert [entry.category for entry in seen] == [SlowRunWarning] * warned
+
+
+def test_a_stepper_that_cannot_continue_says_so_as_a_run_does():
+    """It returned the last state without a word, and a loop of the user's own never ended."""
+    pushed = {"method": "rk4", "step": 1e-3}
+    pendulum = plant(kinemorph.library.pendulum(), forces=lambda v: [1e3 * v[0]])
+    run = simulate(pendulum, 1.0, v=[1.0], output_step=1e-3, **pushed)
+    stepper = Stepper(pendulum, v=[1.0], **pushed)
+    with pytest.raises(StepError, match=r"v 'q1' is .* rad/s: the motion diverges.*step=0\.0001"):
+        while stepper.state.t < 1.0:
+            stepper.step()
+    assert "diverges" in run.outcome.message and stepper.state.t <= run.outcome.t
+    blowing_up = first_order(lambda x: [x[0] * x[0]], {"x": ""}, name="blow-up")
+    alone = Stepper(blowing_up, x=[2.0])
+    with pytest.raises(StepError, match="the motion becomes infinite in finite time"):
+        alone.advance(1.0)
+    assert alone.state.t == pytest.approx(0.5) and np.isfinite(alone.state.x).all()

@@ -261,3 +261,12 @@ def test_a_stepper_continues_where_it_was_pickled() -> None:
     for one in (stepper, other):
         one.advance(0.1)
     assert other.state.q.tolist() == stepper.state.q.tolist()
+
+
+def test_a_system_with_a_function_of_the_moment_is_refused_with_its_place() -> None:
+    """It was a raw PicklingError about an attribute lookup; copies are still made."""
+    bang = elements.Sampled("bang", lambda t, q: -q, ("q.q1",), drives="q1")
+    system = System(library.double_pendulum(), (bang,))
+    with pytest.raises(UnsupportedError, match=r"system 'double_pendulum' cannot be pickled .*test_processes\.py"):
+        pickle.dumps(system)
+    assert copy.deepcopy(system) is copy.copy(system) is system

@@ -129,6 +129,11 @@ def number(value: float, digits: int = 4) -> str:
     return f"{value + 0.0:.{digits}g}".replace("-", "\N{MINUS SIGN}")
 
 
+def duration(seconds: float) -> str:
+    """A time with its unit: "1.97 s", "12.3 ms"."""
+    return f"{number(seconds, 3)} s" if seconds >= 1.0 else f"{number(1e3 * seconds, 3)} ms"
+
+
 # ── small curves ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
 

@@ -7,6 +7,7 @@ that the caller names. After links are followed, a file must be inside one of th
 from __future__ import annotations
 
 import os
+import re
 import stat
 from pathlib import Path
 from typing import Literal
@@ -18,6 +19,7 @@ from kinemorph.frozen import dataclass
 from kinemorph.words import did_you_mean
 
 Base = Literal["fixed", "free"]
+_PACKAGE_NAME = re.compile(rb"<name>\s*([^<\s]+)\s*</name>")
 PACKAGE_MARKS = ("package.xml", "manifest.xml", "model.config")  # a folder with one of these files is a package
 
 
@@ -126,7 +128,8 @@ def find_file(name: str, source: Source, options: Options) -> Path | None:
 
     `package://pkg/rest` and `model://pkg/rest` are searched as pkg/rest in every folder that may be read and in
     ROS_PACKAGE_PATH. Then the folders that contain the model are searched for pkg, but there a folder called pkg is
-    used only if it has a file such as package.xml. Otherwise a model could read from any folder of the disk.
+    used only if it has a file such as package.xml. Otherwise a model could read from any folder of the disk. A folder
+    that contains the model, or is in `package_dirs`, may have another name than its package.xml gives the package.
     """
     scheme, mark, rest = name.partition("://")
     text = unquote(rest) if mark else name
@@ -139,8 +142,9 @@ def find_file(name: str, source: Source, options: Options) -> Path | None:
             raise Outside(name)
         folders = [*options.package_dirs, *own, *_ros_folders()]
         roots = [folder / package for folder in folders]
+        roots += [folder for folder in options.package_dirs if package_name(folder) == package]
         above = [parent for folder in own for parent in (folder.resolve(), *folder.resolve().parents)]
-        roots += [folder for folder in above if folder.name == package and is_package(folder)]
+        roots += [folder for folder in above if is_package(folder) and package in (folder.name, package_name(folder))]
         roots += [folder / package for folder in above if is_package(folder / package)]
         return _first_inside(inner, roots)
     if mark and scheme != "file":
@@ -162,6 +166,16 @@ def named_text(name: str, source: Source, options: Options) -> str:
 def is_package(folder: Path) -> bool:
     """Whether a folder is a package: it has a file such as package.xml."""
     return any((folder / mark).is_file() for mark in PACKAGE_MARKS)
+
+
+def package_name(folder: Path) -> str:
+    """The name that package.xml in a folder gives its package, whatever the folder is called; empty if it has none."""
+    try:
+        with (folder / PACKAGE_MARKS[0]).open("rb") as file:
+            found = _PACKAGE_NAME.search(file.read(10_000))
+    except (OSError, ValueError):
+        return ""
+    return found[1].decode(errors="replace") if found else ""
 
 
 def _ros_folders() -> list[Path]:

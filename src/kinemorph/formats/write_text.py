@@ -1,4 +1,4 @@
-"""Writes a model file under a temporary name and then renames it, so that nobody reads an incomplete file."""
+"""Writes a model file under a temporary name and then renames it, so that no program reads an incomplete file."""
 
 from __future__ import annotations
 

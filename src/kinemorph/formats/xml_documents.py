@@ -37,6 +37,16 @@ _LINES = 65_534  # beyond this line, older versions of libxml2 need the white sp
 _CROWDED = etree.XPath(f"boolean(//@*[{limits.ATTRIBUTES + 1}])")
 _LONG = len(' a=""') * limits.ATTRIBUTES  # bytes of such a tag, at least
 _LONG_TAG = re.compile(rb"<[^<]{%d}" % _LONG)
+_HYPHENS = etree.ErrorTypes.ERR_HYPHEN_IN_COMMENT
+_GRAVE = (_HYPHENS, etree.ErrorTypes.ERR_VERSION_MISSING)  # tolerated alone, but named if more is wrong
+_TOLERATED = (
+    etree.ErrorTypes.ERR_UNKNOWN_VERSION,
+    etree.ErrorTypes.ERR_VERSION_MISSING,
+    etree.ErrorTypes.ERR_RESERVED_XML_NAME,  # a declaration that is not at the start of the file
+    etree.ErrorTypes.NS_ERR_UNDEFINED_NAMESPACE,
+    _HYPHENS,
+)
+_PREFIX = re.compile(r"Namespace prefix (\S+)")  # in a message of libxml2
 _POSITION = re.compile(r"(, line \d+)?(, column \d+)?( \(.*\))?$")
 
 
@@ -58,13 +68,16 @@ def parse(source: Source, findings: Findings, *, bare: bool = False) -> Node | N
     try:
         root = etree.fromstring(source.data, _BARE_PARSER if bare and _few_lines(source.data) else _PARSER)
     except (etree.XMLSyntaxError, ValueError, LookupError) as error:
-        line = getattr(error, "lineno", None) or 1
-        reason = _POSITION.sub("", str(error).strip()) or "no element found"
-        if reason.startswith("Excessive depth"):  # the parser has the same limit
-            _too_deep(line, findings)
+        log = _log_of(source.data) if isinstance(error, etree.XMLSyntaxError) else None
+        if log is None:
+            _refuse(getattr(error, "lineno", None), str(error), findings)
             return None
-        findings.error("syntax", line, "", f"the text is not well-formed XML: {reason}", "Correct it near this line.")
-        return None
+        root, entries = log
+        if root is None or any(entry.type not in _TOLERATED for entry in entries):
+            first = next((entry for entry in entries if entry.type not in _TOLERATED or entry.type in _GRAVE), None)
+            _refuse(first.line if first else 1, first.message if first else "", findings)
+            return None
+        _warn_of(entries, findings)
     about = root.getroottree().docinfo
     if about.internalDTD is not None:  # in an encoding in which the search above misses it, such as UTF-7
         _typed(1, findings)
@@ -85,6 +98,60 @@ def parse(source: Source, findings: Findings, *, bare: bool = False) -> Node | N
     if findings.document is None and not bare:  # the model file itself is parsed first, included files later
         findings.document = root
     return root
+
+
+def _refuse(line: int | None, message: str, findings: Findings) -> None:
+    """Reports that a text is not well-formed XML, or nested too deep."""
+    reason = _POSITION.sub("", message.strip()) or "no element found"
+    if reason.startswith("Excessive depth"):  # the parser has the same limit
+        _too_deep(line or 1, findings)
+        return
+    findings.error("syntax", line or 1, "", f"the text is not well-formed XML: {reason}", "Correct it near this line.")
+
+
+def _log_of(data: bytes) -> tuple[Node | None, list[Any]] | None:
+    """The root element that a parser finds which continues after errors, and these errors; None if it cannot continue.
+
+    Errors of the types in _TOLERATED do not change the tree: an element whose prefix is not declared has a tag with a
+    colon.
+    """
+    parser = etree.XMLParser(**_SAFE, recover=True)
+    try:
+        root = etree.fromstring(data, parser)
+    except (etree.XMLSyntaxError, ValueError, LookupError):
+        return None
+    entries = list(parser.error_log)
+    return (root, entries) if entries else None
+
+
+def _warn_of(entries: list[Any], findings: Findings) -> None:
+    """Warns about errors that the XML parsers of robot simulators accept, once about each kind and each prefix."""
+    seen: set[str] = set()
+    for entry in entries:
+        found = _PREFIX.match(entry.message)
+        prefix = found[1] if found else ""
+        if f"{entry.type} {prefix}" in seen:
+            continue
+        seen.add(f"{entry.type} {prefix}")
+        if prefix:
+            problem = f"the prefix '{prefix}' of an element or attribute is not declared"
+            findings.warn("syntax", entry.line, "", problem, f'Write xmlns:{prefix}="..." in the outermost element.')
+        elif entry.type == etree.ErrorTypes.ERR_UNKNOWN_VERSION:
+            problem = f"the XML declaration has the {entry.message.removeprefix('Unsupported ')}, expected 1.0"
+            findings.warn("syntax", entry.line, "", problem, 'Write <?xml version="1.0"?>.', _nothing)
+        elif entry.type == etree.ErrorTypes.ERR_VERSION_MISSING:
+            problem = "the XML declaration has no version, expected 1.0"
+            findings.warn("syntax", entry.line, "", problem, 'Write <?xml version="1.0"?>.', _nothing)
+        elif entry.type == _HYPHENS:
+            problem = "a comment contains two hyphens, expected none before its end"
+            findings.warn("syntax", entry.line, "", problem, "Remove them, or put a space between them.")
+        else:
+            problem = "the XML declaration is not at the start of the file: it is ignored"
+            findings.warn("syntax", entry.line, "", problem, "Move it to the start, or remove it.", _nothing)
+
+
+def _nothing() -> None:
+    """The repair of an XML declaration: a repaired copy gets its own declaration."""
 
 
 def _may_be_crowded(data: bytes, encoding: str | None) -> bool:

@@ -280,8 +280,9 @@ def _nested(raw: Any) -> Any:
 
 
 def short(raw: Any) -> str:
-    """The text of a raw value for a message: on one line, cut if it is long."""
-    return _cut(str(raw) if isinstance(raw, (Parameter, Formula)) else repr(raw))
+    """The text of a raw value for a message: on one line, cut if it is long. A cut string keeps its closing quote."""
+    text = _cut(str(raw) if isinstance(raw, (Parameter, Formula)) else repr(raw))
+    return f"{text[:-4]}...{text[0]}" if isinstance(raw, str) and text.endswith("...") and text[0] in "'\"" else text
 
 
 def _cut(text: str) -> str:

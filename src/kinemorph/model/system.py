@@ -17,8 +17,9 @@ import numpy as np
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.errors import ModelError, Problem
-from kinemorph.frozen import dataclass
+from kinemorph.frozen import Fixed, dataclass
 from kinemorph.model.configuration import neutral
+from kinemorph.model.importable import check_importable
 from kinemorph.model.input_reader import short
 from kinemorph.model.robot import Robot
 from kinemorph.shown import Shown
@@ -52,7 +53,7 @@ class Settings:
 
 
 @dataclass(frozen=True, repr=False)
-class System(Shown):
+class System(Shown, Fixed):
     """A robot with its elements and settings. Elements have unique names; lists and arrays in them become tuples."""
 
     robot: Robot
@@ -86,6 +87,11 @@ class System(Shown):
             problems.append(Problem("settings", "", found, hint or "Choose one of them.", "loops"))
         if problems:
             raise ModelError(problems)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The fields, for pickling; raises UnsupportedError where a function in an element cannot be imported."""
+        check_importable(self.elements, f"system '{self.name}'")
+        return super().__getstate__()
 
     def __repr__(self) -> str:
         kinds = Counter(type(element).__name__ for element in self.elements)

@@ -25,7 +25,7 @@ from kinemorph.mechanics.constraints.constrained import (
 from kinemorph.mechanics.constraints.driven_constraints import multipliers_in, through_joints
 from kinemorph.mechanics.constraints.reactions import loosened
 from kinemorph.mechanics.elements.instant import SystemInstant
-from kinemorph.mechanics.recursions.newton_euler import Wrench
+from kinemorph.mechanics.recursions.newton_euler import Wrench, inverse_dynamics
 from kinemorph.mechanics.trees import charts
 from kinemorph.mechanics.trees.resolve import resolve
 from kinemorph.mechanics.trees.tree import Tree
@@ -70,12 +70,31 @@ def solved(loaded: LoadedRobot, tree: Tree, at: Instant, found: Acting) -> Solve
     dynamics = loaded.dynamics
     forces = (found.tau, *found.loads) if dynamics.takes_wrenches else (all_forces(tree, at, found),)
     if not loaded.constrained:
-        return Solved(dynamics.accelerations(tree, at.q, at.v, *forces, locked=loaded.locked))
+        a = dynamics.accelerations(tree, at.q, at.v, *forces, locked=loaded.locked)
+        return Solved(a, supplied=drive_power(loaded, tree, a, found))
     rows = conditions_at(loaded, tree, at)
     rest = dynamics.rest(tree, at.q, at.v, *forces)
     a, multipliers, *_ = dynamics.under(tree, at.q, rest, acceleration_rows(loaded, rows))
     multipliers = multipliers[: len(rows.rate)]
-    return Solved(a, multipliers, driven_power(multipliers, rows))
+    supplied = plus(driven_power(multipliers, rows), drive_power(loaded, tree, a, found))
+    return Solved(a, multipliers, supplied)
+
+
+def drive_power(loaded: LoadedRobot, tree: Tree, a: Sequence[Any], found: Acting) -> Any:
+    """The power [W] of the drives that move joints along formulas of the time, at accelerations `a` (nv,).
+
+    It is the force that such a joint needs beyond the forces `found`, times the part of its velocity that comes from
+    the time alone. Forces of constraints are part of `driven_power`.
+    """
+    every = found.every
+    if every is None or not loaded.dynamics.robot.is_timed:
+        return 0.0
+    needed = inverse_dynamics(tree.of_joints, every.q, every.v, every.accelerations(a), *found.loads)
+    applied = summed(found.explicit, found.damped)
+    power: Any = 0.0
+    for k, rate in every.time_rates().items():
+        power = plus(power, times(minus(needed[k], applied[k]), rate))
+    return power
 
 
 def driven_power(multipliers: Sequence[Any], rows: Conditions) -> Any:

@@ -44,6 +44,7 @@ from kinemorph.codegen.storing.recipes import recalled
 from kinemorph.deriving.dynamics import Dynamics
 from kinemorph.errors import ShapeError, UnsupportedError
 from kinemorph.frozen import Fixed
+from kinemorph.model.importable import check_importable
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import Element
 from kinemorph.plants import manifold_free
@@ -51,7 +52,7 @@ from kinemorph.plants.instant import Instant, LocalInstant, at_instant
 from kinemorph.plants.laws import DiscreteLaws, Laws
 from kinemorph.plants.loop_methods import LoopMethod, Projection
 from kinemorph.plants.sample_instants import Instants, instants
-from kinemorph.plants.user_laws import Column, Law, check_importable, of_groups, one_number, split
+from kinemorph.plants.user_laws import Column, Law, of_groups, one_number, split
 from kinemorph.plants.variational import Discrete, discrete_programs
 from kinemorph.shown import Shown
 from kinemorph.words import did_you_mean, quoted
@@ -170,7 +171,7 @@ class Plant(Fixed, Shown):
         return f"<Plant '{self.name}': {sizes}>"
 
     def __getstate__(self) -> dict[str, Any]:
-        check_importable((self.laws, self.outputs, self.elements), f"plant '{self.name}'")
+        check_importable((self.laws, self.outputs, self.elements), f"plant '{self.name}'", (Dynamics,))
         return super().__getstate__() | {name: dict(getattr(self, name)) for name in READ_ONLY}
 
     def __setstate__(self, state: dict[str, Any]) -> None:

@@ -168,6 +168,7 @@ def implicit(
         supplied = plus(supplied, power(during.tau, sub(mean, world.v)))
         if solver is not None:
             supplied = plus(supplied, solver.driven)
+        supplied = plus(supplied, constrained_motion.drive_power(loaded, ready, ends.a[:nv], found))
         after[-2], after[-1] = after[-2] + h * supplied, after[-1] + h * dissipated
     return after, ends.a[:nv]
 

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import functools
 import inspect
-import sys
-import types
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from kinemorph.deriving.dynamics import Dynamics
-from kinemorph.errors import ModelError, ShapeError, UnsupportedError
-from kinemorph.model.robot import Robot
+from kinemorph.errors import ModelError, ShapeError
 from kinemorph.plants.instant import Instant
 from kinemorph.words import counted
 
@@ -30,52 +25,6 @@ class Column:
 
     name: str
     unit: str = ""
-
-
-def check_importable(value: Any, owner: str) -> None:
-    """Raises UnsupportedError if `value` holds a function that another process cannot import by its name.
-
-    Pickles hold names of functions and not their code. cloudpickle and dill do hold the code; once one of these is
-    loaded, nothing is checked. `owner` starts the message.
-    """
-    if "cloudpickle" in sys.modules or "dill" in sys.modules:
-        return
-    for law in _functions(value, {}):
-        found: Any = sys.modules.get(law.__module__)
-        for name in law.__qualname__.split("."):
-            found = getattr(found, name, None)
-        if found is not law:
-            where = f"{law.__code__.co_filename}, line {law.__code__.co_firstlineno}"
-            raise UnsupportedError(
-                f"{owner} cannot be pickled for another process: its function '{law.__qualname__}' ({where}) cannot be "
-                "imported there by name. Define it with `def` at the top level of a module, pickle with cloudpickle, "
-                "or send the results as numbers or files (run.save)."
-            )
-
-
-def _functions(value: Any, known: dict[int, Any]) -> Iterator[types.FunctionType]:
-    """The functions in nested data, laws of the package included; derived robots, which have none, are left out.
-
-    `known` holds the data that were looked into, as many laws refer to the same data.
-    """
-    if id(value) in known:
-        return
-    known[id(value)] = value
-    parts: Iterable[Any] = ()
-    if isinstance(value, types.FunctionType):
-        yield value
-    elif isinstance(value, functools.partial):
-        parts = (value.func, *value.args, *value.keywords.values())
-    elif isinstance(value, types.MethodType):
-        parts = (value.__self__,)
-    elif isinstance(value, Mapping):
-        parts = value.values()
-    elif isinstance(value, (tuple, list)):
-        parts = value
-    elif is_dataclass(value) and not isinstance(value, (type, Dynamics, Robot)):
-        parts = [getattr(value, part.name) for part in fields(value)]
-    for part in parts:
-        yield from _functions(part, known)
 
 
 def columns(units: Mapping[str, str] | None) -> tuple[Column, ...]:

@@ -30,13 +30,9 @@ from kinemorph.simulation.foreign.stepper import stepper_at
 from kinemorph.simulation.integrators.method import Method
 from kinemorph.simulation.march.guards import Guard
 from kinemorph.simulation.results.trajectory import Trajectory
-from kinemorph.simulation.running.chatter import warn_of_chatter
-from kinemorph.simulation.running.energy_check import LOOSE, warn_of_energy
+from kinemorph.simulation.running.checks import warn_after, warn_before
 from kinemorph.simulation.running.execution import HeldInputs as HeldInputs
 from kinemorph.simulation.running.execution import Ledger, Progress, Regular, Run
-from kinemorph.simulation.running.ground_check import warn_of_ground
-from kinemorph.simulation.running.inactive_check import warn_of_inactive
-from kinemorph.simulation.running.sampled_gains import warn_of_gains
 from kinemorph.simulation.stepping.sample_clocks import Clockwork
 from kinemorph.simulation.stepping.step_options import check_positive, step_options, takes_old_names
 
@@ -132,9 +128,8 @@ def simulate(
     """
     changes, guards = sorted_events(events)
     before = start if isinstance(start, Trajectory) else None
-    powered = forces is not None or inputs is not None or has_elements_or_damping(model)
+    powered = forces is not None or inputs is not None or exchanges_energy(model)
     asked: dict[str, Any] = {"forces": forces, "locked": locked, "loops": loops, "account": powered}
-    warn_of_inactive(model, driven=forces is not None or inputs is not None)
     docked = _docked_run(model, asked, changes, guards, before)
     plant = docked.plant if docked else (as_plant if guards else shared_plant)(model, **asked)
     options = step_options(plant, method, step, rtol, atol, max_step)
@@ -149,20 +144,18 @@ def simulate(
 
     settings = {"step": options.step, "rtol": options.rtol, "atol": options.atol, "until": float(times[-1])}
     ledger = Ledger(settings, progress, checkpoints)
+    driven = forces is not None or inputs is not None
     if docked:
+        warn_before(model, plant, None, driven=driven)
         outcome = docked.carry_out(ledger, options, first, regular, times)
     else:
         stepper = ledger.timed(lambda: stepper_at(plant, options, guards, float(times[0]), first))
-        warn_of_gains(plant, stepper.state.q)
+        warn_before(model, plant, stepper.state.q, driven=driven)
         outcome = ledger.carry_out(Run(stepper, times, *regular))
     trajectory = ledger.finished(outcome)
     if checkpoints:
         checkpoints.finish(trajectory)
-    if options.step is not None:
-        warn_of_chatter(trajectory.segments, ledger.method, float(options.step))
-    if trajectory.outcome.ok and (options.step is not None or options.rtol > LOOSE):
-        warn_of_energy(trajectory.segments, trajectory.events, options.step)
-    warn_of_ground(trajectory.segments)
+    warn_after([trajectory], options, ledger.method)
     return trajectory
 
 
@@ -189,12 +182,14 @@ def _docked_otherwise(model: Any, run: Trajectory) -> bool:
     return before != after or any(column.name.partition(".")[0] in after for column in last.p)
 
 
-def has_elements_or_damping(model: Any) -> bool:
-    """Whether elements or damping act on a model, so that its runs record the energy that they exchange."""
+def exchanges_energy(model: Any) -> bool:
+    """Whether elements, damping or drives along the time act on a model, so that runs record the energy of these."""
     if isinstance(model, System) and model.elements:
         return True
     robot = model.robot if isinstance(model, (System, Dynamics)) else model
-    return isinstance(robot, Robot) and any(d != 0.0 for joint in robot.joints for d in joint.damping)
+    if not isinstance(robot, Robot):
+        return False
+    return robot.is_timed or any(d != 0.0 for joint in robot.joints for d in joint.damping)
 
 
 def _regular_functions(

@@ -20,7 +20,7 @@ import numpy.typing as npt
 from kinemorph.algebra.arrays import Array
 from kinemorph.codegen.work_clock import seconds_at_work
 from kinemorph.deriving.dynamics import Dynamics
-from kinemorph.errors import ControllerError, ShapeError, SlowRunWarning, UnsupportedError
+from kinemorph.errors import ControllerError, ModelWarning, ShapeError, SlowRunWarning, UnsupportedError, users_level
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System
 from kinemorph.plants.programs import Plant
@@ -31,17 +31,15 @@ from kinemorph.simulation.march.layout import Status
 from kinemorph.simulation.results.batch_run import BatchRun as BatchRun
 from kinemorph.simulation.results.batch_run import Whole
 from kinemorph.simulation.results.event import Event
-from kinemorph.simulation.results.trajectory import Statistics
-from kinemorph.simulation.running.chatter import warn_of_chatter
-from kinemorph.simulation.running.energy_check import LOOSE, warn_of_energy
+from kinemorph.simulation.results.trajectory import Statistics, Trajectory
+from kinemorph.simulation.running.checks import warn_after, warn_before
 from kinemorph.simulation.running.execution import Progress
-from kinemorph.simulation.running.failures import MANY, SENSELESS, Patience, explained, runs_away
-from kinemorph.simulation.running.sampled_gains import warn_of_gains
+from kinemorph.simulation.running.patience import MANY, Patience
 from kinemorph.simulation.running.switches import Switches
-from kinemorph.simulation.simulate import has_elements_or_damping, run_times
+from kinemorph.simulation.simulate import exchanges_energy, run_times
+from kinemorph.simulation.stepping.failures import SENSELESS, explained, runs_away
 from kinemorph.simulation.stepping.initial_state import closed_already, closed_start
-from kinemorph.simulation.stepping.plant_stepper import ForeignMethod
-from kinemorph.simulation.stepping.step_options import StepOptions, check_positive, step_options, takes_old_names
+from kinemorph.simulation.stepping.step_options import check_positive, step_options, takes_old_names
 from kinemorph.simulation.stepping.stepper import MOST_TRIES, Stepper
 
 ROOM = 2**28  # [bytes] that the memory and the samples of one call may take
@@ -95,7 +93,7 @@ def simulate_batch(
     Parameters can differ between states if the plant keeps them: `plant(robot, parameters=["m1", "l1"])`. For the other
     options see `simulate`; guards and Python functions are for single runs only.
     """
-    plant = shared_plant(model, account=u is not None or has_elements_or_damping(model))
+    plant = shared_plant(model, account=u is not None or exchanges_energy(model))
     if not all(tick.compiled for tick in plant.ticks):
         raise UnsupportedError(
             f"'{plant.name}' has controllers that are Python functions, which a batch cannot call. Write them as "
@@ -112,27 +110,22 @@ def simulate_batch(
     given = _together(plant, {"q": q, "v": v, "x": x, "p": p, "u": u, "m": m})
     _close(plant, float(times[0]), given, q, v)
     for first in given["q"][:1]:
-        warn_of_gains(plant, first)
+        warn_before(model, plant, first, driven=u is not None)
     fleet = _Fleet(one, given, plant.named("m", m), times, most_steps, threads)
     prepared, worked = time.perf_counter(), seconds_at_work()
     fleet.carry_out(progress)
     worked = seconds_at_work() - worked  # the code for batches is compiled at the first call
     took = time.perf_counter() - prepared - worked
     batch = fleet.finished(took, prepared - began + worked)
-    _warn_of_some(batch, options, one.method)
+    warn_after(_some_runs(batch), options, one.method)
     return batch
 
 
-def _warn_of_some(batch: BatchRun, options: StepOptions, method: Method | ForeignMethod) -> None:
-    """Checks a few runs of a batch, and warns if steps were too large for one of them, as `simulate` does."""
-    if options.step is None and options.rtol <= LOOSE:
-        return
+def _some_runs(batch: BatchRun) -> list[Trajectory]:
+    """A few runs of a batch that did not fail, evenly spaced: these are checked as single runs are."""
     done = np.flatnonzero(batch.ok)
     chosen = done[np.unique(np.linspace(0, len(done) - 1, min(len(done), FEW)).astype(int))]
-    some = [batch[int(k)].segments for k in chosen]
-    if some and options.step is not None and not isinstance(method, ForeignMethod):
-        warn_of_chatter(some[0], method, float(options.step))
-    any(warn_of_energy(segments, (), options.step) for segments in some)
+    return [batch[int(k)] for k in chosen]
 
 
 # ── what is given ─────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -211,12 +204,16 @@ def _close(plant: Plant, t: float, given: dict[str, Array], q: Any, v: Any) -> N
     if plant.laws.constraints is None or not len(given["q"]):
         return
     given["q"], given["v"] = given["q"].copy(), given["v"].copy()
+    note = ""
     for k in np.flatnonzero(~closed_already(plant, t, given)).tolist():
         state, others = ((given[name][k] for name in names) for names in ("qvx", "mup"))
         try:
-            given["q"][k], given["v"][k] = closed_start(plant, t, tuple(state), (q, v, tuple(others)))
+            given["q"][k], given["v"][k], found = closed_start(plant, t, tuple(state), (q, v, tuple(others)))
         except ShapeError as error:
             raise ShapeError(f"state {k} of the batch: {error}") from None
+        note = note or (found and f"state {k} of the batch: {found}")
+    if note:
+        warnings.warn(note, ModelWarning, stacklevel=users_level())
 
 
 # ── the runs ──────────────────────────────────────────────────────────────────────────────────────────────────────────

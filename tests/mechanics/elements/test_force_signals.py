@@ -80,3 +80,15 @@ def _turn(quaternion: list[float]) -> np.ndarray:
     angle = 2.0 * np.arctan2(quaternion[3], quaternion[0])
     c, s = np.cos(angle), np.sin(angle)
     return np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
+
+
+def test_friction_and_stops_of_joints_are_columns_by_the_names_of_joints() -> None:
+    """Their efforts could be read off the total of a joint only."""
+    builder = RobotBuilder("slider").body("block", 1.0, inertia=(0.1, 0.1, 0.1))
+    builder.joint("x", "prismatic", "world", "block", axis=(1.0, 0.0, 0.0), lower=-1.0, upper=0.05)
+    rub = elements.JointFriction("rub", ("x",), coulomb=2.0)
+    system = elements.with_joint_forces(System(builder.build(), (rub,)))
+    run = simulate(system, 0.1, v=[1.0], method="radau")
+    assert run.columns["rub.x"].unit == run.columns["joint limits.x"].unit == "N"
+    np.testing.assert_allclose(run["rub.x"] + run["joint limits.x"], run["tau.x"], atol=1e-12)
+    assert run["joint limits.x"].min() < -10.0 and run["rub.x"][0] == pytest.approx(-2.0, rel=1e-5)

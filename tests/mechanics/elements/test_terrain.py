@@ -121,9 +121,9 @@ def test_heights_as_an_array() -> None:
 @pytest.mark.parametrize(
     ("heights", "says"),
     {
-        "words": ([["a", "b"], ["c", "d"]], "expected a tuple of tuples of numbers"),
-        "one number": (3.0, r"heights is 3.0; expected a tuple of tuples of numbers"),
-        "one row": ([1.0, 2.0], r"heights is \(1.0, 2.0\); expected a tuple of tuples of numbers"),
+        "words": ([["a", "b"], ["c", "d"]], "expected rows of numbers, or an array with two axes"),
+        "one number": (3.0, r"heights is 3.0; expected rows of numbers, or an array with two axes"),
+        "one row": ([1.0, 2.0], r"heights is \(1.0, 2.0\); expected rows of numbers, or an array with two axes"),
         "parameter": ([[1.0, Parameter("h", 2.0)], [3.0, 4.0]], r"ground has the heights .*; expected rows of numbers"),
         "ragged": ([[1.0, 2.0], [3.0]], "rows of 1 and of 2 heights; expected a regular grid"),
         "hole": (np.array([[0.0, 1.0], [np.inf, 0.0]]), r"hole: heights\[1\]\[0\] is inf"),
@@ -167,3 +167,12 @@ def test_what_a_map_costs(method: str | None) -> None:
                 work(p)
                 taken[name] = min(taken[name], time.process_time() - start)
         assert taken["map"] < 2.0 * taken["function"] and taken["map"] < 4.0 * taken["plane"], taken
+
+
+def test_descending_axes_get_a_remedy() -> None:
+    """A spacing below 0 was only "above 0 expected": heights from files often begin at the largest y."""
+    with pytest.raises(ModelError, match=r"spacing \(0.5, -0.5\).*turn descending ones around, as heights\[::-1\]"):
+        ensemble(ball(), (elements.Contact("foot", "ball", HERTZ, ground=HeightMap(np.zeros((3, 3)), (0.5, -0.5))),))
+    with pytest.raises(ModelError, match=r"spacing is 0.5; expected 2 numbers\."):
+        ground = HeightMap(np.zeros((3, 3)), 0.5)  # type: ignore[arg-type]
+        ensemble(ball(), (elements.Contact("foot", "ball", HERTZ, ground=ground),))

@@ -228,12 +228,13 @@ Made by `python tests/support/peers/mjcf_peers.py docs/mjcf_read.md`, with {vers
 | linear spring of a hinge or slide | element `TorsionSpring` named `<joint> spring` |
 | geom in contact, geom in groups 0 to 2 | collision shape, shape to draw; for the world on the body `world~geoms` |
 | qpos0, gravity | initial configuration of a run, gravity |
+| flags of `option` that disable forces, limits, contact or equalities | these data are left out |
 | two objects with the same name | the second name ends in `~2` |
 
-Springs of ball and free joints, nonlinear springs, tendons, sensors, keyframes, mocap, gravity compensation, fluid,
-plugins, skins, flexes, contact pairs, planes, height fields, ellipsoids, other actuators and equalities are left out,
-with a warning for each kind. Textures, custom data, lights, cameras and the sizes of MuJoCo's memory are left out
-without a warning.
+Springs of ball and free joints, springs that are not linear or yield, tendons, sensors, keyframes, mocap, gravity
+compensation, fluid, plugins, skins, flexes, contact pairs, planes, height fields, ellipsoids, delays of actuators,
+other actuators and equalities are left out, with a warning for each kind. Textures, custom data, lights, cameras and
+the sizes of MuJoCo's memory are left out without a warning.
 
 A file is first read by our own parser, with all files that it names: includes, meshes, height fields, models. All of
 them must be in the model's folder or in `package_dirs`, after symbolic links are resolved. They are read once, and

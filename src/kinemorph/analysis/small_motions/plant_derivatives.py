@@ -112,7 +112,7 @@ def closed_point(plant: Plant, q: Any, v: Any, *others: Any) -> Point:
     found = point_of(plant, q, v, *others)
     if plant.constraints is None or not (isinstance(q, Mapping) or isinstance(v, Mapping)):
         return found
-    at, moving = closed_start(plant, found.t, (found.q, found.v, found.x), (q, v, (found.m, found.u, found.p)))
+    at, moving, _ = closed_start(plant, found.t, (found.q, found.v, found.x), (q, v, (found.m, found.u, found.p)))
     return replace(found, q=at, v=moving if isinstance(v, Mapping) or found.v.any() else found.v)
 
 
@@ -280,7 +280,9 @@ class Slopes:
         still = list(self.plant.locked)
         a = z[:nv].copy()
         a[still] = 0.0
-        by_q, by_v, by_a = of_robot(dynamics.inverse_dynamics_derivatives, dynamics, at.p, at.q, at.v, a)
+        t = (np.asarray(at.inputs[0], dtype=float),) if dynamics.robot.is_timed else ()
+        state = (*t, at.q, at.v, a)
+        by_q, by_v, by_a = of_robot(dynamics.inverse_dynamics_derivatives, dynamics, at.p, *state)
         tau_s, tau_u = (sum(part(*at.inputs) for part in self._efforts[by]) for by in ("s", "u"))
         r_s, r_z, r_u = np.zeros((n, self.plant.ns)), np.eye(n), np.zeros((n, self.plant.nu))
         r_s[:nv] = np.hstack([by_q, by_v, np.zeros((nv, self.plant.nx))]) - tau_s

@@ -123,14 +123,14 @@ def _follow(
     with reported_warnings(), progress_bar(model.name, time) as progress:
         trajectory = simulate(replace(system, source=""), time, q=q, progress=progress, **run.given, **method)
         step = trajectory.settings["step"] if trajectory.outcome.ok else None
-        finer = None
-        if step is not None:
+        finer, places = None, gait_reports.displacement_columns(model)
+        if step is not None and places:  # the distance is printed, and has to be right
             finer_options = {**run.given, **method, "step": 0.5 * float(step), "save": None}
             finer = simulate(replace(system, source=""), time, q=q, progress=progress, **finer_options)
     data = gait_reports.following_summary(model, trajectory, (pattern.kind or Kind.rhythmic).value, joints, ADDED[1])
     if finer is not None:
         notes += gait_reports.convergence_notes(model, trajectory, finer)
-    columns = [*gait_reports.displacement_columns(model), *(f"q.{joint}" for joint in joints)]
+    columns = [*places, *(f"q.{joint}" for joint in joints)]
     columns.append(ADDED[1] if len(joints) == 1 else f"{ADDED[1]}.*")
     notes += run_summaries.acting_joints(system, following) + run_summaries.inactive_notes(system)
     report_run(

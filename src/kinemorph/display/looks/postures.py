@@ -5,6 +5,7 @@ A legged robot, for instance, is shown with bent knees rather than straight legs
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,10 +13,11 @@ import numpy as np
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.display.looks.poses import Poses
-from kinemorph.errors import ShapeError
+from kinemorph.errors import ModelWarning, ShapeError, users_level
+from kinemorph.mechanics.constraints.newton_closing import assembled
 from kinemorph.model.configuration import neutral
 from kinemorph.model.robot import Robot
-from kinemorph.words import did_you_mean
+from kinemorph.words import did_you_mean, quoted
 
 # joint coordinates [rad or m] in which each robot is shown, by the ending of the joint's name
 STANCE: dict[str, dict[str, float]] = {
@@ -74,6 +76,28 @@ def posture(robot: Robot, q: Any = None, start: Any = None) -> Array:
         if not all(own[first : first + 4].any() for first in joint.table.quaternions):
             raise ShapeError(f"q: the quaternion of '{joint.name}' is zero; expected a rotation such as (1, 0, 0, 0).")
     return values
+
+
+def closed_posture(robot: Robot, q: Any = None, start: Any = None) -> Array:
+    """As `posture`; where `q` names some coordinates only, the others close the loops and follow coupled joints.
+
+    A complete configuration stays as it is. Where no configuration closes the loops, they stay open, with a warning.
+    """
+    values = posture(robot, q, start)
+    if not isinstance(q, Mapping) or not (robot.loops or robot.couplings):
+        return values
+    places = {place for place, name in enumerate(robot.q_names) if name in q}
+    kept = [joint.name for joint in robot.joints if places & set(range(*robot.q_slice(joint.name).indices(robot.nq)))]
+    found = assembled(robot, values.tolist(), kept)
+    if found is None:
+        warnings.warn(
+            f"q: no configuration of '{robot.name}' closes its loops with {quoted(kept)} at the given coordinates; "
+            "they are drawn open. Name fewer coordinates, or others.",
+            ModelWarning,
+            stacklevel=users_level(),
+        )
+        return values
+    return found
 
 
 def _named(robot: Robot, q: Mapping[Any, Any], usual: Array) -> Array:

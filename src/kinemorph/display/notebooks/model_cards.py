@@ -29,6 +29,7 @@ from kinemorph.display.html import (
     FAINT,
     MOST_ROWS,
     card,
+    duration,
     escaped,
     listed,
     note,
@@ -217,7 +218,7 @@ def made_functions(dynamics: Dynamics) -> dict[str, CompiledFunction]:
 
 
 def _function_row(name: str, function: CompiledFunction) -> list[str]:
-    made = "interpreted" if function.backend == "interpreter" else f"in {number(1e3 * function.compile_seconds, 3)} ms"
+    made = "interpreted" if function.backend == "interpreter" else f"in {duration(function.compile_seconds)}"
     return [
         escaped(name, 40),
         escaped(_ports(function.inputs)),

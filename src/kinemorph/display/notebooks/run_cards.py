@@ -13,7 +13,7 @@ from collections.abc import Callable
 import numpy as np
 
 from kinemorph.display.charts.runs import ENDINGS
-from kinemorph.display.html import card, escaped, listed, mark, note, number, sparkline, table
+from kinemorph.display.html import card, duration, escaped, listed, mark, note, number, sparkline, table
 from kinemorph.display.notebooks.model_cards import counted, pictured
 from kinemorph.display.notebooks.thumbnails import run_picture
 from kinemorph.errors import KinemorphError
@@ -48,14 +48,10 @@ def _figures(trajectory: Trajectory) -> list[str]:
     )
     step = settings.get("step")
     sizes = [f"steps of {number(step)} s"] if isinstance(step, (int, float)) and step else []
-    took = [f"{_time(statistics.seconds)} to run"] if statistics.seconds else []
+    took = [f"{duration(statistics.seconds)} to run"] if statistics.seconds else []
     changes = [f"{len(trajectory.stretches)} systems in turn"] if len(trajectory.stretches) > 1 else []
     span = f"{number(float(t[0]))} to {number(float(t[-1]))} s"
     return [span, counted(len(trajectory), "sample"), statistics.method, *sizes, steps, *took, *changes]
-
-
-def _time(seconds: float) -> str:
-    return f"{number(seconds, 3)} s" if seconds >= 1.0 else f"{number(1e3 * seconds, 3)} ms"
 
 
 def _outcome(trajectory: Trajectory) -> str:

@@ -20,7 +20,7 @@ from kinemorph.display.cameras import VIEW, CameraChoice, Lens
 from kinemorph.display.canvas import INK, Figure, depth_colors, save
 from kinemorph.display.looks.outlines import warn_of_meshes
 from kinemorph.display.looks.poses import Poses
-from kinemorph.display.looks.postures import posture, stance
+from kinemorph.display.looks.postures import closed_posture, stance
 from kinemorph.display.painting.painter import Painting, scene_for
 from kinemorph.display.scenes.building import scene_of
 from kinemorph.display.scenes.figures import MANY
@@ -50,8 +50,9 @@ def draw(
     title: str | None = None,
     camera: CameraChoice = None,
     size: float | tuple[float, float] | None = None,
+    path: Path | str | None = None,
 ) -> Figure:
-    """A picture of a robot at q, shape (nq,) or some coordinates by name.
+    """A picture of a robot at q, shape (nq,) or some coordinates by name: the others close its loops.
 
     By default it is the neutral configuration; for a robot with loops, one in which they are closed, as on its card.
     `ghosts`   further configurations, drawn pale and behind
@@ -60,15 +61,16 @@ def draw(
     `ground`   a grid below the robot with its shadow, or the ground of a system
     `camera`   "front", "back", "left", "right", "top", "iso", or (elevation, azimuth) [deg]
     `size`     width and height, or the longer side [inch]
+    `path`     a file that the picture is written to as well, such as "arm.png", "arm.svg" or "arm.pdf"
 
     Bodies without shapes get simple ones; a joint that closes a loop gets a dashed ring. Springs and motors of a system
-    are shown as in the viewer. Returns a Matplotlib Figure without a window: write it with its method `savefig`. Its
+    are shown as in the viewer. Returns a Matplotlib Figure without a window, which its method `savefig` writes too. Its
     axes are in meters to the right and upward across the line of sight; with camera="right" they are x and z.
     """
     model, robot = robot, as_robot(robot)
     warn_of_meshes(robot)
     usual = stance(robot) if robot.loops else neutral(robot)
-    rows = np.stack([posture(robot, one, tuple(usual)) for one in (*ghosts, q)])
+    rows = np.stack([closed_posture(robot, one, tuple(usual)) for one in (*ghosts, q)])
     poses = Poses(robot, rows).at(len(rows) - 1)
     names = ([frame.name for frame in robot.frames] if frames is True else frames) or ()
     placed = {name: poses.get(robot.frame(name).name, IDENTITY) for name in names}
@@ -96,6 +98,8 @@ def draw(
         _add_compass(figure, painting.window.lens)
     heading = robot.name.replace("_", " ") if title is None else title
     figure.suptitle(heading, color=INK, fontsize=13, y=1.0 - 0.08 / figure.get_figheight(), va="top")
+    if path is not None:
+        save(figure, path)
     return figure
 
 

@@ -18,7 +18,7 @@ from kinemorph.algebra.arrays import Array
 from kinemorph.deriving.dynamics import Dynamics
 from kinemorph.display import series
 from kinemorph.display.looks.combined_robot import configurations, robot_of
-from kinemorph.display.looks.postures import posture
+from kinemorph.display.looks.postures import closed_posture
 from kinemorph.display.looks.quaternions import rotated
 from kinemorph.display.scenes.changing_robot import succession
 from kinemorph.display.scenes.figures import figure_of, lost_meshes, owner_of
@@ -242,7 +242,7 @@ def _figure(
         if isinstance(q, np.ndarray) and q.shape == (len(times), robot.nq):
             rows = q
         else:
-            start = posture(robot, q, subject.settings.q if isinstance(subject, System) else None)
+            start = closed_posture(robot, q, subject.settings.q if isinstance(subject, System) else None)
             rows = np.repeat(start[None], len(times), axis=0)
         figure = figure_of(robot, rows, name=name, masses=masses)
         marks, loads = marks_of(figure, elements), loads_of(figure, elements)

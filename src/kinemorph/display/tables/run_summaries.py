@@ -15,6 +15,7 @@ from kinemorph.mechanics.elements.law import law_of
 from kinemorph.model.elements import JointLimits
 from kinemorph.model.elements.inactive import inactive_data
 from kinemorph.model.system import System
+from kinemorph.plants.loop_methods import Partitioning, Projection
 from kinemorph.simulation.integrators.methods import DEFAULT, alias_rows, method_rows
 from kinemorph.simulation.results.trajectory import Event, Trajectory
 from kinemorph.words import counted, listed
@@ -115,7 +116,8 @@ def cautions(trajectory: Trajectory) -> list[str]:
     found = []
     if "loop_error" in trajectory.columns:
         first = float(series.values(trajectory, "loop_error")[0])
-        if first > OPEN:
+        closes = isinstance(trajectory.segments[0].plant.loops, Projection | Partitioning)  # before the run, if it can
+        if first > OPEN and not closes:
             found.append(f"loops are open by {first:.3g} m or rad initially; give a closed configuration with --q")
     moved = max((float(np.ptp(q)) for part in trajectory.segments for q in part.q.T if len(q)), default=1.0)
     if trajectory.outcome.ok and moved <= STILL:

@@ -37,6 +37,7 @@ FIELDS = [
     "jnt_range",
     "jnt_stiffness",
     "jnt_stiffnesspoly",
+    "jnt_springyield",
     "jnt_actfrclimited",
     "jnt_actfrcrange",
     "dof_armature",
@@ -66,6 +67,8 @@ FIELDS = [
     "actuator_armature",
     "actuator_damping",
     "actuator_dampingpoly",
+    "actuator_delay",
+    "actuator_group",
     "geom_type",
     "geom_bodyid",
     "geom_contype",
@@ -122,7 +125,10 @@ def compiled(text: bytes, files: dict[str, bytes], most: int) -> tuple[dict[str,
     if model.nbody > most:
         return {"error": f"the compiled model has {model.nbody - 1} bodies, expected at most {most}"}, {}
     arrays = {name: np.asarray(getattr(model, name)) for name in FIELDS}
-    arrays["gravity"] = np.asarray(model.opt.gravity)
+    for names, first in ((("actuator_gear",), "outadr"), (("actuator_ctrllimited", "actuator_ctrlrange"), "ctrladr")):
+        for name in names:  # rows of outputs or controls, of which an actuator can have several: its first row is kept
+            arrays[name] = arrays[name][getattr(model, f"actuator_{first}")]
+    switch_off(model.opt, arrays, mujoco.mjtDisableBit)
     arrays["wind"] = np.array([*model.opt.wind, model.opt.density, model.opt.viscosity])
     text_of = model.names.split(b"\0")
     starts, place = {}, 0
@@ -133,7 +139,6 @@ def compiled(text: bytes, files: dict[str, bytes], most: int) -> tuple[dict[str,
         "names": {kind: [starts.get(int(at), "") for at in getattr(model, f"name_{kind}adr")] for kind in NAMES},
         "counts": {name: int(getattr(model, name)) for name in COUNTS},
         "model": starts.get(0, ""),
-        "no_gravity": bool(model.opt.disableflags & mujoco.mjtDisableBit.mjDSBL_GRAVITY),
         "paths": [
             "" if at < 0 else model.paths[at:].split(b"\0")[0].decode(errors="replace") for at in model.mesh_pathadr
         ],
@@ -145,6 +150,27 @@ def compiled(text: bytes, files: dict[str, bytes], most: int) -> tuple[dict[str,
             first, count = model.mesh_faceadr[index], model.mesh_facenum[index]
             arrays[f"faces{index}"] = np.array(model.mesh_face[first : first + count])
     return data, arrays
+
+
+def switch_off(option: Any, arrays: dict[str, Any], bits: Any) -> None:
+    """Sets numbers to 0 whose effect the flags in <option> disable. Adds "gravity" (3,), and "actuator_off" (nu,)."""
+    flags = int(option.disableflags)
+    none = flags & bits.mjDSBL_CONSTRAINT
+    for off, names in (
+        (flags & bits.mjDSBL_SPRING, ("jnt_stiffness", "jnt_stiffnesspoly")),
+        (flags & bits.mjDSBL_DAMPER, ("dof_damping", "dof_dampingpoly", "actuator_damping", "actuator_dampingpoly")),
+        (flags & bits.mjDSBL_CLAMPCTRL, ("actuator_ctrllimited",)),
+        (none or flags & bits.mjDSBL_EQUALITY, ("eq_active0",)),
+        (none or flags & bits.mjDSBL_FRICTIONLOSS, ("dof_frictionloss",)),
+        (none or flags & bits.mjDSBL_LIMIT, ("jnt_limited",)),
+        (none or flags & bits.mjDSBL_CONTACT, ("geom_contype", "geom_conaffinity")),
+    ):
+        for name in names if off else ():
+            arrays[name] = 0 * arrays[name]
+    arrays["gravity"] = (0.0 if flags & bits.mjDSBL_GRAVITY else 1.0) * option.gravity
+    group = arrays["actuator_group"]
+    switched = (group >= 0) & (group <= 30) & ((int(option.disableactuator) >> group.clip(0, 30)) & 1 != 0)
+    arrays["actuator_off"] = switched | bool(flags & bits.mjDSBL_ACTUATION)
 
 
 def confine(memory: int, seconds: int) -> None:

@@ -31,14 +31,13 @@ _LINE = re.compile(r"\n?Element (?:name )?'(?P<name>[^\n]*)'(?:, id -?\d+)?, lin
 
 @dataclass(frozen=True)
 class Compiled:
-    """A model that MuJoCo has compiled: the arrays of mjModel, which are also attributes, and names, counts, flags."""
+    """A model that MuJoCo has compiled: the arrays of mjModel, which are also attributes, and names and counts."""
 
     arrays: dict[str, Any]
     names: dict[str, list[str]]
     counts: dict[str, int]
     paths: list[str]  # of meshes: the name of the file in the Bundle, empty if the mesh is not in a file
     name: str
-    no_gravity: bool
 
     def __getattr__(self, key: str) -> Any:
         try:
@@ -61,7 +60,7 @@ def compile_bundle(bundle: Bundle, findings: Findings) -> Compiled | None:
     if "error" in data:
         _report(data["error"], bundle, findings)
         return None
-    return Compiled(arrays, data["names"], data["counts"], data["paths"], data["model"], data["no_gravity"])
+    return Compiled(arrays, data["names"], data["counts"], data["paths"], data["model"])
 
 
 def _answer(bundle: Bundle, folder: str, findings: Findings) -> tuple[dict[str, Any], dict[str, Any]] | None:

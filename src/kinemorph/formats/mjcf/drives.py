@@ -51,13 +51,15 @@ def add_drives(model: Compiled, reading: Any) -> None:
         reading.drop(what, names)
     damped = np.flatnonzero((model.actuator_damping != 0.0) | np.any(model.actuator_dampingpoly != 0.0, axis=1))
     reading.drop("damping of actuators", [model.names["actuator"][k] for k in damped])
+    late = np.flatnonzero((model.actuator_delay != 0.0) & ~model.actuator_off)
+    reading.drop("delays of actuators", [model.names["actuator"][k] for k in late])
 
 
 def add_springs(model: Compiled, reading: Any) -> None:
     """Declares the linear springs of hinges and slides, called "<joint> spring"; warns about all other springs."""
-    curved = np.any(model.jnt_stiffnesspoly != 0.0, axis=1)
+    curved = np.any(model.jnt_stiffnesspoly != 0.0, axis=1) | (model.jnt_springyield != 0.0)
     lost = []
-    for j in np.flatnonzero((model.jnt_stiffness != 0.0) | curved):
+    for j in np.flatnonzero((model.jnt_stiffness != 0.0) | np.any(model.jnt_stiffnesspoly != 0.0, axis=1)):
         name = reading.joints[j]
         if curved[j] or model.jnt_type[j] not in SIMPLE:
             lost.append(name)
@@ -71,6 +73,8 @@ def add_springs(model: Compiled, reading: Any) -> None:
 def _drive(model: Compiled, reading: Any, k: int) -> dict[str, Any] | str:
     """The data of actuator number k; or, if it is left out, a text that names its kind in a warning."""
     j = int(model.actuator_trnid[k][0])
+    if model.actuator_off[k]:
+        return "actuators that the options of the file switch off"
     if int(model.actuator_trntype[k]) not in ON_JOINT:
         return "actuators that do not act on a joint"
     if model.jnt_type[j] not in SIMPLE:

@@ -6,7 +6,8 @@ folder that the caller names, after links are followed. The result is one text, 
 `file0.stl`, and the contents of these files. They cannot change between the check and their use.
 
 Textures, skins, pictures of cameras and lights, and custom data do not affect the motion; they are left out of the
-text. Every element of the text is on a line of its own, so that the line in a message of MuJoCo identifies the element.
+text, and their files are never opened, wherever they are. Every element of the text is on a line of its own, so that
+the line in a message of MuJoCo identifies the element.
 """
 
 from __future__ import annotations
@@ -34,7 +35,6 @@ UNREAD = {  # attributes that do not affect the motion; folders of the compiler,
     "size": ("memory", "njmax", "nconmax", "nstack"),  # memory for simulations in MuJoCo
     "compiler": ("meshdir", "texturedir", "assetdir", "strippath"),
 }
-PICTURES = ("file", "fileright", "fileleft", "fileup", "filedown", "filefront", "fileback")
 COUNTED = ("replicate", "flexcomp", "composite")  # elements that make copies
 SECTIONS = ("equality", "actuator")  # parts in these sections have the section as kind, all others have their tag
 NAMED = {"mesh", "hfield"}  # elements whose default name is the stem of their file
@@ -219,7 +219,6 @@ class _Gathering:
             if skipping or left_out:
                 if left_out and not skipping:
                     self.bundle.skins += step.tag == "skin"
-                    self._pictures(step, source, compiler)
                 skipping += 1
                 continue
             attributes = {key: value for key, value in step.node.attrib.items() if key not in UNREAD.get(step.tag, ())}
@@ -273,16 +272,6 @@ class _Gathering:
                     return None
                 self.bundle.files[key] = data.data
         return self.keys[path]
-
-    def _pictures(self, step: _Step, source: Source, compiler: dict[str, str]) -> None:
-        """Checks the paths of files of an element that is left out. They need not exist, but their folders must be
-        ones that may be read.
-        """
-        folder = "texturedir" if step.tag == "texture" else "meshdir"
-        for key in PICTURES:
-            if step.node is not None and step.node.get(key):
-                name = _in_folder(step.node.get(key), folder, compiler)
-                self._found(name, step.tag, source, step.place, quiet=True)
 
     # ── paths ─────────────────────────────────────────────────────────────────────────────────────────────────────
 

@@ -42,8 +42,7 @@ class _Reading:
 
     def __init__(self, model: Compiled, bundle: Bundle, findings: Findings) -> None:
         self.model, self.bundle, self.findings = model, bundle, findings
-        gravity = (0.0, 0.0, 0.0) if model.no_gravity else tuple(model.gravity.tolist())
-        self.blueprint = Blueprint(findings, model.name.strip() or "robot", gravity=gravity)
+        self.blueprint = Blueprint(findings, model.name.strip() or "robot", gravity=tuple(model.gravity.tolist()))
         self.taken: set[str] = {WORLD}
         self.bodies = [WORLD]
         self.bodies += [self.unique(name or f"body{i + 1}") for i, name in enumerate(model.names["body"][1:])]

@@ -89,6 +89,11 @@ class Includes:
     def _located(self, uri: str, file: File, element: str, line: int) -> Path | None:
         """The path of the file that a URI names, directly or by its folder; None, with a finding, if there is none."""
         folder = uri.rstrip("/")
+        if uri.lower().startswith(("http://", "https://")):
+            problem = "the model is on the internet, expected a file: nothing is downloaded"
+            remedy = "Download the model, write its folder in <uri>, and name the folder above in package_dirs."
+            file.findings.error("path", line, element, problem, remedy)
+            return None
         try:
             if uri.lower().endswith((".sdf", ".world", ".urdf", ".xml")):
                 found = find_file(uri, file.source, self.options)

@@ -169,6 +169,8 @@ class Links:
         what = f"a shape <{child.tag}>" if child.tag in UNSHOWN else f"the unknown shape <{str(child.tag)[:40]}>"
         rule = "dropped" if child.tag in UNSHOWN else "unknown"
         remedy = "Use another shape, or expect the link to be drawn without it."
+        if child.tag == "plane" and node.tag == "collision":
+            what, remedy = "a collision <plane>", "Add elements.Contact to the bodies that touch the plane."
         self.tally.add(values.at(child, element), rule, f"{what} is left out", remedy)
         return None
 

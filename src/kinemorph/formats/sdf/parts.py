@@ -78,23 +78,28 @@ def warn_of_other_parts(models: Models, tally: Tally) -> None:
     for model in models.opened:
         for node in model.node.iterchildren("*"):
             tag = str(node.tag)
-            if tag.startswith("{") or OTHER_PARTS.get(tag) is not False:
+            if _prefixed(tag) or OTHER_PARTS.get(tag) is not False:
                 what = f"{_written(tag)} in a model or world has no effect"
-                known = tag.startswith("{") or tag in OTHER_PARTS
+                known = _prefixed(tag) or tag in OTHER_PARTS
                 _warn(what, "dropped" if known else "unknown", "", node, model, model.element, tally)
         for part in model.node.iterchildren("link", "joint"):
             element = f"{part.tag} '{part.get('name', '')}'"
             for node, place in _strangers(part):
                 tag = str(node.tag)
-                rule = "dropped" if tag.startswith("{") else "unknown"
+                rule = "dropped" if _prefixed(tag) else "unknown"
                 hint = did_you_mean(tag, sorted(KNOWN[place])).strip()
                 _warn(f"{_written(tag)} in <{place}> has no effect", rule, hint, node, model, element, tally)
             for node in part.iter(*ATTRIBUTES):
                 for name in node.attrib:
-                    if name not in ATTRIBUTES[node.tag] and not name.startswith("{"):
+                    if name not in ATTRIBUTES[node.tag] and not _prefixed(name):
                         hint = did_you_mean(name, ATTRIBUTES[node.tag]).strip()
                         what = f"attribute '{name[:40]}' of <{node.tag}> has no effect"
                         _warn(what, "unknown", hint, node, model, element, tally)
+
+
+def _prefixed(name: str) -> bool:
+    """Whether the name of an element or attribute has a prefix, declared or not: it belongs to another program."""
+    return name.startswith("{") or ":" in name
 
 
 def _strangers(part: Node) -> Iterator[tuple[Node, str]]:

@@ -106,7 +106,9 @@ def read_joint(node: Node, reading: Reading) -> ReadJoint | None:
 
 
 RARE = ("axis2", "mimic")
-PITCHES = frozenset(("screw_thread_pitch", "{http://drake.mit.edu}screw_thread_pitch", "pitch"))
+PITCHES = frozenset(
+    ("screw_thread_pitch", "{http://drake.mit.edu}screw_thread_pitch", "drake:screw_thread_pitch", "pitch")
+)
 
 
 def _rare(children: list[Node], element: str, reading: Reading) -> dict[str, Node]:

@@ -12,6 +12,7 @@ link of that name is renamed to "world_link".
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
@@ -30,7 +31,8 @@ from kinemorph.model.system import System
 from kinemorph.model.topology import WORLD
 from kinemorph.words import did_you_mean, quoted
 
-XACRO = ("http://www.ros.org/wiki/xacro", "http://wiki.ros.org/xacro", "http://ros.org/wiki/xacro")
+JOINTS = ("joint", "{http://drake.mit.edu}joint", "drake:joint")  # the last one, if its prefix is not declared
+MACRO = re.compile(r"(?:\{[^}]*/xacro\}|xacro:)(.+)")  # its address is http://www.ros.org/wiki/xacro or a similar one
 
 
 def read(source: Source, options: Options, findings: Findings) -> System | None:
@@ -106,7 +108,7 @@ def _parts(root: Node, later: Later) -> tuple[list[ReadLink], list[ReadJoint], l
                 links.append(link)
             else:
                 reading.incomplete = True
-        elif tag == "joint" or tag == "{http://drake.mit.edu}joint":
+        elif tag in JOINTS:
             joint = read_joint(node, reading)
             if joint is not None:
                 joints.append(joint)
@@ -124,11 +126,12 @@ def _parts(root: Node, later: Later) -> tuple[list[ReadLink], list[ReadJoint], l
                 loops.append(loop)
         elif tag == "fixed_frame":
             _frame(node, reading)
-        elif isinstance(tag, str) and tag.startswith("{") and tag[1:].partition("}")[0] in XACRO:
-            problem = f"<xacro:{tag.partition('}')[2]}> is a macro, expected plain URDF"
+        elif isinstance(tag, str) and (macro := MACRO.fullmatch(tag)):
+            problem = f"<xacro:{macro[1]}> is a macro, expected plain URDF"
             remedy = "Expand the macros by xacro, or give the file the ending .xacro."
             reading.at(node, "").error("structure", problem, remedy)
-            break
+            reading.incomplete = True  # macros may contain links and joints, so nothing else can be checked
+            return [], [], []
         else:
             reading.other(node, "robot", "robot")
     return links, joints, loops

@@ -99,6 +99,10 @@ class ShapeReader:
             return None
         scale = UNSCALED
         if node.get("scale") is not None:
+            if len(node.get("scale").replace(",", " ").split()) != 3:
+                problem = f"<mesh> scale is {short(node.get('scale'))}, expected 3 numbers: the mesh is left out"
+                self.reading.repeated("data", "mesh scale", node, element, problem, "Write exactly 3 numbers.")
+                return None
             scale = self.values.numbers(node, "scale", 3, element)  # type: ignore[assignment]
         if name not in self.meshes:
             self.meshes[name] = (node, element)

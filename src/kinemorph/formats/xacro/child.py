@@ -83,6 +83,11 @@ class Guard:
             raise PermissionError(f"the operation '{event}' is not allowed in a model")
 
 
+def _plain(package: str) -> bool:
+    """Whether the name of a package is the name of a folder, and not a path."""
+    return package not in ("", ".", "..") and not set(package) & set("/\\\0")
+
+
 def expanded(xacro: Any, substitutions: Any, given: dict[str, Any], guard: Guard) -> dict[str, Any]:
     """{"text": the expanded text}, or {"error": the reason, "file": the file where it occurred, ...}."""
 
@@ -93,10 +98,13 @@ def expanded(xacro: Any, substitutions: Any, given: dict[str, Any], guard: Guard
                 path = folder
             if os.path.isdir(path) and guard.inside(path, guard.roots):
                 return path
-        for folder in given["above"]:  # packages that contain the model
-            if os.path.basename(folder) == package:
-                guard.roots.append(os.path.realpath(folder))
-                return str(folder)
+        found = [folder for name, folder in given["named"] if name == package]
+        for folder in given["beside"] if _plain(package) else ():
+            path = os.path.join(folder, package)
+            found += [path] if any(os.path.isfile(os.path.join(path, mark)) for mark in given["marks"]) else []
+        if found:
+            guard.roots.append(os.path.realpath(found[0]))
+            return str(found[0])
         raise LookupError(f"the package '{package}' is not found")
 
     substitutions._eval_find = find

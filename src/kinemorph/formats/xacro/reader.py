@@ -18,15 +18,19 @@ from kinemorph.errors import MissingExtraError
 from kinemorph.formats import limits
 from kinemorph.formats.findings import Findings
 from kinemorph.formats.limited_process import ask
-from kinemorph.formats.sources import Options, Source, is_package
+from kinemorph.formats.sources import PACKAGE_MARKS, Options, Source, is_package, package_name
 from kinemorph.formats.urdf import reader as urdf
 from kinemorph.formats.xacro import child
 from kinemorph.model.input_reader import short
 from kinemorph.model.system import System
+from kinemorph.words import quoted
 
 SECONDS = 4  # [s], largest processor time of an expansion
 WALL = 5.0  # times SECONDS: largest wall-clock time, which is longer on a busy computer
 MEMORY = 1024**3  # bytes, if the operating system can limit memory
+_ARGUMENT = re.compile(r"Undefined substitution argument (\w+)")  # in a message of xacro
+_LINK = re.compile(r"<link\b")
+_MACRO = re.compile(rb"""<xacro:macro\b[^>]*?\bname\s*=\s*["']([^"']*)""")
 CLASS = re.compile(r"<class '[\w.]+'>: ")  # in messages of xacro
 
 
@@ -34,6 +38,14 @@ def read(source: Source, options: Options, findings: Findings) -> System | None:
     """The system of a xacro file; None, with findings, if it cannot be read."""
     text = expand(source, options, findings)
     if text is None:
+        return None
+    if not _LINK.search(text):
+        names = list(dict.fromkeys(name.decode(errors="replace") for name in _MACRO.findall(source.data)))
+        only = (
+            f": the file only defines {'the macro' if len(names) == 1 else 'macros'} {quoted(names)}" if names else ""
+        )
+        problem = f"the expanded text has no <link>, expected a robot{only}"
+        findings.error("structure", 0, "", problem, "Name the file that includes this one.")
         return None
     view = findings.within(f"{findings.file} (expanded)")
     system = urdf.read(replace(source, data=text.encode()), options, view)
@@ -72,16 +84,24 @@ def expand(source: Source, options: Options, findings: Findings) -> str | None:
     return expanded
 
 
-def _folders(source: Source, options: Options) -> dict[str, list[str]]:
-    """The folders that `child` needs: "roots" may be read, packages are searched in "packages", and "above" are the
-    packages that contain the model.
+def _folders(source: Source, options: Options) -> dict[str, Any]:
+    """The folders that `child` needs: "roots" may be read, packages are searched in "packages", "named" are folders
+    with the names of their packages, and in "beside" folders with one of the files "marks" are packages.
 
-    A folder above the model is used only if it has a file such as package.xml. Otherwise a model could read any folder.
+    A folder above the model is used only if it has a file such as package.xml, and one beside it only if both have.
+    Otherwise a model could read any folder.
     """
     own = [] if source.folder is None else [source.folder.resolve()]
     roots = [str(root) for root in (*own, *(folder.resolve() for folder in options.package_dirs))]
-    above = [str(folder) for place in own for folder in (place, *place.parents) if is_package(folder)]
-    return {"roots": roots, "packages": roots, "above": above}
+    above = [folder for place in own for folder in (place, *place.parents) if is_package(folder)]
+    named = [
+        [name, str(folder)]
+        for folder in (*above, *options.package_dirs)
+        for name in (folder.name, package_name(folder))
+        if name
+    ]
+    beside = [str(folder.parent) for folder in above]
+    return {"roots": roots, "packages": roots, "named": named, "beside": beside, "marks": list(PACKAGE_MARKS)}
 
 
 def _answer(text: str, source: Source, options: Options, place: str, findings: Findings) -> dict[str, Any] | None:
@@ -126,9 +146,14 @@ def _report(answer: dict[str, Any], findings: Findings) -> None:
     reason = " ".join(CLASS.sub("", str(answer["error"])).split())[: limits.TEXT_LENGTH].rstrip(".")
     half = reason[: len(reason) // 2]
     reason = half if reason == f"{half} {half}" else reason  # xacro repeats some messages
-    remedy = (
-        "Name the folder that contains the package in package_dirs (--package-dir)."
-        if "package" in reason
-        else "Correct the macros."
-    )
+    argument = _ARGUMENT.search(reason)
+    if argument:
+        remedy = (
+            f'Write <xacro:arg name="{argument[1]}" default="..."/> in it, or expand it by the command xacro with '
+            f"{argument[1]}:=... and load the URDF."
+        )
+    elif "package" in reason:
+        remedy = "Name the folder that contains the package in package_dirs (--package-dir)."
+    else:
+        remedy = "Correct the macros."
     view.error("structure", 0, "", f"xacro cannot expand the file: {reason}", remedy)

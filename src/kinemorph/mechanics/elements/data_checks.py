@@ -145,6 +145,8 @@ def _expected(row: Field, field: str, *, several: bool = False) -> str:
         return f"one of {listed(kinds, len(kinds))}" if len(kinds) > 1 else f"a {kinds[0]}"
     if row.form == "list":
         item, count = row.inner
+        if item.form == "list" and item.inner[1] is None and not several:
+            return f"rows of {_expected(item.inner[0], field, several=True)}, or an array with two axes"
         inner = _expected(item, field, several=True)
         if count:
             return f"rows of {count} {inner}" if several else f"{count} {inner}"

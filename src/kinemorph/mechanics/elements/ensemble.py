@@ -96,7 +96,7 @@ class Ensemble(Fixed):
         found = {
             _joined(member.element, slot.name): (index, slot)
             for index, member in enumerate(self.members)
-            for slot in member.law.signals(member.element)
+            for slot in member.law.signals_on(member.element, self.robot)
         }
         for name, (index, slot) in found.items():
             unit = found[slot.unit][1].unit if slot.unit in found else slot.unit  # a unit may name an earlier signal

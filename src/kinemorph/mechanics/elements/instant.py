@@ -148,7 +148,7 @@ class SystemInstant:
         self._asked.append(name)
         published = member.law.publish(member.element, self.views[index])
         self._asked.pop()
-        for other in member.law.signals(member.element):
+        for other in member.law.signals_on(member.element, self.ensemble.robot):
             full = f"{member.element.name}.{other.name}" if other.name else member.element.name
             if other.name not in published:
                 raise ModelError(

@@ -168,6 +168,10 @@ class ElementLaw(Generic[E]):
         """
         return ()
 
+    def signals_on(self, element: E, robot: Robot) -> tuple[Slot, ...]:
+        """As `signals`, for laws whose signals depend on the robot, as where an element acts on all of its joints."""
+        return self.signals(element)
+
     def drives(self, element: E) -> Mapping[str, str]:
         """The targets that its signals drive: target -> signal. A target is a joint, an element, or "element.input"."""
         return {}

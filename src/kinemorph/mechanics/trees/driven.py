@@ -178,6 +178,12 @@ class AllJoints:
         rates = [{k: _tangent(x, TWICE) for k, x in row.items()} for row in moving.slopes(q)]
         return [{k: x for k, x in row.items() if not is_zero(x)} for row in rates]
 
+    def time_rates(self) -> dict[int, S]:
+        """The velocities of all joints that come from the time alone, df/dt at constant q, by index; zeros left out."""
+        n = self.driving.nv
+        still = self.driving.velocities(self._q, [0.0] * n)
+        return {k: rate for k, rate in enumerate(still) if k >= n and not is_zero(rate)}
+
     def less_bias(self, rows: Sequence[Sequence[S]], wanted: Sequence[S]) -> list[S]:
         """The values that `rows` of `columns` must give for a, where rows of all joints must give `wanted`."""
         return [minus(value, _dot(row, self.g)) for row, value in zip(rows, wanted, strict=True)]

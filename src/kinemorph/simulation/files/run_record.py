@@ -29,6 +29,7 @@ from kinemorph.simulation.results.segment import Segment
 from kinemorph.simulation.results.trajectory import Event, Outcome, Quantity, Statistics, Trajectory
 
 FORMAT, VERSION = "kinemorph trajectory", 1
+BATCH_FORMAT = "kinemorph batch"  # see `batch_record`
 GROUPS = ("q", "v", "x", "m", "u", "p")
 SAMPLES = ("q", "v", "x", "m", "u")
 FLAT = ("t", "loop_error")  # arrays of shape (n,)
@@ -56,7 +57,7 @@ def record_of(run: Trajectory) -> Record:
     balance = _balance(run)
     for k, ((plant, _), mine) in enumerate(by_system.items()):
         groups = [group for group in COMPUTED if all(segment.has(group) for segment in mine)]
-        systems.append(_described(plant, mine[0].p, groups))
+        systems.append(described(plant, mine[0].p, groups))
         found = {name: np.concatenate([getattr(one, name) for one in mine]) for name in ("t", *SAMPLES, *groups)}
         z = found.pop("z")
         found["a"], found["dx"] = z[:, : plant.nv], z[:, plant.nv :]
@@ -71,8 +72,8 @@ def record_of(run: Trajectory) -> Record:
         "segments": order,
         "outcome": {"kind": run.outcome.kind, "t": run.outcome.t, "message": run.outcome.message},
         "statistics": {name: getattr(run.statistics, name) for name in ("method", "accepted", "rejected", "calls")},
-        "settings": {name: _plain(value) for name, value in run.settings.items()},
-        "events": [_event(event) for event in run.events],
+        "settings": {name: plain_setting(value) for name, value in run.settings.items()},
+        "events": [event_data(event) for event in run.events],
     }
     return Record(meta, arrays)
 
@@ -84,7 +85,8 @@ def _balance(run: Trajectory) -> Array:
         return np.full(len(run), np.nan)
 
 
-def _described(plant: Plant, p: Array, groups: Sequence[str]) -> dict[str, Any]:
+def described(plant: Plant, p: Array, groups: Sequence[str]) -> dict[str, Any]:
+    """A system as data: its names, units, parameters and manifold, and the computed arrays (`groups`) of its run."""
     columns = {group: [[c.name, c.unit] for c in getattr(plant, group)] for group in GROUPS}
     return {
         "name": plant.name,
@@ -97,11 +99,13 @@ def _described(plant: Plant, p: Array, groups: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def _plain(value: Any) -> Any:
+def plain_setting(value: Any) -> Any:
+    """A setting of a run as JSON can hold it."""
     return value if isinstance(value, (str, int, float, bool, type(None))) else str(value)
 
 
-def _event(event: Event) -> dict[str, Any]:
+def event_data(event: Event) -> dict[str, Any]:
+    """An event as JSON can hold it; `read_event` makes the event again."""
     sides = {side: {g: a.tolist() for g, a in getattr(event, side).items()} for side in ("before", "after")}
     note = {"note": event.note} if event.note else {}
     numbers = {"numbers": [list(number) for number in event.numbers]} if event.numbers else {}
@@ -122,6 +126,8 @@ def trajectory_of(record: Record, models: Sequence[Plant | None] = ()) -> Trajec
     `models` are the plants of its systems. A system without one, or with None, gets a plant without equations.
     """
     meta = record.meta
+    if isinstance(meta, dict) and meta.get("format") == BATCH_FORMAT:
+        raise ValueError("it is a batch of runs, which BatchRun.load loads")
     if not isinstance(meta, dict) or meta.get("format") != FORMAT:
         raise ValueError("its description is not that of a run of kinemorph")
     if meta["version"] > VERSION:
@@ -144,7 +150,7 @@ def trajectory_of(record: Record, models: Sequence[Plant | None] = ()) -> Trajec
     for k, arrays in enumerate(whole):
         if len(arrays["t"]) != begun[k] or not segments:
             raise ValueError(f"it has {len(arrays['t'])} samples, expected {begun[k]}")
-    events = tuple(map(_read_event, meta["events"]))
+    events = tuple(map(read_event, meta["events"]))
     outcome = Outcome(**meta["outcome"])
     return Trajectory(tuple(segments), events, outcome, Statistics(**meta["statistics"]), meta["settings"])
 
@@ -159,21 +165,23 @@ def segment_starts(record: Record) -> list[float]:
     return found
 
 
-def _read_event(event: Mapping[str, Any]) -> Event:
+def read_event(event: Mapping[str, Any]) -> Event:
     """The Event that an entry of a run's description holds; in older files, events have no note and no numbers."""
     before, after = ({g: np.array(values) for g, values in event[side].items()} for side in ("before", "after"))
     numbers = tuple(Quantity(str(name), float(value), str(unit)) for name, value, unit in event.get("numbers", ()))
     return Event(event["t"], event["name"], event["kind"], before, after, note=event.get("note", ""), numbers=numbers)
 
 
-def named_plant(system: Mapping[str, Any]) -> Plant:
-    """A plant with the names and units in a file; using its equations raises an error that asks for the model."""
+def named_plant(system: Mapping[str, Any], remedy: str = "load_trajectory(path, model=...)") -> Plant:
+    """A plant with the names and units in a file; using its equations raises an error that asks for the model.
+
+    `remedy` is the call that takes the model.
+    """
     name = system["name"]
 
     def refuse(*state: Any, **options: Any) -> Any:
         raise UnsupportedError(
-            f"run '{name}' comes from a file, which holds samples and no equations of motion. Give the model: "
-            "load_trajectory(path, model=...)."
+            f"run '{name}' comes from a file, which holds samples and no equations of motion. Give the model: {remedy}."
         )
 
     q, v, x, m, u, p = (tuple(Column(*pair) for pair in system[group]) for group in GROUPS)

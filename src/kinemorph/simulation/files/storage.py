@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 from kinemorph.deriving.dynamics import Dynamics
 from kinemorph.errors import KinemorphError, StorageError, StorageWarning, UnsupportedError, users_level
@@ -27,12 +27,16 @@ from kinemorph.plants.programs import Plant
 from kinemorph.plants.robot_plant import SUPPLIED
 from kinemorph.plants.robot_plant import plant as as_plant
 from kinemorph.simulation.docking.saved_run import plants_along
+from kinemorph.simulation.files.batch_record import batch_of, record_of_batch
 from kinemorph.simulation.files.run_record import Record, record_of, segment_starts, trajectory_of
+from kinemorph.simulation.results.batch_run import BatchRun
 from kinemorph.simulation.results.trajectory import Trajectory
 from kinemorph.words import did_you_mean
 
+T = TypeVar("T")
 Model: TypeAlias = Plant | Dynamics | System | Robot
 FORMATS = {".npz": "npz", ".h5": "hdf5", ".hdf5": "hdf5", ".csv": "comma_separated", ".res": "easydyn"}
+BATCH_FORMATS = (".npz", ".h5", ".hdf5")  # formats of batches
 EVERY = 5.0  # [s] of wall-clock time between checkpoints, at least
 SHARE = 0.05  # the share of the time of a run that checkpoints may take
 CAUSES = {
@@ -64,13 +68,20 @@ def save_trajectory(run: Trajectory, path: str | Path) -> Path:
     return Path(path)
 
 
-def _format(path: str | Path) -> ModuleType:
-    """The Python module that writes and reads the format of a file, by the file's ending."""
+def save_batch(batch: BatchRun, path: str | Path) -> Path:
+    """Writes a batch of runs to an .npz or .h5 file; returns the path. See `save_trajectory`."""
+    module = _format(path, BATCH_FORMATS)
+    write_whole(Path(path), module.encode(record_of_batch(batch)))
+    return Path(path)
+
+
+def _format(path: str | Path, formats: Sequence[str] = tuple(FORMATS)) -> ModuleType:
+    """The Python module that writes and reads the format of a file, by the file's ending, one of `formats`."""
     ending = Path(path).suffix.lower()
-    if ending not in FORMATS:
-        known = ", ".join(FORMATS)
+    if ending not in formats:
+        known = ", ".join(formats)
         found = f"ends in '{ending}'" if ending else "has no ending"
-        raise UnsupportedError(f"'{path}' {found}; expected one of {known}.{did_you_mean(ending, FORMATS)}")
+        raise UnsupportedError(f"'{path}' {found}; expected one of {known}.{did_you_mean(ending, formats)}")
     return import_module(f"kinemorph.simulation.files.{FORMATS[ending]}")
 
 
@@ -134,14 +145,31 @@ def load_trajectory(path: str | Path, model: Model | Sequence[Model | None] | No
     run that changes its system, a list with one model for each system, None where you do not have it. Raises
     StorageError, with a message, for a file that is not of a run, damaged or truncated.
     """
-    module = _format(path)
+    return _loaded(path, _format(path), lambda record: trajectory_of(record, _models(model, record, Path(path))))
+
+
+def load_batch(path: str | Path, model: Model | None = None) -> BatchRun:
+    """Loads a batch of runs from a file; `model` is that of the batch, for columns that are computed from its states.
+
+    Raises StorageError, with a message, for a file that is not of a batch, damaged or truncated.
+    """
+
+    def batch(record: Record) -> BatchRun:
+        system = record.meta["systems"][0]
+        return batch_of(record, None if model is None else _agreeing(model, system, Path(path)))
+
+    return _loaded(path, _format(path, BATCH_FORMATS), batch)
+
+
+def _loaded(path: str | Path, module: ModuleType, read: Callable[[Record], T]) -> T:
+    """What `read` makes of the record in a file; raises StorageError where the file is damaged."""
     path = Path(path)
     if not path.is_file():
         found = "is not a file" if path.exists() else "does not exist"
         raise StorageError(f"'{path}' {found}; expected a saved run. Check the path.")
     try:
         record: Record = module.decode(path)
-        return trajectory_of(record, _models(model, record, path))
+        return read(record)
     except StorageError:
         raise
     except PermissionError:

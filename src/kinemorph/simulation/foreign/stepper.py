@@ -173,7 +173,8 @@ class ForeignStepper(PlantStepper):
     # ── advancing ─────────────────────────────────────────────────────────────────────────────────────────────────
 
     def step(self) -> State:
-        self._take(min(self.next_tick, 1e300))
+        status, _ = self._take(min(self.next_tick, 1e300))
+        self._check(status)
         self.tick()
         return self.state
 

@@ -19,9 +19,9 @@ from kinemorph.codegen.backends.threads import default_threads, in_threads
 from kinemorph.errors import ShapeError
 from kinemorph.plants.programs import Plant
 from kinemorph.plants.user_laws import Column
-from kinemorph.shown import ShownRuns
+from kinemorph.shown import ShownBatch
 from kinemorph.simulation.march.layout import Status
-from kinemorph.simulation.results.columns import Source, all_columns, sources, unknown_column
+from kinemorph.simulation.results.columns import WHOLE, Source, all_columns, sources, unknown_column
 from kinemorph.simulation.results.event import Event
 from kinemorph.simulation.results.segment import Segment
 from kinemorph.simulation.results.trajectory import Energy, Outcome, Statistics, Trajectory
@@ -42,7 +42,7 @@ class Part(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class BatchRun(ShownRuns):
+class BatchRun(ShownBatch):
     """The results of many runs: t (n,), q (B, n, nq), v (B, n, nv), x (B, n, nx), m (B, n, nm), p (B, np), u (B, nu).
 
         batch["tau.knee"]           a column of all runs, shape (B, n); `columns` lists their names and units
@@ -133,9 +133,12 @@ class BatchRun(ShownRuns):
     @overload
     def __getitem__(self, wanted: slice | Sequence[int] | npt.NDArray[Any]) -> BatchRun: ...
     def __getitem__(self, wanted: Any) -> Any:
-        """A column by name, one run by its index, or some of the runs by a slice, indices or a mask."""
+        """A column by name, one run by its index, or some of the runs by a slice, indices or a mask.
+
+        "q", "v", "a", "x", "u", "m", "tau" and "y" give all columns of that group, shape (B, n, width).
+        """
         if isinstance(wanted, str):
-            return self._column(wanted)
+            return self._whole(wanted) if wanted in WHOLE and wanted not in self._sources else self._column(wanted)
         if isinstance(wanted, (int, np.integer)) and not isinstance(wanted, bool):
             return self._run(int(self._chosen([wanted])[0]))
         return self._some(self._chosen(wanted))
@@ -213,6 +216,13 @@ class BatchRun(ShownRuns):
         return bool(self.done.any()) and all(
             self._segment(part)[0].has(group) for part in self._parts() if self._any(part)
         )
+
+    def _whole(self, group: str) -> Array:
+        """All columns of a group, shape (B, n, width)."""
+        if group == "u":
+            return np.where(self._reached[..., None], self.u[:, None, :], np.nan)
+        found: Array = getattr(self, group)
+        return found
 
     def _column(self, name: str) -> Array:
         """The column with this name, shape (B, n)."""

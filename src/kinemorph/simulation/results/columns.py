@@ -10,6 +10,7 @@
     energy.balance                                  kinetic + potential - supplied + dissipated - its first value
     loop_error                                      the largest error of loops and couplings
 
+The name of a group alone, run["q"], gives all of its columns as an array (n, width), unless a column has that name.
 A state or output whose name is already used gets the name of its group in front: "x.t", "y.loop_error".
 """
 
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
 ENERGIES = {"energy": ("kinetic", "potential"), "account": ("supplied", "dissipated", "balance")}  # by group
 ORDER = ("t", "q", "v", "a", "x", "u", "tau", "y", "m", *ENERGIES, "loop_error")  # the order of groups
+WHOLE = ("q", "v", "a", "x", "u", "m", "tau", "y")  # groups whose columns a run gives together, as run["q"]
 LOOP_UNIT = "m or rad"
 
 

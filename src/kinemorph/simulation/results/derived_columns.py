@@ -85,7 +85,7 @@ class Recomputer:
     def mechanical(self, segment: Segment) -> Array:
         """Kinetic and potential energy [J], shape (n, 2); potential energy is that of gravity and of springs."""
         dynamics = _of_robot(self.plant, "energies")
-        energies = np.stack(in_batch(dynamics.energy, len(segment.t), segment.q, segment.v, *_given(segment)), axis=-1)
+        energies = np.stack(in_batch(dynamics.energy, len(segment.t), *_state(segment), *_given(segment)), axis=-1)
         if self._stored is not None:
             energies[:, 1] += in_batch(self._stored, len(segment.t), *_inputs(segment))[0][:, 0]
         return energies
@@ -93,8 +93,8 @@ class Recomputer:
     def momentum(self, segment: Segment) -> Array:
         """[linear; angular about the world's origin] momentum in world axes, shape (n, 6) [N s, N m s]."""
         dynamics, n = _of_robot(self.plant, "momentum"), len(segment.t)
-        (found,) = in_batch(dynamics.momentum, n, segment.q, segment.v, *_given(segment))
-        (center,) = in_batch(dynamics.center_of_mass, n, segment.q, *_given(segment))
+        (found,) = in_batch(dynamics.momentum, n, *_state(segment), *_given(segment))
+        (center,) = in_batch(dynamics.center_of_mass, n, *_state(segment)[:-1], *_given(segment))
         return np.concatenate([found[:, :3], found[:, 3:] + np.cross(center, found[:, :3])], axis=1)
 
     def accounted(self, segment: Segment) -> Array:
@@ -163,6 +163,13 @@ def _inputs(segment: Segment) -> tuple[Array, ...]:
     """The inputs of `rate` at every sample, in local coordinates about the configuration of the sample."""
     s = np.concatenate([np.zeros_like(segment.v), segment.v, segment.x], axis=1)
     return segment.t, segment.q, s, segment.m, segment.u, segment.p
+
+
+def _state(segment: Segment) -> tuple[Array, ...]:
+    """(q, v) at every sample, as functions of the robot take them; with the time t first if it drives joints."""
+    robot = segment.plant.robot
+    timed = robot is not None and robot.is_timed
+    return (segment.t, segment.q, segment.v) if timed else (segment.q, segment.v)
 
 
 def _given(segment: Segment) -> tuple[Array, ...]:

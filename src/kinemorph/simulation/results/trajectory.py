@@ -19,7 +19,7 @@ from kinemorph.algebra.arrays import Array
 from kinemorph.errors import MissingExtraError, ModelError, ShapeError, UnsupportedError
 from kinemorph.plants.user_laws import Column
 from kinemorph.shown import ShownRun
-from kinemorph.simulation.results.columns import Source, all_columns, joined_sources, sources, unknown_column
+from kinemorph.simulation.results.columns import WHOLE, Source, all_columns, joined_sources, sources, unknown_column
 from kinemorph.simulation.results.derived_columns import recomputer
 from kinemorph.simulation.results.event import Event as Event
 from kinemorph.simulation.results.event import EventKind as EventKind
@@ -240,12 +240,18 @@ class Trajectory(ShownRun):
         return name in self.columns
 
     def __getitem__(self, name: str) -> Array:
-        """The column with this name, shape (n,); NaN in segments that do not have it."""
+        """The column with this name, shape (n,); NaN in segments that do not have it.
+
+        "q", "v", "a", "x", "u", "m", "tau" and "y" give all columns of that group, shape (n, width).
+        """
         if not isinstance(name, str):
             raise UnsupportedError(
                 f"run '{self.name}' is indexed with {name!r}; expected the name of a column, as run['t']. Sample k is "
                 "run.q[k], run.v[k]."
             )
+        if name in WHOLE and name not in self.columns:
+            whole: Array = getattr(self, name)
+            return whole
         if name not in self.columns:
             if name.startswith("energy."):  # raises an error that says why there is no account
                 _ = self.energy

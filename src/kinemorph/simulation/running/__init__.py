@@ -4,6 +4,8 @@ execution    the run itself: from boundary to boundary, events, memory, storage
 docked_run   a run during which modules dock and undock: one plant per topology
 by_name      reading states by name in runs whose coordinates change
 switches     elements that change their memory at events
-failures     messages that say why a run failed
+patience     whether a run diverges, or takes too many steps
+stiffness    whether many steps are due to a stiff system, or to a fast motion
+checks       all checks of a run: what is wrong before it and after it
 chatter      whether an explicit step was too large for stiff forces
 """

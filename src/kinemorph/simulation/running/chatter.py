@@ -5,6 +5,10 @@ releases it in the next. All numbers are finite, and all of them are wrong. So t
 run: the stiff forces there are linearized (mechanics.steps.frozen_stiffness), which gives a linear motion that decays,
 and one step of the method multiplies its state by a matrix. Where the largest eigenvalue of this matrix is above 1,
 errors grow.
+
+A force that saturates, as dry friction does, bounds these errors, and a motion that only passes such a state hardly
+feels them. So a few steps are taken from there, once of the size of the run and once of a stable size, and only a
+difference of velocities that matters in this run is reported.
 """
 
 from __future__ import annotations
@@ -17,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from kinemorph.algebra.arrays import Array
-from kinemorph.errors import ChatterWarning, users_level
+from kinemorph.errors import ChatterWarning, StepError, users_level
 from kinemorph.mechanics.steps.frozen_stiffness import Frozen, frozen
 from kinemorph.plants.instant import Instant
 from kinemorph.plants.user_laws import Law
@@ -25,9 +29,30 @@ from kinemorph.simulation.integrators.explicit import ExplicitRungeKutta
 from kinemorph.simulation.integrators.method import Method
 from kinemorph.simulation.integrators.symplectic import Partitioned
 from kinemorph.simulation.results.segment import Segment
+from kinemorph.simulation.stepping.failures import SENSELESS
+from kinemorph.simulation.stepping.step_options import StepOptions
+from kinemorph.simulation.stepping.stepper import Stepper
 
 GROWTH = 1.05  # per step: errors that grow faster, twice as large after 14 steps, are instability
 MOST_STATES = 32  # states of a run that are checked
+STEPS = 8  # steps of the run that are taken again from a state, and as much time with stable steps
+SHARE = 0.02  # of the largest speed of a joint in the run: a smaller difference of velocities does not matter
+FINER = 4.0  # the stable steps are this much shorter than the largest stable ones
+MOST_STEPS = 20_000  # of the stable size
+
+
+@dataclass(frozen=True)
+class Felt:
+    """What a step that is too large does to a run: a velocity some steps after one state, and with stable steps."""
+
+    after: float  # [s]
+    name: str  # of the velocity
+    unit: str
+    value: float
+    stable: float
+
+
+Feels = Callable[[int, float], Felt | None]  # (index of a state, largest stable step [s]) -> what the run feels
 
 
 @dataclass(frozen=True)
@@ -40,20 +65,30 @@ class Chatter:
     step: float  # [s]
     growth: float  # factor by which errors grow in a step
     limit: float  # [s] the largest step that is stable at all states that were checked
+    felt: Felt | None = None  # what it does to the run; None where this was not computed
 
     def __str__(self) -> str:
+        seen = ""
+        if self.felt is not None:
+            seen = (
+                f": {self.felt.after:.2g} s later v '{self.felt.name}' is {self.felt.value:.3g} {self.felt.unit}, and "
+                f"{self.felt.stable:.3g} {self.felt.unit} with stable steps"
+            )
         return (
             f"'{self.name}' at t = {self.t:.6g} s is too stiff for steps of {self.step:.3g} s of '{self.method}': "
-            f"errors grow by a factor of {self.growth:.3g} per step, contact chatters and the motion is wrong. Take "
-            f"steps of at most {self.limit:.2g} s, or method='implicit_contact'."
+            f"small errors grow by a factor of {self.growth:.3g} per step, and the motion is not accurate there{seen}. "
+            f"Take steps of at most {self.limit:.2g} s, or method='implicit_contact'."
         )
 
 
-def find_chatter(method: Method, step: float, times: Array, at: Callable[[int], Frozen]) -> Chatter | None:
+def find_chatter(
+    method: Method, step: float, times: Array, at: Callable[[int], Frozen], feels: Feels | None = None
+) -> Chatter | None:
     """The first of the `times` [s], shape (n,), at which the step size of a run was too large; None where it never was.
 
-    `at(k)` gives the linearized robot at times[k]. If there are many times, a few of them are checked, evenly spaced.
-    Only explicit methods have a stability limit; for others the result is None.
+    `at(k)` gives the linearized robot at times[k]. `feels(k, limit)` says what the step size does to the run from there
+    on, or None where this does not matter; without it, all states count. If there are many times, a few of them are
+    checked, evenly spaced. Only explicit methods have a stability limit; for others the result is None.
     """
     if step_matrix(method, np.zeros((2, 2)), step) is None:
         return None
@@ -62,14 +97,19 @@ def find_chatter(method: Method, step: float, times: Array, at: Callable[[int], 
         stiff = at(int(k))
         growth, motion = largest_growth(method, stiff, limit)
         if growth > GROWTH:
+            stable = stable_step(method, stiff, limit)
+            felt = feels(int(k), stable) if feels and found is None else None
+            if feels and found is None and felt is None:
+                continue
             if found is None:
-                found = Chatter(float(times[k]), stiff.stiffest(motion), method.name, step, growth, limit)
-            limit = stable_step(method, stiff, limit)
+                found = Chatter(float(times[k]), stiff.stiffest(motion), method.name, step, growth, limit, felt)
+            limit = stable
     return found and replace(found, limit=limit)
 
 
-def warn_of_chatter(segments: Sequence[Segment], method: Method, step: float) -> bool:
-    """Warns if the fixed step size [s] of a run was too large for its stiff forces; returns whether it warned."""
+def warn_of_chatter(segments: Sequence[Segment], method: Method, options: StepOptions) -> bool:
+    """Warns if the fixed step size of a run was too large for its stiff forces; returns whether it warned."""
+    step = float(options.step or 0.0)
     for segment in segments:
         law = segment.plant.laws.stiff
         if law is None or not np.isfinite(segment.v).all():  # the outcome of the run reports states that are not finite
@@ -81,11 +121,48 @@ def warn_of_chatter(segments: Sequence[Segment], method: Method, step: float) ->
             tree, stiff = law(Instant(float(segment.t[k]), q, v, x, m, u, segment.p.tolist()))
             return frozen(tree, q, v, stiff, step)
 
-        found = find_chatter(method, step, segment.t, at)
+        found = find_chatter(method, step, segment.t, at, _feels(segment, options))
         if found is not None:
             warnings.warn(str(found), ChatterWarning, stacklevel=users_level())
             return True
     return False
+
+
+def _feels(segment: Segment, options: StepOptions) -> Feels | None:
+    """The `feels` of `find_chatter` for a segment of a run; None for a run that diverges.
+
+    It is None too where controllers in Python would be called again.
+    """
+    largest = np.abs(segment.v).max(axis=0)
+    if not all(tick.compiled for tick in segment.plant.ticks) or (largest > SENSELESS).any():
+        return None
+    made: list[Stepper] = []
+    step = float(options.step or 0.0)
+
+    def velocities(k: int, size: float, until: float) -> Array:
+        if not made:
+            made.append(Stepper.made(segment.plant, options))
+        stepper = made[0]
+        groups = {name: getattr(segment, name)[k] for name in "qvxum"}
+        stepper.begin(float(segment.t[k]), **groups, p=segment.p, tick=False)
+        stepper.h = size
+        try:
+            return stepper.advance(until).v
+        except StepError:
+            return np.full(segment.plant.nv, np.nan)
+
+    def feels(k: int, limit: float) -> Felt | None:
+        after = STEPS * step
+        finer = max(limit / FINER, after / MOST_STEPS)
+        rough, smooth = (velocities(k, size, float(segment.t[k]) + after) for size in (step, finer))
+        off = np.abs(rough - smooth) / np.maximum(largest, 1e-300)
+        worst = int(np.argmax(np.where(np.isfinite(off), off, np.inf)))
+        if off[worst] <= SHARE:
+            return None
+        column = segment.plant.v[worst]
+        return Felt(after, column.name, column.unit, float(rough[worst]), float(smooth[worst]))
+
+    return feels
 
 
 def largest_growth(method: Method, stiff: Frozen, h: float) -> tuple[float, Array]:

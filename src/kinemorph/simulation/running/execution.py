@@ -24,8 +24,9 @@ from kinemorph.simulation.march.guards import Guard, Pace
 from kinemorph.simulation.march.layout import Status
 from kinemorph.simulation.results.trajectory import Event, EventKind, Outcome, Segment, Statistics, Trajectory
 from kinemorph.simulation.running.by_name import named_state
-from kinemorph.simulation.running.failures import Patience, explained
+from kinemorph.simulation.running.patience import Patience
 from kinemorph.simulation.running.switches import Switches, state_groups
+from kinemorph.simulation.stepping.failures import explained
 from kinemorph.simulation.stepping.plant_stepper import Marched, PlantStepper, State
 
 T = TypeVar("T")

@@ -61,11 +61,11 @@ def passages(segments: Sequence[Segment]) -> list[Passage]:
     return sorted(found, key=lambda passage: passage.t)
 
 
-def warn_of_ground(segments: Sequence[Segment]) -> None:
-    """Warns where bodies pass through a ground because no contact stops them."""
+def warn_of_ground(segments: Sequence[Segment]) -> bool:
+    """Warns where bodies pass through a ground because no contact stops them; returns whether it did."""
     found = passages(segments)
     if not found:
-        return
+        return False
     first, name = found[0], segments[0].plant.name
     others = f" So do {listed([passage.body for passage in found[1:]], NAMED)}." if found[1:] else ""
     warnings.warn(
@@ -75,3 +75,4 @@ def warn_of_ground(segments: Sequence[Segment]) -> None:
         GroundWarning,
         stacklevel=users_level(),
     )
+    return True

@@ -4,5 +4,6 @@ plant_stepper   `PlantStepper`: the interface of every stepper, and what all of 
 stepper         `Stepper`: one step, to a time, or through a list of sample times, in compiled code
 step_options    `StepOptions`: method, step size and tolerances, with every default filled in
 initial_state   the initial state of a run with constraints: named values are kept, the others follow
+failures        messages that say why a step failed
 sample_clocks   when sampled elements are due next
 """

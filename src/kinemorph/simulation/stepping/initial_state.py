@@ -1,15 +1,19 @@
 """The initial state of a run with constraints: named coordinates and velocities are kept, the others follow.
 
 An initial state that is given in full and violates constraints by no more than rounding is brought onto them. One that
-violates them more is refused, because it is not known which state the user meant. A joint with a prescribed motion
-starts at the prescribed position, if no q is given. Constraint methods that close loops during the run (singular
-perturbation, Baumgarte) may start with open loops.
+violates them more is refused, because it is not known which state the user meant. If no q is given, a coupled joint
+starts where the joint that it follows puts it, and a joint with a prescribed motion at the prescribed position.
+Constraint methods that close loops during the run (singular perturbation, Baumgarte) may start with open loops.
+
+Redundant constraint rows of a model file may contradict each other by its rounding: no configuration satisfies all of
+them. The initial state is then the one of least squares, and a note says how far the loops stay open. The run needs no
+looser tolerance, because the rows that it imposes are independent, and these can be satisfied.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -23,14 +27,29 @@ from kinemorph.mechanics.trees.motions import ELEMENTARY
 from kinemorph.model.configuration import neutral
 from kinemorph.model.elements import PrescribedMotion
 from kinemorph.model.robot import Robot
-from kinemorph.plants.loop_methods import Baumgarte, SingularPerturbation, names_independent
+from kinemorph.plants.loop_methods import Baumgarte, Projection, SingularPerturbation, names_independent
 from kinemorph.plants.programs import Plant
 
+CONTRADICTORY = (
+    1e-5  # relative to the size of the loop: redundant rows that disagree by more are a mistake, not rounding
+)
 ROUNDED = 1e-3  # times the largest singular value: rounded data can turn a singular value of 0 into this much
+MOST_CORRECTIONS = 8  # of a configuration, to satisfy the independent rows
 UNDECIDED = 1e-2  # times the largest singular value: below it, dependent joints are not determined
 
 
-def closed_start(plant: Plant, t: float, state: tuple[Array, Array, Array], given: tuple[Any, Any, Any]) -> Any:
+class ClosedState(NamedTuple):
+    """A configuration q (nq,) and velocities v (nv,) on the constraints.
+
+    `note` says how far loops stay open where no configuration satisfies all rows; else it is empty.
+    """
+
+    q: Array
+    v: Array
+    note: str = ""
+
+
+def closed_start(plant: Plant, t: float, state: tuple[Array, Array, Array], given: tuple[Any, Any, Any]) -> ClosedState:
     """The q and v on the constraints that are nearest to a state (q, v, x) at the time t [s].
 
     `given` is (q, v, (m, u, p)), with q and v as the user gave them. Raises ShapeError where there is no such state.
@@ -38,15 +57,16 @@ def closed_start(plant: Plant, t: float, state: tuple[Array, Array, Array], give
     q, v, x = state
     q_given, v_given, others = given
     if plant.laws.constraints is None:
-        return q, v
+        return ClosedState(q, v)
     look = _ConstraintsAt(plant, plant.compiled("constraints"), t, x, others)
     free_q = _movable(plant, "q", q_given)
     if not isinstance(plant.loops, Baumgarte | SingularPerturbation) or isinstance(q_given, Mapping):
         q = _closed(look, q, free_q, q_given)
     elif float(np.abs(look.at(q, v)[0]).max(initial=0.0)) > OPEN:
-        return q, v  # loops close during the run, and so do velocities
+        return ClosedState(q, v)  # loops close during the run, and so do velocities
     _check_independent(look, q, v)
-    return q, _moving(look, q, v, _movable(plant, "v", v_given), named=isinstance(v_given, Mapping))
+    v = _moving(look, q, v, _movable(plant, "v", v_given), named=isinstance(v_given, Mapping))
+    return ClosedState(q, v, look.note)
 
 
 def closed_already(plant: Plant, t: float, given: Mapping[str, Array]) -> npt.NDArray[np.bool_]:
@@ -113,6 +133,8 @@ class _ConstraintsAt:
 
     def __init__(self, plant: Plant, function: CompiledFunction, t: float, x: Array, others: Any) -> None:
         self.plant, self.function, self.t, self.x, self.others = plant, function, t, x, others
+        self.left = 0.0  # by which redundant rows contradict each other, relative to the sizes of rows
+        self.note = ""  # see `ClosedState`
 
     def at(self, q: Array, v: Array) -> tuple[Array, Array, Array]:
         """The errors phi (nh,), the rates (nc,) and J (nc, nv) of the constraints, each row divided by its size."""
@@ -124,6 +146,17 @@ class _ConstraintsAt:
         """The configuration q after a small displacement `step` (nv,)."""
         s = [*step.tolist(), *[0.0] * (self.plant.nv + self.plant.nx)]
         return np.array(self.plant.laws.place(q.tolist(), s), dtype=float)
+
+    def kept(self, q: Array) -> Array:
+        """The configuration near q that a run by projection keeps, which satisfies the independent rows; else q."""
+        if not isinstance(self.plant.loops, Projection):
+            return q
+        closer = self.plant.compiled("holding")
+        for _ in range(MOST_CORRECTIONS):
+            s = np.concatenate([np.zeros(2 * self.plant.nv), self.x])
+            step = closer(self.t, q, s, *self.others)[0][: self.plant.nv]
+            q = self.moved(q, step)
+        return q
 
     @property
     def robot(self) -> Robot:
@@ -142,6 +175,18 @@ class _ConstraintsAt:
         """Whether all violated rows are those of loops, not of couplings or elements; `values` (nc,) as in `gaps`."""
         of_loops = len(constraint_owners(self.robot)) - len(self.robot.couplings)
         return not bool((np.abs(values[of_loops:]) > CLOSED).any())
+
+    @property
+    def coupled(self) -> set[str]:
+        """The names of the joints that follow others."""
+        return {coupling.joint for coupling in self.robot.couplings}
+
+    def only_couplings(self, values: Array) -> bool:
+        """Whether, by values (nc,) as in `gaps`, the only violated rows are those of coupled joints."""
+        end = len(constraint_owners(self.robot))
+        others = np.ones(len(values), dtype=bool)
+        others[end - len(self.robot.couplings) : end] = False
+        return not bool((np.abs(values[others]) > CLOSED).any())
 
     def only_prescribed(self, values: Array) -> bool:
         """Whether all violated rows are those of prescribed motions; `values` (nc,) are errors as in `gaps`."""
@@ -195,21 +240,26 @@ def _closed(look: _ConstraintsAt, start: Array, free: npt.NDArray[np.bool_], giv
     configuration.
     """
     name, still = look.plant.name, np.zeros(look.plant.nv)
+
+    def seen(at: Array, moving: npt.NDArray[np.bool_] = free) -> tuple[Array, Array]:
+        phi, _, J = look.at(at, still)
+        return phi, np.where(moving, J[: len(phi)], 0.0)
+
     phi = look.at(start, still)[0]
     named = isinstance(given, Mapping)
     by_default = given is None and np.array_equal(start, neutral(look.robot))
+    if by_default and look.robot.couplings and look.only_couplings(phi):
+        followers = np.array([column.name in look.coupled for column in look.plant.v])
+        start = closed_nearby(lambda at: seen(at, free & followers), look.moved, start, free & followers)[0]
+        phi = look.at(start, still)[0]
     if float(np.abs(phi).max(initial=0.0)) > OPEN and not named and not (by_default and look.only_prescribed(phi)):
         at = "at the neutral configuration, which is used as no q is given" if by_default else "in the initial state"
         what = f"the loops of '{name}' are open {at}" if look.only_loops(phi) else f"'{name}' violates constraints {at}"
         raise ShapeError(
             f"q: {what}: {look.gaps(phi)}; expected a configuration that satisfies them. Name the coordinates "
-            f"you know, as q={{'{look.plant.q[0].name}': ...}}, and the others follow; or use "
-            "kinemorph.loops.close_loops."
+            f"you know, as q={{'{look.plant.q[0].name}': ...}}, and the others follow"
+            f"{'; or use kinemorph.loops.close_loops' if look.robot.loops else ''}."
         )
-
-    def seen(at: Array) -> tuple[Array, Array]:
-        phi, _, J = look.at(at, still)
-        return phi, np.where(free, J[: len(phi)], 0.0)
 
     if named:
         q, apart = closed_nearby(seen, look.moved, start, free)
@@ -217,16 +267,22 @@ def _closed(look: _ConstraintsAt, start: Array, free: npt.NDArray[np.bool_], giv
         q, apart = closed_by_newton(seen, look.moved, start)
     enough = max(1e4 * CLOSED, getattr(look.plant.loops, "tolerance", 0.0))
     if apart > enough:  # rows that rounded data contradict have small singular values, along which steps lead far away
-        q, apart = min((q, apart), closed_by_newton(seen, look.moved, start, ROUNDED), key=lambda one: one[1])
+        near = closed_by_newton(seen, look.moved, start, ROUNDED)
+        q, apart = near if near[1] <= 2.0 * apart else (q, apart)
     phi = look.at(q, still)[0]
     if apart > enough:
-        if apart <= OPEN and look.plant.locked == () and _stuck(look, q, phi, free):
+        contradictory = apart <= OPEN and look.plant.locked == () and _stuck(look, q, phi)
+        if contradictory and apart <= CONTRADICTORY:
+            kept = look.kept(q)
+            phi = look.at(kept, still)[0]
+            look.left, look.note = max(apart, float(np.abs(phi).max())), _open_by_rounding(look, phi)
+            return q if named else kept
+        if contradictory:
             raise ShapeError(
                 f"q: the loops of '{name}' stay slightly open, {look.gaps(phi)}, and no motion closes them: axes or "
                 "lengths are rounded, and the joints that close the loops constrain more than rounded data allow. To "
                 f"accept this error, pass loops=kinemorph.loops.Projection(tolerance={_rounded_up(10.0 * apart)}) or "
-                "loops='baumgarte' (--loops baumgarte). Or give the data with more digits, or close the loops with "
-                "joints that constrain less, as 'spherical'."
+                f"loops='baumgarte' (--loops baumgarte). Or give the data with more digits{_other_joints(look)}."
             )
         held = "" if free.all() else " with the named coordinates kept"
         what = "closes its loops" if look.only_loops(phi) else "satisfies its constraints"
@@ -237,20 +293,40 @@ def _closed(look: _ConstraintsAt, start: Array, free: npt.NDArray[np.bool_], giv
     return q
 
 
+def _open_by_rounding(look: _ConstraintsAt, phi: Array) -> str:
+    """A note on loops that stay open by errors phi (nh,), which no motion reduces."""
+    return (
+        f"the loops of '{look.plant.name}' stay open, {look.gaps(phi)}: redundant constraints, "
+        "as rounded data give them, disagree by this much, and no configuration satisfies all of them. The run keeps "
+        f"the independent ones. Give the data with more digits{_other_joints(look)}."
+    )
+
+
+def _other_joints(look: _ConstraintsAt) -> str:
+    """A second remedy for rounded data, where joints other than spherical ones close loops; else ""."""
+    if all(loop.kind == "spherical" for loop in look.robot.loops):
+        return ""
+    return ", or close the loops with joints that constrain less, as 'spherical'"
+
+
 def _rounded_up(x: float) -> str:
     """A number as text, rounded up to one digit: 1.3e-08 is 2e-08."""
     power = np.floor(np.log10(x))
     return f"{np.ceil(x / 10.0**power) * 10.0**power:.0e}"
 
 
-def _stuck(look: _ConstraintsAt, q: Array, phi: Array, free: npt.NDArray[np.bool_]) -> bool:
+def _stuck(look: _ConstraintsAt, q: Array, phi: Array) -> bool:
     """Whether no motion reduces the remaining error `phi` much, because constraint rows contradict each other slightly.
 
     This happens where axes or lengths in a model are rounded.
     """
-    J = np.where(free, look.at(q, np.zeros(look.plant.nv))[2][: len(phi)], 0.0)
-    reachable = J @ np.linalg.pinv(J, ROUNDED) @ phi
-    return float(np.abs(reachable).max(initial=0.0)) < 0.1 * float(np.abs(phi).max(initial=0.0))
+    return _unreachable(look.at(q, np.zeros(look.plant.nv))[2][: len(phi)], phi)
+
+
+def _unreachable(J: Array, errors: Array) -> bool:
+    """Whether no motion changes the errors (n,) of rows with the Jacobian J (n, nv) much."""
+    reachable = J @ np.linalg.pinv(J, ROUNDED) @ errors
+    return float(np.abs(reachable).max(initial=0.0)) < 0.1 * float(np.abs(errors).max(initial=0.0))
 
 
 def _moving(look: _ConstraintsAt, q: Array, v: Array, free: npt.NDArray[np.bool_], *, named: bool) -> Array:
@@ -267,11 +343,24 @@ def _moving(look: _ConstraintsAt, q: Array, v: Array, free: npt.NDArray[np.bool_
             f"v: the velocities of '{look.plant.name}' {what}, {look.gaps(rate, '/s')}; expected velocities that "
             "satisfy them. Give those that you know by name, as v={...}, and the others follow."
         )
-    for _ in range(2):  # the second pass removes the rounding errors of the first
-        v = v - np.linalg.pinv(np.where(free, J, 0.0), FLAT) @ rate
-        rate = look.at(q, v)[1]
-    if float(np.abs(rate).max(initial=0.0)) > 1e-9 * scale:
-        loops = look.only_loops(rate)
+
+    def nearest(flat: float) -> tuple[Array, Array]:
+        """The nearest velocity of least squares, without directions of singular values below `flat`; and its rates."""
+        found, left, inverse = v, rate, np.linalg.pinv(np.where(free, J, 0.0), flat)
+        for _ in range(2):  # the second pass removes the rounding errors of the first
+            found = found - inverse @ left
+            left = look.at(q, found)[1]
+        return found, left
+
+    exact, rate_left = nearest(FLAT)
+    fits = float(np.abs(rate_left).max(initial=0.0)) <= 1e-9 * scale
+    far = not named and v.any() and float(np.abs(exact - v).max()) > 10.0 * OPEN * scale
+    if look.left or far or not fits:  # rounded data lock a mechanism that moves: see `CONTRADICTORY`
+        best, left = nearest(ROUNDED)
+        if float(np.abs(left).max(initial=0.0)) <= CONTRADICTORY * scale and _unreachable(J, left):
+            return best
+    if not fits:
+        rate, loops = rate_left, look.only_loops(rate_left)
         if not named:
             raise ShapeError(
                 f"v: no velocities of '{look.plant.name}' keep its {'loops closed' if loops else 'constraints'}: the "
@@ -281,7 +370,7 @@ def _moving(look: _ConstraintsAt, q: Array, v: Array, free: npt.NDArray[np.bool_
             f"v: named velocities of '{look.plant.name}' {'open its loops' if loops else 'violate its constraints'}, "
             f"{look.gaps(rate, '/s')}, whatever the others are. Name fewer velocities."
         )
-    return v
+    return exact
 
 
 def _movable(plant: Plant, group: str, given: Any) -> npt.NDArray[np.bool_]:

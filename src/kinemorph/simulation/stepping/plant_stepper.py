@@ -7,6 +7,7 @@ other libraries. A run (`running.execution`) uses the members of `PlantStepper` 
 from __future__ import annotations
 
 import math
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any, NamedTuple, Self
@@ -15,6 +16,7 @@ import numpy as np
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.deriving.dynamics import Dynamics
+from kinemorph.errors import ModelWarning, StepError, users_level
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System
 from kinemorph.plants.programs import Plant
@@ -22,6 +24,7 @@ from kinemorph.plants.robot_plant import plant as as_plant
 from kinemorph.simulation.integrators.method import CHANGED, Method
 from kinemorph.simulation.march.guards import Guard, Watch
 from kinemorph.simulation.march.layout import Status
+from kinemorph.simulation.stepping.failures import explained, runs_away
 from kinemorph.simulation.stepping.initial_state import closed_start
 from kinemorph.simulation.stepping.sample_clocks import Clockwork
 from kinemorph.simulation.stepping.step_options import MIN_STEP, StepOptions, step_options, takes_old_names
@@ -150,7 +153,7 @@ class PlantStepper(ABC):
 
     @abstractmethod
     def step(self) -> State:
-        """Takes one step; returns the state at its end."""
+        """Takes one step; returns the state at its end. Raises StepError where it fails or the motion diverges."""
 
     # ── what both kinds share ─────────────────────────────────────────────────────────────────────────────────────
 
@@ -193,8 +196,10 @@ class PlantStepper(ABC):
     def close(self, q: Any = None, v: Any = None) -> None:
         """Brings the state onto the constraints; values that the user gave by name in `q` or `v` are kept."""
         now = self._stored()
-        q, v = closed_start(self.plant, now.t, now[1:], (q, v, (self.m, self.u, self.p)))
-        self._store(None, q, v, now.x)
+        found = closed_start(self.plant, now.t, now[1:], (q, v, (self.m, self.u, self.p)))
+        if found.note:
+            warnings.warn(found.note, ModelWarning, stacklevel=users_level())
+        self._store(None, found.q, found.v, now.x)
         self.refresh(JUMPED)
 
     @property
@@ -240,16 +245,29 @@ class PlantStepper(ABC):
         self.refresh()
 
     def advance(self, until: float) -> State:
-        """Advances to a time [s], or to the first event before it; returns the state there."""
+        """Advances to a time [s], or to the first event before it; returns the state there.
+
+        Raises StepError where a step fails or the motion diverges; the stepper is then at the last state before that.
+        """
         until = float(self.clockwork.snapped(np.array([until], dtype=float))[0])
         while self._stored().t < until:
             stop = min(until, self.next_tick)
             status = self.through(np.array([stop]), stop).status
             if status is Status.TICK or self.next_tick < math.inf:
                 self.tick()
-            if status not in (Status.BUDGET, Status.GOING, Status.TICK):
+            self._check(status)
+            if status is Status.EVENT:
                 break
         return self.state
+
+    def _check(self, status: Status) -> None:
+        """Raises StepError where the march has failed, as `status` says, or where the motion diverges."""
+        if status not in (Status.BUDGET, Status.GOING, Status.TICK, Status.EVENT):
+            raise StepError(explained(self, status))
+        state = self._stored()
+        reason = runs_away(self.plant, state.t, state.v, self.h if self.fixed else None)
+        if reason is not None:
+            raise StepError(reason)
 
     def cross(self, fired: tuple[int, ...]) -> None:
         """Gives the guards `fired`, which caused an event, their new sign, even if their rates have the old sign.

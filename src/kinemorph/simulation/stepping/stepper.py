@@ -118,7 +118,8 @@ class Stepper(PlantStepper):
             status = self._call(np.array([1e300]), math.inf, most=1).status
             if status is Status.TICK:
                 self.tick()
-            elif status not in (Status.BUDGET, Status.GOING):
+            self._check(status)
+            if status is Status.EVENT:
                 break
         return self.state
 

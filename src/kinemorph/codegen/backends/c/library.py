@@ -31,19 +31,20 @@ from kinemorph.errors import CompileError
 
 FLAGS = ("-O2", "-std=c99", "-fPIC", "-shared")
 
-# evaluates n states one after the other, then checks every number written; its own names end in _
+# evaluates n states one after the other, then checks every number written; `good` is 1 where all of them are finite
 BATCH = """
-int {batch}(long long n, const {real} *const *in_, const long long *steps_, {real} *const *out_)
+int {batch}(long long {n}, const {real} *const *{ins}, const long long *{steps}, {real} *const *{outs})
 {{
-    int finite_ = 1;
-    for (long long i0 = 0; i0 < n; ++i0) {{
+    int {good} = 1;
+    for (long long {i} = 0; {i} < {n}; ++{i}) {{
         {function}({arguments});
     }}
     {looks}
-    return finite_;
+    return {good};
 }}
 """
-LOOK = "for (long long i0 = 0; i0 < n * {size}; ++i0) finite_ &= isfinite(out_[{number}][i0]) != 0;"
+LOOK = "for (long long {i} = 0; {i} < {n} * {size}; ++{i}) {good} &= isfinite({outs}[{number}][{i}]) != 0;"
+LOCALS = ("n", "ins", "steps", "outs", "good", "i")  # names of variables in `BATCH`, none of which may hide a function
 
 _LOCK = threading.Lock()
 _LOADED: dict[str, ctypes.CDLL] = {}
@@ -73,10 +74,13 @@ def c(program: Program | LoopProgram, precision: str = "float64") -> Kernel:
 def _batch(function: Function, batch: str, unit: Unit) -> str:
     """The C function `batch`, which evaluates n states and returns whether every number written is finite."""
     program = function.program
-    arguments = [f"in_[{k}] + i0 * steps_[{k}]" for k in range(len(program.inputs))]
-    arguments += [f"out_[{k}] + i0 * {port.size}" for k, port in enumerate(program.outputs)]
-    looks = [LOOK.format(size=port.size, number=k) for k, port in enumerate(program.outputs)]
+    own = {name: unit.names.new(name) for name in LOCALS}
+    i, ins, outs, steps = (own[name] for name in ("i", "ins", "outs", "steps"))
+    arguments = [f"{ins}[{k}] + {i} * {steps}[{k}]" for k in range(len(program.inputs))]
+    arguments += [f"{outs}[{k}] + {i} * {port.size}" for k, port in enumerate(program.outputs)]
+    looks = [LOOK.format(size=port.size, number=k, **own) for k, port in enumerate(program.outputs)]
     return BATCH.format(
+        **own,
         batch=batch,
         real=unit.dialect.real,
         function=function.name,

@@ -227,7 +227,10 @@ def _map_problems(name: str, ground: HeightMap) -> list[str]:
             f"ground has spacing {ground.spacing} and corner {ground.corner}; expected a spacing above 0 [m] and a "
             "finite corner [m]"
         )
-        return [wrong(name, problem, "Correct it.", "ground")]
+        descending = any(step < 0.0 for step in ground.spacing)
+        remedy = "Heights go along growing x and y: turn descending ones around, as heights[::-1], and give the corner "
+        remedy += "with the smallest x and y."
+        return [wrong(name, problem, remedy if descending else "Correct it.", "ground")]
     return []
 
 

@@ -48,6 +48,18 @@ class JointForceLaw(ElementLaw[E]):
         """The force laws of the element, each along one velocity."""
         raise AssertionError(f"{type(self).__name__} does not define its method `along`")
 
+    def velocities(self, element: E, robot: Robot) -> Sequence[int]:
+        """The indices in v that the element acts on; where they are given, its efforts are signals by their names."""
+        return ()
+
+    def signals_on(self, element: E, robot: Robot) -> tuple[Slot, ...]:
+        names = (robot.v_names[k] for k in dict.fromkeys(self.velocities(element, robot)))
+        return self.signals(element) or tuple(Slot(name, f"tau.{name}") for name in names)
+
+    def publish(self, element: E, view: ElementView) -> Mapping[str, S]:
+        """The effort along each velocity, [N m] for a rotation and [N] for a translation."""
+        return {view.robot.v_names[k]: effort for k, effort in self.effort(element, view).torques.items()}
+
     def stiff(self, element: E, view: ElementView) -> Stiff:
         return Stiff(joints=[JointForce(v, law) for v, _, law in self.along(element, view)])
 
@@ -106,6 +118,9 @@ class JointFrictionLaw(JointForceLaw[JointFriction]):
     def limb_by_limb(self, element: JointFriction) -> bool:
         return True
 
+    def velocities(self, element: JointFriction, robot: Robot) -> Sequence[int]:
+        return [place for place, _ in _rubbing(element, robot)]
+
     def along(self, element: JointFriction, view: ElementView) -> Sequence[Along]:
         shared = (element.viscous, element.breakaway, element.stribeck, element.smoothing)
         return [
@@ -150,18 +165,26 @@ class JointLimitsLaw(JointForceLaw[JointLimits]):
     def limb_by_limb(self, element: JointLimits) -> bool:
         return element.stiffness is not None and element.damping is not None  # else computed from the whole robot
 
+    def velocities(self, element: JointLimits, robot: Robot) -> Sequence[int]:
+        return [
+            robot.v_slice(joint.name).start + v for joint in _stopped(element, robot) for _, v, *_ in _limited(joint)
+        ]
+
     def along(self, element: JointLimits, view: ElementView) -> Sequence[Along]:
         robot = view.robot
         laws = []
-        for joint in robot.joints:
-            if element.joints and joint.name not in element.joints:
-                continue
+        for joint in _stopped(element, robot):
             for q, v, lower, upper in _limited(joint):
                 place = robot.v_slice(joint.name).start + v
                 stiffness, damping = stop_numbers(element, robot, place)
                 numbers = view.value((stiffness, damping, element.onset))
                 laws.append(Along(place, robot.q_slice(joint.name).start + q, Stops(lower, upper, *numbers)))
         return laws
+
+
+def _stopped(element: JointLimits, robot: Robot) -> list[Joint]:
+    """The joints that the element acts on."""
+    return [joint for joint in robot.joints if not element.joints or joint.name in element.joints]
 
 
 def _limited(joint: Joint) -> Iterator[tuple[int, int, float | None, float | None]]:

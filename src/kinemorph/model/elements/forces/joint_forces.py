@@ -37,7 +37,8 @@ class JointFriction:
         F(v) = coulomb (1 + (breakaway - 1) exp(-(v / stribeck)^2))
 
     The default of `coulomb` is the `friction` of each joint. Without `joints` it acts on all joints that have friction.
-    A joint with an effort below its friction does not rest, but creeps at about  smoothing * effort / coulomb.
+    A joint with an effort below its friction does not rest, but creeps at about  smoothing * effort / coulomb. The
+    effort along each velocity is a column of a run: run["friction.elbow"] for an element called "friction".
     """
 
     name: str
@@ -58,7 +59,7 @@ class JointLimits:
     pushes it back; a stop never pulls. By default `stiffness` is  I / time^2  and `damping` is  2 I / time,  which is
     critical damping. I is the inertia that an effort of this joint alone accelerates, at the neutral configuration. A
     joint that hits its stop at speed v then goes  v time / e  (e = 2.718) beyond it and returns at 0.14 v. Without
-    `joints` it acts on all joints that have limits.
+    `joints` it acts on all joints that have limits. The effort of each joint is a column of a run: run["stops.elbow"].
     """
 
     name: str

@@ -1,67 +1,29 @@
-"""Messages about runs that fail or hardly advance: when, which coordinate, the likely cause, what to try."""
+"""Messages about steps that fail: when, which coordinate, the likely cause, what to try."""
 
 from __future__ import annotations
 
-import warnings
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.codegen.building.compile import build
-from kinemorph.errors import SlowRunWarning, users_level
 from kinemorph.plants.loop_methods import SingularPerturbation, names_independent
 from kinemorph.plants.programs import Plant
 from kinemorph.plants.robot_plant import DISSIPATED, SUPPLIED
 from kinemorph.simulation.integrators.methods import NOTES
 from kinemorph.simulation.march.layout import Status
 from kinemorph.simulation.stepping.initial_state import undecided
-from kinemorph.simulation.stepping.plant_stepper import PlantStepper
+
+if TYPE_CHECKING:
+    from kinemorph.simulation.stepping.plant_stepper import PlantStepper
 
 ACCOUNT = (SUPPLIED, DISSIPATED)
 
 
 RUN_AWAY = 1e30  # the rate of a larger state has no meaning
 FAR = 1e6  # a state variable that is larger when steps become too short grows without bound
-MANY = 1_000_000  # steps, after which a warning about the method is due
-SOON = 300_000  # steps, after which a run may be found to be hopeless
-HOPELESS = 100_000_000  # a run that would take more steps to its end is ended
 SENSELESS = 1e6  # [m/s or rad/s] the motion of a faster robot diverges
-
-
-class Patience:
-    """Watches a run: finds whether it diverges or would take too many steps, and warns once if it takes very many."""
-
-    def __init__(self, stepper: PlantStepper, start: float, until: float) -> None:
-        self.stepper, self.start, self.until = stepper, start, until
-        self.over = stepper.fixed or NOTES.get(stepper.method.name) is None
-
-    def look(self) -> str | None:
-        """The reason to end the run now, as a message, or None. It has to be called regularly during the run."""
-        state, step = self.stepper.state, self.stepper.h if self.stepper.fixed else None
-        fast = runs_away(self.stepper.plant, state.t, state.v, step)
-        if fast is not None:
-            return fast
-        steps = sum(self.stepper.counts)
-        if self.over or steps < SOON:
-            return None
-        plant, method = self.stepper.plant.name, self.stepper.method.name
-        done = (self.stepper.state.t - self.start) / (self.until - self.start)
-        taken = f"'{plant}': {steps:,} steps of '{method}' for {done:.2%} of the run"
-        if steps > HOPELESS * done:
-            return (
-                f"{taken}: the whole run would take {steps / max(done, 1e-12):.1g} steps. The system may be stiff, "
-                f"with motions that decay in a small part of the run. {_for_stiff(method)} To continue nevertheless, "
-                "give this run as `start`."
-            )
-        self.over = steps >= MANY
-        if self.over and not is_stiff(method):
-            warnings.warn(
-                f"{taken}. The system may be stiff, with motions that decay in a small part of the run: "
-                "method='radau' then takes far fewer steps.",
-                SlowRunWarning,
-                stacklevel=users_level(),
-            )
-        return None
 
 
 def runs_away(plant: Plant, t: float, v: Array, step: float | None) -> str | None:
@@ -87,7 +49,7 @@ def is_stiff(method: str) -> bool:
     return note is not None and note.stiff
 
 
-def _for_stiff(method: str) -> str:
+def for_stiff(method: str) -> str:
     """A sentence on what to try if a motion is too stiff for a method; it never recommends the method itself."""
     if is_stiff(method):
         return "Take looser tolerances (rtol=, atol=), or make stiff springs, gains and contacts softer."
@@ -149,7 +111,7 @@ def explained(stepper: PlantStepper, status: Status) -> str:
         )
     return (
         f"At t = {t:.9g} s steps became shorter than {stepper.options.min_step:g} s; {worst} changes fastest. The "
-        f"motion is too stiff for this method, or not smooth. {_for_stiff(method.name)} If a force or a velocity "
+        f"motion is too stiff for this method, or not smooth. {for_stiff(method.name)} If a force or a velocity "
         "jumps, describe the jump by a Guard (events=)."
     )
 

@@ -1,0 +1,38 @@
+"""All checks of a run, before it and after it, for single runs and batches: a run that ends may still be wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from kinemorph.algebra.arrays import Array
+from kinemorph.plants.programs import Plant
+from kinemorph.simulation.integrators.method import Method
+from kinemorph.simulation.results.trajectory import Trajectory
+from kinemorph.simulation.running.chatter import warn_of_chatter
+from kinemorph.simulation.running.energy_check import LOOSE, warn_of_energy
+from kinemorph.simulation.running.ground_check import warn_of_ground
+from kinemorph.simulation.running.inactive_check import warn_of_inactive
+from kinemorph.simulation.running.sampled_gains import warn_of_gains
+from kinemorph.simulation.stepping.plant_stepper import ForeignMethod
+from kinemorph.simulation.stepping.step_options import StepOptions
+
+
+def warn_before(model: Any, plant: Plant, q: Array | None, *, driven: bool) -> None:
+    """Warns about what is wrong before the first step: data of the model file that do not act, unstable gains.
+
+    `q` (nq,) is the initial configuration; None where it is not known yet, and gains are not checked. `driven` says
+    that torques or forces are given.
+    """
+    warn_of_inactive(model, driven=driven)
+    if q is not None:
+        warn_of_gains(plant, q)
+
+
+def warn_after(runs: Sequence[Trajectory], options: StepOptions, method: Method | ForeignMethod) -> None:
+    """Warns where one of the finished `runs` is wrong: each kind of warning is given once, for the first such run."""
+    if options.step is not None and not isinstance(method, ForeignMethod):
+        any(warn_of_chatter(run.segments, method, options) for run in runs)
+    if options.step is not None or options.rtol > LOOSE:
+        any(warn_of_energy(run.segments, run.events, options.step) for run in runs if run.outcome.ok)
+    any(warn_of_ground(run.segments) for run in runs)
