@@ -108,7 +108,7 @@ def stride(leg: int, step: float = STEP, turn: float = 0.0) -> tuple[float, floa
 
 
 def initial_configuration(step: float = STEP, turn: float = 0.0) -> tuple[float, ...]:
-    """The configuration q (24,) at the start of the walk: feet of the first tripod half a stride ahead, others behind."""
+    """The configuration q (24,) at the start of the walk: feet of the first tripod half a stride ahead, others back."""
     weight = 9.81 * (robot.BODY_MASS + 6.0 * robot.LEG_MASS)
     q = [0.0, 0.0, robot.standing_height() - weight / 6.0 / STIFF_SOIL, 0.0, 0.0, 0.0]
     for leg in robot.LEGS:
