@@ -155,5 +155,5 @@ def test_it_moves_like_the_machine_with_loops(robot: Robot) -> None:
 
 
 def test_stops_have_inertias_where_the_neutral_configuration_is_outside_the_limits() -> None:
-    """At q = 0 no pantograph can be closed: the stiffness of the stops was computed there, and the run ended in eigh."""
+    """At q = 0 no pantograph can be closed: the stiffness of stops was computed there, and the run ended in eigh."""
     assert np.all(np.isfinite(moved_inertias(with_one_leg())))
