@@ -28,6 +28,7 @@ HOMES: dict[str, str] = {
     "CoupledMaps": "kinemorph.model.elements.gaits.gaits",
     "PhaseOscillators": "kinemorph.model.elements.gaits.gaits",
     "Rhythmic": "kinemorph.model.elements.gaits.gaits",
+    "PantographGait": "kinemorph.model.elements.gaits.pantograph_gait",
     "Serpenoid": "kinemorph.model.elements.gaits.gaits",
     "DistanceConstraint": "kinemorph.model.elements.constraints.guides",
     "PointOnCurve": "kinemorph.model.elements.constraints.guides",
@@ -150,6 +151,7 @@ if TYPE_CHECKING:  # the same names for type checkers; a test compares the two l
     from kinemorph.model.elements.gaits.gaits import PhaseOscillators as PhaseOscillators
     from kinemorph.model.elements.gaits.gaits import Rhythmic as Rhythmic
     from kinemorph.model.elements.gaits.gaits import Serpenoid as Serpenoid
+    from kinemorph.model.elements.gaits.pantograph_gait import PantographGait as PantographGait
     from kinemorph.model.elements.sensing.sensors import IMU as IMU
     from kinemorph.model.elements.sensing.sensors import ContactSwitch as ContactSwitch
     from kinemorph.model.elements.sensing.sensors import Encoder as Encoder

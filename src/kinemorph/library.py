@@ -24,6 +24,7 @@ HOMES: dict[str, str] = {
     "hexapod24": "kinemorph.model.library.legged",
     "hexapod36": "kinemorph.model.library.legged",
     "humanoid": "kinemorph.model.library.legged",
+    "amru5": "kinemorph.model.library.amru",
     "four_bar": "kinemorph.model.library.linkages",
     "slider_crank": "kinemorph.model.library.linkages",
     "five_bar": "kinemorph.model.library.linkages",
@@ -41,6 +42,7 @@ HOMES: dict[str, str] = {
     "planar_bike": "kinemorph.model.library.planar_bikes",
     "rover": "kinemorph.model.library.rovers",
     "segway": "kinemorph.model.library.balancers",
+    "amru5_walk": "kinemorph.model.library.amru_walk",
     "crawler": "kinemorph.model.library.crawlers",
     "organism9": "kinemorph.model.library.modular",
 }
@@ -51,6 +53,8 @@ if TYPE_CHECKING:  # the same names for type checkers; a test compares the two l
     from kinemorph.model.library import LIBRARY as LIBRARY
     from kinemorph.model.library import SYSTEMS as SYSTEMS
     from kinemorph.model.library import build as build
+    from kinemorph.model.library.amru import amru5 as amru5
+    from kinemorph.model.library.amru_walk import amru5_walk as amru5_walk
     from kinemorph.model.library.arms import puma as puma
     from kinemorph.model.library.arms import scara as scara
     from kinemorph.model.library.balancers import segway as segway

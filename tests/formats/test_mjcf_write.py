@@ -155,7 +155,7 @@ def check_tree(seed: int) -> None:
 
 
 @pytest.mark.filterwarnings("ignore::kinemorph.errors.ModelWarning")
-@pytest.mark.parametrize("name", sorted(library.LIBRARY))
+@pytest.mark.parametrize("name", sorted(set(library.LIBRARY) - {"amru5"}))  # MJCF has no joints driven by formulas
 def test_robots_of_the_library(name: str) -> None:
     check(library.build(name), answers=(in_mujoco, in_reading) if name in READ_BACK else (in_mujoco,))
 

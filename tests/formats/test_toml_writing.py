@@ -60,7 +60,7 @@ def one_body(*, name: str = "link", **data: Any) -> Robot:
 # ── the same again ────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-# a Python function as a controller, and a joint that a formula drives: neither is in files yet
+# its controller is a Python function
 NOT_IN_FILES = ("segway",)
 
 

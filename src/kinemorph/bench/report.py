@@ -12,6 +12,7 @@ from kinemorph.bench import tables
 from kinemorph.bench.modules import tables as module_tables
 from kinemorph.bench.peers import robots as bench_models
 from kinemorph.bench.timing import Row, Say
+from kinemorph.bench.walking import tables as walking_tables
 from kinemorph.errors import KinemorphError
 from kinemorph.words import did_you_mean
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
     from kinemorph.display.tables.grid import Grid
 
-TableName = Literal["speed", "compile", "growth", "simulate", "loops", "load", "replay", "modules"]
+TableName = Literal["speed", "compile", "growth", "simulate", "loops", "load", "replay", "modules", "walk"]
 TABLES: tuple[TableName, ...] = get_args(TableName)
 DRAWN: tuple[TableName, ...] = ("simulate", "loops")
 COMPILED = "hexapod36"  # the robot whose compile times have targets
@@ -30,6 +31,7 @@ OWN_ROBOTS = {
     "loops": "loops.four_bar_runs",
     "modules": "modules.redocking_rows",
     "replay": "replays.page_times",
+    "walk": "walking.equal_error",
 }
 GRIDS: dict[str, tuple[Callable[[Sequence[Row]], Grid], ...]] = {
     "compile": (tables.building_grid,),
@@ -37,6 +39,7 @@ GRIDS: dict[str, tuple[Callable[[Sequence[Row]], Grid], ...]] = {
     "load": (tables.loading_grid,),
     "replay": (tables.replaying_grid,),
     "modules": (module_tables.scale_grid, module_tables.forward_grid, module_tables.redocking_grid),
+    "walk": (walking_tables.walks_grid, walking_tables.leg_grid, walking_tables.first_grid),
     "loops": (tables.looped_grid, tables.loop_runs_grid),
     "simulate": (
         tables.simulating_grid,
@@ -50,6 +53,7 @@ GRIDS: dict[str, tuple[Callable[[Sequence[Row]], Grid], ...]] = {
 AGREED: dict[str, Callable[[Row], bool]] = {
     "simulate": lambda row: row["reached"] or not row["contestant"].startswith("Kinemorph"),
     "load": lambda row: row["agreed"],
+    "walk": lambda row: row.get("reached", True),
     "modules": lambda row: row.get("agreed", True),
     "loops": lambda row: row["kind"] != "speed" or row["ours_us"] is not None,
     "speed": lambda row: row["ours_us"] is not None,
@@ -124,7 +128,7 @@ def chosen(
     file: Path | None = None,
 ) -> Choice:
     """The requested measurements, with names checked; None stands for all, or for the few names of a quick run."""
-    if table not in ("simulate", "replay"):
+    if table not in ("simulate", "replay", "walk"):
         bench_models.pinocchio()
     if table in OWN_ROBOTS:
         if robots or algorithms or modes or file:

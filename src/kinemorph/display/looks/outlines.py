@@ -65,7 +65,24 @@ def shapes_of(
     """
     seen = [shape if not isinstance(shape, MeshFile) else read_mesh(shape, faces)[0] for shape in body.shapes]
     own = [shape for shape in seen if shape is not None]
+    if is_carrier(robot, body):
+        return []
     return [*own, *rods_to_joints(robot, body, own, size)] or automatic_shapes(robot, body, size, masses=masses)
+
+
+def is_carrier(robot: Robot, body: Body) -> bool:
+    """Whether a body is nothing but a place between two joints, and is not drawn: it has no mass and no shape.
+
+    In a robot with a body that has mass and no shape, all bodies without shapes get automatic ones.
+    """
+    if body.shapes or not is_massless(body):
+        return False
+    return all(other.shapes or is_massless(other) for other in robot.bodies) and any(b.shapes for b in robot.bodies)
+
+
+def is_massless(body: Body) -> bool:
+    """Whether the mass of a body is 0."""
+    return float(evaluate(body.mass)) == 0.0
 
 
 def rods_to_joints(robot: Robot, body: Body, shapes: Sequence[Shape], size: float) -> list[Shape]:
@@ -261,6 +278,8 @@ def mounts(robot: Robot, size: float) -> list[Shape]:
     """
     made: list[Shape] = []
     for joint in (*robot.joints, *robot.loops):
+        if is_carrier(robot, robot.body(joint.child)):
+            continue
         if joint.parent == WORLD and joint.motion.nv and joint.kind not in ("free", "planar", "point_on_plane"):
             made.append(_rail(joint, size) if joint.kind in SLIDES else _bracket(joint, size))
     return made

@@ -32,6 +32,10 @@ STANCE: dict[str, dict[str, float]] = {
         "thigh_joint": -0.35, "shank_joint": 0.7, "ankle_joint": -0.35, "forearm_joint": -0.9,
         "shoulder_pitch_joint": -0.4, "left_shoulder_roll_joint": 0.25, "right_shoulder_roll_joint": -0.25,
     },
+    "amru5": {
+        "q2": 0.24, "q7": 0.08, "q8": 0.1, "q12": 0.0, "q18": 0.0,
+        **{f"q{k}": 0.08 for k in (10, 13, 16, 19, 22)}, **{f"q{k}": 0.1 for k in (11, 14, 17, 20, 23)},
+    },
     "four_bar": {"q1": 0.6, "q2": 0.02989836, "q3": 1.6066907},
     "slider_crank": {"crank_joint": 0.8, "rod_joint": -1.166851321778844, "slider_joint": -0.43637062518183134},
 }  # fmt: skip

@@ -23,6 +23,7 @@ FILES: dict[str, tuple[str, ...]] = {
     "control.controllers": ("PD", "PID"),
     "control.functions": ("Continuous", "PythonController", "Sampled"),
     "gaits.gaits": ("CoupledMaps", "PhaseOscillators", "Rhythmic", "Serpenoid"),
+    "gaits.pantograph_gait": ("PantographGait",),
     "constraints.guides": ("DistanceConstraint", "PointOnCurve", "PointOnLine", "PointOnPlane", "PointOnSurface"),
     "forces.joint_forces": ("TorsionSpring", "JointFriction", "JointLimits"),
     "forces.legs": ("SpringLeg",),

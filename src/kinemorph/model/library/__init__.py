@@ -3,6 +3,8 @@
 textbook             pendulum, double_pendulum, crane, chain: with named parameters, motion in the x-z plane
 arms                 scara, puma
 legged               hexapod24, hexapod36, humanoid
+amru                 amru5: a hexapod with pantograph legs, from position matrices
+amru_walk            amru5_walk: a System that walks, with motors, controllers and contacts
 linkages             four_bar, slider_crank, five_bar, pantograph_leg: closed chains in the x-z plane
 walking_linkages     klann, jansen: legs driven by one crank
 walkers              jansen_walker: a System that walks on the ground
@@ -21,6 +23,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from kinemorph.errors import ModelError
+from kinemorph.model.library.amru import amru5
+from kinemorph.model.library.amru_walk import amru5_walk
 from kinemorph.model.library.arms import puma, scara
 from kinemorph.model.library.balancers import segway
 from kinemorph.model.library.benchmark_linkages import bricard, n_four_bar, spatial_slider_crank
@@ -49,6 +53,7 @@ LIBRARY: dict[str, Callable[..., Robot]] = {
     "hexapod24": hexapod24,
     "hexapod36": hexapod36,
     "humanoid": humanoid,
+    "amru5": amru5,
     "four_bar": four_bar,
     "slider_crank": slider_crank,
     "five_bar": five_bar,
@@ -69,6 +74,7 @@ SYSTEMS: dict[str, Callable[..., System]] = {
     "segway": segway,
     "crawler": crawler,
     "organism9": organism9,
+    "amru5_walk": amru5_walk,
 }
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -235,18 +235,26 @@ class ProfileLaw(PathLaw):
         return found
 
     def path(self, element: Profile, view: ElementView, k: int) -> Wish:
-        once = Dual(view.t, 1.0)
-        t = Dual(once, 1.0)
-        found = element.law(t)
-        values = list(found) if isinstance(found, (list, tuple, np.ndarray)) else [found]
-        if len(values) != max(len(element.joints), 1):
-            raise ShapeError(
-                f"element '{element.name}': its law returned {counted(len(values), 'number')}; expected "
-                f"{max(len(element.joints), 1)}, one for each joint. Correct the function."
-            )
-        value, rate = _parts(values[k], t.level)
-        (position, velocity), (_, acceleration) = _parts(value, once.level), _parts(rate, once.level)
-        return Wish(position, velocity, acceleration)
+        def one(t: S) -> S:
+            found = element.law(t)
+            values = list(found) if isinstance(found, (list, tuple, np.ndarray)) else [found]
+            if len(values) != max(len(element.joints), 1):
+                raise ShapeError(
+                    f"element '{element.name}': its law returned {counted(len(values), 'number')}; expected "
+                    f"{max(len(element.joints), 1)}, one for each joint. Correct the function."
+                )
+            return values[k]
+
+        return differentiated(one, view.t)
+
+
+def differentiated(law: Callable[[S], S], t: S) -> Wish:
+    """The value of a function of time at t [s], with its first and second derivatives from nested dual numbers."""
+    once = Dual(t, 1.0)
+    twice = Dual(once, 1.0)
+    value, rate = _parts(law(twice), twice.level)
+    (position, velocity), (_, acceleration) = _parts(value, once.level), _parts(rate, once.level)
+    return Wish(position, velocity, acceleration)
 
 
 def _parts(x: S, level: int) -> tuple[S, S]:

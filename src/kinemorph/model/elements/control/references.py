@@ -70,7 +70,7 @@ class SplinePath:
     def __post_init__(self) -> None:
         as_names(self, "joints")
         as_numbers(self, "times")
-        _as_rows(self, "points")
+        as_rows(self, "points")
 
     @classmethod
     def from_csv(cls, name: str, path: str | Path, **options: Any) -> SplinePath:
@@ -106,7 +106,7 @@ class MinimumJerk:
     def __post_init__(self) -> None:
         as_names(self, "joints")
         as_numbers(self, "times")
-        _as_rows(self, "points")
+        as_rows(self, "points")
 
 
 @dataclass(frozen=True)
@@ -125,7 +125,7 @@ class Profile:
         as_names(self, "joints")
 
 
-def _as_rows(element: Any, name: str) -> None:
+def as_rows(element: Any, name: str) -> None:
     """Converts the field `name` of an element to a tuple of rows of numbers; a number alone is a row of one."""
     given = getattr(element, name)
     if not hasattr(given, "__iter__") or isinstance(given, str):

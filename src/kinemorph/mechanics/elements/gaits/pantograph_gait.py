@@ -1,0 +1,90 @@
+"""The law of the reference generator of pantograph legs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import accumulate
+from typing import Any
+
+from kinemorph.algebra.scalar import S, atan2, cos, div, floor, maximum, sin
+from kinemorph.algebra.tables import lookup, through
+from kinemorph.mechanics.elements.checks import not_negative, positive, wrong
+from kinemorph.mechanics.elements.control.channels import Wish, each
+from kinemorph.mechanics.elements.control.references import PathLaw, differentiated, infinite
+from kinemorph.mechanics.elements.instant import ElementView
+from kinemorph.mechanics.elements.law import register
+from kinemorph.model.elements.gaits.pantograph_gait import PantographGait
+from kinemorph.model.parameter import evaluate
+from kinemorph.model.robot import Robot
+from kinemorph.words import counted
+
+
+class PantographGaitLaw(PathLaw):
+    """Feet that move along straight lines in sequences, and the inverse kinematics of pantograph legs."""
+
+    def problems(self, element: Any, robot: Robot) -> list[str]:
+        found = super().problems(element, robot)
+        legs, rest = divmod(len(element.joints), 3)
+        if rest or not legs:
+            problem = f"joints has {counted(len(element.joints), 'name')}; expected three for each leg"
+            found.append(wrong(element.name, problem, "Name rotation, vertical and horizontal drive.", "joints"))
+        for name, width, what in (("sequences", 3, "a duration [s], s and u"), ("feet", 2, "x and y [m]"),
+                                  ("strides", 2, "x and y [m]")):  # fmt: skip
+            for k, row in enumerate(getattr(element, name)):
+                if len(row) != width or not all(math.isfinite(evaluate(x)) for x in row):
+                    problem = f"{name}[{k}] is {tuple(map(evaluate, row))}; expected {width} finite numbers: {what}"
+                    found.append(wrong(element.name, problem, "Correct that row.", name))
+        for name in ("starts", "feet", "strides"):
+            count = len(getattr(element, name))
+            if count not in (1, legs):
+                problem = f"{name} has {counted(count, 'entry', 'entries')}; expected 1, or {legs}, one for each leg"
+                found.append(wrong(element.name, problem, "Correct it.", name))
+        found += infinite(element, "starts")
+        if not element.sequences or any(not evaluate(row[0]) > 0.0 for row in element.sequences if row):
+            problem = "sequences is empty or has a duration that is not above 0; expected positive times [s]"
+            found.append(wrong(element.name, problem, "Correct it.", "sequences"))
+        found += not_negative(element, "settle", "lift") + positive(element, "height", "offset")
+        if not evaluate(element.ratio) > 1.0:
+            problem = f"ratio is {evaluate(element.ratio):g}; expected a number above 1"
+            found.append(wrong(element.name, problem, "Correct it.", "ratio"))
+        return found
+
+    def path(self, element: PantographGait, view: ElementView, k: int) -> Wish:
+        leg, drive = divmod(k, 3)
+        return differentiated(lambda t: drive_positions(element, view, leg, t)[drive], view.t)
+
+
+def drive_positions(element: Any, view: ElementView, leg: int, t: S) -> tuple[S, S, S]:
+    """(a, b, c): the positions of the three drives of a leg of a PantographGait at the time t [s]."""
+    legs = len(element.joints) // 3
+    (fx, fy), (dx, dy), begin = (
+        view.value(each(values, legs)[leg]) for values in (element.feet, element.strides, element.starts)
+    )
+    height, lift, offset, ratio = view.value((element.height, element.lift, element.offset, element.ratio))
+    s, u = _progress(element, maximum(t - element.settle, 0.0) + begin)
+    x, y, z = fx + s * dx, fy + s * dy, u * lift - height
+    sine, cosine, angle = TRIGONOMETRY[element.trigonometry]
+    a = angle(y, x)
+    return a, div(-1.0 * z, ratio - 1.0), div(x * cosine(a) + y * sine(a) - offset, ratio)
+
+
+def _progress(element: Any, t: S) -> tuple[S, S]:
+    """(s, u) of a foot of a PantographGait at the time t [s] in its cycle."""
+    rows: Sequence[Sequence[Any]] = [[evaluate(x) for x in row] for row in element.sequences]
+    ends = list(accumulate((row[0] for row in rows), initial=0.0))
+    local = t - ends[-1] * floor(t / ends[-1])
+    s, u = (lookup(through(ends, [rows[-1][k], *(row[k] for row in rows)]), local) for k in (1, 2))
+    return s, u
+
+
+TRIGONOMETRY: dict[str, tuple[Any, Any, Any]] = {
+    "exact": (sin, cos, atan2),
+    "polynomial": (
+        lambda x: x * (1.0 - x * x / 6.0),
+        lambda x: 1.0 - 0.5 * x * x,
+        lambda y, x: (r := div(y, x)) * (1.0 - r * r / 3.0),
+    ),
+}  # sine, cosine, and the angle of a direction from (y, x)
+
+register(PantographGait, PantographGaitLaw())

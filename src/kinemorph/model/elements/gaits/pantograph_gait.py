@@ -1,0 +1,54 @@
+"""The reference generator of walking robots with pantograph legs, as it is programmed in a microcontroller."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from kinemorph.model.elements.control.references import as_rows
+from kinemorph.model.elements.control.wiring import Names, Numbers, as_names, as_numbers
+from kinemorph.model.parameter import Value
+
+
+@dataclass(frozen=True)
+class PantographGait:
+    """Positions of the drives of pantograph legs that move feet along straight lines, one sequence after the other.
+
+    Each leg turns about the vertical by the angle a, and a pantograph places its foot at the distance
+    offset + ratio c from the axis of this rotation, and (ratio - 1) b below its origin. `joints` has three names for
+    each leg: those of a [rad], b and c [m]. In the axes of a leg, x outward at a = 0, z up, the foot is at
+
+        x = foot_x + s stride_x,    y = foot_y + s stride_y,    z = -height + u lift
+
+    and the inverse kinematics is  a = atan(y/x),  c = (x cos a + y sin a - offset) / ratio,  b = -z / (ratio - 1).
+
+    `sequences`     what a leg does in one cycle: rows of a duration [s] and of the values s and u at its end. Both
+                    change at constant rates, so that velocities jump between sequences. The last row ends where the
+                    first begins.
+    `starts`        the time [s] in its cycle at which each leg starts
+    `settle`        the time [s] before the first sequence, in which the robot stands
+    `feet`          the middle (x, y) [m] of the motion of each foot; one for all legs, or one for each
+    `strides`       the vectors (stride_x, stride_y) [m] of the feet; one for all legs, or one for each
+    `height`, `lift`    heights [m] of the origins of the legs over the feet, and of lifted feet over the ground
+    `trigonometry`  "exact", or "polynomial" as in a microcontroller without trigonometric functions:
+                    sin x = x - x^3/6,  cos x = 1 - x^2/2,  atan x = x - x^3/3
+    """
+
+    name: str
+    joints: Names = ()
+    sequences: tuple[Numbers, ...] = ((0.5, -0.5, 1.0), (1.0, 0.5, 1.0), (0.5, 0.5, 0.0), (2.0, -0.5, 0.0))
+    starts: Numbers = field(default=(0.0,), metadata={"kind": "time"})
+    settle: float = field(default=1.0, metadata={"kind": "time"})
+    feet: tuple[Numbers, ...] = field(default=((0.45, 0.0),), metadata={"kind": "length"})
+    strides: tuple[Numbers, ...] = field(default=((0.0, 0.1),), metadata={"kind": "length"})
+    height: Value = field(default=0.24, metadata={"kind": "length"})
+    lift: Value = field(default=0.04, metadata={"kind": "length"})
+    offset: Value = field(default=0.05, metadata={"kind": "length"})
+    ratio: Value = 4.0
+    trigonometry: Literal["exact", "polynomial"] = "polynomial"
+
+    def __post_init__(self) -> None:
+        as_names(self, "joints")
+        as_numbers(self, "starts")
+        for name in ("sequences", "feet", "strides"):
+            as_rows(self, name)
