@@ -125,7 +125,7 @@ def test_a_result_tells_itself():
         ({"r": float("nan")}, "coupled maps: r is nan"),
         (
             {"epsilon": -0.1},
-            "coupled maps: epsilon is -0.1; expected a number from 0 (each map follows its own value) to 1",
+            "coupled maps: epsilon is -0.1; expected a number from 0 (each map",
         ),
         ({"count": 0}, "count is 0; expected a whole number from 1 to 256"),
         ({"seeds": ()}, "seeds is 0; expected a whole number from 1"),

@@ -191,6 +191,24 @@ def neutral(robot: Robot) -> Array:
     return np.array([value for joint in robot.joints for value in joint.table.neutral], dtype=float)
 
 
+def initial_configuration(robot: Robot) -> Array:
+    """The configuration, shape (nq,), in which a run starts by default: neutral, or that of position matrices.
+
+    Coordinates that drive joints have the values that were declared for them: formulas may have no value at 0.
+    """
+    q = neutral(robot)
+    for i, value in _declared(robot).items():
+        q[i] = value
+    return q
+
+
+def _declared(robot: Robot) -> dict[int, float]:
+    """The declared values of the coordinates that drive joints, by index in q."""
+    places = coordinate_places(robot)
+    named = coordinates_of(tuple(joint.driven for joint in robot.driven))
+    return {places[one.name][0]: one.value for one in named if one.name in places}
+
+
 class Dice(random.Random):
     """A random number generator that imports faster than NumPy's, for a few numbers."""
 
@@ -228,12 +246,9 @@ def random_configuration(robot: Robot, rng: np.random.Generator | Dice) -> Array
 
 def _in_domains(robot: Robot, q: Array) -> Array:
     """q, brought nearer to the initial values of coordinates until the formulas of driven joints are finite."""
-    places = coordinate_places(robot)
-    named = coordinates_of(tuple(joint.driven for joint in robot.driven))
-    initial = {places[one.name][0]: one.value for one in named if one.name in places}
     for share in NEARER:
         near = q.copy()
-        for i, value in initial.items():
+        for i, value in _declared(robot).items():
             near[i] = value + share * (q[i] - value)
         with np.errstate(all="ignore"), suppress(ValueError, ArithmeticError):
             if np.isfinite(np.array(with_driven(robot, near.tolist()), dtype=float)).all():

@@ -23,7 +23,7 @@ from kinemorph.mechanics.trees import charts
 from kinemorph.mechanics.trees.driven import AllJoints
 from kinemorph.mechanics.trees.resolve import resolve
 from kinemorph.mechanics.trees.tree import Tree
-from kinemorph.model.configuration import neutral
+from kinemorph.model.configuration import initial_configuration
 from kinemorph.model.parameter import Parameter
 from kinemorph.plants.instant import Instant, LocalInstant
 from kinemorph.plants.loop_methods import LoopMethod, Partitioning, Projection, SingularPerturbation
@@ -84,7 +84,7 @@ class LoadedRobot(Fixed):
 
     @cached_property
     def _stiff(self) -> tuple[Stiff, ...]:
-        """The stiff forces of elements, at nominal parameters and the neutral configuration."""
+        """The stiff forces of elements, at nominal parameters and the initial configuration."""
         if not self.elements.members:
             return ()
         sizes = (
@@ -93,7 +93,8 @@ class LoadedRobot(Fixed):
         )
         v, x, m, u = ([0.0] * size for size in sizes)
         nominal = [parameter.value for parameter in self.parameters]
-        world = self.seen(self.tree(nominal), Instant(0.0, neutral(self.dynamics.robot).tolist(), v, x, m, u, nominal))
+        q = initial_configuration(self.dynamics.robot).tolist()
+        world = self.seen(self.tree(nominal), Instant(0.0, q, v, x, m, u, nominal))
         return tuple(world.stiff().values())
 
     @cached_property

@@ -21,7 +21,7 @@ from kinemorph.mechanics.constraints.closures import constraint_names
 from kinemorph.mechanics.elements.drives.rotors import robot_with_rotors
 from kinemorph.mechanics.elements.ensemble import FORCE_UNITS, Ensemble, ensemble
 from kinemorph.mechanics.elements.ensemble import Tick as Clocked
-from kinemorph.model.configuration import neutral
+from kinemorph.model.configuration import initial_configuration
 from kinemorph.model.parameter import Parameter
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System, as_robot
@@ -114,7 +114,7 @@ def plant(
         laws=robot_laws(loaded),
         start=MappingProxyType(
             {
-                "q": tuple(map(float, settings.q if settings and settings.q else neutral(robot))),
+                "q": tuple(map(float, settings.q if settings and settings.q else initial_configuration(robot))),
                 "v": tuple(map(float, settings.v if settings and settings.v else (0.0,) * robot.nv)),
                 "x": (*(0.0,) * len(extra), *begun, *(0.0,) * (len(x) - len(extra) - len(begun))),
                 "m": (*(slot.start for slot in cast.memory), *(0.0 for _ in chosen)),
