@@ -200,7 +200,7 @@ WRONG = [
     ("l1:=1.1:", "l1:=1.1: t:=2:", 10, "'t' stands for the time", "Use another name"),
     ("gravity[3]:=0:", "gravity[0]:=0:", 8, "indices of gravity are 1, 2 and 3", "Correct the index"),
     ("l1:=1.1:", "l1:=a: a:=2*l1:", 10, "it depends on itself: l1 -> a -> l1", "not contain"),
-    ("l1:=1.1:", "p[0]:=p[1]: pi[1]:=cos(p[0]): l1:=1.1:", 10, "it depends on itself: p[0] -> p[1]", "without"),
+    ("l1:=1.1:", "p[0]:=p[1]: pi[1]:=cos(p[0]): l1:=1.1:", 10, "it depends on itself: p[0] -> p[1]", "not contain"),
     ("T0G[1] :=", "BodyRef[1]:=1: TrefG[1] :=", 19, "references form a circle: body1 -> body1", "in the world"),
     ("T0G[1] :=", "BodyRef[1]:=7: TrefG[1] :=", 19, "BodyRef[1] is 7, expected a body from 0 to 1", "another body"),
     ("T0G[1] :=", "TrefG[1] :=", 19, "BodyRef[1] is missing", "Assign BodyRef[1]"),
