@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 from kinemorph.algebra.arrays import Array
 from kinemorph.algebra.notation import Tdisp, Trotx, Troty, Trotz
 from kinemorph.deriving.dynamics import derive
+from kinemorph.formats.loading import load
 from kinemorph.mechanics.elements.forces.joint_forces import moved_inertias
 from kinemorph.mechanics.formulations.driven_dynamics import of_state
 from kinemorph.mechanics.formulations.table import FORMULATIONS
@@ -155,3 +157,11 @@ def test_it_moves_like_the_machine_with_loops(robot: Robot) -> None:
 def test_stops_have_inertias_where_the_neutral_configuration_is_outside_the_limits() -> None:
     """At q = 0 no pantograph can be closed: the stiffness of stops was computed there, and the run ended in eigh."""
     assert np.all(np.isfinite(moved_inertias(with_one_leg())))
+
+
+def test_the_file_beside_the_example_is_the_robot_of_the_library() -> None:
+    """Its comments mark what the paper says and what is assumed."""
+    path = Path(__file__).parents[2] / "examples" / "27_amru5.toml"
+    assert load(path).robot == amru.amru5()
+    text = path.read_text(encoding="utf-8")
+    assert text.count("# [A]") >= 49  # every mass

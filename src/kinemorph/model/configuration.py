@@ -194,7 +194,8 @@ def neutral(robot: Robot) -> Array:
 def initial_configuration(robot: Robot) -> Array:
     """The configuration, shape (nq,), in which a run starts by default: neutral, or that of position matrices.
 
-    Coordinates that drive joints have the values that were declared for them: formulas may have no value at 0.
+    Coordinates in formulas and position matrices have the values that were declared for them: formulas may have no
+    value at 0.
     """
     q = neutral(robot)
     for i, value in _declared(robot).items():
@@ -203,9 +204,11 @@ def initial_configuration(robot: Robot) -> Array:
 
 
 def _declared(robot: Robot) -> dict[int, float]:
-    """The declared values of the coordinates that drive joints, by index in q."""
+    """The declared values of the coordinates in formulas and position matrices, by index in q."""
+    if not robot.driven and not robot.positions:
+        return {}
     places = coordinate_places(robot)
-    named = coordinates_of(tuple(joint.driven for joint in robot.driven))
+    named = coordinates_of((robot.positions, tuple(joint.driven for joint in robot.driven)))
     return {places[one.name][0]: one.value for one in named if one.name in places}
 
 

@@ -18,7 +18,7 @@ from kinemorph.formats.toml import text as spell
 from kinemorph.formats.write_text import write_text
 from kinemorph.model import units
 from kinemorph.model.body import STANDING, Body
-from kinemorph.model.configuration import neutral
+from kinemorph.model.configuration import initial_configuration, neutral
 from kinemorph.model.elements import ELEMENT_KINDS
 from kinemorph.model.elements.fields import Field, defaults_of, element_fields, functions_in
 from kinemorph.model.expressions import name_text
@@ -100,12 +100,14 @@ def placed_sections(system: System) -> list[str]:
     if rebuilt(robot) is None:
         return []
     names = _dependent_names(robot)
+    declared = tuple(initial_configuration(robot).tolist())
+    values = system.settings.q or (declared if any(declared) else ())
     coordinates = []
     for place, joint in enumerate(coordinate_joints(robot)):
         unit = unit_of(joint)
         data = coordinate_data(joint)
-        if system.settings.q:
-            data = {"value": system.settings.q[place], **data}
+        if values:
+            data = {"value": values[place], **data}
         entries = {} if unit == "rad" else {"unit": spell.text(unit)}
         for field in rows.COORDINATE[1:]:
             if field.name in data:
