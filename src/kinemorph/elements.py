@@ -22,6 +22,7 @@ HOMES: dict[str, str] = {
     "Contact": "kinemorph.model.elements.contact.contacts",
     "PD": "kinemorph.model.elements.control.controllers",
     "PID": "kinemorph.model.elements.control.controllers",
+    "FuzzyRules": "kinemorph.model.elements.control.fuzzy_rules",
     "Continuous": "kinemorph.model.elements.control.functions",
     "PythonController": "kinemorph.model.elements.control.functions",
     "Sampled": "kinemorph.model.elements.control.functions",
@@ -122,6 +123,7 @@ if TYPE_CHECKING:  # the same names for type checkers; a test compares the two l
     from kinemorph.model.elements.control.functions import Continuous as Continuous
     from kinemorph.model.elements.control.functions import PythonController as PythonController
     from kinemorph.model.elements.control.functions import Sampled as Sampled
+    from kinemorph.model.elements.control.fuzzy_rules import FuzzyRules as FuzzyRules
     from kinemorph.model.elements.control.model_based import ComputedTorque as ComputedTorque
     from kinemorph.model.elements.control.model_based import GravityCompensation as GravityCompensation
     from kinemorph.model.elements.control.references import MinimumJerk as MinimumJerk

@@ -147,7 +147,7 @@ def sensitivities(
         output_step=output_step,
         start=start,
     )
-    return _result(plant, run, (*names, *first))
+    return unpacked(plant, run, (*names, *first))
 
 
 def with_parameters(
@@ -219,7 +219,7 @@ def _check_loops(plant: Plant, names: Sequence[str], initial: Sequence[str], q: 
                 )
 
 
-def _result(plant: Plant, run: Trajectory, names: tuple[str, ...]) -> Sensitivities:
+def unpacked(plant: Plant, run: Trajectory, names: tuple[str, ...]) -> Sensitivities:
     """The motion and its derivatives, from a run of the larger plant that integrates both."""
     nv, nx, ns = plant.nv, plant.nx, plant.ns
     segments = tuple(replace(part, plant=plant, x=part.x[:, :nx]) for part in run.segments)
