@@ -4,15 +4,19 @@
     run = simulate(trained.system, 10.0)
 
 The errors of the controllers at n times are residuals r of a nonlinear least-squares problem in the numbers p of the
-rules. Their derivatives J = dr/dp are exact: they are integrated together with the motion, as in `sensitivities`. Each
-step is that of Levenberg and Marquardt,
+rules. Their derivatives J = dr/dp are exact: they are integrated together with the motion, as in `sensitivities`, also
+through the samples of a sampled controller. The logarithms of widths are trained, so that widths stay positive. Least is
 
-    (J^T J + damping diag(J^T J) + |r|^2 D) dp = -J^T r
+    |r|^2 + prior |z|^2,      z_j = (p_j - initial p_j) / s_j
 
-The damping falls by a factor after a step that reduces the error and rises after one that does not, which is taken
-back. D is diagonal, with the entry 1/s^2 for a center (s is its width) and 1 for the logarithm of a width: a step that
-would change the errors by as much as they are moves a center by about its width. The logarithms of widths are trained,
-so that widths stay positive.
+The second term keeps the rules near the initial ones: without it, numbers that change the errors little would grow, and
+the rules would fail where the load differs from that of the training. s_j is the change of a coefficient that alone
+changes the errors by as much as they are at first; for a center it is the width, and 1 for the logarithm of a width.
+Each step dz is that of Levenberg and Marquardt, with R = J diag(s):
+
+    (R^T R + (prior + damping) 1) dz = -R^T r - prior z
+
+The damping falls after a step that reduces this sum and rises after one that does not, which is taken back.
 """
 
 from __future__ import annotations
@@ -38,8 +42,7 @@ from kinemorph.simulation.simulate import simulate
 from kinemorph.words import did_you_mean, quoted
 
 Numbers = Literal["consequents", "centers", "widths"]
-SOFTER, HARDER, HARDEST = 0.3, 4.0, 1e8  # factors of the damping after a good and a bad step; where training ends
-FLOOR = 1e-12  # of the diagonal of J^T J, relative to its largest entry
+SOFTER, HARDER, HARDEST = 0.3, 4.0, 1e8  # factors of the damping after a good and a bad step; its value at the end
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,10 +81,11 @@ def train_rules(
     numbers: Sequence[Numbers] = NUMBERS,
     steps: int = 20,
     output_step: float = 0.01,
-    damping: float = 1.0,
+    prior: float = 1e-2,
+    damping: float = 0.1,
     **options: Any,
 ) -> TrainedRules:
-    """The rules of a system, trained so that the mean square of their errors is least. They have to be continuous.
+    """The rules of a system, trained so that the mean square of their errors is least.
 
     `systems`       a system, or several that differ in their loads and have the same rules
     `controllers`   names of the FuzzyRules to train; all of them by default
@@ -91,6 +95,7 @@ def train_rules(
     `steps`         the largest number of steps that are tried
     `output_step`   the time [s] between errors that count
 
+    `prior`         how strongly the rules are kept near the initial ones, see the top of this file
     `damping`       of the first step: the more, the shorter it is. A long step may give rules that are not stable
     `options`       arguments of `simulate`: method, step, rtol, atol; a fixed step bounds the time of a run with rules
                     that are not stable
@@ -126,8 +131,8 @@ def train_rules(
     if not np.isfinite(scale).all():
         raise UnsupportedError("train_rules: the run of the given rules fails. Begin with rules that follow the path.")
     scale = np.where(scale > 0.0, scale, 1.0)
-    stiffness = np.array([one for name in names for one in _stiffness(begun[name], numbers)])
-    p, last, history = _least_squares(errors, p, first, slopes, scale, stiffness, steps, damping)
+    units = _units(begun, numbers, slopes / scale[:, None], math.sqrt(first.size))
+    p, last, history = _least_squares(errors, p, (first, slopes), scale, units, prior=prior, damping=damping, steps=steps)
     lookup = {one.name: float(x) for one, x in zip(parameters, p, strict=True)}
     trained = {
         name: replace(rules, **{field: evaluate_all(getattr(rules, field), lookup) for field in numbers})
@@ -145,40 +150,45 @@ def train_rules(
 def _least_squares(
     errors: Callable[[Array], tuple[Array, Array]],
     p: Array,
-    e: Array,
-    slopes: Array,
+    first: tuple[Array, Array],
     scale: Array,
-    stiffness: Array,
-    steps: int,
+    units: Array,
+    *,
+    prior: float,
     damping: float,
+    steps: int,
 ) -> tuple[Array, Array, list[float]]:
-    """(numbers, errors, history of the objective) after steps of Levenberg and Marquardt from p with errors e.
+    """(numbers, errors, history of the RMS of scaled errors) after steps of Levenberg and Marquardt from p.
 
-    `slopes` are the derivatives of e, `scale` (controllers,) are the units of errors, `stiffness` is the diagonal D.
+    `first` are the errors at p and their derivatives, `scale` (controllers,) and `units` (len(p),) are those of errors
+    and numbers.
     """
-    cost = _objective(e, scale)
-    history = [cost]
+    e, slopes = first
+    z = np.zeros(len(p))
+    n = e.size
+
+    def cost(e: Array, z: Array) -> float:
+        found = float(np.sum((e / scale) ** 2) / n + prior * z @ z)
+        return found if math.isfinite(found) else math.inf
+
+    now, history = cost(e, z), [math.sqrt(float(np.mean((e / scale) ** 2)))]
     for _ in range(steps):
-        J = (slopes / scale[:, None]).reshape(-1, len(p))
-        r = (e / scale).ravel()
-        H, gradient = J.T @ J, J.T @ r
-        diagonal = np.maximum(np.diag(H), FLOOR * np.diag(H).max(initial=0.0))
-        tried = p - np.linalg.lstsq(H + np.diag(damping * diagonal + r @ r * stiffness), gradient, rcond=None)[0]
-        other, other_slopes = errors(tried)
-        better = _objective(other, scale)
-        if better < cost:
-            p, e, slopes, cost, damping = tried, other, other_slopes, better, SOFTER * damping
-            history.append(cost)
+        R = (slopes / scale[:, None]).reshape(n, len(p)) * units
+        with np.errstate(over="ignore", invalid="ignore"):
+            H, gradient = R.T @ R / n, R.T @ (e / scale).ravel() / n + prior * z
+        if not np.isfinite(H).all():
+            break
+        tried = z - np.linalg.solve(H + (prior + damping) * np.eye(len(p)), gradient)
+        other = errors(p + units * tried)
+        better = cost(other[0], tried)
+        if better < now:
+            (e, slopes), z, now, damping = other, tried, better, SOFTER * damping
+            history.append(math.sqrt(float(np.mean((e / scale) ** 2))))
         else:
             damping *= HARDER
         if damping > HARDEST:
             break
-    return p, e, history
-
-
-def _objective(e: Array, scale: Array) -> float:
-    found = float(np.sqrt(np.mean((e / scale) ** 2)))
-    return found if math.isfinite(found) else math.inf
+    return p + units * z, e, history
 
 
 def _rms(e: Array) -> Array:
@@ -228,7 +238,7 @@ def _training_run(
 
 
 def _names(systems: Sequence[System], wanted: str | Sequence[str]) -> tuple[str, ...]:
-    """The names of the rules to train. Raises ModelError where a system does not have them or they are sampled."""
+    """The names of the rules to train. Raises ModelError where a system does not have them."""
     if not systems:
         raise ModelError("train_rules: no system is given. Give a System with FuzzyRules.")
     names = (wanted,) if isinstance(wanted, str) else tuple(wanted)
@@ -237,16 +247,7 @@ def _names(systems: Sequence[System], wanted: str | Sequence[str]) -> tuple[str,
         raise ModelError(f"train_rules: system '{systems[0].name}' has no FuzzyRules. Add some to its elements.")
     for system in systems:
         for name in names:
-            rules = _rules(system, name)
-            if rules.every:
-                raise UnsupportedError(
-                    f"train_rules: '{name}' is sampled, every {rules.every:g} s; expected continuous rules, because "
-                    "derivatives of sampled controllers are not known. Train it without `every`, and sample it then."
-                )
-            if (used := rules.reads) and not used[0].startswith("q."):
-                raise UnsupportedError(
-                    f"train_rules: '{name}' measures '{used[0]}'; expected a coordinate of the robot, as 'q.hip'."
-                )
+            _rules(system, name)
     return names
 
 
@@ -302,10 +303,18 @@ def _parameters(rules: FuzzyRules, numbers: Sequence[Numbers]) -> Iterator[Param
                 yield value if isinstance(value, Parameter) else value.args[0]
 
 
-def _stiffness(rules: FuzzyRules, numbers: Sequence[Numbers]) -> Iterator[float]:
-    """The entries of D (see the top of this file) for the parameters of the rules, in their order."""
-    for field in numbers:
-        for i, row in enumerate(getattr(rules, field)):
-            for j in range(len(row)):
-                width = float(evaluate(rules.widths[i][j])) if field == "centers" else 1.0
-                yield 0.0 if field == "consequents" else 1.0 / width**2
+def _units(begun: dict[str, FuzzyRules], numbers: Sequence[Numbers], slopes: Array, size: float) -> Array:
+    """The unit s of each parameter (see the top of this file), in their order, shape (k,).
+
+    `slopes` (n, controllers, k) are the derivatives of the scaled errors, whose norm is `size` at first.
+    """
+    effects = np.sqrt(np.sum(slopes**2, axis=(0, 1))) / size
+    found: list[float] = []
+    for rules in begun.values():
+        for field in numbers:
+            for i, row in enumerate(getattr(rules, field)):
+                for j in range(len(row)):
+                    effect = effects[len(found)]
+                    width = float(evaluate(rules.widths[i][j])) if field == "centers" else 1.0
+                    found.append(1.0 / effect if field == "consequents" and effect > 0.0 else width)
+    return np.array(found)
