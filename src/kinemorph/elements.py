@@ -82,6 +82,7 @@ HOMES: dict[str, str] = {
     "robot_with_rotors": "kinemorph.mechanics.elements.drives.rotors",
     "with_rotor_body": "kinemorph.model.changes.rotor_body",
     "with_gait": "kinemorph.analysis.with_gait",
+    "train_rules": "kinemorph.analysis.trained_rules",
     "gait_clusters": "kinemorph.analysis.gait_clusters",
     "plot_clusters": "kinemorph.display.charts.plot_clusters",
 }
@@ -90,6 +91,7 @@ __all__ = [*HOMES]
 
 if TYPE_CHECKING:  # the same names for type checkers; a test compares the two lists
     from kinemorph.analysis.gait_clusters import gait_clusters as gait_clusters
+    from kinemorph.analysis.trained_rules import train_rules as train_rules
     from kinemorph.analysis.with_gait import with_gait as with_gait
     from kinemorph.display.charts.plot_clusters import plot_clusters as plot_clusters
     from kinemorph.mechanics.elements.drives.rotors import robot_with_rotors as robot_with_rotors

@@ -5,16 +5,17 @@
 
 The errors of the controllers at n times are residuals r of a nonlinear least-squares problem in the numbers p of the
 rules. Their derivatives J = dr/dp are exact: they are integrated together with the motion, as in `sensitivities`, also
-through the samples of a sampled controller. The logarithms of widths are trained, so that widths stay positive. Least is
+through the samples of a sampled controller. The logarithms of widths are trained, so that widths stay positive. The
+training minimizes
 
-    |r|^2 + prior |z|^2,      z_j = (p_j - initial p_j) / s_j
+    |r|^2 / n + prior |z|^2,      z_j = (p_j - initial p_j) / s_j
 
 The second term keeps the rules near the initial ones: without it, numbers that change the errors little would grow, and
 the rules would fail where the load differs from that of the training. s_j is the change of a coefficient that alone
 changes the errors by as much as they are at first; for a center it is the width, and 1 for the logarithm of a width.
 Each step dz is that of Levenberg and Marquardt, with R = J diag(s):
 
-    (R^T R + (prior + damping) 1) dz = -R^T r - prior z
+    (R^T R / n + (prior + damping) 1) dz = -R^T r / n - prior z
 
 The damping falls after a step that reduces this sum and rises after one that does not, which is taken back.
 """
@@ -32,7 +33,7 @@ import numpy as np
 from kinemorph.algebra.arrays import Array
 from kinemorph.analysis.small_motions.sensitivities import Sensitivities, unpacked
 from kinemorph.analysis.small_motions.variational_plant import varied
-from kinemorph.errors import EnergyWarning, ModelError, UnsupportedError
+from kinemorph.errors import ModelError, UnsupportedError
 from kinemorph.model.elements.control.fuzzy_rules import FuzzyRules
 from kinemorph.model.elements.control.wiring import measured
 from kinemorph.model.parameter import Parameter, evaluate, evaluate_all
@@ -81,7 +82,7 @@ def train_rules(
     numbers: Sequence[Numbers] = NUMBERS,
     steps: int = 20,
     output_step: float = 0.01,
-    prior: float = 1e-2,
+    prior: float = 0.1,
     damping: float = 0.1,
     **options: Any,
 ) -> TrainedRules:
@@ -132,7 +133,9 @@ def train_rules(
         raise UnsupportedError("train_rules: the run of the given rules fails. Begin with rules that follow the path.")
     scale = np.where(scale > 0.0, scale, 1.0)
     units = _units(begun, numbers, slopes / scale[:, None], math.sqrt(first.size))
-    p, last, history = _least_squares(errors, p, (first, slopes), scale, units, prior=prior, damping=damping, steps=steps)
+    p, last, history = _least_squares(
+        errors, p, (first, slopes), scale, units, prior=prior, damping=damping, steps=steps
+    )
     lookup = {one.name: float(x) for one, x in zip(parameters, p, strict=True)}
     trained = {
         name: replace(rules, **{field: evaluate_all(getattr(rules, field), lookup) for field in numbers})
@@ -221,8 +224,7 @@ def _training_run(
 
     def found(p: Array) -> tuple[Array, Array]:
         with warnings.catch_warnings():
-            # the energy of the larger plant is that of the motion, and a rejected step may be coarse
-            warnings.simplefilter("ignore", EnergyWarning)
+            warnings.simplefilter("ignore", UserWarning)  # about rules that are tried, and taken back if they are worse
             run = simulate(wide, until, x=x0, p=p, output_step=output_step, **options)
         if not run.outcome.ok:
             return np.full((count, len(names)), np.nan), np.full((count, len(names), len(p)), np.nan)
@@ -286,7 +288,7 @@ def _with_parameters(rules: FuzzyRules, numbers: Sequence[Numbers]) -> FuzzyRule
         nominal, key = float(evaluate(value)), f"{rules.name}.{field}.{i}.{j}"
         return Parameter(key, math.log(nominal)).exp() if field == "widths" else Parameter(key, nominal)
 
-    fields = {
+    fields: dict[str, Any] = {
         field: tuple(
             tuple(named(field, i, j, value) for j, value in enumerate(row))
             for i, row in enumerate(getattr(rules, field))

@@ -131,6 +131,7 @@ def varied(plant: Plant, names: Sequence[str], initial: int) -> Plant:
             holding=holding if plant.laws.holding else None,
             dependence=of_motion(plant.laws.dependence),
             flatness=of_motion(plant.laws.flatness),
+            stored=of_motion(plant.laws.stored),
             jumps=replace(plant.laws.jumps, sample=sample) if sampled and plant.laws.jumps else None,
         ),
     )
@@ -138,7 +139,9 @@ def varied(plant: Plant, names: Sequence[str], initial: int) -> Plant:
 
 def _check_memory(plant: Plant) -> None:
     """Raises UnsupportedError where sampled memory also changes in a manner that has no derivatives here."""
-    python = [plant.elements[stage.samplers[0][0]].name for tick in plant.ticks for stage in tick.stages if stage.python]
+    python = [
+        plant.elements[stage.samplers[0][0]].name for tick in plant.ticks for stage in tick.stages if stage.python
+    ]
     if python:
         raise UnsupportedError(
             f"sensitivities: controller '{python[0]}' is a Python function, which has no derivatives. "

@@ -7,18 +7,20 @@ down or lifted.
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 from kinemorph.errors import ModelError
 from kinemorph.model.elements.control.controllers import PID
 from kinemorph.model.elements.control.fuzzy_rules import FuzzyRules
 from kinemorph.model.elements.forces.applied import AppliedWrench, Table
+from kinemorph.model.elements.gaits.pantograph_gait import PantographGait
 from kinemorph.model.library import amru, amru_walk
 from kinemorph.model.positions.position_builder import PositionBuilder
 from kinemorph.model.system import Element, Settings, System
 
-LegController = Literal["pid", "initial rules"]
+LegController = Literal["pid", "initial rules", "trained rules"]
 LEG, CYCLES = 1, 2
 WEIGHT = 9.81 * (amru.BODY_MASS + 6.0 * 3.6)  # of the whole robot [N]
 LOAD = WEIGHT / 3.0  # on a foot of a tripod [N]
@@ -26,6 +28,39 @@ CHANGE = 0.05  # [s] in which the load rises or falls
 DURATION = amru_walk.SETTLE + CYCLES * amru_walk.PERIOD  # [s]
 # low and high reference [rad or m], and an error [rad or m], of the membership functions of the three drives
 SPREADS = ((-0.11, 0.11, 2e-3), (0.0667, 0.08, 2e-4), (0.1, 0.1035, 2e-4))
+# the numbers that `train_rules` finds from the initial rules, sampled, under LOAD; 4 digits
+TRAINED: dict[str, dict[str, Any]] = {
+    "rules_rotation": {
+        "consequents": (
+            (126.4, 378.7, 45.64, -1.196, 10.95, -0.08667),
+            (200.1, 400.8, 16.54, -0.2085, 7.345, 0.004347),
+            (203.0, 395.1, 21.64, -0.3555, 1.051, -0.004147),
+            (202.8, 400.9, 28.53, -0.4924, 3.087, 0.01709),
+        ),
+        "centers": ((-0.001946, 0.002052), (), (), (-0.1098, 0.1101), ()),
+        "widths": ((0.002062, 0.001949), (), (), (0.08846, 0.08795), ()),
+    },
+    "rules_vertical": {
+        "consequents": (
+            (13730.0, 46100.0, 92.07, -29.27, 246.7, -1.899),
+            (9945.0, 46810.0, 148.7, -20.63, 214.1, -1.802),
+            (9565.0, 47490.0, 153.1, 15.48, 191.2, 1.042),
+            (16700.0, 51820.0, 314.6, 35.87, 209.7, 2.715),
+        ),
+        "centers": ((-0.0002028, 0.0002023), (), (), (0.06672, 0.08001), ()),
+        "widths": ((0.0001954, 0.0001944), (), (), (0.005342, 0.005322), ()),
+    },
+    "rules_horizontal": {
+        "consequents": (
+            (10020.0, 46940.0, 147.5, -2.811, 156.4, -0.2856),
+            (19470.0, 53920.0, 467.7, -4.221, 943.2, -0.4264),
+            (10350.0, 47530.0, 167.0, 1.942, 170.0, 0.1913),
+            (24720.0, 65270.0, 713.4, 1.615, 1148.0, 0.1684),
+        ),
+        "centers": ((-0.0002008, 0.0001999), (), (), (0.1, 0.1034), ()),
+        "widths": ((0.0001989, 0.0001998), (), (), (0.001403, 0.001542), ()),
+    },
+}
 
 
 def amru5_leg(
@@ -34,7 +69,8 @@ def amru5_leg(
     """Leg 1 of AMRU5 with a fixed hip: the reference "gait", the motors and the `load` [N] of `amru5_walk`.
 
     `controller`    "pid", the element "pid" of `amru5_walk`; "initial rules", an element FuzzyRules for each drive,
-                    "rules_rotation", "rules_vertical" and "rules_horizontal", that gives the same voltages as the PID
+                    "rules_rotation", "rules_vertical" and "rules_horizontal", that gives the same voltages as the PID;
+                    "trained rules", the same after training with the load `LOAD`
     `sampling`      "sampled": every 10 ms; "continuous"
 
     The elements also include the force "load" on the foot. The run lasts for 1 s of settling and two cycles of 4 s.
@@ -46,17 +82,23 @@ def amru5_leg(
         if value not in get_args(choices):
             expected = ", ".join(map(repr, get_args(choices)))
             raise ModelError(f"amru5_leg: {name} is {value!r}, expected {expected}.")
+    if not 0.0 <= load < math.inf:
+        raise ModelError(f"amru5_leg: load is {load:g} N, expected a finite force of at least 0.")
     builder = PositionBuilder("amru5_leg")
     amru.add_leg(builder, LEG, amru.hip(LEG))
     walk = amru_walk.amru5_walk(controller=sampling)
     coordinates, n = amru.leg_coordinates(LEG), 3 * LEG
     gait, pid = walk.element("gait"), walk.element("pid")
-    gait = replace(gait, joints=coordinates, starts=gait.starts[LEG - 1 : LEG], strides=gait.strides[LEG - 1 : LEG])
-    one = {name: getattr(pid, name)[n - 3 : n] for name in ("joints", "drives", "kp", "ki", "kd")}
-    control = replace(pid, **one)
-    controllers = [control] if controller == "pid" else initial_rules(control)
+    assert isinstance(gait, PantographGait) and isinstance(pid, PID)
+    of_leg: dict[str, Any] = {name: getattr(gait, name)[LEG - 1 : LEG] for name in ("starts", "strides")}
+    of_drives: dict[str, Any] = {name: getattr(pid, name)[n - 3 : n] for name in ("joints", "drives", "kp", "ki", "kd")}
+    controllers: list[Element] = [one_leg := replace(pid, **of_drives)]
+    if controller != "pid":
+        rules = initial_rules(one_leg)
+        trained = controller == "trained rules"
+        controllers = [replace(one, **TRAINED[one.name]) if trained else one for one in rules]
     motors = [amru_walk.leg_motor(LEG, k) for k in range(3)]
-    elements: list[Element] = [gait, *controllers, *motors, _load(load)]
+    elements: list[Element] = [replace(gait, joints=coordinates, **of_leg), *controllers, *motors, _load(load)]
     q = amru_walk.initial_configuration()[3 + n : 6 + n]
     return System(builder.build(), tuple(elements), Settings(q=q, duration=DURATION))
 

@@ -142,7 +142,7 @@ class FuzzyRulesLaw(ChannelLaw):
         own, memory = list(view.m[front:]), list[S]()
         error, (lower,), (upper,) = _error(element, view), *limits(element, view)
         before, d = error, 0.0
-        I = own.pop(0) if "integral" in element.inputs else 0.0  # noqa: E741
+        I = own.pop(0) if "integral" in element.inputs else 0.0
         if "rate" in element.inputs:
             before, d, begun = own
             before = where(begun, before, error)  # the first sample has no sample before it
