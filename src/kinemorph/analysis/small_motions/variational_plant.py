@@ -138,7 +138,7 @@ def varied(plant: Plant, names: Sequence[str], initial: int) -> Plant:
 
 
 def _check_memory(plant: Plant) -> None:
-    """Raises UnsupportedError where sampled memory also changes in a manner that has no derivatives here."""
+    """Raises UnsupportedError where memory changes in a manner that has no derivatives here."""
     python = [
         plant.elements[stage.samplers[0][0]].name for tick in plant.ticks for stage in tick.stages if stage.python
     ]
@@ -147,10 +147,10 @@ def _check_memory(plant: Plant) -> None:
             f"sensitivities: controller '{python[0]}' is a Python function, which has no derivatives. "
             "Write it as `elements.Sampled`, which is traced."
         )
-    if plant.ticks and (plant.guards or any(plant.settlers)):
+    if any(plant.settlers) or (plant.ticks and plant.guards):
         raise UnsupportedError(
-            "sensitivities: the system has sampled elements, and others whose memory changes at events, such as "
-            "contacts that stick. Leave one of them out."
+            "sensitivities: the system has elements whose memory changes at events or after steps, such as contacts "
+            "that stick, and these changes have no derivatives. Leave these elements out."
         )
 
 
