@@ -45,11 +45,12 @@ PAGES = [
         "notebook",
     )
 ]
+SLOW = [pytest.param(ROOT / "docs" / "amru5.md", marks=pytest.mark.slow)]  # a large system, which is compiled twice
 FILE_NAME = re.compile(r"# (\S+\.toml)\n")
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", [*PAGES, *SLOW], ids=lambda page: page.stem)
 def test_page_runs_and_prints_what_it_says(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     text = page.read_text(encoding="utf-8")
     monkeypatch.chdir(tmp_path)

@@ -12,11 +12,12 @@
     ├── StorageError         a file of results cannot be written or read; says why (an OSError too)
     └── MissingExtraError    an optional dependency is not installed; names the pip command
 
-and nine warnings: ModelWarning, a model file has questionable values or data that Kinemorph cannot represent;
+and ten warnings: ModelWarning, a model file has questionable values or data that Kinemorph cannot represent;
 CacheWarning, compiled code cannot be stored on disk; StorageWarning, a run cannot be saved while it proceeds;
 SlowRunWarning, a run takes very many steps; ChatterWarning, the steps of a run were too large for stiff contacts or
 gains; GainWarning, a sampled controller is unstable; EnergyWarning, the energy of a run does not balance;
-GroundWarning, a body passes through the ground; InactiveWarning, data of a model file do not act in a run.
+ImpactWarning, an impact began and ended within one step; GroundWarning, a body passes through the ground;
+InactiveWarning, data of a model file do not act in a run.
 
 A message names the part, the value found, what was expected, and how to correct it (`Problem`).
 """
@@ -153,6 +154,10 @@ class GainWarning(UserWarning):
 
 class EnergyWarning(UserWarning):
     """The energy of a run does not balance: its steps were too large, and the motion is inaccurate."""
+
+
+class ImpactWarning(UserWarning):
+    """An impact began and ended within one step of a run: its rebound is lost, and counts as dissipated."""
 
 
 class GroundWarning(UserWarning):

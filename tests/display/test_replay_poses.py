@@ -22,7 +22,7 @@ from kinemorph.display.looks.solids import z_toward
 from kinemorph.display.replays.joint_rows import TOLERANCE
 from kinemorph.display.replays.packing import pack
 from kinemorph.display.scenes.building import scene_of
-from kinemorph.display.scenes.figures import stacked_poses
+from kinemorph.display.scenes.figures import figure_of, stacked_poses
 from kinemorph.display.scenes.scene import Attachment, Figure, Mark, Part, Scene, Series, Surface, Trace
 from kinemorph.display.scenes.surfaces import look_surface
 from kinemorph.mechanics.constraints.closures import constraint_error
@@ -34,6 +34,7 @@ from kinemorph.model.joint import JOINT_KINDS
 from kinemorph.model.parameter import evaluate, evaluate_all
 from kinemorph.model.robot import Robot
 from support.cases.docked_runs import docked_run
+from support.robots.matrix_robots import matrix_robot
 from support.robots.random_robots import joint_data, random_body, random_robot, robot_of_kind
 from support.tools.browsing import Browser
 from support.tools.each_case import each_case
@@ -272,6 +273,26 @@ def closed(robot: Robot) -> np.ndarray:
         held = compose(arm, loop.placement, inverse(loop.child_placement))
         start[robot.q_slice("base")] = [*held.p, *quaternions_of(np.array(held.R))]
     return start
+
+
+def test_driven_joints_follow_their_formulas_in_the_page(modules: Any) -> None:
+    """At the times of a motion, and after a slider has moved: matrices of formulas and hinges alike."""
+    times = np.linspace(0.0, 2.0, 21)
+    robots = [matrix_robot(seed) for seed in range(8)]
+    figures = [figure_of(robot, 0.3 * np.sin(times[:, None] + np.arange(robot.nq)), times) for robot in robots]
+    assert any(joint.kind == "pose" for robot in robots for joint in robot.driven)
+    for figure, one in zip(figures, modules.evaluate(ALL, packed(figures, times)), strict=True):
+        assert off(figure, one, figure.positions, figure.quaternions) < 4.0 * TOLERANCE, figure.name
+    moved = """async ([text, q]) => {
+      const figure = (await km.unpack(text)).figures[0];
+      figure.q.set(q);
+      const pose = km.jointPoses(figure, figure.q);
+      return {positions: [...pose.positions], quaternions: [...pose.quaternions]};
+    }"""
+    for robot in robots:
+        start, there = (figure_of(robot, np.full((1, robot.nq), x)) for x in (0.1, 0.4))
+        found = modules.evaluate(moved, [packed([start], times[:1]), [0.4] * robot.nq])
+        assert off(start, found, there.positions[0], there.quaternions[0]) < 1e-6, robot.name
 
 
 @each_case(("bearing", "kind"), LOOPS)

@@ -9,7 +9,7 @@ from kinemorph import Body, Robot, RobotBuilder, library
 from kinemorph.algebra.groups import Pose
 from kinemorph.algebra.roll_pitch_yaw import rotation_of_angles
 from kinemorph.display.canvas import depth_colors
-from kinemorph.display.looks.outlines import _nearest, shapes_of
+from kinemorph.display.looks.outlines import _nearest, mounts, shapes_of
 from kinemorph.model.shapes import Box, Capsule, Cylinder, Frustum, Shape, Sphere
 
 SIZE = 2.0  # [m], the extent of the robot
@@ -61,3 +61,16 @@ def test_the_links_of_a_linkage_have_colors_of_their_own() -> None:
         robot = library.build(name)
         colors = depth_colors(robot)
         assert len(set(colors.values())) == len(robot.bodies)
+
+
+def test_massless_bodies_between_joints_are_not_drawn() -> None:
+    """A robot that stands on three slides and three hinges was drawn with rails and blocks as large as itself."""
+    builder = RobotBuilder("table").body("between").add(Body.box("top", 1.0, (0.4, 0.3, 0.1)))
+    builder.joint("x", "prismatic", "world", "between", axis=(1.0, 0.0, 0.0))
+    robot = builder.joint("y", "prismatic", "between", "top", axis=(0.0, 1.0, 0.0)).build()
+    assert not shapes_of(robot, robot.body("between"), SIZE) and not mounts(robot, SIZE)
+    assert shapes_of(robot, robot.body("top"), SIZE)
+    bare = RobotBuilder("bare").body("between").body("top", 1.0, inertia=(0.1, 0.1, 0.1))
+    bare.joint("x", "prismatic", "world", "between", axis=(1.0, 0.0, 0.0))
+    plain = bare.joint("y", "prismatic", "between", "top", axis=(0.0, 1.0, 0.0)).build()
+    assert shapes_of(plain, plain.body("between"), SIZE) and mounts(plain, SIZE)  # automatic shapes show all joints

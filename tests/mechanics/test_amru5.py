@@ -10,6 +10,7 @@ import pytest
 from kinemorph.algebra.arrays import Array
 from kinemorph.algebra.notation import Tdisp, Trotx, Troty, Trotz
 from kinemorph.deriving.dynamics import derive
+from kinemorph.mechanics.elements.forces.joint_forces import moved_inertias
 from kinemorph.mechanics.formulations.driven_dynamics import of_state
 from kinemorph.mechanics.formulations.table import FORMULATIONS
 from kinemorph.mechanics.trees.resolve import resolve
@@ -151,3 +152,8 @@ def test_it_moves_like_the_machine_with_loops(robot: Robot) -> None:
     at = [twin.q_names.index(name) for name in robot.q_names]
     assert np.abs(mine.q - other.q[:, at]).max() < 1e-8
     assert np.abs(mine.v - other.v[:, at]).max() < 1e-7
+
+
+def test_stops_have_inertias_where_the_neutral_configuration_is_outside_the_limits() -> None:
+    """At q = 0 no pantograph can be closed: the stiffness of stops was computed there, and the run ended in eigh."""
+    assert np.all(np.isfinite(moved_inertias(with_one_leg())))

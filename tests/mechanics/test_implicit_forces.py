@@ -9,12 +9,18 @@ from typing import Any
 import numpy as np
 import pytest
 
+from kinemorph import Body, RobotBuilder
 from kinemorph.algebra.groups import act
 from kinemorph.bench.peers.robots import stored_robot
 from kinemorph.codegen.graphs.tracing import trace
 from kinemorph.errors import ModelError
+from kinemorph.mechanics.elements.contact.contact_point import Start, Touch
+from kinemorph.mechanics.elements.contact.friction import regularized
+from kinemorph.mechanics.elements.contact.grounds import surface
+from kinemorph.mechanics.elements.contact.normal_forces import normal_law
 from kinemorph.mechanics.recursions.kinematics import link_poses
 from kinemorph.mechanics.steps.implicit_forces import implicit_accelerations
+from kinemorph.mechanics.steps.pair_forces import times_symmetric
 from kinemorph.mechanics.steps.point_states import (
     JointForce,
     JointState,
@@ -27,6 +33,8 @@ from kinemorph.mechanics.steps.point_states import (
 from kinemorph.mechanics.trees.reframing import reframe, regroup
 from kinemorph.mechanics.trees.resolve import resolve
 from kinemorph.mechanics.trees.tree import WORLD, Tree
+from kinemorph.model.elements.contact.contact_laws import HuntCrossley
+from kinemorph.model.elements.contact.grounds import Plane
 from kinemorph.model.robot import Robot
 from support.cases.stiff_laws import Ground, Hold, Tether
 from support.cases.stiff_plants import hexapod, with_feet
@@ -233,3 +241,49 @@ def test_arithmetic_of_a_step_stays_below_its_ceiling(passes: int, record_proper
     count = sum(program.op_counts.get(op, 0) for op in ("add", "sub", "mul"))
     record_property("figure", ("products and sums", f"hexapod24 implicit step, {passes} passes", count))
     assert count <= CEILINGS[passes]
+
+
+def loaded_box() -> tuple[Any, list[PointForce]]:
+    """A free box at a tilt with contacts at eight corners, three of them in the ground: (tree, forces at points)."""
+    builder = RobotBuilder("box").add(Body.box("box", 2.0, (0.4, 0.3, 0.2)))
+    tree = resolve(builder.root("box", "free").build())
+    link = tree.attachments["box"].link
+    sight = Sight(tree, tree.moves(BOX_Q))
+    press = normal_law(HuntCrossley(1e4, 0.5))
+    found = []
+    for point in itertools.product((-0.2, 0.2), (-0.15, 0.15), (-0.1, 0.1)):
+        start = Start(-PointState(link, point, (0.0, 0.0, 0.0), 0.0, sight).coordinate(2), -0.3)
+
+        def rub(point: Any, force: Any, slip: Any, normal: Any) -> tuple[Any, None]:
+            return regularized(0.5, 0.01, force, slip), None
+
+        found.append(PointForce(link, point, Touch(surface(Plane()), press, rub, start)))
+    return tree, found
+
+
+BOX_Q = [0.0, 0.0, 0.09, 0.999, 0.02, -0.03, 0.01]
+BOX_V = [0.2, -0.1, -0.3, 0.5, 0.4, -0.6]
+
+
+def test_the_line_of_a_contact_is_that_of_its_derivative() -> None:
+    """Contacts give f + D J a directly; it is the force and the matrix of `linear`, joined."""
+    tree, points = loaded_box()
+    sight, h = Sight(tree, tree.moves(BOX_Q)), 1e-3
+    velocity, free = (0.3, -0.2, -0.4), (0.1, 0.05, -0.2)
+    for link, point, law in points:
+        late = PointState(link, point, velocity, h, sight)
+        (f, D), (line, same) = law.linear(late, h), law.line(late, free, h)
+        reach = (numbers(velocity) - numbers(free)) / h
+        wanted = numbers(f) + numbers(times_symmetric(D, reach))
+        assert np.allclose(numbers(line), wanted, rtol=1e-12, atol=1e-12 * np.abs(wanted).max())
+        assert np.allclose(numbers(D), numbers(same), rtol=1e-12)
+
+
+def test_the_power_of_a_link_is_the_sum_of_the_powers_of_its_points() -> None:
+    tree, points = loaded_box()
+    ends = implicit_accelerations(tree, BOX_Q, BOX_V, [0.0] * 6, 1e-3, points, passes=2)
+    powers = [account.power for account in ends.accounts[0]]
+    pushing = [k for k, power in enumerate(powers) if power != 0.0]
+    assert len(pushing) == 3
+    assert ends.power_at(range(8)) == pytest.approx(sum(powers), rel=1e-12)
+    assert ends.power_at(pushing[:2]) == pytest.approx(powers[pushing[0]] + powers[pushing[1]], rel=1e-12)

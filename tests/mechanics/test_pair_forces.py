@@ -18,8 +18,9 @@ from kinemorph.mechanics.elements.ensemble import ensemble
 from kinemorph.mechanics.elements.instant import SystemInstant, generalized
 from kinemorph.mechanics.recursions.composite_bodies import mass_matrix
 from kinemorph.mechanics.recursions.newton_euler import outward
-from kinemorph.mechanics.steps.implicit_forces import Under, implicit_accelerations, present_motion
+from kinemorph.mechanics.steps.implicit_forces import Under, implicit_accelerations
 from kinemorph.mechanics.steps.pair_forces import PairForce, PairState, couples, factor_columns, pair_wrenches
+from kinemorph.mechanics.steps.point_motions import present_motion
 from kinemorph.mechanics.steps.point_states import Sight
 from kinemorph.mechanics.trees.resolve import resolve
 from kinemorph.mechanics.trees.tree import WORLD, Tree

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from kinemorph.algebra.scalar import sin
 from kinemorph.errors import ModelError
+from kinemorph.model.elements import Contact, HeightFunction
 from kinemorph.model.library.amru_walk import amru5_walk
+from kinemorph.model.system import System
 from kinemorph.simulation.results.trajectory import Trajectory
 from kinemorph.simulation.simulate import simulate
 
@@ -125,3 +129,25 @@ def test_it_walks_on_self_locking_screws() -> None:
         energies[screws] = np.diff(two_cycles[0])[0] / np.diff(two_cycles[1])[0]
     assert energies["ideal"] == pytest.approx(231.0, rel=0.02)  # [J/m]
     assert 1.4 < energies["self-locking"] / energies["ideal"] < 1.9
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("step, turn", [(0.1, 0.1), (0.0, 0.15)])
+def test_it_turns(step: float, turn: float) -> None:
+    """12.5 steps in 25 s: it turns by 12.5 times the angle of a step; without steps forward, it turns on the spot."""
+    run = simulate(amru5_walk(step=step, turn=turn), END)
+    assert run["q.q5"][-1] == pytest.approx(12.5 * turn, rel=0.02)
+    radius = step / turn
+    assert run["q.q0"][-1] == pytest.approx(radius * (math.cos(12.5 * turn) - 1.0), abs=0.02)
+    assert run["q.q1"][-1] == pytest.approx(radius * math.sin(12.5 * turn), abs=0.02)
+
+
+@pytest.mark.slow
+def test_it_walks_on_rough_ground() -> None:
+    """Bumps of 10 mm, a quarter of the height to which feet are lifted: it still travels 1 m within its voltage."""
+    system = amru5_walk()
+    bumps = HeightFunction(lambda x, y: 0.01 * sin(9.0 * x + 1.0) * sin(7.0 * y))
+    elements = [replace(one, ground=bumps) if isinstance(one, Contact) else one for one in system.elements]
+    run = simulate(System(system.robot, tuple(elements), system.settings), END)
+    assert traveled(run) > 1.0 and np.abs(run["q.q0"]).max() < 0.030
+    assert np.abs([run[f"motor{leg}_{drive}.voltage"] for leg in range(1, 7) for drive in DRIVES]).max() <= 12.0

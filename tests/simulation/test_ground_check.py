@@ -57,6 +57,16 @@ def test_bodies_that_are_stopped_or_far_away_are_not_named():
         simulate(system.robot, 0.2, **QUICK)  # there is no ground
 
 
+def test_a_body_that_begins_below_a_ground_does_not_pass_through_it():
+    """A trunk that hangs in a pit from the beginning of a run is meant to be there."""
+    system = toppling()
+    hung = replace(system, settings=replace(system.settings, q=(-0.4, 3.1)))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        run = simulate(hung, 0.2, **QUICK)
+    assert run["q.slide"].max() + 0.6 * np.cos(run["q.hinge"]).max() < -0.5
+
+
 def test_a_body_that_floats_beside_a_robot_that_stands_is_named_by_a_check():
     system = toppling()
     (hint,) = contact_hints(system)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from kinemorph import Body, Robot, RobotBuilder, System, elements, library, simulate
+from kinemorph.codegen.graphs.tracing import trace
 from kinemorph.mechanics.constraints import constrained
 from kinemorph.mechanics.constraints.constrained import ConstraintRows, constrained_dynamics, softened
 from kinemorph.mechanics.derivatives.branch_factor import BranchFactor
@@ -108,7 +109,7 @@ def test_a_guess_that_leaves_does_not_switch_a_contact_off() -> None:
     tangent = Start(1e-4, -1.0).tangent(press, 1e-4 - H * 0.5, 0.5, H)
     assert tangent.slope > 0.0
     assert tangent.pressed.force > 0.0
-    assert tangent.force == pytest.approx(tangent.pressed.force - 0.5 * tangent.slope, rel=1e-12)
+    assert tangent.at(0.5) == pytest.approx(tangent.pressed.force - 0.5 * tangent.slope, rel=1e-12)
 
 
 def test_a_step_of_an_actuator_behind_a_gear() -> None:
@@ -163,3 +164,23 @@ def test_soft_rows_never_repeat_each_other(monkeypatch: pytest.MonkeyPatch, most
     row = [1e5, 0.0]
     found = constrained_dynamics(*softened(metric, [1.0, 1.0], none, [row, row]))
     assert found.a[:2] == pytest.approx([1.0 / (1.0 + 2e10), 1.0], rel=1e-4)
+
+
+def test_springs_that_are_stiff_beyond_rounding_share_their_load() -> None:
+    """The remainder of the second row is a rounding error of its length; a soft row counts all the same."""
+    metric = BranchFactor([[], []], [{}, {}], [1.0, 1.0])
+    row = [1e9, 0.0]
+    found = constrained_dynamics(*softened(metric, [1.0, 1.0], ConstraintRows([], [], []), [row, row]))
+    assert found.rank == 2.0 and found.multipliers == pytest.approx([-5e-10, -5e-10], rel=1e-6)
+
+
+def test_rows_that_share_no_velocity_are_independent_without_a_test() -> None:
+    """Constraints on different joints cannot repeat each other: no comparison is computed for them."""
+
+    def sizes(j: Any) -> list[Any]:
+        metric = BranchFactor([[], []], [{}, {}], [1.0, 1.0])
+        rows = ConstraintRows([[j[0], 0.0], [0.0, j[1]]], [0.0, 0.0], [1.0, 1.0])
+        return list(constrained.span_of(metric, rows).sizes)
+
+    assert set(trace(sizes, {"j": (2,)}).op_counts) <= {"mul", "div"}
+    assert sizes([2.0, 4.0]) == [0.25, 0.0625]

@@ -9,10 +9,13 @@ from typing import Any
 
 import pytest
 
-from kinemorph import Body, Robot, RobotBuilder, System, elements, library, simulate
-from kinemorph.errors import ChatterWarning, EnergyWarning, GainWarning, SlowRunWarning
+from kinemorph import Body, Robot, RobotBuilder, System, elements, library, load_text, simulate
+from kinemorph.bench.standing.kinemorph_hexapod import elements as standing_elements
+from kinemorph.bench.standing.problem import standing
+from kinemorph.errors import ChatterWarning, EnergyWarning, GainWarning, ImpactWarning, SlowRunWarning
+from kinemorph.formats.toml.templates import TEMPLATES
 
-TELLING = (ChatterWarning, EnergyWarning, GainWarning, SlowRunWarning)
+TELLING = (ChatterWarning, EnergyWarning, GainWarning, ImpactWarning, SlowRunWarning)
 Setup = Callable[[], Any]
 
 
@@ -108,7 +111,13 @@ WRONG: dict[str, Setup] = {
         f"ball, {k:g} N/m, implicit, step {h:g}": lambda k=k, h=h: simulate(
             dropped(k, 1.0), 1.0, method="implicit_contact", step=h, **UP
         )
-        for k, h in ((1e6, 1e-3), (1e5, 5e-3), (3e5, 2e-3))
+        for k, h in ((1e6, 1e-3), (1e5, 5e-3), (3e5, 2e-3), (1e10, 1e-3), (1e12, 1e-3))
+    },
+    **{
+        f"PD without damping, kp {kp:g}, implicit": lambda kp=kp: simulate(
+            held(kp=kp, kd=0.0, every=None), 1.0, method="implicit_contact", step=2e-3
+        )
+        for kp in (200.0, 2000.0)
     },
 }
 FEW = (
@@ -162,6 +171,33 @@ METHODS: dict[str, dict[str, Any]] = {
 BUILT = ("pendulum", "double_pendulum", "crane", "scara", "puma", "four_bar", "slider_crank", "five_bar")
 
 
+STANDING = standing("hexapod24", "dropped")
+
+
+def lifted() -> System:
+    """An arm behind a gear motor, with an encoder and a sampled PID: the example of the motor."""
+    builder = RobotBuilder("arm").add(Body.rod("arm", 0.5, 0.4, center=(0.0, 0.0, -0.2)))
+    arm = builder.joint("elbow", "revolute", "world", "arm", axis=(0.0, -1.0, 0.0)).build()
+    plate = {"voltage": 12.0, "no_load_speed": 510.6, "stall_torque": 0.1226, "inductance": 1e-3, "inertia": 1.05e-6}
+    motor = elements.DCMotor.from_nameplate("motor", "elbow", ratio=66.0, efficiency=0.8, voltage_limit=12.0, **plate)
+    gains = {"kp": 40.0, "ki": 120.0, "kd": 2.0, "filter": 0.01, "lower": -12.0, "upper": 12.0}
+    pid = elements.PID(
+        "pid", reads="encoder.position", drives="motor", reference="goal", anti_windup="clamp", every=0.002, **gains
+    )
+    encoder = elements.Encoder("encoder", joint="elbow", counts=2000.0, ratio=66.0, every=0.002)
+    return System(arm, (elements.Setpoint("goal", 1.5), encoder, pid, motor))
+
+
+def on_slope(friction: Any) -> System:
+    """A block with four points of contact on a slope of 20 degrees."""
+    robot = RobotBuilder("block").add(Body.box("block", 1.0, (0.1, 0.1, 0.02))).root("block", "free").build()
+    slope = elements.Plane(normal=(0.342, 0.0, 0.94))
+    law = elements.HuntCrossley(1e4, 1.0, exponent=1.0)
+    corners = [(x, y, -0.01) for x in (-0.05, 0.05) for y in (-0.05, 0.05)]
+    feet = [elements.Contact(f"c{k}", "block", law, friction, slope, point) for k, point in enumerate(corners)]
+    return System(robot, tuple(feet))
+
+
 def sound() -> dict[str, Setup]:
     """Runs that are right: robots of the library by several methods and starts, balls, arms and organisms."""
     found: dict[str, Setup] = {}
@@ -194,6 +230,26 @@ def sound() -> dict[str, Setup]:
         for until in (2.0, 5.0, 10.0):
             found[f"crawler {gait} {until:g}"] = lambda gait=gait, until=until: simulate(library.crawler(gait), until)
     found["jansen walker"] = lambda: simulate(library.jansen_walker(), 2.0)
+    for kind, template in TEMPLATES.items():
+        found[f"new {kind}"] = lambda text=template.text: simulate(load_text(text.replace("NAME", "mine"), "toml"), 2.0)
+    for name in ("n_four_bar", "bricard", "spatial_slider_crank", "andrews_squeezer", "flyball_governor"):
+        found[f"reference {name}"] = lambda name=name: simulate(getattr(library, name)(), 0.1)
+    for method in (None, "implicit_contact", "centered_contact"):
+        step = {} if method is None else {"method": method, "step": 1e-3}
+        found[f"hexapod that stands, {method or 'default'}"] = lambda step=step: simulate(
+            System(STANDING.robot, standing_elements(STANDING)), 1.0, q=STANDING.q, **step
+        )
+    found["motor with a sampled PID"] = lambda: simulate(lifted(), 1.5)
+    for friction in (elements.Anchor(0.8, 0.6, 1e4, 50.0), elements.Regularized(0.8)):
+        found[f"block on a slope, {type(friction).__name__}"] = lambda friction=friction: simulate(
+            on_slope(friction), 1.0, q=[0.0, 0.0, 0.01, 1.0, 0.0, 0.0, 0.0]
+        )
+    found["PD at semi-implicit Euler"] = lambda: simulate(
+        System(library.pendulum(), (elements.PD("pd", library.pendulum().v_names, kp=20.0, kd=1.0, reference=1.0),)),
+        2.0,
+        method="semi_implicit_euler",
+        step=1e-3,
+    )
     return found
 
 
@@ -216,4 +272,4 @@ def test_a_sound_set_up_says_nothing(name: str) -> None:
 def test_no_sound_set_up_says_anything() -> None:
     loud = {name: said for name, run in SOUND.items() if (said := told(run)) != (True, [""])}
     assert not loud
-    assert len(SOUND) > 180
+    assert len(SOUND) >= 200

@@ -11,7 +11,7 @@ from kinemorph.algebra.groups import Pose
 from kinemorph.algebra.inertia import Inertia
 from kinemorph.algebra.scalar import S, times
 from kinemorph.algebra.turns import Mat3, Sym3, TurnFull, Vec3
-from kinemorph.algebra.vectors import Mat
+from kinemorph.algebra.vectors import Mat, dot
 
 Axis = tuple[tuple[int, S], ...]  # a sparse twist: (component of [linear; angular], coefficient)
 Moments = tuple[S, Vec3, Sym3]  # mass [kg], first [kg m] and second [kg m^2] moment about a frame's origin, in its axes
@@ -48,6 +48,13 @@ def joined_blocks(one: Blocks, other: Blocks) -> Blocks:
     """The sum of two spatial inertias."""
     A, B, J = [tuple([x + y for x, y in zip(a, b, strict=True)]) for a, b in zip(one, other, strict=True)]
     return A, B, J
+
+
+def times_blocks(blocks: Blocks, a: Vec3, al: Vec3) -> tuple[Vec3, Vec3]:
+    """(force, moment) = I [a; al]: a spatial inertia times a linear and an angular acceleration."""
+    six = (*a, *al)
+    rows = [dot(row, six) for row in dense_blocks(blocks)]
+    return (rows[0], rows[1], rows[2]), (rows[3], rows[4], rows[5])
 
 
 def along(axis: Axis, U: Six) -> S:

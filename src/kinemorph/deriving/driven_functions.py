@@ -32,25 +32,30 @@ def _of_state_links(tree: Tree, q: Any, v: Any) -> Any:
     return configuration_rate(tree.of_state, q, v)
 
 
-FORMS: dict[str, Callable[[Law], Law]] = {  # function name -> from its law of all joints to that of the state
-    "gravity_forces": driven.to_forces,
-    "energy": driven.of_motion,
+# function name -> how many of q, v and a its law takes, and what it returns (see `driven_dynamics.state_form`)
+FORMS: dict[str, tuple[int, driven.Result]] = {
+    "gravity_forces": (1, "forces"),
+    "energy": (2, "same"),
+    "forward_kinematics": (1, "same"),
+    "pose": (1, "same"),
+    "jacobian": (1, "columns"),
+    "center_of_mass": (1, "same"),
+    "centroidal_matrix": (1, "columns"),
+    "momentum": (2, "same"),
+    "constraint_error": (1, "same"),
+    "constraint_jacobian": (1, "columns"),
+    "multiplier_wrenches": (1, "same"),
+}
+OWN_FORMS: dict[str, Callable[[Law], Law]] = {
     "stacked_matrices": _stacked,
-    "forward_kinematics": driven.of_positions,
-    "pose": driven.of_positions,
-    "jacobian": driven.to_columns,
-    "center_of_mass": driven.of_positions,
-    "centroidal_matrix": driven.to_columns,
-    "momentum": driven.of_motion,
     "configuration_rate": lambda law: _of_state_links,
-    "constraint_error": driven.of_positions,
-    "constraint_jacobian": driven.to_columns,
     "constraint_bias": lambda law: lambda tree, q, v: driven_constraints.constraint_rows(tree, q, v).wanted,
-    "multiplier_wrenches": driven.of_positions,
 }
 
 
 def state_law(name: str, law: Law) -> Law:
     """The law of the state for the function `name`, which may end with a frame in brackets: "jacobian[tool]"."""
-    form = FORMS.get(name.partition("[")[0])
-    return law if form is None else form(law)
+    key = name.partition("[")[0]
+    if key in OWN_FORMS:
+        return OWN_FORMS[key](law)
+    return driven.state_form(law, *FORMS[key]) if key in FORMS else law

@@ -74,8 +74,9 @@ def derive(
 
     The equations of a System include the rotor inertia of its motors (`robot_with_rotors`), and no other elements.
 
-    `formulation`   "newton_euler" (recursive, fast), "lagrange" (from the energies, by dual numbers; a check) or
-                    "closed_form" (the stacked matrices of the MODUROB paper; a check, see `stacked_matrices`)
+    `formulation`   "newton_euler" (recursive, fast), "lagrange" (from the energies, by dual numbers; a check),
+                    "dalembert" (from the positions of the bodies, by dual numbers; a check) or "closed_form" (the
+                    stacked matrices of the MODUROB paper; a check, see `stacked_matrices`)
     `parameters`    names of parameters to keep as the input `p`, or "all"; the others become constants
     `wrenches`      bodies or frames at which outside wrenches act: inverse_dynamics, forward_dynamics and bias_forces
                     then take an input `wrenches` (k, 6), [force; moment] in each frame's own axes about its origin

@@ -84,11 +84,11 @@ class Robot(Shown):
     def __repr__(self) -> str:
         loops = f", {counted(len(self.loops), 'loop')}" if self.loops else ""
         loops += f", {counted(len(self.couplings), 'coupling')}" if self.couplings else ""
-        bodies = f"{counted(len(self.bodies), 'body', 'bodies')}"
+        bodies = counted(len(self.bodies), "body", "bodies")
         if self.driven:  # position matrices put massless bodies between their factors
             heavy = sum(evaluate(body.mass) != 0.0 for body in self.bodies)
             bodies = f"{counted(heavy, 'body', 'bodies')}, {len(self.bodies) - heavy} massless"
-        return f"<Robot '{self.name}': {bodies}, {len(self.joints)} joints, {self.nv} dof{loops}>"
+        return f"<Robot '{self.name}': {bodies}, {counted(len(self.joints), 'joint')}, {self.nv} dof{loops}>"
 
     @cached_property
     def nq(self) -> int:

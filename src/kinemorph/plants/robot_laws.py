@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from itertools import islice
+from itertools import count, islice
 from typing import Any, TypeVar
 
 from kinemorph.algebra.scalar import is_zero, minus, plus
@@ -181,22 +181,26 @@ def _stiff_powers(found: Acting, ends: Ends, efforts: Sequence[Effort], dampers:
     step, and the supply also covers the difference between the power of its forces over the step and at its start.
     """
     points, joints, pairs = (iter(accounts) for accounts in ends.accounts)
+    numbers = count()
     supplied: Any = 0.0
     dissipated: Any = -sum((account.power for account in islice(joints, dampers)), 0.0)
+    passive: set[int] = set()  # the numbers of points of elements without a supply
     for index, stiff in found.stiff.items():
-        own = [
-            *islice(points, len(stiff.points)),
-            *islice(joints, len(stiff.joints)),
-            *islice(pairs, len(stiff.pairs)),
-        ]
+        at_points = list(islice(points, len(stiff.points)))
+        mine = set(islice(numbers, len(stiff.points)))
+        others = [*islice(joints, len(stiff.joints)), *islice(pairs, len(stiff.pairs))]
         effort = efforts[index]
+        own = [*at_points, *others]
         if is_zero(effort.supplied):
-            dissipated = minus(dissipated, sum((account.power + account.storing for account in own), 0.0))
+            passive |= mine
+            dissipated = minus(dissipated, sum((account.power for account in others), 0.0))
+            dissipated = minus(dissipated, sum((account.storing for account in own), 0.0))
         else:
             dissipated = plus(dissipated, effort.dissipated)
-            more = sum((account.power - account.at_start for account in own), 0.0)
-            supplied = plus(supplied, effort.supplied + more)
-    return supplied, dissipated
+            # for most laws both terms of this difference are the same expression, and cost nothing
+            extra = minus(effort.supplied, sum((account.at_start for account in own), 0.0))
+            supplied = plus(supplied, plus(sum((account.power for account in own), 0.0), extra))
+    return supplied, minus(dissipated, ends.power_at(passive))
 
 
 class _Solver:

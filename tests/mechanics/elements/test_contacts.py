@@ -164,7 +164,9 @@ def test_ground_pushes_and_never_pulls(normal) -> None:
         step = 1e-7
         by_depth = (law(2e-3 + step, rate).force - law(2e-3 - step, rate).force) / (2 * step)
         by_rate = (law(2e-3, rate + step).force - law(2e-3, rate - step).force) / (2 * step)
-        assert np.allclose([deep.by_depth, deep.by_rate], [max(by_depth, 0.0), by_rate], rtol=1e-5)
+        slopes = [deep.pushing * deep.by_depth, deep.pushing * deep.by_rate]
+        assert np.allclose(slopes, [max(by_depth, 0.0), by_rate], rtol=1e-5)
+        assert law.at_rest(2e-3) == pytest.approx(law(2e-3, 0.0).force, rel=1e-15) and law.at_rest(0.0) == 0.0
 
 
 def test_equation_19_and_20() -> None:

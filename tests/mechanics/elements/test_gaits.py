@@ -336,6 +336,20 @@ def test_with_gait_gains_suit_the_inertia_and_efforts_hold():
         with_gait(arm, Rhythmic("gait"))
 
 
+def test_damping_of_a_gait_stops_what_a_joint_moves_alone_in_no_less_than_a_step():
+    """A wheel on a light trunk: the other joint gives way, so that a joint moves less inertia than its row of the mass
+    matrix says, and the damping that suits the row is too stiff for the step.
+    """
+    builder = RobotBuilder("wheel").add(Body.sphere("trunk", 0.05, 0.02), Body.sphere("wheel", 0.02, 0.02))
+    builder.joint("turn", "revolute", "world", "trunk", axis=(0, 0, 1))
+    robot = builder.joint("spin", "revolute", "trunk", "wheel", axis=(0, 0, 1)).build()
+    pd = with_gait(robot, Rhythmic("gait", ("turn", "spin")), kp=500.0).elements[1]
+    dynamics = kinemorph.derive(robot)
+    rates = [dynamics.forward_dynamics([0.0, 0.0], [0.0, 0.0], unit)[k] for k, unit in enumerate(np.eye(2))]
+    assert pd.kd == pytest.approx([1.0 / (rate * 1e-3) for rate in rates], rel=1e-9)
+    assert pd.kd[1] < 0.8 * dynamics.mass_matrix([0.0, 0.0])[1, 1] / 1e-3
+
+
 # ── files and bad input ───────────────────────────────────────────────────────────────────────────────────────────────
 
 EVERY = {

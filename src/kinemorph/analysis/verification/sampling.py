@@ -59,13 +59,8 @@ class Sample:
 
     def inputs(self, program: Program, *, still: bool = False, **given: Array) -> list[Array]:
         """The arrays for the inputs of a program, by their names; `tau` is the same as `a`, `p` nominal, t 0."""
-        held: dict[str, Array] = {
-            "t": np.zeros(self.q.shape[:-1]),
-            "q": self.q,
-            "v": self.v,
-            "a": self.a,
-            "tau": self.a,
-        }
+        held: dict[str, Array] = {"q": self.q, "v": self.v, "a": self.a, "tau": self.a}
+        held["t"] = np.zeros(self.q.shape[:-1])
         held["wrenches"] = 0.0 * self.wrenches if still else self.wrenches
         held["p"] = self.dynamics.nominal_parameters
         return [given.get(port.name, held[port.name]) for port in program.inputs]

@@ -49,7 +49,7 @@ FIRST = """
 import time
 begin = time.process_time()
 import kinemorph
-kinemorph.Stepper(kinemorph.library.amru5_walk()).step()
+kinemorph.Stepper(kinemorph.library.amru5_walk(), method="{method}", step=0.001).step()
 print(time.process_time() - begin)
 """
 
@@ -59,7 +59,8 @@ def compare(pace: Pace, *, quick: bool, say: Say, note: Say) -> Iterator[Row]:
     yield from compare_walks(pace, quick=quick, say=say, note=note)
     yield from compare_leg(pace, quick=quick, say=say, note=note)
     say("timing the first step in new processes")
-    yield first_step()
+    for method in ("extrapolated_contact", "centered_contact"):  # the first is the default
+        yield first_step(method)
 
 
 # ── walks ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -213,11 +214,11 @@ def _derived(folder: str) -> tuple[Any, float]:
 # ── the first step ────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def first_step() -> Row:
+def first_step(method: str) -> Row:
     """The row of the CPU time from nothing to the first step: with an empty cache, then with a full one."""
     with tempfile.TemporaryDirectory() as folder:
         environment = {**os.environ, "KINEMORPH_CACHE": folder}
-        command = [sys.executable, "-c", FIRST]
+        command = [sys.executable, "-c", FIRST.format(method=method)]
         cold, warm = (
             float(subprocess.run(command, capture_output=True, text=True, check=True, env=environment).stdout)
             for _ in range(2)
@@ -225,6 +226,7 @@ def first_step() -> Row:
     return {
         "kind": "first",
         "problem": "AMRU5, from its library to the first step",
+        "method": method,
         "cold_s": cold,
         "warm_s": warm,
         "target": f"{TARGETS['first']:g} s",

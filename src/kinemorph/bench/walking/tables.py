@@ -35,7 +35,7 @@ def leg_grid(rows: Sequence[Row]) -> Grid:
 def first_grid(rows: Sequence[Row]) -> Grid:
     """The table of the time to the first step."""
     shown = (
-        text("problem"),
+        *(text("problem"), text("method")),
         *(number("cold s", "cold_s", "{:.2f}"), number("again s", "warm_s", "{:.2f}")),
         *(text("target"), text("verdict")),
     )

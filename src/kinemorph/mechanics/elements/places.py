@@ -13,9 +13,9 @@ from functools import cached_property
 from typing import Any
 
 from kinemorph.algebra.groups import Pose, act, compose
-from kinemorph.algebra.scalar import S
+from kinemorph.algebra.scalar import S, plus
 from kinemorph.algebra.turns import Vec3
-from kinemorph.algebra.vectors import add, cross, identity, matvec, matvec_transposed
+from kinemorph.algebra.vectors import add, cross, dot, identity, matvec, matvec_transposed
 from kinemorph.frozen import dataclass
 from kinemorph.mechanics.recursions.kinematics import link_twists
 from kinemorph.mechanics.steps.point_states import PointState, Sight
@@ -55,6 +55,14 @@ class Motions:
         """The point of a link at r [m] in its axes, at this instant."""
         u, w = self.twist(link)
         return PointState(link, (r[0], r[1], r[2]), add(u, cross(w, r)), 0.0, self.sight)
+
+    def speed(self, link: int, r: Sequence[S], direction: Sequence[S]) -> S:
+        """The velocity along a direction of the point of a link at r [m], both in the link's axes.
+
+        Points of one link and one direction share most of its operations.
+        """
+        u, w = self.twist(link)
+        return plus(dot(direction, u), dot(r, cross(direction, w)))
 
     def twist(self, link: int) -> tuple[Vec3, Vec3]:
         """(velocity of the origin [m/s], angular velocity [rad/s]) of a link, in its axes."""

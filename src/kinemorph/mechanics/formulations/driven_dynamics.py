@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 from kinemorph.algebra.scalar import S, times
 from kinemorph.algebra.vectors import sub
@@ -24,6 +24,7 @@ from kinemorph.mechanics.trees.tree import Tree
 from kinemorph.model.robot import Robot
 
 Law = Callable[..., Any]
+Result = Literal["same", "forces", "columns"]
 
 
 def all_joints(tree: Tree, q: Sequence[S], v: Sequence[S] | None = None) -> AllJoints:
@@ -116,59 +117,21 @@ def _forward_derivatives(
 # ── kinematics, and other functions of all joints ─────────────────────────────────────────────────────────────────────
 
 
-def of_positions(law: Law) -> Law:
-    """A law of (tree, q, ...), which does not depend on velocities, for the state: its q is that of all joints."""
+def state_form(law: Law, takes: int, result: Result = "same") -> Law:
+    """A law of the state, from a law of (tree, q, v, a, ...) of all joints.
 
-    def seen(tree: Tree, q: Any, *others: Any) -> Any:
-        return law(tree, q if tree.driving is None else all_joints(tree, q).q, *others)
+    `takes` is how many of q, v and a the law takes, and `result` what it returns: "forces" on all joints, which become
+    generalized forces (nv,); "columns", a matrix with a column for each velocity of all joints, which becomes one with
+    nv columns; or something that stays the "same".
+    """
 
-    return seen
-
-
-def of_motion(law: Law) -> Law:
-    """A law of (tree, q, v, ...) for the state: its q and v are those of all joints."""
-
-    def seen(tree: Tree, q: Any, v: Any, *others: Any) -> Any:
+    def seen(tree: Tree, *given: Any) -> Any:
         if tree.driving is None:
-            return law(tree, q, v, *others)
-        every = all_joints(tree, q, v)
-        return law(tree, every.q, every.v, *others)
-
-    return seen
-
-
-def of_accelerations(law: Law) -> Law:
-    """A law of (tree, q, v, a, ...) for the state: its q, v and a are those of all joints."""
-
-    def seen(tree: Tree, q: Any, v: Any, a: Any, *others: Any) -> Any:
-        if tree.driving is None:
-            return law(tree, q, v, a, *others)
-        every = all_joints(tree, q, v)
-        return law(tree, every.q, every.v, every.accelerations(a), *others)
-
-    return seen
-
-
-def to_forces(law: Law) -> Law:
-    """A law of (tree, q, ...) that returns forces on all joints, for the state: it returns generalized forces (nv,)."""
-
-    def seen(tree: Tree, q: Any, *others: Any) -> Any:
-        if tree.driving is None:
-            return law(tree, q, *others)
-        every = all_joints(tree, q)
-        return every.forces(law(tree, every.q, *others))
-
-    return seen
-
-
-def to_columns(law: Law) -> Law:
-    """A law of (tree, q, ...) that returns a matrix with a column for each velocity of all joints, for the state."""
-
-    def seen(tree: Tree, q: Any, *others: Any) -> Any:
-        if tree.driving is None:
-            return law(tree, q, *others)
-        every = all_joints(tree, q)
-        return every.columns(law(tree, every.q, *others))
+            return law(tree, *given)
+        every = all_joints(tree, *given[: min(takes, 2)])
+        state = [every.q, *([every.v] if takes > 1 else []), *([every.accelerations(given[2])] if takes > 2 else [])]
+        found = law(tree, *state, *given[takes:])
+        return found if result == "same" else every.forces(found) if result == "forces" else every.columns(found)
 
     return seen
 

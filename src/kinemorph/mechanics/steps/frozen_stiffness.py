@@ -16,13 +16,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kinemorph.algebra.arrays import Array
-from kinemorph.algebra.groups import Pose
+from kinemorph.algebra.groups import Pose, act
+from kinemorph.algebra.turns import Vec3
 from kinemorph.mechanics.recursions.articulated_bodies import given_responses
 from kinemorph.mechanics.recursions.composite_bodies import mass_matrix
 from kinemorph.mechanics.recursions.kinematics import jacobian
 from kinemorph.mechanics.recursions.newton_euler import outward
-from kinemorph.mechanics.steps.implicit_forces import coordinates, present_forces, present_motion
+from kinemorph.mechanics.steps.implicit_forces import present_forces
 from kinemorph.mechanics.steps.pair_forces import PairForce, PairState, pair_slope
+from kinemorph.mechanics.steps.point_motions import coordinates, present_motion
 from kinemorph.mechanics.steps.point_states import UNITS, JointForce, JointState, PointForce, Sight
 from kinemorph.mechanics.trees.tree import Attachment, Tree
 
@@ -82,16 +84,14 @@ def frozen(tree: Tree, q: Sequence[float], v: Sequence[float], stiff: StiffByNam
     _, _, states = present_forces(tree, q, v, list(stiff.points.values()), [])
     shares = []
     for (name, force), state in zip(stiff.points.items(), states, strict=True):
-        J = _jacobian(tree, q, force)
+        J = _jacobian(tree, q, force.link, force.point)
         K, C = _split(lambda h, force=force, state=state: _matrix(force.law.linear(state, h)[1]), h)
         shares.append(Share(name, J.T @ K @ J, J.T @ C @ J))
-    places = coordinates(tree)
-    for name, (j, law) in stiff.joints.items():
-        at = JointState(q[places[j]] if j in places else None, v[j])
-        K, C = _split(lambda h, law=law, at=at: np.array(law.linear(at, h)[1]), h)
+    for name, along in stiff.joints.items():
+        stiffness, damping = joint_slopes(tree, q, v, along, h)
         unit = np.zeros((tree.nv, tree.nv))
-        unit[j, j] = 1.0
-        shares.append(Share(name, K * unit, C * unit))
+        unit[along.velocity, along.velocity] = 1.0
+        shares.append(Share(name, stiffness * unit, damping * unit))
     moves = tree.moves(q)
     sight, flows = Sight(tree, moves), outward(tree, moves, v, [0.0] * tree.nv)
     units = [given_responses(tree, moves, row) for row in np.eye(tree.nv).tolist()] if stiff.pairs else []
@@ -106,6 +106,30 @@ def frozen(tree: Tree, q: Sequence[float], v: Sequence[float], stiff: StiffByNam
     return Frozen(M, tuple(shares))
 
 
+def felt_mass(tree: Tree, q: Sequence[float], body: str, point: Sequence[float], direction: Sequence[float]) -> float:
+    """The mass [kg] that a force along a direction n, in world axes, feels at a point of a body, given in its axes [m]:
+    1 / (n J M^-1 J^T n).
+    """
+    at = tree.attachments[body]
+    x, y, z = act(at.pose, point)
+    J = _jacobian(tree, q, at.link, (x, y, z))
+    n = np.array(Sight(tree, tree.moves(q)).into(at.link, direction), dtype=float) @ J
+    return float(1.0 / (n @ np.linalg.solve(np.array(mass_matrix(tree, q), dtype=float), n)))
+
+
+def joint_slopes(
+    tree: Tree, q: Sequence[float], v: Sequence[float], force: JointForce, h: float
+) -> tuple[float, float]:
+    """The stiffness [N m/rad or N/m] and the damping [N m s/rad or N s/m] of a force along a joint at (q, v).
+
+    `h` as for `frozen`.
+    """
+    places, (j, law) = coordinates(tree), force
+    at = JointState(q[places[j]] if j in places else None, v[j])
+    K, C = _split(lambda h: np.array(law.linear(at, h)[1]), h)
+    return float(K), float(C)
+
+
 def _split(slope: Any, h: float) -> tuple[Any, Any]:
     """(stiffness K, damping C), from the values of D = slope(h) = h C + h^2 K at the step sizes h and 2 h."""
     once, twice = slope(h), slope(2.0 * h)
@@ -118,7 +142,7 @@ def _matrix(D: Sequence[float]) -> Array:
     return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
 
 
-def _jacobian(tree: Tree, q: Sequence[float], force: PointForce) -> Array:
+def _jacobian(tree: Tree, q: Sequence[float], link: int, point: Vec3) -> Array:
     """The Jacobian of the velocity of a point in its link's axes, shape (3, nv)."""
-    asked = replace(tree, attachments={"point": Attachment(force.link, Pose(UNITS, force.point))})
+    asked = replace(tree, attachments={"point": Attachment(link, Pose(UNITS, point))})
     return np.array(jacobian(asked, q, "point", "local")[:3], dtype=float)

@@ -27,22 +27,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import NamedTuple
 
-from kinemorph.algebra.inertia_blocks import Blocks, joined_blocks, shifted_blocks
+from kinemorph.algebra.inertia_blocks import Blocks, joined_blocks
 from kinemorph.algebra.scalar import S, is_zero, minus, plus, times
 from kinemorph.algebra.turns import Sym3, Vec3
-from kinemorph.algebra.vectors import add, cross, dot, neg, scale, sub
+from kinemorph.algebra.vectors import add, cross, dot, scale, sub
 from kinemorph.mechanics.recursions.articulated_bodies import Responses, given_responses, responses
 from kinemorph.mechanics.recursions.newton_euler import (
-    Flow,
     Wrench,
     added,
     carried,
-    carried_point,
     inertial_wrench,
-    joint_twist,
     negative,
     outward,
     project,
@@ -51,7 +48,6 @@ from kinemorph.mechanics.steps.pair_forces import (
     PairForce,
     PairState,
     couples,
-    outward_vector,
     pair_inertia,
     pair_slope,
     pair_wrenches,
@@ -59,22 +55,40 @@ from kinemorph.mechanics.steps.pair_forces import (
     soft_rows,
     times_symmetric,
 )
+from kinemorph.mechanics.steps.point_motions import (
+    FreeMotions,
+    coordinates,
+    free_motions,
+    origin_velocities,
+    point_velocities,
+)
 from kinemorph.mechanics.steps.point_states import (
     JointForce,
     JointState,
     PointForce,
+    PointLaw,
     PointState,
     Sight,
 )
-from kinemorph.mechanics.steps.step_accounts import Account, joint_account, pair_account, point_account
-from kinemorph.mechanics.trees.motions import ELEMENTARY, ZERO3, ZERO_SYM, Move
-from kinemorph.mechanics.trees.tree import WORLD, Tree
+from kinemorph.mechanics.steps.step_accounts import (
+    Account,
+    LinkMotion,
+    joint_account,
+    link_power,
+    pair_account,
+    point_account,
+    summed_inertia,
+    summed_wrench,
+)
+from kinemorph.mechanics.trees.motions import ZERO3, Move
+from kinemorph.mechanics.trees.tree import Tree
 
 
 class Ends(NamedTuple):
     """The result of a step: accelerations (nv,), and the forces at its end, in the order of the laws.
 
-    `accounts` (see `step_accounts`) are those of the forces at points, along joints and between pairs.
+    `accounts` (see `step_accounts`) are those of the forces at points, along joints and between pairs. `power_at` gives
+    the mean power [W] of the forces at the points with these numbers, with fewer operations than their accounts.
     """
 
     a: list[S]
@@ -82,6 +96,7 @@ class Ends(NamedTuple):
     joints: list[S]  # [N m or N]
     pairs: list[Vec3]  # [N or N m], on the first link of each pair, in world axes
     accounts: tuple[list[Account], list[Account], list[Account]]
+    power_at: Callable[[Collection[int]], S]
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,7 +152,8 @@ def implicit_accelerations(
     for index, (force, moment) in (wrenches or {}).items():
         loads[index] = added(loads[index], (negative(force), negative(moment)))
     sight = Sight(tree, moves)
-    free = _free_motions(tree, sight, flows, v, h, points, pairs)
+    origins = origin_velocities(tree, moves, flows, v, {force.link for force in points})
+    free = free_motions(tree, sight, flows, v, h, origins, points, pairs)
     laws = _Laws(q, v, h, points, joints, pairs, sight, free, coordinates(tree), centered)
     slopes = None if under is None else _slopes(tree, sight, points, pairs)
 
@@ -155,7 +171,10 @@ def implicit_accelerations(
             for pair, (f, D) in zip(pairs, ends.pairs, strict=True)
         ],
     )
-    return Ends(answer.a, *forces, laws.accounts(answer, *forces))
+    motions = {link: LinkMotion((origin, flows[link].w), answer.links[link], h) for link, origin in origins.items()}
+    return Ends(
+        answer.a, *forces, laws.accounts(answer, motions, *forces), partial(_power_at, laws, ends, motions, forces[0])
+    )
 
 
 def present_forces(
@@ -164,7 +183,7 @@ def present_forces(
     """(tau, wrenches on links, states of the points) that force laws give at (q, v) itself, for explicit methods."""
     moves = tree.moves(q)
     flows, sight = outward(tree, moves, v, [0.0] * tree.nv), Sight(tree, moves)
-    velocities = _velocities(tree, moves, flows, v, points)
+    velocities = point_velocities(tree, moves, flows, v, points)
     wrenches: dict[int, Wrench] = {}
     states = []
     for (link, point, law), velocity in zip(points, velocities, strict=True):
@@ -189,15 +208,6 @@ class _Tangents(NamedTuple):
     pairs: list[tuple[Vec3, Sym3]]
 
 
-class _Free(NamedTuple):
-    """The velocities at the start of a step, and at its end without joint acceleration: of points in the axes of their
-    links, and of pairs (the first point relative to the second) in world axes.
-    """
-
-    points: list[tuple[Vec3, Vec3]]
-    pairs: list[tuple[Vec3, Vec3]]
-
-
 @dataclass(frozen=True, eq=False)
 class _Laws:
     """All force laws, with the numbers that every pass needs."""
@@ -209,7 +219,7 @@ class _Laws:
     joints: Sequence[JointForce]
     pairs: Sequence[PairForce]
     sight: Sight
-    free: _Free
+    free: FreeMotions
     coordinates: Mapping[int, int]
     centered: bool
 
@@ -233,13 +243,21 @@ class _Laws:
     def at_points(self, before: Responses | None) -> list[tuple[Vec3, Sym3]]:
         """(f + D J a, D) for each point, where `a` are the accelerations of the pass before."""
         felt = []
-        for force, (_, free) in zip(self.points, self.free.points, strict=True):
+        for force, free in zip(self.points, self.free.points, strict=True):
             reach = ZERO3 if before is None else _reach(force, before)
             velocity = add(free, scale(self.h, reach))
-            f, D = force.law.linear(PointState(force.link, force.point, velocity, self.left, self.sight), self.left)
-            D = _scaled(self.share, D)
-            felt.append((add(f, times_symmetric(D, reach)), D))
+            late = PointState(force.link, force.point, velocity, self.left, self.sight)
+            felt.append(self._line(force.law, late, free, reach))
         return felt
+
+    def _line(self, law: PointLaw, late: PointState, free: Vec3, reach: Vec3) -> tuple[Vec3, Sym3]:
+        """(f + D J a, D): the force on the line of a law, where joint accelerations add nothing to the velocity."""
+        if hasattr(law, "line"):
+            f, D = law.line(late, free, self.left)
+            return f, _scaled(self.share, D)
+        f, D = law.linear(late, self.left)
+        D = _scaled(self.share, D)
+        return add(f, times_symmetric(D, reach)), D
 
     def at_pairs(self, before: Responses | None) -> list[tuple[Vec3, Sym3]]:
         """(f + D J a, D) for each pair, where `a` are the accelerations of the pass before."""
@@ -252,13 +270,17 @@ class _Laws:
         return felt
 
     def accounts(
-        self, answer: Responses, points: Sequence[Vec3], joints: Sequence[S], pairs: Sequence[Vec3]
+        self,
+        answer: Responses,
+        motions: Mapping[int, LinkMotion],
+        points: Sequence[Vec3],
+        joints: Sequence[S],
+        pairs: Sequence[Vec3],
     ) -> tuple[list[Account], list[Account], list[Account]]:
         """The accounts (see `step_accounts`) of forces in the last pass, at points, along joints and between pairs."""
         found: tuple[list[Account], list[Account], list[Account]] = ([], [], [])
-        for force, (start, free), f in zip(self.points, self.free.points, points, strict=True):
-            end = add(free, scale(self.h, _reach(force, answer)))
-            found[0].append(point_account(force, self.sight, self.left, start, end, f))
+        for force, free, f in zip(self.points, self.free.points, points, strict=True):
+            found[0].append(point_account(force, self.sight, self.left, free, motions[force.link], f))
         for joint, push in zip(self.joints, joints, strict=True):
             j = joint.velocity
             late = plus(self.v[j], times(self.h, answer.a[j]))
@@ -266,8 +288,9 @@ class _Laws:
             left = 0.0 if self.centered and joint.law.affine else self.left  # such a force is that of the middle
             found[1].append(joint_account(joint, left, place, self.v[j], late, push))
         for pair, (start, free), f in zip(self.pairs, self.free.pairs, pairs, strict=True):
-            end = add(free, scale(self.h, self.pair_reach(pair, answer)))
-            found[2].append(pair_account(pair, self.left, start, end, f))
+            more = scale(self.h, self.pair_reach(pair, answer))
+            mean = add(start, scale(0.5, more))
+            found[2].append(pair_account(pair, self.left, start, add(free, more), mean, f))
         return found
 
     def pair_reach(self, pair: PairForce, answer: Responses) -> Vec3:
@@ -310,8 +333,9 @@ def _answer(
 ) -> Responses:
     """The accelerations of one pass; `ends` has the forces of all laws, with their D and pivots."""
     loads, tau = list(loads), list(tau)
-    for (link, point, _), (f, _) in zip(laws.points, ends.points, strict=True):
-        loads[link] = added(loads[link], (neg(f), neg(cross(point, f))))
+    for link, numbers in _by_link(laws.points).items():
+        force, moment = summed_wrench([laws.points[k] for k in numbers], [ends.points[k][0] for k in numbers])
+        loads[link] = added(loads[link], (negative(force), negative(moment)))
     for pair, (f, _) in zip(laws.pairs, ends.pairs, strict=True):
         for link, (force, moment) in pair_wrenches(pair, laws.sight, f):
             loads[link] = added(loads[link], (negative(force), negative(moment)))
@@ -343,14 +367,38 @@ def _answer(
 
 def _inertias(laws: _Laws, ends: _Tangents) -> dict[int, Blocks]:
     """The inertias that forces at the end of a step add to links (the matrices D), by link."""
-    found: dict[int, Blocks] = {}
-    parts = [
-        (link, shifted_blocks((D, (0.0,) * 9, ZERO_SYM), point))
-        for (link, point, _), (_, D) in zip(laws.points, ends.points, strict=True)
-    ]
-    parts += [pair_inertia(pair, laws.sight, D) for pair, (_, D) in zip(laws.pairs, ends.pairs, strict=True)]
-    for link, blocks in parts:
+    found = {
+        link: summed_inertia([laws.points[k] for k in numbers], [ends.points[k] for k in numbers])
+        for link, numbers in _by_link(laws.points).items()
+    }
+    for pair, (_, D) in zip(laws.pairs, ends.pairs, strict=True):
+        link, blocks = pair_inertia(pair, laws.sight, D)
         found[link] = joined_blocks(found[link], blocks) if link in found else blocks
+    return found
+
+
+def _power_at(
+    laws: _Laws,
+    ends: _Tangents,
+    motions: Mapping[int, LinkMotion],
+    forces: Sequence[Vec3],
+    numbers: Collection[int],
+) -> S:
+    """The mean power [W] over a step of the forces at the points with these numbers, link by link."""
+    total: S = 0.0
+    for link, own in _by_link(laws.points).items():
+        wanted = [k for k in own if k in numbers]
+        if wanted:
+            lines, pushes = [ends.points[k] for k in wanted], [forces[k] for k in wanted]
+            total = plus(total, link_power([laws.points[k] for k in wanted], lines, pushes, motions[link]))
+    return total
+
+
+def _by_link(points: Sequence[PointForce]) -> dict[int, list[int]]:
+    """The numbers of the points of each link."""
+    found: dict[int, list[int]] = {}
+    for number, force in enumerate(points):
+        found.setdefault(force.link, []).append(number)
     return found
 
 
@@ -381,84 +429,3 @@ def _reach(force: PointForce, answer: Responses) -> Vec3:
 def _scaled(factor: float, D: Sym3) -> Sym3:
     xx, xy, xz, yy, yz, zz = (times(factor, entry) for entry in D)
     return (xx, xy, xz, yy, yz, zz)
-
-
-# ── motion of the points ──────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def _free_motions(
-    tree: Tree,
-    sight: Sight,
-    flows: Sequence[Flow],
-    v: Sequence[S],
-    h: S,
-    points: Sequence[PointForce],
-    pairs: Sequence[PairForce],
-) -> _Free:
-    """The velocities of all points and pairs at the end of a step without joint acceleration."""
-    found = []
-    velocities = _velocities(tree, sight.moves, flows, v, points)
-    for (link, point, _), u in zip(points, velocities, strict=True):
-        c = add(carried_point(flows[link].a, flows[link].U, point), sight.into(link, tree.gravity))
-        found.append((u, add(u, scale(h, c))))
-    return _Free(found, [_free_pair(tree, sight, flows, v, h, pair) for pair in pairs])
-
-
-def _free_pair(
-    tree: Tree, sight: Sight, flows: Sequence[Flow], v: Sequence[S], h: S, pair: PairForce
-) -> tuple[Vec3, Vec3]:
-    """A pair's relative velocity in world axes: at the start of a step, and at its end without joint acceleration."""
-    rates: list[Vec3] = []
-    for link, point in zip(pair.links, pair.points, strict=True):
-        if link == WORLD:
-            rates.append(ZERO3)
-        elif pair.turning:
-            rates.append(outward_vector(sight, link, flows[link].al))
-        else:
-            c = add(carried_point(flows[link].a, flows[link].U, point), sight.into(link, tree.gravity))
-            rates.append(outward_vector(sight, link, c))
-    now = present_motion(tree, sight, flows, v, pair)
-    x, y, z = add(now, scale(h, sub(*rates)))
-    return now, (x, y, z)
-
-
-def present_motion(tree: Tree, sight: Sight, flows: Sequence[Flow], v: Sequence[S], pair: PairForce) -> Vec3:
-    """The velocity of the first point of a pair relative to the second, in world axes."""
-    links = [link for link in pair.links if link != WORLD]
-    origins = _origin_velocities(tree, sight.moves, flows, v, links)
-    return relative(pair, sight, {link: (origins[link], flows[link].w) for link in links})
-
-
-def _velocities(
-    tree: Tree, moves: Sequence[Move], flows: Sequence[Flow], v: Sequence[S], points: Sequence[PointForce]
-) -> list[Vec3]:
-    """The velocity of each point, in its link's axes."""
-    origins = _origin_velocities(tree, moves, flows, v, {force.link for force in points})
-    return [add(origins[link], cross(flows[link].w, point)) for link, point, _ in points]
-
-
-def _origin_velocities(
-    tree: Tree, moves: Sequence[Move], flows: Sequence[Flow], v: Sequence[S], links: Collection[int]
-) -> dict[int, Vec3]:
-    """Velocities of the origins of these links and of the links that carry them, each in its own axes."""
-    wanted: set[int] = set()
-    for index in links:
-        while index != WORLD and index not in wanted:
-            wanted.add(index)
-            index = tree.links[index].parent
-    found: dict[int, Vec3] = {}
-    for index in sorted(wanted):
-        link, move = tree.links[index], moves[index]
-        u, _ = joint_twist(link, v)
-        if link.parent != WORLD:
-            w = flows[link.parent].w
-            x, y, z = move.into(add(found[link.parent], cross(w, move.p)))
-            wx, wy, _ = move.into(w)
-            u = add(u, (x + wy * move.slide, y - wx * move.slide, z))
-        found[index] = u
-    return found
-
-
-def coordinates(tree: Tree) -> dict[int, int]:
-    """Index in v -> index in q, for the velocities of joints with one axis, which are rates of coordinates."""
-    return {link.v: link.q for link in tree.links if (row := ELEMENTARY[link.kind]).nq == row.nv == 1}

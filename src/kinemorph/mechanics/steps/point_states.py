@@ -116,7 +116,9 @@ class JointState:
 class PointLaw(Protocol):
     """A force on a point, in the axes of its link [N].
 
-    A law that stores energy also has a method `stored` with the same argument as `force`; see `step_accounts`.
+    A law that stores energy also has a method `stored` with the same argument as `force`; see `step_accounts`. A law
+    that knows the line through its force, with the derivative D, at less cost than `linear` does also has a method
+    `line(point, free, h)`: (force on this line at the velocity `free`, D).
     """
 
     def force(self, point: PointState) -> Vec3: ...

@@ -1,22 +1,32 @@
 """The power of the forces of an implicit step, for the energy balance of a run.
 
-A force f at the end of a step of size h adds f u h to the kinetic energy, with u the mean of the velocities of its
-point at the start and at the end of the step. If the force comes from stored energy, that energy changes at the rate of
-its derivative along u, taken at the end of the step. Its true change over the step differs from this by the error of
-the step, so the energy balance of a run shows how much energy its steps lose or create.
+A force f at the end of a step of size h acts through the Jacobian J of its point, and the joints move at their mean
+velocity v + h a / 2: with u = J (v + h a / 2), it adds f u h to the kinetic energy. The forces at points of one link
+are added up first: their power is that of their sum at the mean twist of the link.
+
+If the force comes from stored energy, that energy changes at the rate of its derivative along u, taken at the end of
+the step. Its true change over the step differs from this by the error of the step, so the energy balance of a run shows
+how much energy its steps lose or create.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from kinemorph.algebra.dual import Dual
+from kinemorph.algebra.inertia_blocks import Blocks, joined_blocks, shifted_blocks, times_blocks
 from kinemorph.algebra.scalar import S, div, plus, times
-from kinemorph.algebra.turns import Vec3
-from kinemorph.algebra.vectors import add, dot, scale
+from kinemorph.algebra.turns import Sym3, Vec3
+from kinemorph.algebra.vectors import add, cross, dot, scale, sub
+from kinemorph.frozen import dataclass
 from kinemorph.mechanics.recursions.kinematics import tangent_of
+from kinemorph.mechanics.recursions.newton_euler import Wrench, added
 from kinemorph.mechanics.steps.pair_forces import PairForce, PairState
 from kinemorph.mechanics.steps.point_states import LEVEL, JointForce, JointState, PointForce, PointState, Sight
+from kinemorph.mechanics.trees.motions import ZERO_SYM
+
+SEVERAL = 3  # from this number of points of a link on, the power of their sum takes fewer operations than that of each
 
 
 class Account(NamedTuple):
@@ -33,22 +43,84 @@ def stored_energy(law: Any, state: Any) -> S:
     return stored
 
 
-def point_account(force: PointForce, sight: Sight, h: S, start: Vec3, end: Vec3, f: Vec3) -> Account:
-    """The account of a force f [N] at a point that has the velocities `start` and `end` [m/s] at the start and end of
-    a step, all in link axes; h [s] is the time for which the point moves at the velocity `end`.
+class LinkMotion(NamedTuple):
+    """The motion of a link over a step of size h [s], in its axes: its twist at the start, as the velocity of its
+    origin [m/s] and its angular velocity [rad/s], and the acceleration that joint accelerations add to it.
     """
-    u = scale(0.5, add(start, end))
+
+    twist: tuple[Vec3, Vec3]
+    response: tuple[Vec3, Vec3]
+    h: S
+
+    @property
+    def mean(self) -> tuple[Vec3, Vec3]:
+        """The mean twist of the link, J (v + h a / 2)."""
+        u, w = (add(old, scale(0.5 * self.h, more)) for old, more in zip(self.twist, self.response, strict=True))
+        return (u[0], u[1], u[2]), (w[0], w[1], w[2])
+
+
+@dataclass(frozen=True, eq=False)
+class LatePoint(PointState):
+    """A point at the end of a step. Its coordinates are dual numbers, with their rates at the mean velocity; points of
+    one link share most operations of both.
+    """
+
+    free: Vec3  # velocity at the end of the step without joint accelerations [m/s]
+    motion: LinkMotion
+
+    def coordinate(self, k: int) -> S:
+        """The coordinate of the point along the world's axis k [m], with its rate [m/s]."""
+        axis, origin = self.sight.row(self.link, k)
+        start, more = (plus(dot(axis, u), dot(self.point, cross(axis, w))) for u, w in self.motion[:2])
+        end = plus(dot(axis, self.free), times(self.motion.h, more))
+        place = plus(plus(origin, dot(axis, self.point)), times(self.step, end))
+        return Dual(place, plus(start, times(0.5 * self.motion.h, more)), level=LEVEL)
+
+
+def point_account(force: PointForce, sight: Sight, h: S, free: Vec3, motion: LinkMotion, f: Vec3) -> Account:
+    """The account of a force f [N] at a point, in link axes; h [s] is the time for which its place still moves at the
+    velocity of the end, which is `free` [m/s] where joints do not accelerate.
+    """
+    start, reach, u = (add(linear, cross(angular, force.point)) for linear, angular in (*motion[:2], motion.mean))
     now = PointState(force.link, force.point, start, 0.0, sight)
-    x, y, z = (Dual(place, rate, level=LEVEL) for place, rate in zip(force.point, u, strict=True))
-    late = PointState(force.link, (x, y, z), end, h, sight)
+    end = add(free, scale(motion.h, reach))
+    late = LatePoint(force.link, force.point, end, h, sight, free, motion)
     return Account(dot(f, u), dot(force.law.force(now), start), _rate_of(force.law, late))
 
 
-def pair_account(pair: PairForce, h: S, start: Vec3, end: Vec3, f: Vec3) -> Account:
-    """The account of a force or moment f on the first point of a pair, whose relative velocities at the start and end
-    of a step are `start` and `end`, in world axes; h as for `point_account`.
+def link_power(
+    points: Sequence[PointForce], lines: Sequence[tuple[Vec3, Sym3]], forces: Sequence[Vec3], motion: LinkMotion
+) -> S:
+    """The mean power [W] of forces at points of one link: `forces` [N], or f - D J a from the `lines` (f, D)."""
+    if len(points) < SEVERAL:
+        u, w = motion.mean
+        return sum((dot(f, add(u, cross(w, one.point))) for one, f in zip(points, forces, strict=True)), 0.0)
+    given = summed_wrench(points, [f for f, _ in lines])
+    taken = times_blocks(summed_inertia(points, lines), *motion.response)
+    return sum((dot(sub(*two), rate) for *two, rate in zip(given, taken, motion.mean, strict=True)), 0.0)
+
+
+def summed_wrench(points: Sequence[PointForce], forces: Sequence[Vec3]) -> Wrench:
+    """The wrench of forces [N] at points of one link, about its origin and in its axes."""
+    first, *rest = ((f, cross(one.point, f)) for one, f in zip(points, forces, strict=True))
+    for other in rest:
+        first = added(first, other)
+    return first
+
+
+def summed_inertia(points: Sequence[PointForce], lines: Sequence[tuple[Vec3, Sym3]]) -> Blocks:
+    """The matrices D of the `lines` (f, D) of points of one link as an inertia of that link."""
+    pairs = zip(points, lines, strict=True)
+    first, *rest = (shifted_blocks((D, (0.0,) * 9, ZERO_SYM), one.point) for one, (_, D) in pairs)
+    for other in rest:
+        first = joined_blocks(first, other)
+    return first
+
+
+def pair_account(pair: PairForce, h: S, start: Vec3, end: Vec3, u: Vec3, f: Vec3) -> Account:
+    """The account of a force or moment f on the first of a pair with these relative velocities: at the start, at the
+    end and in the mean, all in world axes.
     """
-    u = scale(0.5, add(start, end))
     x, y, z = (Dual(last, div(rate, h), level=LEVEL) for last, rate in zip(end, u, strict=True))
     at_start = dot(pair.law.force(PairState(start, 0.0)), start)
     return Account(dot(f, u), at_start, _rate_of(pair.law, PairState((x, y, z), h)))

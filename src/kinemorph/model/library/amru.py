@@ -41,6 +41,7 @@ BODY_MASS, BODY_SIZE, BODY_INERTIA = 12.4, (0.35, 0.50, 0.12), (0.273, 0.141, 0.
 SUPPORT_MASS, SUPPORT_INERTIA = 1.4, (4e-3, 4e-3, 4e-3)
 THIGH_MASS, SHANK_MASS, SHORT_MASS, LONG_MASS = 0.4, 0.4, 0.1, 0.3  # of AD, DF, BC and CE [kg]
 ROTOR_MASS, ROTOR_INERTIA, ROTOR_ACROSS = 1.0 / 3.0, 1.05e-6, 3e-5  # of one motor [kg]; about its axis, and across
+LEG_MASS = SUPPORT_MASS + THIGH_MASS + SHANK_MASS + SHORT_MASS + LONG_MASS + 3.0 * ROTOR_MASS  # [kg]
 HIPS = ((0.175, -0.2), (0.175, 0.0), (0.175, 0.2), (-0.175, 0.2), (-0.175, 0.0), (-0.175, -0.2))  # legs 1 to 6 [m]
 AB, RATIO, OUTWARD = 0.1, 4.0, 0.05  # AB = BC [m], AD/AB, distance L_x of the vertical screw from the hip axis [m]
 AD, BD = RATIO * AB, (RATIO - 1.0) * AB  # also DF, and CE

@@ -28,10 +28,12 @@ Screws = Literal["ideal", "self-locking"]
 RESISTANCE, CONSTANT, INDUCTANCE = 2.3, 0.0235, 0.24e-3  # [ohm], K_m = K_b [N m/A], [H]
 SUPPLY, SETTLE, CREEP = 12.0, 1.0, 1e-4  # [V], [s], [m/s]
 EFFICIENCY, STIFFNESS, DAMPING, STANDSTILL = 0.35, 2e6, 4e3, 0.1  # of a real screw: -, [N/m], [N s/m], [rad/s]
-SOIL, GRIP = EasyDynNormal(5e4, 1e5, 1.0, 1.0), Regularized(0.6, CREEP)
+STIFF_SOIL = 5e4  # [N/m]
+SOIL, GRIP = EasyDynNormal(STIFF_SOIL, 1e5, 1.0, 1.0), Regularized(0.6, CREEP)
 STEP, LIFT, PERIOD = 0.10, 0.04, 4.0  # [m], [m], [s]
 SAMPLE, FILTER, BANDWIDTH = 0.01, 0.02, 400.0  # [s], Kd/N [s], w0 of eq. 23 [rad/s]
 TRIPODS = ((1, 3, 5), (2, 4, 6))
+REACH = robot.OUTWARD + robot.RATIO * robot.STANDING_REACH  # of the feet from the axes of their hips [m]
 # (kp, ki, kd) in V per rad or m, of the rotation, vertical and horizontal drives
 GAINS = ((200.0, 400.0, 15.0), (9000.0, 45000.0, 120.0), (9000.0, 45000.0, 120.0))
 
@@ -43,6 +45,7 @@ def amru5_walk(
     *,
     screws: Screws = "ideal",
     step: float = STEP,
+    turn: float = 0.0,
 ) -> System:
     """AMRU5 walking along +y on flat ground, by tripods of legs 1, 3, 5 and 2, 4, 6; it settles for 1 s first.
 
@@ -51,6 +54,8 @@ def amru5_walk(
     `trigonometry`  of the inverse kinematics in the reference generator
     `screws`        "ideal": without friction; "self-locking": of efficiency 0.35, and elastic
     `step`          the length of a step [m], half the distance that the robot travels in a cycle of 4 s
+
+    `turn`          the angle [rad] by which the robot turns to the left in a step
 
     The elements are "gait", "pid", the motors "motor<k>_rotation", "_vertical" and "_horizontal" of leg k, and the
     contacts "foot1" to "foot6".
@@ -66,16 +71,16 @@ def amru5_walk(
             raise ModelError(f"amru5_walk: {name} is {value!r}, expected {expected}.")
     if not 0.0 <= step <= 0.2:
         raise ModelError(f"amru5_walk: step is {step:g} m, expected 0 to 0.2 m, which the legs can reach.")
-    reach = robot.OUTWARD + robot.RATIO * robot.STANDING_REACH
-    strides = [(0.0, step if robot.HIPS[leg - 1][0] > 0.0 else -step) for leg in robot.LEGS]
+    if not abs(turn) <= 0.2:
+        raise ModelError(f"amru5_walk: turn is {turn:g} rad, expected -0.2 to 0.2 rad, which the legs can reach.")
     coordinates = [name for leg in robot.LEGS for name in robot.leg_coordinates(leg)]
     gait = PantographGait(
         "gait",
         tuple(coordinates),
         starts=tuple(0.5 * PERIOD * (leg in TRIPODS[0]) for leg in robot.LEGS),
         settle=SETTLE,
-        feet=((reach, 0.0),),
-        strides=tuple(strides),
+        feet=((REACH, 0.0),),
+        strides=tuple(stride(leg, step, turn) for leg in robot.LEGS),
         height=robot.standing_height(),
         lift=LIFT,
         offset=robot.OUTWARD,
@@ -88,20 +93,30 @@ def amru5_walk(
     return System(
         robot.amru5(elastic_screws=screws == "self-locking"),
         tuple(elements),
-        Settings(q=initial_configuration(step), duration=26.0),
+        Settings(q=initial_configuration(step, turn), duration=26.0),
     )
 
 
-def initial_configuration(step: float = STEP) -> tuple[float, ...]:
-    """The configuration q (24,) at the start of the walk: legs of the first tripod half a step forward, others back."""
-    weight = 9.81 * robot.BODY_MASS + 9.81 * 6.0 * 3.6
-    q = [0.0, 0.0, robot.standing_height() - weight / 6.0 / float(SOIL.stiffness), 0.0, 0.0, 0.0]
-    reach = robot.OUTWARD + robot.RATIO * robot.STANDING_REACH
+def stride(leg: int, step: float = STEP, turn: float = 0.0) -> tuple[float, float]:
+    """The vector (x, y) [m] from the rear to the front end of a foot's motion, in the axes of its leg.
+
+    In a step the body moves by `step` [m] along y and turns by `turn` [rad]. Feet that stand move the opposite way.
+    """
+    x, y = robot.HIPS[leg - 1]
+    side = math.copysign(1.0, x)  # the axes of left legs are turned by 180 degrees
+    return -side * turn * y, side * (step + turn * (x + side * REACH))
+
+
+def initial_configuration(step: float = STEP, turn: float = 0.0) -> tuple[float, ...]:
+    """The configuration q (24,) at the start of the walk: feet of the first tripod half a stride ahead, others back."""
+    weight = 9.81 * (robot.BODY_MASS + 6.0 * robot.LEG_MASS)
+    q = [0.0, 0.0, robot.standing_height() - weight / 6.0 / STIFF_SOIL, 0.0, 0.0, 0.0]
     for leg in robot.LEGS:
-        ahead = 0.5 * step if leg in TRIPODS[0] else -0.5 * step
-        side = math.copysign(1.0, robot.HIPS[leg - 1][0])
-        outer = (math.hypot(reach, ahead) - robot.OUTWARD) / robot.RATIO
-        q += [math.atan2(side * ahead, reach), robot.STANDING_HEIGHT, outer]
+        part = 0.5 if leg in TRIPODS[0] else -0.5
+        dx, dy = stride(leg, step, turn)
+        x, y = REACH + part * dx, part * dy
+        outer = (math.hypot(x, y) - robot.OUTWARD) / robot.RATIO
+        q += [math.atan2(y, x), robot.STANDING_HEIGHT, outer]
     return tuple(q)
 
 

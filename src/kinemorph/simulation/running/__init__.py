@@ -8,4 +8,5 @@ patience     whether a run diverges, or takes too many steps
 stiffness    whether many steps are due to a stiff system, or to a fast motion
 checks       all checks of a run: what is wrong before it and after it
 chatter      whether an explicit step was too large for stiff forces
+step_checks  whether steps were small enough, by three checks: energy_check, step_damping, impact_check
 """

@@ -10,10 +10,11 @@ from kinemorph.plants.programs import Plant
 from kinemorph.simulation.integrators.method import Method
 from kinemorph.simulation.results.trajectory import Trajectory
 from kinemorph.simulation.running.chatter import warn_of_chatter
-from kinemorph.simulation.running.energy_check import LOOSE, warn_of_energy
+from kinemorph.simulation.running.energy_check import LOOSE
 from kinemorph.simulation.running.ground_check import warn_of_ground
 from kinemorph.simulation.running.inactive_check import warn_of_inactive
 from kinemorph.simulation.running.sampled_gains import warn_of_gains
+from kinemorph.simulation.running.step_checks import warn_of_steps
 from kinemorph.simulation.stepping.plant_stepper import ForeignMethod
 from kinemorph.simulation.stepping.step_options import StepOptions
 
@@ -34,5 +35,5 @@ def warn_after(runs: Sequence[Trajectory], options: StepOptions, method: Method 
     if options.step is not None and not isinstance(method, ForeignMethod):
         any(warn_of_chatter(run.segments, method, options) for run in runs)
     if options.step is not None or options.rtol > LOOSE:
-        any(warn_of_energy(run.segments, run.events, options.step) for run in runs if run.outcome.ok)
+        any(warn_of_steps(run.segments, run.events, options.step, method) for run in runs if run.outcome.ok)
     any(warn_of_ground(run.segments) for run in runs)

@@ -4,6 +4,12 @@ Kinetic, potential and stored energy, less the supplied and plus the dissipated 
 Where steps are too large for contacts, gains or the motion itself, it is not, long before any number becomes infinite.
 The error is compared with the energy that the run exchanged: of the kinetic, potential, supplied and dissipated energy,
 the one with the largest difference between its largest and smallest value.
+
+Where bodies fly off late in a run, this says little about its beginning. So the error until each sample is compared
+with the energy exchanged until then. Where a drive supplies much energy that friction dissipates, these two are no
+measure for the rest. So at the end the error is also compared with the kinetic, potential and stored energy that the
+robot itself has exchanged, with a small allowance for the supplied and dissipated energy. Both are compared at
+a larger share.
 """
 
 from __future__ import annotations
@@ -24,6 +30,9 @@ from kinemorph.simulation.results.segment import Segment
 
 SHARE = 0.1  # of the exchanged energy: a larger error of the balance is reported
 MOVING = 0.1  # of the largest kinetic energy: a steady motion exchanges at least this much
+PART = 0.2  # of a part of that energy, until a sample or without supply and dissipation: a larger error is reported
+FAINT = 1e-3  # of the energy supplied and dissipated: an error that large is that of the account
+TRACE = 1e-4  # of what the robot exchanges in the whole run: a smaller error, as just after the start, does not matter
 ROUNDING = 1e-9  # of the largest energy: a run that exchanges less is at rest
 MOST_SAMPLES = 256  # samples of a run that are checked
 LOOSE = 1e-4  # relative tolerance; methods that control errors more tightly need no check
@@ -37,11 +46,23 @@ class EnergyError:
     error: float  # [J]
     exchanged: float  # [J]
     element: str | None  # the element that does most work at that time
+    until: float | None = None  # [s]; where given, `exchanged` is what had been exchanged until then
+    own: bool = False  # whether `exchanged` is without the supplied and dissipated energy
 
     @property
     def share(self) -> float:
         """The error as a share of the exchanged energy."""
         return self.error / self.exchanged
+
+    @property
+    def sentence(self) -> str:
+        """How large the error is, in words."""
+        whose = "that were exchanged"
+        if self.until is not None:
+            whose = f"that had been exchanged by t = {self.until:.4g} s"
+        if self.own:
+            whose = "that the robot's motion, weight and springs exchanged"
+        return f"it is off by {self.error:.3g} J, {self.share:.0%} of the {self.exchanged:.3g} J {whose}"
 
 
 def energy_error(segments: Sequence[Segment], events: Sequence[Event]) -> EnergyError | None:
@@ -70,9 +91,8 @@ def warn_of_energy(segments: Sequence[Segment], events: Sequence[Event], step: f
     else:
         remedy = f"Take smaller steps (step={step / 4:.2g}, --step {step / 4:.2g})."
     warnings.warn(
-        f"the energy of '{segments[0].plant.name}' does not balance: it is off by {found.error:.3g} J, "
-        f"{found.share:.0%} of the {found.exchanged:.3g} J that were exchanged{where}. The motion is not accurate. "
-        f"{remedy}",
+        f"the energy of '{segments[0].plant.name}' does not balance: {found.sentence}{where}. The motion is not "
+        f"accurate. {remedy}",
         EnergyWarning,
         stacklevel=users_level(),
     )
@@ -89,27 +109,65 @@ def _between(segment: Segment, times: Sequence[float]) -> list[Segment]:
     return [replace(segment, **{name: getattr(segment, name)[part] for name in names}) for part in parts]
 
 
-def _error_of(part: Segment) -> EnergyError | None:
+def run_energies(part: Segment) -> Array | None:
+    """The kinetic, potential, supplied and dissipated energy [J] at all samples, shape (n, 4).
+
+    None where forces act and the plant has no account of their work, or where a number is not finite.
+    """
     plant = part.plant
     known = SUPPLIED in [column.name for column in plant.x]
     if plant.dynamics is None or part.stored is not None or not all(map(_finite, (part.q, part.v, part.x))):
         return None
     energies = recomputer(plant)
     if not known and (np.any(part.u) or plant.laws.stored is not None):
-        return None  # forces act, and their work is not accounted for
-    mechanical = energies.mechanical(part)
-    supplied, dissipated = energies.accounted(part).T if known else np.zeros((2, len(part.t)))
-    balance = mechanical.sum(axis=1) - supplied + dissipated
-    if not _finite(balance):
         return None
-    exchanged = float(max(np.ptp(column) for column in (*mechanical.T, supplied, dissipated)))
-    exchanged = max(exchanged, MOVING * float(np.abs(mechanical[:, 0]).max()))
+    accounted = energies.accounted(part) if known else np.zeros((len(part.t), 2))
+    found = np.hstack([energies.mechanical(part), accounted])
+    return found if _finite(found) else None
+
+
+def _error_of(part: Segment) -> EnergyError | None:
+    columns = run_energies(part)
+    if columns is None:
+        return None
+    mechanical, (supplied, dissipated) = columns[:, :2], columns[:, 2:].T
+    balance = mechanical.sum(axis=1) - supplied + dissipated
+    exchanged = exchanged_energy(columns)
     if exchanged <= ROUNDING * max(1e-300, float(np.abs(mechanical).max())):
         return None
-    error = float(np.abs(balance - balance[0]).max())
-    k = int(np.argmax(np.abs(np.diff(balance)))) + 1
+    errors = np.maximum.accumulate(np.abs(balance - balance[0]))
+    error, last = float(errors[-1]), len(balance) - 1
+    why: tuple[float | None, bool] = (None, False)
+    if error <= SHARE * exchanged:
+        turned = float(np.abs(np.diff(supplied)).sum() + np.abs(np.diff(dissipated)).sum())
+        allowed = np.max([*(_ranges(column) for column in columns.T), MOVING * _most(mechanical[:, 0])], axis=0)
+        own = max(float(np.ptp(mechanical, axis=0).max()), MOVING * float(mechanical[:, 0].max()))
+        allowed[-1] = min(allowed[-1], own + FAINT / PART * turned)
+        least = max(TRACE * own, ROUNDING * float(np.abs(mechanical).max()))
+        late = np.flatnonzero((errors > PART * allowed) & (errors > least))
+        if len(late):
+            last = int(late[0])
+            error, exchanged = float(errors[last]), float(allowed[last])
+            why = (float(part.t[last]), last == len(balance) - 1)
+    k = int(np.argmax(np.abs(np.diff(balance[: last + 1])))) + 1
     t = float(part.t[k])
-    return EnergyError(t, error, exchanged, _busiest(part, k) if error > SHARE * exchanged else None)
+    return EnergyError(t, error, exchanged, _busiest(part, k) if error > SHARE * exchanged else None, *why)
+
+
+def _most(values: Array) -> Array:
+    """The largest of the values up to each sample, shape (n,)."""
+    most: Array = np.maximum.accumulate(values)
+    return most
+
+
+def _ranges(values: Array) -> Array:
+    """The range of the values up to each sample, shape (n,)."""
+    return _most(values) + _most(-values)
+
+
+def exchanged_energy(energies: Array) -> float:
+    """The energy [J] that a run exchanged, from its kinetic, potential, supplied, dissipated energy, shape (n, 4)."""
+    return max(float(np.ptp(energies, axis=0).max()), MOVING * float(np.abs(energies[:, 0]).max()))
 
 
 def _finite(values: Array) -> bool:

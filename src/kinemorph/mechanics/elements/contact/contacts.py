@@ -87,13 +87,14 @@ class ContactLaw(ElementLaw[Contact]):
         ground, press = surface(element.ground, view.value), normal_law(element.normal, view.value)
         radius = view.value(element.radius)
         found = []
-        for k, offset in enumerate(_offsets(element)):
+        for k, offset in enumerate(sphere_centers(element)):
             center = view.point(element.body, offset)
             height, n_W = ground(center.position, radius)
             point = center
             if not is_zero(radius):
                 point = view.instant.motions.point(center.link, lowered(center.point, radius, center.into(n_W)))
-            start = Start(radius - height, dot(point.into(n_W), point.velocity))
+            rise = view.instant.motions.speed(point.link, point.point, point.into(n_W))
+            start = Start(radius - height, rise)
             law = Touch(ground, press, _rubbing(element, view, k), start)
             found.append(TouchingPoint(point, law, Meeting(height - radius, n_W)))
         return found
@@ -202,7 +203,7 @@ def published(touched: Sequence[tuple[PointState, Felt]]) -> dict[str, S]:
     return {"normal": normal, "friction": friction, "depth": depth, **sides, "touching": less(0.0, depth)}
 
 
-def _offsets(element: Contact) -> list[Any]:
+def sphere_centers(element: Contact) -> list[Any]:
     """The centers of the spheres [m], in the body's axes."""
     if element.end is None:
         return [element.point]
@@ -215,7 +216,7 @@ def _offsets(element: Contact) -> list[Any]:
 
 def _numbered(element: Contact) -> list[str]:
     """For each sphere the prefix of the names of its states and memory."""
-    count = len(_offsets(element))
+    count = len(sphere_centers(element))
     return [""] if count == 1 else [f"{k + 1}." for k in range(count)]
 
 

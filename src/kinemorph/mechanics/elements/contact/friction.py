@@ -30,20 +30,21 @@ class Rubbed(NamedTuple):
     """A friction force with its derivatives, dissipated power and stored energy."""
 
     force: Vec3  # [N], along the ground
+    at_rest: Vec3  # [N], the force without its viscous part: force + by_velocity v
     by_velocity: S  # [N s/m], minus its derivative by the velocity: force = -by_velocity v + ..., at least 0
     by_place: S  # [N/m], minus its derivative by the position, at least 0
     dissipated: S  # [W]
     stored: S  # [J]
 
 
-SMOOTH = Rubbed(ZERO3, 0.0, 0.0, 0.0, 0.0)
+SMOOTH = Rubbed(ZERO3, ZERO3, 0.0, 0.0, 0.0, 0.0)
 
 
 def regularized(coefficient: S, speed: S, force: S, slip: Sequence[S]) -> Rubbed:
     """Coulomb friction that is viscous where the slip is below `speed` [m/s]; `force` is the normal force [N]."""
     squared = dot(slip, slip)
     grip = div(times(coefficient, force), sqrt(maximum(squared, speed * speed)))
-    return Rubbed(_three(scale(-grip, slip)), grip, 0.0, grip * squared, 0.0)
+    return Rubbed(_three(scale(-grip, slip)), ZERO3, grip, 0.0, grip * squared, 0.0)
 
 
 class AnchorState(NamedTuple):
@@ -62,12 +63,15 @@ def anchored(numbers: Sequence[S], force: S, slip: Sequence[S], anchor: AnchorSt
     """
     _, kinetic, k, c, speed = numbers
     sticks, slides = equal(anchor.mode, STICK), equal(anchor.mode, SLIP)
-    pull = scale(-1.0, add(scale(k, anchor.along), scale(c, slip)))
-    w = add(slip, scale(speed, anchor.direction))
+    spring = scale(-k, anchor.along)
+    pull = sub(spring, scale(c, slip))
+    off = scale(speed, anchor.direction)
+    w = add(slip, off)
     grip = div(times(kinetic, force), sqrt(maximum(dot(w, w), 0.25 * speed * speed)))
     drag = scale(-grip, w)
     return Rubbed(
         _three([where(sticks, one, where(slides, other, 0.0)) for one, other in zip(pull, drag, strict=True)]),
+        _three([where(sticks, a, where(slides, -grip * b, 0.0)) for a, b in zip(spring, off, strict=True)]),
         where(sticks, c, where(slides, grip, 0.0)),
         where(sticks, k, 0.0),
         where(sticks, c * dot(slip, slip), where(slides, grip * dot(w, slip), 0.0)),

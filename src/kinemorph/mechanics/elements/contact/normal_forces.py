@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from kinemorph.algebra.dual import with_derivative
 from kinemorph.algebra.scalar import S, less, maximum, power, times, where
 from kinemorph.mechanics.elements.checks import wrong
 from kinemorph.model.elements.contact.contact_laws import EasyDynNormal, HuntCrossley, Normal
@@ -22,20 +24,25 @@ class Pressed(NamedTuple):
     """A normal force with its derivatives, dissipated power and stored energy."""
 
     force: S  # [N], at least 0
-    by_depth: S  # derivative by the depth [N/m], at least 0
-    by_rate: S  # derivative by the rate of the depth [N s/m], at least 0
+    pushing: S  # 1 where the force is above 0, else 0
+    by_depth: S  # derivative by the depth [N/m] where it pushes, at least 0
+    by_rate: S  # derivative by the rate of the depth [N s/m] where it pushes, at least 0
     dissipated: S  # [W]
     stored: S  # [J]
 
 
-NormalLaw = Callable[[S, S], Pressed]  # (depth [m], its rate [m/s]) -> force
+@dataclass(frozen=True)
+class NormalLaw:
+    """The normal force k d^p + c d^r d' of the depth d and its rate d'."""
 
+    k: S
+    c: S
+    p: S
+    r: S
 
-def normal_law(normal: Normal, value: Callable[[Any], Any] = evaluate_all) -> NormalLaw:
-    """The normal force law of a contact; `value` looks up parameters in its data."""
-    k, c, p, r = value(_FORMS[type(normal)](normal))
-
-    def law(depth: S, rate: S) -> Pressed:
+    def __call__(self, depth: S, rate: S) -> Pressed:
+        """The normal force at a depth [m] and its rate [m/s]."""
+        k, c, p, r = self.k, self.c, self.p, self.r
         touching = less(0.0, depth)
         d = where(touching, depth, 1.0)  # so that the derivative of a power is finite at 0
         spring, damper = times(k, _power(d, p)), times(c, _power(d, r))
@@ -45,23 +52,39 @@ def normal_law(normal: Normal, value: Callable[[Any], Any] = evaluate_all) -> No
         slope = times(p * k, _power(d, p - 1.0)) + times(r * c, _power(d, r - 1.0)) * rate
         return Pressed(
             force,
-            where(pushing, maximum(slope, 0.0), 0.0),
-            where(pushing, damper, 0.0),
+            pushing,
+            maximum(slope, 0.0),
+            damper,
             where(touching, (force - spring) * rate, 0.0),
-            where(touching, spring * d / (p + 1.0), 0.0),
+            with_derivative(where(touching, spring * d / (p + 1.0), 0.0), self.at_rest(maximum(depth, 0.0)), depth),
         )
 
-    return law
+    def at_rest(self, depth: S) -> S:
+        """The normal force [N] at a depth [m], at least 0, that does not change."""
+        if _is_whole(self.p):
+            return times(self.k, _power(depth, self.p))
+        touching = less(0.0, depth)
+        return where(touching, times(self.k, _power(where(touching, depth, 1.0), self.p)), 0.0)
+
+
+def normal_law(normal: Normal, value: Callable[[Any], Any] = evaluate_all) -> NormalLaw:
+    """The normal force law of a contact; `value` looks up parameters in its data."""
+    return NormalLaw(*value(_FORMS[type(normal)](normal)))
 
 
 def _power(x: S, exponent: S) -> S:
     """x to a power, for x above 0; whole powers from 0 to 3 are computed as products."""
-    if type(exponent) is float and exponent in (0.0, 1.0, 2.0, 3.0):
+    if _is_whole(exponent):
         product: S = 1.0
         for _ in range(int(exponent)):
             product = product * x
         return product
     return power(x, exponent)
+
+
+def _is_whole(exponent: S) -> bool:
+    """Whether an exponent is known when the law is traced, and a whole number from 0 to 3."""
+    return type(exponent) is float and exponent in (0.0, 1.0, 2.0, 3.0)
 
 
 def _easydyn(normal: EasyDynNormal) -> tuple[Any, ...]:

@@ -145,9 +145,10 @@ class PairTouch:
     def linear(self, pair: PairState, h: S) -> tuple[Vec3, Sym3]:
         """(force on body a, D) for a step of size h [s]."""
         depth = minus(self.start.depth, dot(self.normal, pair.moved))
-        tangent = self.start.tangent(self.press, depth, dot(self.normal, pair.velocity), h)
+        rise = dot(self.normal, pair.velocity)
+        tangent = self.start.tangent(self.press, depth, rise, h)
         rubbed = self._rubbed(tangent.pressed.force, tangential(pair.velocity, self.across))
-        return contact_tangent(tangent, self.normal, rubbed, h)
+        return contact_tangent(tangent, rise, self.normal, rubbed, h)
 
     def _rubbed(self, pressed: S, slip: Any) -> Rubbed:
         """The friction for a normal force [N] and a slip [m/s]."""

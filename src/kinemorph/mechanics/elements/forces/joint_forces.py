@@ -18,6 +18,7 @@ from kinemorph.mechanics.formulations.driven_dynamics import state_formulation
 from kinemorph.mechanics.steps.point_states import JointForce, JointState
 from kinemorph.mechanics.trees.resolve import resolve
 from kinemorph.model.configuration import neutral
+from kinemorph.model.couplings import coupled_limits
 from kinemorph.model.elements.forces.joint_forces import (
     ONE_AXIS,
     JointFriction,
@@ -213,9 +214,11 @@ def stop_numbers(element: JointLimits, robot: Robot, place: int) -> tuple[Any, A
 def moved_inertias(robot: Robot) -> tuple[float, ...]:
     """The inertia [kg m^2 or kg], (nv,), that an effort along each single velocity moves: 1 over the diagonal of M^-1.
 
-    It is taken at the neutral configuration, with the nominal values of parameters.
+    It is taken at the configuration within the joint limits that is nearest to the neutral one, with the nominal values
+    of parameters.
     """
-    M = np.array(state_formulation(robot).mass_matrix(resolve(robot), [float(x) for x in neutral(robot)]), dtype=float)
+    q = np.clip(neutral(robot), *coupled_limits(robot))
+    M = np.array(state_formulation(robot).mass_matrix(resolve(robot), q.tolist()), dtype=float)
     return tuple(float(1.0 / x) for x in np.diag(np.linalg.pinv(M, hermitian=True)))
 
 

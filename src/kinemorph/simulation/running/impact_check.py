@@ -1,0 +1,128 @@
+"""Whether impacts on the ground were shorter than a step of fixed size.
+
+An elastic contact that begins and ends within one step has no time to push a body back: the body rests on the ground
+after the step, and its kinetic energy counts as dissipated. The energy balances, so this is looked for separately.
+Where a contact comes down in a run, the impact is computed for one mass, that which the contact feels there. This is
+done only if the energy of a rebound could matter, by the largest kinetic energy of the run.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from kinemorph.algebra.arrays import Array
+from kinemorph.errors import ImpactWarning, users_level
+from kinemorph.mechanics.elements.contact.contacts import sphere_centers
+from kinemorph.mechanics.elements.contact.grounds import surface
+from kinemorph.mechanics.elements.contact.normal_forces import NormalLaw, normal_law, number
+from kinemorph.mechanics.steps.frozen_stiffness import felt_mass
+from kinemorph.mechanics.trees.resolve import resolve
+from kinemorph.model.elements.contact.contacts import Contact
+from kinemorph.model.parameter import evaluate, evaluate_all
+from kinemorph.model.robot import Robot
+from kinemorph.simulation.results.body_poses import frame_matrices
+from kinemorph.simulation.results.segment import Segment
+from kinemorph.simulation.running.energy_check import SHARE, exchanged_energy, run_energies
+
+MOST_SAMPLES = 512  # samples of a run that are checked
+PARTS = 200  # steps in which an impact is computed until its greatest depth, about
+
+
+class Rebound(NamedTuple):
+    """An impact of a mass on a contact: how long it lasts [s], and the velocity [m/s] after it."""
+
+    duration: float
+    speed: float
+
+
+class Hit(NamedTuple):
+    """An impact in a run."""
+
+    name: str  # of the contact
+    t: float  # [s], the last sample before it
+    speed: float  # [m/s]
+    mass: float  # [kg], that which the contact feels
+    rebound: Rebound
+
+
+def rebound(law: NormalLaw, mass: float, speed: float) -> Rebound:
+    """The impact of a mass [kg] at a speed [m/s], by small steps of its equation of motion."""
+    k, p = number(law.k), number(law.p)
+    depth = ((p + 1.0) * 0.5 * mass * speed**2 / k) ** (1.0 / (p + 1.0))  # the greatest depth, without damping
+    h = depth / speed / PARTS
+    x, v, t = 0.0, speed, 0.0
+    while t < 100.0 * PARTS * h:
+        v -= h * law(x, v).force / mass
+        x, t = x + h * v, t + h
+        if x <= 0.0:
+            return Rebound(t, -v)
+    return Rebound(t, 0.0)  # it creeps out
+
+
+def short_hits(segment: Segment, step: float) -> Iterator[Hit]:
+    """The hardest impact on each contact of a run, where it lasts less than a step [s] and its rebound matters."""
+    robot = segment.robot
+    contacts = [element for element in segment.plant.elements if isinstance(element, Contact)]
+    n = len(segment.t)
+    energies = run_energies(segment) if contacts and n > 2 else None
+    if robot is None or energies is None:
+        return
+    rows = np.unique(np.linspace(0, n - 1, min(n, MOST_SAMPLES)).astype(int))
+    most, least = float(energies[:, 0].max()), SHARE * exchanged_energy(energies)
+    total = sum(float(evaluate(body.mass)) for body in robot.bodies)
+    if not (most > least and total > 0.0):
+        return
+    for contact in contacts:
+        law = normal_law(contact.normal)
+        speed = math.sqrt(2.0 * most / total)
+        if 0.5 * total * rebound(law, total, speed).speed ** 2 > least:
+            hit = _hardest(robot, contact, law, segment.t[rows], segment.q[rows])
+            if hit and hit.rebound.duration < step and 0.5 * hit.mass * hit.rebound.speed**2 > least:
+                yield hit
+
+
+def _hardest(robot: Robot, contact: Contact, law: NormalLaw, t: Array, q: Array) -> Hit | None:
+    """The hardest impact on a contact, from samples t (n,) [s] and q (n, nq); None where it never comes down."""
+    (pose,) = frame_matrices(robot, q, [contact.body]).swapaxes(0, 1)
+    found: Hit | None = None
+    for center in sphere_centers(contact):
+        offset = np.array([*evaluate_all(center), 1.0], dtype=float)
+        meeting = surface(contact.ground)(list((pose[:, :3] @ offset).T), number(contact.radius))
+        height = np.asarray(meeting.height) - number(contact.radius)
+        falls = -np.diff(height) / np.diff(t)  # [m/s], before each sample but the first
+        ahead = height[1:-1] - falls[:-1] * np.diff(t)[1:]  # where it would be at the next sample
+        hits = np.flatnonzero((falls[:-1] > 0.0) & (height[1:-1] > 0.0) & (ahead <= 0.0))
+        if not len(hits):
+            continue
+        k = int(hits[np.argmax(falls[hits])])
+        speed = float(falls[k])
+        if found is None or speed > found.speed:
+            normal = [float(np.broadcast_to(part, height.shape)[k + 1]) for part in meeting.normal]
+            mass = felt_mass(resolve(robot), q[k + 1].tolist(), contact.body, offset[:3].tolist(), normal)
+            found = Hit(contact.name, float(t[k + 1]), speed, mass, rebound(law, mass, speed))
+    return found
+
+
+def warn_of_impacts(segments: Sequence[Segment], step: float | None) -> bool:
+    """Warns where an impact began and ended within one step of fixed size [s]; whether it did."""
+    for segment in segments if step is not None else ():
+        hits = list(short_hits(segment, float(step or 0.0)))
+        if not hits:
+            continue
+        worst = max(hits, key=lambda hit: hit.mass * hit.rebound.speed**2)
+        better = worst.rebound.duration / 20.0
+        warnings.warn(
+            f"the impact of '{worst.name}' after t = {worst.t:.4g} s, at {worst.speed:.3g} m/s, lasts "
+            f"{worst.rebound.duration:.2g} s, less than a step of {step:.3g} s: the body should leave at "
+            f"{worst.rebound.speed:.3g} m/s, and its rebound is lost. Take smaller steps (step={better:.1g}, --step "
+            f"{better:.1g}), or a softer contact.",
+            ImpactWarning,
+            stacklevel=users_level(),
+        )
+        return True
+    return False
