@@ -41,12 +41,7 @@ def test_info_lists_the_library() -> None:
     assert all(name in text for name in CHOICE)
 
 
-DRIVEN = pytest.mark.xfail(reason="mobility has no rows for joints that are driven by formulas", strict=True)
-
-
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=[DRIVEN] * name.startswith("amru5"), id=name) for name in CHOICE]
-)
+@pytest.mark.parametrize("name", [*CHOICE])
 def test_info_agrees_with_the_robot(name: str) -> None:
     robot, data = choose(name).robot, parsed("info", name)
     assert (data["nq"], data["nv"]) == (robot.nq, robot.nv)

@@ -79,7 +79,10 @@ def test_stiff_gains_of_long_chains_take_a_method_for_stiff_equations() -> None:
         (("puma", "--seeds", "3"), "--seeds is not used by a gait of kind 'rhythmic'"),
         (("puma", "--map", "tent"), "--map is not used by a gait of kind 'rhythmic'"),
         (("puma", "--kind", "maps", "--map", "tant"), "--map is 'tant'; expected one of logistic, tent, sine, cubic."),
-        (("puma", "--kind", "maps", "--epsilon", "2"), "epsilon is 2; expected a number from 0 (not coupled) to 1"),
+        (
+            ("puma", "--kind", "maps", "--epsilon", "2"),
+            "epsilon is 2; expected a number from 0 (each map",
+        ),
         (("puma", "--joints", "joint7"), "has no joint 'joint7'. Did you mean 'joint6'?"),
         (("puma", "--gains=-3"), "--gains is '-3'; expected kp, or kp and kd"),
         (("puma", "--amplitude", "wide"), "--amplitude is 'wide'; expected a finite number"),

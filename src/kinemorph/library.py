@@ -38,6 +38,10 @@ HOMES: dict[str, str] = {
     "andrews_squeezer": "kinemorph.model.library.benchmark_machines",
     "flyball_governor": "kinemorph.model.library.benchmark_machines",
     "jansen_walker": "kinemorph.model.library.walkers",
+    "whipple_bicycle": "kinemorph.model.library.bicycles",
+    "planar_bike": "kinemorph.model.library.planar_bikes",
+    "rover": "kinemorph.model.library.rovers",
+    "segway": "kinemorph.model.library.balancers",
     "amru5_walk": "kinemorph.model.library.amru_walk",
     "amru5_leg": "kinemorph.model.library.amru_leg",
     "crawler": "kinemorph.model.library.crawlers",
@@ -55,11 +59,13 @@ if TYPE_CHECKING:  # the same names for type checkers; a test compares the two l
     from kinemorph.model.library.amru_walk import amru5_walk as amru5_walk
     from kinemorph.model.library.arms import puma as puma
     from kinemorph.model.library.arms import scara as scara
+    from kinemorph.model.library.balancers import segway as segway
     from kinemorph.model.library.benchmark_linkages import bricard as bricard
     from kinemorph.model.library.benchmark_linkages import n_four_bar as n_four_bar
     from kinemorph.model.library.benchmark_linkages import spatial_slider_crank as spatial_slider_crank
     from kinemorph.model.library.benchmark_machines import andrews_squeezer as andrews_squeezer
     from kinemorph.model.library.benchmark_machines import flyball_governor as flyball_governor
+    from kinemorph.model.library.bicycles import whipple_bicycle as whipple_bicycle
     from kinemorph.model.library.crawlers import crawler as crawler
     from kinemorph.model.library.legged import hexapod24 as hexapod24
     from kinemorph.model.library.legged import hexapod36 as hexapod36
@@ -69,6 +75,8 @@ if TYPE_CHECKING:  # the same names for type checkers; a test compares the two l
     from kinemorph.model.library.linkages import pantograph_leg as pantograph_leg
     from kinemorph.model.library.linkages import slider_crank as slider_crank
     from kinemorph.model.library.modular import organism9 as organism9
+    from kinemorph.model.library.planar_bikes import planar_bike as planar_bike
+    from kinemorph.model.library.rovers import rover as rover
     from kinemorph.model.library.textbook import chain as chain
     from kinemorph.model.library.textbook import crane as crane
     from kinemorph.model.library.textbook import double_pendulum as double_pendulum

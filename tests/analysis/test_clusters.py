@@ -123,7 +123,10 @@ def test_a_result_tells_itself():
         ({"coupling": "star"}, "coupling is 'star'; expected one of ring, chain, global."),
         ({"r": 4.01}, "coupled maps: r is 4.01; expected a number from 0 to 4"),
         ({"r": float("nan")}, "coupled maps: r is nan"),
-        ({"epsilon": -0.1}, "coupled maps: epsilon is -0.1; expected a number from 0 (not coupled) to 1"),
+        (
+            {"epsilon": -0.1},
+            "coupled maps: epsilon is -0.1; expected a number from 0 (each map",
+        ),
         ({"count": 0}, "count is 0; expected a whole number from 1 to 256"),
         ({"seeds": ()}, "seeds is 0; expected a whole number from 1"),
         ({"steps": 2.5}, "steps is 2.5; expected a whole number"),

@@ -214,3 +214,8 @@ def test_a_blade_takes_a_velocity_and_no_place() -> None:
     found = mobility(km.System(builder.build(), (km.elements.KnifeEdge("blade", "sled"),)), [0.3, 0.1, 0.7])
     assert found.dof == 2 and found.rank == 1 and found.constraints == {"blade": 1}
     np.testing.assert_allclose(found.q, [0.3, 0.1, 0.7])  # every place is allowed
+
+
+def test_driven_joints_are_no_freedoms() -> None:
+    """A rover's differential: the mobility of a robot with a driven joint was an error of an index."""
+    assert mobility(km.library.rover().robot).dof == 15

@@ -126,6 +126,8 @@ def test_every_form_is_read_written_and_described() -> None:
         "solid",
         "state",
         "angles",
+        "formulas",
+        "position",
     }  # read by the part they belong to
     readers = Values(Findings("x"), Lines("")).forms.keys()
     for field in _rows():

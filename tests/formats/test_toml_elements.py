@@ -298,7 +298,7 @@ def test_a_table_may_stand_in_a_csv_beside_the_model(tmp_path: Path) -> None:
         ({"text": CSV + "1, 2, x, 4\n"}, "data", "line 4 is"),
         ({"columns": '["t", "fx"]'}, "element", "row 1 of force has 1 number; expected 3"),
         ({"text": "t,x,y,z\n1,0,0,0\n0,0,0,0\n"}, "element", "is not above"),
-        ({"text": ""}, "element", "expected lists of equal length"),
+        ({"text": ""}, "element", "expected two lists of the same length"),
     ],
 )
 def test_bad_tables_are_named(tmp_path: Path, options: dict[str, str], rule: str, says: str) -> None:

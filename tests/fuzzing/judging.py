@@ -26,9 +26,7 @@ from kinemorph.formats.findings import Findings
 from kinemorph.formats.loading import examine
 from kinemorph.formats.mjcf.files import gather
 from kinemorph.formats.sources import Options, Source
-from kinemorph.mechanics.recursions.articulated_bodies import forward_dynamics
-from kinemorph.mechanics.recursions.composite_bodies import mass_matrix
-from kinemorph.mechanics.recursions.newton_euler import bias_forces
+from kinemorph.mechanics.formulations.driven_dynamics import state_formulation
 from kinemorph.mechanics.trees.resolve import resolve
 from kinemorph.model.configuration import random_configuration
 from kinemorph.model.robot import Robot
@@ -115,8 +113,10 @@ def _finite(robot: Robot) -> None:
     rng = np.random.default_rng(3)
     tree, q = resolve(robot), random_configuration(robot, rng).tolist()
     v, tau = rng.uniform(-1.0, 1.0, (2, robot.nv)).tolist()
-    M = mass_matrix(tree, q) if robot.nv <= SMALL else []
-    parts = {"M": [x for row in M for x in row], "h": bias_forces(tree, q, v), "a": forward_dynamics(tree, q, v, tau)}
+    row = state_formulation(robot)
+    M = row.mass_matrix(tree, q) if robot.nv <= SMALL else []
+    h, a = row.bias_forces(tree, q, v), row.forward_dynamics(tree, q, v, tau)
+    parts = {"M": [x for entries in M for x in entries], "h": h, "a": a}
     for name, numbers in parts.items():
         if not all(map(math.isfinite, numbers)):
             raise Broken(f"it loads, and {name} is not finite at a random state")

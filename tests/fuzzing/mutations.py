@@ -22,6 +22,8 @@ ENDINGS = {
     "sidecar": ".sidecar.toml",
     "mjcf": ".mjcf",
     "dh": ".dh",
+    "mupad": ".mu",
+    "maxima": ".mac",
 }
 XML = ("urdf", "sdf", "mjcf")
 NUMBERS = (

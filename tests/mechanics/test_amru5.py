@@ -124,7 +124,6 @@ def test_a_leg_accelerates_like_one_with_loops() -> None:
     assert worst_acceleration(with_one_leg(), amru5_by_joints(legs=1), solve=True) < 1e-9
 
 
-@pytest.mark.xfail(reason="the factors of M leave out couplings where M has a zero in a chain", strict=True)
 def test_a_leg_accelerates_like_one_with_loops_by_forward_dynamics() -> None:
     """M has a zero between q6 and q8 of a leg, which both couple with q7."""
     assert worst_acceleration(with_one_leg(), amru5_by_joints(legs=1), solve=False) < 1e-9
@@ -136,7 +135,6 @@ def test_it_accelerates_like_the_machine_with_loops(robot: Robot) -> None:
     assert worst_acceleration(robot, amru5_by_joints(), solve=True) < 1e-9
 
 
-@pytest.mark.xfail(reason="the factors of M leave out couplings where M has a zero in a chain", strict=True)
 @pytest.mark.slow
 def test_it_moves_like_the_machine_with_loops(robot: Robot) -> None:
     """Two seconds of free flight: the body turns and the legs swing."""

@@ -122,5 +122,5 @@ def test_a_bent_pair_by_hand() -> None:
 def test_a_walk_that_is_not_the_robots_is_refused() -> None:
     organism = paper_organism()
     robot = organism.robot(dyads="adapted", root="fixed")
-    with pytest.raises(ModelError, match="in this walk body 'm2' carries 'm1', in the robot it does not"):
+    with pytest.raises(ModelError, match="traversal of the assembly, body 'm2' carries 'm1'; in the robot it does not"):
         pendant_poses(robot, [0.0] * 8, traverse(organism, "m2"))

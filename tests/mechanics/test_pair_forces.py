@@ -197,7 +197,9 @@ KINDS: dict[str, Any] = {
         radius_b=0.4,
         friction=elements.Regularized(0.7),
     ),
-    "tire": elements.Tire("e", "tool", 0.5, 1e4, 2500.0, 2e4, 2e4, 2e3, damping=10.0, crown=0.1, height=0.6),
+    "tire": elements.Tire(
+        "e", "tool", 0.5, 1e4, 2500.0, 2e4, 2e4, 2e3, damping=10.0, crown=0.1, ground=elements.Plane((0.0, 0.0, 0.6))
+    ),
 }
 
 

@@ -73,9 +73,9 @@ def test_a_parameter_may_have_the_name_of_a_constant_or_a_function() -> None:
         ("a .b", "column 3: found '.'"),
         ("a[0]", "column 2: found '['"),
         ("__import__('os')", 'column 12: found "\'"'),
-        ("(" * 100 + "a" + ")" * 100, "nested more than 60 deep"),
-        ("2**" * 100 + "2", "nested more than 60 deep"),
-        ("+".join(["a"] * 500), "expected at most 20000, 200 deep"),
+        ("(" * 100 + "a" + ")" * 100, "nested more than 60 levels deep"),
+        ("2**" * 100 + "2", "nested more than 60 levels deep"),
+        ("+".join(["a"] * 500), "expected at most 20000 operations and a depth of 200"),
         ("a" * 30_000, "the expression has 30000 characters"),
     ],
 )

@@ -209,4 +209,4 @@ def test_formulas_that_are_finite_in_a_small_range_only_are_built_and_others_nam
     builder.body("a", *BOX, T0G=Trotx(acos(q - 20.0)) * Tdisp(0, 0, 1))
     assert builder.build().nq == 1
     found = wrong(lambda b, q: b.body("a", *BOX, T0G=Trotx(acos(q * q + 2.0)) * Tdisp(0, 0, 1)))
-    assert "joint 'a.rx': driven[0] is acos(add(mul(q, q), 2.0)) = nan, expected a finite number" in found
+    assert "body 'a': driven[0] is acos(add(mul(q, q), 2.0)) = nan, expected a finite number" in found

@@ -42,9 +42,9 @@ def test_files_that_are_no_batches_are_refused(tmp_path: Path) -> None:
     with pytest.raises(UnsupportedError, match=r"ends in '\.csv'; expected one of \.npz, \.h5"):
         batch.save(tmp_path / "batch.csv")
     run.save(tmp_path / "run.npz")
-    with pytest.raises(StorageError, match="load_trajectory loads a single run"):
+    with pytest.raises(StorageError, match="Use load_trajectory for the file of a single run"):
         BatchRun.load(tmp_path / "run.npz")
-    with pytest.raises(StorageError, match=r"batch of runs, which BatchRun\.load loads"):
+    with pytest.raises(StorageError, match=r"batch of runs, not a single run\. Use BatchRun\.load"):
         load_trajectory(batch.save(tmp_path / "batch.npz"))
     with pytest.raises(StorageError, match=r"'scara' are \['shoulder'"):
         BatchRun.load(tmp_path / "batch.npz", library.scara())

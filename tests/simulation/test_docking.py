@@ -396,7 +396,7 @@ def test_only_modules_as_they_are_built_dock(pair):
         simulate(pair.robot, 0.1, events=dock)
     with pytest.raises(ModelError, match="adapted dyads"):
         simulate(pair.assembly.system(dyads="adapted"), 0.1, events=dock)
-    with pytest.raises(ModelError, match="forces: a law that returns a force for every velocity"):
+    with pytest.raises(ModelError, match="forces: a law that returns one force for each velocity"):
         simulate(pair, 0.1, events=dock, forces=lambda q: [0.0] * 15)
 
 

@@ -80,7 +80,7 @@ def test_a_braked_tire_comes_to_rest() -> None:
     builder.joint("x", "prismatic", "world", "dolly", axis=(1, 0, 0)).joint(
         "z", "prismatic", "dolly", "rod", axis=(0, 0, 1)
     )
-    tire = elements.Tire("tire", "rod", 0.5, 2e5, 1000.0, 1e4, 1e4, 0.0, height=-0.5)
+    tire = elements.Tire("tire", "rod", 0.5, 2e5, 1000.0, 1e4, 1e4, 0.0, ground=elements.Plane((0.0, 0.0, -0.5)))
     run = simulate(System(builder.build(), (tire,)), 1.0, v=[0.3, 0.0], method="implicit_contact", step=1e-3)
     assert abs(run["v.x"][-30:]).max() < 1e-3
 

@@ -474,5 +474,5 @@ def test_wrong_starts_are_sentences() -> None:
 def test_a_file_that_is_no_archive_is_called_so(tmp_path):
     path = tmp_path / "picture.npz"
     path.write_bytes(b"GIF89a" + bytes(100))
-    with pytest.raises(StorageError, match=r"it is not an \.npz file, or"):
+    with pytest.raises(StorageError, match=r"the file is not an \.npz file, or"):
         load_trajectory(path)

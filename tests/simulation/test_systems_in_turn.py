@@ -235,7 +235,8 @@ def test_tables_with_other_gaps_are_refused(run: Trajectory, tmp_path: Path, har
     lines = lines[:-1] if harm == "cut" else [*lines[:-1], "," + lines[-1].partition(",")[2]]
     path.write_text("\n".join(lines) + "\n")
     with pytest.raises(
-        StorageError, match=r"51 samples; its .* says 52" if harm == "cut" else "row 52 the wrong cells are empty"
+        StorageError,
+        match=r"51 samples; its .* says 52" if harm == "cut" else "row 52 has empty cells in other columns",
     ):
         load_trajectory(path)
 

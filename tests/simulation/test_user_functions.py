@@ -26,8 +26,8 @@ def failed(run, t, *words):
         ([math.nan], "'q1' is nan; expected a finite number"),
         ([math.inf], "'q1' is inf; expected a finite number"),
         ([0.0, 0.0], "u has shape (2,); expected (1,)"),
-        (["much"], "['much'] is given; expected 1 numbers"),
-        (None, "None is given; expected 1 numbers"),
+        (["much"], "is ['much']; expected 1 numbers"),
+        (None, "is None; expected 1 numbers"),
         ({"q1": [0.0, 1.0]}, "cannot be used as inputs u"),
         ({"knee": 0.0}, "has no input 'knee'"),
     ],
@@ -46,9 +46,9 @@ def test_inputs(value, words, options):
         ({"v": [math.nan]}, "v 'q1' is nan; expected a finite number"),
         ({"q": [-math.inf]}, "q 'q1' is -inf; expected a finite number"),
         ({"v": [0.0, 1.0]}, "v has shape (2,); expected (1,)"),
-        ([0.0], "[0.0] is given; expected a dict of new values"),
+        ([0.0], "the value is [0.0]; expected a dict of new values"),
         ({"speed": [0.0]}, "expected a dict of new values"),
-        (None, "None is given; expected a dict"),
+        (None, "the value is None; expected a dict"),
     ],
 )
 def test_resets(value, words, options):

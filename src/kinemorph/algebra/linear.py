@@ -27,7 +27,10 @@ def solve(A: Matrix, B: Matrix) -> list[list[S]]:
     n, k = _shape(B, "solve", "B")
     if not _are_rows(A) or [len(row) for row in A] not in ([n] * n, list(range(1, n + 1))):
         found = f"has rows of {[len(row) for row in A]} entries" if _are_rows(A) else "is not a list of rows"
-        raise ShapeError(f"solve: A {found} and B is {n} x {k}; expected A of {n} x {n}, or its lower half.")
+        raise ShapeError(
+            f"solve: A {found} and B is {n} x {k}; expected A of {n} x {n}, as B has {n} rows, or the lower half of "
+            "such an A."
+        )
     lower = [A[i][j] for i in range(n) for j in range(i + 1)]
     return _rows(applied(Solve(n, k), [*lower, *(entry for row in B for entry in row)]), k)
 

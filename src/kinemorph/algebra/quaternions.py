@@ -23,7 +23,7 @@ def quat_multiply(a: Sequence[S], b: Sequence[S]) -> Vec:
 
 
 def quat_conjugate(q: Sequence[S]) -> Vec:
-    """The inverse of a unit quaternion, shape (4,)."""
+    """The inverse of a unit quaternion wxyz, shape (4,)."""
     return (q[0], *neg(q[1:]))
 
 
@@ -33,7 +33,7 @@ def quat_normalize(q: Sequence[S]) -> Vec:
 
 
 def quat_rate(q: Sequence[S], w: Sequence[S]) -> Vec:
-    """The rate qdot [1/s], shape (4,), of a unit quaternion at the body rate w [rad/s], shape (3,)."""
+    """The rate dq/dt [1/s], shape (4,), of a unit quaternion q wxyz at the body rate w [rad/s], shape (3,)."""
     return scale(0.5, quat_multiply(q, (0.0, *w)))
 
 
@@ -68,7 +68,7 @@ def direction_to_rotation(q: Sequence[S]) -> Mat3:
 
 
 def rotation_to_quat(R: Sequence[Sequence[S]]) -> Vec:
-    """The unit quaternion of a rotation matrix, shape (4,), with its largest component positive.
+    """The unit quaternion wxyz of a rotation matrix, shape (4,), with its largest component positive.
 
     The entries of R give the matrix 4 q q^T; its row with the largest diagonal entry is q times a number >= 2, so that
     one square root of a number >= 1 is enough at every angle, half a turn included.
@@ -90,14 +90,14 @@ def rotation_to_quat(R: Sequence[Sequence[S]]) -> Vec:
 
 
 def quat_exp(w: Sequence[S]) -> Vec:
-    """The unit quaternion of a rotation vector w [rad], shape (3,) -> (4,); smooth through zero."""
+    """The unit quaternion wxyz, shape (4,), of a rotation vector w [rad], shape (3,); smooth through zero."""
     x = 0.25 * dot(w, w)
     a, b, _, _ = rotation_coefficients(x)
     return (1.0 - x * b, *scale(0.5 * a, w))
 
 
 def quat_log(q: Sequence[S]) -> Vec3:
-    """The rotation vector [rad] of a quaternion, shape (4,) -> (3,), of length at most pi; smooth through zero."""
+    """The rotation vector [rad], shape (3,), of a quaternion wxyz, shape (4,); at most pi long, smooth through zero."""
     negative = less(q[0], 0.0)
     w, x, y, z = (where(negative, minus(0.0, part), part) for part in q)
     ratio = angle_ratio(dot((x, y, z), (x, y, z)), w)

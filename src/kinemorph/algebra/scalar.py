@@ -183,7 +183,7 @@ def times(a: S, b: S) -> S:
 
 
 def plus(a: S, b: S) -> S:
-    """a + b; where one of them is a structural zero, the other one unchanged."""
+    """a + b; if one of them is the constant 0 of a program (a structural zero), the other is returned unchanged."""
     if type(a) is float and a == 0.0:
         return b
     if type(b) is float and b == 0.0:

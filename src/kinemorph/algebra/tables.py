@@ -25,7 +25,9 @@ Outside = Literal["extend", "hold"]
 def lookup(table: Table, x: S) -> S:
     """The value of a curve, made by `through`, at x: a scalar of any kind."""
     if not isinstance(table, Table):
-        raise ShapeError(f"lookup: {table!r} is given as the table; expected a curve made by `through`, then x.")
+        raise ShapeError(
+            f"lookup: the first argument is {table!r}; expected a curve made by `through`. Write lookup(curve, x)."
+        )
     if isinstance(x, (list, tuple, str)):
         raise ShapeError(f"lookup: x is {x!r}; expected one scalar. Look up entry by entry, or pass a NumPy array.")
     return applied(table, [x])[0]
@@ -80,7 +82,8 @@ def _numbers(name: str, points: Any) -> Any:
 def _check(x: Any, y: Any, kind: str, outside: str) -> None:
     if x.ndim != 1 or x.shape != y.shape or len(x) < 2:
         raise ShapeError(
-            f"curve: x has shape {x.shape} and y {y.shape}; expected lists of equal length, 2 or more numbers each."
+            f"curve: x has shape {x.shape} and y has shape {y.shape}; expected two lists of the same length, with 2 or "
+            "more numbers each."
         )
     for name, points in (("x", x), ("y", y)):
         bad = np.flatnonzero(~np.isfinite(points))

@@ -18,6 +18,7 @@ import numpy as np
 from kinemorph.algebra.arrays import Array
 from kinemorph.analysis.small_motions.plant_derivatives import of_robot
 from kinemorph.deriving.dynamics import Dynamics
+from kinemorph.mechanics.constraints.closures import constraint_names
 from kinemorph.model.joint import Joint
 from kinemorph.model.parameter import coordinates_of, evaluate
 from kinemorph.model.robot import Robot
@@ -133,15 +134,17 @@ class Conserved:
 
 
 def conserved(ledgers: Sequence[Ledger]) -> tuple[Mapping[str, Conserved], str]:
-    """(the momenta that have to be conserved throughout a run, by name; the reason why there are none, if so).
+    """(momenta that have to be conserved in a run, by name; "" or the reason why there is no such momentum).
 
-    `ledgers` are those of all segments with the same system.
+    `ledgers` has one Ledger for each segment of the run, all with the same system.
     """
     robot, columns = ledgers[0].robot, ledgers[0].segment.plant.v
     roots = [joint for joint in robot.joints if _hangs_on_ground(robot, joint)]
     pushed = [k for k in range(robot.nv) if any(_is_pushed(ledger, k) for ledger in ledgers)]
     if any(WORLD in cycle for cycle in robot.cycles.values()) or robot.couplings:
         return {}, "loops to the ground or coupled joints act on the robot from outside"
+    if len(ledgers[0].segment.plant.constraint_names) > len(constraint_names(robot)):
+        return {}, "constraints of elements, such as rolling wheels, act on the robot"
     if floats(robot):
         outside = [k for joint in roots for k in _places(robot, joint) if k in pushed]
         if outside:

@@ -197,7 +197,11 @@ def rows_of(rows: Iterable[Row], kind: str) -> list[Row]:
 
 
 def standing_grid(rows: Sequence[Row]) -> Grid:
-    """The table of hexapods on the ground at equal error: MuJoCo's error, our step size for it, and both times."""
+    """The table that compares hexapods on the ground at equal error.
+
+    A row gives MuJoCo's step size, error and run time, our step size at which our error is as large, our run time, and
+    the ratio of the two run times.
+    """
     many = {_comparison(row): row for row in rows if row["kind"] == "ground" and "batched" in row["contestant"]}
 
     def reached(header: str, cell: Callable[[Row], str], missing: str = "") -> Column:

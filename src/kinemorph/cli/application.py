@@ -104,7 +104,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
     help="Derives a robot's equations of motion, checks them, and compiles them for that one robot.",
-    epilog="ROBOT is a model file (URDF, xacro, SDF, MJCF, TOML, DH) or a built-in robot: "
+    epilog="ROBOT is a model file (URDF, xacro, SDF, MJCF, TOML, DH, CAGeM) or a built-in robot: "
     f"{', '.join(CHOICE)}. Arguments of a built-in robot follow a colon: chain:20, pendulum:mass=2.",
 )
 

@@ -60,7 +60,10 @@ def system_of(limbs: Sequence[Limbs]) -> Callable[..., dict[str, Any]]:
 def forward_dynamics_derivatives(
     system: Program, forest: Forest, tree: Tree, limbs: Sequence[Limbs], name: str
 ) -> LoopProgram:
-    """The loop program of dq, dv and dtau, shape (n, n) each, from the program `system` of `system_of`."""
+    """The loop program of the derivatives of forward dynamics with respect to q, v and tau, shape (n, n) each.
+
+    `system` is the program that `system_of` makes.
+    """
     n, bases = forest.size, answering_bases(tree)
     parts = staged(system, ("M", "force"), [kind.count for kind in limbs], _spots(tree, limbs))
     own = {"a", *(form.format(k) for k in range(len(limbs)) for form in (TABLE, SUM))}

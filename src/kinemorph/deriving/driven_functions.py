@@ -54,7 +54,10 @@ OWN_FORMS: dict[str, Callable[[Law], Law]] = {
 
 
 def state_law(name: str, law: Law) -> Law:
-    """The law of the state for the function `name`, which may end with a frame in brackets: "jacobian[tool]"."""
+    """The function of (tree, q, v, ...) of the state, from `law`, a function of the coordinates of all joints.
+
+    `name` is the function of `Dynamics` that it computes, perhaps with a frame in brackets: "jacobian[tool]".
+    """
     key = name.partition("[")[0]
     if key in OWN_FORMS:
         return OWN_FORMS[key](law)

@@ -291,7 +291,7 @@ class Dynamics(Fixed, ShownEquations):
         return self._of_frame("jacobian_rate", ("q", "v"), driven_dynamics.state_jacobian_rate, frame, reference)
 
     def _of_frame(self, name: str, inputs: tuple[str, ...], law: Callable[..., Any], *how: str) -> CompiledFunction:
-        """A compiled function of one frame; `how` is the frame, and perhaps the reference."""
+        """A compiled function of one frame; `how` is the frame's name, and where needed the reference ("world")."""
         key = f"{name}[{', '.join(how)}]"
         if key not in self._made:
             self.robot.frame(how[0])
@@ -365,7 +365,7 @@ class Dynamics(Fixed, ShownEquations):
     def _check_closed(self, name: str) -> None:
         if self.robot.is_open:
             raise UnsupportedError(
-                f"{name}: robot '{self.robot.name}' is an open tree; expected closed chains or coupled joints."
+                f"{name}: robot '{self.robot.name}' is an open tree; expected one with closed chains or coupled joints."
             )
 
     def reduced(

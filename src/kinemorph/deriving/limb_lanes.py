@@ -180,7 +180,11 @@ class _Table:
         return [spot for spot in self.spread.spots if len({*self._column(spot, counts)}) > 1]
 
     def filled(self, counts: Sequence[int], given: Sequence[Any]) -> list[Any]:
-        """The numbers of one limb of each kind: `given` where limbs differ, constants where they do not."""
+        """The numbers of one limb of each kind (limbs of a kind have the same structure), in the order of its data.
+
+        Numbers that differ between the limbs of a kind are taken from `given`, all others are constants; `counts` are
+        the numbers of limbs of each kind.
+        """
         left = iter(given)
         own = {*self.own(counts)}
         return [next(left) if spot in own else self.values[spot.place] for spot in self.spread.spots]

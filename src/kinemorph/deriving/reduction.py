@@ -86,13 +86,13 @@ class Reduction:
 
     @cached_property
     def independent_jacobian(self) -> CompiledFunction:
-        """The Jacobian J_q(q) of the independent velocities, shape (nz, n)."""
+        """J_q(q), shape (nz, n): the columns of the constraint Jacobian for the n independent velocities."""
         shape = (len(self.dependent), len(self.independent))
         return self._made("independent_jacobian", ("q",), lambda *at: perturbation.split_jacobian(*at)[0], shape)
 
     @cached_property
     def dependent_jacobian(self) -> CompiledFunction:
-        """The Jacobian J_z(q) of the dependent velocities, shape (nz, nz)."""
+        """J_z(q), shape (nz, nz): the columns of the constraint Jacobian for the nz dependent velocities."""
         shape = (len(self.dependent), len(self.dependent))
         return self._made("dependent_jacobian", ("q",), lambda *at: perturbation.split_jacobian(*at)[1], shape)
 
@@ -121,8 +121,9 @@ class Reduction:
 
     @cached_property
     def reduced_coriolis_matrix(self) -> CompiledFunction:
-        """C(q, v_q) = rho^T (M d rho/dt + C' rho), shape (n, n), equation 7, with C' the tree's Coriolis matrix.
+        """The reduced Coriolis matrix C(q, v_q) = rho^T (M d rho/dt + C' rho), shape (n, n), equation 7.
 
+        rho is the velocity map, and M and C' are the mass matrix and the Coriolis matrix of the open tree.
         dH/dt - 2 C is skew-symmetric.
         """
         law: Law = perturbation.reduced_coriolis_matrix
@@ -131,7 +132,7 @@ class Reduction:
 
     @cached_property
     def reduced_gravity_forces(self) -> CompiledFunction:
-        """g(q) = rho^T g', shape (n,), equation 7, with g' the gravity forces of the tree."""
+        """The reduced gravity forces rho^T g', shape (n,), equation 7: with the velocity map rho and g' of the tree."""
         return self._made("reduced_gravity_forces", ("q",), perturbation.reduced_gravity_forces)
 
     @cached_property
@@ -152,7 +153,7 @@ class Reduction:
 
     @cached_property
     def reduced_dynamics(self) -> CompiledFunction:
-        """The acceleration a_q at (q, v_q, tau), shape (n,), equation 8:  H a_q = -C v_q - g + rho^T B tau.
+        """The acceleration a_q of v_q at (q, v_q, tau), shape (n,), equation 8:  H a_q = -C v_q - g + rho^T B tau.
 
         The matrix B maps tau to the generalized forces of the tree; `input_map` is rho^T B.
         """

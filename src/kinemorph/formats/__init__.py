@@ -41,7 +41,7 @@ class Format(NamedTuple):
     def write(self) -> Callable[..., Any]:
         """The function that writes this format, imported when first needed. Raises ModelError if there is none."""
         if find_spec(f"{__name__}.{self.folder}.writer") is None:
-            raise ModelError(f"{self.title} files can be read, but not written. Choose urdf, mjcf, toml or dh.")
+            raise ModelError(f"{self.title} files can be read, but not written. Choose urdf, mjcf, toml, dh or cagem.")
         writer: Callable[..., Any] = import_module(f"{__name__}.{self.folder}.writer").write
         return writer
 
@@ -53,6 +53,7 @@ _ROWS = (
     Format("sdf", "SDF", (".sdf", ".world"), "sdf", "sdf"),
     Format("mjcf", "MJCF", (".mjcf", ".xml"), "mujoco", "mjcf"),
     Format("dh", "DH", (".dh", ".dh.csv"), "", "dh"),
+    Format("cagem", "CAGeM", (".mu", ".mac"), "", "cagem"),
     Format("grid", "grid", (".grid", ".txt"), "", "grid"),
 )
 _COMMENT = re.compile(rb"<!--.*?(-->|\Z)", re.DOTALL)

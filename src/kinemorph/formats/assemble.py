@@ -76,7 +76,8 @@ def assemble(
         )
     raise ModelError(
         f"assemble: source is {short(source)}; expected a grid as text, a model file, a list of docked sides, or "
-        "measured poses. Write for example [(0, 1, 3, 2)] or {(0, 1): H_01}."
+        "measured poses. Write for example [(0, 1, 3, 2)]: side 3 of module 0 is docked to side 2 of module 1; or "
+        "{(0, 1): H}: H is the 4x4 pose of module 1 relative to module 0."
     )
 
 

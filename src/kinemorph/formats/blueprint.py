@@ -15,10 +15,10 @@ from kinemorph.errors import ModelError, Problem
 from kinemorph.formats import limits
 from kinemorph.formats.findings import Findings, Severity
 from kinemorph.model.body import NO_INERTIA, ORIGIN
-from kinemorph.model.building.builder import RobotBuilder
+from kinemorph.model.building.builder import RobotBuilder, Verdict
 from kinemorph.model.building.part_readers import Draft
 from kinemorph.model.input_reader import short
-from kinemorph.model.robot import Robot
+from kinemorph.model.robot import Dependent, Robot
 from kinemorph.model.shapes import Shape
 from kinemorph.model.system import Element, Settings, System
 
@@ -59,6 +59,7 @@ class Blueprint:
         findings.report, findings.native = self.report, self.keys
         self.afterwards: list[Callable[[Robot], None]] = []
         self.elements: list[Element] = []
+        self.dependents: list[Dependent] = []  # of a robot with driven joints
         self.made: System | None = None  # a robot made of modules: then only elements and settings are added to it
         self.settings = SETTINGS
         self._count = 0
@@ -163,7 +164,7 @@ class Blueprint:
     # ── the model ─────────────────────────────────────────────────────────────────────────────────────────────────
 
     def system(self) -> System | None:
-        """The system of all declared parts, checked; None, with findings, if it cannot be made."""
+        """The system of all declared parts, checked; None if it cannot be made, which is recorded as a finding."""
         if self._count > limits.BODIES:
             problem = f"the model has {self._count} bodies, expected at most {limits.BODIES}"
             remedy = "Split it, or merge bodies that do not move relative to each other."
@@ -189,18 +190,22 @@ class Blueprint:
     def _report_masses(self) -> None:
         """Reports wrong mass data of bodies that have no other error, also if other parts of the file have errors."""
         reported = {finding.element for finding in self.findings.errors}
-        for problem in map(Problem.of, self.builder.judged().problems):
+        for problem in map(Problem.of, self.verdict().problems):
             if problem.rule == "mass" and f"{self.word('body')} '{problem.name}'" not in reported:
                 self.report("error", problem)
 
     def _judged(self) -> Robot | None:
         """The robot that the builder makes; its problems, questionable values and remarks become findings."""
-        robot, problems, questionable, remarks = self.builder.judged()
+        robot, problems, questionable, remarks = self.verdict()
         for problem in problems:
             self.report("error", problem)
         for problem in (*questionable, *remarks):
             self.report("warning", problem)
-        return robot
+        return robot if robot is None or not self.dependents else replace(robot, dependents=tuple(self.dependents))
+
+    def verdict(self) -> Verdict:
+        """What the checks of the robot found."""
+        return self.builder.judged()
 
     def report(self, severity: Severity, problem: Problem) -> None:
         """Records a problem as a finding of the file that declares the part, on the line of the wrong key if known."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 FILE_SIZE = 64_000_000  # bytes of a model file
 TOML_SIZE = 16_000_000  # characters of a TOML file
+CAGEM_SIZE = 1_000_000  # characters of a CAGeM file
 NESTING = 256  # depth of XML elements or TOML brackets inside one another
 ELEMENTS = 1_000_000  # XML elements, TOML values
 ATTRIBUTES = 10_000  # of one XML element

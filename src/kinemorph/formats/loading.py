@@ -77,7 +77,7 @@ def load(
     sidecar: str | Path | None = None,
     strict: bool = False,
 ) -> System:
-    """The system that a model file describes: URDF, xacro, SDF, MJCF, TOML or a table of DH parameters.
+    """The system that a model file describes: URDF, xacro, SDF, MJCF, TOML, CAGeM or a table of DH parameters.
 
     `base`          "fixed" or "free" root body, if the format does not say (a URDF is fixed by default)
     `merge_fixed`   merges bodies that fixed joints connect into one body, and keeps their frames
@@ -101,8 +101,8 @@ def load_text(
     package_dirs: Sequence[str | Path] = (),
     strict: bool = False,
 ) -> System:
-    """The system that a text describes; `format` is urdf, sdf, mjcf, toml or dh. The other arguments are those of
-    `load`.
+    """The system that a text describes; `format` is urdf, sdf, mjcf, toml, cagem or dh. The other arguments are those
+    of `load`.
     """
     data = text.encode() if isinstance(text, str) else text
     source, findings = Source(f"<{format}>", data), Findings(f"<{format}>", strict=strict)
@@ -140,7 +140,7 @@ def _model_path(path: Any) -> Path:
     return Path(path)
 
 
-FORMULA_FORMATS = ("toml",)  # formats that can express joints driven by formulas
+FORMULA_FORMATS = ("toml", "cagem")  # formats that can express joints driven by formulas
 
 
 def save(model: System | Robot, path: str | Path, *, format: str | None = None) -> tuple[Path, ...]:
@@ -209,7 +209,10 @@ def uncollected() -> Iterator[None]:
 
 
 def _read(reader: Format, source: Source, options: Options, findings: Findings) -> System | None:
-    """The checked system of a source, with fixed bodies merged if the options say so; None, with findings, on error."""
+    """The checked system of a source; None if it has errors, which are recorded.
+
+    Bodies connected by fixed joints are merged if the options say so.
+    """
     with uncollected():
         system: System | None = reader.read(source, options, findings)
         if system is None or findings.failed:
@@ -231,7 +234,7 @@ def _joints_named(system: System) -> list[str]:
 
 
 def _acting(system: System, findings: Findings) -> System | None:
-    """The system, after a check that all elements can act on its robot; None, with findings, on error.
+    """The system, after a check that all elements can act on its robot; None if it has errors, which are recorded.
 
     A wrong element is an error in a TOML file. In other formats, whose files may have drives without effect, it is left
     out with a warning.

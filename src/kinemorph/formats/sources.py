@@ -52,7 +52,7 @@ class Options:
 
 
 def read_file(path: Path, findings: Findings) -> Source | None:
-    """The bytes of a model file; None, with a finding, if it cannot be read."""
+    """The bytes of a model file; None if it cannot be read, which is recorded as a finding."""
     try:
         status = os.stat(path)
         if not stat.S_ISREG(status.st_mode):  # reading from a pipe could wait forever

@@ -51,7 +51,7 @@ _POSITION = re.compile(r"(, line \d+)?(, column \d+)?( \(.*\))?$")
 
 
 def parse(source: Source, findings: Findings, *, bare: bool = False) -> Node | None:
-    """The root element of an XML file; None, with a finding, if it is not well-formed or beyond a limit.
+    """The root element of an XML file; None if it is not well-formed or beyond a limit, which is recorded as a finding.
 
     A `bare` tree has no comments and no white space between elements. Parsing it takes less time, but it cannot be
     written again, so it is not stored in the findings as the document to repair.

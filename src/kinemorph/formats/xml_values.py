@@ -70,7 +70,7 @@ class Values:
         return At(self.findings, node, element)
 
     def word(self, node: Node, attribute: str, element: str, *, instead: str = "") -> str:
-        """The text of a required attribute; `instead`, with a finding, if it is missing or empty."""
+        """The text of a required attribute; `instead` if it is missing or empty, which is recorded as a finding."""
         text = node.get(attribute)
         if text is None or not text.strip():
             found = "is missing" if text is None else "is empty"
@@ -110,7 +110,7 @@ class Values:
     def reals(
         self, node: Node, text: str, count: int, what: str, element: str, attribute: str | None = None
     ) -> tuple[float, ...]:
-        """The `count` finite numbers in a text; zeros, with a finding, for any other text. Arguments as for `real`."""
+        """The `count` finite numbers in a text; any other text gives zeros, and a finding. Arguments as for `real`."""
         try:
             found = tuple([float(part) for part in text.split()])
             if len(found) == count and "_" not in text and math.isfinite(sum(found)):
@@ -131,7 +131,7 @@ class Values:
         return tuple(self.real(node, part, what, element) for part in parts)
 
     def real(self, node: Node, text: str, what: str, element: str, attribute: str | None = None) -> float:
-        """The finite number in a text; 0, with a finding, for any other text.
+        """The finite number in a text; 0 for any other text, which is recorded as a finding.
 
         `what` names the value in messages. `attribute` is the attribute that contains the text ("" for the text of the
         element), so that it can be repaired; None if the text is only a part of it.

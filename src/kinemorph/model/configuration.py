@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -33,11 +34,13 @@ from kinemorph.algebra.series import rotation_coefficients
 from kinemorph.algebra.vectors import Vec, add, matvec, matvec_transposed, scale, sub, zeros
 from kinemorph.errors import ShapeError
 from kinemorph.model.couplings import coupled_limits, followers
+from kinemorph.model.driven import coordinate_places, with_driven
 from kinemorph.model.joint import Axis, Joint
-from kinemorph.model.parameter import Lookup, evaluate, evaluate_all
+from kinemorph.model.parameter import Lookup, coordinates_of, evaluate, evaluate_all
 from kinemorph.model.robot import Robot
 
 UNBOUNDED = 1e6  # [rad] or [m]: a larger limit means "no limit"
+NEARER = (1.0, 0.3, 0.1, 0.03, 0.01, 0.001)  # shares of the distance from initial values that are tried in turn
 
 # ── one row per primitive ─────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -95,7 +98,10 @@ def _quaternion_difference(q0: Sequence[S], q1: Sequence[S]) -> Vec:
 
 
 def _no_coordinates(*given: Sequence[S]) -> Vec:
-    raise ShapeError("a pose that is given by formulas has no coordinates of its own. Integrate those that drive it.")
+    raise ShapeError(
+        "the pose of a driven joint is given by formulas, so that it has no coordinates in q. Integrate the "
+        "coordinates that its formulas name."
+    )
 
 
 _NOWHERE = zeros(3)
@@ -185,6 +191,24 @@ def neutral(robot: Robot) -> Array:
     return np.array([value for joint in robot.joints for value in joint.table.neutral], dtype=float)
 
 
+def initial_configuration(robot: Robot) -> Array:
+    """The configuration, shape (nq,), in which a run starts by default: neutral, or that of position matrices.
+
+    Coordinates that drive joints have the values that were declared for them: formulas may have no value at 0.
+    """
+    q = neutral(robot)
+    for i, value in _declared(robot).items():
+        q[i] = value
+    return q
+
+
+def _declared(robot: Robot) -> dict[int, float]:
+    """The declared values of the coordinates that drive joints, by index in q."""
+    places = coordinate_places(robot)
+    named = coordinates_of(tuple(joint.driven for joint in robot.driven))
+    return {places[one.name][0]: one.value for one in named if one.name in places}
+
+
 class Dice(random.Random):
     """A random number generator that imports faster than NumPy's, for a few numbers."""
 
@@ -198,7 +222,8 @@ def random_configuration(robot: Robot, rng: np.random.Generator | Dice) -> Array
 
     Coordinates are uniform within their limits; without limits, angles are in [-pi, pi] and lengths in [-1, 1] m. If a
     range is wider than 1e6, its limits beyond 1e6 are ignored. Quaternions are uniform over all rotations. Coupled
-    joints follow their leaders, and a leader stays within the limits of its followers too.
+    joints follow their leaders, and a leader stays within the limits of its followers too. Coordinates that drive
+    joints are brought nearer to their initial values where a formula has no finite value, such as acos above 1.
     """
     q = neutral(robot)
     lower, upper = (limits.tolist() for limits in coupled_limits(robot))
@@ -216,6 +241,18 @@ def random_configuration(robot: Robot, rng: np.random.Generator | Dice) -> Array
             part[turning] = quaternion / np.linalg.norm(quaternion)
     for follower, (leader, multiplier, offset) in followers(robot.couplings).items():
         q[robot.q_slice(follower)] = multiplier * q[robot.q_slice(leader)] + offset
+    return _in_domains(robot, q) if robot.driven else q
+
+
+def _in_domains(robot: Robot, q: Array) -> Array:
+    """q, brought nearer to the initial values of coordinates until the formulas of driven joints are finite."""
+    for share in NEARER:
+        near = q.copy()
+        for i, value in _declared(robot).items():
+            near[i] = value + share * (q[i] - value)
+        with np.errstate(all="ignore"), suppress(ValueError, ArithmeticError):
+            if np.isfinite(np.array(with_driven(robot, near.tolist()), dtype=float)).all():
+                return near
     return q
 
 

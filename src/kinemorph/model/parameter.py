@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Mapping
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import field, fields, is_dataclass, replace
 from functools import cached_property
 from typing import Any, NoReturn, TypeAlias
 
@@ -166,7 +166,12 @@ class Coordinate(Parameter):
     """A coordinate in a formula, called by its name in q; or the time, `TIME`.
 
     It is not a parameter of a robot: its value follows from the state. `value` is used where no state is given.
+    Coordinates of the same name are equal.
     """
+
+    value: float = field(default=0.0, compare=False)
+    unit: str = field(default="", compare=False)
+    symbol: str = field(default="", compare=False)
 
 
 TIME = Coordinate("t", 0.0, "s")

@@ -17,6 +17,7 @@ import numpy as np
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.algebra.groups import IDENTITY, Pose
+from kinemorph.algebra.notation import Factor
 from kinemorph.errors import ModelError
 from kinemorph.frozen import dataclass
 from kinemorph.model import topology
@@ -56,6 +57,15 @@ class Dependent:
     unit: str = ""
 
 
+@dataclass(frozen=True)
+class Position:
+    """The position of a body as it was declared: factors of a matrix, in the world or in the frame of `reference`."""
+
+    body: str
+    factors: tuple[Factor, ...]
+    reference: str = ""
+
+
 class JointRow(NamedTuple):
     """One line of `Robot.table()`."""
 
@@ -80,6 +90,7 @@ class Robot(Shown):
     gravity: Vector = (0.0, 0.0, -9.81)
     parameters: tuple[Parameter, ...] = ()
     dependents: tuple[Dependent, ...] = ()
+    positions: tuple[Position, ...] = ()  # of a robot from position matrices, from which its joints were made
 
     def __repr__(self) -> str:
         loops = f", {counted(len(self.loops), 'loop')}" if self.loops else ""

@@ -132,7 +132,7 @@ def _tidied(elements: Any) -> tuple[Element, ...]:
 
 
 def _plain(data: Any) -> Any:
-    """The data with tuples in place of lists and arrays; the same object if it contains none."""
+    """The data with tuples in place of lists and arrays; the same object if there are no lists and arrays in it."""
     if isinstance(data, np.ndarray):
         return _plain(data.tolist())
     if isinstance(data, (list, tuple)) and not hasattr(data, "_fields"):

@@ -238,7 +238,7 @@ def _times(a: Unit, b: Unit, power: int) -> Unit:
     powers = tuple(x + power * y for x, y in zip(a.powers, b.powers, strict=True))
     scale = a.scale * b.scale**power
     if max(map(abs, powers)) > 99 or max(scale.numerator, scale.denominator).bit_length() > 900:
-        raise ValueError("a unit has powers that are too large for any physical quantity")
+        raise ValueError("the powers in a unit are too large for any physical quantity; expected powers such as m^2")
     return Unit(scale, a.turns + power * b.turns, powers)
 
 

@@ -146,7 +146,7 @@ def corrections(loaded: LoadedRobot, tree: Tree, at: Instant, per_time: float = 
 
 
 def _dependent(loaded: LoadedRobot, m: Any) -> Sequence[Any]:
-    """1 for each dependent velocity, else 0, shape (nv,): as the user chose, or else as stored in the memory m."""
+    """1 for each dependent velocity, else 0, shape (nv,): the user's choice, or else the one in the memory `at.m`."""
     return loaded.dependent if loaded.dependent is not None else m[len(m) - loaded.nv :]
 
 
@@ -231,7 +231,7 @@ def constraints(loaded: LoadedRobot, at: LocalInstant) -> dict[str, Any]:
 
 
 def holding(loaded: LoadedRobot, at: LocalInstant) -> dict[str, Any]:
-    """One correction of the constraint errors of s = [w, v, x], as the constraint method prescribes.
+    """One correction of the constraint errors of a state s = [w, v, x] (see `LocalInstant`), by the constraint method.
 
     `out` (ns,) is s after the correction. `error` is the largest constraint error before it, divided by its tolerance:
     up to 1 is acceptable. For SingularPerturbation, which corrects velocities only, `error` is 0.
@@ -250,7 +250,7 @@ def holding(loaded: LoadedRobot, at: LocalInstant) -> dict[str, Any]:
 
 
 def dependence(loaded: LoadedRobot, at: LocalInstant) -> dict[str, Any]:
-    """How well the other velocities determine the dependent ones (`margin`), and the scaled Jacobian `J` (nc, nv).
+    """How well independent velocities determine the dependent ones (`margin`), and the scaled Jacobian `J` (nc, nv).
 
     The margin is 1 at best, and 0 where the dependent velocities are not determined. Take the part of each row of J
     that is independent of earlier rows: the margin is the smallest share of such a part that lies in the columns of

@@ -36,7 +36,7 @@ class Acting(NamedTuple):
 
     @property
     def tau(self) -> list[Any]:
-        """The generalized forces (nv,), without those of loads on links."""
+        """The generalized forces (nv,), without the contribution of loads on links."""
         return summed(summed(self.pushed, self.of_state(self.elements.torques)), self.of_state(self.damped))
 
     @property
@@ -79,7 +79,7 @@ def damping(loaded: LoadedRobot, p: Any) -> list[Any]:
 
 
 def all_forces(tree: Tree, at: Instant, found: Acting) -> list[Any]:
-    """All generalized forces, shape (nv,), including those of loads on links."""
+    """All generalized forces, shape (nv,), including the contribution of loads on links."""
     if not found.elements.loads:
         return found.tau
     q, v = (at.q, at.v) if found.every is None else (found.every.q, found.every.v)
@@ -87,7 +87,11 @@ def all_forces(tree: Tree, at: Instant, found: Acting) -> list[Any]:
 
 
 def extra_rates(loaded: LoadedRobot, at: Instant, found: Acting, driven: Any = 0.0) -> list[Any]:
-    """The rates dx/dt, shape (nx,); `driven` [W] is the power supplied by constraints that depend on time."""
+    """The rates dx/dt, shape (nx,), of the further states x: those of the user, those of elements, and two energies.
+
+    The energies are there if the plant records them (`account`); their rates are the supplied and the dissipated power.
+    `driven` [W], the power supplied by constraints that depend on time, is part of the supplied power.
+    """
     rates: list[Any] = []
     if loaded.added.state_rates is not None:
         law = of_groups(loaded.added.state_rates, loaded.user_groups(at), "state_rates")
@@ -107,7 +111,7 @@ def summed(a: Sequence[Any], b: Sequence[Any]) -> list[Any]:
 
 
 def power(forces: Sequence[Any], v: Sequence[Any]) -> Any:
-    """The power of generalized forces at velocities [W]."""
+    """The power [W] of generalized forces (nv,) at velocities (nv,): their scalar product."""
     return sum((force * rate for force, rate in zip(forces, v, strict=True)), 0.0)
 
 

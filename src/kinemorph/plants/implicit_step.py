@@ -2,6 +2,8 @@
 
     v+ = v + h a,     w = displacement at constant velocity v+ over the time h,     x+ = x + h dx/dt
 
+The letters are those of `LocalInstant`; v+ and x+ are the velocities and the further states at the end of the step.
+
 Forces that are not stiff, and the rates of x, are those at the start of the step. The step starts at its base, where w
 is 0, so that w costs no operations. A centered step moves for h/2 at v, computes a there at the time t + h/2, and moves
 for h/2 at v+: this is leapfrog, except for stiff forces. The law of a plant is
@@ -26,7 +28,7 @@ from kinemorph.mechanics.trees.tree import Tree
 
 @dataclass(frozen=True)
 class StepForces:
-    """The forces on a tree during a step, and the rates of x."""
+    """The forces on a tree during a step, and the rates dx/dt of the further states x."""
 
     tau: Sequence[Any]  # generalized forces at the start, (nv,)
     points: Sequence[PointForce] = ()  # stiff forces at points, evaluated at the end
@@ -80,6 +82,8 @@ def implicit_step(
 ) -> tuple[list[Any], Ends]:
     """The state s = [w, v, x] at the end of a step of h [s], and the accelerations and forces of all joints.
 
+    The step starts at s = [0, v, x], that is at the configuration `base` (nq,); see `LocalInstant` for the letters.
+
     `space` has the links whose joints have coordinates in q. The iteration has `passes` passes and starts from the
     accelerations `guess` (nv,), those of the step before. `locked` are velocity indices that stay 0. `under` is needed
     for constraints, for driven joints, and for forces between two links that both move.
@@ -105,6 +109,9 @@ def implicit_step(
 
 
 def half_moved(tree: Tree, base: Sequence[Any], v: Sequence[Any], h: Any) -> tuple[Sequence[Any], Sequence[Any]]:
-    """The displacement w (nv,) and the configuration (nq,) after the time h/2 at v, with quaternions of any length."""
+    """The displacement w (nv,) and the configuration (nq,) after the time h/2 at the constant velocity v.
+
+    Quaternions in the configuration are not normalized.
+    """
     w = charts.steady(tree, [0.5 * h * rate for rate in v])
     return w, charts.place(tree, base, w, finished=False)

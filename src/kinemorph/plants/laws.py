@@ -1,4 +1,7 @@
-"""The laws that a plant is made of, as data: functions over any scalar type, from which its programs are traced."""
+"""The laws that a plant is made of, as data: functions over any scalar type, from which its programs are traced.
+
+The letters t, q, v, x, m, u, p, base, w, s, z, h are those of `instant`.
+"""
 
 from __future__ import annotations
 
@@ -13,10 +16,14 @@ from kinemorph.plants.user_laws import Law
 class DiscreteLaws:
     """The laws of a whole step of a variational integrator, over any scalar; see `variational.Discrete`.
 
-    action      (base, moved, w, h, p) -> the action of a step that starts at local coordinates `moved` about `base`
-    balance     (instant, z, momentum, h, derivatives of the action with respect to its start and to w) -> left, after
-    momentum    (base, s, p) -> momentum
-    velocity    (base, s, momentum, p) -> v
+    action      (base, moved, w, h, p) -> the action [J s] of a step of h [s] with the displacement w (nv,), from the
+                configuration at local coordinates `moved` (nv,) about `base`
+    balance     (instant, z, momentum at the start, h, derivatives (nv,) of the action by `moved` and by w)
+                -> residual (nv + nx,) of the discrete equations at z = [w, x at the end]; momentum (nv,) at the end
+    momentum    (base, s, p) -> momentum M(q) v, shape (nv,), at the state s = [w, v, x] about `base`
+    velocity    (base, s, momentum, p) -> v, shape (nv,), at which M(q) v is that momentum
+
+    `instant` is a LocalInstant, p are the parameters.
     """
 
     action: Law
@@ -27,8 +34,9 @@ class DiscreteLaws:
 
 @dataclass(frozen=True)
 class Jumps:
-    """The laws by which the memory of elements changes. `instant` is a LocalInstant; an argument before it chooses
-    elements.
+    """The laws by which the memory m of elements changes. `instant` is a LocalInstant.
+
+    Where another argument comes first, it is an index, or indices, of the elements that change.
     """
 
     sample: Law  # (samplers, instant) -> m
@@ -41,7 +49,10 @@ class Jumps:
 
 @dataclass(frozen=True)
 class Laws:
-    """The laws of a plant: functions over any scalar type, one for each program; `instant` is a LocalInstant."""
+    """The laws of a plant: functions over any scalar type, one for each program of `Plant`.
+
+    `instant` is a LocalInstant, which also lists the letters; what each law returns is in the docstring of `programs`.
+    """
 
     rate: Law  # (instant)
     residual: Law  # (instant, z)

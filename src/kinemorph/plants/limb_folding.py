@@ -79,7 +79,10 @@ class Folded:
         return limb_program(like.name, self.tree, self.limbs, run, spreads, made, numbers)
 
     def _attached(self, one: Tree, rows: Sequence[Sequence[Any]]) -> Tree:
-        """The tree with one limb of each kind, with bodies and frames on it; `rows` are their poses on a limb."""
+        """The tree `one`, which has one limb of each kind, with the limbs' bodies and frames attached to its links.
+
+        `rows` has, for each kind of limb, the poses of these bodies and frames: 9 entries of R and 3 of p [m] each.
+        """
         found = dict(one.attachments)
         for kind, names, row, first in zip(self.limbs, self.attached, rows, one.sums, strict=True):
             for k, name in enumerate(names):

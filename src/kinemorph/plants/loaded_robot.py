@@ -23,7 +23,7 @@ from kinemorph.mechanics.trees import charts
 from kinemorph.mechanics.trees.driven import AllJoints
 from kinemorph.mechanics.trees.resolve import resolve
 from kinemorph.mechanics.trees.tree import Tree
-from kinemorph.model.configuration import neutral
+from kinemorph.model.configuration import initial_configuration
 from kinemorph.model.parameter import Parameter
 from kinemorph.plants.instant import Instant, LocalInstant
 from kinemorph.plants.loop_methods import LoopMethod, Partitioning, Projection, SingularPerturbation
@@ -79,12 +79,12 @@ class LoadedRobot(Fixed):
         return resolve(self.dynamics.robot, self.lookup(p)).at_time(t)
 
     def prepared(self, tree: Tree) -> Tree:
-        """The tree in the form that the recursions take; link frames at tips of limbs point to where forces act."""
+        """The tree with link frames that make the recursions cheap: at tips of limbs they point to where forces act."""
         return self.dynamics.prepared(tree, self._tips) if self.prepared_tree is None else tree
 
     @cached_property
     def _stiff(self) -> tuple[Stiff, ...]:
-        """The stiff forces of elements, at nominal parameters and the neutral configuration."""
+        """The stiff forces of elements, at nominal parameters and the initial configuration."""
         if not self.elements.members:
             return ()
         sizes = (
@@ -93,12 +93,13 @@ class LoadedRobot(Fixed):
         )
         v, x, m, u = ([0.0] * size for size in sizes)
         nominal = [parameter.value for parameter in self.parameters]
-        world = self.seen(self.tree(nominal), Instant(0.0, neutral(self.dynamics.robot).tolist(), v, x, m, u, nominal))
+        q = initial_configuration(self.dynamics.robot).tolist()
+        world = self.seen(self.tree(nominal), Instant(0.0, q, v, x, m, u, nominal))
         return tuple(world.stiff().values())
 
     @cached_property
     def _tips(self) -> dict[int, Any]:
-        """The point at which a stiff force acts, by link of the nominal tree; the last one where a link has several."""
+        """By link index, the point in the link's frame [m] at which a stiff force acts; of several, the last."""
         return {force.link: force.point for stiff in self._stiff for force in stiff.points}
 
     @property
@@ -109,20 +110,20 @@ class LoadedRobot(Fixed):
     # ── one instant ───────────────────────────────────────────────────────────────────────────────────────────────
 
     def lookup(self, p: Any) -> dict[str, Any]:
-        """The values p of the parameters, by name."""
+        """The values `p` of the parameters as a dict by name."""
         return {parameter.name: value for parameter, value in zip(self.parameters, p, strict=True)}
 
     def instant(self, at: LocalInstant) -> Instant:
-        """The instant `at`, given in local coordinates, with q and v instead.
+        """The instant `at`, which is in local coordinates s = [w, v, x], as an Instant with q, v and x.
 
-        Quaternions are not normalized; locked velocities are 0.
+        Quaternions of q are not normalized; locked velocities are 0.
         """
         w, v, x = split(at.s, self.nv)
         v = [0.0 if k in self.locked else rate for k, rate in enumerate(v)]
         return Instant(at.t, charts.place(self.bare, at.base, w, finished=False), v, x, at.m, at.u, at.p)
 
     def seen(self, tree: Tree, at: Instant, *later: Any) -> SystemInstant:
-        """The system as its elements see it; `later` are functions for accelerations and so on, see SystemInstant."""
+        """The system as its elements see it; `later` are functions for accelerations and forces, see SystemInstant."""
         own = at.x[self.added.states : self.added.states + len(self.elements.states)]
         u = at.u[self.added.inputs :]
         every = self.all_joints(tree, at)

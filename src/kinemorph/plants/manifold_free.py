@@ -17,7 +17,7 @@ from kinemorph.plants.user_laws import LEVEL
 
 
 def flow(laws: Laws, sizes: Mapping[str, int], t: Any, y: Any, m: Any, u: Any, p: Any) -> list[Any]:
-    """The rate dy/dt at y = [q, v, x], shape (nq + nv + nx,)."""
+    """The rate dy/dt, shape (nq + nv + nx,), at y = [q, v, x]: configuration, velocities, further states."""
     nq, nv = sizes["nq"], sizes["nv"]
     at = Instant(t, y[:nq], y[nq : nq + nv], y[nq + nv :], m, u, p)
     rates = laws.rate(at.local)
@@ -27,7 +27,10 @@ def flow(laws: Laws, sizes: Mapping[str, int], t: Any, y: Any, m: Any, u: Any, p
 def unmet(
     laws: Laws, sizes: Mapping[str, int], t: Any, y: Any, dy: Any, rows: Any, m: Any, u: Any, p: Any
 ) -> list[Any]:
-    """The residual at y = [q, v, x, forces, pushes] and dy, the rates of q, v and x; see `Plant.unmet`."""
+    """The residual at y = [q, v, x, forces, pushes] and the rates dy = [dq/dt, dv/dt, dx/dt]; see `Plant.unmet`.
+
+    `forces` and `pushes` are the multipliers of the constraints, see `constrained_motion.stabilized`.
+    """
     nq, ny = sizes["nq"], sizes["ny"]
     ends = (nq, nq + sizes["nv"], ny, ny + sizes["nc"])
     q, v, x, forces, pushes = (y[a:b] for a, b in zip((0, *ends), (*ends, None), strict=True))
@@ -42,7 +45,7 @@ def unmet(
 
 
 def _moving(laws: Laws, at: Instant, rates: Sequence[Any]) -> list[Any]:
-    """The rate dq/dt, shape (nq,), where local coordinates about q change at `rates` (nv,)."""
+    """The rate dq/dt, shape (nq,), if the local coordinates w about q change at `rates` = dw/dt, shape (nv,)."""
     moving = [Dual(0.0, rate, level=LEVEL) for rate in rates]
     placed = laws.place(at.q, [*moving, *at.v, *at.x], finished=False)
     return [tangent_of(entry, LEVEL) for entry in placed]

@@ -92,7 +92,10 @@ def switch(loaded: LoadedRobot, guard: int, at: LocalInstant) -> dict[str, Any]:
 
 
 def _changed(loaded: LoadedRobot, changes: Mapping[int, Change], at: LocalInstant) -> dict[str, Any]:
-    """The memory with the `changes` of elements, and x with their lost energy added to the dissipated energy."""
+    """(m, x): the memory with the `changes` of elements; further states x with the energy that these changes lose.
+
+    That energy is added to the state of x that counts dissipated energy, if the plant has it.
+    """
     memory, x = list(at.m), list(split(at.s, loaded.nv)[2])
     for index, change in changes.items():
         element, law, _, start = loaded.elements.members[index]

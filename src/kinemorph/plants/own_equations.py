@@ -15,6 +15,7 @@ from kinemorph.plants.instant import LocalInstant
 from kinemorph.plants.laws import Laws
 from kinemorph.plants.programs import Place, Plant
 from kinemorph.plants.user_laws import LEVEL, Column, Law, checked_length, columns, of_groups, split
+from kinemorph.words import quoted
 
 
 def first_order(
@@ -47,7 +48,7 @@ def _rates_of(rates: Law, n: int, at: LocalInstant) -> list[Any]:
 
 
 def _left_by_rates(rate: Law, at: LocalInstant, z: Any) -> list[Any]:
-    """How much the rates z differ from those of a law."""
+    """The rates z minus the rates dx/dt that the user law gives, shape (nx,): zero where z is right."""
     return [one - other for one, other in zip(z, rate(at), strict=True)]
 
 
@@ -81,7 +82,7 @@ def _left_by_residual(residual: Law, n: int, at: LocalInstant, z: Any) -> list[A
 
 
 def _accelerated(left: Law, n: int, at: LocalInstant) -> list[Any]:
-    """[v, a] with the accelerations a at which the residual `left` is zero; `left` has to be linear in a."""
+    """[v, a]: the velocities, and the accelerations a at which the residual is zero; it has to be linear in a."""
     rest = left(at, [0.0] * n)
     slopes = []
     for k in range(n):
@@ -110,7 +111,11 @@ def _of_equations(
     first = q or x
     values = tuple(map(float, start)) if start is not None else (0.0,) * len(first)
     if len(values) != len(first):
-        raise ShapeError(f"plant '{name}': start has {len(values)} numbers; expected {len(first)}, one for each name.")
+        names = quoted(column.name for column in first)
+        raise ShapeError(
+            f"plant '{name}': start has {len(values)} numbers; expected {len(first)}, the initial values of {names}. "
+            "Give them in this order, or leave start out to begin at 0."
+        )
     return Plant(
         name=name,
         q=q,
@@ -135,11 +140,11 @@ def _of_equations(
 
 
 def _place(n: int, base: Any, s: Any, *, finished: bool = True) -> list[Any]:
-    """The n coordinates q = base + w of s = [w, v, x]."""
+    """The n coordinates q = base + w at the state s = [w, v, x]; w is the displacement from `base`."""
     return [one + other for one, other in zip(base, s[:n], strict=True)]
 
 
 def _drift(n: int, s: Any, h: Any) -> list[Any]:
-    """The n local coordinates w + h v after the time h at the constant velocity v, from s = [w, v, x]."""
+    """The n displacements w + h v after the time h [s] at the constant velocity v, where s = [w, v, x] at its start."""
     w, v, _ = split(s, n)
     return [one + h * rate for one, rate in zip(w, v, strict=True)]

@@ -65,7 +65,7 @@ WORDS = {"q": "coordinate", "v": "velocity", "x": "state", "m": "memory", "u": "
 
 
 class Place(NamedTuple):
-    """An elementary joint: its row `kind` of mechanics.trees.charts.CHARTS, and its first indices in q and v."""
+    """An elementary joint: its `kind`, a row of mechanics.trees.charts.CHARTS, and where it begins in q and in v."""
 
     kind: str
     q: int
@@ -92,7 +92,7 @@ class Tick(NamedTuple):
 
     @property
     def instants(self) -> Instants:
-        """The times of all ticks."""
+        """The times at which this clock ticks [s]."""
         return instants(self.period, self.phase)
 
     @property
@@ -189,7 +189,7 @@ class Plant(Fixed, Shown):
 
     @property
     def nx(self) -> int:
-        """The number of continuous extra states."""
+        """The number of further continuous states x."""
         return len(self.x)
 
     @property
@@ -199,7 +199,7 @@ class Plant(Fixed, Shown):
 
     @property
     def ns(self) -> int:
-        """The length of s = [w, v, x], 2 nv + nx."""
+        """The length 2 nv + nx of the state s = [w, v, x]: local coordinates, velocities, further states."""
         return 2 * self.nv + self.nx
 
     @property
@@ -250,7 +250,7 @@ class Plant(Fixed, Shown):
 
     @cached_property
     def rate(self) -> Program:
-        """The rate ds/dt, shape (ns,), from (t, base, s, m, u, p)."""
+        """The program (t, base, s, m, u, p) -> ds/dt, shape (ns,); `LocalInstant` explains these letters."""
         program = self.traced("rate", self.laws.rate, AT, {"out": "ns"})
         return self._for_one(program, lambda laws, at: {"out": laws.rate(at)}, {"out": ("s",)})
 
@@ -294,12 +294,13 @@ class Plant(Fixed, Shown):
         return self.laws.implicit
 
     def implicit_step(self, passes: int, shares: tuple[float, ...] = (1.0,), *, centered: bool = False) -> Program:
-        """The program (t, base, s, h, guess, m, u, p) -> (out, a): s = [w, v, x] after a step, and its accelerations.
+        """The program (t, base, s, h, guess, m, u, p) -> (out, a) of steps with stiff forces at their ends.
 
-        The input s is [0, v, x], and `guess` (nv,) are the accelerations of the step before. The outputs have shapes
-        (shares, ns) and (shares, nv), with a row for a step of each share of h; each starts from the accelerations of
-        the row before. One program for all shares computes common parts once. `passes` and `centered` are those of
-        `implicit_step`. Raises UnsupportedError where the plant is not a robot.
+        All steps start at the state s = [0, v, x] about `base` (see `LocalInstant`); step k has the size shares[k] h.
+        Row k of `out` (n, ns) is the state s = [w, v, x] at its end, row k of `a` (n, nv) its accelerations. `guess`
+        (nv,) is the first guess of the accelerations for step 0; each further step uses those of the step before it.
+        `passes` is the number of linearizations of stiff forces in a step. With `centered`, other forces are evaluated
+        at the middle of a step, not at its start. Raises UnsupportedError where the plant is not a robot.
         """
         _ = self.implicit_law
 
@@ -326,32 +327,33 @@ class Plant(Fixed, Shown):
     # ── memory ────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def sampling(self, samplers: tuple[tuple[int, int], ...]) -> Program:
-        """The program of the memory m (nm,) after the elements `samplers` have sampled, from the inputs of `rate`."""
+        """The program (t, base, s, m, u, p) -> m: memory after `samplers`, pairs (element, its clock), have sampled."""
         return self._jump("sample", samplers, m="nm")
 
     def reading(self, sampler: tuple[int, int]) -> Program:
-        """The program of the signals that a Python function gets, as one output "out", from the inputs of `rate`."""
+        """The program (t, base, s, m, u, p) -> out: signals for the Python function of a sampler (element, clock)."""
         return self._jump("read", sampler)
 
     def settling(self, *, located: bool) -> Program | None:
-        """The program of (m, x) after an accepted step, from the inputs of `rate`; None where no element settles.
+        """The program (t, base, s, m, u, p) -> (m, x): memory and further states after an accepted step.
 
-        `located`: whether the run locates events; these then change the memory of elements with guards instead.
+        It is None where no element changes its memory after steps. If the run locates events (`located`), elements with
+        guards change their memory at these events, and not here.
         """
         members = self.settlers[located]
         return self._jump("settle", members, m="nm", x="nx") if members else None
 
     def switching(self, guard: int) -> Program:
-        """The program of (m, x) after the guard of an element with this index has fallen through zero."""
+        """The program (t, base, s, m, u, p) -> (m, x): memory and states after an element's guard fell below 0."""
         return self._jump("switch", guard, m="nm", x="nx")
 
     def _jump(self, what: str, choice: Any, **outputs: str) -> Program:
         return self.traced(what, partial(getattr(self.laws.jumps, what), choice), AT, outputs)
 
     def observed(self, laws: Mapping[str, Law], name: str = "observed", *, switches: bool = False) -> Program:
-        """A program of the inputs of `rate` with one output "out": a number for each law.
+        """The program (t, base, s, m, u, p) -> out with one number for each of the laws.
 
-        With `switches`, the values of the guards of elements follow.
+        With `switches`, the values of the elements' guards come after these numbers.
         """
 
         def values(at: LocalInstant) -> list[Any]:
@@ -380,7 +382,7 @@ class Plant(Fixed, Shown):
 
     @cached_property
     def ports(self) -> dict[str, Shape]:
-        """The shapes of the inputs of `rate`, by name."""
+        """The shapes of t, base, s, m, u and p, the inputs of `rate`, by name."""
         return {name: self._shape(SIZES[name]) for name in AT.split()}
 
     def traced(self, name: str, law: Law, inputs: str, outputs: Mapping[str, str]) -> Program:
@@ -425,7 +427,7 @@ class Plant(Fixed, Shown):
     def kept(self) -> dict[Any, Any]:
         """The cache of objects made for this plant, such as machine code. It lives as long as the plant.
 
-        Its objects may refer to the plant: a function that was recalled can trace its program.
+        Its objects may refer to the plant, as functions do whose program is traced only when it is needed.
         """
         return {}
 
@@ -447,7 +449,9 @@ class Plant(Fixed, Shown):
             try:
                 values = np.array(given, dtype=float)
             except (TypeError, ValueError):
-                raise ShapeError(f"{group}: {given!r} is given; expected {len(columns)} numbers.") from None
+                raise ShapeError(
+                    f"{group} is {given!r}; expected {len(columns)} numbers in order, or a dict of numbers by name."
+                ) from None
         if values.shape != (len(columns),):
             listed = ", ".join(column.name for column in columns) or "none"
             raise ShapeError(f"{group} has shape {values.shape}; expected ({len(columns)},), in this order: {listed}.")

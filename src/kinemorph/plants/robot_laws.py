@@ -60,7 +60,7 @@ def robot_laws(loaded: LoadedRobot) -> Laws:
 
 
 def rate(loaded: LoadedRobot, at: LocalInstant) -> list[Any]:
-    """The rate ds/dt of s = [w, v, x], by forward dynamics."""
+    """The rate ds/dt, shape (ns,), of the state s = [w, v, x] by forward dynamics; `LocalInstant` lists the letters."""
     tree = loaded.tree(at.p, at.t)
     now = loaded.instant(at)
     ready = loaded.prepared(tree)
@@ -102,12 +102,12 @@ def residual(loaded: LoadedRobot, at: LocalInstant, z: Any) -> list[Any]:
 
 
 def place(loaded: LoadedRobot, base: Any, s: Any, *, finished: bool = True) -> list[Any]:
-    """The configuration with local coordinates w of s = [w, v, x] about `base`, shape (nq,)."""
+    """The configuration, shape (nq,), at the state s = [w, v, x], whose w are local coordinates about `base` (nq,)."""
     return charts.place(loaded.bare, base, s[: loaded.nv], finished=finished)
 
 
 def drift(loaded: LoadedRobot, s: Any, h: Any) -> list[Any]:
-    """The local coordinates w after the time h [s] at the constant velocity v, from s = [w, v, x], shape (nv,)."""
+    """The local coordinates w, shape (nv,), after the time h [s] at the constant velocity v, from s = [w, v, x] on."""
     w, v, _ = split(s, loaded.nv)
     return charts.chained(loaded.bare, w, charts.steady(loaded.bare, [h * rate for rate in v]))
 
@@ -125,7 +125,7 @@ def for_one(loaded: LoadedRobot, program: Program, law: Law, outputs: Mapping[st
 def implicit(
     loaded: LoadedRobot, at: LocalInstant, h: Any, guess: Any, passes: int, centered: bool = False
 ) -> tuple[list[Any], list[Any]]:
-    """The state s after a step of h [s], and its accelerations; see `implicit_step`.
+    """The state s = [w, v, x] after a step of h [s], and its accelerations; see `implicit_step`.
 
     Stiff forces of elements and damping are evaluated at the end of the step, all others at its start, or at its middle
     if it is `centered`.

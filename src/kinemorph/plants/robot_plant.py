@@ -21,7 +21,7 @@ from kinemorph.mechanics.constraints.closures import constraint_names
 from kinemorph.mechanics.elements.drives.rotors import robot_with_rotors
 from kinemorph.mechanics.elements.ensemble import FORCE_UNITS, Ensemble, ensemble
 from kinemorph.mechanics.elements.ensemble import Tick as Clocked
-from kinemorph.model.configuration import neutral
+from kinemorph.model.configuration import initial_configuration
 from kinemorph.model.parameter import Parameter
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System, as_robot
@@ -114,7 +114,7 @@ def plant(
         laws=robot_laws(loaded),
         start=MappingProxyType(
             {
-                "q": tuple(map(float, settings.q if settings and settings.q else neutral(robot))),
+                "q": tuple(map(float, settings.q if settings and settings.q else initial_configuration(robot))),
                 "v": tuple(map(float, settings.v if settings and settings.v else (0.0,) * robot.nv)),
                 "x": (*(0.0,) * len(extra), *begun, *(0.0,) * (len(x) - len(extra) - len(begun))),
                 "m": (*(slot.start for slot in cast.memory), *(0.0 for _ in chosen)),
@@ -164,7 +164,10 @@ def shared_plant(model: Robot | System | Dynamics | Plant, **options: Any) -> Pl
 
 
 def _dependent(robot: Robot, method: LoopMethod) -> tuple[float, ...] | None:
-    """1 for each velocity that depends on those of the named joints, else 0, shape (nv,); None without named joints."""
+    """A mask (nv,) of the dependent velocities: 1 for velocities of joints that are not named, else 0.
+
+    None if no joints are named.
+    """
     names = names_independent(method)
     if names is None:
         return None
@@ -198,7 +201,7 @@ class _Signals(Fixed):
         return [(None, None)]
 
     def read(self, name: str, t: Any, q: Any, v: Any, x: Any, m: Any, u: Any, p: Any) -> Any:
-        """The value of a signal."""
+        """The value of the signal `name` of an element, at this time and state."""
         known, view = self._last[0]
         if known is not q:
             view = seen(self.loaded, self.loaded.tree(p, t), Instant(t, q, v, x, m, u, p))

@@ -35,7 +35,7 @@ def columns(units: Mapping[str, str] | None) -> tuple[Column, ...]:
 
 
 def split(s: Sequence[Any], nv: int) -> tuple[Any, Any, Any]:
-    """The parts w (nv,), v (nv,) and x (nx,) of s = [w, v, x]."""
+    """The parts of a state s = [w, v, x]: local coordinates w (nv,), velocities v (nv,), further states x (nx,)."""
     return s[:nv], s[nv : 2 * nv], s[2 * nv :]
 
 
@@ -47,7 +47,9 @@ def of_groups(law: Law, given: Mapping[str, Any], what: str) -> Any:
     try:
         names = list(inspect.signature(law).parameters)
     except (TypeError, ValueError):
-        raise ModelError(f"law {what}: {law!r} is given; expected a function of some of {', '.join(GROUPS)}.") from None
+        raise ModelError(
+            f"law {what} is {law!r}; expected a function whose arguments are some of {', '.join(GROUPS)}."
+        ) from None
     for name in names:
         if name not in given:
             listed = ", ".join(given)
@@ -62,7 +64,7 @@ def one_number(value: Any, key: str) -> Any:
     """The value of the law `key`, which has to be one number; raises ShapeError where it is a sequence."""
     if isinstance(value, (list, tuple, np.ndarray)):
         found = counted(len(value), "number")
-        raise ShapeError(f"law '{key}' returns {found}; expected one. Give a law for each number.")
+        raise ShapeError(f"law '{key}' returns {found}; expected one number. Give a separate law for each number.")
     return value
 
 

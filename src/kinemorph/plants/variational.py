@@ -32,12 +32,12 @@ from kinemorph.plants.user_laws import LEVEL
 
 @dataclass(frozen=True, eq=False)
 class Discrete:
-    """The programs of a whole step.
+    """The programs of a whole step; `LocalInstant` explains the letters.
 
     balance     (t, base, s, z, momentum, h, m, u, p) -> left (nv + nx,), after (nv,): z = [w, x at the end]; `left` is
                 the residual, zero at the right z; `momentum` is that at the start of the step, `after` that at its end
-    momentum    (base, s, p) -> momentum at s
-    velocity    (base, s, momentum, p) -> v at the configuration of s
+    momentum    (base, s, p) -> momentum M(q) v at the state s = [w, v, x] about the configuration `base`
+    velocity    (base, s, momentum, p) -> v, the velocities that have this momentum at the configuration of s
     """
 
     balance: Program
@@ -46,7 +46,7 @@ class Discrete:
 
 
 def discrete_programs(name: str, laws: DiscreteLaws, ports: Mapping[str, Shape], nv: int) -> Discrete:
-    """The programs of a whole step of a plant; `ports` are the shapes of the inputs of its `rate`."""
+    """The programs of a whole step of a plant; `ports` are the shapes of t, base, s, m, u and p by name."""
     nz = ports["s"][0] - nv
     momentum: dict[str, Shape] = {"momentum": (nv,)}
     action = trace(
@@ -135,7 +135,7 @@ def _weightless(loaded: LoadedRobot, p: Any) -> Tree:
 
 
 def _instant(loaded: LoadedRobot, base: Any, s: Any, p: Any) -> Instant:
-    """The instant at s about `base`, with the values that momentum depends on."""
+    """The instant with the state s = [w, v, x] about `base`, for the momentum: t is 0, m and u are empty."""
     return loaded.instant(LocalInstant(0.0, base, s, [], [], p))
 
 

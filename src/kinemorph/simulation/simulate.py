@@ -253,7 +253,7 @@ def run_times(model: Any, plant: Plant, start: Any, until: Any, output_step: Any
 def _seconds(name: str, value: Any) -> float:
     """A time [s] of any number type as a float; raises UnsupportedError where it is not a finite number."""
     if not isinstance(value, NUMBER) or not math.isfinite(value):
-        raise UnsupportedError(f"{name} is {value!r}; expected a finite time in seconds.")
+        raise UnsupportedError(f"{name} is {value!r}; expected a finite number, the time in seconds.")
     return float(value)
 
 

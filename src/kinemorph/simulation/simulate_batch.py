@@ -37,6 +37,7 @@ from kinemorph.simulation.running.execution import Progress
 from kinemorph.simulation.running.patience import MANY, Patience
 from kinemorph.simulation.running.switches import Switches
 from kinemorph.simulation.simulate import exchanges_energy, run_times
+from kinemorph.simulation.stepping.domains import DomainWatch
 from kinemorph.simulation.stepping.failures import SENSELESS, explained, runs_away
 from kinemorph.simulation.stepping.initial_state import closed_already, closed_start
 from kinemorph.simulation.stepping.step_options import check_positive, step_options, takes_old_names
@@ -249,6 +250,7 @@ class _Fleet:
         self._sample_first()
         self.events: dict[int, list[Event]] = {}
         self._switches: dict[int, Switches] = {}
+        self.domains = DomainWatch(self.plant)
         self._reasons: dict[int, str] = {}  # messages of states that were given up
         if one.watch:
             inputs = (float(times[0]), self.at("base"), s, self.at("m_next"), given["u"], given["p"])
@@ -312,7 +314,7 @@ class _Fleet:
         self.paces[self.pace] = self.tries
 
     def _open(self, group: Any) -> npt.NDArray[np.bool_]:
-        """Which states of a group have not ended yet."""
+        """A mask of the states with indices `group` whose runs have not ended yet."""
         going: npt.NDArray[np.bool_] = (self.status[group] == Status.GOING) & (self.done[group] < len(self.times))
         return going
 
@@ -367,7 +369,7 @@ class _Fleet:
         self.tries = min(max(PATIENCE / each, self.tries / GROWTH), self.tries * GROWTH)
 
     def _find_runaways(self, group: Whole, rows: Array, done: Whole, got: Whole, status: Whole) -> None:
-        """Ends the runs in which a velocity exceeds `SENSELESS`, at their first such sample.
+        """Ends runs at the first sample in which a velocity exceeds `SENSELESS`, or a dependent leaves its domain.
 
         `group` (n,) are the indices of the states that the last call of machine code advanced. Each had `done` samples
         before it, and got `got` more, which are the first of its `rows` (n, samples, columns). `got` and `status` (n,)
@@ -375,15 +377,21 @@ class _Fleet:
         """
         speeds = slice(self.plant.nq, self.plant.nq + self.plant.nv)
         most = int(got.max(initial=0))
-        fast = (np.abs(rows[:, :most, speeds]) > SENSELESS).any(axis=-1) & (np.arange(most) < got[:, None])
-        for k in np.flatnonzero(fast.any(axis=1)).tolist():
-            state, sample = int(group[k]), int(np.argmax(fast[k]))
+        bad = (np.abs(rows[:, :most, speeds]) > SENSELESS).any(axis=-1)
+        if self.domains.domains:
+            times = self.times[np.minimum(done[:, None] + np.arange(most), len(self.times) - 1)]
+            bad |= self.domains.are_left(times, rows[:, :most, : self.plant.nq], self.given["p"][group][:, None])
+        bad &= np.arange(most) < got[:, None]
+        for k in np.flatnonzero(bad.any(axis=1)).tolist():
+            state, sample = int(group[k]), int(np.argmax(bad[k]))
             got[k], status[k] = sample + 1, Status.GIVEN_UP
             self.rows[state, done[k] + sample + 1 :] = np.nan
             t = float(self.times[done[k] + sample])
             self.one.plan.array(self.memory[state], "t")[...] = t
             reason = runs_away(self.plant, t, rows[k, sample, speeds], self.one.options.step)
-            assert reason is not None
+            if reason is None:
+                left = self.domains.left(np.array([t]), rows[k, [sample], : self.plant.nq], self.given["p"][state])
+                reason = left[1] if left else ""
             self._reasons[state] = reason
 
     def _look_at(self, k: int) -> Status:
@@ -489,4 +497,4 @@ def _tick_failure(one: Stepper) -> str:
         one.tick()
     except ControllerError as error:
         return str(error)
-    raise AssertionError("a march returned at a tick that does not fail")
+    raise AssertionError("compiled code stopped at a sample time, but all values that were sampled are finite")

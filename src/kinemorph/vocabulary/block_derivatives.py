@@ -71,7 +71,10 @@ def _solve_reverse(
 
 
 def _solved(evaluate: Evaluate, lower: Vector, right: Sequence[Matrix], n: int) -> list[Matrix]:
-    """A^-1 R for each matrix R in `right`, by one `Solve` block; `lower` is the lower triangle of A, row by row."""
+    """The product of the inverse of A with each matrix in `right`, by one `Solve` block.
+
+    `lower` is the lower triangle of the symmetric (n, n) matrix A, row by row.
+    """
     return _in_one(lambda columns, k: evaluate(Solve(n, k), [*lower, *columns]), right, n)
 
 
@@ -124,7 +127,10 @@ def _least_squares_reverse(
 
 
 def _fitted(block: LeastSquares, evaluate: Evaluate, A: Matrix, right: Sequence[Matrix]) -> list[Matrix]:
-    """A+ R for each matrix R in `right`, by one `LeastSquares` block with the rank tolerance of `block`."""
+    """The product of the pseudoinverse of A with each matrix in `right`, by one `LeastSquares` block.
+
+    The pseudoinverse is computed with the rank tolerance of `block`.
+    """
     m, n = len(A), len(A[0])
     given = _flat(A)
     return _in_one(

@@ -40,7 +40,7 @@ class Item:
 
 @dataclass(frozen=True, eq=False)
 class Block:
-    """An operation on arrays. No class inherits from a subclass of it."""
+    """An operation on arrays, such as solving linear equations. Each kind is a direct subclass of this class."""
 
     @property
     def n_in(self) -> int:

@@ -399,7 +399,10 @@ every = 0.25
             "r is 4.1; expected a number from 0 to 4, because otherwise the logistic map",
         ),
         (CoupledMaps("g", JOINTS, map="sine"), "r is 3.9; expected a number from 0 to 1"),
-        (CoupledMaps("g", JOINTS, epsilon=1.2), "epsilon is 1.2; expected a number from 0 (not coupled) to 1"),
+        (
+            CoupledMaps("g", JOINTS, epsilon=1.2),
+            "epsilon is 1.2; expected a number from 0 (each map",
+        ),
         (Rhythmic("g", (JOINTS[0], JOINTS[0])), "joint 'q1' is named 2 times; expected once"),
         (CoupledMaps("g", JOINTS, r=(3.9, 3.8)), "r has 2 numbers; expected 1, or 3, one for each of its joints"),
         (CoupledMaps("g", JOINTS, start=(0.1, 0.2)), "start has 2 numbers; expected 3, one for each joint, or none"),

@@ -190,7 +190,7 @@ class Closer:
     # ── other initial guesses, where the first leaves a gap ───────────────────────────────────────────────────────
 
     def _elsewhere(self, start: Array, held: tuple[str, ...], first: Closed) -> Closed:
-        """The result from other initial guesses; where none closes the loops, the smallest gap with the reason."""
+        """The result from other initial guesses; where none closes the loops, the one with the smallest gap."""
         assembled, reasons = self._assembled(start, held)
         reason = (reasons and (self.over_held(first.q, held) or reasons[0])) or ""
         if reason:
@@ -210,7 +210,7 @@ class Closer:
         return self._open(replace(best, iterations=count), self._excuse(best, held, sizes))
 
     def _assembled(self, start: Array, held: tuple[str, ...]) -> tuple[Array, list[str]]:
-        """(q with each set of planar loops in its nearest closed configuration, reasons why some cannot be closed)."""
+        """(`start` (nq,) with each set of planar loops closed as near to it as possible, why some cannot be closed)."""
         q, reasons = start.copy(), []
         for part in self.sets.all:
             if part.planar is None:
@@ -228,13 +228,13 @@ class Closer:
         return q, reasons
 
     def _take(self, q: Array, part: LoopSet, ways: Sequence[ClosedSet], start: Array) -> None:
-        """Copies to q the coordinates of a set of loops, from the closed configuration in `ways` nearest to `start`."""
+        """Sets the coordinates of one set of loops in q: to those of its closed configuration nearest to `start`."""
         places = list(part.places)
         nearest = min(ways, key=lambda way: float(np.linalg.norm(way.q[places] - start[places])))
         q[places] = nearest.q[places]
 
     def _too_long(self, part: LoopSet, held: Sequence[str], q: Array) -> str:
-        """A sentence where a planar loop cannot close, as one link is longer than all others together; else empty."""
+        """A sentence if a planar loop cannot close because one link is longer than all others together; else ""."""
         assert part.planar is not None
         known = {self.robot.q_slice(n).start: float(q[self.robot.q_slice(n).start]) for n in part.joints if n in held}
         equations = part.planar.equations(known)
@@ -286,7 +286,10 @@ class Closer:
         return starts
 
     def _excuse(self, best: Closed, held: tuple[str, ...], sizes: Sequence[float]) -> str:
-        """Possible reasons why no initial guess closed the loops; `sizes` are the gaps that remained from each."""
+        """Sentences with likely reasons why no initial guess closed the loops, and what to try.
+
+        `best` is the result with the smallest gap; `sizes` [m or rad] are the gaps left by the initial guesses.
+        """
         blame = self._stuck(best.q)
         fault = self.over_held(best.q, held)
         if fault:
@@ -300,7 +303,7 @@ class Closer:
         return f"{blame}{NEARER if best.error > ROUNDED else self._remedy(best)}"
 
     def _remedy(self, best: Closed) -> str:
-        """What to do where no smaller gap than that of `best` seems possible."""
+        """A sentence on what the user can change, if no gap smaller than that of the result `best` seems possible."""
         if best.error > ROUNDED:
             return "Change the lengths, or hold fewer joints."
         return f"If lengths are rounded, pass tolerance={2.0 * best.error:.0e} to accept this gap."
@@ -481,7 +484,7 @@ class _Path:
         return self.closer.signs(at.q, self.held) if self.held else ""
 
     def _stopped(self, last: Closed, found: Closed) -> Closed:
-        """The result at the last closed configuration, where the next step `found` failed or came no nearer."""
+        """The result at the last closed configuration, after the step `found` failed or came no nearer to the goal."""
         if found and not self.held:
             return self.closer.signed(last, ())
         reason = f"joints at a limit: {listed(self.closer.ranges.at_limits(found.q))}." if found else found.message

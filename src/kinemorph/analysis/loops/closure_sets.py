@@ -119,7 +119,10 @@ class ClosureSets:
     def _decided(
         self, part: LoopSet, held: Collection[str], q: Array
     ) -> tuple[Equations, list[planar_solutions.Block]] | None:
-        """(the equations of a planar set with joints held as in q, their blocks); None where unknowns remain."""
+        """(loop equations of a planar set, the blocks in which they are solved), with held joints as in q (nq,).
+
+        None where the equations do not determine all unknowns.
+        """
         assert part.planar is not None
         equations = part.planar.equations(self._known(part, held, q))
         if equations is None or equations.unknowns != 2 * len(equations.C):

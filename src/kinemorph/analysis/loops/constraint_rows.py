@@ -89,7 +89,7 @@ class RobotRows:
 
     def rounding(self, q: Array) -> float:
         """The error of a row [m or rad] that may be only rounding near q; it grows with the longest loop."""
-        sizes = constraint_sizes(self._tree, [float(x) for x in q])
+        sizes = constraint_sizes(self._tree, self._tree.all_coordinates([float(x) for x in q]))
         return 8.0 * float(np.finfo(float).eps) * max([1.0, *map(float, sizes)])
 
     def lever(self, J: Array) -> float:

@@ -99,8 +99,8 @@ def inverse_kinematics(
     robot = dynamics.robot
     if not tolerance > 0.0 or iterations < 1 or restarts < 0:
         raise ShapeError(
-            f"inverse_kinematics: tolerance {tolerance}, iterations {iterations}, restarts {restarts}; expected a "
-            "positive tolerance, 1 or more iterations, and 0 or more restarts."
+            f"inverse_kinematics: tolerance is {tolerance}, iterations is {iterations}, restarts is {restarts}; "
+            "expected a tolerance above 0, iterations of at least 1 and restarts of at least 0."
         )
     if targets is not None and not isinstance(targets, Mapping):
         what = f"an array of shape {targets.shape}" if isinstance(targets, np.ndarray) else f"{targets!r:.60}"

@@ -105,7 +105,10 @@ class _Seeker:
         self.rng = np.random.default_rng(0)
 
     def mobility(self, q: Configuration | None, settings: Sequence[float]) -> Mobility:
-        """The mobility at q; by default near the initial configuration `settings` of a system, or the neutral one."""
+        """The mobility at q. Without q, a regular configuration is chosen near `settings`, or near the neutral one.
+
+        `settings` (nq,) is the initial configuration of a system; it is empty for a robot.
+        """
         robot = self.robot
         if q is None:
             found = self.closer.close(settings or neutral(robot))
@@ -121,7 +124,10 @@ class _Seeker:
         return self._result(at, around, found)
 
     def _best(self, known: Sequence[Array]) -> Array:
-        """The first known configuration whose smallest singular value of J is at least FAIR times the best one's."""
+        """The first of the configurations `known` that is nearly as far from singular as the best one.
+
+        They are compared by the smallest nonzero singular value of J, which has to be at least FAIR times the largest.
+        """
         values = [self._values(x) for x in known]
         rank = max(int((S > FLAT).sum()) for S in values)
         if not rank:
@@ -142,9 +148,9 @@ class _Seeker:
         return found
 
     def _gone(self, q: Array, way: Array, length: float) -> Array | None:
-        """The closed configuration after a step of this length [rad] along the velocity `way` (nv,).
+        """The closed configuration (nq,) after a step of this length [rad] from q along the velocity `way` (nv,).
 
-        It is None where closing the loops undoes the step.
+        The loops are closed again after the step. The result is None where that moves the robot back to q.
         """
         step = way * (length / max(float(np.abs(self._turned(way)).max()), 1e-12))
         for _ in range(3):

@@ -76,7 +76,9 @@ class Closing(NamedTuple):
 
 
 class Equations(NamedTuple):
-    """The equations of L loops with 1 + r groups of links and p slides: C (L, 1 + r), D (L, p).
+    """The equations of L loops with 1 + r groups of links and p slides: coefficients C (L, 1 + r) and D (L, p).
+
+    They are the sums of vectors in this file's docstring.
 
     `carriers` (p,) has the group along which each slide goes. The coordinates follow from a solution: `angles` has, for
     each free hinge, (index in q, sign, group of the link, factor, group of the parent, factor), where the turn of a
@@ -91,7 +93,7 @@ class Equations(NamedTuple):
 
     @property
     def unknowns(self) -> int:
-        """The number of unknown turns and travels."""
+        """The number of unknowns: turns of groups of links, and travels of slides."""
         return int(self.C.shape[1]) - 1 + int(self.D.shape[1])
 
 

@@ -33,7 +33,10 @@ INFINITE = 1e-8  # eigenvalues of the inverse below this, relative to the larges
 
 
 class Motions(NamedTuple):
-    """Poles (n,), and their motions in all states s as columns (ns, n), not yet sorted or scaled."""
+    """Poles (n,) and their eigenvectors in all states s = [w, v, x], columns (ns, n), not yet sorted or scaled.
+
+    s holds displacements w, velocities v and further states x.
+    """
 
     values: Complex
     vectors: Complex
@@ -54,7 +57,9 @@ def of_linear(linear: Linearization) -> Motions:
 
 
 def _of_deviations(linear: Linearization) -> Array:
-    """The matrix A for displacements w from the motion at velocity v, instead of from the configuration q.
+    """The matrix A of ds/dt = A s, s = [w, v, x], if displacements w are measured from the moving configuration.
+
+    The matrix A of a Linearization measures them from the fixed configuration q instead.
 
     A pole is a growth rate of the deviation from a motion, so that the coordinates have to move with it. For joints of
     one axis nothing changes. For others a deviation is measured in moving axes:  dw/dt = dv - (dc/dw) w, where
@@ -113,7 +118,10 @@ def _without_repeated_zeros(A: Array, values: Complex) -> npt.NDArray[np.intp]:
 
 
 def of_pencil(slopes: Slopes, point: Point) -> Motions:
-    """Poles from the finite eigenvalues of  E ds/dt = F s  with a singular E, computed from (F - shift E)^-1 E."""
+    """Poles of  E ds/dt = F s  with a singular matrix E, where s = [w, v, x] is a small change of the state.
+
+    They are the finite eigenvalues, computed from the matrix (F - shift E)^-1 E.
+    """
     plant = slopes.plant
     nv, ns = plant.nv, plant.ns
     blocks = slopes.blocks(point, np.zeros(slopes.n))

@@ -52,6 +52,8 @@ Model = Plant | Dynamics | System | Robot
 class SecondOrder:
     """The linear equations M a + C v + K w = F u - residual near a state.
 
+    w (nv,) are small displacements from the state, v and a their rates, u (nu,) changes of the inputs.
+
     M, C and K are (nv, nv), F is (nv, nu), and `residual` (nv,) has the unbalanced forces at the state itself.
     """
 
@@ -76,6 +78,9 @@ class SecondOrder:
 @dataclass(frozen=True, eq=False, repr=False)
 class Linearization:
     """The linear equations  ds/dt = A s + B u + drift,  y = C s + D u  about a state. Made by `linearize`.
+
+    s = [w, v, x] is the change of the state: displacements (nv,), velocities (nv,), further states (nx,); u (nu,) and
+    y (ny,) are the changes of inputs and outputs.
 
     A (ns, ns), B (ns, nu), C (ny, ns), D (ny, nu). `drift` (ns,) is ds/dt at the state itself. `basis` (ns, n) spans
     the changes of state that locked joints, loops and coupled joints allow; `dual` (n, ns) gives the coordinates of a
@@ -123,7 +128,10 @@ class Linearization:
 
     @property
     def directions(self) -> tuple[Array, Array]:
-        """(Z, V): bases of the changes of coordinates, (nv, n), and of velocities, (nv, k), that are possible."""
+        """(Z, V): bases of the possible displacements, (nv, n), and of the possible velocities, (nv, k).
+
+        Locked joints, loops and coupled joints make these smaller than nv.
+        """
         nv = self.plant.nv
         placed = self.basis[:nv].any(axis=0)
         moving = self.basis[nv : 2 * nv].any(axis=0) & ~placed

@@ -58,12 +58,16 @@ class Point:
 
     @property
     def inputs(self) -> tuple[Any, ...]:
-        """The inputs of the plant's programs: t, base (which is q), s, m, u, p."""
+        """The inputs (t, base, s, m, u, p) of `Plant.rate`: base is q and s is [0, v, x]; see `plants.instant`."""
         return (self.t, self.q, self.s, self.m, self.u, self.p)
 
 
 class Blocks(NamedTuple):
-    """Derivatives of the residual r with respect to w, v, x, z and u, shape (nv + nx, ...) each."""
+    """Derivatives of the residual r (nv + nx,) of the equations, one matrix for each group of variables.
+
+    The groups are displacements w, velocities v, further states x, rates z = [a, dx/dt] and inputs u; the matrix of a
+    group with n variables is (nv + nx, n).
+    """
 
     w: Array
     v: Array
@@ -73,10 +77,11 @@ class Blocks(NamedTuple):
 
 
 class Directions(NamedTuple):
-    """The directions in which a state may change: w = Z y, v = G y + V s with independent y and s.
+    """The directions in which a state may change under the constraints: displacements Z y, velocities G y + V r.
 
-    Z (nv, n) and V (nv, k) have orthonormal columns, G is (nv, n). Where there are constraints on velocities alone, as
-    those of wheels, V has fewer columns than Z: a wheel can reach places beside it, but cannot move sideways.
+    The numbers y (n,) and r (k,) are independent. Z (nv, n) and V (nv, k) have orthonormal columns, G is (nv, n). Where
+    there are constraints on velocities alone, as those of wheels, V has fewer columns than Z: a wheel can reach places
+    beside it, but cannot move sideways.
     """
 
     Z: Array
@@ -218,14 +223,14 @@ class Slopes:
 
     @cached_property
     def _efforts(self) -> dict[str, tuple[Slope, Slope]]:
-        """The derivatives of supplied forces and of damping forces, with respect to "s" and to "u"."""
+        """The derivatives of supplied and of damping forces with respect to s = [w, v, x] and to the inputs u."""
         program = self.plant.efforts
         assert program is not None
         return {by: (Slope(program, "supplied", by), Slope(program, "damping", by)) for by in ("s", "u")}
 
     @cached_property
     def _extra(self) -> CompiledFunction:
-        """The derivatives of the equations of extra states with respect to s and u."""
+        """The derivatives of the rates dx/dt of further states with respect to s = [w, v, x] and to the inputs u."""
         return built(jacobian(_rows(self.plant.residual, self.plant.nv, self.n), "out", ("s", "u")))
 
     @cached_property
@@ -316,14 +321,17 @@ class Slopes:
         return Directions(Z, G, V)
 
     def free_directions(self, at: Point) -> Array:
-        """Independent directions of [w, x], shape (nv + nx, n): of velocities, then of extra states in `counted`."""
+        """A basis (nv + nx, n) of the possible changes of [w, x], displacements and further states.
+
+        The columns for displacements come first, then one for each further state in `counted`.
+        """
         nv, V, X = self.plant.nv, self.directions(at).V, np.eye(self.plant.nx)[:, self.counted]
         found = np.zeros((self.n, V.shape[1] + X.shape[1]))
         found[:nv, : V.shape[1]], found[nv:, V.shape[1] :] = V, X
         return found
 
     def closure(self, at: Point) -> tuple[Array, Array]:
-        """(phi, J): the errors of constraints on positions, (nh,), and their derivative with respect to w, (nh, nv)."""
+        """(phi, J): errors of constraints on positions, (nh,), and their derivative by displacements w, (nh, nv)."""
         if not self.constrained:
             return np.zeros(0), np.zeros((0, self.plant.nv))
         phi, _, J, _ = self._constraints(*at.inputs)
@@ -363,7 +371,7 @@ class Slopes:
 
     @cached_property
     def _rate_slope(self) -> CompiledFunction:
-        """The derivative of the rates of change of all constraints with respect to s."""
+        """The derivative of the rates of change of all constraint rows with respect to s = [w, v, x], (nc, ns)."""
         assert self.plant.constraints is not None
         return built(jacobian(self.plant.constraints, "rate", "s"))
 
@@ -419,5 +427,5 @@ def of_robot(function: CompiledFunction, dynamics: Dynamics, p: Array, *state: A
 
 
 def state_names(plant: Plant) -> tuple[str, ...]:
-    """The names of the entries of s: "w.elbow", "v.elbow", and extra states by their own names."""
+    """The names of the entries of s = [w, v, x]: "w.elbow" (displacement), "v.elbow", names of further states."""
     return (*(f"w.{c.name}" for c in plant.v), *(f"v.{c.name}" for c in plant.v), *(c.name for c in plant.x))

@@ -32,15 +32,17 @@ from kinemorph.words import did_you_mean, quoted
 
 @dataclass(frozen=True, eq=False)
 class Sensitivities:
-    """Derivatives of a motion at n times with respect to k quantities. Made by `sensitivities`.
+    """Derivatives of a motion at n times with respect to k quantities, such as parameters. Made by `sensitivities`.
 
     `trajectory`      the motion, at the times `t` (n,)
-    `q` (n, nv, k)    derivatives of the configuration along unit velocities: for joints with one axis dq/dp
+    `q` (n, nv, k)    derivatives of the configuration, with one entry per velocity: for a joint with one axis the
+                      derivative of its coordinate, for a quaternion that of a small rotation in body axes [rad]
     `v` (n, nv, k)    derivatives of the velocities
-    `x` (n, nx, k)    derivatives of the extra states
+    `x` (n, nx, k)    derivatives of the further states
     `names`, `units`  of the k quantities
 
-    `found["q.elbow", "l1"]` is one derivative as an array (n,), `found.unit("q.elbow", "l1")` is its unit.
+    With `found = sensitivities(...)`, `found["q.elbow", "l1"]` is the derivative of the elbow's coordinate with respect
+    to the parameter l1, shape (n,), and `found.unit("q.elbow", "l1")` is its unit.
     """
 
     trajectory: Trajectory
@@ -111,8 +113,8 @@ def sensitivities(
     """A motion from time `start` to `until` [s] and its derivatives with respect to the named quantities.
 
     `parameters`    names of the robot's parameters ("all" for every one), and "u.elbow" for a constant input
-    `initial`       names of initial values: "q.elbow" (along that unit velocity), "v.elbow", an extra state by its
-                    own name; "all" for every one
+    `initial`       names of initial values: "q.NAME" and "v.NAME" with the name of a velocity, such as "q.elbow" (for a
+                    joint with several axes, a displacement along that axis); a further state by its own name; or "all"
 
     The other arguments are those of `simulate`; tolerances apply to the derivatives, too. The initial state does not
     change with the parameters.
@@ -153,7 +155,10 @@ def sensitivities(
 def with_parameters(
     model: Model, wanted: str | Sequence[str], forces: Law | None, locked: str | Sequence[str]
 ) -> tuple[Plant, tuple[str, ...]]:
-    """The plant, made with the named parameters as arguments of its equations, and the names without "all"."""
+    """(the plant of a model with the named parameters p as inputs, the names of all wanted quantities).
+
+    If `wanted` is "all", these are the names of all parameters.
+    """
     if isinstance(model, Plant):
         known = [column.name for column in model.p]
         names = tuple(known) if wanted == "all" else (wanted,) if isinstance(wanted, str) else tuple(wanted)
@@ -189,7 +194,7 @@ def _initial_names(plant: Plant, initial: str | Sequence[str]) -> tuple[str, ...
 
 
 def _initial_known(plant: Plant) -> dict[str, int]:
-    """The names of all initial values and their indices in the state s."""
+    """The names of all initial values, "q.elbow", "v.elbow" or a further state, and their indices in s = [w, v, x]."""
     names = [*(f"q.{c.name}" for c in plant.v), *(f"v.{c.name}" for c in plant.v), *(c.name for c in plant.x)]
     return {name: k for k, name in enumerate(names)}
 

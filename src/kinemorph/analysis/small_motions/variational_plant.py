@@ -1,6 +1,7 @@
 """The variational equations of a plant, as a larger plant.
 
-The derivative S = ds/dp of a state s, in the tangent space at the state itself, obeys
+The derivative S = ds/dp of a state s = [w, v, x] (displacements, velocities, further states) by a parameter p,
+in the tangent space at the state itself, obeys
 
     dS/dt = A S + df/dp,    ds/dt = f,    A = df/ds + the rotation of the tangent space
 
@@ -78,7 +79,7 @@ def varied(plant: Plant, names: Sequence[str], initial: int) -> Plant:
         return rates
 
     def motion(at: LocalInstant) -> LocalInstant:
-        """The instant of the larger plant as one of the given plant: the ns first states, without their derivatives."""
+        """The instant `at` of the larger plant as an instant of the given plant: s and m without the derivatives."""
         return at._replace(s=at.s[:ns], m=at.m[:nm])
 
     def sample(samplers: Any, at: LocalInstant) -> dict[str, Any]:

@@ -127,8 +127,8 @@ def derivatives_are_rates(s: Sample) -> WorstError:
     d = s.dynamics
     if d.robot.nv > DERIVATIVES_LIMIT:
         raise UnsupportedError(
-            f"the robot has {d.robot.nv} degrees of freedom; derivatives take long to compile and are checked up to "
-            f"{DERIVATIVES_LIMIT}."
+            f"the robot has {d.robot.nv} degrees of freedom; this check compiles derivatives, which takes long, and is "
+            f"skipped for robots with more than {DERIVATIVES_LIMIT}."
         )
     dq, dv, _ = s.call(d.inverse_dynamics_derivatives)
     (rate,) = s.rates(d.inverse_dynamics)
@@ -145,7 +145,7 @@ def wrenches_enter_by_jacobians(s: Sample) -> WorstError:
     """The error of: inverse dynamics with wrenches w = inverse dynamics without them - sum over frames of J^T w."""
     d = s.dynamics
     if not d.wrenches:
-        raise UnsupportedError("the model was derived without outside wrenches.")
+        raise UnsupportedError("the model was derived without outside wrenches, so this check does not apply.")
     loaded, free = s.call(d.inverse_dynamics), s.call(d.inverse_dynamics, still=True)
     jacobians = [s.call(d.jacobian(frame)) for frame in d.wrenches]
     pushed = sum(np.einsum("nij,ni->nj", J, s.wrenches[:, k]) for k, J in enumerate(jacobians))

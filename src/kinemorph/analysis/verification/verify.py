@@ -117,8 +117,8 @@ def _agrees_with(name: str, *, asked: bool) -> Callable[[Sample], WorstError]:
         d, nv = s.dynamics, s.dynamics.robot.nv
         if nv > SIZE_LIMIT and not asked:
             raise UnsupportedError(
-                f"the robot has {nv} degrees of freedom; formulation '{name}' is compared by default up to "
-                f"{SIZE_LIMIT}. Pass formulations=['{name}'] to compare it; it takes longer."
+                f"the robot has {nv} degrees of freedom; by default formulation '{name}' is only compared for robots "
+                f"with at most {SIZE_LIMIT}. Pass formulations=['{name}'] to compare it, which takes longer."
             )
         other = derive(d.robot, name, parameters=[p.name for p in d.parameters], backend="interpreter")  # type: ignore[arg-type]
         pushes = np.concatenate([s.a[:, None], _units(len(s.q), nv)], axis=1)
@@ -158,7 +158,7 @@ def _same_as_interpreter() -> Law:
 
 def _compiled_is_interpreted(s: Sample) -> WorstError:
     if s.dynamics.backend == "interpreter":
-        raise UnsupportedError("the model is evaluated by the interpreter, nothing is compiled.")
+        raise UnsupportedError("the model is evaluated by the interpreter, so there is no compiled code to check.")
     condition = condition_numbers(s)
     errors = []
     for function in _every_function(s.dynamics):

@@ -67,7 +67,10 @@ def scale(sizes: Sequence[int], pace: Pace, *, say: Say = lambda message: None) 
 
 
 def exponents(small: Row, large: Row) -> Row:
-    """The exponent of each stage between two rows of different size; `steep` lists stages that are not near linear."""
+    """How the time of each stage grows from a small to a large assembly: the exponent e of time ~ size^e, by stage.
+
+    `steep` lists the stages whose exponent is clearly above 1.
+    """
     ratio = math.log(large["modules"] / small["modules"])
     found = {stage: math.log(large[stage] / small[stage]) / ratio for stage in STAGES}
     steep = [stage for stage, most in STAGES.items() if most is not None and found[stage] > most]

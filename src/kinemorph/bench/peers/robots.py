@@ -97,7 +97,7 @@ def _stored(path: Path) -> dict[str, Any]:
     except (ValueError, KeyError, TypeError) as error:
         raise ModelError(
             f"file '{path}' cannot be read as stored robots ({type(error).__name__}: {error}); expected JSON with "
-            "a table 'robots'. Give another file, or leave the option out."
+            "an object under the key 'robots'. Give another file with --robots, or leave --robots out."
         ) from None
     return dict(robots)
 

@@ -62,7 +62,10 @@ class MujocoQuadruped:
 
 
 def fitted(ground: HeightMap | None, spec: mujoco.MjSpec) -> None:
-    """Adds the ground, the spheres that touch it, and the controllers of the hinges to a MuJoCo model."""
+    """Adds the ground, the spheres of the feet that touch it, and the controllers of the hinges to a MuJoCo model.
+
+    Without a height map the ground is a plane.
+    """
     friction = [problem.FRICTION, 0.0, 0.0]
     if ground is None:
         floor = spec.worldbody.add_geom(type=mujoco.mjtGeom.mjGEOM_PLANE, size=[0.0, 0.0, 1.0])

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class RunOptions:
-    """How a run is computed and saved."""
+    """The options of the command line that say how a run is computed and saved, such as --method and --step."""
 
     method: Annotated[
         str | None,

@@ -78,8 +78,9 @@ class SceneOptions:
     def write(
         self, subjects: Mapping[str, Subject], *, q: Any = None, columns: list[str] | None = None, title: str = ""
     ) -> list[Path]:
-        """Writes the files that the options ask for and returns their paths; --open opens the replay, unless --view is
-        given, for which `serve` opens the viewer.
+        """Writes the files that the options ask for (--html, --gif, --mp4, --png) and returns their paths.
+
+        --open opens the replay in the browser; with --view, the method `serve` opens the live viewer there instead.
 
         `subjects` are models or runs by name; `q` (nq,) is the configuration of a model; `columns` of a run are plotted
         below its replay.

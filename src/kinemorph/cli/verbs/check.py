@@ -28,6 +28,8 @@ MARKS = {
     ".xml": re.compile(rb"<(mujoco|robot|sdf)\b"),
     ".mjcf": re.compile(rb"<mujoco\b"),
     ".toml": re.compile(rb"^\s*kinemorph\s*=", re.MULTILINE),
+    ".mu": re.compile(rb"\b(T0G|TrefG|nbrbody)\b"),
+    ".mac": re.compile(rb"\b(T0G|TrefG)\b"),
 }
 
 

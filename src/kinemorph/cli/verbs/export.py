@@ -24,6 +24,7 @@ class Written(StrEnum):
     mjcf = "mjcf"
     toml = "toml"
     dh = "dh"
+    cagem = "cagem"
 
 
 @verb

@@ -51,7 +51,7 @@ R = TypeVar("R")
 
 
 def _derivative(derive: Callable[P, R]) -> Callable[P, R]:
-    """A decorator: differentiating a program counts as deriving."""
+    """A decorator: the time that a function takes to differentiate a program is shown to the user as "deriving"."""
 
     @wraps(derive)
     def made(*args: P.args, **options: P.kwargs) -> R:

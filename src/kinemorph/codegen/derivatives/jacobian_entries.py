@@ -83,7 +83,7 @@ class Entries:
         return pull(self.graph, self.order, self.rows, self.inputs)
 
     def entry(self, r: int, d: int) -> int:
-        """The derivative of output entry r along direction d, as a signed reference."""
+        """The derivative of output entry r along direction d, as a node id; a negative id means minus that node."""
         if self.goes_forward:
             return signed(self.swept[d], self.refs[r])
         algebra, total = References(self.graph), 0
@@ -101,7 +101,7 @@ class Entries:
 def adjoint_seed(graph: Graph, refs: Sequence[int], weights: Sequence[int]) -> Seed:
     """The seed of a reverse sweep: the node of each output entry gets the entry's weight as its adjoint.
 
-    `refs` and `weights` are signed references.
+    `refs` and `weights` are signed references: node ids, negative for minus the node.
     """
     algebra, row = References(graph), dict[int, int]()
     for ref, weight in zip(refs, weights, strict=True):

@@ -32,7 +32,10 @@ UNBOUNDED = frozenset({"div", "log", "sqrt", "pow", "asin", "acos", "tan", "exp"
 
 
 class Weights(NamedTuple):
-    """The derivative of an op: dy = factor * sum of weight * d(argument). All entries are signed references."""
+    """The derivative of an op: dy = factor * sum of weight * d(argument).
+
+    All entries are signed references: node ids, negative for minus the node.
+    """
 
     factor: int
     terms: tuple[tuple[int, int], ...]  # (argument, weight)
@@ -41,7 +44,7 @@ class Weights(NamedTuple):
 class Choice(NamedTuple):
     """The derivative of a `where`: dy = d(chosen) where the condition is not zero, else d(otherwise).
 
-    All entries are signed references.
+    All entries are signed references: node ids, negative for minus the node.
     """
 
     condition: int
@@ -50,7 +53,10 @@ class Choice(NamedTuple):
 
 
 class References:
-    """Arithmetic on signed references of one graph, with x + 0, 0 * x and 1 * x folded. Reference 0 is the number 0."""
+    """Arithmetic on references of one graph (k is node k, -k is minus node k), with x + 0, 0 * x and 1 * x folded.
+
+    Reference 0 is the number 0.
+    """
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
@@ -72,17 +78,17 @@ class References:
         return self.graph.reference(apply(self.graph, "where", (condition, chosen, otherwise)))
 
     def either(self, a: int, b: int) -> int:
-        """An expression that is nonzero where a or b is nonzero."""
+        """The node of an expression that is nonzero where the value of node a or of node b is nonzero."""
         if a == b:
             return a
         return self.one if self.one in (a, b) else self.where(a, self.one, b)
 
     def bounded(self, a: int) -> int:
-        """An expression that is 1 where |a| < BEYOND, and 0 elsewhere, also for inf and NaN."""
+        """The node of an expression that is 1 where |value of node a| < BEYOND, else 0, also for inf and NaN."""
         return self.call("lt", self.call("abs", a), self.graph.constant(BEYOND))
 
     def call(self, name: str, *refs: int) -> int:
-        """The result of an op of the op table on references."""
+        """The node of op `name` ("mul", "sin") applied to the nodes `refs`, as a reference."""
         return self.graph.reference(apply(self.graph, name, refs))
 
 
@@ -126,7 +132,7 @@ class Linearizer:
         return found
 
     def unbounded(self, ref: int) -> bool:
-        """Whether the value of a signed reference may be inf or NaN for finite inputs."""
+        """Whether the value of node |ref| may be inf or NaN for finite inputs."""
         known, nodes = self._unbounded, self.graph.nodes
         for node in nodes[len(known) : abs(ref) + 1]:
             leaf = node[0] in LEAVES
@@ -137,13 +143,19 @@ class Linearizer:
     # ── blocks, by their rules ────────────────────────────────────────────────────────────────────────────────────────
 
     def block_forward(self, i: int, tangents: Sequence[Sequence[int]]) -> list[list[int]]:
-        """Tangents of the entries of block i from the tangents of its arguments; one row per direction."""
+        """Tangents of the results of the block at node i from the tangents of its arguments; one row per direction.
+
+        Tangents are references: node ids, negative for minus the node.
+        """
         block, args, values = self._block(i)
         given = [list(map(self._known, row)) for row in tangents]
         return self._references(RULES[type(block)].forward(block, self._evaluate, args, values, given))
 
     def block_reverse(self, i: int, adjoints: Sequence[Sequence[int]]) -> list[list[int]]:
-        """Adjoints of the arguments of block i from the adjoints of its entries; one row per output entry."""
+        """Adjoints of the arguments of the block at node i from the adjoints of its results; one row per output entry.
+
+        Adjoints are references: node ids, negative for minus the node.
+        """
         block, args, values = self._block(i)
         given = [list(map(self._known, row)) for row in adjoints]
         moving = [abs(ref) in self.moving for ref in self.graph.nodes[i][1:]]
@@ -161,7 +173,7 @@ class Linearizer:
         return [list(map(self.graph.reference, row)) for row in rows]
 
     def _known(self, ref: int) -> Any:
-        """A signed reference as a float if it is a constant, else as an Expr."""
+        """Node `ref`, or minus node `-ref` if `ref` is negative: as a float if it is a constant, else as an Expr."""
         value = self.graph.value_of(ref)
         return Expr(self.graph, ref) if value is None else value
 
@@ -196,7 +208,7 @@ class Linearizer:
         return self.weights(((a, b), (b, a)))
 
     def div(self, i: int, node: Node) -> Weights:
-        """d(a/b) = (da - (a/b) db) / b; if a has no tangent, the only weight is -(a/b) / b on db."""
+        """The weights of a quotient at node i: d(a/b) = (da - (a/b) db) / b; without da if a has no tangent."""
         _, a, b = node
         inverse = self.refs.call("div", self.refs.one, b)
         if abs(a) in self.moving:

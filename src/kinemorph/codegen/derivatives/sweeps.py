@@ -43,7 +43,10 @@ def seed_sets(seeds: Sequence[Seed]) -> dict[int, int]:
 
 
 def signed(found: Mapping[int, int], ref: int) -> int:
-    """The tangent or adjoint of a signed reference, from a map by node id; 0 if there is none."""
+    """The tangent or adjoint of node `ref`, or minus that of node `-ref` if `ref` is negative; 0 if there is none.
+
+    `found` maps node ids to references of tangents or adjoints.
+    """
     return found.get(ref, 0) if ref > 0 else -found.get(-ref, 0)
 
 
@@ -78,7 +81,10 @@ def pull(graph: Graph, order: Sequence[int], rows: Sequence[Seed], inputs: Colle
 
 
 def _runs(graph: Graph, ids: Iterable[int]) -> Iterator[list[int]]:
-    """Lists of consecutive operations: each block is alone in a list; leaves and entries of blocks are left out."""
+    """The node ids `ids` divided into lists: each block op (such as solving linear equations) alone in a list.
+
+    Inputs, constants and the nodes that read single results of a block are left out.
+    """
     run: list[int] = []
     for i in ids:
         op = graph.nodes[i][0]
@@ -97,7 +103,10 @@ def _runs(graph: Graph, ids: Iterable[int]) -> Iterator[list[int]]:
 
 
 def _push_direction(ids: Sequence[int], own: dict[int, int], linearize: Linearizer) -> None:
-    """Adds the tangents of the nodes `ids` along one direction to `own`, its tangents so far."""
+    """Adds the tangents of the nodes `ids` along one direction to `own`, a map of node id -> tangent (reference).
+
+    `linearize` gives the derivative of each node.
+    """
     refs = linearize.refs
     plus, times = refs.plus, refs.times
     for i in ids:

@@ -47,14 +47,14 @@ class Graph:
         return Expr(self, self.intern(("input", len(self.input_names) - 1)))
 
     def constant(self, value: Number) -> int:
-        """The signed reference of a constant; its node is added if it is new."""
+        """The reference of a constant: the id of its node, negative for a negative number. New nodes are added."""
         value = float(value)
         if value < 0.0:
             return -self.intern(("const", -value))
         return self.intern(("const", value)) if value != 0.0 else 0
 
     def reference(self, value: Any) -> int:
-        """The signed reference of an expression of this graph or of a number."""
+        """The reference of an expression of this graph or of a number: a node id, negative for minus the node."""
         if value.__class__ is Expr:
             if value.graph is not self:
                 _refuse_foreign()
@@ -86,7 +86,7 @@ class Graph:
         return [Expr(self, self.intern((Item(k), whole))) for k in range(block.n_out)]
 
     def value_of(self, ref: int) -> float | None:
-        """The number that a signed reference stands for, or None if it is not a constant."""
+        """The number that a reference (node id, negative for minus the node) stands for; None if it is not constant."""
         node = self.nodes[abs(ref)]
         if node[0] != "const":
             return None
@@ -298,8 +298,8 @@ class Expr:
         elif not isinstance(other, (float, int, np.number)):
             return NotImplemented
         raise TracingError(
-            "whether two expressions have equal values is not known while they are traced; use equal(a, b) in "
-            "where(condition, a, b), both of kinemorph.algebra.scalar"
+            "whether two expressions have equal values is not known while they are traced. Write "
+            "where(equal(a, b), value_if_equal, other_value) with the functions of kinemorph.algebra.scalar"
         )
 
     __hash__ = object.__hash__
@@ -352,7 +352,7 @@ def apply(graph: Graph, name: str, refs: tuple[int, ...]) -> Any:
 
 
 def _known(graph: Graph, ref: int) -> Any:
-    """A signed reference as a float if it is a constant, else as an Expr."""
+    """Node `ref`, or minus node `-ref` if `ref` is negative: as a float if it is a constant, else as an Expr."""
     value = graph.value_of(ref)
     return Expr(graph, ref) if value is None else value
 

@@ -60,7 +60,7 @@ def input_ids(program: Program, port: Port) -> list[int]:
 
 
 def output_refs(program: Program, port: Port) -> tuple[int, ...]:
-    """The signed references of an output's entries."""
+    """The references of an output's entries: node ids, negative where the entry is minus the node."""
     start = offset(program.outputs, port)
     return program.refs[start : start + port.size]
 

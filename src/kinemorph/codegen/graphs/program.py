@@ -182,12 +182,15 @@ class Program(Fixed):
 
     @property
     def ops(self) -> int:
-        """The number of operations; a block counts as one, and reading its entries as none."""
+        """The number of operations; a block (see `op_counts`) counts as one, and reading its results as none."""
         return sum(self.op_counts.values())
 
     @cached_property
     def op_counts(self) -> dict[str, int]:
-        """How often each op occurs, most frequent first; blocks are listed by their label."""
+        """How often each op ("add", "sin") occurs, most frequent first.
+
+        Blocks, operations on many numbers such as solving linear equations, are listed by their label.
+        """
         ops = (node[0] for _, node in self.steps)
         return dict(
             Counter(op if isinstance(op, str) else op.label for op in ops if type(op) is not Item).most_common()

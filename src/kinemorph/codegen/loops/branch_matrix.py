@@ -65,7 +65,7 @@ class Forest:
 
     @property
     def size(self) -> int:
-        """The number of indices."""
+        """The number n of indices; the matrices are (n, n)."""
         return len(self.parents)
 
     @property
@@ -80,7 +80,10 @@ class Forest:
 
     @cached_property
     def runs(self) -> tuple[Run, ...]:
-        """The runs, roots first; consecutive equal runs are one Run with a `count`."""
+        """The runs (consecutive indices, each the only child of the one before), roots first.
+
+        Consecutive runs with the same length and parent, such as legs, are one Run with a `count`.
+        """
         kinds: list[Run] = []
         for run in self._single_runs():
             last = kinds[-1] if kinds else None
@@ -91,7 +94,7 @@ class Forest:
         return tuple(kinds)
 
     def _single_runs(self) -> list[Run]:
-        """The runs, roots first, each with count 1."""
+        """The runs (consecutive indices, each the only child of the one before), roots first, each with count 1."""
         found: list[Run] = []
         place: dict[int, Run] = {}  # index -> its run
         hanging = Counter(self.parents)
@@ -135,7 +138,7 @@ def factor(loop: LoopBuilder, forest: Forest, M: View) -> None:
     share = loop.buffer("factor_share")
 
     def eliminate(j: Affine, i: Affine, *ranges: Bounds) -> None:
-        """Writes code that subtracts the multiple M[j, i] / D[j] of row j from row i, in the given column ranges."""
+        """Writes code that subtracts M[j, i] / D[j] times row j from row i of M, in the given ranges of columns."""
         loop.let(share, lambda a, d: a * d, M[j, i], M[j, j])
         for low, high in ranges:
             with loop.repeat(low, high) as c:
@@ -157,7 +160,10 @@ def factor(loop: LoopBuilder, forest: Forest, M: View) -> None:
 
 
 def _above(parent: int, place: dict[int, Run]) -> tuple[Range, ...]:
-    """The index ranges of `parent` and its ancestors, nearest first; `place` is the run of each index."""
+    """The ranges (first, last + 1) of the index `parent` and its ancestors, nearest first; () if `parent` is -1.
+
+    `place` maps each index to the run that contains it.
+    """
     if parent < 0:
         return ()
     run = place[parent]

@@ -30,10 +30,10 @@ class Span:
 
 @dataclass(frozen=True)
 class Rows:
-    """Writes code that subtracts multiples of some rows of X from others, in the given ranges of columns.
+    """Writes code that subtracts factor * (row `source`) from rows `target` of the matrix X, in ranges of columns.
 
     Several rows are processed together, so that there are fewer passes over the columns. `factor(target, source)`
-    returns the view of the multiple of row `source` that is subtracted from row `target`.
+    returns the view of the number by which row `source` is multiplied before it is subtracted from row `target`.
     """
 
     loop: LoopBuilder
@@ -42,7 +42,10 @@ class Rows:
     factor: Callable[[Affine, Affine], View]
 
     def substitute_down(self, start: Affine, length: int) -> None:
-        """Writes code that subtracts from each row of a run the multiples of the rows before it, first row first."""
+        """Writes code for `length` rows from `start` on: from each, it subtracts factor * (each row before it there).
+
+        It begins with the first row, so that every row is subtracted in its final form.
+        """
         whole, rest = divmod(length, BLOCK)
         with self.loop.repeat(whole) as b:
             first = b * BLOCK + start
@@ -54,7 +57,10 @@ class Rows:
             self.update(Span(last + r, 1), Span(start, whole * BLOCK + r))
 
     def substitute_up(self, start: Affine, length: int) -> None:
-        """Writes code that subtracts from each row of a run the multiples of the rows after it, last row first."""
+        """Writes code for `length` rows from `start` on: from each, it subtracts factor * (each row after it there).
+
+        It begins with the last row, so that every row is subtracted in its final form.
+        """
         whole, rest = divmod(length, BLOCK)
         last = start + whole * BLOCK
         for r in reversed(range(rest - 1)):
@@ -68,7 +74,7 @@ class Rows:
                 self._pass([first + r], [first + k for k in range(r + 1, BLOCK)])
 
     def update(self, targets: Span, sources: Span) -> None:
-        """Writes code that subtracts from each target row the multiples of all source rows."""
+        """Writes code that subtracts factor(target, source) * (row `source`) from each target row, for all sources."""
         whole, rest = divmod(targets.count, BLOCK)
         with self.loop.repeat(whole) as b:
             self._gather(targets.start + b * BLOCK, BLOCK, sources)
@@ -76,7 +82,7 @@ class Rows:
             self._gather(affine(targets.start) + whole * BLOCK, rest, sources)
 
     def _gather(self, first: Affine, count: int, sources: Span) -> None:
-        """Writes code that subtracts the multiples of all source rows from `count` <= BLOCK rows, from `first` on."""
+        """Writes the code of `update` for `count` <= BLOCK target rows, from row `first` on."""
         rows = [first + r for r in range(count)]
         whole, rest = divmod(sources.count, BLOCK)
         with self.loop.repeat(affine(sources.more) + whole) as b:
@@ -86,7 +92,7 @@ class Rows:
             self._pass(rows, [start + k for k in range(rest)])
 
     def _pass(self, targets: Sequence[Affine], sources: Sequence[Affine]) -> None:
-        """Writes code that subtracts the multiples of all source rows from all target rows in one pass over columns."""
+        """Writes the code of `update` for a few target and source rows, in a single pass over the columns."""
         program = _less(len(targets), len(sources))
         factors = [self.factor(target, source) for target in targets for source in sources]
         for low, high in self.columns:

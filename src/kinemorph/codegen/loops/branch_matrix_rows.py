@@ -73,7 +73,11 @@ def _along(
     matrices: Sequence[View],
     columns: Sequence[Bounds],
 ) -> None:
-    """Writes loops over `columns` that call a program on the entries of a run and its ancestors, for all matrices."""
+    """Writes loops over ranges of `columns` that call `program` once per column c.
+
+    It gets the entries in column c of all `matrices`, in the rows of the run (from `start` on) and of its ancestors,
+    then the factors in L; its outputs replace the first of these entries.
+    """
     rows = [*(start + k for k in range(run.length)), *(affine(k) for low, high in run.above for k in range(low, high))]
     factors = []
     for k in range(run.length):
@@ -89,9 +93,9 @@ def _along(
 
 @cache
 def _up(length: int, above: tuple[int, ...], columns: int) -> Program:
-    """The program of the step up: new entries of a run and of its ancestors, for `columns` columns.
+    """The program of the step up (see this file's docstring): new entries of X in `length` rows and their ancestors.
 
-    `above` are the lengths of the index ranges of the ancestors.
+    It processes `columns` columns; `above` are the lengths of the index ranges of the ancestors.
     """
 
     def up(x: list[Any], own: list[Any], over: list[Any]) -> list[Any]:
@@ -105,9 +109,9 @@ def _up(length: int, above: tuple[int, ...], columns: int) -> Program:
 
 @cache
 def _down(length: int, above: tuple[int, ...], columns: int) -> Program:
-    """The program of the step down: new entries of a run, for `columns` columns.
+    """The program of the step down (see this file's docstring): new entries of X in `length` rows, one run.
 
-    `above` are the lengths of the index ranges of the ancestors.
+    It processes `columns` columns; `above` are the lengths of the index ranges of the run's ancestors.
     """
 
     def down(x: list[Any], own: list[Any], over: list[Any]) -> list[Any]:

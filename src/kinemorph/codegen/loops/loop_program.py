@@ -140,7 +140,7 @@ class Call:
 
 @dataclass(frozen=True)
 class For:
-    """Runs the body with `counter` = start, start + 1, ..., stop - 1. If `stop` is a View, it is read once, before.
+    """Runs the body with `counter` = start, start + 1, ..., stop - 1. If `stop` is a View, it is read before the loop.
 
     `apart` says that the passes are independent: none reads or writes what another writes, so they may run in any order
     or at the same time in SIMD lanes.
@@ -330,9 +330,9 @@ def filled_first(loop: LoopProgram) -> set[str]:
 
 
 def _covered(view: View, around: Statement) -> int | None:
-    """How many numbers of an array a view covers: its size, or row by row those of all passes of the loop around it.
+    """How many numbers of its array a view covers: its own size, or inside a For the sum of its sizes in all passes.
 
-    None if the view does not move by its own size from pass to pass.
+    None if the view does not move by its own size from pass to pass, so that passes overlap or leave gaps.
     """
     if not isinstance(around, For):
         return view.size
@@ -353,7 +353,7 @@ def views_of(statement: Statement) -> Iterator[View]:
 
 
 def _looked_at(views: Sequence[View]) -> Iterator[View]:
-    """The views, and the views `at` that their starts depend on."""
+    """The given views, and for each whose start depends on data also the view `at` of the number that it depends on."""
     for view in views:
         yield view
         yield from _looked_at([view.at] if view.at else [])

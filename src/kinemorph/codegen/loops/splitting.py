@@ -38,11 +38,17 @@ SUM, SUMMAND = "sum {}", "summand {}"
 
 
 class CopiesMeet(CompileError):
-    """Raised if copies depend on each other, except through sums, so that one loop cannot compute them."""
+    """Raised if copies (equal groups of inputs, such as legs) depend on each other other than by sums over all copies.
+
+    Then no loop over the copies can compute them one by one.
+    """
 
 
 class Spot(NamedTuple):
-    """Where an entry of a port is stored in its array: at index `place`, for copy k of a repeat at place + k stride."""
+    """Where an entry of a port is stored in its array: at index `place`.
+
+    If it belongs to one of several copies of a group of inputs, such as one leg, it is at place + k stride for copy k.
+    """
 
     place: int
     repeat: int = COMMON
@@ -50,7 +56,7 @@ class Spot(NamedTuple):
 
 
 class Place(NamedTuple):
-    """`size` numbers of an array from index `start` on; for copy k from index start + k stride on."""
+    """`size` numbers of an array from index `start` on; in pass k of a loop over copies from start + k stride on."""
 
     array: str
     start: int
@@ -87,7 +93,10 @@ class Sums:
 
 @dataclass(frozen=True)
 class Part:
-    """A program, the places of its ports, and the number of passes of the loop that calls it (0: called once)."""
+    """A part of a divided program: a program, where its inputs and outputs are stored in arrays, and how often it runs.
+
+    It is called once, or in a loop with a given number of passes (0: no loop).
+    """
 
     program: Program
     outs: tuple[Place, ...]
@@ -137,6 +146,7 @@ def staged(
 ) -> Staged:
     """Divides a program into an early stage, which computes the outputs named `early`, and a late stage for the others.
 
+    A repeat is a group of inputs that occurs several times with the same operations, such as the coordinates of a leg;
     `counts` are the numbers of copies of each repeat. `spots` gives, for each port that has entries of copies, where
     each of its entries is stored.
     """
@@ -305,7 +315,7 @@ class _Cut:
                 _placed(self.drafts[self.key[i]].carried, i)
 
     def _adding(self, total: int) -> Key:
-        """The part that computes the summands of a sum; `total` is the input that stands for the sum."""
+        """The part that computes the terms of a sum over copies; `total` is the input that stands for the sum."""
         repeat, ref = self.summands[total]
         i = abs(ref)
         if self.kind[i] == repeat and i in self.key:
@@ -313,7 +323,10 @@ class _Cut:
         return Key(EARLY if total in self.wanted else LATE, self.round[i], repeat)
 
     def arrays(self, key: Key) -> list[Port]:
-        """The arrays that a part fills for others: stored nodes and summands, a row for each copy, and the sums."""
+        """The arrays that a part fills for later parts: values of nodes, terms of sums over copies, and these sums.
+
+        The first two have one row for each copy.
+        """
         draft, rows = self.drafts[key], max(self._count(key), 1)
         ports = [Port(_named(CARRIED, key), (rows, len(draft.carried)))] if draft.carried else []
         if draft.added:
@@ -335,7 +348,10 @@ class _Cut:
     # ── programs ──────────────────────────────────────────────────────────────────────────────────────────────────
 
     def parts(self, key: Key) -> list[Part]:
-        """The part as a program with its own graph, and the part that sums over its copies; [] if it writes nothing."""
+        """The part with this key, and after it the part that adds up the terms of all copies, if there are sums.
+
+        The list is empty if the part writes nothing.
+        """
         draft, written = self.drafts[key], self.outputs(key)
         if not written:
             return []
@@ -366,7 +382,7 @@ class _Cut:
         return -1 if i in self.summands and self.summands[i][1] < 0 else 1
 
     def _source(self, i: int) -> tuple[Place, int]:
-        """Where a part reads node i, which it does not compute: (place, index in it)."""
+        """Where a part reads the value of node i, which another part computes: (place in an array, index in it)."""
         if i in self.inputs:
             return self.inputs[i]
         if i not in self.summands:
@@ -402,7 +418,7 @@ def _named(what: str, key: Key) -> str:
 
 
 def _placed(places: dict[int, int], i: int) -> None:
-    """Gives node i the next free index, if it has none."""
+    """Gives node i the next free index in an array, if `places` has none for it yet."""
     places.setdefault(i, len(places))
 
 

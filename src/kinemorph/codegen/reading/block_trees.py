@@ -70,7 +70,7 @@ def _solve(block: Solve, args: Sequence[Tree]) -> Call:
 
 
 def _least_squares(block: LeastSquares, args: Sequence[Tree]) -> Call:
-    """least_squares(A, B)."""
+    """The call least_squares(A, B) as an expression tree, from the entries of A and B."""
     split = block.m * block.n
     return Call("least_squares", (_rows(args[:split], block.n), _rows(args[split:], block.k)))
 

@@ -67,7 +67,7 @@ def add(a: Form, b: Form, factor: float = 1.0) -> Form:
 
 
 def scale(factor: float, form: Form) -> Form:
-    """factor * form, for a nonzero factor."""
+    """The form factor * form, for a nonzero factor; a form is a polynomial as a dict, see this file's docstring."""
     return {key: factor * value for key, value in form.items()}
 
 
@@ -83,7 +83,7 @@ def multiply(a: Form, b: Form) -> Form:
 
 
 def dusted(form: Form) -> Form:
-    """The form without coefficients that are only rounding errors."""
+    """The form (a polynomial as a dict) without coefficients that are only rounding errors."""
     largest = max((abs(value) for value in form.values()), default=0.0)
     return {key: value for key, value in form.items() if abs(value) > DUST * largest or _is_short(value)}
 

@@ -101,7 +101,7 @@ class Atoms:
         return found
 
     def atom(self, *entry: object) -> Form:
-        """The form of a single atom."""
+        """The form (polynomial as a dict) of a single atom, given by its number."""
         return {(((self.intern(entry), 1),), ONE): 1.0}
 
     def opaque(self, op: str, *args: Form) -> Form:
@@ -127,7 +127,10 @@ class Atoms:
         return self.reduced(multiply(a, b))
 
     def _as_group(self, form: Form) -> tuple[float, Monomial, int] | None:
-        """(number, monomial, group) with form = number * monomial * group, for a known divisor; else None."""
+        """(number, monomial, atom) with form = number * monomial * atom, if the form is a multiple of a known divisor.
+
+        Else None. A divisor is an atom of its own, called a group; see the docstring of this file.
+        """
         if not form:
             return None
         number, monomial, rest = split(form)
@@ -194,7 +197,7 @@ class Atoms:
         return self.times(a, self.reciprocal(b))
 
     def raised(self, a: Form, b: Form) -> Form:
-        """The form a ** b; powers with constant whole exponents are multiplied out."""
+        """The form (polynomial as a dict) of a ** b; if b is a constant whole number, the power is multiplied out."""
         exponent = constant_value(b)
         if exponent is not None and exponent == int(exponent) and abs(exponent) <= 64:
             return self.power(a, int(exponent))

@@ -72,7 +72,7 @@ def straight_line(
 
 
 def _signed(trees: dict[int, Tree], ref: int) -> Tree:
-    """The tree of a signed reference."""
+    """The expression tree of node `ref`, or of minus node `-ref` if `ref` is negative."""
     return trees[ref] if ref >= 0 else scaled(-1.0, trees[-ref])
 
 

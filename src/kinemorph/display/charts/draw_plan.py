@@ -182,7 +182,10 @@ def _bar(axes: Any, assembly: Assembly, poses: Mapping[str, Pose], name: str, in
 
 
 def _box(module: Module, T: Pose, half: float) -> Array:
-    """The corners (4, 2) [m] of a module at the pose T, seen from above; `half` is half its edge over its pitch."""
+    """The corners (4, 2) [m] of the box that shows a module at the pose T, seen from above.
+
+    `half` is half the edge of a drawn box, divided by the pitch of the grid; 0.5 leaves no gap between modules.
+    """
     gap = (0.5 - half) * module.type.pitch
     x, y = (0.5 * float(edge) - gap for edge in module.type.size[:2])
     corners = [act(T, (a * x, b * y, 0.0)) for a, b in ((-1, -1), (1, -1), (1, 1), (-1, 1))]

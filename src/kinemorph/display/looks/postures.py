@@ -15,7 +15,7 @@ from kinemorph.algebra.arrays import Array
 from kinemorph.display.looks.poses import Poses
 from kinemorph.errors import ModelWarning, ShapeError, users_level
 from kinemorph.mechanics.constraints.newton_closing import assembled
-from kinemorph.model.configuration import neutral
+from kinemorph.model.configuration import initial_configuration
 from kinemorph.model.robot import Robot
 from kinemorph.words import did_you_mean, quoted
 
@@ -43,7 +43,7 @@ STANCE: dict[str, dict[str, float]] = {
 
 def stance(robot: Robot) -> Array:
     """A typical configuration of a robot, shape (nq,): knees bent, and the lowest frame of a free base at z = 0."""
-    q = neutral(robot)
+    q = initial_configuration(robot)
     for ending, angle in STANCE.get(robot.name, {}).items():
         for joint in robot.joints:
             if joint.name.endswith(ending) and joint.nq == 1:

@@ -8,7 +8,7 @@ from kinemorph.algebra.arrays import Array
 
 
 def quaternions_of(R: Array) -> Array:
-    """Unit quaternions (..., 4) of rotation matrices (..., 3, 3).
+    """Unit quaternions (..., 4) wxyz of rotation matrices (..., 3, 3).
 
     Of the four formulas for the same quaternion (Shepperd, 1978), the one with the largest divisor is used.
     """
@@ -39,7 +39,7 @@ def without_jumps(quaternions: Array) -> Array:
 
 
 def rotated(quaternions: Array, vectors: Array) -> Array:
-    """Vectors (..., 3) rotated by unit quaternions (..., 4)."""
+    """Vectors (..., 3) rotated by unit quaternions (..., 4) wxyz."""
     w, u = quaternions[..., :1], quaternions[..., 1:]
     across = 2.0 * _cross(u, vectors)
     turned: Array = vectors + w * across + _cross(u, across)

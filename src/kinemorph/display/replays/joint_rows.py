@@ -29,8 +29,9 @@ WIDEST = 2.0**30  # largest encoded number, in quanta
 
 
 def joint_rows(robot: Robot, driven: Mapping[str, Sequence[Value]] | None = None) -> list[dict[str, Any]]:
-    """One row of data per joint of the tree, parents first; bodies and coordinates are indices, no limit is None.
+    """One row of data per joint of the tree, parents first.
 
+    Bodies and coordinates are given as indices; a limit is None where the joint has no limit.
     `driven` are the formulas of joints that are driven by other coordinates, by joint name; see `formula_code`.
     """
     led = followers(robot.couplings)

@@ -42,7 +42,7 @@ class Act(NamedTuple):
 
 
 def succession(run: Trajectory, times: Array, name: str) -> tuple[Figure, list[Load]]:
-    """The figure of a run with docking events at times [s] within it, and the loads on it."""
+    """The figure called `name` of a run with docking events, posed at `times` [s] of the run; and the loads on it."""
     robots = run_robots(run)
     whole = figure_of(robot_of(run), configurations(run, times), name=name)
     acts = list(_acts(run, robots, whole, times))

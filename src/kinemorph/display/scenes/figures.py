@@ -72,7 +72,7 @@ def placed_figure(
 ) -> Figure:
     """The figure of a robot whose body poses are known.
 
-    `placed` are positions (n, n_b, 3) [m] and quaternions (n, n_b, 4); `size` [m] is the robot's extent. `q` and
+    `placed` are positions (n, n_b, 3) [m] and quaternions (n, n_b, 4) wxyz; `size` [m] is the robot's extent. `q` and
     `masses` as in `figure_of`.
     """
     positions, quaternions = placed
@@ -90,7 +90,7 @@ def placed_figure(
 
 
 def stacked_poses(robot: Robot, poses: Poses) -> tuple[Array, Array]:
-    """Positions (n, n_b, 3) [m] and quaternions (n, n_b, 4) of all bodies."""
+    """Positions (n, n_b, 3) [m] and unit quaternions (n, n_b, 4) wxyz of all n_b bodies at n times."""
     names = robot.body_names
     if not names:
         return np.zeros((poses.count, 0, 3)), np.zeros((poses.count, 0, 4))

@@ -18,7 +18,7 @@ from kinemorph.model.elements.contact.contacts import Contact
 from kinemorph.model.elements.contact.grounds import HeightFunction, HeightMap, Plane
 from kinemorph.model.elements.forces.legs import SpringLeg
 from kinemorph.model.elements.forces.tires import Tire
-from kinemorph.model.parameter import evaluate, evaluate_all
+from kinemorph.model.parameter import evaluate_all
 from kinemorph.model.system import Element
 
 GRID = 80  # squares along each side of a terrain
@@ -89,7 +89,7 @@ def level_of(ground: Any) -> float | None:
 GROUNDS: dict[type[Any], Callable[[Any], Any]] = {
     Contact: lambda contact: contact.ground,
     SpringLeg: lambda leg: leg.ground,
-    Tire: lambda tire: Plane((0.0, 0.0, evaluate(tire.height))),
+    Tire: lambda tire: tire.ground,
 }
 
 

@@ -20,6 +20,7 @@ from kinemorph.display.scenes.sampled_columns import between_samples, course, ne
 from kinemorph.display.scenes.scene import Attachment, Color, Figure, Layer, Mark
 from kinemorph.mechanics.elements.contact.grounds import surface
 from kinemorph.mechanics.elements.contact.pair_contacts import nearest
+from kinemorph.mechanics.elements.contact.rim_grounds import rim_meeting
 from kinemorph.model.elements.contact.contacts import Contact
 from kinemorph.model.elements.contact.pair_contacts import PairContact
 from kinemorph.model.elements.forces.applied import AppliedWrench
@@ -69,7 +70,7 @@ class Load:
 def loads_of(
     figure: Figure, elements: Sequence[Element], run: Trajectory | None = None, times: Array | None = None
 ) -> list[Load]:
-    """The loads on a figure: those of elements with a row in LOADS, and the efforts of the drives of joints.
+    """The loads on a figure: loads of elements that have a row in LOADS, and the efforts of the drives of joints.
 
     `times` are those of the scene [s]. Without a run there are only applied wrenches, at time 0. Loads that are 0 at
     all times are left out.
@@ -203,7 +204,7 @@ def _pair(pair: PairContact, showing: Showing) -> Iterator[Load]:
 
 
 def _tire(tire: Tire, showing: Showing) -> Iterator[Load]:
-    """The force of a tire at its lowest point: the load upward, the other components forward and to the left."""
+    """The force of a tire at its deepest point: the load along the ground's normal, the others forward and left."""
     figure, run, times = showing
     names = [f"{tire.name}.{part}" for part in ("longitudinal", "lateral", "load")]
     if run is None or times is None or any(name not in run.columns for name in names):
@@ -213,12 +214,16 @@ def _tire(tire: Tire, showing: Showing) -> Iterator[Load]:
     tip = fixed(figure.robot, tire.body, tire.axis)
     along = np.array(tip.point) - np.array(origin.point)
     axis = turned(figure, origin.owner, along / np.linalg.norm(along))
-    up = np.array([0.0, 0.0, 1.0])
+    radius, crown = float(evaluate(tire.radius)), float(evaluate(tire.crown))
+    place = [*positions_of(figure, start).T]
+    meeting = rim_meeting(tire.ground, place, [*np.broadcast_to(axis, (len(times), 3)).T], radius - crown)
+    deepest, up = (
+        np.stack(np.broadcast_arrays(*parts, place[0])[:3], axis=-1) for parts in (meeting.way, meeting.normal)
+    )
     across = np.cross(axis, up)
     x = across / np.maximum(np.linalg.norm(across, axis=1, keepdims=True), TINY)
-    radius, crown = float(evaluate(tire.radius)), float(evaluate(tire.crown))
     force = x_force * x + y_force * np.cross(up, x) + z_force * up
-    yield Load(tire.name, "force", start, force, (radius - crown) * np.cross(axis, x) - crown * up)
+    yield Load(tire.name, "force", start, force, (radius - crown) * deepest - crown * up)
 
 
 def _wrench(wrench: AppliedWrench, showing: Showing) -> Iterator[Load]:

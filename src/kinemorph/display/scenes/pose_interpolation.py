@@ -40,7 +40,7 @@ class Glide:
         self._quick: npt.NDArray[np.bool_] = ways > QUICK
 
     def at(self, frame: int, part: float) -> tuple[Array, Array]:
-        """Positions (n_b, 3) [m] and unit quaternions (n_b, 4) of all bodies at an interpolated time.
+        """Positions (n_b, 3) [m] and unit quaternions (n_b, 4) wxyz of all bodies at an interpolated time.
 
         `frame` is the index of a time of the scene, `part` the fraction of the time to the next one, from 0 to 1.
         """

@@ -123,8 +123,8 @@ class Trace:
 class Figure:
     """A robot in a scene: its parts, and the poses of its n_b bodies at the n times of the scene.
 
-    `positions` (n, n_b, 3) [m] and `quaternions` (n, n_b, 4) are those of the body frames in the world, without the
-    `offset` (3,) [m] that places the figure beside the others. `masses` (n_b,) [kg]; `centers` (n_b, 3) [m] are the
+    `positions` (n, n_b, 3) [m] and `quaternions` (n, n_b, 4) wxyz are those of the body frames in the world, without
+    the `offset` (3,) [m] that places the figure beside the others. `masses` (n_b,) [kg]; `centers` (n_b, 3) [m] are the
     centers of mass in body frames. `size` [m] is the extent of the robot. `poseable` says that the robot has no motion,
     so that a user may pose it. For a run with docking events `robots` are its robots, and `robot` is the combined one.
     If joints are driven, `robot` and `q` are those in which all joints have coordinates, and `driven` has their

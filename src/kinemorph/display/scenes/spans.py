@@ -19,7 +19,7 @@ NOTHING = 1e-9  # a mark shorter than this is not shown [m]
 
 
 class Placement(NamedTuple):
-    """The transformations of m looks: positions (m, 3) [m], unit quaternions (m, 4), scales (m, 3)."""
+    """The transformations of m looks: positions (m, 3) [m], unit quaternions (m, 4) wxyz, scales (m, 3)."""
 
     positions: Array
     quaternions: Array
@@ -40,7 +40,9 @@ class Spans:
         self._shown = [mark.shown for mark in marks]
 
     def ends(self, positions: Array, quaternions: Array, frame: int = 0, part: float = 0.0) -> tuple[Array, Array]:
-        """The starts and ends of all marks, (m, 3) [m] each, for bodies at positions (n_b, 3) and quaternions (n_b, 4).
+        """The starts and ends of all marks, (m, 3) [m] each, for n_b bodies at these poses.
+
+        A pose is a row of positions (n_b, 3) [m] and of unit quaternions (n_b, 4) wxyz.
 
         `frame` is the index of a time of the scene, `part` the fraction of the time to the next one, from 0 to 1.
         """
@@ -71,7 +73,7 @@ class _Points:
         self.carried = self.owners != WORLD_OWNER
 
     def at(self, positions: Array, quaternions: Array) -> Array:
-        """The points in the world, (m, 3) [m], for bodies at positions (n_b, 3) and quaternions (n_b, 4)."""
+        """The points in the world, (m, 3) [m], for bodies at positions (n_b, 3) [m] and quaternions (n_b, 4) wxyz."""
         found = self.points.copy()
         owners = self.owners[self.carried]
         found[self.carried] = rotated(quaternions[owners], self.points[self.carried]) + positions[owners]
@@ -94,7 +96,7 @@ class _Moving:
 
 
 def turns_toward(directions: Array) -> Array:
-    """Unit quaternions (..., 4) of the shortest rotations from the z axis to unit vectors (..., 3).
+    """Unit quaternions (..., 4) wxyz of the shortest rotations from the z axis to unit vectors (..., 3).
 
     For vectors opposite to z it is a half turn about x.
     """

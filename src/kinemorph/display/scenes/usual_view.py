@@ -16,8 +16,8 @@ LOOKED_AT = 200  # number of times at which the motion is examined
 def plane_azimuth(*paths: tuple[Array, Array]) -> float | None:
     """The azimuth [deg] of a camera that looks perpendicularly at the vertical plane in which all bodies move.
 
-    `paths` are (positions (n, n_b, 3) [m], quaternions (n, n_b, 4)) of the bodies of each robot over time. None where
-    there is no such plane, or where all motion is along one line.
+    `paths` has (positions (n, n_b, 3) [m], unit quaternions (n, n_b, 4) wxyz) of the bodies of each robot at n times.
+    None where there is no such plane, or where all motion is along one line.
     """
     moves = np.concatenate([_moves(*path) for path in paths])
     sizes, directions = np.linalg.svd(moves.T @ moves)[1:]  # sums of squares

@@ -73,7 +73,7 @@ class Sender:
             self._queue = None
 
     def send(self, positions: Array, quaternions: Array) -> None:
-        """Sends positions (n, 3) [m] and unit quaternions (n, 4) of all nodes."""
+        """Sends positions (n, 3) [m] and unit quaternions (n, 4) wxyz of all n nodes to the page."""
         if self._queue is None:
             for node, p, turn in zip(self._nodes, positions, quaternions, strict=True):
                 node.position, node.wxyz = p, turn
@@ -116,7 +116,7 @@ class Way:
     def move(self, positions: Array, quaternions: Array, frame: int, part: float) -> None:
         """Draws the path up to time index `frame`, then to the current point.
 
-        Bodies are now at positions (n_b, 3) [m] and quaternions (n_b, 4).
+        The bodies are now at positions (n_b, 3) [m] with unit quaternions (n_b, 4) wxyz.
         """
         now = self._at(positions[None], quaternions[None])[0]
         passed = int(np.searchsorted(self._frames, frame, side="right"))
@@ -128,14 +128,17 @@ class Way:
         self._node.points = self._segments(now, passed)
 
     def _segments(self, now: Array, passed: int) -> Array:
-        """Segments (n, 2, 3) [m]: the first `passed` points of the path, then segments of length zero at `now` (3,)."""
+        """The segments (n, 2, 3) [m] of the path so far: through its first `passed` points, then to `now` (3,).
+
+        n stays the same while the path grows, as the page expects: unused segments have length zero and lie at `now`.
+        """
         points = np.tile(now, (len(self._frames) + 1 if self._run else MOST_POINTS + 1, 1))
         points[:passed] = self._way[:passed]
         segments: Array = np.stack([points[:-1], points[1:]], axis=1).astype(np.float32)
         return segments
 
     def _at(self, positions: Array, quaternions: Array) -> Array:
-        """The traced point (n, 3) [m] at n times, for poses of bodies (n, n_b, 3) [m] and (n, n_b, 4)."""
+        """The traced point (n, 3) [m] at n times; positions (n, n_b, 3) [m], quaternions (n, n_b, 4) wxyz of bodies."""
         owner = self.trace.at.owner
         if owner == WORLD_OWNER:
             return np.tile(self._point, (len(positions), 1))

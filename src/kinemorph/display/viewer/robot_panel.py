@@ -134,7 +134,7 @@ class Posture:
                 self._taken[number] = slider.value
 
     def _bodies(self, q: Array) -> tuple[Array, Array]:
-        """Positions (n_b, 3) [m] and quaternions (n_b, 4) of all bodies in the configuration q (nq,)."""
+        """Positions (n_b, 3) [m] and unit quaternions (n_b, 4) wxyz of all bodies in the configuration q (nq,)."""
         if not np.isfinite(q).all():
             name = self.robot.q_names[int(np.argmin(np.isfinite(q)))]
             raise ShapeError(f"q: coordinate '{name}' is not finite; expected finite numbers.")

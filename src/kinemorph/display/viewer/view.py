@@ -319,9 +319,10 @@ class Viewer:
     # ── poses, layers, traces ─────────────────────────────────────────────────────────────────────────────────────
 
     def pose(self, figure: str | int = 0, body: str | int = 0) -> tuple[Array, Array]:
-        """(position (3,) [m], quaternion (4,)) of a body as sent to the page, without the offset of its figure.
+        """(position (3,) [m], unit quaternion (4,) wxyz) of a body in its robot's own world, as sent to the page.
 
-        `figure` and `body` are names or indices.
+        `figure` is the robot and `body` the body, each by its name or index. Where the viewer shows several robots side
+        by side, the distance by which it moves each of them aside is not included.
         """
         actor = self._actor(figure)
         names = actor.figure.bodies

@@ -92,7 +92,7 @@ def from_dh(
 
 
 def read(source: Source, options: Options, findings: Findings) -> System | None:
-    """The system of a DH file; None, with findings, if it cannot be read."""
+    """The system of a DH file; None if it cannot be read, which is recorded as a finding."""
     table = read_table(source, findings)
     if table is None or findings.failed:
         return None

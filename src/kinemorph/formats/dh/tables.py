@@ -87,7 +87,7 @@ class _Head(NamedTuple):
 
 
 def read_table(source: Source, findings: Findings) -> Table | None:
-    """The table in a file; None, with findings, if it cannot be read."""
+    """The table in a file; None if it cannot be read, which is recorded as a finding."""
     try:
         text = source.data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -176,7 +176,7 @@ def _pose(values: tuple[float, ...], number: int, what: str, findings: Findings)
 
 
 def _heads(line: str, number: int, findings: Findings) -> list[_Head]:
-    """The columns that a line of column names declares; empty, with findings, if there is an error in it."""
+    """The columns that a line of column names declares; empty if the line has errors, which are recorded."""
     heads: list[_Head] = []
     before = len(findings.errors)
     words = [word for word in re.split(r"[;\s]+", line) if word]

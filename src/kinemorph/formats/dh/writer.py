@@ -57,13 +57,16 @@ class _Arm(NamedTuple):
 
 
 def write(system: System, path: Path, findings: Findings, convention: Convention = "standard") -> tuple[Path, ...]:
-    """Writes the DH table of a serial arm and returns its path; none, with a finding, for another robot."""
+    """Writes the DH table of a serial arm and returns the paths of the files written.
+
+    For another robot nothing is written, and a finding says why.
+    """
     text = written_table(system, convention, findings)
     return (path,) if text and write_text(path, text, findings) else ()
 
 
 def written_table(system: System, convention: Convention, findings: Findings) -> str:
-    """The text of the DH table of a system; empty, with a finding, if its robot is not a serial arm."""
+    """The text of the DH table of a system; empty if its robot is not a serial arm, which is recorded as a finding."""
     table = to_table(system.robot, convention, findings)
     if table is None:
         return ""
@@ -72,7 +75,10 @@ def written_table(system: System, convention: Convention, findings: Findings) ->
 
 
 def to_table(robot: Robot, convention: Convention, findings: Findings) -> DhTable | None:
-    """The DH table of a robot; None, with a finding, if it is not a serial arm of revolute and prismatic joints."""
+    """The DH table of a serial arm of revolute and prismatic joints.
+
+    None for another robot, which is recorded as a finding.
+    """
     arm = _arm(robot, findings)
     if arm is None:
         return None

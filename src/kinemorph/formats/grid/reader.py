@@ -31,7 +31,7 @@ _REMARK = re.compile(rf"\s*;\s*({'|'.join(SETTINGS)})\s*:\s*(.*?)\s*")
 
 
 def read(source: Source, options: Options, findings: Findings) -> System | None:
-    """The system of a grid; None, with findings, if it cannot be read."""
+    """The system of a grid; None if it cannot be read, which is recorded as a finding."""
     unused_sidecar(options, "a grid", findings)
     try:
         text = source.data.decode("utf-8-sig").replace("\r\n", "\n")

@@ -47,7 +47,7 @@ class Compiled:
 
 
 def compile_bundle(bundle: Bundle, findings: Findings) -> Compiled | None:
-    """The compiled model of a bundle; None, with a finding, if MuJoCo cannot compile it."""
+    """The compiled model of a bundle; None if MuJoCo cannot compile it, which is recorded as a finding."""
     spec = find_spec("mujoco")
     if spec is None or spec.origin is None:
         missing = MissingExtraError("mujoco", "mujoco")
@@ -64,7 +64,7 @@ def compile_bundle(bundle: Bundle, findings: Findings) -> Compiled | None:
 
 
 def _answer(bundle: Bundle, folder: str, findings: Findings) -> tuple[dict[str, Any], dict[str, Any]] | None:
-    """(plain data, arrays) that the process returns; None, with a finding, if it gives no answer.
+    """(plain data, arrays) that the process returns; None if it gives no answer, which is recorded as a finding.
 
     `folder` is where MuJoCo is installed.
     """

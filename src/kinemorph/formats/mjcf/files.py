@@ -74,7 +74,7 @@ class _Step(NamedTuple):
 
 
 def gather(source: Source, options: Options, findings: Findings) -> Bundle | None:
-    """The bundle of a model; None, with findings, if a file does not exist or may not be read."""
+    """The bundle of a model; None if a file does not exist or may not be read, which is recorded as a finding."""
     root = parse(source, findings)
     if root is None:
         return None
@@ -168,7 +168,7 @@ class _Gathering:
     def _included(
         self, node: Node, at: Source, source: Source, place: Place, included: set[Path]
     ) -> tuple[Node, Source] | None:
-        """(root, source) of an included file; None, with a finding, if it cannot be read or was included before.
+        """(root, source) of an included file. None if it cannot be read or was included before, which is recorded.
 
         Its path is relative to the main file `source`, or else to the file `at` that includes it.
         """
@@ -276,7 +276,7 @@ class _Gathering:
     # ── paths ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _found(self, name: str, tag: str, source: Source, place: Place, *, quiet: bool = False) -> Path | None:
-        """The path of a file that an element <tag> names; None, with a finding, if it is missing or may not be read.
+        """The path of a file that an element <tag> names. None if it is missing or may not be read, which is recorded.
 
         `quiet` does not report a missing file.
         """
@@ -294,7 +294,7 @@ class _Gathering:
         return path
 
     def _counted(self, size: int, place: Place) -> bool:
-        """Counts a file of `size` [byte]; False, with a finding, if there are too many files or bytes."""
+        """Counts a file of `size` [byte]. Returns False if there are too many files or bytes, which is recorded."""
         self.count, self.bytes = self.count + 1, self.bytes + size
         if self.count <= limits.INCLUDES and self.bytes <= limits.NAMED_BYTES:
             return True

@@ -33,7 +33,7 @@ GEOMS_OF_WORLD = "world~geoms"  # name of the body that gets the geoms of the wo
 
 
 def system_of(model: Compiled, bundle: Bundle, findings: Findings) -> System | None:
-    """The system of a compiled model; None, with findings, on error."""
+    """The system of a compiled model; None if it has errors, which are recorded."""
     return _Reading(model, bundle, findings).system()
 
 

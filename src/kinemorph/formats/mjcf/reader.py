@@ -25,7 +25,7 @@ from kinemorph.model.system import System
 
 
 def read(source: Source, options: Options, findings: Findings) -> System | None:
-    """The system of an MJCF file; None, with findings, if it cannot be read."""
+    """The system of an MJCF file; None if it cannot be read, which is recorded as a finding."""
     bundle = gather(source, options, findings)
     if bundle is None:
         return None

@@ -60,7 +60,7 @@ class Step(NamedTuple):
 
     @property
     def start(self) -> Pose:
-        """The motion M(q0) of a hinge or slide at its reference; the identity for other joints."""
+        """The displacement of a hinge or slide at its reference q0, as a pose; the identity for other joints."""
         if self.kind == "hinge" and self.q0:
             return turn(rotation(self.axis, self.q0))
         if self.kind == "slide" and self.q0:
@@ -69,7 +69,10 @@ class Step(NamedTuple):
 
 
 def write(system: System, path: Path, findings: Findings) -> tuple[Path, ...]:
-    """Writes a system as MJCF and returns the path; nothing, with a finding, if the file cannot be written."""
+    """Writes a system as MJCF and returns the paths of the files written.
+
+    If a file cannot be written, a finding says why.
+    """
     text = mjcf_text(system, path, findings)
     return (path,) if write_text(path, text, findings) else ()
 
@@ -180,7 +183,10 @@ class _Writing:
     # ── bodies ────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _body(self, body: Body, chain: Sequence[Joint]) -> None:
-        """Writes a body with the joints `chain`; with a second body inside if a ball joint has other axes than it."""
+        """Writes a body with the joints `chain`, which connect it to its parent.
+
+        If the frame of a ball joint has other axes than the body, a second body inside the first has the body's axes.
+        """
         steps: list[Step] = []
         between: list[Pose] = []  # constant poses before each step, at the initial configuration
         rest = IDENTITY

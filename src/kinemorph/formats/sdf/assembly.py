@@ -51,7 +51,7 @@ class Assembly:
         return (key.removeprefix(self.alone) if self.alone else key).removesuffix(NAMESAKE)
 
     def system(self, top: Node, has_world: bool) -> System | None:
-        """The system of all models in `top`, which is <world> or <sdf>; None, with findings, on error."""
+        """The system of all models in `top`, which is <world> or <sdf>; None if it has errors, which are recorded."""
         frames, links, joints = (
             self.frames,
             Links(self.frames, self.options, self.tally),
@@ -253,7 +253,10 @@ def _welded(connections: Sequence[Connection], links: set[str]) -> set[str]:
 
 
 def _started(system: System, starts: dict[str, Pose]) -> System:
-    """The system with the initial poses of free joints in its settings, unless a sidecar gives the initial state."""
+    """The system with the initial poses of free joints in its settings.
+
+    If a sidecar (a TOML file with further data beside the model file) gives the initial state, nothing is changed.
+    """
     q = neutral(system.robot)
     for name, pose in starts.items():
         q[system.robot.q_slice(name)] = (*pose.p, *rotation_to_quat(pose.R))

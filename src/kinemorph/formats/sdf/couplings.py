@@ -26,7 +26,7 @@ class Following:
 
 
 class Couplings:
-    """Makes `followings` of the mimics and gearboxes of `joints`, with a warning for each that cannot be expressed."""
+    """Reads couplings of joints (mimic, gearbox) into the list `followings`; warns of others that cannot be read."""
 
     def __init__(self, joints: Joints) -> None:
         self.joints, self.frames, self.tally = joints, joints.frames, joints.tally

@@ -61,7 +61,7 @@ class Includes:
         self.full = True
 
     def follow(self, node: Node, file: File) -> tuple[File, Node] | None:
-        """(file, root) that an <include> in `file` names; None, with a finding, if it cannot be read."""
+        """(file, root) that an <include> in `file` names; None if it cannot be read, which is recorded as a finding."""
         uri = file.values.text(node, "uri", "include")
         self._count += 1
         if self._count > limits.INCLUDES:
@@ -87,7 +87,10 @@ class Includes:
         return File(source, values, version_of(root, values), (*file.above, file.real), file.line_of(node)), root
 
     def _located(self, uri: str, file: File, element: str, line: int) -> Path | None:
-        """The path of the file that a URI names, directly or by its folder; None, with a finding, if there is none."""
+        """The path of the file that a URI names, directly or by its folder.
+
+        None if there is no such file, which is recorded as a finding.
+        """
         folder = uri.rstrip("/")
         if uri.lower().startswith(("http://", "https://")):
             problem = "the model is on the internet, expected a file: nothing is downloaded"
@@ -122,7 +125,7 @@ class Includes:
         return find_file(f"{folder}/{name}", file.source, self.options) if name else None
 
     def _document(self, path: Path) -> tuple[Source, Node] | None:
-        """(source, root) of a file, which is parsed once; None, with findings about that file, if it cannot be read."""
+        """(source, root) of a file, which is parsed once. None if it cannot be read, which is recorded as a finding."""
         if path not in self._documents:
             findings = self.main.findings.within(str(path))
             source = read_file(path, findings)
@@ -159,6 +162,6 @@ def version_of(root: Node, values: SdfValues) -> Version:
 
 
 def _numbers(text: str) -> Version:
-    """The version in a text; (0, 0) if it is none."""
+    """The version in a text, "1.9" as (1, 9); (0, 0) if the text is not a version."""
     found = re.fullmatch(r"\s*(\d{1,3})\.(\d{1,3})(\.\d{1,3})?\s*", text)
     return (int(found[1]), int(found[2])) if found else (0, 0)

@@ -84,7 +84,7 @@ class Frames:
         self._bodies: dict[str, str | None] = {}
 
     def declare(self, key: str, entry: Entry) -> bool:
-        """Adds a frame; False, with a finding, if its name is used already in its scope."""
+        """Adds a frame; False if its name is used already in its scope, which is recorded as a finding."""
         known = self.entries.get(key)
         if known is not None:
             problem = f"{known.element} on line {known.line} has this name already, expected different names in a model"

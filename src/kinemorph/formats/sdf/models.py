@@ -120,7 +120,7 @@ class Models:
         return WORLD if static else f"{NAMED}{first}" if first else PENDING
 
     def _fits(self, name: str, parent: Model, node: Node, element: str) -> bool:
-        """Whether a name may be used; False, with a finding, if SDF reserves it."""
+        """Whether a name may be used; False if SDF reserves it, which is recorded as a finding."""
         if RESERVED.fullmatch(name) is None:
             return True
         problem = f"the name {short(name)} is reserved by SDF, expected another name"

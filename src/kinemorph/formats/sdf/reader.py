@@ -26,7 +26,7 @@ from kinemorph.model.system import System
 
 
 def read(source: Source, options: Options, findings: Findings) -> System | None:
-    """The system of an SDF file; None, with findings, if it cannot be read."""
+    """The system of an SDF file; None if it cannot be read, which is recorded as a finding."""
     root = parse(source, findings)
     if root is None:
         return None

@@ -34,7 +34,7 @@ class SdfValues(Values):
     _warned = False  # whether there is a warning already about angles that may be degrees
 
     def only(self, node: Node, tag: str, element: str) -> Node | None:
-        """The child with a tag; None if there is none; the first one, with a finding, if there are several."""
+        """The child <tag> of a node; None if there is none. If there are several, the first; a finding is recorded."""
         found = node.findall(tag)
         if len(found) > 1:
             problem = f"<{node.tag}> contains <{tag}> {len(found)} times, expected once"
@@ -42,7 +42,7 @@ class SdfValues(Values):
         return found[0] if found else None
 
     def text(self, node: Node, tag: str, element: str, default: str | None = None) -> str:
-        """The text of a child; the default if it is missing; empty, with a finding, if there is no default."""
+        """The text of the child <tag>. If it is missing, the default; without a default, "" and a finding."""
         child = self.only(node, tag, element)
         text = "" if child is None else text_of(child)
         if text or (child is None and default is not None):
@@ -58,7 +58,10 @@ class SdfValues(Values):
         return default if child is None else self.real(child, text_of(child), f"<{tag}>", element, "")
 
     def vector(self, node: Node, tag: str, element: str, default: tuple[float, ...] | None = None) -> tuple[float, ...]:
-        """The three numbers in a child; the default if it is missing; zeros, with a finding, if there is no default."""
+        """The three numbers in the child <tag>. If it is missing, the default.
+
+        Without a default, zeros are returned and a finding is recorded.
+        """
         child = self.only(node, tag, element)
         if child is not None:
             return self.reals(child, text_of(child), 3, f"<{tag}>", element, "")
@@ -84,7 +87,10 @@ class SdfValues(Values):
         return default if child is None else self.truth(child, text_of(child), f"<{tag}>", element, default)
 
     def truth(self, node: Node, text: str, what: str, element: str, default: bool) -> bool:
-        """The truth value of a word; the default, with a finding, if it is none. `what` names it in the message."""
+        """The truth value of a text such as "true" or "0".
+
+        Another text gives the `default`, and an error is recorded, in which `what` is the name of the value.
+        """
         found = SWITCHES.get(text.strip().lower())
         if found is None:
             problem = f"{what} is {short(text)}, expected true or false"

@@ -44,6 +44,7 @@ from kinemorph.words import did_you_mean
 
 AT = At(("assembly",), "assembly", "")
 OWN = ("cells", "hinge", "bodies", "joints", "ports")  # keys of module types that are not based on a built-in one
+GRID_EXAMPLE = 'Write for example grid = "B>0 B>1" below [assembly]: Backbones 0 and 1, side by side, facing right.'
 SAYS = ("grid", "docked", "dockings", "poses")  # keys and tables that define dockings; a file has one of them
 
 
@@ -99,7 +100,10 @@ class Organisms:
     # ── modules and dockings ──────────────────────────────────────────────────────────────────────────────────────
 
     def _assembly(self, name: str, types: dict[str, ModuleType], read: dict[str, Any]) -> Assembly | None:
-        """The assembly; None, with findings, on error. `types` are module types by letter, `read` is [assembly]."""
+        """The assembly of the table `read`, [assembly]; None if it has errors, which are recorded.
+
+        `types` are the module types by letter.
+        """
         said = [key for key in SAYS if key in read or self.data.get(key)]
         given = self._modules()
         if given is None:
@@ -130,7 +134,7 @@ class Organisms:
             return None
         if not dockings and not kinds:
             problem = f"no modules are given, expected one of {', '.join(SAYS)}, or [modules]"
-            self.values.error("assembly", AT, problem, 'Write for example grid = "B>0 B>1" below [assembly].')
+            self.values.error("assembly", AT, problem, GRID_EXAMPLE)
             return None
         at = self._at("dockings" if self.data.get("dockings") else "docked")
         made: Assembly | None = self._tried(lambda: listed_assembly(dockings, chosen, types, **options), at)
@@ -141,7 +145,7 @@ class Organisms:
         return At((key,), key, "") if key in rows.ORGANISM_ROWS else AT.key(key)
 
     def _grid(self, text: str, types: dict[str, ModuleType], **options: Any) -> Assembly | None:
-        """The assembly of a grid; None, with findings on the lines of the grid, on error."""
+        """The assembly of a grid; None if it has errors, which are recorded with their lines."""
         problems: list[Problem] = []
         assembly = read_grid(text, types, problems, **options)
         first, at = self._first_line(text), AT.key("grid")
@@ -162,7 +166,10 @@ class Organisms:
         return line + 1 if opening.rstrip().endswith(('"""', "'''")) and "\n" in text else line
 
     def _modules(self) -> tuple[dict[str, Any], dict[str, Any]] | None:
-        """(types, poses) of the modules in [modules], both by name of the module; None, with findings, on error."""
+        """(types, poses) of the modules in [modules], each a dict by name of the module.
+
+        None if the table has errors, which are recorded.
+        """
         before = self.values.error_count
         kinds, places = {}, {}
         for name, raw in self._tables("modules"):
@@ -175,7 +182,7 @@ class Organisms:
         return None if self.values.error_count > before else (kinds, places)
 
     def _dockings(self, read: dict[str, Any]) -> list[Docking] | None:
-        """The dockings in `docked` or [[dockings]]; None, with findings, on error."""
+        """The dockings in `docked` or [[dockings]]; None if they have errors, which are recorded."""
         before = self.values.error_count
         found: list[Docking] = []
         raw_rows = self.data.get("assembly", {}).get("docked", [])
@@ -209,7 +216,10 @@ class Organisms:
     def _poses(
         self, kinds: Any, types: dict[str, ModuleType], read: dict[str, Any], options: dict[str, Any]
     ) -> Assembly | None:
-        """The assembly whose dockings are nearest to the measured poses in [[poses]]; None, with findings, on error."""
+        """The assembly whose dockings are nearest to the measured poses in [[poses]].
+
+        None if the poses have errors, which are recorded.
+        """
         before = self.values.error_count
         poses = {}
         for at, data in self._rows("poses", rows.MEASURED):
@@ -246,7 +256,7 @@ class Organisms:
         return found
 
     def _tables(self, key: str) -> list[tuple[str, Any]]:
-        """The pairs (name, table) below [key.*]; none, with a finding, if `key` is not a table."""
+        """The pairs (name, table) below [key.*]; none if `key` is not a table, which is recorded as a finding."""
         table = self.data.get(key, {})
         if isinstance(table, dict):
             return list(table.items())
@@ -271,7 +281,7 @@ class Organisms:
         return known_types(found)
 
     def _like(self, letter: str, read: dict[str, Any], raw: dict[str, Any], at: At) -> ModuleType | None:
-        """A built-in module type with other data; None, with findings, on error."""
+        """A built-in module type with other data; None if it has errors, which are recorded."""
         make = KINDS[read.pop("like")]
         named = read.pop("name", "")
         known = list(inspect.signature(make).parameters)
@@ -286,7 +296,7 @@ class Organisms:
         return made
 
     def _own(self, letter: str, read: dict[str, Any], raw: dict[str, Any], at: At) -> ModuleType | None:
-        """A module type made of bodies, joints and ports; None, with findings, on error.
+        """A module type made of bodies, joints and ports; None if it has errors, which are recorded.
 
         Masses may be parameters; in joints and ports, parameters are replaced by their values.
         """
@@ -311,7 +321,7 @@ class Organisms:
         return made
 
     def _parts_of(self, letter: str, raw: dict[str, Any], at: At) -> tuple[tuple[Any, ...], tuple[Any, ...]] | None:
-        """(bodies, joints) of a module type, checked as those of a robot; None, with findings, on error."""
+        """(bodies, joints) of a module type, checked as those of a robot; None if it has errors, which are recorded."""
         findings = self.parts.findings.within(self.parts.findings.file)
         count = findings.count
         blueprint = Blueprint(findings, letter, line=self.values.lines.line(at.path))
@@ -352,7 +362,7 @@ class Organisms:
         return found
 
     def _port(self, key: str, raw: dict[str, Any], at: At) -> Port | None:
-        """The port at the side `key` of a module type; None, with findings, on error."""
+        """The port at the side `key` of a module type; None if it has errors, which are recorded."""
         place = At((*at.path, "ports", key), f"{at.element} port {key}", "")
         before = self.values.error_count
         read = self.values.table(raw, place, rows.PORT)

@@ -6,18 +6,23 @@ from typing import Any
 
 from kinemorph.formats.blueprint import Blueprint
 from kinemorph.formats.mesh_search import MeshSearch, MeshUse
+from kinemorph.formats.position_blueprint import PositionBlueprint
 from kinemorph.formats.sources import Options, Source
 from kinemorph.formats.toml import fields as rows
+from kinemorph.formats.toml.motion import Motion
 from kinemorph.formats.toml.values import At, Values
-from kinemorph.model.body import Body
+from kinemorph.model.body import NO_INERTIA, ORIGIN, Body
 from kinemorph.model.shapes import Mesh, MeshFile, Shape
 
 
 class Bodies:
-    """Reads the tables [bodies.*]; mesh files of all bodies are searched together."""
+    """Reads the tables [bodies.*] of a model file. The mesh files of all bodies are located once, at the start."""
 
-    def __init__(self, values: Values, source: Source, options: Options, table: Any) -> None:
-        self.values = values
+    def __init__(
+        self, values: Values, source: Source, options: Options, table: Any, motion: Motion | None = None
+    ) -> None:
+        """`table` is [bodies]; `motion` reads the positions of a robot that is described by position matrices."""
+        self.values, self.motion = values, motion
         uses = mesh_uses(table, values)
         self.paths = MeshSearch(source, options).paths(uses, values.findings) if uses else {}
 
@@ -35,10 +40,46 @@ class Bodies:
             if key in raw:
                 shapes = enumerate(self.values.items(raw[key], at.key(key)))
                 read[key] = tuple(shape for i, item in shapes if (shape := self._shape(item, at.key(key).key(i))))
+        if isinstance(blueprint, PositionBlueprint) and self.motion is not None:
+            self._place(blueprint, self.motion, line, name, raw, read, at)
+            return
+        for key in ("position", "reference"):
+            if key in raw:
+                problem = f"{key} is given in a file whose robot is made of joints or modules"
+                self.values.error(
+                    "structure", at.key(key), problem, "Leave it out, or describe the robot by positions."
+                )
+        read.pop("reference", None)
         blueprint.body(line, name, **read)
 
+    def _place(
+        self,
+        blueprint: PositionBlueprint,
+        motion: Motion,
+        line: int,
+        name: str,
+        raw: dict[str, Any],
+        read: dict[str, Any],
+        at: At,
+    ) -> None:
+        """Declares a body by its position; `read` are its other data."""
+        if read.pop("com", ORIGIN) != ORIGIN:
+            problem = "com is not at the origin, but position gives the center of mass"
+            self.values.error("structure", at.key("com" if "com" in raw else "solid"), problem, "Leave com out.")
+        if "position" not in raw:
+            self.values.missing(at, "position", rows.BODY[-2])
+            return
+        before = self.values.error_count
+        position = motion.position(raw["position"], at.key("position"))
+        if self.values.error_count == before:
+            mass, inertia = read.pop("mass", 0.0), read.pop("inertia", NO_INERTIA)
+            blueprint.placed(line, name, mass, inertia, position, **read)
+
     def _solid(self, name: str, mass: Any, raw: Any, at: At) -> Body:
-        """The body of a uniform solid of this mass; without mass data, with findings, on error."""
+        """The body of a uniform solid of this mass.
+
+        If the table `raw` is wrong, the errors are recorded, and the body has neither mass nor shape.
+        """
         row = self.values.kind(raw, at, rows.SOLIDS)
         if row is None:
             return Body(name)
@@ -47,7 +88,7 @@ class Bodies:
         return Body(name) if self.values.error_count > before else row.make(name, mass, **read)
 
     def _shape(self, raw: Any, at: At) -> Shape | None:
-        """The shape that a table describes; None, with findings, on error."""
+        """The shape that the table `raw` describes; None if the table is wrong, which is recorded as an error."""
         if isinstance(raw, dict) and raw.get("kind") == "mesh":
             if "vertices" in raw or "faces" in raw:
                 return self._made(Mesh, self.values.table(raw, at, rows.MESH, skip=("kind",)), at)

@@ -35,7 +35,7 @@ class Document(NamedTuple):
 
 
 def parse(source: Source, findings: Findings) -> Document | None:
-    """The document of a TOML file; None, with a finding, if it is not well-formed or beyond a limit."""
+    """The document of a TOML file; None if it is not well-formed or beyond a limit, which is recorded as a finding."""
     try:
         text = source.data.decode("utf-8-sig").replace("\r\n", "\n")
     except UnicodeDecodeError as error:
@@ -75,7 +75,7 @@ def _table_name(match: re.Match[str]) -> str:
 
 
 def _within_limits(text: str, findings: Findings) -> bool:
-    """Whether size and counts of a text are within the limits; False, with a finding, if not."""
+    """Whether size and counts of a text are within the limits; False if not, which is recorded as a finding."""
     if len(text) > limits.TOML_SIZE:
         problem = f"the file has {len(text)} characters, expected at most {limits.TOML_SIZE} in TOML"
         findings.error("file", 0, "", problem, "Move meshes to separate files.")

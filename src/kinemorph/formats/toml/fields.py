@@ -42,6 +42,23 @@ PARAMETER = (
     Field("symbol", "text", "", "Symbol in printed equations, in LaTeX."),
 )
 
+COORDINATE = (
+    Field("unit", "choice", "", 'Unit of the coordinate: "rad" (the default) or "m".', inner=("rad", "m")),
+    _per("value", "angle", "length", "Initial value [rad or m]; 0 if it is left out.", "per_coordinate"),
+    _per("lower", "angle", "length", "Lower limit [rad or m].", "per_coordinate"),
+    _per("upper", "angle", "length", "Upper limit [rad or m].", "per_coordinate"),
+    _per("velocity", "rate", "speed", "Limit of its rate [rad/s or m/s]."),
+    _per("effort", "torque", "force", "Limit of its effort [N m or N]."),
+    _per("damping", "angular damping", "damping", "Viscous damping [N m s/rad or N s/m]."),
+    _per("friction", "torque", "force", "Coulomb friction [N m or N]."),
+    _per("armature", "inertia", "mass", "Reflected rotor inertia [kg m^2 or kg]."),
+)
+
+DEPENDENT = (
+    Field("formula", "value", "", "Formula of coordinates, parameters, other dependents and t.", required=True),
+    Field("unit", "text", "", 'Unit of the dependent, for messages; "rad" if it is left out.'),
+)
+
 BODY = (
     Field("mass", "value", "mass", "Mass [kg]; 0 if it is left out."),
     Field("solid", "solid", "", "A uniform solid, from which center of mass, inertia and shape are computed."),
@@ -49,10 +66,12 @@ BODY = (
     Field("inertia", "inertia", "inertia", "Inertia [kg m^2] about the center of mass, in the body's axes."),
     Field("shapes", "shapes", "", "Shapes that are drawn."),
     Field("collisions", "shapes", "", "Shapes for contact."),
+    Field("position", "position", "", 'Position matrix of the center of mass: "Trotz(q0) * Tdisp(0, -0.5, 0)".'),
+    Field("reference", "text", "", "Body in whose frame the position is given; the world if it is left out."),
 )
 
 JOINT = (
-    Field("kind", "choice", "", "Kind of joint.", required=True, inner=tuple(JOINT_KINDS)),
+    Field("kind", "choice", "", "Kind of joint.", required=True, inner=(*JOINT_KINDS, "pose")),
     Field("parent", "text", "", 'Body that carries the joint; "world" is the ground.', required=True),
     Field("child", "text", "", "Body that the joint moves.", required=True),
     Field("placement", "pose", "", "Joint frame in the parent's frame."),
@@ -68,6 +87,7 @@ JOINT = (
     _per("damping", "angular damping", "damping", "Viscous damping [N m s/rad or N s/m]."),
     _per("friction", "torque", "force", "Coulomb friction [N m or N]."),
     _per("armature", "inertia", "mass", "Reflected rotor inertia [kg m^2 or kg]."),
+    Field("driven", "formulas", "", 'Formula of other coordinates that gives the motion: "50 * hip"; or one for each.'),
     Field("cut", "flag", "", "The joint closes a loop: the tree is made of the other joints."),
 )
 
@@ -184,20 +204,22 @@ ORGANISM = ("assembly", *ORGANISM_TABLES, *ORGANISM_ROWS)
 
 TABLES: dict[str, tuple[Field, ...]] = {
     "parameters": PARAMETER,
+    "coordinates": COORDINATE,
+    "dependents": DEPENDENT,
     "bodies": BODY,
     "joints": JOINT,
     "frames": FRAME,
     "couplings": COUPLING,
 }  # each holds one table per name
 WORDS = {"parameters": "parameter", "bodies": "body", "joints": "joint", "frames": "frame", "couplings": "coupling"}
-WORDS["elements"] = "element"
+WORDS |= {"elements": "element", "coordinates": "coordinate", "dependents": "dependent"}
 TOP = (
     Field(MARK, "whole", "", f"Version of the format: {VERSION}.", required=True),
     Field("name", "text", "", "Name of the robot; that of the file if it is left out."),
     Field("gravity", "vector", "acceleration", "Acceleration of free fall [m/s^2]; [0, 0, -9.81] if it is left out."),
     *(Field(table, "table") for table in (*TABLES, "elements", "settings", *ORGANISM)),
 )
-NOT_IN_SIDECARS = ("name", *ORGANISM)
+NOT_IN_SIDECARS = ("name", "coordinates", *ORGANISM)
 
 # ── shapes and solids ─────────────────────────────────────────────────────────────────────────────────────────────────
 

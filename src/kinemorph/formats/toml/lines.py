@@ -127,7 +127,10 @@ class Lines:
             key.append(_ESCAPE.sub(_unescaped, piece[1:-1]))
 
     def _item(self, array: Path, counts: list[int]) -> Path:
-        """The path of the item of an array that begins here; its line is stored only if it differs from the array's."""
+        """The path of the item of an array that begins at the current place in the text.
+
+        Its line is stored only if it differs from that of the array.
+        """
         path = (*array, counts[-1])
         if self.number != self._lines.get(array):
             self._lines.setdefault(path, self.number)

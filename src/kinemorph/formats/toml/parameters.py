@@ -9,14 +9,14 @@ half = "l1 / 2"                                            an expression of othe
 
 from __future__ import annotations
 
-from collections import deque
+from collections.abc import Container
 from typing import Any
 
 from kinemorph.errors import Problem
-from kinemorph.formats.toml.fields import PARAMETER
+from kinemorph.formats.toml.fields import PARAMETER, WORDS
 from kinemorph.formats.toml.values import At, Values
 from kinemorph.model import units
-from kinemorph.model.expressions import ExpressionError, names_in
+from kinemorph.model.expressions import ExpressionError, in_order, names_in
 from kinemorph.model.input_reader import short
 from kinemorph.model.parameter import Parameter, Value
 
@@ -28,22 +28,12 @@ def read_parameters(table: dict[str, Any], values: Values) -> None:
         at = At(("parameters", name), f"parameter '{name}'", "")
         if not name.strip() or not name.isprintable():
             values.error("name", at, f"the name is {short(name)}, expected printable text", "Rename the parameter.")
-        needs = _needs(raw, table)
+        needs = needs_of(raw, table)
         if needs:
             waiting[name] = needs
         else:
             values.names[name] = _independent(name, raw, at, values)
     _resolve(table, waiting, values)
-
-
-def _needs(raw: Any, table: dict[str, Any]) -> tuple[str, ...]:
-    """The names that the expression of a parameter contains; none for numbers and quantities."""
-    if not isinstance(raw, str) or units.is_quantity(raw):
-        return ()
-    try:
-        return tuple(name for name in names_in(raw) if name != "pi" or "pi" in table)
-    except ExpressionError:
-        return ()  # reported when the expression is read
 
 
 def _independent(name: str, raw: Any, at: At, values: Values) -> Value:
@@ -88,7 +78,7 @@ def _with_unit(name: str, value: float, unit: str, symbol: str, at: At, values: 
 
 
 def _same(unit: str, own: str) -> bool:
-    """Whether two units are the same unit of SI."""
+    """Whether the key `unit` is an SI unit and equals `own`, the unit written behind the number ("2.5 kg")."""
     try:
         return units.is_si(unit) and units.parse_unit(unit) == units.parse_unit(own)
     except ValueError:
@@ -97,41 +87,28 @@ def _same(unit: str, own: str) -> bool:
 
 def _resolve(table: dict[str, Any], waiting: dict[str, tuple[str, ...]], values: Values) -> None:
     """Reads the parameters in `waiting`, each after the names that it depends on; reports parameters in a cycle."""
-    missing = {name: len(needs) for name, needs in waiting.items()}
-    waiters: dict[str, list[str]] = {}
-    ready: deque[str] = deque()
-    for name, needs in waiting.items():
-        for need in needs:
-            if need in waiting:
-                waiters.setdefault(need, []).append(name)
-            else:
-                missing[name] -= 1  # a number; or a name that does not exist, which is reported when `name` is read
-        if not missing[name]:
-            ready.append(name)
-    while ready:
-        name = ready.popleft()
-        at = At(("parameters", name), f"parameter '{name}'", "")
-        values.names[name] = values.value(table[name], at)
-        for waiter in waiters.get(name, ()):
-            missing[waiter] -= 1
-            if not missing[waiter]:
-                ready.append(waiter)
-    circle = [name for name in waiting if missing[name]]
-    for name in circle:
-        values.names[name] = Parameter(name or "?", 0.0)
+    ready, circle = in_order(waiting)
+    for name in ready:
+        values.names[name] = values.value(table[name], At(("parameters", name), f"parameter '{name}'", ""))
+    for name in waiting:
+        values.names.setdefault(name, Parameter(name or "?", 0.0))
     if circle:
-        round_trip = _circle(circle[0], waiting, missing)
-        at = At(("parameters", round_trip[0]), f"parameter '{round_trip[0]}'", "")
-        way = " -> ".join(round_trip[:12])
-        values.error("structure", at, f"it depends on itself: {way}", "Write a number for one of these parameters.")
+        report_circle("parameters", circle, values)
 
 
-def _circle(start: str, waiting: dict[str, tuple[str, ...]], missing: dict[str, int]) -> list[str]:
-    """The names of a cycle of parameters, reached from `start`: each depends on the next; the last is the first."""
-    way: dict[str, None] = {}
-    here = start
-    while here not in way:
-        way[here] = None
-        here = next(need for need in waiting[here] if missing.get(need))
-    names = list(way)
-    return [*names[names.index(here) :], here]
+def report_circle(section: str, circle: list[str], values: Values) -> None:
+    """Reports that names of a section, such as "parameters", depend on each other in a circle."""
+    word = WORDS[section]
+    at = At((section, circle[0]), f"{word} '{circle[0]}'", "")
+    path = " -> ".join(circle[:12])
+    values.error("structure", at, f"it depends on itself: {path}", f"Write a number for one of these {section}.")
+
+
+def needs_of(raw: Any, known: Container[str]) -> tuple[str, ...]:
+    """The names that the expression `raw` contains; none for numbers and quantities. "pi" is one if it is `known`."""
+    if not isinstance(raw, str) or units.is_quantity(raw):
+        return ()
+    try:
+        return tuple(name for name in names_in(raw) if name != "pi" or "pi" in known)
+    except ExpressionError:
+        return ()  # reported when the expression is read

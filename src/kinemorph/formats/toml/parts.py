@@ -13,6 +13,7 @@ from typing import Any
 
 from kinemorph.formats.blueprint import Blueprint
 from kinemorph.formats.findings import Findings
+from kinemorph.formats.position_blueprint import PositionBlueprint
 from kinemorph.formats.repairs import TomlRepairs
 from kinemorph.formats.sources import Options, Source, named_text
 from kinemorph.formats.toml import fields as rows
@@ -20,12 +21,14 @@ from kinemorph.formats.toml.bodies import Bodies
 from kinemorph.formats.toml.documents import Document
 from kinemorph.formats.toml.fields import POSE_KEYS
 from kinemorph.formats.toml.lines import Path
+from kinemorph.formats.toml.motion import Motion, joint_coordinates
 from kinemorph.formats.toml.parameters import read_parameters
 from kinemorph.formats.toml.values import NEAR_UNIT, At, Values
 from kinemorph.model.elements import ELEMENT_KINDS, FUNCTIONS, kind_of
 from kinemorph.model.elements.fields import Field, element_fields
 from kinemorph.model.input_reader import UNIT_TOLERANCE, short
-from kinemorph.model.joint import JOINT_KINDS
+from kinemorph.model.joint import JOINT_KINDS, POSE
+from kinemorph.model.parameter import TIME, Value
 from kinemorph.model.robot import Robot
 from kinemorph.words import did_you_mean, listed
 
@@ -53,6 +56,7 @@ class Parts:
         self.values = Values(
             findings, document.lines, repairs=repairs, open=lambda name: named_text(name, source, options)
         )
+        self.motion = Motion(self.values, {})  # reads formulas of coordinates; `declare` adds their names
         self._references: list[tuple[At, str]] = []
 
     def checked(self, without: tuple[str, ...] = ()) -> bool:
@@ -86,8 +90,15 @@ class Parts:
         """Declares all parts of the document in a blueprint; name and gravity are read by `top`."""
         if blueprint.made is not None:
             blueprint.settings = replace(blueprint.settings, q=blueprint.made.settings.q)
+        coordinates = self._coordinates(blueprint)
+        self.motion = Motion(self.values, coordinates)
+        if "dependents" in self.data:
+            for name in self.data["dependents"] if isinstance(self.data["dependents"], dict) else ():
+                blueprint.keys["dependent", name] = partial(self.key_line, ("dependents", name))
+            self.motion.dependents(self.data["dependents"], blueprint)
+        bodies = Bodies(self.values, self.source, self.options, self.data.get("bodies"), self.motion)
         for key, declare in (
-            ("bodies", Bodies(self.values, self.source, self.options, self.data.get("bodies")).declare),
+            ("bodies", bodies.declare),
             ("joints", self.joint),
             ("frames", self._frame),
             ("couplings", self._coupling),
@@ -118,13 +129,55 @@ class Parts:
         problem = f"'{key}' is {short(self.data[key])}, expected a table with one table per name"
         self.values.error("structure", At((key,), "", ""), problem, f"Write [{key}.NAME] and its keys below.")
 
+    def _coordinates(self, blueprint: Blueprint) -> dict[str, Value]:
+        """The coordinates that formulas may name, by name: those of joints, or those declared in [coordinates]."""
+        if not isinstance(blueprint, PositionBlueprint):
+            declared = {name: {"kind": kind} for name, kind in blueprint.kinds.items()}  # by the file of a sidecar
+            joints = self.data.get("joints")
+            return joint_coordinates(declared | (joints if isinstance(joints, dict) else {}))
+        for key in ("joints", "couplings"):
+            if self.data.get(key):
+                problem = f"[{key}] is given together with positions of bodies, expected one of the two"
+                remedy = f"Leave [{key}] out: positions determine the joints."
+                self.values.error("structure", At((key,), "", ""), problem, remedy)
+        table = self.data.get("coordinates", {})
+        if not isinstance(table, dict):
+            self._no_table("coordinates")
+            return {}
+        for name, raw in table.items():
+            at = At(("coordinates", name), f"coordinate '{name}'", "")
+            blueprint.keys["coordinate", name] = partial(self.key_line, at.path)
+            read = self.values.table(raw, at, rows.COORDINATE)
+            unit = read.pop("unit", "rad")
+            for field in rows.COORDINATE[1:] if isinstance(raw, dict) else ():
+                if field.name in raw:
+                    read[field.name] = self._per(raw[field.name], at.key(field.name), field, (unit,))
+            value = read.pop("value", 0.0)
+            if not isinstance(value, float):
+                problem = f"value is {short(raw['value'])}, expected a plain number"
+                self.values.error("number", at.key("value"), problem, "Write a number.")
+                value = 0.0
+            if name in self.values.names or name == TIME.name or not name.strip() or not name.isprintable():
+                uses = "the name of the time" if name == TIME.name else "also the name of a parameter"
+                what = uses if name.strip() and name.isprintable() else "not printable text"
+                problem = f"the name {short(name)} is {what}, expected another name"
+                self.values.error("name", at, problem, "Rename the coordinate.")
+                continue
+            blueprint.coordinate(self.values.lines.line(at.path), name, unit, value, **read)
+        if any(isinstance(raw, dict) and "value" in raw for raw in table.values()):
+            q = tuple(coordinate.value for coordinate in blueprint.coordinates.values())
+            blueprint.settings = replace(blueprint.settings, q=q)
+        return dict(blueprint.coordinates)
+
     # ── joints, frames, couplings ─────────────────────────────────────────────────────────────────────────────────
 
     def joint(self, blueprint: Blueprint, line: int, name: str, raw: dict[str, Any], at: At) -> None:
         """Declares the joint of the table `raw`, which begins at `line`."""
         before = self.values.error_count
         read = self.values.table(raw, at, rows.JOINT)
-        kind = JOINT_KINDS.get(read.get("kind", ""))
+        kind = POSE if read.get("kind") == POSE.name else JOINT_KINDS.get(read.get("kind", ""))
+        if "driven" in raw:
+            read["driven"] = self.motion.formulas(raw["driven"], at.key("driven"))
         if not read.get("normalize"):
             self._check_length(read, raw, at)
         for field in rows.JOINT:
@@ -221,8 +274,8 @@ class Parts:
     def _state(self, blueprint: Blueprint, robot: Robot, raw: dict[str, Any], at: At) -> None:
         """Reads q and v in [settings]: lists, or tables by name. Coordinates that are not named are neutral."""
         neutral = [value for joint in robot.joints for value in joint.table.neutral]
-        if blueprint.made is not None:  # modules have poses already
-            neutral = list(blueprint.made.settings.q)
+        if len(blueprint.settings.q) == len(neutral):  # coordinates have initial values, or modules have poses already
+            neutral = list(blueprint.settings.q)
         loops = [loop.name for loop in robot.loops]
         for key, names, coordinates, rest in (
             ("q", robot.q_names, robot.q_units, neutral),

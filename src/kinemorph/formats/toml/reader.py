@@ -4,6 +4,10 @@
     [parameters] [bodies.*] [joints.*]              the robot; see docs/model_file.md
     [frames.*] [couplings.*] [elements.*] [settings]
 
+or, instead of joints, coordinates and the positions of bodies
+
+    [coordinates.*] [dependents]
+
 or, instead of bodies and joints, modules that are docked; see docs/assemblies.md
 
     [assembly] [modules.*] [[dockings]] [[poses]] [module_types.*]
@@ -19,12 +23,14 @@ from typing import Any
 
 from kinemorph.formats.blueprint import Blueprint
 from kinemorph.formats.findings import Findings
+from kinemorph.formats.position_blueprint import PositionBlueprint
 from kinemorph.formats.repairs import TomlRepairs
 from kinemorph.formats.sources import Options, Source
 from kinemorph.formats.toml import fields as rows
 from kinemorph.formats.toml.assemblies import Organisms
 from kinemorph.formats.toml.documents import parse
 from kinemorph.formats.toml.fields import JOINT
+from kinemorph.formats.toml.motion import is_placed
 from kinemorph.formats.toml.parts import Parts
 from kinemorph.formats.toml.sidecar import extend
 from kinemorph.model.system import System
@@ -32,7 +38,7 @@ from kinemorph.model.topology import WORLD
 
 
 def read(source: Source, options: Options, findings: Findings) -> System | None:
-    """The system of a TOML file; None, with findings, if it cannot be read."""
+    """The system of a TOML file; None if it cannot be read, which is recorded as a finding."""
     document = parse(source, findings)
     if document is None:
         return None
@@ -42,17 +48,22 @@ def read(source: Source, options: Options, findings: Findings) -> System | None:
     parts.parameters()
     top = parts.top()
     name = top.get("name") or Path(source.name).stem.strip("<>") or "robot"
-    blueprint = Blueprint(findings, name, line=document.lines.line(("name",)), gravity=top.get("gravity"))
-    if not document.data.keys().isdisjoint(rows.ORGANISM):
+    organism = not document.data.keys().isdisjoint(rows.ORGANISM)
+    kind = PositionBlueprint if is_placed(document.data) and not organism else Blueprint
+    blueprint = kind(findings, name, line=document.lines.line(("name",)), gravity=top.get("gravity"))
+    if organism:
         blueprint.made = Organisms(parts).system(name, top.get("gravity"))
         if blueprint.made is None:
             return None
+    elif options.base is not None and kind is PositionBlueprint:
+        problem = f"base is '{options.base}', but positions place all bodies, so base has no effect"
+        findings.warn("root", 0, "", problem, "Leave base out.")
     elif options.base is not None:
         _rehang(document.data, options.base, findings)
     parts.declare(blueprint)
     if options.sidecar is not None:  # a sidecar that is not named belongs to a file of another format
         extend(blueprint, source, options, findings)
-    if blueprint.made is None:
+    if blueprint.made is None and kind is Blueprint:
         _roots(document.data, blueprint, options)
     return blueprint.system()
 

@@ -27,6 +27,7 @@ def json_schema() -> Schema:
         key: {"type": "object", "additionalProperties": _table(fields)} for key, fields in rows.TABLES.items()
     }
     tables["parameters"]["additionalProperties"] = {"anyOf": [NUMBER, _table(rows.PARAMETER)]}
+    tables["dependents"]["additionalProperties"] = {"anyOf": [NUMBER, _table(rows.DEPENDENT)]}
     tables["bodies"]["additionalProperties"]["not"] = {
         "anyOf": [{"required": ["solid", "com"]}, {"required": ["solid", "inertia"]}]
     }
@@ -163,6 +164,8 @@ FORMS: dict[str, Callable[[Field], Schema]] = {
     "faces": lambda field: _list(_list({"type": "integer", "minimum": 0}, 3)),
     "per_coordinate": _per,
     "per_velocity": _per,
+    "formulas": _per,
+    "position": lambda field: {"anyOf": [{"type": "string"}, _list(_list(NUMBER, 4), 4)]},
     "shapes": lambda field: _list({"$ref": "#/$defs/shape"}),
     "solid": lambda field: {"$ref": "#/$defs/solid"},
     "state": lambda field: {"anyOf": [_list(NUMBER), {"type": "object", "additionalProperties": NUMBER}]},

@@ -20,6 +20,7 @@ from kinemorph.model.elements.fields import Field, data_row, defaults_of, part_f
 from kinemorph.model.expressions import number as plain
 from kinemorph.model.expressions import written
 from kinemorph.model.parameter import Formula, Parameter, Value
+from kinemorph.model.positions.position_text import written_position
 
 WIDTH = 110  # characters of a line of a list
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
@@ -54,9 +55,12 @@ def number(value: float, kind: str = "") -> str:
     return shortest
 
 
-def value(data: Value, kind: str = "") -> str:
-    """The TOML text of a number, or of a parameter or formula: an expression in quotes. `kind` is as for `number`."""
-    return text(written(data)) if isinstance(data, (Parameter, Formula)) else number(data, kind)
+def value(data: Value, kind: str = "", names: Mapping[Value, str] | None = None) -> str:
+    """The TOML text of a number, or of a parameter or formula: an expression in quotes.
+
+    `kind` is as for `number`, `names` are as for `written`.
+    """
+    return text(written(data, names)) if isinstance(data, (Parameter, Formula)) else number(data, kind)
 
 
 # ── lists and tables ──────────────────────────────────────────────────────────────────────────────────────────────────
@@ -189,7 +193,7 @@ def part(data: Any, known: Mapping[str, type[Any]]) -> str:
 
 
 def _either(data: Any, field: Field) -> str:
-    """A value, written in the one of the forms `field.inner` that fits it."""
+    """A value as TOML text. `field.inner` lists the possible forms of the value; the first that fits is used."""
     row = data_row(field.inner, data)
     return FORMS[row.form](data, row._replace(kind=field.kind))
 
@@ -230,6 +234,8 @@ FORMS: dict[str, Callable[[Any, Field], str]] = {
     "faces": lambda data, field: wrapped(array(map(str, face)) for face in data),
     "per_coordinate": lambda data, field: _per_coordinate(data, field.inner or ()),
     "per_velocity": lambda data, field: _per_coordinate(data, field.inner or ()),
+    "formulas": lambda data, field: value(data[0]) if len(data) == 1 else wrapped(map(value, data)),
+    "position": lambda data, field: text(written_position(data)),
     "list": _list,
     "row": lambda data, field: array(FORMS[row.form](x, row) for x, row in zip(data, field.inner, strict=True)),
     "part": lambda data, field: part(data, field.inner),

@@ -153,7 +153,7 @@ class Values:
         self.error("structure", at, f"{where}the key '{name}' is missing", remedy)
 
     def kind(self, raw: Any, at: At, known: Mapping[str, Any]) -> Any:
-        """The entry of `known` that the key `kind` of a table names; None, with a finding, if there is none."""
+        """The entry of `known` that the key `kind` of a table names. None for a wrong name (recorded as a finding)."""
         kind = raw.get("kind") if isinstance(raw, dict) else None
         if isinstance(kind, str) and kind in known:
             return known[kind]
@@ -173,14 +173,14 @@ class Values:
     # ── words ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def text(self, raw: Any, at: At, field: Field | None = None) -> str:
-        """A text; empty, with a finding, for another value."""
+        """The value if it is a text. Another value is recorded as a finding, and "" is returned."""
         if isinstance(raw, str):
             return raw
         self.error("structure", at, f"{_named(at)} is {short(raw)}, expected text", "Put it in quotes.")
         return ""
 
     def label(self, raw: Any, at: At, field: Field | None = None) -> str | int:
-        """A name, or a whole number that stands for one; empty, with a finding, for another value."""
+        """A name, or a whole number that stands for one; empty for another value, which is recorded as a finding."""
         if isinstance(raw, str) or (isinstance(raw, int) and not isinstance(raw, bool)):
             return raw
         problem = f"{_named(at)} is {short(raw)}, expected a name or a whole number"
@@ -194,7 +194,7 @@ class Values:
         return self.label(raw, at)
 
     def choice(self, raw: Any, at: At, field: Field) -> str:
-        """One of the words in `field.inner`; the first, with a finding, for another value."""
+        """One of the words in `field.inner`. Another value is recorded as a finding, and the first word is returned."""
         if isinstance(raw, str) and raw in field.inner:
             return raw
         meant = SYNONYMS.get(raw) if isinstance(raw, str) else None
@@ -204,14 +204,14 @@ class Values:
         return str(field.inner[0])
 
     def flag(self, raw: Any, at: At, field: Field | None = None) -> bool:
-        """A truth value; False, with a finding, for another value."""
+        """The value if it is true or false. Another value is recorded as a finding, and False is returned."""
         if isinstance(raw, bool):
             return raw
         self.error("structure", at, f"{_named(at)} is {short(raw)}, expected true or false", "Write true or false.")
         return False
 
     def whole(self, raw: Any, at: At, field: Field | None = None) -> int:
-        """A whole number; 0, with a finding, for another value."""
+        """The value if it is a whole number. Another value is recorded as a finding, and 0 is returned."""
         if isinstance(raw, int) and not isinstance(raw, bool):
             return raw
         self.error("number", at, f"{_named(at)} is {short(raw)}, expected a whole number", "Write it without a point.")
@@ -219,13 +219,13 @@ class Values:
 
     # ── numbers ───────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def value(self, raw: Any, at: At, kind: str = "") -> Value:
-        """The Value of a number, quantity or expression, which may be infinite; 0, with a finding, for another value.
+    def value(self, raw: Any, at: At, kind: str = "", names: Mapping[str, Value] | None = None) -> Value:
+        """The Value of a number, quantity or expression; it may be infinite. Else 0, which is recorded as a finding.
 
-        `kind` is the kind of quantity that is expected, such as "length"; "" for any.
+        `kind` is the kind of quantity that is expected, such as "length"; "" for any. `names` replaces `self.names`.
         """
         if isinstance(raw, str):
-            return self._spelled(raw, at, kind)
+            return self._spelled(raw, at, kind, self.names if names is None else names)
         if isinstance(raw, bool) or not isinstance(raw, (int, float)):
             fitting = f" [{units.KINDS[kind][0]}]" if kind and kind != "number" else ""
             self.error("number", at, f"{_named(at)} is {short(raw)}, expected a number{fitting}", "Write a number.")
@@ -240,7 +240,7 @@ class Values:
             return 0.0
         return number
 
-    def _spelled(self, text: str, at: At, kind: str) -> Value:
+    def _spelled(self, text: str, at: At, kind: str, names: Mapping[str, Value]) -> Value:
         """The Value of a text: a quantity or an expression."""
         if units.is_quantity(text):
             try:
@@ -249,11 +249,11 @@ class Values:
                 usual = f" [{units.KINDS[kind][0]}]" if kind and kind != "number" else ""
                 problem = Problem.of(error.args[0], f"Correct the unit, or write a plain number{usual}.")
                 factor, _, word = text.partition(" ")
-                product = f'Write "{factor} * {word.strip()}" for a product.' if word.strip() in self.names else ""
+                product = f'Write "{factor} * {word.strip()}" for a product.' if word.strip() in names else ""
                 self.error("unit", at, f"{_named(at)}: {problem.what}", product or problem.remedy)
                 return 0.0
         try:
-            value = parse_expression(text, self.names, hints=not self.findings.unlisted)
+            value = parse_expression(text, names, hints=not self.findings.unlisted)
         except ExpressionError as error:
             usual = 'Write a number, a quantity such as "5 mm", or an expression of parameters.'
             problem, corrected = Problem.of(error.args[0], usual), None
@@ -279,7 +279,7 @@ class Values:
         return value
 
     def literal(self, raw: Any, at: At, field: Field | None = None) -> float:
-        """A number or quantity; 0, with a finding, for an expression with parameters."""
+        """A number or quantity; 0 for an expression with parameters, which is recorded as a finding."""
         value = self.value(raw, at, str(field.kind) if field else "")
         if isinstance(value, (Parameter, Formula)):
             self.error("number", at, f"{_named(at)} is {short(raw)}, expected a plain number", "Write a number.")
@@ -289,7 +289,7 @@ class Values:
     # ── several numbers ───────────────────────────────────────────────────────────────────────────────────────────
 
     def items(self, raw: Any, at: At, count: int | Sequence[int] | None = None) -> list[Any]:
-        """The items of a list; zeros, with a finding, if it is none. `count` is its length, or its possible lengths."""
+        """The items of a list of `count` items (or one of these lengths). Else zeros, and a finding is recorded."""
         counts = (count,) if isinstance(count, int) else count
         if isinstance(raw, list) and (counts is None or len(raw) in counts):
             return raw
@@ -406,8 +406,9 @@ class Values:
         return self.made(made, read, at)
 
     def made(self, kind: type[Any], read: dict[str, Any], at: At) -> Any:
-        """The object of type `kind` with the fields `read` and the contents of files that it names; None, with a
-        finding, on error.
+        """The object of type `kind` with the fields `read` and the contents of files that it names.
+
+        None if that fails, which is recorded as a finding.
         """
         try:
             made = kind(**read)

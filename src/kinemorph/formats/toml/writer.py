@@ -21,10 +21,13 @@ from kinemorph.model.body import STANDING, Body
 from kinemorph.model.configuration import neutral
 from kinemorph.model.elements import ELEMENT_KINDS
 from kinemorph.model.elements.fields import Field, defaults_of, element_fields, functions_in
+from kinemorph.model.expressions import name_text
 from kinemorph.model.joint import Joint
 from kinemorph.model.modules.assembly import Assembly
 from kinemorph.model.modules.organisms import standing
-from kinemorph.model.parameter import Parameter, parameters_of
+from kinemorph.model.parameter import Formula, Parameter, Value, parameters_of
+from kinemorph.model.positions.position_text import written_position
+from kinemorph.model.positions.rebuilding import coordinate_data, coordinate_joints, rebuilt, unit_of
 from kinemorph.model.robot import Robot
 from kinemorph.model.shapes import Box, Capsule, Cylinder, Line, Mesh, MeshFile, Shape, Sphere
 from kinemorph.model.system import Element, Settings, System
@@ -36,6 +39,9 @@ UNITS_NOTE = 'Numbers are in SI with radians; texts may have units: "5 mm", "30 
 # the comment at the beginning of each section
 NOTES = {
     "parameters": "Numbers with names. Other values may be expressions of them, in quotes.",
+    "coordinates": "The coordinates q [rad or m], with their initial values and limits.",
+    "dependents": "Formulas of coordinates and of the time t, for use in other formulas.",
+    "placed": "Mass [kg], inertia [kg m^2] about the center of mass, and the position matrix of the center of mass.",
     "bodies": "Mass [kg], center of mass [m], inertia [kg m^2] about it in the body's axes.",
     "joints": "T_parent_child = placement * motion(q) * inverse(child_placement). Lengths [m], angles [rad].",
     "frames": "Named places on bodies.",
@@ -46,7 +52,7 @@ NOTES = {
 
 
 def write(system: System, path: Path, findings: Findings) -> tuple[Path, ...]:
-    """Writes a system as a TOML file and returns its path; nothing, with a finding, if that fails."""
+    """Writes a system as a TOML file and returns its path; nothing if that fails, which is recorded as a finding."""
     warn_of_meshes(system.robot, path, findings)
     try:
         text = written_system(system, findings)
@@ -65,12 +71,14 @@ def written_system(system: System, findings: Findings) -> str:
         from kinemorph.formats.toml.assembly_text import organism_sections
 
         docked = organism_sections(system, findings)
+    placed = placed_sections(system) if docked is None else []
+    assembly = None if docked is None else system.assembly
     sections = [
         f"# A robot for Kinemorph. {UNITS_NOTE}\n" + lines_of(_top(robot, {"name": spell.text(robot.name)})),
         _parameters(_all_parameters(system), findings),
-        *(_robot(robot) if docked is None else docked),
+        *(placed or _robot(robot) if docked is None else docked),
         *_tables("elements", _elements(system.elements, findings)),
-        *_settings(system.settings, robot, None if docked is None else system.assembly),
+        *_settings(replace(system.settings, q=()) if placed else system.settings, robot, assembly),
     ]
     return "\n".join(section for section in sections if section)
 
@@ -78,11 +86,64 @@ def written_system(system: System, findings: Findings) -> str:
 def _robot(robot: Robot) -> list[str]:
     """The sections of bodies, joints, frames and couplings."""
     return [
+        *_dependents(robot),
         *_tables("bodies", ((body.name, body_entries(body), "") for body in robot.bodies)),
         *_joints(robot),
         *_tables("frames", ((frame.name, _part(frame, rows.FRAME), "") for frame in robot.frames)),
         *_tables("couplings", ((c.joint, _part(c, rows.COUPLING), "") for c in robot.couplings)),
     ]
+
+
+def placed_sections(system: System) -> list[str]:
+    """The sections of a robot from position matrices: coordinates, dependents, bodies, frames; empty for others."""
+    robot = system.robot
+    if rebuilt(robot) is None:
+        return []
+    names = _dependent_names(robot)
+    coordinates = []
+    for place, joint in enumerate(coordinate_joints(robot)):
+        unit = unit_of(joint)
+        data = coordinate_data(joint)
+        if system.settings.q:
+            data = {"value": system.settings.q[place], **data}
+        entries = {} if unit == "rad" else {"unit": spell.text(unit)}
+        for field in rows.COORDINATE[1:]:
+            if field.name in data:
+                kind = field.kind[0 if unit == "rad" else 1]
+                entries[field.name] = spell.value(data[field.name], kind)
+        coordinates.append((joint.name, entries, ""))
+    bodies = []
+    for position in robot.positions:
+        entries = body_entries(robot.body(position.body))
+        entries["position"] = spell.text(written_position(position.factors, names))
+        if position.reference:
+            entries["reference"] = spell.text(position.reference)
+        bodies.append((position.body, entries, ""))
+    return [
+        *_tables("coordinates", coordinates),
+        *_dependents(robot),
+        *_tables("bodies", bodies, note="placed"),
+        *_tables("frames", ((frame.name, _part(frame, rows.FRAME), "") for frame in robot.frames)),
+    ]
+
+
+def _dependents(robot: Robot) -> list[str]:
+    """The section of dependents as a list of one text; empty if there are none."""
+    entries: Entries = {}
+    names: dict[Value, str] = {}
+    for one in robot.dependents:
+        formula = spell.value(one.formula, names=names)
+        unit = {} if one.unit == "rad" else {"unit": spell.text(one.unit)}
+        entries[one.name] = spell.inline({"formula": formula, **unit}) if unit else formula
+        if isinstance(one.formula, Formula):
+            names.setdefault(one.formula, name_text(one.name))
+    return [f"# {NOTES['dependents']}\n\n[dependents]\n{lines_of(entries)}"] if entries else []
+
+
+def _dependent_names(robot: Robot) -> dict[Value, str]:
+    """The names of dependents as they are written, by their formulas."""
+    formulas = [one for one in reversed(robot.dependents) if isinstance(one.formula, Formula)]
+    return {one.formula: name_text(one.name) for one in formulas}
 
 
 def written_sidecar(
@@ -118,15 +179,16 @@ def lines_of(entries: Entries) -> str:
     return "".join(f"{spell.key(name):<{width}} = {entry}\n" for name, entry in entries.items())
 
 
-def _tables(section: str, tables: Iterable[tuple[str, Entries, str]]) -> list[str]:
-    """The tables of a section as texts, the first with the comment of the section. A table is given as (name, keys,
-    comment).
+def _tables(section: str, tables: Iterable[tuple[str, Entries, str]], *, note: str = "") -> list[str]:
+    """The tables of a section as texts, the first with the comment of the section, or with the NOTES entry `note`.
+    A table is given as (name, keys, comment).
     """
+    said = NOTES[note or section]
     written: list[str] = []
     for name, entries, comment in tables:
-        note = f"# {NOTES[section]}\n\n" if not written else ""
+        first = f"# {said}\n\n" if not written else ""
         remark = f"  # {comment}" if comment else ""
-        written.append(f"{note}[{section}.{spell.key(name)}]{remark}\n{lines_of(entries)}")
+        written.append(f"{first}[{section}.{spell.key(name)}]{remark}\n{lines_of(entries)}")
     return written
 
 
@@ -134,7 +196,7 @@ def _tables(section: str, tables: Iterable[tuple[str, Entries, str]]) -> list[st
 
 
 def _part(part: Any, table: Sequence[Field], *, flat: str = "placement") -> Entries:
-    """The keys of a part and their values as text, without defaults; `table` lists the keys that it may have.
+    """The keys of a part (body, joint, ...) and their values as text, without defaults; `table` lists possible keys.
 
     The keys of the pose `flat` are put into the table of the part itself.
     """
@@ -154,8 +216,9 @@ def _part(part: Any, table: Sequence[Field], *, flat: str = "placement") -> Entr
 
 
 def _all_parameters(system: System) -> tuple[Parameter, ...]:
-    """All parameters of a system: those of the robot, then those that only elements have."""
-    found = {parameter.name: parameter for parameter in parameters_of(system.elements)}
+    """All parameters of a system: those of the robot, then those that only elements, dependents or positions have."""
+    others = (system.elements, system.robot.dependents, system.robot.positions)
+    found = {parameter.name: parameter for parameter in parameters_of(others)}
     return tuple({**{p.name: p for p in system.robot.parameters}, **found}.values())
 
 
@@ -251,7 +314,8 @@ def _shape(shape: Shape) -> Entries:
 def _joints(robot: Robot) -> list[str]:
     """The tables of all joints, those that close loops last and with a comment."""
     cycles = robot.cycles
-    tables = [(joint.name, joint_entries(joint), "") for joint in robot.joints]
+    names = _dependent_names(robot)
+    tables = [(joint.name, joint_entries(joint, names), "") for joint in robot.joints]
     cut = _chosen_cut(robot)
     for loop in robot.loops:
         entries = joint_entries(loop) | cut
@@ -266,15 +330,18 @@ def _chosen_cut(robot: Robot) -> Entries:
     return {} if {chord.name for chord in chords} == {loop.name for loop in robot.loops} else {"cut": "true"}
 
 
-def joint_entries(joint: Joint) -> Entries:
-    """The keys of a joint, without defaults."""
+def joint_entries(joint: Joint, names: dict[Value, str] | None = None) -> Entries:
+    """The keys of a joint, without defaults; `names` are the names of formulas."""
     entries = _part(joint, [field for field in rows.JOINT if not field.form.startswith("per_")])
+    if joint.driven and names:
+        entries["driven"] = spell.array(spell.value(formula, names=names) for formula in joint.driven)
     nothing = {"lower": float("-inf"), "upper": float("inf"), "velocity": float("inf"), "effort": float("inf")}
     for field in rows.JOINT:
         if field.form.startswith("per_"):
             data = getattr(joint, field.name)
             if any(x != nothing.get(field.name, 0.0) for x in data):
-                coordinates = joint.table.q_units if field.form == "per_coordinate" else joint.table.v_units
+                row = joint.motion
+                coordinates = row.q_units if field.form == "per_coordinate" else row.v_units
                 kinds = tuple(field.kind[0 if "rad" in unit else 1] if unit else "" for unit in coordinates)
                 entries[field.name] = spell.FORMS[field.form](data, field._replace(inner=kinds))
     return entries

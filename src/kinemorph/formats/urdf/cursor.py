@@ -128,7 +128,10 @@ class Reading:
     # ── values ────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def triple(self, node: Node, text: str, what: str, element: str) -> tuple[float, ...]:
-        """The three finite numbers in a text; zeros, with a finding, for any other text. Results are cached by text."""
+        """The three finite numbers in a text. Any other text gives zeros, and a finding is recorded.
+
+        Results are cached by text.
+        """
         try:  # the usual case
             first, second, third = text.split()
             x, y, z = found = float(first), float(second), float(third)

@@ -50,7 +50,7 @@ ReadJoint: TypeAlias = tuple[int, Draft, Mimic | None]  # line, arguments of `Bl
 
 
 def read_joint(node: Node, reading: Reading) -> ReadJoint | None:
-    """The joint that a <joint> declares; None, with findings, if its name, parent or child is missing.
+    """The joint that a <joint> declares; None if its name, parent or child is missing, which is recorded as a finding.
 
     A joint of unknown type, which is a finding, is returned as revolute, so that its links can still be checked.
     """
@@ -126,7 +126,7 @@ def _rare(children: list[Node], element: str, reading: Reading) -> dict[str, Nod
 
 
 def read_kind(node: Node, word: str | None, element: str, reading: Reading) -> str | None:
-    """Our kind for the joint type `word`; None, with a finding, if the type is not known."""
+    """Our kind for the joint type `word`; None if the type is not known, which is recorded as a finding."""
     kind = KINDS.get(word or "")
     if kind is None:
         found = "is missing" if word is None else f"is {short(word)}"
@@ -364,7 +364,7 @@ def _dynamics(node: Node, draft: Draft, element: str, reading: Reading) -> None:
 
 
 def _mimic(node: Node, element: str, reading: Reading) -> Mimic | None:
-    """The coupling that a <mimic> declares; None, with a finding, if it does not name the joint to follow."""
+    """The coupling that a <mimic> declares. None if it names no joint to follow, which is recorded as a finding."""
     leader = node.get("joint") or reading.values.word(node, "joint", element)
     multiplier = reading.values.number(node, "multiplier", element, 1.0)
     offset = reading.values.number(node, "offset", element, 0.0)

@@ -21,7 +21,7 @@ ReadLink: TypeAlias = tuple[int, str, MassData | None]  # line, name, mass data 
 
 
 def read_link(node: Node, reading: Reading, shapes: ShapeReader) -> ReadLink | None:
-    """The link that a <link> declares; None, with a finding, if it has no name. Its shapes are stored in `shapes`."""
+    """The link that a <link> declares; its shapes are added to `shapes`. None if it has no name, which is recorded."""
     name = node.get("name")
     if not name or name.isspace():
         reading.values.word(node, "name", "link")

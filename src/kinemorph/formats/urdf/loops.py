@@ -65,7 +65,7 @@ class ReadLoop(NamedTuple):
 
 
 def read_loop(node: Node, reading: Reading) -> ReadLoop | None:
-    """The joint that closes a loop in a node of one of the DIALECTS; None, with findings, if data are missing."""
+    """The joint that closes a loop, from a node of one of the DIALECTS. None if data are missing, which is recorded."""
     dialect = DIALECTS[node.tag]
     name = node.get("name")
     element = f"{node.tag} '{name}'"

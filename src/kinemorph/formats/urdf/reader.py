@@ -36,7 +36,7 @@ MACRO = re.compile(r"(?:\{[^}]*/xacro\}|xacro:)(.+)")  # its address is http://w
 
 
 def read(source: Source, options: Options, findings: Findings) -> System | None:
-    """The system of a URDF file; None, with findings, if it cannot be read."""
+    """The system of a URDF file; None if it cannot be read, which is recorded as a finding."""
     read = _read(source, options, findings)
     if read is None:
         return None
@@ -49,7 +49,7 @@ def read(source: Source, options: Options, findings: Findings) -> System | None:
 
 
 def blueprint_of(source: Source, options: Options, findings: Findings) -> Blueprint | None:
-    """The parts of a URDF file, declared but not yet checked together; None, with findings, if it is no URDF.
+    """The parts of a URDF file, declared but not yet checked together. None if it is not URDF, which is recorded.
 
     Shapes and transmissions are not included; `read` reads them later.
     """
@@ -67,7 +67,10 @@ class Later(NamedTuple):
 
 
 def _read(source: Source, options: Options, findings: Findings) -> tuple[Blueprint, Later] | None:
-    """The blueprint with the links and joints of a file, and what is read later; None, with findings, if not URDF."""
+    """(blueprint with the links and joints of a URDF file, nodes that are read later).
+
+    None if the file is not URDF, which is recorded as a finding.
+    """
     root = parse(source, findings, bare=not options.repairable)
     if root is None:
         return None

@@ -48,7 +48,7 @@ class ShapeReader:
         })  # fmt: skip
 
     def shape(self, node: Node, element: str) -> Shape | None:
-        """The shape of a <visual> or <collision>; None, with a finding, if it has no valid geometry."""
+        """The shape of a <visual> or <collision>; None if it has no valid geometry, which is recorded as a finding."""
         pose, solid, color, place = None, None, STEEL, node.tag
         for part in node:
             tag = part.tag

@@ -23,6 +23,7 @@ FORBIDDEN = (
     "signal.", "sys.setprofile", "sys.settrace", "tempfile.", "code.__new__", "gc.get_", "marshal.", "pickle.",
     "winreg.", "msvcrt.", "_winapi.",
 )  # fmt: skip
+OUTSIDE = "outside the folders that a model may read: its own folder, and those in package_dirs (--package-dir)"
 FRAMES = ("gi_frame", "cr_frame", "ag_frame", "tb_frame")  # attributes through which code could reach this guard
 
 
@@ -70,13 +71,13 @@ class Guard:
                 raise PermissionError(f"the file '{name}' is opened for writing, but a model may only read files")
             if not self.inside(name, [*self.roots, *self.own]):
                 self.outside.append(name)
-                raise PermissionError(f"the file '{name}' is outside the folders that may be read")
+                raise PermissionError(f"the file '{name}' is {OUTSIDE}")
         elif event in ("os.listdir", "os.scandir", "os.chdir", "glob.glob"):
             name = os.fsdecode(arguments[0] or ".") if not isinstance(arguments[0], int) else "?"
             place = os.path.dirname(name) if event == "glob.glob" else name
             if not self.inside(place or ".", [*self.roots, *self.own]):
                 self.outside.append(name)
-                raise PermissionError(f"the folder '{name}' is outside the folders that may be read")
+                raise PermissionError(f"the folder '{name}' is {OUTSIDE}")
         elif event == "object.__getattr__" and arguments[1] in FRAMES:
             raise PermissionError(f"the attribute '{arguments[1]}' may not be used in a model")
         elif event.startswith(FORBIDDEN):

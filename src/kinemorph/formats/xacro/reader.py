@@ -35,7 +35,7 @@ CLASS = re.compile(r"<class '[\w.]+'>: ")  # in messages of xacro
 
 
 def read(source: Source, options: Options, findings: Findings) -> System | None:
-    """The system of a xacro file; None, with findings, if it cannot be read."""
+    """The system of a xacro file; None if it cannot be read, which is recorded as a finding."""
     text = expand(source, options, findings)
     if text is None:
         return None
@@ -53,7 +53,7 @@ def read(source: Source, options: Options, findings: Findings) -> System | None:
 
 
 def expand(source: Source, options: Options, findings: Findings) -> str | None:
-    """The URDF text that a xacro file expands to; None, with a finding, if the expansion fails."""
+    """The URDF text that a xacro file expands to; None if the expansion fails, which is recorded as a finding."""
     spec = find_spec("xacro")
     if spec is None or spec.origin is None:
         missing = MissingExtraError("xacro", "xacro")
@@ -105,7 +105,7 @@ def _folders(source: Source, options: Options) -> dict[str, Any]:
 
 
 def _answer(text: str, source: Source, options: Options, place: str, findings: Findings) -> dict[str, Any] | None:
-    """The answer of the process that expands a text; None, with a finding, if it gives none.
+    """The answer of the process that expands a text; None if it gives none, which is recorded as a finding.
 
     `place` is the folder in which xacro is installed.
     """

@@ -58,7 +58,7 @@ def actuation(
     G = transpose(reached)
 
     def weighed(x: Sequence[S]) -> list[S]:
-        """A vector whose squared length is x^T M x: N^T M x, scaled by the square root of D^-1."""
+        """A vector (nv,) whose squared length is x^T M x, from the factors of the mass matrix, M^-1 = N D^-1 N^T."""
         y = gathered(metric, matvec(M, x))
         return [times(sqrt(pivot), one) for pivot, one in zip(metric.pivots, y, strict=True)]
 
@@ -70,8 +70,8 @@ def actuation(
 
 
 def _answers(metric: BranchFactor, M: Any, rows: ConstraintRows, forces: Sequence[Sequence[S]]) -> list[list[S]]:
-    """The accelerations (nv,) under the first force, which satisfy the rows; then for each other force the
-    accelerations that it adds.
+    """A list of accelerations (nv,): first those under forces[0] that satisfy the constraint rows; then for each other
+    force the accelerations that it adds.
     """
     real = [j for j, row in enumerate(rows.J) if not all(map(is_zero, row))]
     J, wanted, weights = ([part[j] for j in real] for part in rows[:3])

@@ -89,9 +89,10 @@ def constrained_dynamics(metric: BranchFactor, rest: Sequence[S], rows: Constrai
 
 
 def least_share(opening: S, least: float = REPEATED**2) -> S:
-    """The least (remainder / length)^2 of a row that counts as independent of earlier rows.
+    """A constraint row counts as independent of earlier rows if (remainder / length)^2 is at least this number.
 
-    It is `least` where loops are closed, and grows with the `opening`, see `ConstraintRows`.
+    The remainder is the part of the row that earlier rows do not span. The number is `least` where loops are closed,
+    and grows with the `opening`, see `ConstraintRows`.
     """
     return minimum(least + times(PER_OPENING**2, opening), max(least, MOST_REPEATED**2))
 
@@ -129,7 +130,7 @@ def softened(
 
 
 def span_of(metric: BranchFactor, rows: ConstraintRows, least: float = REPEATED) -> Span:
-    """The vectors of all rows, made orthogonal in the metric.
+    """The vectors of all constraint rows, made orthogonal in the metric of the mass matrix; see `Span`.
 
     A row is independent of earlier rows where its remainder is longer than `least` times its length.
     """
@@ -174,7 +175,7 @@ def span_of(metric: BranchFactor, rows: ConstraintRows, least: float = REPEATED)
 
 
 def gathered(metric: BranchFactor, b: Sequence[S]) -> list[S]:
-    """The product N^T b, shape (nv,), with N of the factored mass matrix."""
+    """The product N^T b, shape (nv,), where the mass matrix is factored as M^-1 = N D^-1 N^T."""
     whole = list(b)
     for i, way in enumerate(metric.ways):
         if not is_zero(b[i]):
@@ -184,7 +185,7 @@ def gathered(metric: BranchFactor, b: Sequence[S]) -> list[S]:
 
 
 def spread(metric: BranchFactor, y: Sequence[S]) -> list[S]:
-    """The accelerations a = N D^-1 y, shape (nv,), of a vector y = D N^-1 a."""
+    """The accelerations a = N D^-1 y, shape (nv,), of a vector y, where the mass matrix is M^-1 = N D^-1 N^T."""
     heavy = [times(x, pivot) for x, pivot in zip(y, metric.pivots, strict=True)]
     return [
         plus(heavy[i], dot([metric.N[i][j] for j in way], [heavy[j] for j in way])) for i, way in enumerate(metric.ways)

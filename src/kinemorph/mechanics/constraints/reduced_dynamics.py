@@ -60,20 +60,20 @@ def split_jacobian(tree: Tree, q: Sequence[S], parts: Partition) -> tuple[Rows, 
 
 
 def stacked_jacobian(tree: Tree, q: Sequence[S], parts: Partition) -> Rows:
-    """Gamma = [J; S_q], shape (nv, nv): the constraint Jacobian above the matrix S_q with v_q = S_q v."""
+    """Gamma = [J; S_q], shape (nv, nv): the constraint Jacobian J above S_q, which selects independent velocities."""
     J = closures.constraint_jacobian(tree, q)
     return [J[i] for i in parts.rows] + [[float(j == k) for j in range(tree.nv)] for k in parts.independent]
 
 
 def velocity_map(tree: Tree, q: Sequence[S], parts: Partition) -> Rows:
-    """rho(q), shape (nv, n): at the velocity v = rho v_q the loops stay closed."""
+    """rho(q), shape (nv, n): the velocities v = rho v_q keep the loops closed, for any independent velocities v_q."""
     J_q, J_z = split_jacobian(tree, q, parts)
     units = [[float(i == k) for k in range(len(parts.independent))] for i in range(len(parts.independent))]
     return _spread(parts, units, _solved(J_z, J_q))
 
 
 def velocity_map_rate(tree: Tree, q: Sequence[S], v_q: Sequence[S], parts: Partition) -> Rows:
-    """d rho/dt, shape (nv, n), along the velocity rho v_q."""
+    """The rate d rho/dt of the velocity map, shape (nv, n), while the robot moves at the velocities v = rho v_q."""
     return _map_and_rate(tree, q, v_q, parts)[1]
 
 
@@ -91,12 +91,12 @@ def _map_and_rate(tree: Tree, q: Sequence[S], v_q: Sequence[S], parts: Partition
 
 
 def _solved(J_z: Rows, right: Any) -> Rows:
-    """The solution -J_z^-1 right."""
+    """The product -J_z^-1 right, for the Jacobian J_z (nz, nz) of the dependent velocities."""
     return [[-x for x in row] for row in solve_regular(J_z, right)]
 
 
 def _spread(parts: Partition, independent: Rows, dependent: Rows) -> Rows:
-    """The rows of independent and of dependent velocities, arranged in the order of v."""
+    """One matrix with a row per velocity, in the order of v, from the rows of independent and dependent velocities."""
     rows = dict(zip(parts.independent, independent, strict=True)) | dict(zip(parts.dependent, dependent, strict=True))
     return [rows[k] for k in sorted(rows)]
 
@@ -105,7 +105,10 @@ def _spread(parts: Partition, independent: Rows, dependent: Rows) -> Rows:
 
 
 def reduced_mass_matrix(tree: Tree, q: Sequence[S], parts: Partition, way: Formulation) -> Rows:
-    """The mass matrix of the independent velocities, H = rho^T H' rho, shape (n, n), by the formulation `way`."""
+    """The mass matrix H = rho^T M rho of the independent velocities, shape (n, n); M is that of the open tree.
+
+    rho is the velocity map; the formulation `way` computes M.
+    """
     return _squeezed(velocity_map(tree, q, parts), way.mass_matrix(tree, q))
 
 
@@ -125,7 +128,7 @@ def reduced_coriolis_matrix(tree: Tree, q: Sequence[S], v_q: Sequence[S], parts:
 
 
 def reduced_gravity_forces(tree: Tree, q: Sequence[S], parts: Partition) -> list[S]:
-    """The gravity forces along the independent velocities, g = rho^T g', shape (n,)."""
+    """The gravity forces along the independent velocities, rho^T g', shape (n,), with g' (nv,) of the open tree."""
     return list(matvec(transpose(velocity_map(tree, q, parts)), gravity_forces(tree, q)))
 
 

@@ -80,13 +80,16 @@ def ways_in(M: Sequence[Sequence[S]]) -> list[list[int]]:
     """For each row of M the earlier rows that it couples with when M is eliminated from the last row to the first.
 
     They are found from the structural zeros of M. Where coordinates of a base come before those of its limbs, limbs
-    stay separate.
+    stay separate. The path of a row includes the path of every row on it, as in a tree.
     """
     found = [{j for j in range(i) if not is_zero(M[i][j])} for i in range(len(M))]
     for row in reversed(found):
         if row:
             last = max(row)
             found[last] |= row - {last}
+    for row in found:
+        if row:
+            row |= found[max(row)]
     return [sorted(row) for row in found]
 
 

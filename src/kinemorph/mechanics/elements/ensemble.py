@@ -130,7 +130,10 @@ class Ensemble(Fixed):
         return (*self.signals, *_of_robot(self.robot))
 
     def source(self, choice: str) -> str:
-        """The full name of the signal that `choice`, such as "gait.hip|gait", refers to: the first that exists."""
+        """The full name of the signal that a text such as "gait.hip|gait" refers to.
+
+        The text lists alternatives, separated by `|`; the first alternative that is the name of a signal is returned.
+        """
         return next(name for name in choice.split("|") if name in self.sources)
 
     @cached_property

@@ -27,7 +27,9 @@ def winds_up(u: S, grows: S, lower: Any, upper: Any) -> S:
 
 
 def saturated(u: S, lower: Any, upper: Any, pivot: S) -> tuple[S, S]:
-    """(force, pivot) of a force u that is limited to [lower, upper]; `pivot` is that of u without limits.
+    """(force, pivot) of a force u that is limited to [lower, upper]; the argument `pivot` is that without limits.
+
+    A pivot is the inertia -(h df/dv + h^2 df/dq) that a force at the end of a step of h [s] adds to its joint.
 
     Beyond a limit the derivative of the force is 0. A step with that derivative would move the joint so far that the
     force reaches the opposite limit, and the next step would move it back: a gain that is stiff for the step size would

@@ -74,7 +74,7 @@ class Stacked(NamedTuple):
 
 
 def stacked(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar] | None = None) -> Stacked:
-    """The stacked matrices at (q, v), by blocks; without v the robot is at rest, and ad_Sqd and ad*_V are zero."""
+    """The stacked matrices at (q, v), by blocks; see `Stacked`. Without v, its blocks `ad_Sqd` and `ad_V` are zero."""
     H = transformations(tree, q)
     above = lines(tree)
     S = tuple(transpose([dense(axis) for axis in link.axes]) if link.axes else ((),) * 6 for link in tree.links)

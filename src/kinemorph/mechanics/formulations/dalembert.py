@@ -238,7 +238,7 @@ def _rotor_masses(tree: Tree, q: Sequence[S]) -> list[list[S]]:
 
 
 def _with_rotors(tree: Tree, q: Sequence[S], v: Sequence[S], a: Sequence[S], tau: list[S]) -> list[S]:
-    """The generalized forces `tau` (nv,) and those that accelerate the armatures."""
+    """The sum (nv,) of the generalized forces `tau` and the forces that accelerate the armatures (rotor inertias)."""
     rotors = _rotors(tree)
     if not rotors:
         return tau

@@ -112,7 +112,7 @@ def local_twist(joint: Joint, lookup: Lookup | None = None) -> tuple[S, ...]:
 
 
 def _home(joint: Joint, lookup: Lookup | None) -> Pose:
-    """H_ij(0): the pose of the joint's child in its parent in the reference configuration."""
+    """The pose of the joint's child body in its parent body at q = 0."""
     return joint_pose(joint, joint.table.neutral, lookup)
 
 
@@ -141,7 +141,8 @@ def _joints(robot: Robot, body: str, above: str | None = None) -> list[Joint]:
         body = found[-1].parent
     if above is not None and body != above:
         raise ModelError(
-            f"robot '{robot.name}': in this walk body '{above}' carries '{found[0].child}', in the robot it does not. "
-            "Start the walk over the assembly at the base of its robot, breadth first where the assembly has rings."
+            f"robot '{robot.name}': in the given traversal of the assembly, body '{above}' carries "
+            f"'{found[0].child}'; in the robot it does not. Start the traversal at the base of the robot, and use "
+            "breadth first where the assembly has rings."
         )
     return found[::-1]

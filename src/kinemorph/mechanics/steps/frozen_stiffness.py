@@ -131,7 +131,7 @@ def joint_slopes(
 
 
 def _split(slope: Any, h: float) -> tuple[Any, Any]:
-    """(stiffness K, damping C), from the values of D = slope(h) = h C + h^2 K at the step sizes h and 2 h."""
+    """(stiffness K, damping C) of a law, from slope(h) = h C + h^2 K at the step sizes h and 2 h [s]."""
     once, twice = slope(h), slope(2.0 * h)
     K = (twice - 2.0 * once) / (2.0 * h * h)
     return K, once / h - h * K

@@ -201,7 +201,10 @@ def present_forces(
 
 
 class _Tangents(NamedTuple):
-    """The results of all laws in one pass: (f + D J a, D) for points and pairs, (force + pivot a, pivot) for joints."""
+    """The results of all laws in one pass: (f + D J a, D) for points and pairs, (force + pivot a, pivot) for joints.
+
+    D and pivot are the inertias that a force at the end of the step adds; `a` are accelerations of the pass before.
+    """
 
     points: list[tuple[Vec3, Sym3]]
     joints: list[tuple[S, S]]
@@ -225,7 +228,7 @@ class _Laws:
 
     @cached_property
     def left(self) -> S:
-        """The time [s] for which positions still move: half a step where it is centered, else a whole step."""
+        """The time [s] for which positions still move: h / 2 if the step is centered, else h."""
         return 0.5 * self.h if self.centered else self.h
 
     @property
@@ -234,9 +237,9 @@ class _Laws:
         return 2.0 if self.centered else 1.0
 
     def ends(self, before: Responses | None, known: Sequence[tuple[S, S]] | None) -> _Tangents:
-        """The results of all laws for the next pass, from the accelerations of the pass before.
+        """The forces of all laws and the inertias that they add, for the next pass; see `_Tangents`.
 
-        `known` are the results of joints in the pass before.
+        `before` has the accelerations of the pass before, `known` the results along joints in that pass.
         """
         return _Tangents(self.at_points(before), self.at_joints(before, known), self.at_pairs(before))
 
@@ -331,7 +334,11 @@ def _answer(
     under: Under | None,
     slopes: Slopes | None,
 ) -> Responses:
-    """The accelerations of one pass; `ends` has the forces of all laws, with their D and pivots."""
+    """The accelerations of one pass.
+
+    `ends` has the forces of all laws at the end of the step, with the inertias that they add: matrices D at points and
+    pairs, one number (pivot) along a joint; see this file's docstring.
+    """
     loads, tau = list(loads), list(tau)
     for link, numbers in _by_link(laws.points).items():
         force, moment = summed_wrench([laws.points[k] for k in numbers], [ends.points[k][0] for k in numbers])

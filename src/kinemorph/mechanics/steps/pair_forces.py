@@ -51,21 +51,29 @@ class PairLaw(Protocol):
     def force(self, pair: PairState) -> Vec3: ...
 
     def linear(self, pair: PairState, h: S) -> tuple[Vec3, Sym3]:
-        """(force, D) with D = -(h df/du + h^2 df/dx), symmetric and positive semi-definite, at the step size h [s]."""
+        """(force f, D) for a step of h [s]: D = -(h df/du + h^2 df/dx) is the inertia that f adds at its end.
+
+        u is the relative velocity of the pair, x its relative displacement. D is symmetric and positive semi-definite.
+        """
         ...
 
 
 class PairForce(NamedTuple):
-    """A force law between points of two links, each in its link's frame [m]; a turning pair does not use its points."""
+    """A force law between points of two links, each in its link's frame [m]; a turning pair does not use its points.
+
+    `leaving` is for a force that does not follow the point of the first link at which it acts: a wheel turns on, and
+    its force stays at the ground. It is the acceleration [m/s^2], in world axes, by which this point leaves the force.
+    """
 
     links: tuple[int, int]
     points: tuple[Vec3, Vec3]
     law: PairLaw
     turning: bool = False
+    leaving: Vec3 = ZERO3
 
 
 def couples(pair: PairForce) -> bool:
-    """Whether both links of a pair move: then its D is an inertia of no single link."""
+    """Whether both links of a pair move; then its force adds inertia between two links, not to a single link."""
     return WORLD not in pair.links
 
 

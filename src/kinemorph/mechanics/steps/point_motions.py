@@ -71,7 +71,7 @@ def _free_pair(
             c = add(carried_point(flows[link].a, flows[link].U, point), sight.into(link, tree.gravity))
             rates.append(outward_vector(sight, link, c))
     now = present_motion(tree, sight, flows, v, pair)
-    x, y, z = add(now, scale(h, sub(*rates)))
+    x, y, z = add(now, scale(h, sub(sub(*rates), pair.leaving)))
     return now, (x, y, z)
 
 

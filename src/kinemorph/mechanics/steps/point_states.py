@@ -124,8 +124,9 @@ class PointLaw(Protocol):
     def force(self, point: PointState) -> Vec3: ...
 
     def linear(self, point: PointState, h: S) -> tuple[Vec3, Sym3]:
-        """(force, D) with D = -(h df/dv + h^2 df/dx), symmetric and positive semi-definite, at the step size h [s].
+        """(force f, D) for a step of h [s]: D = -(h df/dv + h^2 df/dx) is the inertia that f adds at its end.
 
+        v and x are the velocity and the position of the point. D is symmetric and positive semi-definite.
         `point_slope` computes both for any law.
         """
         ...
@@ -190,7 +191,11 @@ def point_slope(force: Callable[[PointState], Vec3], point: PointState, h: S) ->
 
 
 def joint_slope(force: Callable[[JointState], S], joint: JointState, h: S) -> tuple[S, S]:
-    """(force, pivot) of any law; the pivot is -(h df/dv + h^2 df/dq), or 0 where that is negative and adds energy."""
+    """(force, pivot) of any law along a joint for a step of h [s].
+
+    The pivot -(h df/dv + h^2 df/dq) is the inertia that the force adds to the joint when it is taken at the end of the
+    step. It is 0 where the formula is negative, which would add energy.
+    """
     rate = Dual(joint.velocity, 1.0, level=LEVEL)
     place = None if joint.position is None else Dual(joint.position, h, level=LEVEL)
     return force(joint), maximum(times(-h, tangent_of(force(JointState(place, rate)), LEVEL)), 0.0)

@@ -127,8 +127,10 @@ def pair_account(pair: PairForce, h: S, start: Vec3, end: Vec3, u: Vec3, f: Vec3
 
 
 def joint_account(joint: JointForce, h: S, place: S | None, start: S, end: S, push: S) -> Account:
-    """The account of a force `push` [N m or N] along a joint with the velocities `start` and `end`; h as for
-    `point_account`. `place` is its coordinate at the start of the step, None if it has none.
+    """The account (power [W] over a step) of a force `push` [N m or N] along a joint.
+
+    `start` and `end` are the joint's velocities at the start and end of the step, `place` is its coordinate at the
+    start (None if it has none), h [s] the time for which it moves at the velocity `end`.
     """
     u = times(0.5, plus(start, end))
     moved = None if place is None else Dual(place + h * end, u, level=LEVEL)

@@ -62,7 +62,7 @@ class Driving:
         return [*v, *self._rates({**self.lookup, **seeds, "t": Dual(self._time, 1.0, level=ALONG)})]
 
     def slopes(self, q: Sequence[S]) -> list[dict[int, S]]:
-        """The rows of F at q, one for each velocity of driven joints: entries by index in v, zeros left out."""
+        """The rows of F = df/dq at q, one for each velocity of driven joints: entries by index in v, without zeros."""
         known = self.values(q)
         rows: list[dict[int, S]] = []
         for drive in self.drives:

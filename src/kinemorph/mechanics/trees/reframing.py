@@ -227,7 +227,10 @@ def _gains(link: Link, moments: Moments) -> Link:
 
 
 def _line_of_mass(link: Link) -> tuple[Moments, Moments]:
-    """(kept, passed): a revolute joint does not feel mass spread along its axis, which passes to the parent."""
+    """(kept, passed): the moments of mass that stay in a link, and those that can be moved to its parent.
+
+    Mass spread along the axis of a revolute joint does not affect the joint, so it is moved.
+    """
     m, (hx, hy, hz), (xx, xy, xz, yy, yz, zz) = link.mass, link.h, link.sigma
     kept: Moments = (0.0, (hx, hy, 0.0), (xx, xy, xz, yy, yz, 0.0))
     line = shifted_moments((m, (0.0, 0.0, hz), (0.0, 0.0, 0.0, 0.0, 0.0, zz)), (0.0, 0.0, link.slide))

@@ -74,7 +74,8 @@ class StateMap:
         source, target = self.source, self.target
         if np.shape(q) != (source.nq,) or np.shape(v) != (source.nv,):
             raise ShapeError(
-                f"q and v have shapes {np.shape(q)} and {np.shape(v)}, expected ({source.nq},) and ({source.nv},)."
+                f"q has shape {np.shape(q)} and v has shape {np.shape(v)}; expected ({source.nq},) for q "
+                f"and ({source.nv},) for v of robot '{source.name}'."
             )
         new_q, new_v = np.zeros(target.nq), np.zeros(target.nv)
         for joint in target.joints:

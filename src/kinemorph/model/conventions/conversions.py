@@ -98,7 +98,8 @@ def _state(what: str, q: Any, v: Any, nq: int, nv: int) -> State:
     v = np.zeros((*q.shape[:-1], nv)) if v is None else np.asarray(v, dtype=float)
     if q.shape[-1:] != (nq,) or v.shape[-1:] != (nv,):
         raise ShapeError(
-            f"q and v of '{what}' have shapes {q.shape} and {v.shape}, expected (..., {nq}) and (..., {nv})."
+            f"'{what}': q has shape {q.shape} and v has shape {v.shape}; expected (..., {nq}) for q and "
+            f"(..., {nv}) for v."
         )
     if not (np.all(np.isfinite(q)) and np.all(np.isfinite(v))):
         raise ShapeError(f"q or v of '{what}' has values that are not finite. Replace them.")
@@ -163,7 +164,10 @@ def _ordered(robot: Robot, names: Sequence[str]) -> list[Joint]:
     missing = [name for name in moving if name not in known and name not in roots]
     if missing:
         what = f"joints does not list {quoted(missing)}"
-        raise ModelError(f"{what}, expected every moving joint of '{robot.name}' once. Give all names in order.")
+        raise ModelError(
+            f"{what}, expected every moving joint of '{robot.name}' once. Give all names, in the order in which the "
+            "other program has them."
+        )
     if len(strange) > len(roots):
         hint = did_you_mean(strange[-1], moving)
         expected = f"expected names of its joints, {quoted(moving)}"

@@ -12,6 +12,10 @@ walkers              jansen_walker: a System that walks on the ground
 crawlers             crawler: a System of nine modules that crawls on the ground
 benchmark_linkages   n_four_bar, bricard, spatial_slider_crank: Systems, with the initial state of a published problem
 benchmark_machines   andrews_squeezer, flyball_governor: the same, with elements too
+bicycles             whipple_bicycle: a System that rolls, by joints or by position matrices, on discs or on tires
+planar_bikes         planar_bike: a System on tires that coasts over a bump, in the vertical plane
+rovers               rover: a System with rocker-bogie suspension on six driven tires
+balancers            segway: a System that balances on two wheels
 modular              organism9: a System of nine modules that dock
 """
 
@@ -24,12 +28,16 @@ from kinemorph.model.library.amru import amru5
 from kinemorph.model.library.amru_leg import amru5_leg
 from kinemorph.model.library.amru_walk import amru5_walk
 from kinemorph.model.library.arms import puma, scara
+from kinemorph.model.library.balancers import segway
 from kinemorph.model.library.benchmark_linkages import bricard, n_four_bar, spatial_slider_crank
 from kinemorph.model.library.benchmark_machines import andrews_squeezer, flyball_governor
+from kinemorph.model.library.bicycles import whipple_bicycle
 from kinemorph.model.library.crawlers import crawler
 from kinemorph.model.library.legged import hexapod24, hexapod36, humanoid
 from kinemorph.model.library.linkages import five_bar, four_bar, pantograph_leg, slider_crank
 from kinemorph.model.library.modular import organism9
+from kinemorph.model.library.planar_bikes import planar_bike
+from kinemorph.model.library.rovers import rover
 from kinemorph.model.library.textbook import chain, crane, double_pendulum, pendulum
 from kinemorph.model.library.walkers import jansen_walker
 from kinemorph.model.library.walking_linkages import jansen, klann
@@ -62,6 +70,10 @@ SYSTEMS: dict[str, Callable[..., System]] = {
     "andrews_squeezer": andrews_squeezer,
     "flyball_governor": flyball_governor,
     "jansen_walker": jansen_walker,
+    "whipple_bicycle": whipple_bicycle,
+    "planar_bike": planar_bike,
+    "rover": rover,
+    "segway": segway,
     "crawler": crawler,
     "organism9": organism9,
     "amru5_walk": amru5_walk,

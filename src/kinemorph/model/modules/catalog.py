@@ -211,7 +211,8 @@ def _halves(
 ) -> tuple[Body, Body]:
     """The rear and the front half of a module, with their centers of mass at the middle of the module.
 
-    `mass` [kg] and `moment` of inertia [kg m^2] are those of both; `sides` are the ports of each half.
+    `mass` [kg] and `moment` of inertia [kg m^2] are those of the whole module; `pitch` [m] is its edge; `sides` are the
+    numbers of the ports of the rear half and of the front half.
     """
     rear, front = (
         Body(

@@ -209,7 +209,7 @@ def _hull_corners(assembly: Assembly, poses: dict[str, Pose], feet: dict[str, li
 
 
 def _extreme(corners: list[tuple[str, tuple[float, ...]]]) -> Iterator[str]:
-    """The names of those of the given points that are corners of their convex hull."""
+    """The names of the given points that are corners of the convex hull of all of them."""
     from scipy.spatial import ConvexHull  # imported only here, because it takes long
 
     yield from (corners[k][0] for k in ConvexHull(np.array([point for _, point in corners])).vertices)

@@ -37,7 +37,7 @@ LEFT_OUT = ("", NONE, "-", ".")  # entries for a module that is not docked
 
 
 class Cells(NamedTuple):
-    """The parts of an AIM, all as text."""
+    """The cells of an assembly incidence matrix (AIM) as text, divided into its parts."""
 
     columns: list[str]  # e1, e2, ...
     labels: list[str]  # v0, v1, ...

@@ -134,7 +134,9 @@ def _measured(poses: Mapping[tuple[Any, Any], Any], problems: list[Problem]) -> 
     """The measured poses by pairs of module names; problems with them are added to `problems`."""
     if not isinstance(poses, Mapping) or not poses:
         what = f"{short(poses)} is given as measured poses; expected {{(i, j): H_ij}}"
-        problems.append(Problem("", "", what, "Write {(0, 1): H_01}."))
+        problems.append(
+            Problem("", "", what, "Write {(0, 1): H}, with the 4x4 pose H of module 1 in the frame of module 0.")
+        )
         return {}
     found: dict[tuple[str, str], Pose] = {}
     for pair, raw in poses.items():

@@ -16,7 +16,7 @@ Nothing is checked before `build` (or `problems`).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple, Self
 
@@ -28,7 +28,7 @@ from kinemorph.model.building.builder import RobotBuilder, Verdict
 from kinemorph.model.input_reader import short
 from kinemorph.model.parameter import TIME, Coordinate, Formula, Parameter, Value, coordinates_of
 from kinemorph.model.positions.position_tree import Node, direct, nodes_of, position_tree
-from kinemorph.model.robot import Dependent, Robot
+from kinemorph.model.robot import Dependent, Position, Robot
 from kinemorph.model.shapes import Shape
 from kinemorph.model.system import Settings, System
 from kinemorph.model.topology import WORLD
@@ -169,8 +169,10 @@ class PositionBuilder:
         owners: dict[str, Node] = {}
         for node in nodes_of(root):
             single = direct(node.values[0]) if node.kind in JOINTS.values() else None
-            if single is not None and single[0].name not in owners and JOINTS[single[0].unit] == node.kind:
-                owners[single[0].name] = node
+            name = "" if single is None else single[0].name
+            known = name in self._coordinates and name not in owners
+            if known and JOINTS[self._coordinates[name][0].unit] == node.kind:
+                owners[name] = node
         names[id(root)], poses[id(root)] = WORLD, IDENTITY
         for node in nodes_of(root):
             here = node.bodies[0] if node.bodies else (self._carrier(node), IDENTITY)
@@ -192,8 +194,11 @@ class PositionBuilder:
             builder.frame(name, body, placement=position.pose)
         verdict = builder.judged()
         if verdict.robot is None:
-            return verdict
-        return verdict._replace(robot=replace(verdict.robot, dependents=tuple(self._dependents)))
+            own = {"coordinate": self._coordinates, "body": [body.name for body, _ in self._bodies]}
+            return verdict._replace(problems=tuple(_of_user(problem, own) for problem in verdict.problems))
+        placed = [body for body, _ in self._bodies]
+        positions = tuple(Position(one.name, tuple(_plain(one.position.factors)), one.reference) for one in placed)
+        return verdict._replace(robot=replace(verdict.robot, dependents=tuple(self._dependents), positions=positions))
 
     def _declare_owner(
         self,
@@ -261,6 +266,14 @@ class PositionBuilder:
             if isinstance(body.position, mth):
                 leaves = coordinates_of(tuple(factor.values for factor in body.position.factors))
                 used.append(("body", body.name, leaves))
+        moving = {leaf.name for kind, _, leaves in used if kind == "body" for leaf in leaves}
+        if all(isinstance(body.position, mth) for body, _ in self._bodies):
+            for name in self._coordinates:
+                if name not in moving:
+                    what = "no position of a body depends on it, so that it moves nothing"
+                    found.append(
+                        Problem("coordinate", name, what, "Use it in a position, or leave it out.", rule="singular")
+                    )
         for kind, name, leaves in used:
             for leaf in leaves:
                 if leaf.name not in self._coordinates and leaf != TIME:
@@ -296,6 +309,19 @@ class PositionBuilder:
             if all(isinstance(one.position, mth) for one in chain):
                 paths[body.name] = [factor for one in reversed(chain) for factor in _plain(one.position.factors)]
         return paths
+
+
+def _of_user(problem: Problem, own: Mapping[str, Collection[str]]) -> Problem:
+    """The problem of a joint as a problem of the coordinate or the body that the joint was made for.
+
+    `own` are the names of coordinates and bodies that the user declared.
+    """
+    if problem.kind == "joint" and problem.name in own["coordinate"]:
+        return Problem("coordinate", problem.name, problem.what, problem.remedy, problem.key, problem.rule)
+    body = problem.name.rpartition(".")[0]
+    if problem.kind == "joint" and body in own["body"]:
+        return Problem("body", body, problem.what, problem.remedy, "position", problem.rule)
+    return problem
 
 
 def _plain(factors: Sequence[Factor]) -> list[Factor]:

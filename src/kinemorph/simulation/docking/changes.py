@@ -92,7 +92,10 @@ Change: TypeAlias = Dock | Undock
 
 
 class Gap(NamedTuple):
-    """How far a port is from a legal pose: distance [m], angle [rad], quarter turns of that pose, the pose error."""
+    """How far a port is from a legal pose on another port: distance [m] and angle [rad].
+
+    Also the quarter turns (0 to 3) of that legal pose, and the remaining error as a pose.
+    """
 
     distance: float
     angle: float
@@ -101,7 +104,7 @@ class Gap(NamedTuple):
 
 
 def port_frame(module: str, side: Side) -> str:
-    """The name of the frame of a robot at the port on a side of a module."""
+    """The name of the robot's frame at the port on side `side` of a module."""
     return f"{module}_port{side}"
 
 

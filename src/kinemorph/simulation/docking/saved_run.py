@@ -42,7 +42,7 @@ def plants_along(system: System, meta: Mapping[str, Any], starts: Sequence[float
 
 
 def _changed(assembly: Assembly, event: Mapping[str, Any]) -> Assembly | None:
-    """The assembly after a docking or undocking event; None where the event names modules that it does not have."""
+    """The assembly after a docking or undocking event; None where the event names modules that are not in it."""
     if event["kind"] == "undock":
         gone = next((docking for docking in assembly.dockings if docking.name == event["name"]), None)
         return None if gone is None else assembly.undock(gone.a, gone.side_a)

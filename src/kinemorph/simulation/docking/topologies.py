@@ -189,7 +189,7 @@ def _hashable(value: Any) -> Any:
 
 
 def _root_of(robot: Robot) -> str | tuple[str, ...]:
-    """How the base of an assembly's robot is connected to the world, in the form of `organism_robot`'s `root`."""
+    """How the base of an assembly's robot is connected to the world, as the argument `root` of `organism_robot`."""
     letters = tuple(name.removeprefix("virtual_") for name in robot.joint_names if name.startswith("virtual_"))
     return letters or next(joint.kind for joint in robot.joints if joint.parent == WORLD)
 

@@ -54,10 +54,10 @@ def batch_of(record: Record, plant: Plant | None) -> BatchRun:
     """
     meta, arrays = record.meta, record.arrays
     if meta.get("format") != BATCH_FORMAT:
-        raise ValueError("its description is not that of a batch of runs; load_trajectory loads a single run")
+        raise ValueError("the file does not describe a batch of runs. Use load_trajectory for the file of a single run")
     if meta["version"] > VERSION:
         raise ValueError(
-            f"its version is {meta['version']}; expected at most {VERSION}. Use a newer kinemorph to read it"
+            f"the version of its format is {meta['version']}; expected at most {VERSION}. Install a newer kinemorph"
         )
     made = named_plant(meta["systems"][0], "BatchRun.load(path, model)") if plant is None else plant
     count, samples = arrays["q"].shape[:2]
@@ -66,7 +66,9 @@ def batch_of(record: Record, plant: Plant | None) -> BatchRun:
     shapes |= {group: (count, len(getattr(made, group))) for group in GIVEN}
     for name, shape in shapes.items():
         if arrays[name].shape != shape:
-            raise ValueError(f"its array '{name}' has shape {arrays[name].shape}, expected {shape}")
+            raise ValueError(
+                f"the array '{name}' in the file has shape {arrays[name].shape}, expected {shape}. Save the batch again"
+            )
     given: dict[str, Any] = {name: arrays[name].astype(np.int64 if name in COUNTS else float) for name in ARRAYS}
     return BatchRun(
         plant=made,

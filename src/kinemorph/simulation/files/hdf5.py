@@ -36,11 +36,11 @@ def decode(path: Path) -> Record:
     """The record in an .h5 file."""
     h5py = required()
     if not h5py.is_hdf5(path):
-        raise ValueError("it is not an HDF5 file, or it is truncated. Save the run again")
+        raise ValueError("the file is not an HDF5 file, or it is truncated. Save the run again")
     arrays: dict[str, Any] = {}
     with h5py.File(path, "r") as file:
         if not isinstance(file.get("meta"), h5py.Dataset):
-            raise ValueError("it has no description of a run ('/meta'). Give a file that Kinemorph saved")
+            raise ValueError("the file has no description of a run ('/meta'). Give a file that Kinemorph saved")
         meta = json.loads(file["meta"].asstr()[()])
 
         def visit(name: str, item: Any) -> None:

@@ -33,12 +33,12 @@ def encode(record: Record) -> bytes:
 def decode(path: Path) -> Record:
     """The record in an .npz file."""
     if not zipfile.is_zipfile(path):
-        raise ValueError("it is not an .npz file, or its archive is damaged. Save the run again")
+        raise ValueError("the file is not an .npz file, or it is damaged. Save the run again")
     try:
         with np.load(path, allow_pickle=False) as archive:
             if not isinstance(archive, np.lib.npyio.NpzFile) or "meta" not in archive.files:
-                raise ValueError("it has no description of a run ('meta'). Give a file that Kinemorph saved")
+                raise ValueError("the file has no description of a run ('meta'). Give a file that Kinemorph saved")
             meta = json.loads(str(archive["meta"]))
             return Record(meta, {name: archive[name] for name in archive.files if name != "meta"})
     except (zipfile.BadZipFile, EOFError) as error:
-        raise ValueError(f"its archive is damaged ({error}). Save the run again") from None
+        raise ValueError(f"the file is damaged ({error}). Save the run again") from None

@@ -76,10 +76,16 @@ def to_table(record: Record, names: Sequence[str]) -> Table:
 
 
 def from_table(meta: dict[str, Any], table: Table) -> Record:
-    """The record that a table holds; values that are not in the table (rates of further states) are NaN."""
+    """The record of a run, from its description `meta` and its columns by name, shape (n,) each.
+
+    Arrays that have no column in the table, such as rates of further states x, are NaN.
+    """
     whose = row_systems(meta)
     if len(whose) != len(table["t"]):
-        raise ValueError(f"it has {len(table['t'])} samples; its description says {len(whose)}. Save the run again")
+        raise ValueError(
+            f"the file has {len(table['t'])} samples; its first line, the description of the run, says {len(whose)}. "
+            "Save the run again"
+        )
     arrays: dict[str, npt.NDArray[np.float64]] = {}
     for k, found in enumerate(system_sources(meta)):
         rows = {name: values[whose == k] for name, values in table.items()}

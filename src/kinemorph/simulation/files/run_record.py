@@ -127,12 +127,12 @@ def trajectory_of(record: Record, models: Sequence[Plant | None] = ()) -> Trajec
     """
     meta = record.meta
     if isinstance(meta, dict) and meta.get("format") == BATCH_FORMAT:
-        raise ValueError("it is a batch of runs, which BatchRun.load loads")
+        raise ValueError("the file holds a batch of runs, not a single run. Use BatchRun.load")
     if not isinstance(meta, dict) or meta.get("format") != FORMAT:
-        raise ValueError("its description is not that of a run of kinemorph")
+        raise ValueError("the file does not describe a run of kinemorph. Give a file that kinemorph saved")
     if meta["version"] > VERSION:
         raise ValueError(
-            f"its version is {meta['version']}; expected at most {VERSION}. Use a newer kinemorph to read it"
+            f"the version of its format is {meta['version']}; expected at most {VERSION}. Install a newer kinemorph"
         )
     plants = [named_plant(system) for system in meta["systems"]]
     whole = [_arrays(record, k, plant) for k, plant in enumerate(plants)]
@@ -149,7 +149,10 @@ def trajectory_of(record: Record, models: Sequence[Plant | None] = ()) -> Trajec
         segments.append(Segment(plants[k], **samples, p=p, stored=held))
     for k, arrays in enumerate(whole):
         if len(arrays["t"]) != begun[k] or not segments:
-            raise ValueError(f"it has {len(arrays['t'])} samples, expected {begun[k]}")
+            raise ValueError(
+                f"the file has {len(arrays['t'])} samples of system {k + 1}; its description says {begun[k]}. Save the "
+                "run again"
+            )
     events = tuple(map(read_event, meta["events"]))
     outcome = Outcome(**meta["outcome"])
     return Trajectory(tuple(segments), events, outcome, Statistics(**meta["statistics"]), meta["settings"])
@@ -214,7 +217,10 @@ def _arrays(record: Record, k: int, plant: Plant) -> dict[str, Array]:
         array = np.asarray(record.arrays[array_key(k, name)])
         wanted = (n,) if name in FLAT else (n, widths[name])
         if array.shape != wanted or array.dtype != np.float64:
-            raise ValueError(f"its array '{name}' is {array.dtype} {array.shape}, expected float64 {wanted}")
+            raise ValueError(
+                f"the array '{name}' in the file has type {array.dtype} and shape {array.shape}; expected float64 and "
+                f"shape {wanted}. Save the run again"
+            )
         found[name] = array
     found["z"] = np.column_stack([found.pop("a"), found.pop("dx")])
     if "account" in found:

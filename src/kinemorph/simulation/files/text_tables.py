@@ -51,18 +51,20 @@ def parsed(path: Path, separator: str | None, header_of: Callable[[dict[str, Any
     with path.open(encoding="utf-8", newline="") as file:
         first = file.readline()
         if not first.startswith(MARK):
-            raise ValueError(f"its first line does not begin with '{MARK.strip()}'. Give a file that Kinemorph saved")
+            raise ValueError(
+                f"the first line of the file does not begin with '{MARK.strip()}'. Give a file that Kinemorph saved"
+            )
         meta = json.loads(first[len(MARK) :])
         names, header = header_of(meta)
         found = file.readline().rstrip("\r\n")
         body = file.read()
     if found != header:
         raise ValueError(
-            "the column names in its second line are not those of the run that its first line describes. Restore the "
-            "second line, or save the run again"
+            "the column names in the file's second line are not those of the run that its first line describes. "
+            "Restore the second line, or save the run again"
         )
     if not body.endswith("\n"):
-        raise ValueError("its last line is truncated. Save the run again")
+        raise ValueError("the last line of the file is truncated. Save the run again")
     lines = body.splitlines()
     held = held_columns(meta, names)
     if not held.all():
@@ -74,18 +76,21 @@ def parsed(path: Path, separator: str | None, header_of: Callable[[dict[str, Any
 def _filled(lines: Sequence[str], separator: str | None, held: npt.NDArray[np.bool_]) -> list[str]:
     """The rows with "nan" in empty cells.
 
-    `held` (rows, columns) is True for the columns that the system of a row has. Raises ValueError if one of these cells
-    is empty, or another one is not.
+    `held` (rows, columns) is True where the system of that row has that column. Raises ValueError if a cell is empty
+    where `held` is True, or filled where it is False.
     """
     if len(lines) != len(held):
-        raise ValueError(f"it has {len(lines)} samples; its first line says {len(held)}. Save the run again")
+        raise ValueError(
+            f"the file has {len(lines)} samples; its first line, the description of the run, says {len(held)}. "
+            "Save the run again"
+        )
     filled = []
     for number, (line, wanted) in enumerate(zip(lines, held.tolist(), strict=True), 1):
         cells = line.split(separator)
         if [bool(cell.strip()) for cell in cells] != wanted:
             raise ValueError(
-                f"in row {number} the wrong cells are empty; expected empty cells only in columns that the system of "
-                "this row does not have. Save the run again"
+                f"row {number} has empty cells in other columns than expected: a cell has to be empty where the "
+                "robot of that time has no such column, and only there. Save the run again"
             )
         filled.append(",".join(cell or "nan" for cell in cells))
     return filled
@@ -94,5 +99,7 @@ def _filled(lines: Sequence[str], separator: str | None, held: npt.NDArray[np.bo
 def _numbers(lines: Iterable[str], separator: str | None, count: int) -> np.ndarray:
     table = np.loadtxt(lines, delimiter=separator, ndmin=2)
     if table.shape[1] != count:
-        raise ValueError(f"its rows have {table.shape[1]} numbers; expected {count}. Save the run again")
+        raise ValueError(
+            f"each row of the file has {table.shape[1]} numbers; expected {count}, one per column. Save the run again"
+        )
     return table

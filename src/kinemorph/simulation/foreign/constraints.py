@@ -19,10 +19,10 @@ Numbers = tuple[Array, Array, Array]  # m, u, p
 
 
 class Corrected(NamedTuple):
-    """A state s (ns,) after its correction onto the constraints.
+    """A state s = [w, v, x] (ns,) after its correction onto the constraints; see `plants.LocalInstant` for the letters.
 
-    `drift` is how far it was from the constraints before, relative to the sizes of the rows; `kept` is whether it
-    satisfies them now.
+    `drift` is the largest constraint error before the correction, divided by the size of its row; `kept` tells whether
+    the constraints are satisfied now.
     """
 
     s: Array
@@ -55,7 +55,8 @@ class ConstraintKeeper:
     def corrected(self, t: float, base: Array, s: Array, numbers: Numbers) -> Corrected:
         """The state brought onto the constraints; the same state where the constraint method does not correct states.
 
-        `base` (nq,) and s (ns,) are the state at t [s] in local coordinates, `numbers` is (m, u, p).
+        The state at t [s] is s = [w, v, x] with local coordinates w about the configuration `base` (nq,). `numbers` is
+        (m, u, p): memory, inputs and parameters.
         """
         if self.functions.holding is None:
             return Corrected(s, 0.0, True)
@@ -68,10 +69,10 @@ class ConstraintKeeper:
         return Corrected(s, self.tolerance * first, bool(error <= KEPT))
 
     def chosen(self, t: float, base: Array, s: Array, numbers: Numbers) -> Array | None:
-        """The plant's memory m with a well-conditioned choice of dependent velocities: the present one, or a new one.
+        """The plant's memory m (nm,) with a well-conditioned choice of dependent velocities.
 
-        The last nv entries of m are the choice: 1 for a dependent velocity. None where the user named independent
-        velocities that hardly determine the others.
+        The last nv entries of m are that choice: 1 for a dependent velocity, else 0. A bad choice is replaced.
+        Returns None where the user named independent velocities that hardly determine the others.
         """
         assert self.functions.dependence is not None
         m = numbers[0]

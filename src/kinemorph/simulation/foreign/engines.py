@@ -32,7 +32,7 @@ class Engine(Protocol):
 
 
 class Equations(NamedTuple):
-    """The differential equations to integrate, with y = [q, v, x]."""
+    """The differential equations to integrate; the state is y = [q, v, x]: configuration, velocities, other states."""
 
     plant: Plant
     numbers: tuple[Array, Array, Array]  # m, u, p

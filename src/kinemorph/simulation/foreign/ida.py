@@ -70,7 +70,10 @@ class IdaEngine(Sundials):
         return t, self.y
 
     def _begin(self, t: float, y: Array, first: float) -> None:
-        """Starts at a state y = [q, v, x], with consistent multipliers and rates and a first step of `first` [s]."""
+        """Starts at the state y = [q, v, x] (configuration, velocities, other states) with a first step of `first` [s].
+
+        The multipliers and the rates dy/dt that IDA starts with satisfy the equations.
+        """
         from sksundae.ida import IDA
 
         count = self.plant.position_rows
@@ -162,7 +165,7 @@ def independent_rows(J: Array, positions: int, own: float = REPEATED) -> Mask:
     """Which rows of J (nc, nv) form an independent subset, as a mask (nc,): as many as the rank of J.
 
     The first `positions` rows, which constrain both positions and velocities, are chosen before the others. A row whose
-    independent part is shorter than `own` times the longest row counts as redundant.
+    part independent of the chosen rows is shorter than `own` times the longest row counts as redundant.
     """
     chosen = np.zeros(len(J), dtype=bool)
     rest = J.copy()

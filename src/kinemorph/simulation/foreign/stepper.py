@@ -130,7 +130,7 @@ class ForeignStepper(PlantStepper):
         return self.accepted, 0
 
     def _row(self, t: float, y: Array) -> Array:
-        """The state y = [q, v, x] at t [s], brought onto the constraints and with normalized quaternions."""
+        """The sample [q, v, x] of a state y at t [s]: brought onto the constraints, with normalized quaternions."""
         base, s = self._local(y)
         s = self._constraints.corrected(t, base, s, self._numbers).s
         q = np.zeros(self.plant.nq)
@@ -146,7 +146,7 @@ class ForeignStepper(PlantStepper):
         return self._t, *self._local(self._y), self.m, self.u, self.p
 
     def _local(self, y: Array) -> tuple[Array, Array]:
-        """A state y = [q, v, x] as (base, s): the configuration q, and the local coordinates [0, v, x] about it."""
+        """A state y = [q, v, x] as (base, s): the configuration q, and s = [w, v, x] with local coordinates w = 0."""
         return y[: self.plant.nq], np.concatenate([np.zeros(self.plant.nv), y[self.plant.nq :]])
 
     @property

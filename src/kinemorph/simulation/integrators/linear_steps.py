@@ -44,13 +44,16 @@ class Entries(NamedTuple):
 
 @lru_cache(maxsize=16)
 def residual_derivatives(plant: Plant) -> Program:
-    """The program (t, base, s, z, m, u, p) -> residual (n,), R_z (n, n), R_s (n, ns), R_t (n,) with n = nv + nx."""
+    """The program (t, base, s, z, m, u, p) -> residual (n,), R_z (n, n), R_s (n, ns), R_t (n,) with n = nv + nx.
+
+    R_z, R_s and R_t are the derivatives of the residual with respect to z = [a, dx/dt], s = [w, v, x] and t.
+    """
     return jacobian(plant.residual, "out", ("z", "s", "t"), values=True)
 
 
 @lru_cache(maxsize=16)
 def chart_rate(plant: Plant) -> Program:
-    """The program of dw/dt, shape (nv,), from the inputs of `plant.rate`."""
+    """The program (t, base, s, m, u, p) -> dw/dt, shape (nv,), the rate of the local coordinates w in s = [w, v, x]."""
     rate = plant.rate
     return Program(f"{plant.name}.chart", rate.inputs, (Port("out", (plant.nv,)),), rate.graph, rate.refs[: plant.nv])
 
@@ -69,7 +72,10 @@ def chart_slope(plant: Plant) -> Entries:
 
 @lru_cache(maxsize=16)
 def bending(plant: Plant) -> Program:
-    """The program (eta) -> W(eta) eta / 2, shape (nv,): w - eta after a time h at the constant velocity eta / h."""
+    """The program (eta) -> W(eta) eta / 2, shape (nv,).
+
+    After a time h at the constant velocity eta / h, the local coordinates are w = eta + W(eta) eta / 2.
+    """
     along = forward(chart_rate(plant), "s") if plant.nv else None
 
     def values(eta: Any) -> list[Any]:
@@ -88,7 +94,7 @@ def bending_slope(plant: Plant) -> Entries:
 
 
 def _at_start(plant: Plant, v: Any) -> list[Any]:
-    """The inputs of the plant's `rate` at w = 0 and velocity v; inputs on which dw/dt does not depend are 0."""
+    """The inputs (t, base, s, m, u, p) of `Plant.rate` with s = [0, v, 0]; those that do not affect dw/dt are 0."""
     inputs: dict[str, Any] = {name: [0.0] * math.prod(shape) for name, shape in plant.ports.items()}
     inputs["s"] = [*[0.0] * plant.nv, *v, *[0.0] * plant.nx]
     return list(inputs.values())
@@ -151,7 +157,7 @@ class LinearStep:
         factor_or_fail(loop, G, self.LU, self.order, self.site.failed)
 
     def solve(self, out: View, right: View, time: View | None = None) -> None:
-        """Writes code for out = (sigma - J)^-1 (right + time * f_t), shape (ns,); a `time` of None counts as 0.
+        """Writes code for out = (sigma - J)^-1 (right + time * f_t), shape (ns,); without f_t if `time` is None.
 
         f_t, the partial derivative of ds/dt with respect to t, follows from the residual: R_z f_t = -R_t.
         """

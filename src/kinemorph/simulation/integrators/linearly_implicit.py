@@ -53,7 +53,7 @@ class LinearlyImplicit:
         return 1
 
     def memory(self, plant: Plant) -> dict[str, Shape]:
-        """The arrays kept from step to step: accelerations that a step starts with, and those at its end."""
+        """The arrays kept from step to step: accelerations guessed at the start of a step, and those found in it."""
         _ = plant.implicit_law  # refuses a plant without one
         return {"guess": (plant.nv,), "found": (plant.nv,)}
 
@@ -108,7 +108,7 @@ class LinearlyImplicit:
         guess: View,
         shares: tuple[float, ...] = (1.0,),
     ) -> None:
-        """Writes a call of the plant's `implicit_step` from (t, base, s) over the time h.
+        """Writes a call of `Plant.implicit_step` from the state s = [0, v, x] about `base` at the time t, over h [s].
 
         `shares` are fractions of h, each taken as a separate step from the same state: row k of `out` is the state
         after the time shares[k] h, row k of `found` are the accelerations of that step. `guess` are the accelerations

@@ -64,11 +64,17 @@ class Site:
     fixed: bool = False  # whether all steps have one size, and `error` is not used
 
     def inputs(self, **others: View) -> list[View]:
-        """The inputs of the plant's `rate` at the state of the march; `others` replace inputs by name."""
+        """Views of the inputs (t, base, s, m, u, p) of `Plant.rate` at the state of the march.
+
+        `others` are views that replace some of them, by name.
+        """
         return [*LocalInstant(self.t, self.base, self.s, self.m, self.u, self.p)._replace(**others)]
 
     def rate(self, out: View, t: View, s: View, base: View | None = None) -> None:
-        """Writes code for out = ds/dt at (t, s), in the coordinates about `base`; by default about the march's base."""
+        """Writes code for out = ds/dt, shape (ns,), at the time t and the state s = [w, v, x] about `base`.
+
+        By default `base` is the configuration at the start of the march's present step.
+        """
         self.loop.call(self.plant.rate, [out], self.inputs(t=t, base=base or self.base, s=s))
 
     def combine(self, out: View, start: View | None, h: View, slopes: Sequence[View], weights: Sequence[float]) -> None:

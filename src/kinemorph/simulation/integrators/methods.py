@@ -116,7 +116,10 @@ OUTSIDE: dict[str, MethodRow] = {
 
 
 class Alias(NamedTuple):
-    """MATLAB's name of a method: candidates here, of which the first that exists is used, and the reason for them."""
+    """What MATLAB's name of a method means here: names of similar methods, the best first, and the reason for them.
+
+    The first of these names that this package has a method for is used.
+    """
 
     methods: tuple[str, ...]
     why: str

@@ -61,11 +61,14 @@ class Newmark:
 
     @property
     def share(self) -> float:
-        """The derivative of b_new with respect to z_new."""
+        """The derivative (1 - alpha_f) / (1 - alpha_m) of b_new with respect to z_new; see this file's docstring."""
         return (1.0 - self.alpha_f) / (1.0 - self.alpha_m)
 
     def memory(self, plant: Plant) -> dict[str, Shape]:
-        """The arrays kept from step to step: z and b at both ends of a step, Newton's matrix, and changes of dx/dt."""
+        """The arrays kept from step to step: Newton's matrix, changes of dx/dt, and z and b at both ends of a step.
+
+        z = [a, dx/dt] are the rates, b the auxiliary accelerations of generalized alpha; see this file's docstring.
+        """
         n = plant.nv + plant.nx
         vectors = {name: (n,) for name in ("z", "b", "z_new", "b_new", "z_begun", "order")}
         return {**vectors, "LU": (n, n), "h_LU": (), "curve": (plant.nx,), "curved": ()}
@@ -139,7 +142,7 @@ class Newmark:
             loop.let(own["h_LU"], lambda: 0.0)
 
     def _place(self, site: Site) -> None:
-        """Writes code for b_new and the state `new`, which follow from the accelerations z_new."""
+        """Writes code for b_new and the state `new` = [w, v, x] at the step's end, from rates z_new = [a, dx/dt]."""
         loop, own, plant = site.loop, site.own, site.plant
         nv, nx = plant.nv, plant.nx
         b, b_new, s, new = own["b"], own["b_new"], site.s, site.new

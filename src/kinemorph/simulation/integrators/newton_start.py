@@ -31,7 +31,7 @@ ROUNDING = 1e-14  # smaller changes count as zero
 
 
 def solve_start(site: Site, z: View) -> None:
-    """Writes code that finds the accelerations z (nv,) at the march's (t, s), for a plant without states x.
+    """Writes code that finds the accelerations z (nv,) at the initial time and state, for a plant without states x.
 
     It also finds the velocities, in s, of coordinates without inertia.
     """
@@ -101,7 +101,7 @@ def _newton(site: Site, z: View, sought: str, rows: Sequence[int], columns: Sequ
 
 
 def residual_inputs(site: Site, t: View, s: View, z: View) -> list[View]:
-    """The inputs of the plant's residual at (t, s, z): (t, base, s, z, m, u, p)."""
+    """Views of the inputs (t, base, s, z, m, u, p) of `Plant.residual`; z = [a, dx/dt] are the rates."""
     return [t, site.base, s, z, site.m, site.u, site.p]
 
 

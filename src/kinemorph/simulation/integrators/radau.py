@@ -33,7 +33,11 @@ STAGES = 3
 
 @dataclass(frozen=True)
 class Radau:
-    """A Radau IIA method of three stages: `A` is its Runge-Kutta matrix, `error` the weights of Z / h in its error."""
+    """A Radau IIA method of three stages.
+
+    `A` is its Runge-Kutta matrix; `error` are the weights, in the estimate of the local error, of the increments of the
+    state at the stages, divided by the step size.
+    """
 
     name: str
     order: int

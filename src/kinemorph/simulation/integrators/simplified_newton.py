@@ -38,7 +38,7 @@ class SimplifiedNewton:
             self.loop.let(out, lambda value=value: value)
 
     def look(self, changes: Sequence[View]) -> None:
-        """Writes code that decides, after a pass that changed the stages by `changes` (each (ns,)), whether to stop."""
+        """Writes code that decides whether to stop, after a pass that changed each stage by one of `changes` (ns,)."""
         loop = self.loop
         parts = loop.scratch("newton_parts", (len(changes),))
         for k, change in enumerate(changes):

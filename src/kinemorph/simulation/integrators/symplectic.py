@@ -91,7 +91,7 @@ class Partitioned:
                 self._implicit(site, moment, last, span)
 
     def _kick(self, site: Site, start: View, rate: View, span: View) -> None:
-        """Writes the code of a kick, new = start + span * rate, in v and x."""
+        """Writes the code of a kick of `span` [s]: v and x of s = [w, v, x] change by span * rate, w stays the same."""
         nv, ns = site.plant.nv, site.plant.ns
         with site.loop.repeat(nv, ns) as i:
             site.loop.let(site.new[i], lambda y, h, k: y + h * k, start[i], span, rate[i])

@@ -33,7 +33,10 @@ CLOSE = 1e-9  # the relative size of a Newton step after which the iteration sto
 
 @cache
 def _slopes(balance: Program) -> Program:
-    """The program of the residual `left` of the discrete equations `balance`, and its Jacobian with respect to z."""
+    """The program of the residual `left` (nv + nx,) of the discrete equations, and its Jacobian with respect to z.
+
+    z = [w, x] are the displacement (nv,) and the further states (nx,) at the end of a step.
+    """
     return jacobian(balance, "left", "z", values=True)
 
 

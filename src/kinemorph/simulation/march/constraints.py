@@ -30,7 +30,8 @@ class Constraints:
         """Writes code that chooses the dependent velocities, if the constraint method needs such a choice.
 
         They are chosen again where the present choice has become badly conditioned. Where the user has named the
-        independent velocities, the march stops instead. `remember(m)` writes the code that stores the choice in m.
+        independent velocities, the march stops instead. `remember(m)` writes the code that stores new memory m; its
+        last nv entries are the choice.
         """
         loop, at, plant = self.loop, self.at, self.plant
         if plant.dependence is None:
@@ -70,9 +71,9 @@ class Constraints:
             loop.let(site.failed, lambda failed, left: (left <= KEPT).where(failed, 1.0), site.failed, left)
 
     def correct(self, moment: View, base: View, s: View) -> View:
-        """Writes code that moves s, local coordinates about `base` at the time `moment`, onto the constraints.
+        """Writes code that moves a state onto the constraints: s = [w, v, x], with w about `base`, at time `moment`.
 
-        Returns a view of the error, in tolerances, before the last correction.
+        Returns a view of the largest constraint error before the last correction, divided by its tolerance.
         """
         loop, plant = self.loop, self.plant
         assert plant.holding is not None

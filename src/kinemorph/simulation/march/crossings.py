@@ -18,8 +18,8 @@ PIECES = 4  # pieces of a step; guards are evaluated at their ends
 class Watching:
     """Writes the code of the search for events into the loop program of the march.
 
-    `interpolate(moment)` has to write code that computes `between`: the local coordinates s at a time within the step,
-    about `base_old`, the configuration at the start of the step.
+    `interpolate(moment)` has to write code that computes `between`: the state s = [w, v, x] at a time within the step,
+    with local coordinates w about `base_old`, the configuration at the start of the step.
     """
 
     def __init__(

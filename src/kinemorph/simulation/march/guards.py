@@ -145,7 +145,7 @@ class Watch:
 
     @property
     def program(self) -> Program:
-        """The program of all guard values, those of elements last; its inputs are those of the plant's `rate`."""
+        """The program (t, base, s, m, u, p) -> values of all guards: the user's, then those of elements."""
         return self.marched.program
 
     @cached_property
@@ -154,7 +154,10 @@ class Watch:
 
     @cached_property
     def _along(self) -> Seldom:
-        """The program of all guard values and their rates. Its inputs are those of `rate`, then the rates d_t, d_s."""
+        """The program of the values and rates of all guards.
+
+        Its inputs are (t, base, s, m, u, p) as for `Plant.rate`, then the rates d_t and d_s of t and s.
+        """
         return Seldom(forward(self.program, ("t", "s"), values=True))
 
     @cached_property
@@ -164,7 +167,7 @@ class Watch:
     def sides(self, *state: Any, zero: Array | float = 0.0, due: Array | float = 0.0) -> Array:
         """The side of zero on which each guard is, +1 or -1: the sign of its value, or of its rate at value zero.
 
-        `state` are the inputs of `rate`. Values up to `zero`, shape (guards,), count as zero: see `zero_at`. `due`,
+        `state` is (t, base, s, m, u, p). Values up to `zero`, shape (guards,), count as zero: see `zero_at`. `due`,
         shape (guards,), holds the sides of guards whose change of sign was not found yet, and 0 for the others: such a
         guard stays on that side while it is zero. See the method `due`.
         """
@@ -209,7 +212,7 @@ class Watch:
     def switched(self, switch: int, *state: Any) -> tuple[Array, Array]:
         """(m, x): the memory and the further states after a guard of an element has fallen through zero.
 
-        `switch` is the index of that guard among the elements' guards, `state` are the inputs of `rate`.
+        `switch` is the index of that guard among the elements' guards, `state` is (t, base, s, m, u, p).
         """
         m, x = self.plant.compiled("switching", switch)(*state)
         return m, x
@@ -220,7 +223,7 @@ class Watch:
         changed = of_groups(guard.reset, state, f"'{guard.name}', reset")
         if not isinstance(changed, Mapping) or not set(changed) <= {"q", "v", "x", "m"}:
             raise ShapeError(
-                f"{changed!r} is given; expected a dict of new values for q, v, x or m, as {{'v': [0.0, 1.0]}}."
+                f"the value is {changed!r}; expected a dict of new values for q, v, x or m, as {{'v': [0.0, 1.0]}}."
             )
         return {group: self.plant.initial(group, values) for group, values in changed.items()}
 

@@ -62,7 +62,7 @@ class Layout:
 class Guards:
     """Functions whose change of sign is an event, and the direction in which each of them counts.
 
-    `make` traces the program of their values, at its first use; its inputs are those of the plant's `rate`.
+    `make` traces the program (t, base, s, m, u, p) -> values, at its first use.
     """
 
     make: Callable[[], Program]
@@ -71,7 +71,7 @@ class Guards:
 
     @cached_property
     def program(self) -> Program:
-        """The program of the guards' values, shape (count,), from the inputs of the plant's `rate`."""
+        """The program (t, base, s, m, u, p) -> values of the guards, shape (count,)."""
         return self.make()
 
     @property

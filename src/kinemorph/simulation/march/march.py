@@ -281,7 +281,10 @@ class _March:
         )
 
     def _stand_at(self, s: View) -> None:
-        """Writes code that sets the state to local coordinates s about the old base: `base` moves there, and w is 0."""
+        """Writes code that makes s = [w, v, x], with w about `base_old`, the present state.
+
+        `base` becomes its configuration, so that the present w is 0.
+        """
         loop, at, nv, ns = self.loop, self.at, self.plant.nv, self.plant.ns
         loop.call(self.plant.place, [at["base"]], [at["base_old"], s])
         if nv:
@@ -293,7 +296,7 @@ class _March:
     # ── between the ends of a step ────────────────────────────────────────────────────────────────────────────────
 
     def _interpolate(self, moment: View) -> None:
-        """Writes code for `between`: the local coordinates s about the old base at a time within the last step."""
+        """Writes code for `between`: the state s = [w, v, x], with w about `base_old`, at a time in the last step."""
         loop, at = self.loop, self.at
         unready = loop.scratch("unready")
         loop.let(unready, lambda ready: 1.0 - ready, at["prepared"])
@@ -331,7 +334,10 @@ class _March:
             loop.copy(row.part(nq + ns - nv, len(plant.m)), at["m"])
 
     def _happen(self, moment: View) -> None:
-        """Writes code that goes back to an event at `moment` within the step, where s is `between`, and stops there."""
+        """Writes code that returns to an event at `moment` [s] within the step, and stops the march there.
+
+        The state s = [w, v, x] at the event is in the array `between`.
+        """
         loop, at = self.loop, self.at
         loop.copy(at["t"], moment)
         loop.let(at["t_low"], lambda: 0.0)

@@ -292,7 +292,10 @@ class BatchRun(ShownBatch):
     # ── columns that are computed, part by part ───────────────────────────────────────────────────────────────────
 
     def _computed(self, read: Callable[[Segment], Array], *width: int) -> Array:
-        """Values of all samples, shape (B, n, *width): `read` gives those of a segment; NaN at samples not reached."""
+        """Values at all samples, shape (B, n, *width); `read(segment)` gives the values of one segment.
+
+        Samples that a run did not reach are NaN.
+        """
         found = np.empty((len(self), len(self.t), *width))
 
         def compute(part: Part) -> None:

@@ -160,7 +160,7 @@ def in_batch(function: CompiledFunction, n: int, *inputs: Any) -> list[Array]:
 
 
 def _inputs(segment: Segment) -> tuple[Array, ...]:
-    """The inputs of `rate` at every sample, in local coordinates about the configuration of the sample."""
+    """The inputs (t, base, s, m, u, p) of `Plant.rate` at every sample: `base` is the sample's q, and s = [0, v, x]."""
     s = np.concatenate([np.zeros_like(segment.v), segment.v, segment.x], axis=1)
     return segment.t, segment.q, s, segment.m, segment.u, segment.p
 

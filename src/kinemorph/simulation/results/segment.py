@@ -81,7 +81,7 @@ class Segment:
 
     @cached_property
     def z(self) -> Array:
-        """The rates [a, dx/dt], shape (n, nv + nx)."""
+        """The rates z = [a, dx/dt] at every sample, shape (n, nv + nx): accelerations, rates of further states x."""
         return self._either("z", recomputer(self.plant).rates)
 
     @cached_property

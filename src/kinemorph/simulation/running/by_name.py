@@ -116,7 +116,10 @@ def law_by_name(law: Law, plant: Plant, modules: Collection[str], what: str) -> 
 
 
 def on_top_of(plant: Plant, group: str, given: Any, now: npt.ArrayLike) -> Any:
-    """The new values of a group: `given` itself, or if it is a dict by name, `now` with the values in it replaced."""
+    """The new values of a group (q, v, x, m, u or p) of a plant.
+
+    If `given` is a dict by name, these are the values `now` with the named ones replaced; else they are `given`.
+    """
     if not isinstance(given, Mapping):
         return given
     values = np.array(now, dtype=float)

@@ -166,7 +166,9 @@ def _feels(segment: Segment, options: StepOptions) -> Feels | None:
 
 
 def largest_growth(method: Method, stiff: Frozen, h: float) -> tuple[float, Array]:
-    """The largest factor by which a motion [w, v] of the linearized robot grows in a step of h [s], and that motion.
+    """(the largest factor by which a motion of the linearized robot grows in a step of h [s], that motion (2 nv,)).
+
+    A motion is [w, v], displacements (nv,) and velocities (nv,).
 
     The factor is 1 where the method has no stability limit.
     """
@@ -188,7 +190,10 @@ def stable_step(method: Method, stiff: Frozen, h: float) -> float:
 
 
 def step_matrix(method: Method, A: Array, h: float) -> Array | None:
-    """The matrix by which one step of h [s] multiplies y = [w, v] where dy/dt = A y; None if the method is implicit."""
+    """The matrix (2 nv, 2 nv) by which one step of h [s] multiplies y = [w, v], displacements and velocities.
+
+    The motion is dy/dt = A y. The result is None if the method is implicit.
+    """
     if isinstance(method, ExplicitRungeKutta):
         return _runge_kutta(method, h * A)
     if isinstance(method, Partitioned):

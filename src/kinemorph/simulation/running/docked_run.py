@@ -425,8 +425,9 @@ def _docking_system(model: Any, asked: Mapping[str, Any]) -> System:
         )
     if asked["forces"] is not None:
         raise ModelError(
-            "forces: a law that returns a force for every velocity cannot be used with docking, which changes the "
-            "velocities. Use elements, or inputs by name."
+            "forces: a law that returns one force for each velocity cannot be used in a run with docking, because the "
+            "number and the order of the velocities change at every docking. Leave forces out: let elements act on the "
+            "joints, or give inputs by name."
         )
     if any(module.name in model.robot.body_names for module in model.assembly.modules):
         raise ModelError(

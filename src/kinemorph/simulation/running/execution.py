@@ -26,6 +26,7 @@ from kinemorph.simulation.results.trajectory import Event, EventKind, Outcome, S
 from kinemorph.simulation.running.by_name import named_state
 from kinemorph.simulation.running.patience import Patience
 from kinemorph.simulation.running.switches import Switches, state_groups
+from kinemorph.simulation.stepping.domains import DomainWatch
 from kinemorph.simulation.stepping.failures import explained
 from kinemorph.simulation.stepping.plant_stepper import Marched, PlantStepper, State
 
@@ -62,7 +63,10 @@ class Regular:
 
 
 def _reader(function: Callable[..., Any], what: str) -> Callable[[State], Any]:
-    """A function of a State that calls a user function with those of t, q, v, x that it names, or with all four."""
+    """A function of a State that calls a user function with the values that its arguments name, some of t, q, v, x.
+
+    If its arguments cannot be read, it gets all four.
+    """
     try:
         signature = inspect.signature(function)
     except (TypeError, ValueError):  # a function written in C may have no signature
@@ -112,6 +116,8 @@ class Run:
         self.next = 0  # the index of the next sample time
         guards = stepper.watch.guards if stepper.watch else ()
         self.paces = [Pace(guard.shortest) for guard in guards]
+        self.domains = DomainWatch(stepper.plant)
+        self.left: Outcome | None = None  # the failure because a dependent has left its domain
         self.patience = Patience(stepper, float(times[0]), self.until)
         self.switches = Switches()
 
@@ -162,6 +168,8 @@ class Run:
             wanted = self._wanted(stop)
             whole = len(wanted) < self.stepper.rows - 1 and (len(wanted) == 0 or wanted[-1] < stop)
             marched = self._through(np.append(wanted, stop) if whole else wanted, stop, len(wanted))
+            if self.left is not None:
+                return self.left
             reason = self.patience.look()
             if reason is not None:
                 return Outcome("failed", self.stepper.state.t, reason)
@@ -191,6 +199,11 @@ class Run:
         """Marches through `times` [s] up to `stop` [s], and stores samples at the first `wanted` of the times."""
         marched = self.stepper.through(times, stop)
         kept = min(len(marched.times), wanted)
+        if self.domains.domains and kept:
+            left = self.domains.left(marched.times[:kept], marched.rows[:kept, : self.stepper.plant.nq], self.stepper.p)
+            if left is not None:
+                kept = left[0] + 1
+                self.left = Outcome("failed", float(marched.times[left[0]]), left[1])
         self._keep(marched.times[:kept], marched.rows[:kept])
         self.next += kept
         return marched
@@ -211,7 +224,7 @@ class Run:
         u = self._called(self.held)
         try:
             if u is None:
-                raise ShapeError(f"None is given; expected {self.stepper.plant.nu} numbers.")
+                raise ShapeError(f"u is None; expected {self.stepper.plant.nu} numbers.")
             self.stepper.push(u)
         except (TypeError, ValueError) as error:
             raise ControllerError(f"`inputs` returned values that cannot be used as inputs u: {error}") from error

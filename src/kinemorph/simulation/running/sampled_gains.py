@@ -51,7 +51,10 @@ def _sampled(plant: Plant) -> Iterator[PD | PID]:
 
 
 def unstable(element: PD | PID, v_names: Sequence[str], M: Array, damping: Array) -> str | None:
-    """A warning text if a sampled controller is unstable, else None; M (nv, nv), `damping` of the joints (nv,)."""
+    """A warning text if a sampled controller is unstable, else None.
+
+    M (nv, nv) is the mass matrix in the initial state, `damping` (nv,) the viscous damping [N m s/rad or N s/m].
+    """
     joints = [name for name in element.joints if name in v_names]
     if len(joints) < len(element.joints) or not joints:
         return None
@@ -89,7 +92,7 @@ def _gains(element: PD | PID) -> tuple[Any, Any]:
 
 
 def _exponential(A: Array) -> Array:
-    """exp(A), by halving A until its series converges quickly, and squaring the result as often."""
+    """The matrix exponential exp(A): A is halved until the series converges quickly; the result is squared as often."""
     halvings = max(0, int(np.ceil(np.log2(max(float(np.abs(A).sum(axis=1).max()), 1e-300)))) + 1)
     small = A / 2.0**halvings
     term = total = np.eye(len(A))

@@ -13,6 +13,7 @@ from kinemorph.plants.programs import Plant
 from kinemorph.plants.robot_plant import DISSIPATED, SUPPLIED
 from kinemorph.simulation.integrators.methods import NOTES
 from kinemorph.simulation.march.layout import Status
+from kinemorph.simulation.stepping.domains import NEAR, DomainWatch
 from kinemorph.simulation.stepping.initial_state import undecided
 
 if TYPE_CHECKING:
@@ -60,6 +61,9 @@ def explained(stepper: PlantStepper, status: Status) -> str:
     """A message that explains why a march failed: `status` is what it returned, `stepper` stands at its last state."""
     plant, method = stepper.plant, stepper.method
     t, q, v, x = stepper.state
+    outside = _outside_domain(stepper)
+    if outside is not None:
+        return outside
     s = np.concatenate([np.zeros(plant.nv), v, x])
     rate = np.zeros(plant.ns)
     build(plant.rate).raw(rate, np.array(t), q, s, stepper.m, stepper.u, stepper.p)
@@ -114,6 +118,17 @@ def explained(stepper: PlantStepper, status: Status) -> str:
         f"motion is too stiff for this method, or not smooth. {for_stiff(method.name)} If a force or a velocity "
         "jumps, describe the jump by a Guard (events=)."
     )
+
+
+def _outside_domain(stepper: PlantStepper) -> str | None:
+    """A message if a dependent of the robot is at the end of its domain at the last state, or after the next step."""
+    plant, (t, q, v, _) = stepper.plant, stepper.state
+    watch, p = DomainWatch(plant), stepper.p
+    if not watch.domains:
+        return None
+    after = q + stepper.h * v if len(q) == len(v) else q
+    found = watch.left(np.array([t]), q[None], p, NEAR) or watch.left(np.array([t + stepper.h]), after[None], p, 0.0)
+    return None if found is None else found[1]
 
 
 def _too_long_for_loops(plant: Plant, t: float, step: float) -> str | None:

@@ -50,9 +50,10 @@ class ClosedState(NamedTuple):
 
 
 def closed_start(plant: Plant, t: float, state: tuple[Array, Array, Array], given: tuple[Any, Any, Any]) -> ClosedState:
-    """The q and v on the constraints that are nearest to a state (q, v, x) at the time t [s].
+    """The q (nq,) and v (nv,) that satisfy the constraints and are nearest to a state (q, v, x) at the time t [s].
 
-    `given` is (q, v, (m, u, p)), with q and v as the user gave them. Raises ShapeError where there is no such state.
+    `given` is (q, v, (m, u, p)), with q and v as the user gave them; m, u and p are memory, inputs and parameters.
+    Raises ShapeError where no such q and v exist.
     """
     q, v, x = state
     q_given, v_given, others = given
@@ -70,7 +71,10 @@ def closed_start(plant: Plant, t: float, state: tuple[Array, Array, Array], give
 
 
 def closed_already(plant: Plant, t: float, given: Mapping[str, Array]) -> npt.NDArray[np.bool_]:
-    """Which of B states are on the constraints up to rounding, shape (B,); `given` has arrays (B, n) by group."""
+    """Which of B states satisfy the constraints up to rounding, shape (B,).
+
+    `given` has an array (B, n) for each of the groups q, v, x, m, u and p.
+    """
     if names_independent(plant.loops) is not None:  # each state has to be checked alone
         return np.zeros(len(given["q"]), dtype=bool)
     s = np.concatenate([np.zeros_like(given["v"]), given["v"], given["x"]], axis=1)
@@ -143,7 +147,7 @@ class _ConstraintsAt:
         return phi / self.sizes[: len(phi)], rate / self.sizes, J / self.sizes[:, None]
 
     def moved(self, q: Array, step: Array) -> Array:
-        """The configuration q after a small displacement `step` (nv,)."""
+        """The configuration q (nq,) moved by a small displacement `step` (nv,) [rad or m], one entry per velocity."""
         s = [*step.tolist(), *[0.0] * (self.plant.nv + self.plant.nx)]
         return np.array(self.plant.laws.place(q.tolist(), s), dtype=float)
 
@@ -215,7 +219,10 @@ def row_gaps(plant: Plant, values: Array, sizes: Array, per: str = "") -> str:
 
 
 def _values(plant: Plant, function: CompiledFunction, *inputs: Any) -> Any:
-    """(phi, rate, J, sizes) of the constraints at one state; raises ShapeError where a row is not finite."""
+    """(errors phi (nh,), rates (nc,), Jacobian J (nc, nv), row sizes (nc,)) of the constraints at one state.
+
+    Raises ShapeError where a row is not finite.
+    """
     try:
         return function(*inputs)
     except ShapeError:
@@ -324,7 +331,7 @@ def _stuck(look: _ConstraintsAt, q: Array, phi: Array) -> bool:
 
 
 def _unreachable(J: Array, errors: Array) -> bool:
-    """Whether no motion changes the errors (n,) of rows with the Jacobian J (n, nv) much."""
+    """Whether the errors (n,) of constraint rows with the Jacobian J (n, nv) stay nearly the same in every motion."""
     reachable = J @ np.linalg.pinv(J, ROUNDED) @ errors
     return float(np.abs(reachable).max(initial=0.0)) < 0.1 * float(np.abs(errors).max(initial=0.0))
 

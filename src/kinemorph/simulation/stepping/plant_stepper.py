@@ -113,7 +113,7 @@ class PlantStepper(ABC):
 
     @abstractmethod
     def _prepare(self, guards: Sequence[Guard]) -> None:
-        """Compiles the programs that the method needs; sets `method`, `fixed` and `watch`."""
+        """Compiles the programs that the method needs; sets `method`, `fixed` (step size) and `watch` (guards)."""
 
     @property
     @abstractmethod
@@ -123,7 +123,7 @@ class PlantStepper(ABC):
     @property
     @abstractmethod
     def inputs(self) -> tuple[Any, ...]:
-        """The inputs of the plant's `rate` at the present state: (t, base, s, m, u, p)."""
+        """The inputs (t, base, s, m, u, p) of `Plant.rate` at the present state; see `plants.instant.LocalInstant`."""
 
     @property
     @abstractmethod

@@ -57,7 +57,7 @@ class Clockwork:
         return times
 
     def run(self, numbers: Array, inputs: Sequence[Any]) -> Array:
-        """The new memory after all ticks that are due at the time in `inputs`, which are those of `rate`.
+        """The new memory (nm,) after all ticks that are due at the time t in `inputs` = (t, base, s, m, u, p).
 
         `numbers`, the number of each clock's next tick, are advanced. Raises ControllerError where the new memory is
         not finite; then nothing changes.

@@ -95,7 +95,7 @@ class _Writer:
                     self.lines.append(f"{indent}}}")
 
     def _count(self, loop: For, indent: str) -> None:
-        """Writes the lines of a For loop."""
+        """Writes the lines of a For loop, its body included."""
         counter = self.counters[loop.counter] = self._new("i")
         start = self._whole(loop.start)
         if isinstance(loop.stop, View):  # read once, before the loop

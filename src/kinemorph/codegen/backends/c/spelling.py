@@ -49,7 +49,7 @@ SPELLINGS: dict[str, str] = {
 
 @dataclass(frozen=True)
 class Dialect:
-    """The words of C or CUDA in one precision."""
+    """How C or CUDA is written in one precision: the type of a number, its suffixes and the words before a function."""
 
     real: str  # the type of a number
     f: str  # the suffix of numbers and functions of that type

@@ -15,7 +15,10 @@ from kinemorph.codegen.backends.llvm import python_objects as py
 
 
 def load(*names: str) -> list[str]:
-    """Lines that load addresses of Python's objects and functions into registers of the same names."""
+    """Lines of LLVM IR that load addresses of Python's objects and functions, each into the register `%name`.
+
+    `names` are names in `python_objects.PYTHON`, such as "float" or "tuple".
+    """
     lines = []
     for name in names:
         lines.append(f"  %at.{name} = getelementptr ptr, ptr @python, i64 {py.PYTHON.index(name)}")
@@ -24,7 +27,11 @@ def load(*names: str) -> list[str]:
 
 
 def helpers(precision: Precision) -> str:
-    """The definitions of the functions that this file's docstring lists, as LLVM IR; `fits` is defined in `call`."""
+    """LLVM IR of the table `@python` and of the functions `@usable`, `@states`, `@data` and `@fresh`.
+
+    They check the arrays of a call, find their numbers and make new arrays; this file's docstring describes each. The
+    functions `@fits.SHAPE`, which check shapes, depend on the inputs of a program: `call.py` writes them.
+    """
 
     def loaded(*names: str) -> str:
         return "\n".join(load(*names))

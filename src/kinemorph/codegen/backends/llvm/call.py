@@ -67,7 +67,10 @@ def call_entry(program: Runnable, precision: Precision) -> str:
 
 
 def _results(outs: Sequence[Port]) -> list[str]:
-    """Lines that put new arrays into %result, a tuple if there are several, and their data pointers into %d0 ..."""
+    """Lines of LLVM IR that make the arrays of the results.
+
+    The register %result becomes the new array, or a tuple of several; %d0, %d1, ... point to the numbers of each array.
+    """
     lines = ["  %skipped = zext i1 %plain to i64", "  %leading = select i1 %plain, i32 0, i32 1"]
     for k, port in enumerate(outs):
         for axis, extent in enumerate(("%n", *port.shape)):

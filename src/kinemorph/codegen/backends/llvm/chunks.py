@@ -32,7 +32,7 @@ def pointers(program: Runnable) -> tuple[list[str], list[str]]:
 
 
 def output_refs(program: Program) -> list[tuple[int, ...]]:
-    """The signed references of each output port's entries."""
+    """For each output port, the references of its entries: node numbers, negative where the entry is minus the node."""
     refs = iter(program.refs)
     return [tuple(islice(refs, port.size)) for port in program.outputs]
 
@@ -112,7 +112,7 @@ class Chunks:
         return named
 
     def _signature(self, scratch: str) -> str:
-        """The parameters of a function, with the parameter `scratch` last unless it is empty."""
+        """The parameters of a function as LLVM IR: outputs, inputs, and last the text `scratch` if it is not empty."""
         noalias = "" if self.in_order else " noalias"
         named = [f"ptr{noalias} {p}" for p in self.outs] + [f"ptr{noalias} readonly {p}" for p in self.ins]
         return ", ".join([*named, scratch] if scratch else named)
@@ -135,7 +135,7 @@ class Chunks:
         return f"{start}\n{body}\n  ret void\n}}"
 
     def _chunk(self, number: int, name: str) -> str:
-        """The definition of one chunk as a function. The first chunk also writes the outputs that are leaves."""
+        """The definition of one chunk as a function. The first chunk also writes outputs that are inputs or numbers."""
         self._begin()
         ids = self.steps.chunks[number]
         if number == 0:
@@ -171,7 +171,10 @@ class Chunks:
         self._made(i, f"%n{i}")
 
     def value(self, ref: int) -> str:
-        """A signed reference as an operand; it is loaded or negated first, unless this function has already done so."""
+        """The operand for a reference: node `ref`, or minus node `-ref` if it is negative.
+
+        Instructions that load or negate the value are added, unless the function being written has them already.
+        """
         i = abs(ref)
         node = self.nodes[i]
         if node[0] == "const":
@@ -189,7 +192,7 @@ class Chunks:
         return self.minus[i]
 
     def _made(self, i: int, name: str) -> None:
-        """Records that the register `name` has the value of node i, and stores it if a chunk or an output needs it."""
+        """Records that register `name` has the value of node i; stores it if a chunk or output needs it."""
         self.names[i] = name
         slot = self.steps.slots.get(i)
         if slot is not None:
@@ -274,9 +277,10 @@ class Chunks:
         return set(ready)
 
     def _missing(self, i: int, inside: set[int], most: int = NEARLY) -> list[int] | None:
-        """The operations to compute before node i is known, in order; None if these are too many or not PLAIN.
+        """The nodes that still have to be computed for the value of node i, in order, with i itself last.
 
-        `inside` are the nodes of this chunk, and `most` is how many operations may depend on each other.
+        None if a chain of more than `most` nodes is missing, or one whose op is not in PLAIN. `inside` are the nodes of
+        this chunk.
         """
         if i in self.names or i not in inside:
             return []

@@ -59,7 +59,10 @@ def entries(program: Runnable, precision: Precision) -> str:
 
 
 def _unpack(program: Runnable) -> list[str]:
-    """Lines that check the number of arguments and put the objects into %o0 ... (outputs, then inputs)."""
+    """Lines of LLVM IR that check the number of arguments and load the Python objects into registers.
+
+    The registers are %o0, %o1, ...: the output arrays first, then the inputs.
+    """
     n_outs, n_ins = len(program.outputs), len(program.inputs)
     lines = [
         "start:",
@@ -83,7 +86,10 @@ def _unpack(program: Runnable) -> list[str]:
 
 
 def _data(program: Runnable) -> list[str]:
-    """Lines that put the data pointers of the objects, which are known to be usable, into %d0 ..."""
+    """Lines of LLVM IR that load pointers to the numbers of the objects %o0, %o1, ... into registers %d0, %d1, ...
+
+    The objects have to be usable arrays.
+    """
     ports = [*program.outputs, *program.inputs]
     return [f"  %d{k} = call ptr @data(ptr %o{k})" for k in range(len(ports))]
 

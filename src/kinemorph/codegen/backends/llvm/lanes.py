@@ -58,7 +58,7 @@ class _Outputs:
         self.widths = [columns(size, real.lanes) if size else 0 for size in self.sizes]
 
     def functions(self) -> list[str]:
-        """The definitions of the functions that write rows, and their tables of picks."""
+        """LLVM IR: the functions `give`, which write vectors as rows, and for each output the table of its `picks`."""
         code = [give(width, self.real) for width in sorted({*self.widths} - {0})]
         for k, picks in enumerate(self.picks):
             listed = ", ".join(f"i32 {pick}" for pick in picks)
@@ -66,7 +66,11 @@ class _Outputs:
         return code
 
     def given(self, k: int) -> list[str]:
-        """Lines that write the rows of output k and add the result of `give` to the sum of the finite check."""
+        """Lines of LLVM IR that write output k of W states as rows, by a call of `give`.
+
+        `give` returns 0 for each state, or NaN if a number is not finite; this is added to the running sum %sum of all
+        outputs, which `batch` checks at the end.
+        """
         t, size = self.real.text, self.sizes[k]
         if not size:
             return [f"  %sum{k + 1} = fadd {t} %sum{k}, zeroinitializer"]

@@ -115,7 +115,10 @@ class Abreast(Views):
                 self._turn(Runs(True, view.size, view.offset.coefficient(loop.counter), live, real), place, view)
 
     def _turn(self, runs: Runs, vectors: str, view: View) -> None:
-        """Writes a call that converts the numbers of a view to vectors, or back."""
+        """Writes a call that copies the numbers of `view` into SIMD vectors at the pointer `vectors`, or back.
+
+        The direction and the layout are those of `runs`: from vectors to numbers if `runs.giving`.
+        """
         if runs.size:
             name = self.functions.turning(runs)
             self.lines.append(f"  call void @{name}(ptr {vectors}, ptr {self._place(view)})")
@@ -168,7 +171,10 @@ Row = tuple[int, int, int]  # numbers in the row of one pass, number of passes, 
 
 
 def _rows_in_lanes(program: LoopProgram, lanes: Callable[[For], int]) -> dict[str, Row]:
-    """The buffers that can be stored as vectors: only loops in lanes use them, and each pass uses one row."""
+    """The buffers that can be stored as vectors, by name: only loops in SIMD lanes use them, and pass k uses row k.
+
+    `lanes(loop)` is the number of lanes of a loop.
+    """
     sizes = {port.name: port.size for port in program.buffers}
     found: dict[str, set[Row | None]] = {}
     for view, loop in _looks(program.body, lanes):
@@ -178,7 +184,7 @@ def _rows_in_lanes(program: LoopProgram, lanes: Callable[[For], int]) -> dict[st
 
 
 def _looks(body: Sequence[Statement], lanes: Callable[[For], int]) -> Iterator[tuple[View, For | None]]:
-    """All views in a body, each with the loop in lanes that contains it, or None."""
+    """All views in a body, each with the loop that contains it if that loop runs in SIMD lanes, else with None."""
     for statement in body:
         match statement:
             case For() if lanes(statement) > 1:

@@ -55,7 +55,7 @@ class LoopWriter(Abreast):
         self.ranges: dict[str, tuple[int, int]] = {}  # counter -> its smallest and largest value, if known
 
     def definition(self) -> str:
-        """The definition of the function, with its constants before it."""
+        """The LLVM IR of the whole function that runs the loop program, with its arrays of constants before it."""
         for port, values in self.program.constants:
             if isinstance(values, FrozenArray):
                 held = f"%numbers{len(self.head)}"
@@ -220,7 +220,7 @@ class LoopWriter(Abreast):
         del self.counters[loop.counter]
 
     def _while(self, loop: While, mask: str | None) -> None:
-        """Writes a While."""
+        """Writes the code of a While loop; in SIMD lanes it runs until no lane of the mask continues."""
         head, body, done = self._labels("while", "body", "ended")
         place = f"%mask{head}"
         lanes = self.real.lanes > 1
@@ -239,7 +239,7 @@ class LoopWriter(Abreast):
         self.lines += [f"  br label %{head}", f"{done}:"]
 
     def _if(self, choice: If, mask: str | None) -> None:
-        """Writes an If; in lanes, both branches run, each under its mask."""
+        """Writes the code of an If; in SIMD lanes both branches run, each for the lanes of its mask."""
         truth = self._truth(choice.condition)
         if self.real.lanes == 1:
             then, otherwise, done = self._labels("then", "otherwise", "chosen")

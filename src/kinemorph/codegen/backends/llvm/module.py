@@ -122,9 +122,9 @@ class Module:
         return self.callees[key]
 
     def helper(self, name: str) -> str:
-        """The name of the helper function `name` for the LLVM module's type, which is defined at the first request.
+        """The name of a small function for values of the LLVM module's type, which is defined at the first request.
 
-        The only helper is `blend`.
+        There is one such function, `blend`: it selects values lane by lane with a mask.
         """
         if name not in self.helpers:
             self.helpers[name] = {"blend": self._blend}[name]()
@@ -136,7 +136,7 @@ class Module:
         return pointer(numbers)
 
     def turning(self, runs: Runs) -> str:
-        """The name of the function that converts runs of numbers to vectors, or back."""
+        """The name of the function that converts numbers in memory to SIMD vectors or back, as `runs` describes."""
         self.turned[runs] += 1
         return runs.name
 

@@ -40,7 +40,7 @@ class Runs(NamedTuple):
         return f"{way}_runs.{self.size}.{stride}.{self.live}.{self.real.suffix}"
 
     def definition(self, uses: int) -> str:
-        """The definition of the function; `uses` is the number of its calls, on which inlining depends."""
+        """The LLVM function that does this conversion; it is inlined if it is short for its number of calls, `uses`."""
         lines = _Give(self).lines if self.giving else _Take(self).lines
         inlined = "alwaysinline" if uses == 1 or uses * len(lines) <= INLINED else "noinline"
         head = f"define internal void @{self.name}(ptr noalias %vectors, ptr noalias %runs) {inlined} nounwind {{"
@@ -61,7 +61,7 @@ class _Turn:
         return [*range(0, span - self.lanes, self.lanes), max(span - self.lanes, 0)]
 
     def picked(self, vectors: Sequence[str], picks: Sequence[tuple[int, int]]) -> str:
-        """A vector whose lanes are selected from `vectors`: each pick is (number of a vector, lane in it).
+        """The register of a vector whose lane k is picks[k]: (number of a vector in `vectors`, lane of that vector).
 
         If there are fewer picks than lanes, the last lanes are undefined.
         """
@@ -94,7 +94,7 @@ class _Turn:
 
 
 class _Take(_Turn):
-    """Writes the function that converts runs to vectors."""
+    """Writes the LLVM function that reads runs, sequences of consecutive numbers in memory, into SIMD vectors."""
 
     def __init__(self, runs: Runs) -> None:
         super().__init__(runs)
@@ -117,7 +117,7 @@ class _Take(_Turn):
                 self.store(column + k, vector)
 
     def piece(self, offset: int, width: int) -> str:
-        """A vector whose first lanes are `width` numbers of the runs from `offset` on."""
+        """The register of a vector whose first lanes are the `width` numbers in memory from index `offset` on."""
         real, kind = self.real, Real(self.real.precision, width)
         at = self.place("%runs", real.element, offset)
         value = self.new(f"load {kind.text}, ptr {at}, align {real.bits // 8}")
@@ -133,7 +133,7 @@ class _Take(_Turn):
 
 
 class _Give(_Turn):
-    """Writes the function that converts vectors to runs."""
+    """Writes the LLVM function that stores SIMD vectors as runs, sequences of consecutive numbers in memory."""
 
     def __init__(self, runs: Runs) -> None:
         super().__init__(runs)
@@ -155,7 +155,7 @@ class _Give(_Turn):
                 self.store(runs.stride * run + column, row, width)
 
     def store(self, offset: int, vector: str, width: int) -> None:
-        """Writes the first `width` lanes of a vector to the runs from `offset` on."""
+        """Adds lines that store the first `width` lanes of a vector in memory, from index `offset` on."""
         real, kind = self.real, Real(self.real.precision, width)
         if width == 1:
             vector = self.new(f"extractelement {real.text} {vector}, i32 0")

@@ -30,7 +30,7 @@ def woven(
     made: dict[tuple[int, int], str] = {(1, k): vector for k, vector in enumerate(vectors)}
 
     def vector(step: int, to: int) -> str:
-        """Vector `to` after squares of `step` lanes are transposed."""
+        """The register of vector number `to` after squares of `step` x `step` lanes are transposed."""
         if (step, to) not in made:
             half = step // 2
             pair = vector(half, to & ~half), vector(half, to | half)
@@ -59,7 +59,7 @@ class _Turn:
         self.lines: list[str] = []
 
     def rows(self, stride: str) -> None:
-        """Adds lines that compute the pointers %row0 ... to the W rows; pointers after the last state repeat it."""
+        """Adds lines that compute pointers %row0, %row1, ... to the W rows; rows after the last one point to it."""
         for k in range(self.real.lanes):
             self.lines.append(f"  %index{k} = call i64 @llvm.smin.i64(i64 %last, i64 {k})")
             self.lines.append(f"  %offset{k} = mul i64 %index{k}, {stride}")
@@ -86,7 +86,10 @@ class _Turn:
         self.lines += ["  br i1 %more, label %next, label %done", "done:"]
 
     def whole_rows(self) -> tuple[list[str], list[str]]:
-        """Adds lines that read W columns at %from0 ... in halves; returns the registers read, and those of W rows."""
+        """Adds lines that read W columns of W vectors and transpose them; each vector is read in two halves.
+
+        The pointers %from0, %from1, ... have to be set before. Returns the registers read, and those of the W rows.
+        """
         half = self.part.text
         read, rows = [], []
         for h in range(2):
@@ -102,7 +105,7 @@ class _Turn:
         return read, rows
 
     def part_rows(self) -> tuple[list[str], list[str]]:
-        """Adds lines that read fewer than W columns at %from0 ...; returns the registers read, and those of W rows."""
+        """Adds lines that read fewer than W columns of W vectors and transpose them; see `whole_rows`."""
         t, lanes, width = self.real.text, self.real.lanes, self.width
         vectors = [f"%x{v}" for v in range(width)]
         self.lines += [f"  %x{v} = load {t}, ptr %from{v}" for v in range(width)]

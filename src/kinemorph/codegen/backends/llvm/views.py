@@ -47,13 +47,13 @@ class Functions(Protocol):
         """
 
     def helper(self, name: str) -> str:
-        """The name of a helper for the LLVM module's type, which is defined at the first request."""
+        """The name of a small function for values of the LLVM module's type, such as "blend"; see `Module.helper`."""
 
     def pointer_to(self, numbers: FrozenArray) -> str:
         """The name of the global variable that points to an array of numbers."""
 
     def turning(self, runs: Runs) -> str:
-        """The name of the function that converts runs of numbers to vectors, or back."""
+        """The name of the function that converts numbers in memory to SIMD vectors or back, as `runs` describes."""
 
 
 class Views:

@@ -186,7 +186,7 @@ class _Body:
     # ── loops ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def statements(self, body: Sequence[Statement]) -> None:
-        """Writes statements."""
+        """Writes the source code of the statements of a loop program, one after the other."""
         language = self.language
         for statement in body:
             match statement:

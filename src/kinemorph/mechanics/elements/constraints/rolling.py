@@ -36,7 +36,10 @@ FLATTEST = 1e-12  # least sine of the angle between a disc and the plane; a disc
 
 
 class KnifeEdgeLaw(RowForces):
-    """The row s . v: the point does not slide along s, which is projected on the plane where a plane is given."""
+    """The constraint s . v = 0: a point with the velocity v does not slide along the direction s.
+
+    Where a plane is given, s is projected onto it.
+    """
 
     def problems(self, element: KnifeEdge, robot: Robot) -> list[str]:
         return guide_problems(element, robot, "side", *(["normal"] if element.normal is not None else []))

@@ -122,7 +122,11 @@ def _loose(now: Now) -> list[S]:
 
 
 def _stuck(now: Now) -> list[S]:
-    """The memory of a point that begins to stick; the spring to its anchor pulls with the friction force of sliding."""
+    """The memory of a point that begins to stick.
+
+    Its anchor is placed so that the spring to it pulls as strongly as the friction did while the point still slid: the
+    force does not jump.
+    """
     k = now.numbers[2]
     stretch = div(times(now.numbers[1], now.normal), k)
     anchor = sub(now.place, scale(stretch, now.memory[4:7]))

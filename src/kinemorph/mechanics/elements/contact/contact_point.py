@@ -85,7 +85,7 @@ class Touch:
         return plus(felt.pressed.stored, felt.rubbed.stored)
 
     def linear(self, point: Seen, h: S) -> tuple[Vec3, Sym3]:
-        """(force, D) for a step of size h [s], with the point at the end of the step."""
+        """(force, D) for a step of h [s], with the point at its end; D is the inertia that the force adds there."""
         height, n_W = self.surface(point.position)
         n = point.into(n_W)
         rise = dot(n, point.velocity)
@@ -152,13 +152,16 @@ class Start(NamedTuple):
 
 
 def contact_tangent(tangent: Tangent, rise: S, n: Vec3, rubbed: Rubbed, h: S) -> tuple[Vec3, Sym3]:
-    """(force, D) of a contact with the normal n at the velocity `rise` [m/s], for a step of size h [s]."""
+    """(force, D) of a contact with the normal n at the velocity `rise` [m/s] along n, for a step of h [s].
+
+    D is the inertia that the force adds at the end of the step, see `point_states.PointLaw.linear`.
+    """
     fx, fy, fz = add(scale(tangent.at(rise), n), rubbed.force)
     return (fx, fy, fz), _slopes(h * (rubbed.by_velocity + h * rubbed.by_place), h * tangent.slope, n)
 
 
 def _slopes(g: S, d: S, n: Vec3) -> Sym3:
-    """The matrix g (I - n n^T) + d n n^T."""
+    """The matrix g (I - n n^T) + d n n^T, (3, 3) symmetric: g along the ground, d along the normal n."""
     x, y, z = n
     a, b, c = scale(minus(d, g), n)
     return (g + a * x, a * y, a * z, g + b * y, b * z, g + c * z)

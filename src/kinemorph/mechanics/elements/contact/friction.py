@@ -27,7 +27,7 @@ FREE, STICK, SLIP = 0.0, 1.0, 2.0  # modes of an anchored contact
 
 
 class Rubbed(NamedTuple):
-    """A friction force with its derivatives, dissipated power and stored energy."""
+    """A friction force, its derivatives by the velocity and the position of the point, its power and stored energy."""
 
     force: Vec3  # [N], along the ground
     at_rest: Vec3  # [N], the force without its viscous part: force + by_velocity v

@@ -195,7 +195,7 @@ def ground_problems(name: str, ground: Any) -> list[str]:
 def _plane_problems(name: str, ground: Plane) -> list[str]:
     numbers = [float(x) for x in (*evaluate_all(ground.point), *evaluate_all(ground.normal))]
     if not all(map(math.isfinite, numbers)):
-        return [wrong(name, f"ground: it is {ground}; expected finite numbers", "Correct them.", "ground")]
+        return [wrong(name, f"ground is {ground}; expected finite numbers", "Correct them.", "ground")]
     if math.hypot(*numbers[3:]) == 0.0:
         problem = "ground: the normal of the plane is zero; expected a direction out of the ground"
         return [wrong(name, problem, "Correct it.", "ground")]

@@ -21,7 +21,7 @@ from kinemorph.words import listed
 
 
 class Pressed(NamedTuple):
-    """A normal force with its derivatives, dissipated power and stored energy."""
+    """A normal force with its derivatives by the depth and its rate, dissipated power and stored energy."""
 
     force: S  # [N], at least 0
     pushing: S  # 1 where the force is above 0, else 0

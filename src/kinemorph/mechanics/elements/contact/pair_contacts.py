@@ -183,7 +183,7 @@ def nearest(a: Sequence[Any], b: Sequence[Any]) -> Nearest:
 
 
 def _on(axis: Sequence[Any], point: Any) -> tuple[Any, S]:
-    """(the point of an axis that is nearest to `point`, 0.0): the second is the term with eps, not needed here."""
+    """(the point of an axis that is nearest to `point`, 0.0). The 0.0 is the term with eps in this file's docstring."""
     u = sub(axis[1], axis[0])
     s = _in_unit(div(dot(u, sub(point, axis[0])), dot(u, u)))
     return add(axis[0], scale(s, u)), 0.0

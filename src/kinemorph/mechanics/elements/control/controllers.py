@@ -113,7 +113,7 @@ class Pull:
         return is_open(self.lower) and is_open(self.upper)
 
     def free(self, joint: Any) -> S:
-        """The force without limits."""
+        """The force [N m or N] that the controller asks for at the state of the joint, before it is limited."""
         stretch, rate = self.wish.position - joint.position, self.wish.velocity - joint.velocity
         return self.more + self.kp * stretch + self.kd * rate
 
@@ -121,7 +121,7 @@ class Pull:
         return limited(self.free(joint), self.lower, self.upper)
 
     def linear(self, joint: Any, h: S) -> tuple[S, S]:
-        """(force, pivot) for a step of size h [s]; see `saturated` for the limits."""
+        """(force, pivot) for a step of h [s]; see `saturated` for the limits, and for what a pivot is."""
         return saturated(self.free(joint), self.lower, self.upper, h * (self.kd + h * self.kp))
 
 

@@ -258,7 +258,7 @@ def differentiated(law: Callable[[S], S], t: S) -> Wish:
 
 
 def _parts(x: S, level: int) -> tuple[S, S]:
-    """(value, tangent) of x at a level of dual numbers; x itself and 0 where it is no dual number of this level."""
+    """(value, derivative) of x if it is a dual number of this level (levels distinguish nested ones), else (x, 0)."""
     return (x.value if isinstance(x, Dual) and x.level == level else x), tangent_of(x, level)
 
 

@@ -58,7 +58,7 @@ def held_slots(element: Any, channels: Sequence[str]) -> tuple[Slot, ...]:
 
 
 def held_count(element: Any, channels: int) -> int:
-    """The number of slots in `held_slots`."""
+    """The number of values that a sampled element with so many channels keeps in its memory, see `held_slots`."""
     return channels * (1 + _places(element)) if element.every else 0
 
 

@@ -72,7 +72,7 @@ class Drive:
         return self.element.gear * limited(self.free(joint), -self.element.effort, self.element.effort)
 
     def linear(self, joint: JointState, h: S) -> tuple[S, S]:
-        """(effort, pivot) for a step of size h [s]."""
+        """(effort, pivot) for a step of h [s]; the pivot is the inertia that the effort adds to the joint."""
         element = self.element
         slope: S = 0.0
         if element.control == "velocity":
@@ -104,7 +104,7 @@ class Drives:
         return limited(whole, -self.limit, self.limit)
 
     def linear(self, joint: JointState, h: S) -> tuple[S, S]:
-        """(effort, pivot) for a step of size h [s]."""
+        """(effort, pivot) for a step of h [s]; the pivot is the inertia that the effort adds to the joint."""
         force: S = 0.0
         pivot: S = 0.0
         for drive in self.drives:

@@ -137,7 +137,7 @@ class Drive:
         return _transmission(self.element, self.view, w, _windings(self.element, self.view, w).current).force
 
     def linear(self, joint: JointState, h: S) -> tuple[S, S]:
-        """(effort, pivot) for a step of size h [s].
+        """(effort, pivot) for a step of h [s]; the pivot is the inertia that the effort adds to the joint.
 
         The pivot has the derivatives of back-EMF and viscous friction, and the secant of dry friction, so that a step
         does not jump over standstill.
@@ -176,7 +176,10 @@ class ElasticDrive:
         return _transmission(self.element, self.view, w, current, joint.velocity).force
 
     def linear(self, joint: JointState, h: S) -> tuple[S, S]:
-        """(effort, pivot) for a step of size h [s], after the motion of the rotor in this step."""
+        """(effort, pivot) for a step of h [s], after the motion of the rotor in this step.
+
+        The pivot is the inertia that the effort adds to the joint in an implicit step; see `point_states.joint_slope`.
+        """
         return joint_slope(lambda at: _late_rotor(self.element, self.view, at.velocity, h).force, joint, h)
 
 

@@ -156,7 +156,10 @@ class Springs:
         return _springs(x, matvec_transposed(self.axes, pair.velocity), self.stiffness, self.damping, self.preload)
 
     def linear(self, pair: PairState, h: S) -> tuple[Vec3, Sym3]:
-        """(force, D) for a step of size h [s], with D = axes diag(h c + h^2 k) axes^T."""
+        """(force, D) for a step of h [s]; D = axes diag(h c + h^2 k) axes^T is the inertia that the force adds.
+
+        c and k are the damping and the stiffness along each axis; see `pair_forces`.
+        """
         pairs = zip(self.damping, self.stiffness, strict=True)
         d = [times(h, plus(c, times(h, k))) for c, k in pairs]
         heavy = [[times(x, y) for x, y in zip(row, d, strict=True)] for row in self.axes]

@@ -17,8 +17,7 @@ from kinemorph.mechanics.elements.law import Effort, ElementLaw, Slot, Stiff, re
 from kinemorph.mechanics.formulations.driven_dynamics import state_formulation
 from kinemorph.mechanics.steps.point_states import JointForce, JointState
 from kinemorph.mechanics.trees.resolve import resolve
-from kinemorph.model.configuration import neutral
-from kinemorph.model.couplings import coupled_limits
+from kinemorph.model.configuration import initial_configuration
 from kinemorph.model.elements.forces.joint_forces import (
     ONE_AXIS,
     JointFriction,
@@ -214,10 +213,9 @@ def stop_numbers(element: JointLimits, robot: Robot, place: int) -> tuple[Any, A
 def moved_inertias(robot: Robot) -> tuple[float, ...]:
     """The inertia [kg m^2 or kg], (nv,), that an effort along each single velocity moves: 1 over the diagonal of M^-1.
 
-    It is taken at the configuration within the joint limits that is nearest to the neutral one, with the nominal values
-    of parameters.
+    It is taken at the initial configuration, with the nominal values of parameters.
     """
-    q = np.clip(neutral(robot), *coupled_limits(robot))
+    q = initial_configuration(robot)
     M = np.array(state_formulation(robot).mass_matrix(resolve(robot), q.tolist()), dtype=float)
     return tuple(float(1.0 / x) for x in np.diag(np.linalg.pinv(M, hermitian=True)))
 

@@ -67,7 +67,7 @@ class Friction:
     affine: bool = False
 
     def secant(self, v: S) -> S:
-        """Minus the force divided by the velocity v; it is finite at rest."""
+        """The secant -force / v of the force law at the velocity v [N m s/rad or N s/m]; it is finite at v = 0."""
         share = div(v, self.stribeck)
         peak = 1.0 + (self.breakaway - 1.0) * exp(-share * share)
         return div(self.coulomb * peak, sqrt(v * v + self.smoothing * self.smoothing)) + self.viscous
@@ -82,7 +82,9 @@ class Friction:
         return 0.0
 
     def linear(self, joint: Any, h: S) -> tuple[S, S]:
-        """(force, pivot), with the secant in place of the derivative by v.
+        """(force, pivot) for a step of h [s]; the pivot is the inertia that the force adds to the joint.
+
+        It is computed with the secant in place of the derivative by v.
 
         A stuck joint needs the secant, because the derivative is nearly zero at small velocities already.
         """

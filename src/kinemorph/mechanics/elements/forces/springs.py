@@ -81,7 +81,7 @@ class LineForce:
         return plain(scale(self._push(self._stretch(pair)), scale(-1.0, self.direction)))
 
     def linear(self, pair: PairState, h: S) -> tuple[Vec3, Sym3]:
-        """(force, D) for a step of size h [s]; D acts along the line."""
+        """(force, D) for a step of h [s]; D is the inertia that the force adds along the line, see `pair_forces`."""
         push, pivot = joint_slope(self._push, self._stretch(pair), h)
         x, y, z = self.direction
         a, b, c = scale(pivot, self.direction)

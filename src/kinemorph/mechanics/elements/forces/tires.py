@@ -1,7 +1,8 @@
-"""The law of tires: Gim's model (University of Arizona) on level ground, with the formulae of EasyDyn.
+"""The law of tires: Gim's model (University of Arizona), with the formulae of EasyDyn.
 
-Axes at the contact: x in the rolling direction, y to its left, z up. Forces are written as shares of the largest
-friction force, mu Fz; C are stiffnesses and s slips, longitudinal (x), lateral (y) and by camber (c):
+Axes at the contact: x in the rolling direction, y to its left, z along the normal of the ground there. Forces are
+written as shares of the largest friction force, mu Fz; C are stiffnesses and s slips, longitudinal (x), lateral (y) and
+by camber (c):
 
     a_x = C_x s_x / (3 mu Fz)     a_y = C_y s_y / (3 mu Fz)     c = C_c s_c / (mu Fz)
 
@@ -20,6 +21,8 @@ from kinemorph.algebra.scalar import S, absolute, div, less, maximum, minimum, m
 from kinemorph.algebra.turns import Sym3, Vec3
 from kinemorph.algebra.vectors import add, cross, dot, matvec, matvec_transposed, scale, sub
 from kinemorph.mechanics.elements.checks import finite_vector, known_body, not_negative, positive, wrong
+from kinemorph.mechanics.elements.contact.grounds import ground_problems
+from kinemorph.mechanics.elements.contact.rim_grounds import rim_meeting
 from kinemorph.mechanics.elements.instant import ElementView
 from kinemorph.mechanics.elements.law import Effort, ElementLaw, Slot, Stiff, Wrench, plain, register
 from kinemorph.mechanics.elements.places import Frame
@@ -35,7 +38,6 @@ from kinemorph.model.robot import Robot
 LITTLE = 1e-9  # slips and shares below this count as zero; derivatives stay finite there
 LIGHT = 1e-6  # relative to the nominal load: below it, roots and powers of the load continue as straight lines
 STILL = 1e-6  # [m/s]: slower slip has no secant
-UP = (0.0, 0.0, 1.0)
 
 
 class Patch(NamedTuple):
@@ -48,7 +50,7 @@ class Patch(NamedTuple):
 
 
 class TireLaw(ElementLaw[Tire]):
-    """The forces of level ground on the tire of a wheel."""
+    """The forces of the ground on the tire of a wheel."""
 
     contact = True
 
@@ -58,7 +60,8 @@ class TireLaw(ElementLaw[Tire]):
             element, "radius", "stiffness", "load", "longitudinal", "lateral", "static", "kinetic", "slow"
         )
         found += not_negative(element, "camber", "damping", "crown")
-        found += finite_vector(element, "axis", "center", "height")
+        found += finite_vector(element, "axis", "center")
+        found += ground_problems(element.name, element.ground)
         found += positive(element, "longitudinal_exponent", "lateral_exponent", "camber_exponent")
         if not found and evaluate(element.crown) > evaluate(element.radius):
             problem = (
@@ -84,13 +87,13 @@ class TireLaw(ElementLaw[Tire]):
         wheel = self._wheel(element, view)
         patch, frame, speed = wheel.patch(PairState(wheel.speed, 0.0)), wheel.frame, wheel.speed
         force = wheel.in_world(patch)
-        moment = add(cross(wheel.arm, force), (0.0, 0.0, patch.turning))
+        moment = add(cross(wheel.arm, force), scale(patch.turning, wheel.z))
         R = frame.pose.R
         elastic = view.value(element.stiffness) * maximum(wheel.depth, 0.0)
         lost = patch.x * dot(speed, wheel.x) + patch.y * dot(speed, wheel.y) + patch.turning * wheel.turning
         return Effort(
             wrenches=(Wrench(frame, matvec_transposed(R, force), matvec_transposed(R, moment)),),
-            dissipated=-lost - (patch.z - elastic) * speed[2],
+            dissipated=-lost - (patch.z - elastic) * dot(speed, wheel.z),
             stored=0.5 * elastic * maximum(wheel.depth, 0.0),
         )
 
@@ -100,32 +103,35 @@ class TireLaw(ElementLaw[Tire]):
         point = plain(act(at.pose, matvec_transposed(wheel.frame.pose.R, wheel.arm)))
         return Stiff(
             pairs=(
-                PairForce((at.link, WORLD), (point, ZERO3), wheel),
-                PairForce((at.link, WORLD), (point, ZERO3), Steady((0.0, 0.0, patch.turning)), turning=True),
+                PairForce((at.link, WORLD), (point, ZERO3), wheel, leaving=wheel.leaving),
+                PairForce((at.link, WORLD), (point, ZERO3), Steady(plain(scale(patch.turning, wheel.z))), turning=True),
             )
         )
 
     def _wheel(self, element: Tire, view: ElementView) -> Wheel:
         value, frame = view.value, view.frame(element.body)
         R = frame.pose.R
-        radius, crown, height = value((element.radius, element.crown, element.height))
+        radius, crown = value((element.radius, element.crown))
         axis = matvec(R, value(element.axis))
         axis = scale(div(1.0, sqrt(dot(axis, axis))), axis)
-        across = cross(axis, UP)
-        x = scale(div(1.0, sqrt(maximum(dot(across, across), LITTLE * LITTLE))), across)
         center = matvec(R, value(element.center))
-        arm = add(center, sub(scale(radius - crown, cross(axis, x)), (0.0, 0.0, crown)))
-        low = frame.pose.p[2] + arm[2] - height
-        arm = sub(arm, (0.0, 0.0, div(1.0, 3.0) * minimum(low, 0.0)))  # slip is measured at two thirds of the depth
+        rim = radius - crown
+        way, height, z = rim_meeting(element.ground, add(frame.pose.p, center), axis, rim, value)
+        across = cross(axis, z)
+        x = scale(div(1.0, sqrt(maximum(dot(across, across), LITTLE * LITTLE))), across)
+        low = height - crown
+        lift = div(1.0, 3.0) * minimum(low, 0.0)  # slip is measured at two thirds of the depth
+        arm = sub(add(center, scale(rim, way)), scale(crown + lift, z))
         origin, spin = matvec(R, frame.velocity), matvec(R, frame.turning)
         return Wheel(
-            *(element, value, frame, plain(arm), plain(x), plain(cross(UP, x))),
+            *(element, value, frame, plain(arm), plain(x), plain(cross(z, x)), z),
             speed=plain(add(origin, cross(spin, arm))),
-            turning=spin[2],
+            turning=dot(spin, z),
             rolling=dot(add(origin, cross(spin, center)), x),
-            tilt=axis[2],
+            tilt=dot(axis, z),
             depth=-low,
             radius=radius,
+            leaving=plain(cross(spin, scale(dot(spin, axis), cross(axis, sub(arm, center))))),
         )
 
 
@@ -134,8 +140,8 @@ class Wheel:
     """A wheel at one instant: the force of the ground on it, in world axes.
 
     An implicit step evaluates it at the end of the step (see `mechanics.steps.implicit_forces`).
-    Within a step the axes, the camber and the speed of its center stay as they are at the start of the step; the slip
-    and the depth change with the velocity at the contact.
+    Within a step the axes, the camber and the speed of its center stay as they are at the start of the step, and the
+    ground is the plane that touches it at the contact; the slip and the depth change with the velocity at the contact.
     """
 
     element: Tire
@@ -144,25 +150,29 @@ class Wheel:
     arm: Vec3  # from the frame's origin to the contact, in world axes [m]
     x: Vec3  # the rolling direction
     y: Vec3  # to its left
+    z: Vec3  # the normal of the ground
     speed: Vec3  # the velocity of the wheel at the contact [m/s]
-    turning: S  # its angular velocity about z [rad/s]
+    turning: S  # its angular velocity about the normal [rad/s]
     rolling: S  # the speed of its center along x [m/s]
     tilt: S  # the sine of camber
     depth: S  # [m], below 0 in the air
     radius: S  # [m]
+    leaving: Vec3  # the acceleration [m/s^2] by which the spin takes points of the wheel away from the contact
 
     def patch(self, pair: PairState) -> Patch:
         """The forces of the ground on the tire, where `pair` is the motion of the wheel at the contact."""
         slipping = dot(pair.velocity, self.x)
         slow = self.value(self.element.slow)
-        reference = maximum(maximum(absolute(self.rolling), absolute(self.rolling - slipping)), slow)
-        slips = div(slipping, reference), div(dot(pair.velocity, self.y), reference), self.tilt
-        depth = maximum(minus(self.depth, pair.moved[2]), 0.0)
-        return ground_forces(self.element, self.value, slips, depth, pair.velocity[2], self.radius)
+        fast = maximum(absolute(self.rolling), absolute(self.rolling - slipping))
+        reference = maximum(fast, slow)
+        leaning = self.tilt * div(fast, reference)  # a wheel at rest that leans is not pushed aside
+        slips = div(slipping, reference), div(dot(pair.velocity, self.y), reference), leaning
+        depth = maximum(minus(self.depth, dot(pair.moved, self.z)), 0.0)
+        return ground_forces(self.element, self.value, slips, depth, dot(pair.velocity, self.z), self.radius)
 
     def in_world(self, patch: Patch) -> Vec3:
         """The force [N] of a contact patch, in world axes."""
-        return plain(add(add(scale(patch.x, self.x), scale(patch.y, self.y)), (0.0, 0.0, patch.z)))
+        return plain(add(add(scale(patch.x, self.x), scale(patch.y, self.y)), scale(patch.z, self.z)))
 
     def force(self, pair: PairState) -> Vec3:
         """The force [N] of the ground on the wheel, in world axes."""
@@ -170,27 +180,30 @@ class Wheel:
 
     def stored(self, pair: PairState) -> S:
         """The energy [J] stored in the tire."""
-        depth = maximum(minus(self.depth, pair.moved[2]), 0.0)
+        depth = maximum(minus(self.depth, dot(pair.moved, self.z)), 0.0)
         return 0.5 * self.value(self.element.stiffness) * depth * depth
 
     def linear(self, pair: PairState, h: S) -> tuple[Vec3, Sym3]:
-        """(force, D) for a step of size h [s]; D has the derivatives of the three forces along their own axes."""
-        d = []
-        upright = replace(self, tilt=0.0).patch(pair)  # camber pushes at any slip
-        for k, axis in enumerate((self.x, self.y, UP)):
+        """(force, D) for a step of h [s]; D is the inertia that the force adds, see `point_states.PointLaw.linear`.
+
+        It has the derivatives of the three forces along their own axes.
+        """
+        d, axes = [], (self.x, self.y, self.z)
+        upright = replace(self, tilt=0.0).patch(pair)  # camber pushes without slip too
+        for k, axis in enumerate(axes):
             velocity = tuple(Dual(u, e, level=LEVEL) for u, e in zip(pair.velocity, axis, strict=True))
             moved = PairState(velocity, h)
             base = tuple(minus(now, times(h, u)) for now, u in zip(pair.moved, pair.velocity, strict=True))
-            patch = replace(self, depth=minus(self.depth, base[2])).patch(moved)
+            patch = replace(self, depth=minus(self.depth, dot(base, self.z))).patch(moved)
             slope = maximum(times(-h, tangent_of(patch[k], LEVEL)), 0.0)
             if k < 2:  # where the patch skids the slope vanishes; with the secant a step does not jump over rest
                 slip = dot(pair.velocity, axis)
                 secant = div(times(-h, upright[k] * slip), slip * slip + STILL * STILL)
                 slope = maximum(slope, secant)
             d.append(slope)
-        rows = [[times(d[k], axis[i]) for k, axis in enumerate((self.x, self.y, UP))] for i in range(3)]
-        axes = [[axis[i] for axis in (self.x, self.y, UP)] for i in range(3)]
-        xx, xy, xz, yy, yz, zz = (dot(rows[i], axes[j]) for i in range(3) for j in range(i, 3))
+        rows = [[times(d[k], axis[i]) for k, axis in enumerate(axes)] for i in range(3)]
+        columns = [[axis[i] for axis in axes] for i in range(3)]
+        xx, xy, xz, yy, yz, zz = (dot(rows[i], columns[j]) for i in range(3) for j in range(i, 3))
         return self.force(pair), (xx, xy, xz, yy, yz, zz)
 
 
@@ -205,7 +218,7 @@ class Steady:
         return self.given
 
     def linear(self, pair: PairState, h: S) -> tuple[Vec3, Sym3]:
-        """(force, D) with D = 0."""
+        """(force, D) for an implicit step; the added inertia D is 0, as the force does not change in the step."""
         return self.given, ZERO_SYM
 
 
@@ -216,12 +229,12 @@ def ground_forces(element: Tire, value: Any, slips: tuple[S, S, S], depth: S, ri
     """
     load, stiffness, damping = value((element.load, element.stiffness, element.damping))
     relative = div(stiffness * depth, load)
-    root = div(relative, sqrt(relative + LIGHT))  # the square root, with a finite derivative at zero depth
+    root = div(relative, sqrt(maximum(relative, LIGHT)))  # the square root, with a finite derivative at zero depth
     fz = maximum(stiffness * depth - damping * root * rising, 0.0)
     touches = less(0.0, fz)
     share = div(where(touches, fz, load), load)
     cx, cy, cc = (
-        value(nominal) * share * power(share + LIGHT, value(exponent) - 1.0)
+        value(nominal) * share * power(maximum(share, LIGHT), value(exponent) - 1.0)
         for nominal, exponent in (
             (element.longitudinal, element.longitudinal_exponent),
             (element.lateral, element.lateral_exponent),

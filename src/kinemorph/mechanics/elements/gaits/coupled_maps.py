@@ -116,7 +116,7 @@ def _stepped(element: Any, x: Sequence[S], r: Sequence[S], epsilon: Sequence[S])
 
 @lru_cache(maxsize=32)
 def _begun(element: Any) -> tuple[tuple[float, ...], ...]:
-    """The initial memory, after `settle` steps of the maps: one row per name in _WORDS, one column per joint."""
+    """The initial memory, after `settle` steps of the maps: one row per quantity that is kept, one column per joint."""
     r, epsilon = ([float(evaluate(x)) for x in values] for values in (element.r, element.epsilon))
     x: Sequence[float] = [float(evaluate(x)) for x in element.start] or random_start(element.seed, _count(element))
     for _ in range(element.settle):

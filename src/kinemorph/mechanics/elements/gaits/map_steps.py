@@ -88,7 +88,11 @@ def map_problems(
         if not 0.0 <= x <= largest
     ]
     return found + [
-        wrong(f"epsilon is {x:g}; expected a number from 0 (not coupled) to 1 (mean only)", "Correct it.", "epsilon")
+        wrong(
+            f"epsilon is {x:g}; expected a number from 0 (each map follows its own value) to 1 (all follow their mean)",
+            "Correct it.",
+            "epsilon",
+        )
         for x in map(evaluate, epsilon)
         if not 0.0 <= x <= 1.0
     ]

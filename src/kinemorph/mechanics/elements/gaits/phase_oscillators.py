@@ -141,7 +141,7 @@ def _approach(goal: S, rate: S, value: S, speed: S) -> Wish:
 
 
 def _adapts(element: Any) -> bool:
-    """Whether frequencies are states: where `adapt` is a parameter or a number other than 0."""
+    """Whether the frequencies adapt, so that they are states of the element: `adapt` is a parameter or not 0."""
     return not is_zero(element.adapt)
 
 

@@ -22,10 +22,10 @@ STOPPING = (Contact, PairContact, RollingDisc, RollingSphere, SpringLeg, Tire)
 
 
 def touched_grounds(elements: Iterable[Any]) -> tuple[Ground, ...]:
-    """The different grounds of the contacts among these elements."""
+    """The different grounds of the contacts and tires among these elements."""
     found: list[Ground] = []
     for element in elements:
-        if isinstance(element, Contact) and element.ground not in found:
+        if isinstance(element, (Contact, Tire)) and element.ground not in found:
             found.append(element.ground)
     return tuple(found)
 

@@ -70,7 +70,10 @@ def measured(element: Any) -> tuple[str, ...]:
 
 
 def channel_names(element: Any) -> tuple[str, ...]:
-    """The names of channels, for the names of their signals: of joints, drives or reads; "" for a single channel."""
+    """The name of each channel of a control element, which its signals begin with; "" for a single channel.
+
+    It is the joint that the channel acts on; without joints, the target that it drives, or the signal that it reads.
+    """
     names = getattr(element, "joints", ()) or element.drives or getattr(element, "reads", ())
     return ("",) if len(names) == 1 else tuple(names)
 

@@ -1,20 +1,21 @@
-"""Tires on flat ground."""
+"""Tires."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
 from kinemorph.model.body import Vector
+from kinemorph.model.elements.contact.grounds import Ground, Plane
 from kinemorph.model.parameter import Value
 
 
 @dataclass(frozen=True)
 class Tire:
-    """A tire on level ground: the model of Gim (University of Arizona), as in EasyDyn.
+    """A tire on the ground: the model of Gim (University of Arizona), as in EasyDyn.
 
     The wheel is a torus with outer radius `radius` [m] and profile radius `crown` [m], around `axis` through `center`
-    [m], both in the axes of `body`. The ground is at z = `height` [m]. If the lowest point of the torus is p [m] below
-    the ground and moves upward at w [m/s], the normal force is
+    [m], both in the axes of `body`. The `ground` is a plane or terrain, at rest in the world. If the deepest point of
+    the torus is p [m] below the ground and moves out of it at w [m/s], the normal force is
 
         Fz = stiffness p - damping sqrt(stiffness p / load) w,  at least 0
 
@@ -22,7 +23,11 @@ class Tire:
     angle, at the nominal `load` [N]. At another load they are multiplied by (Fz / load) to the power of
     `longitudinal_exponent`, `lateral_exponent` and `camber_exponent`. The friction coefficient decreases from `static`
     without slip to `kinetic` at a slip of 1 or more. Slip is the velocity of the contact point divided by the speed of
-    the rim or of the wheel center, whichever is larger, but at least `slow` [m/s].
+    the rim or of the wheel center, whichever is larger, but at least `slow` [m/s]: a wheel under a steady force F at
+    rest creeps at `slow` F / `longitudinal`. Below this speed the camber force decreases too, down to 0 at rest.
+
+    The tire touches the ground in one point. Where terrain bends up more sharply than the wheel, for example at a curb,
+    the real tire would touch it in two.
     """
 
     name: str
@@ -43,4 +48,4 @@ class Tire:
     slow: Value = field(default=1e-3, metadata={"kind": "speed"})
     axis: Vector = (0.0, 1.0, 0.0)
     center: Vector = field(default=(0.0, 0.0, 0.0), metadata={"kind": "length"})
-    height: Value = field(default=0.0, metadata={"kind": "length"})
+    ground: Ground = field(default_factory=Plane)

@@ -98,8 +98,8 @@ class Serpenoid:
         """
         if not all(map(math.isfinite, (winding, waves, turning))):
             raise ModelError(
-                f"element '{name}': winding, waves and turning are {winding}, {waves}, {turning}; expected finite "
-                "numbers. Correct them."
+                f"element '{name}': winding is {winding}, waves is {waves}, turning is {turning}; expected finite "
+                "numbers. Correct the one that is not finite."
             )
         links = len(joints) + 1
         step = 2.0 * math.pi * waves / links

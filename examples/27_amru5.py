@@ -1,6 +1,6 @@
 """AMRU5 walks: a hexapod of 49 bodies from position matrices, with motors, controllers and contacts.
 
-python examples/23_amru5.py [folder]
+python examples/27_amru5.py [folder]
 """
 
 import sys
@@ -67,7 +67,7 @@ for row, (letter, name) in enumerate(zip("xyz", ("q0", "q1", "q2"), strict=True)
     axes[row, 0].set_ylabel(f"{letter} [mm]")
     axes[row, 1].plot(t[later], 1e3 * run[f"v.{name}"][later], lw=0.7)
     axes[row, 1].set_ylabel(f"velocity along {letter} [mm/s]")
-written(figure, "23_body.png")
+written(figure, "27_body.png")
 
 # ── figures 14 and 15: contact forces of leg 1 (rear) and leg 4 (front); figures 16 and 17: their voltages ────────────
 
@@ -76,13 +76,13 @@ for row, letter in enumerate("xyz"):
     for column, leg in enumerate((1, 4)):
         axes[row, column].plot(t, run[f"foot{leg}.force_{letter}"], lw=0.8)
         axes[row, column].set_ylabel(f"leg {leg}, F{letter} [N]")
-written(figure, "23_forces.png")
+written(figure, "27_forces.png")
 figure, axes = panels(3, "AMRU5: voltages of leg 1 and leg 4")
 for row, drive in enumerate(drives):
     for column, leg in enumerate((1, 4)):
         axes[row, column].plot(t, run[f"motor{leg}_{drive}.voltage"], lw=0.8, color="tab:red")
         axes[row, column].set_ylabel(f"leg {leg}, u{row + 1} ({drive}) [V]")
-written(figure, "23_voltages.png")
+written(figure, "27_voltages.png")
 
 # ── both motors, both controllers, exact and polynomial trigonometry ──────────────────────────────────────────────────
 
@@ -101,9 +101,9 @@ for row, (name, choices) in enumerate(others.items()):
     axes[row, 1].plot(t, side, lw=0.7, color="tab:purple")
     axes[row, 1].set_ylabel("lateral force, leg 1 [N]")
     print(f"{name}: y differs by {1e-3 * np.abs(along).max():.3f} mm, Fx of leg 1 by {np.abs(side).max():.1f} N")
-written(figure, "23_compared.png")
+written(figure, "27_compared.png")
 
 still = kinemorph.draw(robot, run.q[t.searchsorted(10.0)], camera=(22, -50), title="AMRU5")
-print("wrote", save(still, folder / "23_amru5.png"))
-kinemorph.replay(run, folder / "23_amru5.html", follow="central")  # plays in any browser
-print("wrote", folder / "23_amru5.html")
+print("wrote", save(still, folder / "27_amru5.png"))
+kinemorph.replay(run, folder / "27_amru5.html", follow="central")  # plays in any browser
+print("wrote", folder / "27_amru5.html")
