@@ -95,7 +95,6 @@ def train_rules(
     `numbers`       which numbers of the rules are trained: "consequents", "centers", "widths"
     `steps`         the largest number of steps that are tried
     `output_step`   the time [s] between errors that count
-
     `prior`         how strongly the rules are kept near the initial ones, see the top of this file
     `damping`       of the first step: the more, the shorter it is. A long step may give rules that are not stable
     `options`       arguments of `simulate`: method, step, rtol, atol; a fixed step bounds the time of a run with rules
@@ -111,6 +110,9 @@ def train_rules(
     unknown = [one for one in numbers if one not in NUMBERS]
     if unknown or not numbers:
         raise UnsupportedError(f"train_rules: numbers is {tuple(numbers)!r}; expected some of {quoted(NUMBERS)}.")
+    for key, value in (("prior", prior), ("damping", damping)):
+        if not 0.0 <= value < math.inf:
+            raise UnsupportedError(f"train_rules: {key} is {value:g}; expected a finite number of at least 0.")
     begun = {name: _rules(given[0], name) for name in names}
     named = {name: _with_parameters(rules, numbers) for name, rules in begun.items()}
     parameters = [one for name in names for one in _parameters(named[name], numbers)]
