@@ -22,6 +22,7 @@ HOMES: dict[str, str] = {
     "Contact": "kinemorph.model.elements.contact.contacts",
     "PD": "kinemorph.model.elements.control.controllers",
     "PID": "kinemorph.model.elements.control.controllers",
+    "FuzzyRules": "kinemorph.model.elements.control.fuzzy_rules",
     "Continuous": "kinemorph.model.elements.control.functions",
     "PythonController": "kinemorph.model.elements.control.functions",
     "Sampled": "kinemorph.model.elements.control.functions",
@@ -81,6 +82,7 @@ HOMES: dict[str, str] = {
     "robot_with_rotors": "kinemorph.mechanics.elements.drives.rotors",
     "with_rotor_body": "kinemorph.model.changes.rotor_body",
     "with_gait": "kinemorph.analysis.with_gait",
+    "train_rules": "kinemorph.analysis.trained_rules",
     "gait_clusters": "kinemorph.analysis.gait_clusters",
     "plot_clusters": "kinemorph.display.charts.plot_clusters",
 }
@@ -89,6 +91,7 @@ __all__ = [*HOMES]
 
 if TYPE_CHECKING:  # the same names for type checkers; a test compares the two lists
     from kinemorph.analysis.gait_clusters import gait_clusters as gait_clusters
+    from kinemorph.analysis.trained_rules import train_rules as train_rules
     from kinemorph.analysis.with_gait import with_gait as with_gait
     from kinemorph.display.charts.plot_clusters import plot_clusters as plot_clusters
     from kinemorph.mechanics.elements.drives.rotors import robot_with_rotors as robot_with_rotors
@@ -122,6 +125,7 @@ if TYPE_CHECKING:  # the same names for type checkers; a test compares the two l
     from kinemorph.model.elements.control.functions import Continuous as Continuous
     from kinemorph.model.elements.control.functions import PythonController as PythonController
     from kinemorph.model.elements.control.functions import Sampled as Sampled
+    from kinemorph.model.elements.control.fuzzy_rules import FuzzyRules as FuzzyRules
     from kinemorph.model.elements.control.model_based import ComputedTorque as ComputedTorque
     from kinemorph.model.elements.control.model_based import GravityCompensation as GravityCompensation
     from kinemorph.model.elements.control.references import MinimumJerk as MinimumJerk

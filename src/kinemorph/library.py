@@ -43,6 +43,7 @@ HOMES: dict[str, str] = {
     "rover": "kinemorph.model.library.rovers",
     "segway": "kinemorph.model.library.balancers",
     "amru5_walk": "kinemorph.model.library.amru_walk",
+    "amru5_leg": "kinemorph.model.library.amru_leg",
     "crawler": "kinemorph.model.library.crawlers",
     "organism9": "kinemorph.model.library.modular",
 }
@@ -54,6 +55,7 @@ if TYPE_CHECKING:  # the same names for type checkers; a test compares the two l
     from kinemorph.model.library import SYSTEMS as SYSTEMS
     from kinemorph.model.library import build as build
     from kinemorph.model.library.amru import amru5 as amru5
+    from kinemorph.model.library.amru_leg import amru5_leg as amru5_leg
     from kinemorph.model.library.amru_walk import amru5_walk as amru5_walk
     from kinemorph.model.library.arms import puma as puma
     from kinemorph.model.library.arms import scara as scara

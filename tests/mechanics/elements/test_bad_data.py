@@ -52,6 +52,7 @@ GOOD: tuple[Any, ...] = (
     elements.Probe("e", "tool", noise=0.1, **SAMPLED),
     elements.PD("e", ("hinge",), kp=1.0, kd=1.0, quantum=0.1, **LIMITED, **SAMPLED),
     elements.PID("e", ("hinge",), kp=1.0, ki=1.0, kd=1.0, filter=0.1, **LIMITED),
+    elements.FuzzyRules("e", "hinge", centers=((0.0, 1.0),), widths=((1.0, 2.0),), consequents=((1.0, 0.0),) * 2),
     elements.GravityCompensation("e", ("hinge",)),
     elements.Sampled("e", law, reads=("q.hinge",), drives=("hinge",), every=0.1),
     elements.Sinusoid("e", 1.0, 1.0, joints=("hinge",)),

@@ -149,7 +149,7 @@ def sensitivities(
         output_step=output_step,
         start=start,
     )
-    return _result(plant, run, (*names, *first))
+    return unpacked(plant, run, (*names, *first))
 
 
 def with_parameters(
@@ -224,10 +224,11 @@ def _check_loops(plant: Plant, names: Sequence[str], initial: Sequence[str], q: 
                 )
 
 
-def _result(plant: Plant, run: Trajectory, names: tuple[str, ...]) -> Sensitivities:
+def unpacked(plant: Plant, run: Trajectory, names: tuple[str, ...]) -> Sensitivities:
     """The motion and its derivatives, from a run of the larger plant that integrates both."""
     nv, nx, ns = plant.nv, plant.nx, plant.ns
-    segments = tuple(replace(part, plant=plant, x=part.x[:, :nx]) for part in run.segments)
+    nm = len(plant.m)
+    segments = tuple(replace(part, plant=plant, x=part.x[:, :nx], m=part.m[:, :nm]) for part in run.segments)
     wide = np.concatenate([part.x for part in run.segments])[:, nx:]
     S = wide.reshape(len(wide), len(names), ns).transpose(0, 2, 1)
     units = named_units(plant)

@@ -19,6 +19,13 @@ def is_open(limit: Any) -> bool:
     return isinstance(limit, float) and math.isinf(limit)
 
 
+def winds_up(u: S, grows: S, lower: Any, upper: Any) -> S:
+    """1 where the output u is beyond a limit and its integral term, of the rate `grows`, drives it further, else 0."""
+    over: S = 0.0 if is_open(upper) else less(upper, u) * less(0.0, grows)
+    under: S = 0.0 if is_open(lower) else less(u, lower) * less(grows, 0.0)
+    return over + under
+
+
 def saturated(u: S, lower: Any, upper: Any, pivot: S) -> tuple[S, S]:
     """(force, pivot) of a force u that is limited to [lower, upper]; the argument `pivot` is that without limits.
 

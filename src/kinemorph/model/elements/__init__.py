@@ -21,6 +21,7 @@ FILES: dict[str, tuple[str, ...]] = {
     "constraints.own_constraints": ("Constraint", "VelocityConstraint"),
     "contact.contacts": ("Contact",),
     "control.controllers": ("PD", "PID"),
+    "control.fuzzy_rules": ("FuzzyRules",),
     "control.functions": ("Continuous", "PythonController", "Sampled"),
     "gaits.gaits": ("CoupledMaps", "PhaseOscillators", "Rhythmic", "Serpenoid"),
     "gaits.pantograph_gait": ("PantographGait",),

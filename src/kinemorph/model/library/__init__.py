@@ -5,6 +5,7 @@ arms                 scara, puma
 legged               hexapod24, hexapod36, humanoid
 amru                 amru5: a hexapod with pantograph legs, from position matrices
 amru_walk            amru5_walk: a System that walks, with motors, controllers and contacts
+amru_leg             amru5_leg: a System, one of its legs with a fixed hip and a load on its foot
 linkages             four_bar, slider_crank, five_bar, pantograph_leg: closed chains in the x-z plane
 walking_linkages     klann, jansen: legs driven by one crank
 walkers              jansen_walker: a System that walks on the ground
@@ -24,6 +25,7 @@ from collections.abc import Callable
 
 from kinemorph.errors import ModelError
 from kinemorph.model.library.amru import amru5
+from kinemorph.model.library.amru_leg import amru5_leg
 from kinemorph.model.library.amru_walk import amru5_walk
 from kinemorph.model.library.arms import puma, scara
 from kinemorph.model.library.balancers import segway
@@ -75,6 +77,7 @@ SYSTEMS: dict[str, Callable[..., System]] = {
     "crawler": crawler,
     "organism9": organism9,
     "amru5_walk": amru5_walk,
+    "amru5_leg": amru5_leg,
 }
 
 

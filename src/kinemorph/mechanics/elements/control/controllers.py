@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any, NamedTuple
 
-from kinemorph.algebra.scalar import S, less, where
+from kinemorph.algebra.scalar import S, where
 from kinemorph.mechanics.elements.checks import not_negative, wrong
 from kinemorph.mechanics.elements.control.channels import (
     Wish,
@@ -40,7 +40,7 @@ from kinemorph.mechanics.elements.control.sample_hold import (
 )
 from kinemorph.mechanics.elements.instant import ElementView
 from kinemorph.mechanics.elements.law import Clock, Effort, ElementLaw, Slot, Stiff, register
-from kinemorph.mechanics.elements.saturation import is_open, limited, saturated
+from kinemorph.mechanics.elements.saturation import is_open, limited, saturated, winds_up
 from kinemorph.mechanics.steps.point_states import JointForce, JointState
 from kinemorph.model.elements.control.controllers import PD, PID
 from kinemorph.model.elements.control.wiring import below, channel_names, driven, measured
@@ -229,10 +229,7 @@ class Channel(NamedTuple):
 
     def winds_up(self, u: S) -> S:
         """1 where the output u is beyond a limit and the integral term drives it further, else 0."""
-        grows = self.ki * self.error
-        over: S = 0.0 if is_open(self.upper) else less(self.upper, u) * less(0.0, grows)
-        under: S = 0.0 if is_open(self.lower) else less(u, self.lower) * less(grows, 0.0)
-        return over + under
+        return winds_up(u, self.ki * self.error, self.lower, self.upper)
 
 
 class PIDLaw(ChannelLaw):
