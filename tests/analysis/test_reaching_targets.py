@@ -208,7 +208,7 @@ def test_bad_input_is_named() -> None:
         inverse_kinematics(robot, {"flange": T}, np.full(6, np.inf))
     with pytest.raises(ShapeError, match="length 0"):
         inverse_kinematics(ball_arm(), {"hand": T}, np.zeros(8))
-    with pytest.raises(ShapeError, match="iterations 0"):
+    with pytest.raises(ShapeError, match="iterations is 0"):
         inverse_kinematics(robot, {"flange": T}, iterations=0)
 
 

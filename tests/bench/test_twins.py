@@ -99,7 +99,7 @@ def test_a_file_of_robots_takes_precedence(tmp_path: Any) -> None:
     assert bench_twin("hexapod24", file).robot.nv == 24  # not in the file: the set's own
     other = tmp_path / "list.json"
     other.write_text("[1, 2]")
-    with pytest.raises(ModelError, match="table 'robots'"):
+    with pytest.raises(ModelError, match="an object under the key 'robots'"):
         stored_robot("panda", other)
     with pytest.raises(ModelError, match=r"none\.json' cannot be read: No such file"):
         stored_robot("panda", tmp_path / "none.json")

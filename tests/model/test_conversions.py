@@ -271,7 +271,7 @@ def test_quaternions() -> None:
 def test_mistakes_are_named() -> None:
     robot = chain("free", "revolute", "prismatic")
     q, v = state(robot, 0)
-    with pytest.raises(ShapeError, match=r"shapes \(8,\) and \(8,\), expected \(..., 9\) and \(..., 8\)"):
+    with pytest.raises(ShapeError, match=r"q has shape \(8,\) and v has shape \(8,\); expected \(..., 9\) for q"):
         to_convention(robot, "drake", q[:-1], v)
     with pytest.raises(ShapeError, match="batch"):
         to_convention(robot, "drake", np.tile(q, (2, 1)), np.tile(v, (3, 1)))
