@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kinemorph import Parameter, PositionBuilder, derive, linearize, poles, simulate
+from kinemorph import Parameter, PositionBuilder, derive, library, linearize, poles, simulate
 from kinemorph.errors import ModelError
 from kinemorph.mechanics.formulations.driven_dynamics import state_formulation
 from kinemorph.mechanics.formulations.table import FORMULATIONS
@@ -91,6 +91,25 @@ def test_cadyns_slider_crank_meets_its_reference() -> None:
     assert last.q[-1] == pytest.approx([13.736834332], abs=1e-8)
     assert last.v[-1] == pytest.approx([1.265003145], abs=1e-8)
     assert last["x"][-1] == pytest.approx(math.cos(last.q[-1][0]) + 2.0 * math.cos(last["beta"][-1]), rel=1e-12)
+
+
+def test_the_slider_crank_moves_like_the_one_with_a_loop() -> None:
+    """The same machine by joints: its loop is a constraint there, a formula here."""
+    matrices, loops = derive(slider_crank().build()), derive(library.slider_crank())
+    crank, v, torque = 1.0, 0.7, 3.0
+    beta = math.asin(0.5 * math.sin(crank))
+    turning = -v - 0.5 * math.cos(crank) * v / math.cos(beta)  # of the rod relative to the crank
+    slid = math.cos(crank) + 2.0 * math.cos(beta)
+    slide = -math.sin(crank) * v - 2.0 * math.sin(beta) * (0.5 * math.cos(crank) * v / math.cos(beta))
+    at, moving = [crank, -crank - beta, slid - 3.0], [v, turning, slide]
+    one = matrices.forward_dynamics([crank], [v], [torque])
+    other = loops.forward_dynamics(at, moving, [torque, 0.0, 0.0])
+    assert one[0] == pytest.approx(other[0], rel=1e-9)
+    how = {"rtol": 1e-11, "atol": 1e-11, "output_step": 0.5}
+    ours = simulate(matrices.robot, 2.0, q=[crank], v=[v], **how)
+    theirs = simulate(loops.robot, 2.0, q=at, v=moving, **how)
+    assert ours.q[:, 0] == pytest.approx(theirs.q[:, 0], abs=1e-8)
+    assert ours.v[:, 0] == pytest.approx(theirs.v[:, 0], abs=1e-8)
 
 
 def agreement(seed: int) -> float:
