@@ -41,7 +41,10 @@ def test_info_lists_the_library() -> None:
     assert all(name in text for name in CHOICE)
 
 
-@pytest.mark.parametrize("name", [*CHOICE])
+SHOWN = ("double_pendulum", "puma", "four_bar", "amru5", "rover", "organism9")  # the others are slow
+
+
+@pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.slow] * (n not in SHOWN), id=n) for n in CHOICE])
 def test_info_agrees_with_the_robot(name: str) -> None:
     robot, data = choose(name).robot, parsed("info", name)
     assert (data["nq"], data["nv"]) == (robot.nq, robot.nv)

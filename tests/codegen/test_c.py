@@ -249,6 +249,7 @@ def test_hexapod_builds_without_warnings_and_agrees(hexapod):
     agree(outs, meant)
 
 
+@pytest.mark.slow
 @needs_cc
 def test_hexapod_is_clean_under_sanitizers(hexapod):
     folder, state, meant = hexapod

@@ -100,7 +100,10 @@ def bare(name: str) -> Robot:
     return builder.build()
 
 
-@pytest.mark.parametrize("name", CHOICE)
+DRAWN = ("double_pendulum", "puma", "four_bar", "amru5", "rover", "organism9")  # the others are slow
+
+
+@pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.slow] * (n not in DRAWN), id=n) for n in CHOICE])
 def test_every_robot_of_the_library_is_drawn_to_scale(name: str) -> None:
     robot = choose(name).robot
     figure = draw(robot, stance(robot), joints=True, frames=True)

@@ -41,7 +41,9 @@ def both_ways(
     return made
 
 
-@pytest.mark.parametrize("robot", [*SEEDS, "hexapod24", "chain:7", "humanoid"])
+@pytest.mark.parametrize(
+    "robot", [*SEEDS[:4], *(pytest.param(k, marks=pytest.mark.slow) for k in SEEDS[4:]), "hexapod24", "humanoid"]
+)
 def test_loops_give_what_is_written_out(monkeypatch: pytest.MonkeyPatch, robot: int | str) -> None:
     model = choose(robot).robot if isinstance(robot, str) else random_robot(robot, most=14)
     q, v, tau, _ = random_states(model, 1, 2)

@@ -93,7 +93,7 @@ def test_every_joint_kind(kind: str, chained: bool, frames: str) -> None:
     assert max(forward_errors(robot)) < TOLERANCE
 
 
-@pytest.mark.parametrize("chunk", [*range(4), *(pytest.param(k, marks=pytest.mark.slow) for k in range(4, 10))])
+@pytest.mark.parametrize("chunk", [*range(2), *(pytest.param(k, marks=pytest.mark.slow) for k in range(2, 10))])
 def test_random_trees(chunk: int, frames: str, record_property: Any) -> None:
     for seed in range(5 * chunk, 5 * chunk + 5):
         seed += 50 * (frames == "root")  # a hundred trees in all

@@ -103,7 +103,9 @@ def standing(robot: Robot, seed: int) -> tuple[Any, Any, Any]:
 
 @pytest.mark.parametrize("centered", [False, True])
 @pytest.mark.parametrize("passes", [1, 2, 3])
-@pytest.mark.parametrize("h", [1e-4, 1e-3, 4e-3])
+@pytest.mark.parametrize(
+    "h", [pytest.param(1e-4, marks=pytest.mark.slow), 1e-3, pytest.param(4e-3, marks=pytest.mark.slow)]
+)
 def test_hexapods_on_the_ground(h: float, passes: int, centered: bool, record_property: Any) -> None:
     worst = 0.0
     for name in ("hexapod24", "hexapod36"):

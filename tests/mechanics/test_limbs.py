@@ -133,7 +133,7 @@ def test_links_declared_across_limbs_are_left_as_they_are() -> None:
 
 
 @pytest.mark.parametrize("general", [True, False], ids=["general", "along axes"])
-@pytest.mark.parametrize("base", ["free", "revolute", "fixed"])
+@pytest.mark.parametrize("base", ["free", pytest.param("revolute", marks=pytest.mark.slow), "fixed"])
 @pytest.mark.parametrize("kinds", LIMBS)
 def test_one_for_all_gives_what_is_written_out(
     monkeypatch: pytest.MonkeyPatch, kinds: str, base: str, general: bool

@@ -41,7 +41,9 @@ def both_ways(monkeypatch: pytest.MonkeyPatch, robot, name: str, states: tuple) 
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
-@pytest.mark.parametrize("robot", [*SEEDS, "hexapod24", "chain:7"])
+@pytest.mark.parametrize(
+    "robot", [*SEEDS[:4], *(pytest.param(k, marks=pytest.mark.slow) for k in SEEDS[4:]), "hexapod24"]
+)
 def test_loops_give_what_is_written_out(monkeypatch: pytest.MonkeyPatch, name: str, robot: int | str) -> None:
     model = choose(robot).robot if isinstance(robot, str) else random_robot(robot, most=14)
     q, v, a, _ = random_states(model, 1, 2)

@@ -51,6 +51,7 @@ def drift(robot: Robot, until: float, seed: int = 0, **options) -> tuple[float, 
     return float(np.abs(energy / energy[0] - 1.0).max()), float(lost), float(turned), float(np.abs(q).max())
 
 
+@pytest.mark.slow
 def test_a_floating_tree_keeps_energy_and_momentum_for_1000_s():
     energy, linear, spin, _ = drift(floating_tree(1), 1000.0, rtol=1e-13, atol=1e-13)
     assert energy < 1e-11 and max(linear, spin) < 1e-11

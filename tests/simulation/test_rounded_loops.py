@@ -30,7 +30,7 @@ def parallelogram(tilt: float = 0.0, gap: float = 1.2e-8) -> System:
 
 
 @pytest.mark.filterwarnings("ignore::kinemorph.errors.InactiveWarning")
-@pytest.mark.parametrize("tilt", [0.0, 1e-7])
+@pytest.mark.parametrize("tilt", [pytest.param(0.0, marks=pytest.mark.slow), 1e-7])
 @pytest.mark.parametrize("q", [None, {"left": 0.3}])
 def test_loops_that_disagree_by_the_rounding_of_a_file_run_by_default(tilt: float, q: dict[str, float] | None) -> None:
     """They were refused; the remedy was a tolerance that the message named, though the run itself needs none."""

@@ -37,6 +37,7 @@ AT_REST = (  # checks of rules that hold where the time alone moves nothing
     *("energy as declared", "derivatives", "links as written", "bias forces", "passivity", "kinetic energy"),
     *("power balance", "momentum", "jacobian", "jacobian rate"),
 )
+SIZE_LIMITS = {"dalembert": 12}  # a lower limit for a formulation whose cost grows faster
 SIZE_LIMIT = 60  # most dof with which other formulations, whose cost grows with the square of the dof, are compared
 
 
@@ -51,6 +52,7 @@ def verify(
     `states`        the number of random states
     `seed`          the seed of the random states; the same seed gives the same result
     `formulations`  names of the formulations to compare with; by default all others, up to 60 degrees of freedom
+                    ("dalembert" up to 12)
     """
     if isinstance(model, System):
         ensemble(model.robot, model.elements)
@@ -115,10 +117,11 @@ def _agrees_with(name: str, *, asked: bool) -> Callable[[Sample], WorstError]:
 
     def error(s: Sample) -> WorstError:
         d, nv = s.dynamics, s.dynamics.robot.nv
-        if nv > SIZE_LIMIT and not asked:
+        limit = SIZE_LIMITS.get(name, SIZE_LIMIT)
+        if nv > limit and not asked:
             raise UnsupportedError(
                 f"the robot has {nv} degrees of freedom; by default formulation '{name}' is only compared for robots "
-                f"with at most {SIZE_LIMIT}. Pass formulations=['{name}'] to compare it, which takes longer."
+                f"with at most {limit}. Pass formulations=['{name}'] to compare it, which takes longer."
             )
         other = derive(d.robot, name, parameters=[p.name for p in d.parameters], backend="interpreter")  # type: ignore[arg-type]
         pushes = np.concatenate([s.a[:, None], _units(len(s.q), nv)], axis=1)
