@@ -129,12 +129,19 @@ FEW = (
 )
 
 
-def told(setup: Setup) -> tuple[bool, list[str]]:
-    """Whether the run ended as asked, and what was said about it."""
-    with warnings.catch_warnings(record=True) as caught:
+def told(setup: Setup, hear: Callable[[], None] = lambda: None) -> tuple[bool, list[str]]:
+    """Whether the run ended as asked, and what was said about it; `hear` is called with each warning."""
+    said: list[str] = []
+
+    def listen(message: Any, *_: Any, **__: Any) -> None:
+        if isinstance(message, TELLING):
+            said.append(str(message))
+            hear()
+
+    with warnings.catch_warnings():
         warnings.simplefilter("always")
+        warnings.showwarning = listen
         run = setup()
-    said = [str(warning.message) for warning in caught if isinstance(warning.message, TELLING)]
     return run.outcome.ok, [*said, run.outcome.message]
 
 
@@ -148,11 +155,13 @@ def test_a_wrong_set_up_ends_or_warns(name: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in WRONG if name not in FEW])
 def test_every_wrong_set_up_ends_or_warns_within_seconds(name: str) -> None:
+    """The first sentence counts: a run that has warned may go on for as long as it takes."""
     begun = time.process_time()
-    finished, said = told(WRONG[name])
+    heard: list[float] = []
+    finished, said = told(WRONG[name], lambda: heard.append(time.process_time() - begun))
     assert not finished or any(said), name
     assert any("'" in sentence for sentence in said), said
-    assert time.process_time() - begun < 10.0
+    assert min([*heard, time.process_time() - begun]) < 10.0
 
 
 def test_there_are_forty_wrong_set_ups() -> None:
