@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from kinemorph import Body, Robot, RobotBuilder, System, derive, simulate, verify
-from kinemorph.elements import DCMotor
-from kinemorph.errors import ModelError
+from kinemorph.elements import PD, Actuator, ComputedTorque, DCMotor, JointFriction
+from kinemorph.errors import ModelError, UnsupportedError
 from kinemorph.mechanics.formulations.driven_dynamics import state_formulation
 from kinemorph.mechanics.formulations.table import FORMULATIONS
 from kinemorph.mechanics.trees.resolve import resolve
@@ -106,6 +106,37 @@ def test_a_joint_that_the_time_drives_supplies_the_energy_that_the_motion_gains(
     led = np.sin(run["q.lead"]) + 2.0 * run["q.lead"] + 0.3 * np.sin(5.0 * run.t)
     assert run["q.led"] == pytest.approx(led, abs=1e-13)
     assert verify(derive(robot, backend="interpreter")).passed
+
+
+@each_case("method", ["dop853", "newmark", "extrapolated_contact"])
+def test_the_drive_also_supplies_what_its_own_damping_takes(method: str) -> None:
+    builder = RobotBuilder("lift").add(Body.box("a", 1.0, (0.1, 0.2, 1.0)), Body.box("b", 2.0, (0.3, 0.1, 0.8)))
+    builder.joint("lift", "prismatic", "world", "a", driven=0.3 * sin(5.0 * TIME), damping=20.0)
+    builder.joint("hinge", "revolute", "a", "b", axis=(0, 1, 0), translation=(0, 0, 0.5))
+    how = {} if method == "dop853" else {"step": 5e-4}
+    run = simulate(builder.build(), 1.0, q=[0.5], v=[1.0], method=method, **how)
+    assert run["energy.supplied"][-1] == pytest.approx(9.7062, abs=0.02)
+    assert np.ptp(run["energy.balance"]) < 0.03
+
+
+def test_elements_of_all_kinds_act_on_driven_joints() -> None:
+    """Against the same machine with a coupling."""
+    builder = RobotBuilder("geared").add(Body.box("a", 1.0, (0.1, 0.2, 1.0)), Body.box("b", 2.0, (0.3, 0.1, 0.8)))
+    builder.joint("lead", "revolute", "world", "a", axis=(1.0, 0.0, 0.0))
+    builder.joint("led", "revolute", "a", "b", axis=(0.0, 1.0, 0.0), translation=(0, 0, 0.5))
+    coupled = builder.couple("led", "lead", -3.0, 0.2).build()
+    elements = (PD("pd", "led", 20.0, 1.0, 0.4), JointFriction("rub", ("led",), 0.3), Actuator("push", "led"))
+    for method, how in (("dop853", {}), ("implicit_contact", {"step": 1e-3})):
+        ours = simulate(System(driven_couplings(coupled), elements), 0.3, q=[0.3], inputs=[0.5], method=method, **how)
+        theirs = simulate(System(coupled, elements), 0.3, q=[0.3, -0.7], inputs=[0.5], method=method, **how)
+        assert ours.q[-1][0] == pytest.approx(theirs.q[-1][0], abs=1e-6), method
+
+
+def test_what_driven_joints_cannot_do_is_said() -> None:
+    with pytest.raises(UnsupportedError, match="method 'variational': the time drives joints of robot 'follower'"):
+        simulate(follower(CURVED + 0.3 * sin(5.0 * TIME)), 0.1, q=[0.3], method="variational", step=1e-3)
+    with pytest.raises(ModelError, match="computed torque does not support driven joints"):
+        simulate(System(follower(CURVED), (ComputedTorque("ct", ("lead",), 10.0, 2.0),)), 0.1, q=[0.3])
 
 
 def test_verify_checks_a_robot_with_driven_joints() -> None:

@@ -160,6 +160,17 @@ def test_a_matrix_of_sixteen_formulas_is_the_product_that_it_spells() -> None:
     assert found[1] == pytest.approx(found[0], rel=1e-12)
 
 
+def test_dependents_are_columns_also_where_no_joint_is_driven() -> None:
+    builder = PositionBuilder("hand")
+    q = builder.coordinate("q", value=0.2)
+    builder.dependent("height", sin(q), "m")
+    builder.dependent("later", 3.0 + builder.time, "s")
+    builder.body("x", 1.0, (1, 1, 1), T0G=Trotz(q))
+    run = simulate(builder.system(), 1.0, v=[1.0])
+    assert run["height"] == pytest.approx(np.sin(run["q.q"])) and np.ptp(run["height"]) > 0.5
+    assert run["later"] == pytest.approx(3.0 + run.t)
+
+
 def test_parameters_in_matrices_are_inputs() -> None:
     length = Parameter("l", 0.5)
     builder = PositionBuilder("p")

@@ -44,7 +44,7 @@ def test_a_coordinate_that_comes_to_rest_at_the_end_of_the_domain_does_not_finis
     system = load_text(text, "toml")
     run = kinemorph.simulate(system, 2.0, v=[1.0], output_step=0.05)
     assert run.outcome.kind == "failed" and run.t[-1] == run.outcome.t < 1.0
-    assert "the argument of acos is 1, at the end of its domain" in run.outcome.message
+    assert "the argument of acos is 1, where the domain ends" in run.outcome.message
     batch = kinemorph.simulate_batch(system, 1.0, q=[[0.0], [0.1]], v=[[1.0], [0.0]])
     assert [one.kind for one in batch.outcomes] == ["failed", "finished"]
     assert "dependent 'gamma' leaves its domain" in batch.outcomes[0].message

@@ -5,7 +5,8 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from kinemorph.model.parameter import evaluate
+from kinemorph.model.driven import coordinate_places
+from kinemorph.model.parameter import TIME, evaluate
 from kinemorph.model.robot import Dependent, Robot
 from kinemorph.plants.instant import Instant
 from kinemorph.plants.loaded_robot import LoadedRobot
@@ -37,6 +38,6 @@ def _entry(loaded: LoadedRobot, group: str, k: int, t: Any, q: Any, v: Any, x: A
 
 
 def _dependent(loaded: LoadedRobot, one: Dependent, t: Any, q: Any, v: Any, x: Any, m: Any, u: Any, p: Any) -> Any:
-    driving = loaded.tree(p, t).driving
-    known = loaded.lookup(p) if driving is None else driving.values(q)
+    places = coordinate_places(loaded.dynamics.robot)
+    known = {**loaded.lookup(p), **{name: q[i] for name, (i, _) in places.items()}, TIME.name: t}
     return evaluate(one.formula, known)

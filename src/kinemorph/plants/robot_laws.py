@@ -46,7 +46,7 @@ def robot_laws(loaded: LoadedRobot) -> Laws:
     table: dict[Callable[..., Any], bool] = {  # each law, and whether this robot has it
         **dict.fromkeys((rate, residual, place, drift, efforts, implicit, for_one), True),
         stored: acted_on,
-        stiff: acted_on and not constrained,
+        stiff: acted_on and not constrained and not loaded.dynamics.robot.driven,
         powers: acted_on,
         constrained_motion.reactions: True,
         constrained_motion.constraints: constrained,
@@ -97,6 +97,7 @@ def residual(loaded: LoadedRobot, at: LocalInstant, z: Any) -> list[Any]:
         unmet, driven = sub(a, solved.a), solved.supplied
     else:
         unmet = constrained_motion.unmet_forces(loaded, ready, now, a, found)
+        driven = constrained_motion.drive_power(loaded, ready, a, found)
     left = [z[k] if k in loaded.locked else entry for k, entry in enumerate(unmet)]
     return [*left, *sub(z[nv:], extra_rates(loaded, now, found, driven))]
 
@@ -168,7 +169,9 @@ def implicit(
         supplied = plus(supplied, power(during.tau, sub(mean, world.v)))
         if solver is not None:
             supplied = plus(supplied, solver.driven)
-        supplied = plus(supplied, constrained_motion.drive_power(loaded, ready, ends.a[:nv], found))
+        if loaded.dynamics.robot.is_timed:  # with all forces at the start of the step
+            everything = acting(loaded, ready, now)
+            supplied = plus(supplied, constrained_motion.drive_power(loaded, ready, ends.a[:nv], everything))
         after[-2], after[-1] = after[-2] + h * supplied, after[-1] + h * dissipated
     return after, ends.a[:nv]
 

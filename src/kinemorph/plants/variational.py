@@ -19,6 +19,7 @@ from kinemorph.codegen.derivatives.differentiate import jacobian
 from kinemorph.codegen.graphs.evaluation import inlined
 from kinemorph.codegen.graphs.program import Program
 from kinemorph.codegen.graphs.tracing import Shape, trace
+from kinemorph.errors import UnsupportedError
 from kinemorph.mechanics.recursions.kinematics import tangent_of
 from kinemorph.mechanics.steps.discrete_action import discrete_action
 from kinemorph.mechanics.trees import charts
@@ -90,6 +91,10 @@ def _action(loaded: LoadedRobot, base: Any, moved: Any, w: Any, h: Any, p: Any) 
     q = charts.place(space, base, moved, finished=False)
     if tree.driving is None:
         return discrete_action(tree, q, w, h)
+    robot = loaded.dynamics.robot
+    if robot.is_timed or any(joint.kind == "pose" for joint in robot.driven):
+        why = "the time drives joints" if robot.is_timed else "a matrix of formulas gives the pose of a joint"
+        raise UnsupportedError(f"method 'variational': {why} of robot '{robot.name}'. Use method='dop853'.")
     first, last = tree.driving.positions(q), tree.driving.positions(charts.place(space, q, w, finished=False))
     grown = sub(last[loaded.nq :], first[loaded.nq :])  # driven joints have one coordinate each, whose rate is v
     return discrete_action(tree.of_joints, first, [*w, *grown], h)

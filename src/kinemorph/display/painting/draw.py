@@ -26,7 +26,7 @@ from kinemorph.display.scenes.building import scene_of
 from kinemorph.display.scenes.figures import MANY
 from kinemorph.display.scenes.scene import Figure as SceneFigure
 from kinemorph.errors import UnsupportedError
-from kinemorph.model.configuration import neutral
+from kinemorph.model.configuration import initial_configuration
 from kinemorph.model.parameter import evaluate_all
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System, as_robot
@@ -54,7 +54,8 @@ def draw(
 ) -> Figure:
     """A picture of a robot at q, shape (nq,) or some coordinates by name: the others close its loops.
 
-    By default it is the neutral configuration; for a robot with loops, one in which they are closed, as on its card.
+    By default it is the neutral configuration, with the declared values of coordinates in position matrices; for a
+    robot with loops, one in which they are closed, as on its card.
     `ghosts`   further configurations, drawn pale and behind
     `joints`   also the axes of the joints
     `frames`   also frames, as x-y-z triads with their names: True for all declared ones, or names of frames and bodies
@@ -69,7 +70,7 @@ def draw(
     """
     model, robot = robot, as_robot(robot)
     warn_of_meshes(robot)
-    usual = stance(robot) if robot.loops else neutral(robot)
+    usual = stance(robot) if robot.loops else initial_configuration(robot)
     rows = np.stack([closed_posture(robot, one, tuple(usual)) for one in (*ghosts, q)])
     poses = Poses(robot, rows).at(len(rows) - 1)
     names = ([frame.name for frame in robot.frames] if frames is True else frames) or ()

@@ -69,7 +69,9 @@ class PositionBuilder:
         `data` are limits and the like, as of a joint: lower, upper, velocity, effort, damping, friction, armature.
         """
         made = Coordinate(name, value, unit)
-        if name in self._coordinates or name == TIME.name:
+        if name == TIME.name:
+            self._note("coordinate", name, "this is the name of the time", "Rename the coordinate.")
+        elif name in self._coordinates:
             self._note("coordinate", name, "there are two coordinates of this name", "Rename one of them.")
         if unit not in JOINTS:
             self._note("coordinate", name, f"its unit is {short(unit)}, expected 'rad' or 'm'", "Give one of these.")

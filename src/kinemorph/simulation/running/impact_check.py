@@ -70,7 +70,7 @@ def short_hits(segment: Segment, step: float) -> Iterator[Hit]:
     contacts = [element for element in segment.plant.elements if isinstance(element, Contact)]
     n = len(segment.t)
     energies = run_energies(segment) if contacts and n > 2 else None
-    if robot is None or energies is None:
+    if robot is None or energies is None or robot.driven:  # the mass at a point of a driven body is not computed here
         return
     rows = np.unique(np.linspace(0, n - 1, min(n, MOST_SAMPLES)).astype(int))
     most, least = float(energies[:, 0].max()), SHARE * exchanged_energy(energies)

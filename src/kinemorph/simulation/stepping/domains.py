@@ -112,7 +112,7 @@ def _message(domain: Domain, t: float, value: float) -> str:
     if not np.isfinite(value):
         value_text = "not a number"
     elif low <= value <= high and np.isfinite(high):
-        value_text = f"{value:.9g}, at the end of its domain"
+        value_text = f"{value:.9g}, where the domain ends"
     else:
         value_text = f"{value:.9g}"
     expected = f"from {low:g} to {high:g}" if np.isfinite(high) else "above 0"

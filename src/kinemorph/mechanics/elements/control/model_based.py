@@ -26,6 +26,9 @@ class ComputedTorqueLaw(ChannelLaw):
             return found
         if not robot.is_open:
             return [_closed(element, robot, "computed torque")]
+        if robot.driven:
+            problem = f"computed torque does not support driven joints, and robot '{robot.name}' has some"
+            return [wrong(element.name, problem, "Use PD with GravityCompensation.")]
         idle = [joint.name for joint in robot.joints if joint.v_names and joint.name not in element.joints]
         if idle:
             problem = (

@@ -124,8 +124,11 @@ def _on_joint(element: Actuator, view: ElementView) -> dict[str, Drive]:
 
 
 def _joint_limit(element: Actuator, view: ElementView) -> float:
-    """The largest effort [N m or N] of all actuators of the element's joint together: the effort limit of the joint."""
-    return float(view.robot.joint(element.joint).effort[0])
+    """The largest effort [N m or N] of all actuators of the element's joint together: the effort limit of the joint.
+
+    A driven joint has no limit.
+    """
+    return float(next(iter(view.robot.joint(element.joint).effort), math.inf))
 
 
 register(Actuator, ActuatorLaw())

@@ -53,12 +53,12 @@ class JointForceLaw(ElementLaw[E]):
         return ()
 
     def signals_on(self, element: E, robot: Robot) -> tuple[Slot, ...]:
-        names = (robot.v_names[k] for k in dict.fromkeys(self.velocities(element, robot)))
+        names = (robot.all_v_names[k] for k in dict.fromkeys(self.velocities(element, robot)))
         return self.signals(element) or tuple(Slot(name, f"tau.{name}") for name in names)
 
     def publish(self, element: E, view: ElementView) -> Mapping[str, S]:
         """The effort along each velocity, [N m] for a rotation and [N] for a translation."""
-        return {view.robot.v_names[k]: effort for k, effort in self.effort(element, view).torques.items()}
+        return {view.robot.all_v_names[k]: effort for k, effort in self.effort(element, view).torques.items()}
 
     def stiff(self, element: E, view: ElementView) -> Stiff:
         return Stiff(joints=[JointForce(v, law) for v, _, law in self.along(element, view)])
