@@ -45,6 +45,7 @@ HOMES: dict[str, str] = {
     "DCMotor": "kinemorph.model.elements.drives.motors",
     "PairContact": "kinemorph.model.elements.contact.pair_contacts",
     "PrescribedMotion": "kinemorph.model.elements.constraints.prescribed",
+    "Hold": "kinemorph.model.elements.phases.holds",
     "MinimumJerk": "kinemorph.model.elements.control.references",
     "Profile": "kinemorph.model.elements.control.references",
     "Setpoint": "kinemorph.model.elements.control.references",
@@ -69,6 +70,9 @@ HOMES: dict[str, str] = {
     "HuntCrossley": "kinemorph.model.elements.contact.contact_laws",
     "Regularized": "kinemorph.model.elements.contact.contact_laws",
     "Anchor": "kinemorph.model.elements.contact.contact_laws",
+    "Automaton": "kinemorph.model.elements.phases.automaton",
+    "Phase": "kinemorph.model.elements.phases.automaton",
+    "Edge": "kinemorph.model.elements.phases.automaton",
     "Plane": "kinemorph.model.elements.contact.grounds",
     "HeightMap": "kinemorph.model.elements.contact.grounds",
     "HeightFunction": "kinemorph.model.elements.contact.grounds",
@@ -157,6 +161,10 @@ if TYPE_CHECKING:  # the same names for type checkers; a test compares the two l
     from kinemorph.model.elements.gaits.gaits import Serpenoid as Serpenoid
     from kinemorph.model.elements.gaits.pantograph_gait import PantographGait as PantographGait
     from kinemorph.model.elements.sensing.sensors import IMU as IMU
+    from kinemorph.model.elements.phases.automaton import Automaton as Automaton
+    from kinemorph.model.elements.phases.automaton import Edge as Edge
+    from kinemorph.model.elements.phases.automaton import Phase as Phase
+    from kinemorph.model.elements.phases.holds import Hold as Hold
     from kinemorph.model.elements.sensing.sensors import ContactSwitch as ContactSwitch
     from kinemorph.model.elements.sensing.sensors import Encoder as Encoder
     from kinemorph.model.elements.sensing.sensors import ForceTorqueSensor as ForceTorqueSensor

@@ -286,7 +286,7 @@ def _renamed(system: System, findings: Findings) -> System:
 def _wrong(system: System) -> list[Problem]:
     """The problems because of which elements cannot act on the robot."""
     try:
-        ensemble(system.robot, system.elements)
+        ensemble(system.robot, system.members)
     except ModelError as error:
         return [Problem.of(message) for message in error.problems]
     return []

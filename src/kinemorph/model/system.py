@@ -26,6 +26,7 @@ from kinemorph.shown import Shown
 from kinemorph.words import counted, did_you_mean, listed, quoted
 
 if TYPE_CHECKING:
+    from kinemorph.model.elements.phases.automaton import Automaton
     from kinemorph.model.modules.assembly import Assembly
 
 
@@ -60,6 +61,7 @@ class System(Shown, Fixed):
     elements: tuple[Element, ...] = ()
     settings: Settings = field(default_factory=Settings)
     assembly: Assembly | None = None  # the modules that the robot is made of, if any: a run may dock and undock them
+    automaton: Automaton | None = None  # the phases of a hybrid motion; None where there is only one
     source: str = field(default="", compare=False)  # the URDF, xacro, SDF or MJCF file that it was loaded from, if any
 
     def __post_init__(self) -> None:
@@ -90,7 +92,7 @@ class System(Shown, Fixed):
 
     def __getstate__(self) -> dict[str, Any]:
         """The fields, for pickling; raises UnsupportedError where a function in an element cannot be imported."""
-        check_importable(self.elements, f"system '{self.name}'")
+        check_importable(self.members, f"system '{self.name}'")
         return super().__getstate__()
 
     def __repr__(self) -> str:
@@ -103,6 +105,11 @@ class System(Shown, Fixed):
     def name(self) -> str:
         """The robot's name."""
         return self.robot.name
+
+    @property
+    def members(self) -> tuple[Element, ...]:
+        """All that acts on the robot: the elements, and the automaton where there is one."""
+        return self.elements if self.automaton is None else (*self.elements, self.automaton)
 
     def element(self, name: str) -> Element:
         """The element of this name."""

@@ -34,7 +34,7 @@ class DiscreteLaws:
 
 @dataclass(frozen=True)
 class Jumps:
-    """The laws by which the memory m of elements changes. `instant` is a LocalInstant.
+    """The laws by which the memory m of elements changes, and by which states jump. `instant` is a LocalInstant.
 
     Where another argument comes first, it is an index, or indices, of the elements that change.
     """
@@ -44,7 +44,9 @@ class Jumps:
     decide: Law  # (sampler, t, signals, m) -> m, in plain numbers
     settle: Law  # (members, instant) -> m, x
     guards: Law  # (instant) -> the guards' values
-    switch: Law  # (guard, instant) -> m, x
+    awake: Law  # (instant) -> 1 for each guard that counts in the present phase, else 0
+    switch: Law  # (guard, instant) -> q, v, x, m, energy that is lost [J], impulses of all constraints
+    enter: Law | None = None  # (instant) -> m at the start of a run; None where it does not depend on the state
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from typing import Any
 
 from kinemorph.deriving.dynamics import Dynamics
 from kinemorph.frozen import Fixed
+from kinemorph.mechanics.constraints.closures import constraint_names
 from kinemorph.mechanics.elements.ensemble import Ensemble
 from kinemorph.mechanics.elements.instant import SystemInstant
 from kinemorph.mechanics.elements.law import Stiff
@@ -145,6 +146,11 @@ class LoadedRobot(Fixed):
     def constrained(self) -> bool:
         """Whether the robot has closed chains, coupled joints or elements with constraints."""
         return not self.dynamics.robot.is_open or bool(self.elements.constraint_names)
+
+    @property
+    def constraint_names(self) -> tuple[str, ...]:
+        """The names of all constraint rows: those of loops and coupled joints, then those of elements."""
+        return (*constraint_names(self.dynamics.robot), *self.elements.constraint_names)
 
     @property
     def on_stages(self) -> bool:

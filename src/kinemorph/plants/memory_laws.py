@@ -2,20 +2,24 @@
 
 sample      at the ticks of clocks, for the elements that sample then, one after the other
 settle      after an accepted step, for the elements that settle
-switch      where a guard of an element has fallen through zero, for that element
+switch      where a guard of an element has fallen through zero, for that element; at an edge of an automaton the
+            whole state may jump (see `phases`)
+enter       at the start of a run, for the elements whose memory depends on the initial state
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from kinemorph.mechanics.elements.instant import SystemInstant
-from kinemorph.mechanics.elements.law import Change
+from kinemorph.mechanics.elements.law import Change, ElementLaw
 from kinemorph.mechanics.trees import charts
+from kinemorph.plants import phases
 from kinemorph.plants.constrained_motion import seen
-from kinemorph.plants.instant import LocalInstant
+from kinemorph.plants.instant import Instant, LocalInstant
 from kinemorph.plants.laws import Jumps
 from kinemorph.plants.loaded_robot import LoadedRobot
 from kinemorph.plants.user_laws import checked_length, split
@@ -25,14 +29,20 @@ Sampler = tuple[int, int]  # an element by its index, and the number of its cloc
 
 def jumps(loaded: LoadedRobot) -> Jumps:
     """All laws by which the memory of a robot's elements changes."""
-    return Jumps(*(partial(law, loaded) for law in (sample, read, decide, settle, guards, switch)))
+    found = Jumps(*(partial(law, loaded) for law in (sample, read, decide, settle, guards, awake, switch)))
+    enters = any(type(member.law).entered is not ElementLaw.entered for member in loaded.elements.members)
+    return replace(found, enter=partial(enter, loaded)) if enters else found
+
+
+def _instant(loaded: LoadedRobot, at: LocalInstant) -> Instant:
+    """An instant with the configuration q in place of local coordinates, with normalized quaternions."""
+    now = loaded.instant(at)
+    return now._replace(q=charts.finished(loaded.bare, now.q))
 
 
 def _now(loaded: LoadedRobot, at: LocalInstant) -> SystemInstant:
     """The system at an instant, as its elements see it, with normalized quaternions."""
-    tree = loaded.tree(at.p, at.t)
-    now = loaded.instant(at)
-    return seen(loaded, tree, now._replace(q=charts.finished(loaded.bare, now.q)))
+    return seen(loaded, loaded.tree(at.p, at.t), _instant(loaded, at))
 
 
 def sample(loaded: LoadedRobot, samplers: Sequence[Sampler], at: LocalInstant) -> dict[str, Any]:
@@ -75,20 +85,44 @@ def settle(loaded: LoadedRobot, members: Sequence[int], at: LocalInstant) -> dic
 
 def guards(loaded: LoadedRobot, at: LocalInstant) -> list[Any]:
     """The values of all guards of elements, in the order of the elements."""
+    now, found = _now(loaded, at), []
+    for index, member in enumerate(loaded.elements.members):
+        if member == loaded.elements.automaton:
+            found += phases.edge_values(loaded, now, _instant(loaded, at))
+        else:
+            found += member.law.guard_values(member.element, now.views[index])
+    return found
+
+
+def awake(loaded: LoadedRobot, at: LocalInstant) -> list[Any]:
+    """1 for each guard of elements that counts in the present phase, else 0, in the order of `guards`."""
     now = _now(loaded, at)
+    edges = phases.awake_edges(loaded, now, _instant(loaded, at))
     return [
-        value
-        for index, member in enumerate(loaded.elements.members)
-        for value in member.law.guard_values(member.element, now.views[index])
+        edges[number] if loaded.elements.members[index] == loaded.elements.automaton else now.activity(index)
+        for index, number, _ in loaded.elements.guards
     ]
 
 
 def switch(loaded: LoadedRobot, guard: int, at: LocalInstant) -> dict[str, Any]:
-    """The memory and the extra states after the guard with this index has fallen through zero."""
+    """The state after the guard with this index has fallen through zero: q, v, x and m, energy lost [J], impulses."""
     index, number, _ = loaded.elements.guards[guard]
-    element, law = loaded.elements.members[index][:2]
-    now = _now(loaded, at)
-    return _changed(loaded, {index: law.switch(element, now.views[index], number)}, at)
+    member = loaded.elements.members[index]
+    now = _instant(loaded, at)
+    if member == loaded.elements.automaton:
+        return phases.taken_edge(loaded, number, now)
+    changed = _changed(loaded, {index: member.law.switch(member.element, _now(loaded, at).views[index], number)}, at)
+    nothing = [0.0] * len(loaded.constraint_names)
+    return {"q": now.q, "v": now.v, **changed, "lost": 0.0, "impulses": nothing}
+
+
+def enter(loaded: LoadedRobot, at: LocalInstant) -> list[Any]:
+    """The memory at the start of a run: points are held where they are."""
+    now, memory = _now(loaded, at), list(at.m)
+    for index, (element, law, _, start) in enumerate(loaded.elements.members):
+        new = law.entered(element, now.views[index])
+        memory[start : start + len(new or ())] = new or ()
+    return memory
 
 
 def _changed(loaded: LoadedRobot, changes: Mapping[int, Change], at: LocalInstant) -> dict[str, Any]:

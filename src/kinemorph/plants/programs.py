@@ -58,6 +58,7 @@ from kinemorph.shown import Shown
 from kinemorph.words import did_you_mean, quoted
 
 if TYPE_CHECKING:
+    from kinemorph.model.elements.phases.automaton import Automaton
     from kinemorph.model.modules.assembly import Assembly
 
 # what messages call one number of each group of a plant
@@ -159,6 +160,7 @@ class Plant(Fixed, Shown):
     settlers: tuple[tuple[int, ...], tuple[int, ...]] = ((), ())  # elements that settle after every step: without
     # located events, and with located events
     elements: tuple[Element, ...] = ()  # the elements that act on the robot
+    automaton: Automaton | None = None  # the phases of a hybrid motion; its edges are among the guards
     assembly: Assembly | None = None  # the modules that the robot is made of, if it is
     constraint_names: tuple[str, ...] = ()  # the names of all constraint rows: loops, coupled joints, elements
     position_rows: int = 0  # the number of constraint rows that have a position level; they come first
@@ -344,26 +346,52 @@ class Plant(Fixed, Shown):
         return self._jump("settle", members, m="nm", x="nx") if members else None
 
     def switching(self, guard: int) -> Program:
-        """The program (t, base, s, m, u, p) -> (m, x): memory and states after an element's guard fell below 0."""
-        return self._jump("switch", guard, m="nm", x="nx")
+        """The program (t, base, s, m, u, p) -> (q, v, x, m, lost, impulses): the state after a guard fell below 0.
+
+        `guard` is the index of a guard of elements or of an edge, `lost` is the energy lost [J], and `impulses` (nc,)
+        are those of all constraints [N s or N m s].
+        """
+        return self._jump("switch", guard, q="nq", v="nv", x="nx", m="nm", lost="", impulses="nc")
+
+    @property
+    def entering(self) -> Program:
+        """The program (t, base, s, m, u, p) -> m: the memory of elements at the start of a run."""
+        assert self.laws.jumps is not None and self.laws.jumps.enter is not None
+        return self.traced("enter", self.laws.jumps.enter, AT, {"out": "nm"})
 
     def _jump(self, what: str, choice: Any, **outputs: str) -> Program:
         return self.traced(what, partial(getattr(self.laws.jumps, what), choice), AT, outputs)
 
-    def observed(self, laws: Mapping[str, Law], name: str = "observed", *, switches: bool = False) -> Program:
+    def observed(self, laws: Mapping[str, Law], name: str = "observed", *, switches: Sequence[int] = ()) -> Program:
         """The program (t, base, s, m, u, p) -> out with one number for each of the laws.
 
-        With `switches`, the values of the elements' guards come after these numbers.
+        The values of the elements' guards with the indices `switches` come after these numbers.
         """
 
         def values(at: LocalInstant) -> list[Any]:
             _, v, x = split(at.s, self.nv)
             now = Instant(at.t, self.laws.place(at.base, at.s), v, x, at.m, at.u, at.p)
             read = [one_number(of_groups(law, now._asdict(), f"'{key}'"), key) for key, law in laws.items()]
-            return [*read, *(self.laws.jumps.guards(at) if switches and self.laws.jumps else ())]
+            own = self.laws.jumps.guards(at) if switches and self.laws.jumps else ()
+            return [*read, *(own[k] for k in switches)]
 
-        count = len(laws) + (len(self.guards) if switches else 0)
-        return self.traced(name, values, AT, {"out": str(count)})
+        return self.traced(name, values, AT, {"out": str(len(laws) + len(switches))})
+
+    def awake(self, laws: int, switches: Sequence[int]) -> Program | None:
+        """The program (t, base, s, m, u, p) -> out: 1 for each guard that counts in the present phase, else 0.
+
+        The first `laws` of them are guards of the user, which always count; then those of elements with the indices
+        `switches`. None where all guards always count.
+        """
+        if self.automaton is None or not switches:
+            return None
+
+        def values(at: LocalInstant) -> list[Any]:
+            assert self.laws.jumps is not None
+            own = self.laws.jumps.awake(at)
+            return [*[1.0] * laws, *(own[k] for k in switches)]
+
+        return self.traced("awake", values, AT, {"out": str(laws + len(switches))})
 
     # ── from laws to programs and functions ───────────────────────────────────────────────────────────────────────
 

@@ -75,7 +75,7 @@ def plant(
         )
         return model
     robot = model.robot if isinstance(model, Dynamics) else as_robot(model)
-    cast = ensemble(robot, model.elements if isinstance(model, System) else ())
+    cast = ensemble(robot, model.members if isinstance(model, System) else ())
     if isinstance(model, System):
         robot = robot_with_rotors(model)
         cast = replace(cast, robot=robot)
@@ -135,11 +135,12 @@ def plant(
         manifold=tuple(Place(link.kind, link.q, link.v) for link in loaded.bare.links),
         ticks=_ticks(cast),
         guards=tuple(name for *_, name in cast.guards),
+        automaton=model.automaton if isinstance(model, System) else None,
         touches=any(member.law.contact for member in cast.members),
         settlers=(cast.settlers(located=False), cast.settlers(located=True)),
         elements=model.elements if isinstance(model, System) else (),
         assembly=model.assembly if isinstance(model, System) else None,
-        constraint_names=(*constraint_names(robot), *cast.constraint_names),
+        constraint_names=loaded.constraint_names,
         position_rows=len(constraint_names(robot)) + len(cast.position_rows),
         loops=kept_by,
     )

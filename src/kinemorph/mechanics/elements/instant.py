@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from kinemorph.algebra.groups import act
-from kinemorph.algebra.scalar import S
+from kinemorph.algebra.scalar import S, absolute, less, maximum, minus, times, where
 from kinemorph.errors import ModelError, UnsupportedError
 from kinemorph.mechanics.elements.ensemble import Ensemble, Member
 from kinemorph.mechanics.elements.law import Effort, Push, Stiff, Wrench
@@ -84,10 +84,44 @@ class SystemInstant:
         """This instant as each element sees it."""
         return [ElementView(self, k) for k in range(len(self.ensemble.members))]
 
+    @property
+    def phase(self) -> S:
+        """The number of the present phase; 0 where the system has no automaton."""
+        automaton = self.ensemble.automaton
+        return 0.0 if automaton is None else self.m[automaton.m]
+
+    def in_phases(self, numbers: Sequence[int] | None) -> S:
+        """1 if the present phase is one of those with these numbers, else 0; the number 1.0 where `numbers` is None."""
+        if numbers is None:
+            return 1.0
+        found: S = 0.0
+        for number in numbers:
+            found = maximum(found, less(absolute(minus(self.phase, float(number))), 0.5))
+        return found
+
+    def activity(self, member: int) -> S:
+        """1 if the member with this index acts in the present phase, else 0; the number 1.0 if it always acts."""
+        return self.in_phases(self.ensemble.acts_in[member])
+
     @cached_property
     def efforts(self) -> list[Effort]:
         """The effort of each element."""
-        return [_effort(member, self.views[k]) for k, member in enumerate(self.ensemble.members)]
+        found = [_effort(member, self.views[k]) for k, member in enumerate(self.ensemble.members)]
+        return [self._awake(k, effort) for k, effort in enumerate(found)]
+
+    def _awake(self, member: int, effort: Effort) -> Effort:
+        """The effort of a member, which is zero in the phases in which the member sleeps."""
+        active = self.activity(member)
+        if isinstance(active, float):
+            return effort
+        power = [where(active, number, 0.0) for number in (effort.supplied, effort.dissipated, effort.stored)]
+        return Effort(
+            [Push(push.point, _gated(active, push.force)) for push in effort.pushes],
+            [Wrench(one.frame, _gated(active, one.force), _gated(active, one.moment)) for one in effort.wrenches],
+            {index: where(active, torque, 0.0) for index, torque in effort.torques.items()},
+            _gated(active, effort.rates),
+            *power,
+        )
 
     @cached_property
     def accelerations(self) -> Sequence[S]:
@@ -160,7 +194,9 @@ class SystemInstant:
 
     def stiff(self) -> dict[int, Stiff]:
         """The forces that an implicit step evaluates at its end, by the index of the member that exerts them."""
-        found = {k: one.law.stiff(one.element, self.views[k]) for k, one in enumerate(self.ensemble.members)}
+        always = [k for k, phases in enumerate(self.ensemble.acts_in) if phases is None]  # the others use `effort`
+        members = {k: self.ensemble.members[k] for k in always}
+        found = {k: one.law.stiff(one.element, self.views[k]) for k, one in members.items()}
         return {
             k: stiff._replace(pairs=[pair for pair in stiff.pairs if pair.links[0] != pair.links[1]])
             for k, stiff in found.items()
@@ -188,7 +224,8 @@ class SystemInstant:
                     f"element '{element.name}': `{name}` of {type(law).__name__} returns {counted(len(rows), 'row')}; "
                     f"expected {count}, one for each of its `row_names`."
                 )
-            found += rows
+            active = self.activity(k)
+            found += rows if isinstance(active, float) else [times(active, row) for row in rows]
         return found
 
     def gathered(self, without: Collection[int] = ()) -> Gathered:
@@ -215,10 +252,16 @@ class SystemInstant:
                 _load(loads, frame.origin, frame.to_link(wrench.force), frame.to_link(wrench.moment))
         for index, names in self.ensemble.driven.items():
             for name in names:
-                force = self.signal(name)
+                active = self.activity(self.ensemble.signals[name][0])
+                force = self.signal(name) if isinstance(active, float) else where(active, self.signal(name), 0.0)
                 torques[index] = torques[index] + force
                 supplied = supplied + force * self.v[index]
         return Gathered(torques, loads, rates, supplied, dissipated, stored)
+
+
+def _gated(active: S, values: Sequence[S]) -> list[S]:
+    """The values where `active` is 1, zeros where it is 0."""
+    return [where(active, value, 0.0) for value in values]
 
 
 def _effort(member: Member, view: ElementView) -> Effort:

@@ -10,6 +10,7 @@ not define has no effect. Laws are written for any scalar: they use `where`, nev
     sample      new memory at a tick of one of its clocks
     decide      new memory at a tick, computed in plain Python, where `python` is set
     settle      new memory after an accepted step
+    entered     new memory where a phase of a hybrid motion begins
     guards      numbers whose change of sign is an event, and `switch`: new memory then
     position_rows, velocity_rows    constraint rows: numbers that are 0 in every motion of the robot
 """
@@ -229,6 +230,13 @@ class ElementLaw(Generic[E]):
     def settle(self, element: E, view: ElementView) -> Change:
         """The element's new memory after an accepted step."""
         raise AssertionError(f"{type(self).__name__} settles, but does not define `settle`")
+
+    def entered(self, element: E, view: ElementView) -> Sequence[S] | None:
+        """The element's new memory at the start of a run, and where a phase begins in which it has not acted before.
+
+        None where the memory stays the same.
+        """
+        return None
 
     def guards(self, element: E) -> tuple[str, ...]:
         """The names of its guards. Where a method locates events, guards and `switch` are used in place of `settle`."""

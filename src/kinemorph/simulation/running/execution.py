@@ -25,10 +25,11 @@ from kinemorph.simulation.march.layout import Status
 from kinemorph.simulation.results.trajectory import Event, EventKind, Outcome, Segment, Statistics, Trajectory
 from kinemorph.simulation.running.by_name import named_state
 from kinemorph.simulation.running.patience import Patience
-from kinemorph.simulation.running.switches import Switches, state_groups
+from kinemorph.simulation.running.switches import Switches, read_jumps, state_groups
 from kinemorph.simulation.stepping.domains import DomainWatch
 from kinemorph.simulation.stepping.failures import explained
 from kinemorph.simulation.stepping.plant_stepper import Marched, PlantStepper, State
+from kinemorph.words import counted
 
 T = TypeVar("T")
 Progress = Callable[[float, float, int], None]  # (simulated time [s], size of the next step [s], events so far)
@@ -120,6 +121,7 @@ class Run:
         self.left: Outcome | None = None  # the failure because a dependent has left its domain
         self.patience = Patience(stepper, float(times[0]), self.until)
         self.switches = Switches()
+        self.endless: str | None = None  # a message where jumps at one instant do not stop
 
     def carry_out(self, progress: Progress | None) -> Outcome:
         """Marches from boundary to boundary until something ends the run, and returns its outcome."""
@@ -178,7 +180,9 @@ class Run:
             if marched.status is Status.TICK:
                 self._tick()
                 continue
-            if marched.status not in (Status.GOING, Status.BUDGET):
+            if self.left is None and (outcome := self._jumped(marched)) is not None:
+                return outcome
+            if marched.status not in (Status.GOING, Status.BUDGET, Status.LOGGED):
                 while len(behind := self._wanted(self.stepper.state.t)):  # samples that did not fit into the call
                     self._through(behind, self.stepper.state.t, len(behind))
             if marched.status is Status.EVENT:
@@ -186,8 +190,19 @@ class Run:
                 self._tick()  # a tick at the same instant comes after the event
                 if outcome is not None:
                     return outcome
-            elif marched.status not in (Status.GOING, Status.BUDGET):
+            elif marched.status not in (Status.GOING, Status.BUDGET, Status.LOGGED):
                 return Outcome("failed", self.stepper.state.t, explained(self.stepper, marched.status))
+        return None
+
+    def _jumped(self, marched: Marched) -> Outcome | None:
+        """The outcome of a run that ends at one of the jumps that the march has carried out; None if it goes on."""
+        t = self.stepper.state.t
+        if self.endless is not None:
+            return Outcome("failed", t, self.endless)
+        if marched.status is Status.STOPPED:
+            return Outcome("stopped", t, f"Event '{self.events[-1].name}' ended the run at t = {t:.9g} s.")
+        if marched.status is Status.ENOUGH:
+            return Outcome("stopped", t, f"The run ended at t = {t:.9g} s, after {counted(len(self.events), 'event')}.")
         return None
 
     def _wanted(self, until: float) -> Array:
@@ -204,15 +219,30 @@ class Run:
             if left is not None:
                 kept = left[0] + 1
                 self.left = Outcome("failed", float(marched.times[left[0]]), left[1])
-        self._keep(marched.times[:kept], marched.rows[:kept])
+        times, rows = marched.times[:kept], marched.rows[:kept]
+        for jump in () if marched.jumps is None else read_jumps(self.stepper, marched.jumps):
+            earlier = int(np.searchsorted(times, jump.event.t, side="left"))
+            self._keep(times[:earlier], rows[:earlier])
+            self._keep_at(jump.event.t, jump.before)
+            self.done.append([])  # the state jumps: another segment starts
+            self._keep_at(jump.event.t, jump.after)
+            self.events.append(jump.event)
+            self.endless = self.endless or self.switches.endless(jump.event.t, jump.event.name)
+            later = int(np.searchsorted(times, jump.event.t, side="right"))  # a sample at this time is `after`
+            times, rows = times[later:], rows[later:]
+        self._keep(times, rows)
         self.next += kept
         return marched
+
+    def _keep_at(self, t: float, row: Array) -> None:
+        """Stores a sample `row` at the time t [s], unless the segment has one at this time already."""
+        if not self.done[-1] or self.done[-1][-1].t[-1] < t:
+            self._keep(np.array([t]), row[None])
 
     def _keep_now(self) -> None:
         """Stores a sample of the present state, unless the segment has one at this time already."""
         t, q, v, x = self.stepper.state
-        if not self.done[-1] or self.done[-1][-1].t[-1] < t:
-            self._keep(np.array([t]), np.concatenate([q, v, x, self.stepper.m])[None])
+        self._keep_at(t, np.concatenate([q, v, x, self.stepper.m]))
 
     def _keep(self, times: Array, rows: Array) -> None:
         if len(times):
@@ -254,7 +284,7 @@ class Run:
             if index >= len(stepper.watch.guards):
                 if not stepper.watch.is_met(index, *stepper.inputs):  # a foot that has left the ground does not slide
                     continue
-                ended = ended or self._switch(index - len(stepper.watch.guards))
+                ended = ended or self._switch(stepper.watch.switches[index - len(stepper.watch.guards)])
                 continue
             guard = stepper.watch.guards[index]
             before = state_groups(self.stepper)
@@ -297,9 +327,17 @@ class Run:
             raise ControllerError(f"the reset of guard '{guard.name}' raised {told(error)}.") from error
 
     def _switch(self, switch: int) -> Outcome | None:
-        """Lets an element change its memory; q and v stay the same. Returns an Outcome (failed) if it never stops."""
+        """Lets an element change its memory, or takes an edge; returns an Outcome if the run ends there."""
+        jumps = self.stepper.watch is not None and self.stepper.watch.edge(switch) is not None
+        if jumps:
+            self._keep_now()
         event, endless = self.switches.carry_out(self.stepper, switch)
         self.events.append(event)
+        if jumps:
+            self.done.append([])  # the state jumps: another segment starts
+            self._keep_now()
+        if event.kind == "stop":
+            return Outcome("stopped", event.t, f"Event '{event.name}' ended the run at t = {event.t:.9g} s.")
         return None if endless is None else Outcome("failed", event.t, endless)
 
     def _rest(self, index: int, guard: Guard, t: float) -> Outcome | None:
