@@ -160,11 +160,11 @@ if TYPE_CHECKING:  # the same names for type checkers; a test compares the two l
     from kinemorph.model.elements.gaits.gaits import Rhythmic as Rhythmic
     from kinemorph.model.elements.gaits.gaits import Serpenoid as Serpenoid
     from kinemorph.model.elements.gaits.pantograph_gait import PantographGait as PantographGait
-    from kinemorph.model.elements.sensing.sensors import IMU as IMU
     from kinemorph.model.elements.phases.automaton import Automaton as Automaton
     from kinemorph.model.elements.phases.automaton import Edge as Edge
     from kinemorph.model.elements.phases.automaton import Phase as Phase
     from kinemorph.model.elements.phases.holds import Hold as Hold
+    from kinemorph.model.elements.sensing.sensors import IMU as IMU
     from kinemorph.model.elements.sensing.sensors import ContactSwitch as ContactSwitch
     from kinemorph.model.elements.sensing.sensors import Encoder as Encoder
     from kinemorph.model.elements.sensing.sensors import ForceTorqueSensor as ForceTorqueSensor

@@ -48,11 +48,12 @@ from kinemorph.model.importable import check_importable
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import Element
 from kinemorph.plants import manifold_free
-from kinemorph.plants.instant import Instant, LocalInstant, at_instant
+from kinemorph.plants.instant import LocalInstant, at_instant
+from kinemorph.plants.jumps.guard_programs import observed
 from kinemorph.plants.laws import DiscreteLaws, Laws
 from kinemorph.plants.loop_methods import LoopMethod, Projection
 from kinemorph.plants.sample_instants import Instants, instants
-from kinemorph.plants.user_laws import Column, Law, of_groups, one_number, split
+from kinemorph.plants.user_laws import Column, Law
 from kinemorph.plants.variational import Discrete, discrete_programs
 from kinemorph.shown import Shown
 from kinemorph.words import did_you_mean, quoted
@@ -367,31 +368,7 @@ class Plant(Fixed, Shown):
 
         The values of the elements' guards with the indices `switches` come after these numbers.
         """
-
-        def values(at: LocalInstant) -> list[Any]:
-            _, v, x = split(at.s, self.nv)
-            now = Instant(at.t, self.laws.place(at.base, at.s), v, x, at.m, at.u, at.p)
-            read = [one_number(of_groups(law, now._asdict(), f"'{key}'"), key) for key, law in laws.items()]
-            own = self.laws.jumps.guards(at) if switches and self.laws.jumps else ()
-            return [*read, *(own[k] for k in switches)]
-
-        return self.traced(name, values, AT, {"out": str(len(laws) + len(switches))})
-
-    def awake(self, laws: int, switches: Sequence[int]) -> Program | None:
-        """The program (t, base, s, m, u, p) -> out: 1 for each guard that counts in the present phase, else 0.
-
-        The first `laws` of them are guards of the user, which always count; then those of elements with the indices
-        `switches`. None where all guards always count.
-        """
-        if self.automaton is None or not switches:
-            return None
-
-        def values(at: LocalInstant) -> list[Any]:
-            assert self.laws.jumps is not None
-            own = self.laws.jumps.awake(at)
-            return [*[1.0] * laws, *(own[k] for k in switches)]
-
-        return self.traced("awake", values, AT, {"out": str(laws + len(switches))})
+        return observed(self, laws, name, switches)
 
     # ── from laws to programs and functions ───────────────────────────────────────────────────────────────────────
 

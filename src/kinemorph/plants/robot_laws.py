@@ -28,10 +28,11 @@ from kinemorph.mechanics.steps.point_states import JointForce, PointForce
 from kinemorph.mechanics.trees import charts
 from kinemorph.mechanics.trees.driven import AllJoints
 from kinemorph.mechanics.trees.tree import Tree
-from kinemorph.plants import constrained_motion, memory_laws, variational
+from kinemorph.plants import constrained_motion, variational
 from kinemorph.plants.forces import Acting, acting, damping, efforts, extra_rates, power, stored, summed
 from kinemorph.plants.implicit_step import Damping, StepForces, StepStart, half_moved, implicit_step
 from kinemorph.plants.instant import Instant, LocalInstant
+from kinemorph.plants.jumps import memory_laws
 from kinemorph.plants.laws import Laws
 from kinemorph.plants.loaded_robot import LoadedRobot
 from kinemorph.plants.loop_methods import Baumgarte, Multipliers, SingularPerturbation

@@ -25,7 +25,18 @@ from kinemorph.model.parameter import Parameter, parameters_of
 from kinemorph.model.robot import Robot
 from kinemorph.words import did_you_mean, listed
 
-RESERVED = ("t", "q", "v", "a", "u", "m", "tau", "energy", "world", "phase")  # names with a meaning in signals and columns
+RESERVED = (
+    "t",
+    "q",
+    "v",
+    "a",
+    "u",
+    "m",
+    "tau",
+    "energy",
+    "world",
+    "phase",
+)  # names with a meaning in signals and columns
 
 
 class Member(NamedTuple):

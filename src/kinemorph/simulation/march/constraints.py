@@ -73,7 +73,8 @@ class Constraints:
     def correct(self, moment: View, base: View, s: View, m: View | None = None) -> View:
         """Writes code that moves a state onto the constraints: s = [w, v, x], with w about `base`, at time `moment`.
 
-        `m` is the memory, by default that of the step. Returns a view of the largest constraint error before the last correction, divided by its tolerance.
+        `m` is the memory, by default that of the step. Returns a view of the largest constraint error before the last
+        correction, divided by its tolerance.
         """
         loop, plant = self.loop, self.plant
         assert plant.holding is not None

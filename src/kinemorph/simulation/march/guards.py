@@ -22,6 +22,7 @@ from kinemorph.codegen.derivatives.differentiate import forward
 from kinemorph.codegen.graphs.program import Program
 from kinemorph.errors import ModelError, ShapeError
 from kinemorph.model.elements.phases.automaton import Edge
+from kinemorph.plants.jumps.guard_programs import awake
 from kinemorph.plants.programs import Plant
 from kinemorph.plants.user_laws import Law, of_groups
 from kinemorph.simulation.march.layout import Guards, Jump
@@ -158,7 +159,7 @@ class Watch:
             of_elements=not self.guards,
             located=self.located,
             jumps=(*(None for _ in self.guards), *map(self._jump, self.switches)),
-            make_awake=lambda: self.plant.awake(len(self.guards), self.switches),
+            make_awake=lambda: awake(self.plant, len(self.guards), self.switches),
         )
 
     def _traced(self) -> Program:

@@ -179,9 +179,7 @@ class Jumps:
                 status,
                 (stopping > 0.0).where(
                     float(Status.STOPPED),
-                    (n >= most).where(
-                        float(Status.ENOUGH), (logged >= LOG_LENGTH).where(float(Status.LOGGED), 0.0)
-                    ),
+                    (n >= most).where(float(Status.ENOUGH), (logged >= LOG_LENGTH).where(float(Status.LOGGED), 0.0)),
                 ),
             ),
             *(self.status, stopping, at["events"], loop["limits"][5], logged),

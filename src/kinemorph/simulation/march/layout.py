@@ -145,5 +145,5 @@ def layout(plant: Plant, method: Method, guards: Guards | None = None) -> Layout
 
 
 def log_width(plant: Plant) -> int:
-    """The length of a row of the log of jumps: time, guard, energy lost, impulses, rows [q, v, x, m] before and after."""
+    """The length of a row in the log of jumps: time, guard, energy lost, impulses, [q, v, x, m] before and after."""
     return 3 + len(plant.constraint_names) + 2 * (plant.nq + plant.nv + plant.nx + len(plant.m))

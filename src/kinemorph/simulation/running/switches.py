@@ -70,9 +70,9 @@ def read_jumps(stepper: PlantStepper, log: Array) -> Iterator[JumpMade]:
     parts = np.cumsum([plant.nq, plant.nv, plant.nx])
     for row in log:
         before, after = np.split(row[3 + nc :], 2)
-        groups = [dict(zip("qvxm", np.split(half, parts), strict=True)) for half in (before, after)]
+        old, new = (dict(zip("qvxm", np.split(half, parts), strict=True)) for half in (before, after))
         switch = watch.switches[int(row[1]) - len(watch.guards)]
-        yield JumpMade(event_of(plant, float(row[0]), switch, *groups, float(row[2]), row[3 : 3 + nc]), before, after)
+        yield JumpMade(event_of(plant, float(row[0]), switch, old, new, float(row[2]), row[3 : 3 + nc]), before, after)
 
 
 def event_of(

@@ -1,6 +1,6 @@
 """The law of a hybrid automaton: the present phase as memory, its edges as guards, its locked joints as constraints.
 
-The values of guards and the jump of the state at an edge need the motion of the whole robot: see `plants.phases`.
+The values of guards and the jump of the state at an edge need the motion of the whole robot: see `plants.jumps.phases`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Names that an edge of an automaton exchanges or resets, as indices of q, v, and of the states x and memory m of elements.
+"""Names that an edge of an automaton exchanges or resets, as indices of q, v, and of states x and memory m of elements.
 
 A relabeling is a permutation with signs: new value k = sign * old value index.
 """
@@ -37,8 +37,8 @@ def relabeling(edge: Edge, ensemble: Ensemble) -> Relabeling:
     robot = ensemble.robot
     sizes = (robot.nq, robot.nv, len(ensemble.states), len(ensemble.memory))
     maps = [list(_unchanged(size)) for size in sizes]
-    for new, old in edge.relabel:
-        sign, old = (-1.0, old[1:].strip()) if old.startswith("-") else (1.0, old.strip())
+    for new, text in edge.relabel:
+        sign, old = -1.0 if text.startswith("-") else 1.0, text.removeprefix("-").strip()
         targets, sources = _ranges(new, ensemble), _ranges(old, ensemble)
         if [len(part) for part in targets] != [len(part) for part in sources]:
             what = f"relabel gives '{new}' the values of '{old}', but they differ in the number of their values"
@@ -46,9 +46,9 @@ def relabeling(edge: Edge, ensemble: Ensemble) -> Relabeling:
         for group, (into, out_of) in enumerate(zip(targets, sources, strict=True)):
             for k, index in zip(into, out_of, strict=True):
                 maps[group][k] = (index, sign)
-    for group, part in zip("qvxm", maps, strict=True):
+    for letter, part in zip("qvxm", maps, strict=True):
         if sorted(index for index, _ in part) != list(range(len(part))):
-            what = f"relabel gives the values of one name of {group} to several names, or to none"
+            what = f"relabel gives the values of one name of {letter} to several names, or to none"
             raise ModelError(Problem("automaton", "", what, 'Exchange in both directions: {"a": "b", "b": "a"}.'))
     return Relabeling(*map(tuple, maps))
 

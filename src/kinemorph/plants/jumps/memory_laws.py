@@ -17,9 +17,9 @@ from typing import Any
 from kinemorph.mechanics.elements.instant import SystemInstant
 from kinemorph.mechanics.elements.law import Change, ElementLaw
 from kinemorph.mechanics.trees import charts
-from kinemorph.plants import phases
 from kinemorph.plants.constrained_motion import seen
 from kinemorph.plants.instant import Instant, LocalInstant
+from kinemorph.plants.jumps import phases
 from kinemorph.plants.laws import Jumps
 from kinemorph.plants.loaded_robot import LoadedRobot
 from kinemorph.plants.user_laws import checked_length, split
