@@ -365,7 +365,8 @@ class Dynamics(Fixed, ShownEquations):
     def _check_closed(self, name: str) -> None:
         if self.robot.is_open:
             raise UnsupportedError(
-                f"{name}: robot '{self.robot.name}' is an open tree; expected one with closed chains or coupled joints."
+                f"{name}: robot '{self.robot.name}' is an open tree and has no constraints, which this "
+                "function is about. Use it for robots with closed chains or coupled joints."
             )
 
     def reduced(

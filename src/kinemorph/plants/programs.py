@@ -73,9 +73,10 @@ class Place(NamedTuple):
 
 
 class Stage(NamedTuple):
-    """Elements that sample one after the other, in compiled code or in Python (`python`).
+    """Elements that sample (change their memory at a tick of a clock) one after the other.
 
-    Each of `samplers` is the index of an element and the number of its clock.
+    They do so in compiled code, or in Python (`python`). Each of `samplers` is the index of an element and the number
+    of its clock.
     """
 
     samplers: tuple[tuple[int, int], ...]
@@ -122,8 +123,9 @@ def _optional(name: str, inputs: str, **outputs: str) -> cached_property[Program
 
 
 def _program(name: str, inputs: str, composed: Law | None = None, **outputs: str) -> cached_property[Program]:
-    """An attribute of Plant: the program of a law that every plant has, traced at its first use; see `_optional`.
+    """An attribute of Plant: the program of a law that every plant has, traced at its first use.
 
+    `inputs` are names, or "name:size"; sizes of inputs and outputs are those of `Plant.sizes`, one for each axis.
     `composed` is a law that is made of the plant's laws: its first arguments are these laws and the plant's sizes.
     """
 
@@ -137,7 +139,9 @@ def _program(name: str, inputs: str, composed: Law | None = None, **outputs: str
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Plant(Fixed, Shown):
-    """A dynamic system as programs of its state, with the names of its variables. See the docstring of this file."""
+    """A dynamic system as programs of its state, with the names of its variables. The docstring of this file lists
+    them.
+    """
 
     name: str
     q: tuple[Column, ...]
@@ -386,9 +390,11 @@ class Plant(Fixed, Shown):
         return {name: self._shape(SIZES[name]) for name in AT.split()}
 
     def traced(self, name: str, law: Law, inputs: str, outputs: Mapping[str, str]) -> Program:
-        """The traced program of a law, with `inputs` and `outputs` as in `_program`.
+        """The program of a law, a function over any scalar type, traced under the name `name`.
 
-        A law with all inputs of `rate` gets them as one LocalInstant.
+        `inputs` are the names of its inputs, separated by spaces, or "name:size"; `outputs` maps the names of its
+        outputs to their sizes. Sizes are names of `Plant.sizes`, one for each axis, as "nc nv". A law with all inputs
+        of `rate` gets them as one LocalInstant.
         """
         named = [text.partition(":") for text in inputs.split()]
         shapes = {port: self._shape(size or SIZES[port]) for port, _, size in named}

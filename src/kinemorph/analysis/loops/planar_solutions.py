@@ -55,7 +55,13 @@ class Block(NamedTuple):
 
 
 class Solution(NamedTuple):
-    """A solution: turns of all groups (1 + r,), travels of all slides (p,) [m], and the orientation of each block."""
+    """A solution of the loop equations of one set of planar loops.
+
+    `turns`     exp(i angle) of every group of links that keep their relative orientation, the ground's 1 first
+    `travels`   the travel [m] of every slide
+    `signs`     +1 or -1 for each block of equations that are solved together: the sign of the determinant of their
+                derivatives, which distinguishes, for example, the two ways to assemble a dyad
+    """
 
     turns: Complex
     travels: Array

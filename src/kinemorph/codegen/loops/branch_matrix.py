@@ -61,7 +61,9 @@ class Forest:
     def __post_init__(self) -> None:
         for k, parent in enumerate(self.parents):
             if not -1 <= parent < k:
-                raise ValueError(f"index {k} has the parent {parent}; expected -1 or an index below {k}.")
+                raise ValueError(
+                    f"index {k} has the parent {parent}; expected -1 or an index below {k}. Number parents before children."
+                )
 
     @property
     def size(self) -> int:

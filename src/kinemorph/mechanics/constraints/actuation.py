@@ -88,7 +88,10 @@ def _answers(metric: BranchFactor, M: Any, rows: ConstraintRows, forces: Sequenc
 
 
 def _shared_answers(metric: BranchFactor, M: Any, rows: ConstraintRows, forces: Sequence[Sequence[S]]) -> list[list[S]]:
-    """The result of `_answers`, by matrix solutions in loops instead of unrolled ones, for many constraints."""
+    """The accelerations under forces[0], then those that each other force adds, by matrix solutions in loops.
+
+    For many constraints these take fewer operations than the unrolled solutions of `_answers`.
+    """
     still = rows._replace(wanted=[0.0] * len(rows.J))
     return [shared_out(M, force, still if k else rows).a for k, force in enumerate(forces)]
 

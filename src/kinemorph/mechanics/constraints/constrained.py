@@ -193,7 +193,7 @@ def spread(metric: BranchFactor, y: Sequence[S]) -> list[S]:
 
 
 def masked(mask: Sequence[S]) -> BranchFactor:
-    """The metric in which only velocities whose mask (nv,) is 1 can change; where it is 0 they stay."""
+    """A metric in place of the factored mass matrix, in which only velocities whose `mask` (nv,) is 1 can change."""
     return BranchFactor([[] for _ in mask], [{} for _ in mask], list(mask))
 
 
@@ -280,7 +280,10 @@ def _of_real(rows: ConstraintRows, solve: Callable[[ConstraintRows], Constrained
 
 
 def eliminated_out(ways: Sequence[Sequence[int]], J: Sequence[Sequence[S]]) -> int:
-    """About how many multiplications unrolled elimination takes, estimated from the structural zeros."""
+    """About how many multiplications unrolled elimination takes, estimated from the structural zeros.
+
+    `ways` are the paths of all axes to the root, see `branch_factor.ways_to_root`.
+    """
     reaches = [{j for i, x in enumerate(row) if not is_zero(x) for j in (*ways[i], i)} for row in J]
     lines: list[set[int]] = []
     count = sum(len(way) ** 2 for way in ways)

@@ -210,7 +210,7 @@ class ElementLaw(Generic[E]):
 
     def sample(self, element: E, view: ElementView, clock: int) -> Sequence[S]:
         """The element's new memory at a tick of its clock with this number."""
-        raise AssertionError(f"{type(self).__name__} has clocks, but does not define `sample`")
+        raise AssertionError(f"{type(self).__name__} has clocks, but does not define `sample`. Define it.")
 
     def decide(
         self, element: E, t: float, values: Sequence[float], memory: Sequence[float], clock: int
@@ -220,7 +220,7 @@ class ElementLaw(Generic[E]):
         `values` are those of the signals that the element `reads`, `memory` is its memory before. Raises
         ControllerError where it fails.
         """
-        raise AssertionError(f"{type(self).__name__} sets `python`, but does not define `decide`")
+        raise AssertionError(f"{type(self).__name__} sets `python`, but does not define `decide`. Define it.")
 
     def settles(self, element: E) -> bool:
         """Whether its memory changes after accepted steps."""
@@ -228,7 +228,7 @@ class ElementLaw(Generic[E]):
 
     def settle(self, element: E, view: ElementView) -> Change:
         """The element's new memory after an accepted step."""
-        raise AssertionError(f"{type(self).__name__} settles, but does not define `settle`")
+        raise AssertionError(f"{type(self).__name__} settles, but does not define `settle`. Define it.")
 
     def guards(self, element: E) -> tuple[str, ...]:
         """The names of its guards. Where a method locates events, guards and `switch` are used in place of `settle`."""
@@ -240,7 +240,7 @@ class ElementLaw(Generic[E]):
 
     def switch(self, element: E, view: ElementView, guard: int) -> Change:
         """The element's new memory after the guard with this number has fallen through zero."""
-        raise AssertionError(f"{type(self).__name__} has guards, but does not define `switch`")
+        raise AssertionError(f"{type(self).__name__} has guards, but does not define `switch`. Define it.")
 
     def row_names(self, element: E) -> tuple[Sequence[str], Sequence[str]]:
         """The names of its constraint rows: (names of `position_rows`, names of `velocity_rows`).
@@ -273,7 +273,8 @@ def register(kind: type[E], law: ElementLaw[E]) -> None:
     """Registers the law of a kind of element, by the type of its data."""
     if not isinstance(law, ElementLaw):
         raise ModelError(
-            f"register: {law!r} is given as the law of {kind.__name__}; expected an instance of an ElementLaw subclass."
+            f"register: {law!r} is given as the law of {kind.__name__}; expected an instance of a subclass "
+            f"of ElementLaw. Write register({kind.__name__}, TheLaw())."
         )
     _LAWS[kind] = law
 

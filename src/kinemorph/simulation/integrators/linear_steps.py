@@ -60,7 +60,11 @@ def chart_rate(plant: Plant) -> Program:
 
 @lru_cache(maxsize=16)
 def chart_slope(plant: Plant) -> Entries:
-    """The matrix W as a function of v: the derivative of dw/dt with respect to w at w = 0."""
+    """The matrix W (nv, nv) as a function of v: the derivative of dw/dt with respect to w at w = 0, the start of a
+    step.
+
+    w (nv,) are the local coordinates: the displacement of the configuration from that at the start of the step.
+    """
     slope = jacobian(chart_rate(plant), "out", "s") if plant.nv else None
 
     def values(v: Any) -> list[Any]:
