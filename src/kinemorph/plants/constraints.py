@@ -27,12 +27,14 @@ Seen = Callable[[Any, Any, Any], SystemInstant]  # the system at (t, q, v)
 class Conditions(NamedTuple):
     """Constraints at one instant.
 
-    `phi` (nh,)         errors of the first nh of nc rows, which have a position level `rate` (nc,)        rates of all
-    rows, rate = J v + driven `J` (nc, nv)        the constraint Jacobian `gamma` (nc,)       the value that J a has to
-    have `sizes` (nc,)       the largest change of a row by a turn of 1 rad `weights` (nc,)     1 for a constraint, 0
-    for a row that consists of rounding errors only `driven` (nc,)      the part of the rate that comes from time alone
-    `opening`           the sum of squares of the errors phi, each relative to the change that a unit of motion could
-    cause
+    `phi` (nh,)         errors of the first nh of nc rows, which have a position level
+    `rate` (nc,)        rates of all rows, rate = J v + driven
+    `J` (nc, nv)        the constraint Jacobian
+    `gamma` (nc,)       the value that J a has to have
+    `sizes` (nc,)       the largest change of a row by a turn of 1 rad
+    `weights` (nc,)     1 for a constraint, 0 for a row that consists of rounding errors only
+    `driven` (nc,)      the part of the rate that comes from time alone
+    `opening`           the sum of squares of phi, each relative to the change that a unit of motion could cause
     """
 
     phi: list[S]
@@ -45,7 +47,7 @@ class Conditions(NamedTuple):
     opening: S = 0.0
 
     def rows(self, wanted: Sequence[S]) -> ConstraintRows:
-        """The linear equations J a = wanted as constraint rows."""
+        """The linear equations J a = wanted, with the constraint Jacobian J, as constraint rows."""
         return ConstraintRows(self.J, wanted, self.weights, self.opening)
 
     def filled(self) -> list[S]:

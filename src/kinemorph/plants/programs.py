@@ -331,31 +331,41 @@ class Plant(Fixed, Shown):
     # ── memory ────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def sampling(self, samplers: tuple[tuple[int, int], ...]) -> Program:
-        """The program (t, base, s, m, u, p) -> m: memory after `samplers`, pairs (element, its clock), have sampled."""
+        """The program (t, base, s, m, u, p) -> m: memory after `samplers`, pairs (element, its clock), have sampled.
+
+        `LocalInstant` explains the letters.
+        """
         return self._jump("sample", samplers, m="nm")
 
     def reading(self, sampler: tuple[int, int]) -> Program:
-        """The program (t, base, s, m, u, p) -> out: signals for the Python function of a sampler (element, clock)."""
+        """The program (t, base, s, m, u, p) -> out: signals for the Python function of a sampler (element, clock).
+
+        `LocalInstant` explains the letters.
+        """
         return self._jump("read", sampler)
 
     def settling(self, *, located: bool) -> Program | None:
         """The program (t, base, s, m, u, p) -> (m, x): memory and further states after an accepted step.
 
-        It is None where no element changes its memory after steps. If the run locates events (`located`), elements with
-        guards change their memory at these events, and not here.
+        `LocalInstant` explains the letters. It is None where no element changes its memory after steps. If the run
+        locates events (`located`), elements with guards change their memory at these events, and not here.
         """
         members = self.settlers[located]
         return self._jump("settle", members, m="nm", x="nx") if members else None
 
     def switching(self, guard: int) -> Program:
-        """The program (t, base, s, m, u, p) -> (m, x): memory and states after an element's guard fell below 0."""
+        """The program (t, base, s, m, u, p) -> (m, x): memory and states after an element's guard fell below 0.
+
+        `LocalInstant` explains the letters.
+        """
         return self._jump("switch", guard, m="nm", x="nx")
 
     def _jump(self, what: str, choice: Any, **outputs: str) -> Program:
         return self.traced(what, partial(getattr(self.laws.jumps, what), choice), AT, outputs)
 
     def observed(self, laws: Mapping[str, Law], name: str = "observed", *, switches: bool = False) -> Program:
-        """The program (t, base, s, m, u, p) -> out with one number for each of the laws.
+        """The program (t, base, s, m, u, p) -> out with one number for each of the laws; `LocalInstant` explains the
+        letters.
 
         With `switches`, the values of the elements' guards come after these numbers.
         """
@@ -386,7 +396,7 @@ class Plant(Fixed, Shown):
 
     @cached_property
     def ports(self) -> dict[str, Shape]:
-        """The shapes of t, base, s, m, u and p, the inputs of `rate`, by name."""
+        """The shapes by name of t, base, s, m, u and p, the inputs of `rate`; `LocalInstant` explains the letters."""
         return {name: self._shape(SIZES[name]) for name in AT.split()}
 
     def traced(self, name: str, law: Law, inputs: str, outputs: Mapping[str, str]) -> Program:

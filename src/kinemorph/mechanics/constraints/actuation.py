@@ -43,11 +43,12 @@ def actuation(
     places: Sequence[int],
     weights: Sequence[float],
 ) -> dict[str, Any]:
-    """The actuator forces `tau` (k,) that give the acceleration a (nv,), the `residual` a - FD(tau) (nv,), the `rank`
-    of G.
+    """The actuator forces `tau` (k,) that give the acceleration a (nv,), the `residual` a - FD(tau) (nv,), and the
+    `rank`.
 
-    `M` (nv, nv) is the mass matrix; `rest` (nv,) are the generalized forces without actuators, -h; `rows` are the
-    constraints; `places` are the indices in v of the actuators, with one weight each.
+    The rank is that of G, whose columns are the accelerations that unit actuator forces add. `M` (nv, nv) is the mass
+    matrix; `rest` (nv,) are the generalized forces without actuators, -h; `rows` are the constraints; `places` are the
+    indices in v of the actuators, with one weight each.
     """
     nv = len(M)
     metric = branch_factor(tree, M)

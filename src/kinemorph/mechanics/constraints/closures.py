@@ -132,7 +132,10 @@ def closure_opening(closure: Closure, T: Pose) -> list[S]:
 
 
 def constraint_rate(tree: Tree, q: Sequence[S], v: Sequence[S], level: int = FIRST) -> list[S]:
-    """The rate of the constraint error, d phi/dt = J v, shape (nc,), by dual numbers of this level."""
+    """The rate of the constraint error, d phi/dt = J v, shape (nc,), by dual numbers of this level.
+
+    Levels tell dual numbers inside others apart.
+    """
     moving = [
         x if is_zero(dx) else Dual(x, dx, level=level) for x, dx in zip(q, configuration_rate(tree, q, v), strict=True)
     ]

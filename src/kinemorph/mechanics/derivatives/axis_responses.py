@@ -178,7 +178,10 @@ def origin_jumps(tree: Tree, moves: Sequence[Move], flows: Sequence[Flow], v: Se
 def inner_flux(
     tree: Tree, moves: Sequence[Move], v: Sequence[S], composites: Sequence[Moments]
 ) -> list[tuple[Vec3, Mat3]]:
-    """(2 p, 2 G) of every link with all it carries: p = sum m r', G = sum m r' r^T, r and r' as seen from the link."""
+    """(2 p, 2 G) of every link with all it carries: p = sum m r', G = sum m r' r^T, r and r' as seen from the link.
+
+    The sums are over mass points m at r that move at r'.
+    """
     ps = [ZERO3] * len(tree.links)
     Gs: list[Mat3] = [zeros(9)] * len(tree.links)
     for index in range(len(tree.links) - 1, -1, -1):
@@ -197,7 +200,9 @@ def inner_flux(
 
 
 def _shifted(G: Mat3, p: Vec3, r: Vec3) -> Mat3:
-    """G = sum m r' r^T (by rows) after every mass point has moved by r; p = sum m r'."""
+    """G = sum m r' r^T (by rows) after every mass point has moved by r; p = sum m r', over mass points m that move at
+    r'.
+    """
     return tuple(plus(G[3 * i + j], times(p[i], r[j])) for i in range(3) for j in range(3))
 
 

@@ -169,7 +169,10 @@ class ElementLaw(Generic[E]):
         return ()
 
     def signals_on(self, element: E, robot: Robot) -> tuple[Slot, ...]:
-        """As `signals`, for laws whose signals depend on the robot, as where an element acts on all of its joints."""
+        """The names and units of the signals of an element on a robot; by default those of `signals`.
+
+        It is for laws whose signals depend on the robot, as where an element acts on all of its joints.
+        """
         return self.signals(element)
 
     def drives(self, element: E) -> Mapping[str, str]:

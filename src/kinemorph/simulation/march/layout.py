@@ -62,7 +62,7 @@ class Layout:
 class Guards:
     """Functions whose change of sign is an event, and the direction in which each of them counts.
 
-    `make` traces the program (t, base, s, m, u, p) -> values, at its first use.
+    `make` traces the program (t, base, s, m, u, p) -> values, at its first use; `LocalInstant` explains the letters.
     """
 
     make: Callable[[], Program]
@@ -71,7 +71,9 @@ class Guards:
 
     @cached_property
     def program(self) -> Program:
-        """The program (t, base, s, m, u, p) -> values of the guards, shape (count,)."""
+        """The program (t, base, s, m, u, p) -> values of the guards, shape (count,); `LocalInstant` explains the
+        letters.
+        """
         return self.make()
 
     @property

@@ -115,7 +115,7 @@ class SpringLaw(LineLaw[Spring]):
 
 
 class DamperLaw(LineLaw[Damper]):
-    """The pull c dL/dt of a damper of length L."""
+    """The pull c dL/dt of a damper of length L with damping c."""
 
     counts = ("damping",)
 
