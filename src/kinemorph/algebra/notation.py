@@ -94,7 +94,7 @@ class trot:
     def __getattr__(self, name: str) -> S:
         if len(name) == 3 and name[0] == "r" and {name[1], name[2]} <= set("123"):
             return self.rows[int(name[1]) - 1][int(name[2]) - 1]
-        raise AttributeError(f"a trot has no '{name}'; expected r11 to r33, rows or inv().")
+        raise AttributeError(f"a trot has no '{name}'; expected the entries r11 to r33 of the rotation, rows or inv().")
 
     def __repr__(self) -> str:
         return f"trot({self.rows})"

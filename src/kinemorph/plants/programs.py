@@ -139,9 +139,7 @@ def _program(name: str, inputs: str, composed: Law | None = None, **outputs: str
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Plant(Fixed, Shown):
-    """A dynamic system as programs of its state, with the names of its variables. The docstring of this file lists
-    them.
-    """
+    """A dynamic system as programs of its state, with the names of its variables. This file's docstring lists them."""
 
     name: str
     q: tuple[Column, ...]
@@ -331,41 +329,31 @@ class Plant(Fixed, Shown):
     # ── memory ────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def sampling(self, samplers: tuple[tuple[int, int], ...]) -> Program:
-        """The program (t, base, s, m, u, p) -> m: memory after `samplers`, pairs (element, its clock), have sampled.
-
-        `LocalInstant` explains the letters.
-        """
+        """The program (values of a LocalInstant) -> m: memory after `samplers` (element, clock) have sampled."""
         return self._jump("sample", samplers, m="nm")
 
     def reading(self, sampler: tuple[int, int]) -> Program:
-        """The program (t, base, s, m, u, p) -> out: signals for the Python function of a sampler (element, clock).
-
-        `LocalInstant` explains the letters.
-        """
+        """The program (values of a LocalInstant) -> out: signals for the Python function of a sampler."""
         return self._jump("read", sampler)
 
     def settling(self, *, located: bool) -> Program | None:
-        """The program (t, base, s, m, u, p) -> (m, x): memory and further states after an accepted step.
+        """The program (values of a LocalInstant) -> (m, x): memory and further states after an accepted step.
 
-        `LocalInstant` explains the letters. It is None where no element changes its memory after steps. If the run
-        locates events (`located`), elements with guards change their memory at these events, and not here.
+        It is None where no element changes its memory after steps. If the run locates events (`located`), elements with
+        guards change their memory at these events, and not here.
         """
         members = self.settlers[located]
         return self._jump("settle", members, m="nm", x="nx") if members else None
 
     def switching(self, guard: int) -> Program:
-        """The program (t, base, s, m, u, p) -> (m, x): memory and states after an element's guard fell below 0.
-
-        `LocalInstant` explains the letters.
-        """
+        """The program (values of a LocalInstant) -> (m, x): memory and states after an element's guard fell below 0."""
         return self._jump("switch", guard, m="nm", x="nx")
 
     def _jump(self, what: str, choice: Any, **outputs: str) -> Program:
         return self.traced(what, partial(getattr(self.laws.jumps, what), choice), AT, outputs)
 
     def observed(self, laws: Mapping[str, Law], name: str = "observed", *, switches: bool = False) -> Program:
-        """The program (t, base, s, m, u, p) -> out with one number for each of the laws; `LocalInstant` explains the
-        letters.
+        """The program (values of a LocalInstant) -> out with one number for each of the laws.
 
         With `switches`, the values of the elements' guards come after these numbers.
         """

@@ -497,6 +497,4 @@ def _tick_failure(one: Stepper) -> str:
         one.tick()
     except ControllerError as error:
         return str(error)
-    raise AssertionError(
-        "compiled code stopped at a sample time, but all values that were sampled are finite. Report this as a bug."
-    )
+    raise AssertionError("compiled code stopped at a sample time, but all sampled values are finite; report this bug")

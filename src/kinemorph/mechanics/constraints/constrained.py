@@ -318,10 +318,10 @@ def written_out(ways: Sequence[Sequence[int]], J: Sequence[Sequence[S]]) -> int:
 def shared_out(M: Sequence[Sequence[S]], rest: Sequence[S], rows: ConstraintRows) -> Constrained:
     """The solution of  M a - J^T lambda = rest,  J a = wanted  by (J M^-1 J^T) lambda = wanted - J M^-1 rest.
 
-    Where rows repeat others, the multipliers have the least norm, so that these rows share the load. M (nv, nv). The
-    solution consists of block ops, which backends compute in loops: for many constraints, and where the share of each
-    row in the load matters. J M^-1 J^T is scaled to unit diagonal before its rank is found, so that meters and radians
-    count alike.
+    Where rows repeat others, the multipliers have the least norm, so that these rows share the load. M (nv, nv) is the
+    mass matrix. The solution consists of block ops, which backends compute in loops: for many constraints, and where
+    the share of each row in the load matters. J M^-1 J^T is scaled to unit diagonal before its rank is found, so that
+    meters and radians count alike.
     """
     return _of_real(rows, lambda real: _shared(M, rest, real))
 
