@@ -191,7 +191,7 @@ WRONG = [
     ("nbrbody:= 2:", "nbrbody:= 3:", 4, "neither of T0G[2] and TrefG[2] is assigned", "body 2"),
     ("nbrdof:= 2:", "nbrdof:= 3:", 3, "it moves nothing", "Use it in a position"),
     ("nbrdof:= 2:", "nbrdof:= two:", 3, "it is 'two', expected a whole number", "such as 2"),
-    ("nbrdof:= 2:", "nbrdof:= 2: nbrdep:=1:", 3, "p[0] is not assigned, but nbrdep counts it", "Assign it"),
+    ("nbrdof:= 2:", "nbrdof:= 2: nbrdep:=1:", 3, "p[0] is not assigned, but nbrdep counts it", "Assign p[0]"),
     ("Tdisp(0,-l1/2,0)", "Tdisp(0,-l1/2)", 19, "Tdisp has 2 arguments, expected 3", "Give 3 arguments"),
     ("Trotz(q[1])", "TRotz(q[1])", 19, "there is no function 'TRotz'", "Did you mean 'Trotz'?"),
     ("T0G[1]", "TOG[1]", 19, "'TOG' has an index, but is not a key with one", "Did you mean 'T0G'?"),

@@ -36,10 +36,17 @@ def solve(A: Matrix, B: Matrix) -> list[list[S]]:
 
 
 def least_squares(A: Matrix, B: Matrix, tolerance: float = RANK_TOLERANCE) -> tuple[list[list[S]], S]:
-    """(X, rank): X = pinv(A) B, shape (n, k), for any A, shape (m, n). See `blocks.LeastSquares` for the tolerance."""
+    """(X, rank): X = pinv(A) B, shape (n, k), for any A, shape (m, n), and the rank of A.
+
+    A column counts towards the rank if its part orthogonal to the other columns that count is longer than `tolerance`
+    times the longest column; see `vocabulary.blocks.LeastSquares`.
+    """
     (m, n), (rows, k) = _shape(A, "least_squares", "A"), _shape(B, "least_squares", "B")
     if m != rows:
-        raise ShapeError(f"least_squares: A is {m} x {n} and B {rows} x {k}; expected the same number of rows.")
+        raise ShapeError(
+            f"least_squares: A is {m} x {n} and B {rows} x {k}; expected the same number of rows. "
+            "Give B one row for each row of A."
+        )
     *entries, rank = applied(
         LeastSquares(m, n, k, tolerance), [entry for rows in (A, B) for row in rows for entry in row]
     )

@@ -94,7 +94,7 @@ class trot:
     def __getattr__(self, name: str) -> S:
         if len(name) == 3 and name[0] == "r" and {name[1], name[2]} <= set("123"):
             return self.rows[int(name[1]) - 1][int(name[2]) - 1]
-        raise AttributeError(f"a trot has no '{name}'; expected r11 to r33, rows or inv().")
+        raise AttributeError(f"a trot has no '{name}'; expected the entries r11 to r33 of the rotation, rows or inv().")
 
     def __repr__(self) -> str:
         return f"trot({self.rows})"
@@ -109,7 +109,9 @@ class trot:
             return vec(*matvec(self.rows, tuple(other)))
         if isinstance(other, trot):
             return trot(matmul(self.rows, other.rows))
-        raise TypeError(f"trot * {type(other).__name__} is not defined; expected a vec or a trot.")
+        raise TypeError(
+            f"trot * {type(other).__name__} is not defined; expected a vec (a vector) or a trot (a rotation)."
+        )
 
 
 class tiner:
@@ -211,13 +213,17 @@ class mth:
         return " * ".join(f"{NAMES[factor.kind]}({', '.join(map(str, factor.values))})" for factor in self.factors)
 
     def __mul__(self, other: Any) -> Any:
-        """The product with a matrix, or the point r of the moved frame, seen from the fixed one."""
+        """The product with another homogeneous matrix; for a vector, the point with these coordinates in the moved
+        frame, in coordinates of the fixed frame.
+        """
         if isinstance(other, mth):
             return mth(factors=(*self.factors, *other.factors))
         if isinstance(other, vec):
             R, p = self.pose
             return vec(*add(matvec(R, tuple(other)), p))
-        raise TypeError(f"mth * {type(other).__name__} is not defined; expected an mth or a vec.")
+        raise TypeError(
+            f"mth * {type(other).__name__} is not defined; expected an mth (a homogeneous matrix) or a vec (a point)."
+        )
 
 
 NAMES = {"x": "Trotx", "y": "Troty", "z": "Trotz", "n": "Trotn", "disp": "Tdisp", "quat": "Tquat", "matrix": "mth"}

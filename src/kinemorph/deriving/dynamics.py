@@ -222,7 +222,8 @@ class Dynamics(Fixed, ShownEquations):
     def partial_velocities(self) -> CompiledFunction:
         """The partial velocities of all bodies at q in world axes: d and theta, each (bodies, nv, 3).
 
-        vG = sum of d_j v_j and omega = sum of theta_j v_j, where the time moves no joint.
+        The center of mass of a body moves at the sum of d_j v_j, and the body turns at the sum of theta_j v_j, where
+        the time moves no joint.
         """
         return body_functions.partial_velocities(self._maker)
 
@@ -365,7 +366,8 @@ class Dynamics(Fixed, ShownEquations):
     def _check_closed(self, name: str) -> None:
         if self.robot.is_open:
             raise UnsupportedError(
-                f"{name}: robot '{self.robot.name}' is an open tree; expected one with closed chains or coupled joints."
+                f"{name}: robot '{self.robot.name}' is an open tree and has no constraints, which this "
+                "function is about. Use it for robots with closed chains or coupled joints."
             )
 
     def reduced(
@@ -438,7 +440,7 @@ class Dynamics(Fixed, ShownEquations):
         return found
 
     def rest(self, tree: Tree, q: Any, v: Any, tau: Any, *loads: Any) -> list[Any]:
-        """The forces tau - h(q, v) over any scalar type, shape (nv,)."""
+        """The forces tau - h(q, v) over any scalar type, shape (nv,), with the bias forces h."""
         bias = self._maker.recursion.bias_forces(tree, q, v, *loads)
         return [force - other for force, other in zip(tau, bias, strict=True)]
 

@@ -70,7 +70,7 @@ def each(limbs: Sequence[Limbs], kind: int, size: int) -> Spread:
 
 
 def along(places: Sequence[int], shares: Sequence[tuple[int, int]]) -> list[Spot]:
-    """The Spot of each of the array indices `places`.
+    """The Spot of each of the array indices `places`: the index, and the stride from limb to limb.
 
     shares[k] = (start, size): the numbers of the first limb of kind k have the indices from start to start + size, and
     those of its other limbs follow. All other indices belong to no limb.

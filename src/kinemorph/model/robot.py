@@ -67,7 +67,7 @@ class Position:
 
 
 class JointRow(NamedTuple):
-    """One line of `Robot.table()`."""
+    """One line of `Robot.table()`: a joint, its kind, its bodies, and the names of its coordinates and velocities."""
 
     joint: str
     kind: str

@@ -146,7 +146,10 @@ def corrections(loaded: LoadedRobot, tree: Tree, at: Instant, per_time: float = 
 
 
 def _dependent(loaded: LoadedRobot, m: Any) -> Sequence[Any]:
-    """1 for each dependent velocity, else 0, shape (nv,): the user's choice, or else the one in the memory `at.m`."""
+    """1 for each dependent velocity, else 0, shape (nv,): as the user chose, or else as the run chose.
+
+    The choice of the run is the last part of its memory m.
+    """
     return loaded.dependent if loaded.dependent is not None else m[len(m) - loaded.nv :]
 
 
@@ -218,7 +221,10 @@ def _unit_squares(loaded: LoadedRobot, tree: Tree, found: Conditions) -> list[An
 
 
 def _ready(loaded: LoadedRobot, at: LocalInstant) -> tuple[Tree, Instant, Conditions]:
-    """The tree in the form that the recursions take, the instant with q and v, and the constraints without gamma."""
+    """The tree in the form that the recursions take, the instant with q and v, and the constraints.
+
+    The right-hand side gamma of J a = gamma is not computed.
+    """
     tree = loaded.prepared(loaded.tree(at.p, at.t))
     now = loaded.instant(at)
     return tree, now, conditions_at(loaded, tree, now, bias=False)

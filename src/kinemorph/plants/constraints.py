@@ -32,9 +32,9 @@ class Conditions(NamedTuple):
     `J` (nc, nv)        the constraint Jacobian
     `gamma` (nc,)       the value that J a has to have
     `sizes` (nc,)       the largest change of a row by a turn of 1 rad
-    `weights` (nc,)     see ConstraintRows
+    `weights` (nc,)     1 for a constraint, 0 for a row that consists of rounding errors only
     `driven` (nc,)      the part of the rate that comes from time alone
-    `opening`           see ConstraintRows
+    `opening`           the sum of squares of phi, each relative to the change that a unit of motion could cause
     """
 
     phi: list[S]
@@ -47,7 +47,7 @@ class Conditions(NamedTuple):
     opening: S = 0.0
 
     def rows(self, wanted: Sequence[S]) -> ConstraintRows:
-        """The linear equations J a = wanted as constraint rows."""
+        """The linear equations J a = wanted, with the constraint Jacobian J, as constraint rows."""
         return ConstraintRows(self.J, wanted, self.weights, self.opening)
 
     def filled(self) -> list[S]:

@@ -46,7 +46,7 @@ class Acting(NamedTuple):
         return summed([*self.pushed, *more], self.elements.torques)
 
     def of_state(self, forces: Sequence[Any]) -> Sequence[Any]:
-        """The generalized forces (nv,) of forces on all joints."""
+        """The generalized forces (nv,) of the state, from forces on all joints, driven ones included."""
         return forces if self.every is None else self.every.forces(forces)
 
     @property

@@ -40,7 +40,7 @@ class StepForces:
 
 @dataclass(frozen=True)
 class Damping:
-    """Viscous damping, a torque -d v of a joint, which is linear in v."""
+    """Viscous damping with the coefficient d, a torque -d v of a joint, which is linear in its velocity v."""
 
     d: Any  # [N m s/rad or N s/m]
     affine: bool = True

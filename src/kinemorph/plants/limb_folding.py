@@ -57,8 +57,8 @@ class Folded:
     def program(self, like: Program, law: Law, outputs: Mapping[str, Sequence[str]]) -> LoopProgram:
         """A law as a loop program over limbs, with the same inputs and outputs as the unrolled program `like`.
 
-        `law(loaded)` is the law of a loaded robot with one limb of each kind. Each of `outputs` consists of the groups
-        of `spreads` that are listed for it, one after the other.
+        `law(loaded)` is the law of a loaded robot with one limb of each kind. `outputs` says of which arrays, one after
+        the other, each output consists; these are keys of `spreads`, such as "s".
         """
         inputs = [port.name for port in like.inputs]
         numbers: dict[str, tuple[Spread, Sequence[float]]] = {}

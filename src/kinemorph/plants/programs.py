@@ -75,9 +75,10 @@ class Place(NamedTuple):
 
 
 class Stage(NamedTuple):
-    """Elements that sample one after the other, in compiled code or in Python (`python`).
+    """Elements that sample (change their memory at a tick of a clock) one after the other.
 
-    Each of `samplers` is the index of an element and the number of its clock.
+    They do so in compiled code, or in Python (`python`). Each of `samplers` is the index of an element and the number
+    of its clock.
     """
 
     samplers: tuple[tuple[int, int], ...]
@@ -124,8 +125,9 @@ def _optional(name: str, inputs: str, **outputs: str) -> cached_property[Program
 
 
 def _program(name: str, inputs: str, composed: Law | None = None, **outputs: str) -> cached_property[Program]:
-    """An attribute of Plant: the program of a law that every plant has, traced at its first use; see `_optional`.
+    """An attribute of Plant: the program of a law that every plant has, traced at its first use.
 
+    `inputs` are names, or "name:size"; sizes of inputs and outputs are those of `Plant.sizes`, one for each axis.
     `composed` is a law that is made of the plant's laws: its first arguments are these laws and the plant's sizes.
     """
 
@@ -139,7 +141,7 @@ def _program(name: str, inputs: str, composed: Law | None = None, **outputs: str
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Plant(Fixed, Shown):
-    """A dynamic system as programs of its state, with the names of its variables. See the docstring of this file."""
+    """A dynamic system as programs of its state, with the names of its variables. This file's docstring lists them."""
 
     name: str
     q: tuple[Column, ...]
@@ -330,15 +332,15 @@ class Plant(Fixed, Shown):
     # ── memory ────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def sampling(self, samplers: tuple[tuple[int, int], ...]) -> Program:
-        """The program (t, base, s, m, u, p) -> m: memory after `samplers`, pairs (element, its clock), have sampled."""
+        """The program (values of a LocalInstant) -> m: memory after `samplers` (element, clock) have sampled."""
         return self._jump("sample", samplers, m="nm")
 
     def reading(self, sampler: tuple[int, int]) -> Program:
-        """The program (t, base, s, m, u, p) -> out: signals for the Python function of a sampler (element, clock)."""
+        """The program (values of a LocalInstant) -> out: signals for the Python function of a sampler."""
         return self._jump("read", sampler)
 
     def settling(self, *, located: bool) -> Program | None:
-        """The program (t, base, s, m, u, p) -> (m, x): memory and further states after an accepted step.
+        """The program (values of a LocalInstant) -> (m, x): memory and further states after an accepted step.
 
         It is None where no element changes its memory after steps. If the run locates events (`located`), elements with
         guards change their memory at these events, and not here.
@@ -387,13 +389,15 @@ class Plant(Fixed, Shown):
 
     @cached_property
     def ports(self) -> dict[str, Shape]:
-        """The shapes of t, base, s, m, u and p, the inputs of `rate`, by name."""
+        """The shapes by name of t, base, s, m, u and p, the inputs of `rate`; `LocalInstant` explains the letters."""
         return {name: self._shape(SIZES[name]) for name in AT.split()}
 
     def traced(self, name: str, law: Law, inputs: str, outputs: Mapping[str, str]) -> Program:
-        """The traced program of a law, with `inputs` and `outputs` as in `_program`.
+        """The program of a law, a function over any scalar type, traced under the name `name`.
 
-        A law with all inputs of `rate` gets them as one LocalInstant.
+        `inputs` are the names of its inputs, separated by spaces, or "name:size"; `outputs` maps the names of its
+        outputs to their sizes. Sizes are names of `Plant.sizes`, one for each axis, as "nc nv". A law with all inputs
+        of `rate` gets them as one LocalInstant.
         """
         named = [text.partition(":") for text in inputs.split()]
         shapes = {port: self._shape(size or SIZES[port]) for port, _, size in named}

@@ -42,7 +42,11 @@ T = TypeVar("T")
 
 
 def robot_laws(loaded: LoadedRobot) -> Laws:
-    """All laws of a robot's plant."""
+    """The functions from which the programs of a robot's plant are traced: rates, residual, forces, energies, steps.
+
+    Each is a function over any scalar type. `Laws` lists them; those that this robot does not need, such as the
+    constraints of an open tree, are None.
+    """
     constrained, acted_on, loops = loaded.constrained, bool(loaded.elements.members), loaded.loops
     table: dict[Callable[..., Any], bool] = {  # each law, and whether this robot has it
         **dict.fromkeys((rate, residual, place, drift, efforts, implicit, for_one), True),
@@ -208,9 +212,10 @@ def _stiff_powers(found: Acting, ends: Ends, efforts: Sequence[Effort], dampers:
 
 
 class _Solver:
-    """Accelerations of all joints that satisfy constraints, from a mass matrix, tau - h and soft rows; see `Under`.
+    """Accelerations of all joints that satisfy constraints, from a mass matrix, tau - h and soft rows.
 
-    `driven` [W] is the power supplied by constraints that depend on time, with the multipliers of the last call.
+    Soft rows j (nv,) add j^T j to the mass matrix: they are stiff forces that are linear in the acceleration. `driven`
+    [W] is the power supplied by constraints that depend on time, with the multipliers of the last call.
     """
 
     def __init__(self, loaded: LoadedRobot, tree: Tree, now: Instant, every: AllJoints | None) -> None:

@@ -152,7 +152,8 @@ _MADE: WeakValueDictionary[Any, Plant] = WeakValueDictionary()  # plants with a 
 
 
 def shared_plant(model: Robot | System | Dynamics | Plant, **options: Any) -> Plant:
-    """As `plant`, but returns an equal plant with its compiled programs, if one was made before and is still in use.
+    """The plant of a robot, as `plant` makes it; an equal one with its compiled programs, if there is one in use
+    already.
 
     Use it for runs that add nothing to the plant. User guards, for example, have to be traced for every run, because
     the variables that they read from their scope may have changed.

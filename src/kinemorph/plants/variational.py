@@ -47,7 +47,9 @@ class Discrete:
 
 
 def discrete_programs(name: str, laws: DiscreteLaws, ports: Mapping[str, Shape], nv: int) -> Discrete:
-    """The programs of a whole step of a plant; `ports` are the shapes of t, base, s, m, u and p by name."""
+    """The programs of a whole step of a plant; `ports` are the shapes of t, base, s, m, u and p (`LocalInstant`) by
+    name.
+    """
     nz = ports["s"][0] - nv
     momentum: dict[str, Shape] = {"momentum": (nv,)}
     action = trace(
@@ -118,7 +120,9 @@ def _balance(
     impulse = [h * force for force in all_forces(tree, there, found)]
 
     def half_moved(rates: Any) -> Any:
-        """The velocity (nv,) of the configuration half-way through the step, if w changes at these rates."""
+        """The velocity (nv,) of the configuration half-way through the step, if the displacement w changes at these
+        rates.
+        """
         dual = [Dual(one, rate, level=LEVEL) for one, rate in zip(w, rates, strict=True)]
         return charts.velocity(space, half, [tangent_of(entry, LEVEL) for entry in charts.halfway(space, dual)[0]])
 

@@ -369,7 +369,7 @@ class _Fleet:
         self.tries = min(max(PATIENCE / each, self.tries / GROWTH), self.tries * GROWTH)
 
     def _find_runaways(self, group: Whole, rows: Array, done: Whole, got: Whole, status: Whole) -> None:
-        """Ends runs at the first sample in which a velocity exceeds `SENSELESS`, or a dependent leaves its domain.
+        """Ends runs at the first sample in which a velocity exceeds `SENSELESS`, or a formula leaves its domain.
 
         `group` (n,) are the indices of the states that the last call of machine code advanced. Each had `done` samples
         before it, and got `got` more, which are the first of its `rows` (n, samples, columns). `got` and `status` (n,)
@@ -497,4 +497,4 @@ def _tick_failure(one: Stepper) -> str:
         one.tick()
     except ControllerError as error:
         return str(error)
-    raise AssertionError("compiled code stopped at a sample time, but all values that were sampled are finite")
+    raise AssertionError("compiled code stopped at a sample time, but all sampled values are finite; report this bug")

@@ -180,8 +180,8 @@ def _bicubic_reverse(
 def _nearest_equations(block: NearestPoint, evaluate: Evaluate, args: Vector, values: Vector) -> tuple[Vector, Vector]:
     """(A, b) of the linear equations  A [dx, dy] = [dp_x, dp_y] + b dp_z  of a nearest point (x, y).
 
-    A is given by its lower triangle, row by row, (3,); b (2,). Where there was no search, A = 1 and b = 0, because then
-    x = p_x and y = p_y.
+    A is given by its lower triangle, row by row, (3,); b (2,). Where p is so far above the surface that no nearest
+    point is searched, A = 1 and b = 0, because then x = p_x and y = p_y.
     """
     x, y, searched = values[:3]
     f, fx, fy, fxx, fxy, fyy = evaluate(Bicubic(block.grid, 2), [x, y])

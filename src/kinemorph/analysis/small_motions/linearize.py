@@ -66,7 +66,9 @@ class SecondOrder:
     input_names: tuple[str, ...]
 
     def save(self, path: str | os.PathLike[str]) -> tuple[Path, ...]:
-        """Writes M, C, K and F as text files path.mm, path.cc, path.kk and path.ff, and returns their paths."""
+        """Writes the matrices of M a + C v + K w = F u as text files path.mm, path.cc, path.kk and path.ff; returns
+        their paths.
+        """
         written = []
         for suffix, matrix in ((".mm", self.M), (".cc", self.C), (".kk", self.K), (".ff", self.F)):
             target = Path(f"{os.fspath(path)}{suffix}")

@@ -113,7 +113,10 @@ def point_of(
 
 
 def closed_point(plant: Plant, q: Any, v: Any, *others: Any) -> Point:
-    """As `point_of`; where q or v is given by name, the other coordinates or velocities satisfy the constraints."""
+    """The state that the arguments describe, as `point_of` gives it, on the constraints of the plant.
+
+    Where q or v is given by name, the other coordinates or velocities follow from the constraints.
+    """
     found = point_of(plant, q, v, *others)
     if plant.constraints is None or not (isinstance(q, Mapping) or isinstance(v, Mapping)):
         return found
@@ -235,11 +238,11 @@ class Slopes:
 
     @cached_property
     def _whole(self) -> Callable[..., tuple[Array, ...]]:
-        """The derivatives of the residual with respect to s, z and u, as a function of the inputs of the residual.
+        """The derivatives of the residual with respect to the state s, the rates z and the inputs u.
 
-        For small plants they are unrolled. Under constraints every acceleration depends on every number: for large
-        plants, hundreds of thousands of operations would have to be compiled, so that their derivatives are computed
-        one direction at a time.
+        It is a function of the inputs of the residual. For small plants they are unrolled. Under constraints every
+        acceleration depends on every number: for large plants, hundreds of thousands of operations would have to be
+        compiled, so that their derivatives are computed one direction at a time.
         """
         residual, by = self.plant.residual, ("s", "z", "u")
         sizes = [port.size for port in residual.inputs if port.name in by]

@@ -79,7 +79,7 @@ def varied(plant: Plant, names: Sequence[str], initial: int) -> Plant:
         return rates
 
     def motion(at: LocalInstant) -> LocalInstant:
-        """The instant `at` of the larger plant as an instant of the given plant: s and m without the derivatives."""
+        """The instant `at` of the larger plant as one of the given plant: state and memory without the derivatives."""
         return at._replace(s=at.s[:ns], m=at.m[:nm])
 
     def sample(samplers: Any, at: LocalInstant) -> dict[str, Any]:

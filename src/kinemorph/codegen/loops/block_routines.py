@@ -207,7 +207,7 @@ def _cell_of(grid: Grid) -> Callable[[Any], list[Any]]:
 def _corners(grid: Grid, loop: LoopBuilder, cell: View) -> tuple[View, View]:
     """Views of the grid's data at the corners of a cell: at the two nodes with the lower x, and at the other two.
 
-    A node has 4 numbers: the height and its derivatives. `cell` views the result of `_cell_of`.
+    A node has 4 numbers: the height and its derivatives. `cell` views the number of the cell's first node, and more.
     """
     nx, ny, each = grid.nodes.shape
     nodes = loop.constant("nodes", grid.nodes, (nx * ny, each))

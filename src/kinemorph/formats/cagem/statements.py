@@ -99,7 +99,7 @@ def _pieces(text: str, notation: Notation, findings: Findings) -> Iterator[tuple
 
 
 def _assignment(raw: str, line: int, notation: Notation, findings: Findings) -> Statement | None:
-    """The assignment of a statement; None, with a finding, if it is none."""
+    """The assignment that a statement consists of; None, with a finding, if the statement is something else."""
     text = _OTHER_DEPENDENT.sub(f"{DEPENDENT}[", _INDEX.sub(lambda match: f"[{int(match[1])}]", raw))
     target, sign, value = text.partition(notation.sign)
     if not sign:

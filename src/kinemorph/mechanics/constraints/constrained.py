@@ -193,7 +193,7 @@ def spread(metric: BranchFactor, y: Sequence[S]) -> list[S]:
 
 
 def masked(mask: Sequence[S]) -> BranchFactor:
-    """The metric in which only velocities whose mask (nv,) is 1 can change; where it is 0 they stay."""
+    """A metric in place of the factored mass matrix, in which only velocities whose `mask` (nv,) is 1 can change."""
     return BranchFactor([[] for _ in mask], [{} for _ in mask], list(mask))
 
 
@@ -280,7 +280,10 @@ def _of_real(rows: ConstraintRows, solve: Callable[[ConstraintRows], Constrained
 
 
 def eliminated_out(ways: Sequence[Sequence[int]], J: Sequence[Sequence[S]]) -> int:
-    """About how many multiplications unrolled elimination takes, estimated from the structural zeros."""
+    """About how many multiplications unrolled elimination takes, estimated from the structural zeros.
+
+    `ways` are the paths of all axes to the root, see `branch_factor.ways_to_root`.
+    """
     reaches = [{j for i, x in enumerate(row) if not is_zero(x) for j in (*ways[i], i)} for row in J]
     lines: list[set[int]] = []
     count = sum(len(way) ** 2 for way in ways)
@@ -315,10 +318,10 @@ def written_out(ways: Sequence[Sequence[int]], J: Sequence[Sequence[S]]) -> int:
 def shared_out(M: Sequence[Sequence[S]], rest: Sequence[S], rows: ConstraintRows) -> Constrained:
     """The solution of  M a - J^T lambda = rest,  J a = wanted  by (J M^-1 J^T) lambda = wanted - J M^-1 rest.
 
-    Where rows repeat others, the multipliers have the least norm, so that these rows share the load. M (nv, nv). The
-    solution consists of block ops, which backends compute in loops: for many constraints, and where the share of each
-    row in the load matters. J M^-1 J^T is scaled to unit diagonal before its rank is found, so that meters and radians
-    count alike.
+    Where rows repeat others, the multipliers have the least norm, so that these rows share the load. M (nv, nv) is the
+    mass matrix. The solution consists of block ops, which backends compute in loops: for many constraints, and where
+    the share of each row in the load matters. J M^-1 J^T is scaled to unit diagonal before its rank is found, so that
+    meters and radians count alike.
     """
     return _of_real(rows, lambda real: _shared(M, rest, real))
 

@@ -39,7 +39,10 @@ def multipliers_in(
     loads: Mapping[int, Wrench] | None = None,
     locked: Collection[int] = (),
 ) -> list[S]:
-    """The multipliers of constraint `rows` on the state in a motion; see `reactions.reaction_multipliers`."""
+    """The multipliers (nc,) of the constraint `rows` in a motion with state (q, v), accelerations `a` and forces `tau`.
+
+    All of these are of the state, not of driven joints; see `reactions.reaction_multipliers`.
+    """
     row = FORMULATIONS["newton_euler"]
     row = row if tree.driving is None else of_state(row)
     unmet = sub(tau, row.inverse_dynamics(tree, q, v, a, loads))

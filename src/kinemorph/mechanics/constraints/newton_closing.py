@@ -70,7 +70,10 @@ def closed_by_newton(look: Look, move: Move, q: Array, flat: float = FLAT) -> tu
 
 
 def float_look(tree: Tree, free: npt.NDArray[np.bool_] | None = None) -> Look:
-    """The function that evaluates the constraints of a tree on floats; `free` (nv,): velocities that may change."""
+    """The function look(q) that gives constraint errors and their Jacobian on floats, relative to the sizes of rows.
+
+    `free` (nv,) are the velocities that may change: the columns of the others are 0.
+    """
 
     def look(at: Array) -> tuple[Array, Array]:
         values = at.tolist()

@@ -26,7 +26,10 @@ from kinemorph.mechanics.trees.tree import WORLD, Tree
 
 
 class BranchFactor(NamedTuple):
-    """The factors of M^-1 = N D^-1 N^T, N = L^-1 without its unit diagonal."""
+    """The factors of the mass matrix M = L^T D L, inverted: M^-1 = N D^-1 N^T.
+
+    N is L^-1 without its unit diagonal.
+    """
 
     ways: list[list[int]]  # the path of each axis: the axes between it and the root, root first
     N: list[dict[int, S]]  # for each row the entries by column; the columns are the row's path

@@ -360,7 +360,7 @@ def _load(loads: dict[int, Load], point: PointState, force: Sequence[S], moment:
 
 
 def generalized(motions: Motions, loads: Mapping[int, Load]) -> list[S]:
-    """The generalized forces (nv,) of loads on links: J^T F."""
+    """The generalized forces (nv,) of loads F on links: the sum of J^T F, with the Jacobians J of the links."""
     tree = motions.tree
     torques: list[S] = [0.0] * tree.nv
     carried = dict(loads)

@@ -139,7 +139,10 @@ def state_form(law: Law, takes: int, result: Result = "same") -> Law:
 def state_jacobian_rate(
     tree: Tree, q: Sequence[S], v: Sequence[S], frame: str, reference: Reference = "local"
 ) -> list[list[S]]:
-    """dJ/dt of a frame along the motion, shape (6, nv): (dJ_all/dt) [1; F] + J_all [0; dF/dt], as J = J_all [1; F]."""
+    """dJ/dt of a frame along the motion, shape (6, nv): (dJ_all/dt) [1; F] + J_all [0; dF/dt], as J = J_all [1; F].
+
+    J_all is the Jacobian for the velocities of all joints, and F maps v to the velocities of driven joints.
+    """
     if tree.driving is None:
         return jacobian_rate(tree, q, v, frame, reference)
     every = all_joints(tree, q, v)
@@ -150,7 +153,8 @@ def state_jacobian_rate(
 def state_coriolis_matrix(tree: Tree, q: Sequence[S], v: Sequence[S]) -> list[list[S]]:
     """C(q, v), shape (nv, nv), of the state: [1, F^T] (C_all [1; F] + M_all [0; dF/dt]).
 
-    dM/dt - 2 C is skew-symmetric, as for C_all. Where the time drives joints, C v is not all of the bias forces.
+    C_all and M_all are the matrices of all joints, and F maps v to the velocities of driven joints. dM/dt - 2 C is
+    skew-symmetric, as for C_all. Where the time drives joints, C v is not all of the bias forces.
     """
     from kinemorph.mechanics.recursions.composite_bodies import mass_matrix
 
@@ -163,7 +167,10 @@ def state_coriolis_matrix(tree: Tree, q: Sequence[S], v: Sequence[S]) -> list[li
 
 
 def _with_slope_rates(every: AllJoints, rates: list[list[S]], rows: Sequence[Sequence[S]]) -> list[list[S]]:
-    """`rates` (m, nv) + rows (m, all velocities) [0; dF/dt]."""
+    """The matrix rates + rows [0; dF/dt], shape (m, nv), where F maps v to the velocities of driven joints.
+
+    `rates` is (m, nv), and `rows` has a column for each velocity of all joints.
+    """
     slopes, n = every.slope_rates(), every.driving.nv
     for line, row in zip(rates, rows, strict=True):
         for k, slope in enumerate(slopes):

@@ -117,7 +117,7 @@ def _home(joint: Joint, lookup: Lookup | None) -> Pose:
 
 
 def _chain(joints: Sequence[Joint], robot: Robot, q: Sequence[S], lookup: Lookup | None) -> Pose:
-    """The product of H(0) exp(s q) over the joints, in their order."""
+    """The product of H(0) exp(s q) over the joints, in their order: poses at q = 0, then exponentials of twists s."""
     T = IDENTITY
     for joint in joints:
         at = q[robot.q_slice(joint.name)]

@@ -31,7 +31,7 @@ from kinemorph.mechanics.trees.tree import Attachment, Tree
 
 @dataclass(frozen=True)
 class Share:
-    """The contribution of one law to K and C, (nv, nv) each."""
+    """The contribution of one law to the stiffness matrix K and the damping matrix C, (nv, nv) each."""
 
     name: str
     K: Array
@@ -40,7 +40,9 @@ class Share:
 
 @dataclass(frozen=True)
 class Frozen:
-    """A robot's mass matrix, shape (nv, nv), and the contributions of its stiff forces to K and C, at one state."""
+    """A robot's mass matrix, shape (nv, nv), and the contributions of its stiff forces to stiffness and damping, at a
+    state.
+    """
 
     M: Array
     shares: tuple[Share, ...]
@@ -56,7 +58,9 @@ class Frozen:
         return sum((share.C for share in self.shares), np.zeros_like(self.M))
 
     def system(self) -> Array:
-        """The matrix A of the linear motion d/dt [w, v] = A [w, v], shape (2 nv, 2 nv)."""
+        """The matrix A of the linear motion d/dt [w, v] = A [w, v], shape (2 nv, 2 nv), of displacements w and
+        velocities v.
+        """
         n = len(self.M)
         lower = np.linalg.solve(self.M, np.hstack([-self.K, -self.C]))
         return np.vstack([np.hstack([np.zeros((n, n)), np.eye(n)]), lower])
@@ -107,8 +111,9 @@ def frozen(tree: Tree, q: Sequence[float], v: Sequence[float], stiff: StiffByNam
 
 
 def felt_mass(tree: Tree, q: Sequence[float], body: str, point: Sequence[float], direction: Sequence[float]) -> float:
-    """The mass [kg] that a force along a direction n, in world axes, feels at a point of a body, given in its axes [m]:
-    1 / (n J M^-1 J^T n).
+    """The mass [kg] that a force along a direction n, in world axes, feels at a point of a body, given in its axes [m].
+
+    It is 1 / (n J M^-1 J^T n), with the mass matrix M and the Jacobian J of the point.
     """
     at = tree.attachments[body]
     x, y, z = act(at.pose, point)

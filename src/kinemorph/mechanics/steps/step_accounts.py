@@ -54,7 +54,7 @@ class LinkMotion(NamedTuple):
 
     @property
     def mean(self) -> tuple[Vec3, Vec3]:
-        """The mean twist of the link, J (v + h a / 2)."""
+        """The mean twist of the link over the step: that at its start, plus half of the change by the acceleration."""
         u, w = (add(old, scale(0.5 * self.h, more)) for old, more in zip(self.twist, self.response, strict=True))
         return (u[0], u[1], u[2]), (w[0], w[1], w[2])
 

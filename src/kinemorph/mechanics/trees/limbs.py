@@ -46,7 +46,9 @@ class Limbs:
 
     @cached_property
     def own(self) -> list[tuple[int, int]]:
-        """Which numbers differ between limbs, each as (index of the link in its limb, index in its `_numbers`)."""
+        """Which numbers differ between limbs, each as (index of the link in its limb, index in the list of its
+        numbers).
+        """
         return [
             (j, place)
             for j, links in enumerate(zip(*self.links, strict=True))

@@ -179,7 +179,10 @@ class Watch:
 
     @property
     def program(self) -> Program:
-        """The program (t, base, s, m, u, p) -> values of all guards: the user's, then those of elements."""
+        """The program (t, base, s, m, u, p) -> values of all guards: the user's, then those of elements.
+
+        `LocalInstant` explains the letters.
+        """
         return self.marched.program
 
     @cached_property
@@ -190,7 +193,8 @@ class Watch:
     def _along(self) -> Seldom:
         """The program of the values and rates of all guards.
 
-        Its inputs are (t, base, s, m, u, p) as for `Plant.rate`, then the rates d_t and d_s of t and s.
+        Its inputs are (t, base, s, m, u, p) as for `Plant.rate`, see `LocalInstant`, then the rates d_t and d_s of t
+        and s.
         """
         return Seldom(forward(self.program, ("t", "s"), values=True))
 
@@ -205,9 +209,9 @@ class Watch:
     def sides(self, *state: Any, zero: Array | float = 0.0, due: Array | float = 0.0) -> Array:
         """The side of zero on which each guard is, +1 or -1: the sign of its value, or of its rate at value zero.
 
-        `state` is (t, base, s, m, u, p). Values up to `zero`, shape (guards,), count as zero: see `zero_at`. `due`,
-        shape (guards,), holds the sides of guards whose change of sign was not found yet, and 0 for the others: such a
-        guard stays on that side while it is zero. See the method `due`.
+        `state` is (t, base, s, m, u, p), see `LocalInstant`. Values up to `zero`, shape (guards,), count as zero: see
+        `zero_at`. `due`, shape (guards,), holds the sides of guards whose change of sign was not found yet, and 0 for
+        the others: such a guard stays on that side while it is zero. See the method `due`.
         """
         far: Array = self._values(*state)
         if np.all(np.abs(far) > np.maximum(FAR, zero)):  # none is at zero: their rates do not matter

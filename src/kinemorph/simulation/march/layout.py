@@ -93,7 +93,9 @@ class Guards:
 
     @cached_property
     def program(self) -> Program:
-        """The program (t, base, s, m, u, p) -> values of the guards, shape (count,)."""
+        """The program (t, base, s, m, u, p) -> values of the guards, shape (count,); `LocalInstant` explains the
+        letters.
+        """
         return self.make()
 
     @cached_property

@@ -109,7 +109,7 @@ def _hardest(robot: Robot, contact: Contact, law: NormalLaw, t: Array, q: Array)
 
 
 def warn_of_impacts(segments: Sequence[Segment], step: float | None) -> bool:
-    """Warns where an impact began and ended within one step of fixed size [s]; whether it did."""
+    """Warns where an impact began and ended within one step of fixed size [s]; returns whether it did."""
     for segment in segments if step is not None else ():
         hits = list(short_hits(segment, float(step or 0.0)))
         if not hits:

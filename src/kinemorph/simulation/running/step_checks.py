@@ -12,7 +12,7 @@ from kinemorph.simulation.running.step_damping import warn_of_damping
 
 
 def warn_of_steps(segments: Sequence[Segment], events: Sequence[Event], step: float | None, method: object) -> bool:
-    """Gives the first warning that applies to the steps of a run; whether there was one.
+    """Gives the first warning that applies to the steps of a run; returns whether there was one.
 
     `step` [s] is their fixed size, None where the method chooses it.
     """

@@ -1,4 +1,6 @@
-"""Dependents that leave their domain in a run: acos and asin outside -1 to 1, sqrt below 0, log at or below 0.
+"""Formulas that leave their domain in a run: acos and asin outside -1 to 1, sqrt below 0, log at or below 0.
+
+These are the formulas of dependent quantities, such as the angle of a rod, and of driven joints.
 
 At the edge of the domain of acos and asin the formula has no finite derivative, so that the mechanism it describes has
 reached the end of its motion, and the computed motion means nothing beyond it.
@@ -43,7 +45,7 @@ class Domain(NamedTuple):
 
 
 def domains_of(robot: Robot) -> list[Domain]:
-    """The arguments that have to stay in a domain in the formulas of dependents and of driven joints.
+    """The arguments that have to stay in a domain in the formulas of dependent quantities and of driven joints.
 
     An argument that several formulas contain is that of the first one.
     """

@@ -231,7 +231,8 @@ class PlantStepper(ABC):
         self.m = m
 
     def refresh(self, fresh: float = CHANGED) -> None:
-        """Has to be called after m, u or p have changed, so that the next step does not use rates of the last one.
+        """Has to be called after memory, inputs or parameters have changed, so that the next step uses no rates of the
+        last.
 
         `fresh` is JUMPED where the state has changed too: then the next step uses nothing of the last one.
         """

@@ -90,11 +90,11 @@ class Views:
         return temporary
 
     def _entry(self, view: View) -> str:
-        """The register with the value of a view of one number."""
+        """The register with the one number of an array that `view` refers to."""
         return self._entries(view)[0]
 
     def _entries(self, view: View) -> list[str]:
-        """The registers with the viewed values."""
+        """The registers with the numbers of an array that `view` refers to."""
         real = self.real
         if real.lanes == 1 or (view.at is None and view.array not in self.constants):
             start = self._place(view)

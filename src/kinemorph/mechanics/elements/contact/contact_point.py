@@ -96,8 +96,10 @@ class Touch:
     def line(self, point: Seen, free: Vec3, h: S) -> tuple[Vec3, Sym3]:
         """(force at the velocity `free` [m/s] on the line of `linear`, D): `linear` with fewer operations.
 
-        With w the rise, g and d as above and D / h = g (I - n n^T) + d n n^T, the line through F n + f at the velocity
-        of the point is  n (F + d (w - w_free) + g w_free) + (f + g slip) - g free.
+        With the velocity w of the point along the normal n, and g and d as in the docstring of this file,
+
+            D / h = g (I - n n^T) + d n n^T
+            force = n (F + d (w - w_free) + g w_free) + (f + g slip) - g free
         """
         height, n_W = self.surface(point.position)
         n = point.into(n_W)

@@ -143,7 +143,7 @@ class PairTouch:
         return self.feel(pair).pressed.stored
 
     def linear(self, pair: PairState, h: S) -> tuple[Vec3, Sym3]:
-        """(force on body a, D) for a step of size h [s]."""
+        """(force on body a, D) for a step of size h [s]; D is the inertia that the force adds at its end."""
         depth = minus(self.start.depth, dot(self.normal, pair.moved))
         rise = dot(self.normal, pair.velocity)
         tangent = self.start.tangent(self.press, depth, rise, h)

@@ -52,7 +52,7 @@ class ChannelLaw(ElementLaw[Any]):
 
     def outputs(self, element: Any, view: ElementView) -> list[S]:
         """The outputs at this instant, before limits and sampling, one number per channel."""
-        raise AssertionError(f"{type(self).__name__} does not define its method `outputs`")
+        raise AssertionError(f"{type(self).__name__} does not define its method `outputs`. Define it.")
 
     def signals(self, element: Any) -> tuple[Slot, ...]:
         pairs = zip_longest(channel_names(element), driven(element), fillvalue="")  # it may drive nothing
