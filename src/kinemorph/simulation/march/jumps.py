@@ -31,7 +31,7 @@ class Jumps:
         loop, plant = self.loop, self.plant
         self.taken = loop.buffer("taken")  # the index of the guard whose jump is carried out
         self.old, self.new = (loop.buffer(f"jump_{name}", (self.row_size,)) for name in ("old", "new"))
-        self.lost = loop.buffer("jump_lost")
+        self.lost, self.side = loop.buffer("jump_lost"), loop.buffer("jump_side")
         self.impulses = loop.buffer("jump_impulses", (len(plant.constraint_names),))
 
     @property
@@ -145,6 +145,11 @@ class Jumps:
                 _side,
                 *(numbers[i], self.taken, values[i], rates[i], self.values[i], at["sides"][i], loop["fired"][i]),
             )
+            loop.let(
+                self.side,
+                lambda k, taken, side, known: k.equals(taken).where(side, known),
+                *(numbers[i], self.taken, at["sides"][i], self.side),
+            )
             loop.let(loop["fired"][i], lambda: 0.0)
 
     def _log(self) -> None:
@@ -157,12 +162,12 @@ class Jumps:
             loop.let(here, lambda k, n: k.equals(n), numbers[k], logged)
             with loop.if_(here):
                 row = log[k]
-                for place, number in enumerate((at["t"], self.taken, self.lost)):
+                for place, number in enumerate((at["t"], self.taken, self.side, self.lost)):
                     loop.copy(row[place], number)
                 if nc:
-                    loop.copy(row.part(3, nc), self.impulses)
-                loop.copy(row.part(3 + nc, self.row_size), self.old)
-                loop.copy(row.part(3 + nc + self.row_size, self.row_size), self.new)
+                    loop.copy(row.part(4, nc), self.impulses)
+                loop.copy(row.part(4 + nc, self.row_size), self.old)
+                loop.copy(row.part(4 + nc + self.row_size, self.row_size), self.new)
         loop.let(logged, lambda n: n + 1.0, logged)
         stops = loop.constant("jump_stops", [float(jump is not None and jump.stop) for jump in self.guards.jumps])
         numbers, stopping = loop["jump_numbers"], loop.buffer("jump_stopping")

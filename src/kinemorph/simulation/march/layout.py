@@ -147,5 +147,9 @@ def layout(plant: Plant, method: Method, guards: Guards | None = None) -> Layout
 
 
 def log_width(plant: Plant) -> int:
-    """The length of a row in the log of jumps: time, guard, energy lost, impulses, [q, v, x, m] before and after."""
-    return 3 + len(plant.constraint_names) + 2 * (plant.nq + plant.nv + plant.nx + len(plant.m))
+    """The length of a row in the log of jumps.
+
+    It holds the time, the index of the guard, its side after the jump (0 where it stays at zero), the energy lost, the
+    impulses of all constraints, and the rows [q, v, x, m] before and after.
+    """
+    return 4 + len(plant.constraint_names) + 2 * (plant.nq + plant.nv + plant.nx + len(plant.m))
