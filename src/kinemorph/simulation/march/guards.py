@@ -159,6 +159,7 @@ class Watch:
             self._traced,
             (*directions, *(-1 for _ in self.switches)),
             of_elements=not self.guards,
+            own=len(self.guards) - (self.switches[0] if self.switches else 0),
             located=self.located,
             jumps=(*map(self._own_jump, self.guards), *map(self._jump, self.switches)),
             make_awake=lambda: awake(self.plant, len(self.guards), self.switches),
@@ -178,10 +179,14 @@ class Watch:
             return None
         return Jump(lambda: program, guard.stop)
 
-    def _jump(self, switch: int) -> Jump | None:
-        """The jump at an edge, which the march carries out; None for a guard of an element."""
+    def _jump(self, switch: int) -> Jump:
+        """The jump at an edge, or where an element changes its memory, which all guards of elements share."""
         edge = self.edge(switch)
-        return None if edge is None else Jump(partial(self.plant.switching, switch), edge.stop)
+        return self._switch if edge is None else Jump(partial(self.plant.switching, switch), edge.stop)
+
+    @cached_property
+    def _switch(self) -> Jump:
+        return Jump(partial(self.plant.switching_of, self.first_edge), moves=False, shared=True)
 
     def edge(self, switch: int) -> Edge | None:
         """The edge of the automaton whose guard has this index in the plant's guards; None for other guards."""

@@ -224,11 +224,13 @@ class Run:
             t = jump.event.t
             earlier, later = (int(np.searchsorted(times, t, side=side)) for side in ("left", "right"))
             self._keep(times[:earlier], rows[:earlier])
-            self._keep_at(t, jump.before)
+            if jump.event.kind != "switch":
+                self._keep_at(t, jump.before)
             self.ended = self._after_jump(jump)
             if self.ended is not None:  # what the march has computed beyond is not kept
                 return marched
-            times, rows = times[later:], rows[later:]  # a sample at the time of the jump is `after`
+            first = later if jump.event.kind != "switch" else earlier  # a sample at the time of a jump is `after`
+            times, rows = times[first:], rows[first:]
         self._keep(times, rows)
         self.next += kept
         return marched
@@ -241,8 +243,9 @@ class Run:
         rest = None if guard is None else self._rest(jump.guard, guard, t, jump.event.before)
         if rest is not None:
             return rest
-        self.done.append([])  # the state jumps: another segment starts
-        self._keep_at(t, jump.after)
+        if jump.event.kind != "switch":
+            self.done.append([])  # the state jumps: another segment starts
+            self._keep_at(t, jump.after)
         self.events.append(jump.event)
         if guard is not None and jump.side == 0.0 and not guard.stop:
             return self._stays(guard, t, jump.event.after)
