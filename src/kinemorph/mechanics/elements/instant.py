@@ -91,7 +91,7 @@ class SystemInstant:
         return 0.0 if automaton is None else self.m[automaton.m]
 
     def in_phases(self, numbers: Sequence[int] | None) -> S:
-        """1 if the present phase is one of those with these numbers, else 0; the number 1.0 where `numbers` is None."""
+        """1 if the present phase is one of those with these numbers, else 0; 1 where `numbers` is None."""
         if numbers is None:
             return 1.0
         found: S = 0.0
@@ -100,7 +100,7 @@ class SystemInstant:
         return found
 
     def activity(self, member: int) -> S:
-        """1 if the member with this index acts in the present phase, else 0; the number 1.0 if it always acts."""
+        """1 if the member with this index acts in the present phase, else 0."""
         return self.in_phases(self.ensemble.acts_in[member])
 
     @cached_property
@@ -111,9 +111,9 @@ class SystemInstant:
 
     def _awake(self, member: int, effort: Effort) -> Effort:
         """The effort of a member, which is zero in the phases in which the member sleeps."""
-        active = self.activity(member)
-        if isinstance(active, float):
+        if self.ensemble.acts_in[member] is None:
             return effort
+        active = self.activity(member)
         power = [where(active, number, 0.0) for number in (effort.supplied, effort.dissipated, effort.stored)]
         return Effort(
             [Push(push.point, _gated(active, push.force)) for push in effort.pushes],
@@ -224,8 +224,8 @@ class SystemInstant:
                     f"element '{element.name}': `{name}` of {type(law).__name__} returns {counted(len(rows), 'row')}; "
                     f"expected {count}, one for each of its `row_names`."
                 )
-            active = self.activity(k)
-            found += rows if isinstance(active, float) else [times(active, row) for row in rows]
+            always = self.ensemble.acts_in[k] is None
+            found += rows if always else [times(self.activity(k), row) for row in rows]
         return found
 
     def gathered(self, without: Collection[int] = ()) -> Gathered:
@@ -252,8 +252,9 @@ class SystemInstant:
                 _load(loads, frame.origin, frame.to_link(wrench.force), frame.to_link(wrench.moment))
         for index, names in self.ensemble.driven.items():
             for name in names:
-                active = self.activity(self.ensemble.signals[name][0])
-                force = self.signal(name) if isinstance(active, float) else where(active, self.signal(name), 0.0)
+                owner, force = self.ensemble.signals[name][0], self.signal(name)
+                if self.ensemble.acts_in[owner] is not None:
+                    force = where(self.activity(owner), force, 0.0)
                 torques[index] = torques[index] + force
                 supplied = supplied + force * self.v[index]
         return Gathered(torques, loads, rates, supplied, dissipated, stored)
