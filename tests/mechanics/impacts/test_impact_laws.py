@@ -1,4 +1,4 @@
-"""Impact laws on bodies whose impacts are known in closed form: a rod, a rocking block, a cradle, a sphere that spins."""
+"""Impact laws on bodies whose impacts are known in closed form: a rod, a rocking block, a cradle, a sphere."""
 
 from __future__ import annotations
 
@@ -164,7 +164,7 @@ def test_sliding_in_a_plane_of_space_is_planar_sliding() -> None:
 
 def test_a_spinning_sphere_rolls_off_or_keeps_sliding() -> None:
     """A sphere on the ground: the normal impulse is (1 + e) m u_n, and friction ends the sliding if mu is enough."""
-    m, r, e = 0.5, 0.1, 0.6
+    m, e = 0.5, 0.6
     W = np.diag([1.0 / m, 3.5 / m, 3.5 / m])  # a solid sphere: 1/m + r^2 / (0.4 m r^2)
     u = np.array([-2.0, 0.3, -0.4])
     for mu in (0.05, 0.4):

@@ -11,6 +11,7 @@ counts.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -18,9 +19,14 @@ from kinemorph.algebra.linear import complementarity, least_squares
 from kinemorph.algebra.scalar import S, absolute, div, less, maximum, sqrt, times, where
 from kinemorph.algebra.vectors import add, dot, matvec
 
-ROUNDS = 2  # directions of friction for the start of Newton's method: of the first sliding, then of the best result
+# angles [rad] of directions of friction for the start of Newton's method: about the first sliding, then the best result
+FANS = (
+    tuple(k * math.pi / 4 for k in range(8)),
+    (0.0, 0.15, -0.15, math.pi / 2, math.pi, -math.pi / 2),
+    (0.0, 0.03, -0.03, math.pi / 2, math.pi, -math.pi / 2),
+)
 SHARES = (1.0, 0.5, 0.25)  # of a step of Newton's method that are tried
-NEWTON_STEPS = 8  # on the equations of the exact cone, in each round
+NEWTON_STEPS = 6  # on the equations of the exact cone, in each round
 
 
 class ConeSolution(NamedTuple):
@@ -42,13 +48,13 @@ def in_coulomb_cone(
     width = len(b) // n
     least = [0.0] * n if floor is None else floor
     aims = [list(b[i * width + 1 : (i + 1) * width]) for i in range(n)]
-    p: Sequence[S] = _in_pyramid(W, b, mu, least, [_directions(aim) for aim in aims])
+    p: Sequence[S] = _in_pyramid(W, b, mu, least, [_directions(aim, FANS[0]) for aim in aims])
     best = _rated(W, b, mu, least, p)
     if width == 2:
         return best
-    for turn in range(ROUNDS):
-        if turn:
-            frames = [_directions(_aim(W, best, i, width)) for i in range(n)]
+    for k, fan in enumerate(FANS):
+        if k:
+            frames = [_directions(_aim(W, best, i, width), fan) for i in range(n)]
             p = _in_pyramid(W, b, mu, least, frames)
         now = _rated(W, b, mu, least, p)
         best = _better(now, best)
@@ -64,7 +70,10 @@ def in_coulomb_cone(
             for other in tried[1:]:
                 now = _better(now, other)
             best = _better(now, best)
-    return best
+    p = [
+        maximum(x, least[k // width]) if k % width == 0 else x for k, x in enumerate(best.p)
+    ]  # without rounding errors
+    return _rated(W, b, mu, least, p)
 
 
 def _rated(
@@ -87,16 +96,17 @@ def _aim(W: Sequence[Sequence[S]], at: ConeSolution, i: int, width: int) -> list
     return [at.u[k] - mean * at.p[k] for k in places]
 
 
-def _directions(u_t: Sequence[S]) -> list[list[S]]:
-    """The directions of friction: both along the tangent of a plane; in space, along and across the velocity u_t."""
+def _directions(u_t: Sequence[S], angles: Sequence[float]) -> list[list[S]]:
+    """The directions of friction: both along the tangent of a plane; in space, at `angles` [rad] from  -u_t."""
     if len(u_t) == 1:
         return [[1.0], [-1.0]]
     x, y = u_t
     square = x * x + y * y
     moves = less(0.0, square)
     size = sqrt(where(moves, square, 1.0))
-    x, y = where(moves, div(x, size), 1.0), where(moves, div(y, size), 0.0)
-    return [[x, y], [-x, -y], [-y, x], [y, -x]]
+    x, y = where(moves, -div(x, size), 1.0), where(moves, -div(y, size), 0.0)
+    turns = [(math.cos(angle), math.sin(angle)) for angle in angles]
+    return [[c * x - s * y, s * x + c * y] for c, s in turns]
 
 
 def _in_pyramid(

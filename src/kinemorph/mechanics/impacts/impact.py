@@ -46,6 +46,8 @@ class Impacted(NamedTuple):
     `v` (nv,) are the velocities after it, `impulses` (n, 1 + t) [N s] those of the contacts, normal first, `held` (nc,)
     those of the rows that hold. `loss` [J] is the kinetic energy lost and `gain` [J] that gained, one of which is 0.
     `approach` [m/s] is the largest speed at which a contact still approaches, above 0 where a sequence ended too early.
+    `error` [m/s] is the largest violation of the law's equations by contacts at once. It is NaN, as is all else, where
+    the law has no solution: Newton's law may contradict Coulomb's where contacts are redundant.
     """
 
     v: list[S]
@@ -54,6 +56,7 @@ class Impacted(NamedTuple):
     loss: S
     gain: S
     approach: S
+    error: S
 
 
 def impact(
@@ -88,7 +91,7 @@ def impact_of(
     left out.
     """
     space = contact_space(metric, v, contacts, holds)
-    p = impulses_of(space, contacts, law, sweeps=sweeps)
+    p, error = impulses_of(space, contacts, law, sweeps=sweeps)
     after = settled(metric, v, p, contacts, holds)
     change = sub(after.v, v)
     gained = dot(change, matvec(M, [x + 0.5 * dx for x, dx in zip(v, change, strict=True)]))
@@ -104,18 +107,21 @@ def impact_of(
         maximum(-gained, 0.0),
         maximum(gained, 0.0),
         approach,
+        error,
     )
 
 
-def impulses_of(space: ContactSpace, contacts: ContactRows, law: ImpactLaw, *, sweeps: int | None = None) -> list[S]:
-    """The impulses (m,) of contacts by an impact law, contact by contact, normal first."""
+def impulses_of(
+    space: ContactSpace, contacts: ContactRows, law: ImpactLaw, *, sweeps: int | None = None
+) -> tuple[list[S], S]:
+    """(impulses (m,) of contacts by an impact law, contact by contact, normal first; violation [m/s] of the law)."""
     n, width = len(contacts.rows), contacts.width
     given = contacts.restitution
     e: list[S] = [law.restitution] * n if given is None or isinstance(law, Plastic) else list(given)
     W, u = _of_present(space, contacts)
     if n == 1 or law.in_sequence:
         rounds = 1 if n == 1 else (n if sweeps is None else sweeps)
-        return _in_sequence(W, u, contacts.friction, e, law, rounds, width)
+        return _in_sequence(W, u, contacts.friction, e, law, rounds, width), 0.0
     return AT_ONCE[type(law)](W, u, contacts.friction, e, width)
 
 
@@ -175,22 +181,31 @@ FOLLOWED: dict[type[ImpactLaw], Callable[[Path, Place, S], Place]] = {
 # ── several contacts at once ──────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _newton(W: Sequence[Sequence[S]], u: Sequence[S], mu: Sequence[S], e: Sequence[S], width: int) -> list[S]:
+def _newton(W: Sequence[Sequence[S]], u: Sequence[S], mu: Sequence[S], e: Sequence[S], width: int) -> tuple[list[S], S]:
     goal = [x + e[k // width] * minimum(x, 0.0) if k % width == 0 else x for k, x in enumerate(u)]
-    return list(in_coulomb_cone(W, goal, mu).p)
+    found = in_coulomb_cone(W, goal, mu)
+    return list(found.p), found.error
 
 
-def _plastic(W: Sequence[Sequence[S]], u: Sequence[S], mu: Sequence[S], e: Sequence[S], width: int) -> list[S]:
-    return list(in_coulomb_cone(W, u, mu).p)
+def _plastic(
+    W: Sequence[Sequence[S]], u: Sequence[S], mu: Sequence[S], e: Sequence[S], width: int
+) -> tuple[list[S], S]:
+    found = in_coulomb_cone(W, u, mu)
+    return list(found.p), found.error
 
 
-def _poisson(W: Sequence[Sequence[S]], u: Sequence[S], mu: Sequence[S], e: Sequence[S], width: int) -> list[S]:
+def _poisson(
+    W: Sequence[Sequence[S]], u: Sequence[S], mu: Sequence[S], e: Sequence[S], width: int
+) -> tuple[list[S], S]:
     pressed = in_coulomb_cone(W, u, mu)
     floor = [times(e[i], pressed.p[i * width]) for i in range(len(mu))]
-    return list(add(pressed.p, in_coulomb_cone(W, pressed.u, mu, floor).p))
+    back = in_coulomb_cone(W, pressed.u, mu, floor)
+    return list(add(pressed.p, back.p)), maximum(pressed.error, back.error)
 
 
-def _energetic(W: Sequence[Sequence[S]], u: Sequence[S], mu: Sequence[S], e: Sequence[S], width: int) -> list[S]:
+def _energetic(
+    W: Sequence[Sequence[S]], u: Sequence[S], mu: Sequence[S], e: Sequence[S], width: int
+) -> tuple[list[S], S]:
     pressed = in_coulomb_cone(W, u, mu)
     normals = range(0, len(u), width)
     floor = [times(e[i], pressed.p[k]) for i, k in enumerate(normals)]
@@ -210,7 +225,8 @@ def _energetic(W: Sequence[Sequence[S]], u: Sequence[S], mu: Sequence[S], e: Seq
     for k in normals:
         closes = less(change[k], 0.0)
         share = where(closes, minimum(share, maximum(div(pressed.u[k], where(closes, -change[k], 1.0)), 0.0)), share)
-    return [x + share * y for x, y in zip(pressed.p, back.p, strict=True)]
+    p = [x + share * y for x, y in zip(pressed.p, back.p, strict=True)]
+    return p, maximum(pressed.error, back.error)
 
 
 def _positive_root(a: S, b: S, c: S) -> S:
@@ -222,7 +238,7 @@ def _positive_root(a: S, b: S, c: S) -> S:
     return where(ends, div(2.0 * c, where(ends, below, 1.0)), where(less(0.0, maximum(a, b)), 0.0, 1e6))
 
 
-AT_ONCE: dict[type[ImpactLaw], Callable[..., list[S]]] = {
+AT_ONCE: dict[type[ImpactLaw], Callable[..., tuple[list[S], S]]] = {
     Plastic: _plastic,
     Newton: _newton,
     Poisson: _poisson,
