@@ -12,7 +12,7 @@ import numpy as np
 from kinemorph.codegen.building.function import CompiledFunction
 from kinemorph.codegen.graphs.program import Port
 from kinemorph.deriving.dynamics import Dynamics
-from kinemorph.deriving.function_names import FRAME_FUNCTIONS, FUNCTIONS, REDUCED_FUNCTIONS
+from kinemorph.deriving.function_names import FRAME_FUNCTIONS, FUNCTIONS, IMPACT_FUNCTION, REDUCED_FUNCTIONS
 from kinemorph.display.tables.grid import Data as Data
 from kinemorph.errors import KinemorphError
 from kinemorph.mechanics.recursions.kinematics import REFERENCES
@@ -53,13 +53,15 @@ def function_of(
         reduced = dynamics.reduced(choice.independent, actuated=choice.actuated, at=choice.at, epsilon=choice.epsilon)
         one: CompiledFunction = getattr(reduced, name)
         return one
-    if name not in FRAME_FUNCTIONS:
+    if name not in (*FRAME_FUNCTIONS, IMPACT_FUNCTION):
         found: CompiledFunction = getattr(dynamics, name)
         return found
     robot = dynamics.robot
     if frame is None:
         known = ", ".join(f"'{known}'" for known in (*(f.name for f in robot.frames), *robot.body_names)[:12])
         raise KinemorphError(f"function '{name}' needs a frame or body. Give one with --frame: {known}.")
+    if name == IMPACT_FUNCTION:
+        return dynamics.impact([part.strip() for part in frame.split(",")])
     if reference not in REFERENCES:
         raise KinemorphError(f"reference is '{reference}', expected one of: {', '.join(REFERENCES)}.")
     options = () if name == "pose" else (reference,)
