@@ -305,7 +305,7 @@ def stabilized(loaded: LoadedRobot, at: LocalInstant, z: Any, forces: Any, pushe
         locked = k in loaded.locked
         left.append(z[k] if locked else minus(unmet[k], dot(column, forces)))
         moving.append(0.0 if locked else plus(now.v[k], dot(column[: len(rows.phi)], pushes)))
-    left += sub(z[nv:], extra_rates(loaded, now, found, driven_power(forces, rows)))
+    left += sub(z[nv:], extra_rates(loaded, ready, now, found, driven_power(forces, rows)))
     return {"moving": moving, "left": left, "phi": rows.phi, "rate": rows.rate}
 
 

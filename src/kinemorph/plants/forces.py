@@ -86,7 +86,7 @@ def all_forces(tree: Tree, at: Instant, found: Acting) -> list[Any]:
     return summed(found.tau, found.of_state(generalized(Motions(tree.of_joints, q, v), found.elements.loads)))
 
 
-def extra_rates(loaded: LoadedRobot, at: Instant, found: Acting, driven: Any = 0.0) -> list[Any]:
+def extra_rates(loaded: LoadedRobot, tree: Tree, at: Instant, found: Acting, driven: Any = 0.0) -> list[Any]:
     """The rates dx/dt, shape (nx,), of the further states x: those of the user, those of elements, and two energies.
 
     The energies are there if the plant records them (`account`); their rates are the supplied and the dissipated power.
@@ -99,8 +99,8 @@ def extra_rates(loaded: LoadedRobot, at: Instant, found: Acting, driven: Any = 0
     rates = [*rates, *found.elements.rates]
     if loaded.account:
         rates += [
-            plus(power(found.pushed, at.v) + found.elements.supplied, driven),
-            found.elements.dissipated - power(found.damped, at.v if found.every is None else found.every.v),
+            plus(power(tree, found.pushed, at.v) + found.elements.supplied, driven),
+            found.elements.dissipated - power(tree, found.damped, at.v if found.every is None else found.every.v),
         ]
     return rates
 
@@ -110,9 +110,9 @@ def summed(a: Sequence[Any], b: Sequence[Any]) -> list[Any]:
     return [one + other for one, other in zip(a, b, strict=True)]
 
 
-def power(forces: Sequence[Any], v: Sequence[Any]) -> Any:
-    """The power [W] of generalized forces (nv,) at velocities (nv,): their scalar product."""
-    return sum((force * rate for force, rate in zip(forces, v, strict=True)), 0.0)
+def power(tree: Tree, forces: Sequence[Any], v: Sequence[Any]) -> Any:
+    """The power [W] of generalized forces (nv,) at velocities (nv,): their scalar product, over all limbs."""
+    return tree.total(enumerate(force * rate for force, rate in zip(forces, v, strict=True)))
 
 
 # ── laws ──────────────────────────────────────────────────────────────────────────────────────────────────────────────
