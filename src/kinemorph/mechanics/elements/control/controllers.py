@@ -262,7 +262,7 @@ class PIDLaw(GainLaw):
         if untimed and (_absent(element.kp) or _absent(element.ki)):
             problem = "back_calculation uses the time constant kp / ki, but kp or ki is 0; expected a time constant"
             found.append(wrong(element.name, problem, "Give `tracking` [s]."))
-        blind = [name for name in measured(element) if name[2:] not in robot.v_names or not name.startswith("q.")]
+        blind = [name for name in measured(element) if name[2:] not in robot.all_v_names or not name.startswith("q.")]
         if not _absent(element.kd) and not element.every and not element.filter and blind:
             problem = (
                 f"kd needs the rate of '{blind[0]}', which only joint coordinates have; expected such a coordinate"
