@@ -16,6 +16,7 @@ from kinemorph.formats.loading import examine, load_text
 from kinemorph.library import puma
 from kinemorph.model.system import System
 from support.tools.each_case import each_case
+from support.tools.refusals import assert_refused
 
 # the user file of the paper's section 5, with the letters that its scan misread
 PENDULUM = """\
@@ -228,12 +229,7 @@ WRONG = [
 def test_wrong_files_are_refused_with_line_reason_and_remedy(
     old: str, new: str, line: int, problem: str, remedy: str
 ) -> None:
-    assert old in PENDULUM
-    with pytest.raises(ParseError) as caught:
-        load_text(PENDULUM.replace(old, new, 1), "cagem")
-    found = [one for one in caught.value.findings if problem in one.problem]  # type: ignore[attr-defined]
-    assert found, str(caught.value)
-    assert found[0].line == line and remedy in found[0].remedy, str(caught.value)
+    assert_refused(PENDULUM, "cagem", old, new, line=line, problem=problem, remedy=remedy)
 
 
 @each_case(
@@ -254,12 +250,7 @@ def test_wrong_files_are_refused_with_line_reason_and_remedy(
 def test_wrong_files_in_the_notation_of_maxima_are_refused(
     old: str, new: str, line: int, problem: str, remedy: str
 ) -> None:
-    assert old in CRANK
-    with pytest.raises(ParseError) as caught:
-        load_text(CRANK.replace(old, new, 1), "cagem")
-    found = [one for one in caught.value.findings if problem in one.problem]  # type: ignore[attr-defined]
-    assert found, str(caught.value)
-    assert found[0].line == line and remedy in found[0].remedy, str(caught.value)
+    assert_refused(CRANK, "cagem", old, new, line=line, problem=problem, remedy=remedy)
 
 
 def test_forces_and_outputs_of_cadyn_are_left_out_with_a_warning() -> None:

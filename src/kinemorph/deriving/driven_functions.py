@@ -21,7 +21,7 @@ def _stacked(law: Law) -> Law:
     """The law of `stacked_matrices`: in S only the columns depend on the velocities that are chosen."""
 
     def seen(tree: Tree, q: Any, v: Any) -> dict[str, Any]:
-        every = driven.all_joints(tree, q, v)
+        every = tree.all_joints(q, v)
         found: dict[str, Any] = law(tree, every.q, every.v)
         return {**found, "S": every.columns(found["S"])}
 

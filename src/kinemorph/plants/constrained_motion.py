@@ -87,7 +87,7 @@ def drive_power(loaded: LoadedRobot, tree: Tree, a: Sequence[Any], found: Acting
     the time alone. Forces of constraints are part of `driven_power`.
     """
     every = found.every
-    if every is None or not loaded.dynamics.robot.is_timed:
+    if not loaded.dynamics.robot.is_timed:
         return 0.0
     needed = inverse_dynamics(tree.of_joints, every.q, every.v, every.accelerations(a), *found.loads)
     applied = summed(found.explicit, found.damped)
@@ -159,8 +159,7 @@ def seen(loaded: LoadedRobot, tree: Tree, at: Instant) -> SystemInstant:
         return solved(loaded, ready, at, acting(loaded, ready, at))
 
     def accelerations() -> Sequence[Any]:
-        a, every = solution().a, loaded.all_joints(tree, at)
-        return a if every is None else every.accelerations(a)
+        return loaded.all_joints(tree, at).accelerations(solution().a)
 
     def reactions() -> Mapping[str, Sequence[Any]]:
         found = wrenches(loaded, at, solution().a)
@@ -196,10 +195,9 @@ def _carried(loaded: LoadedRobot, tree: Tree, at: Instant, multipliers: Any) -> 
     if not multipliers:
         return {}
     nv, every = tree.nv, loaded.all_joints(tree, at)
-    q, v = (at.q, at.v) if every is None else (every.q, every.v)
     loose, links, at_rest = loosened(tree, loaded.dynamics.robot.body_names)
     standing = [0.0] * (loose.nv - nv)
-    J = conditions_at(loaded, loose, at._replace(q=[*q, *at_rest], v=[*v, *standing]), bias=False).J
+    J = conditions_at(loaded, loose, at._replace(q=[*every.q, *at_rest], v=[*every.v, *standing]), bias=False).J
     found: dict[int, Wrench] = {}
     for n, link in enumerate(links):
         columns = range(nv + 6 * n, nv + 6 * n + 6)

@@ -31,8 +31,8 @@ class Acting(NamedTuple):
     pushed: list[Any]
     elements: Gathered
     damped: list[Any]
-    stiff: Mapping[int, Stiff] = {}  # forces that are kept apart, by the index of their element
-    every: AllJoints | None = None  # None if no joint is driven, so that all joints have coordinates in q
+    stiff: Mapping[int, Stiff]  # forces that are kept apart, by the index of their element
+    every: AllJoints
 
     @property
     def tau(self) -> list[Any]:
@@ -47,7 +47,7 @@ class Acting(NamedTuple):
 
     def of_state(self, forces: Sequence[Any]) -> Sequence[Any]:
         """The generalized forces (nv,) of forces on all joints."""
-        return forces if self.every is None else self.every.forces(forces)
+        return self.every.forces(forces)
 
     @property
     def loads(self) -> tuple[Mapping[int, Wrench], ...]:
@@ -82,8 +82,8 @@ def all_forces(tree: Tree, at: Instant, found: Acting) -> list[Any]:
     """All generalized forces, shape (nv,), including the contribution of loads on links."""
     if not found.elements.loads:
         return found.tau
-    q, v = (at.q, at.v) if found.every is None else (found.every.q, found.every.v)
-    return summed(found.tau, found.of_state(generalized(Motions(tree.of_joints, q, v), found.elements.loads)))
+    motions = Motions(tree.of_joints, found.every.q, found.every.v)
+    return summed(found.tau, found.of_state(generalized(motions, found.elements.loads)))
 
 
 def extra_rates(loaded: LoadedRobot, tree: Tree, at: Instant, found: Acting, driven: Any = 0.0) -> list[Any]:
@@ -100,7 +100,7 @@ def extra_rates(loaded: LoadedRobot, tree: Tree, at: Instant, found: Acting, dri
     if loaded.account:
         rates += [
             plus(power(tree, found.pushed, at.v) + found.elements.supplied, driven),
-            found.elements.dissipated - power(tree, found.damped, at.v if found.every is None else found.every.v),
+            found.elements.dissipated - power(tree, found.damped, found.every.v),
         ]
     return rates
 

@@ -130,9 +130,10 @@ class LoadedRobot(Fixed):
         own = at.x[self.added.states : self.added.states + len(self.elements.states)]
         u = at.u[self.added.inputs :]
         every = self.all_joints(tree, at)
-        q, v = (at.q, at.v) if every is None else (every.q, every.v)
         known = (own, at.m, u, self.lookup(at.p), *later)
-        return SystemInstant(self.elements, tree.of_joints, at.t, q, v, *known, sums=self.element_sums(tree))
+        return SystemInstant(
+            self.elements, tree.of_joints, at.t, every.q, every.v, *known, sums=self.element_sums(tree)
+        )
 
     def element_sums(self, tree: Tree) -> dict[int, Callable[[Any], Any]]:
         """For each element of a limb that represents several limbs: the function that sums a scalar over all of them.
@@ -141,9 +142,9 @@ class LoadedRobot(Fixed):
         """
         return {index: tree.link_sums[link] for index, link in self.limb_of.items()}
 
-    def all_joints(self, tree: Tree, at: Instant) -> AllJoints | None:
-        """The coordinates and velocities of all joints at an instant; None if no joint is driven."""
-        return None if tree.driving is None else AllJoints(tree.driving.at_time(at.t), at.q, at.v)
+    def all_joints(self, tree: Tree, at: Instant) -> AllJoints:
+        """The coordinates and velocities of all joints at an instant."""
+        return tree.at_time(at.t).all_joints(at.q, at.v)
 
     def user_groups(self, at: Instant) -> dict[str, Any]:
         """The values that user laws may read, by name, with normalized quaternions."""

@@ -150,7 +150,7 @@ def implicit(
         extra_rates(loaded, ready, now, found),
     )
     under, solver = None, None
-    if loaded.constrained or found.every is not None or any(map(couples, during.pairs)):
+    if loaded.constrained or tree.driving is not None or any(map(couples, during.pairs)):
         solver = _Solver(loaded, ready, now, found.every)
         under = Under(solver.masses, solver)
     start = StepStart(base, now.v, now.x, first, found.every)
@@ -216,10 +216,10 @@ class _Solver:
     `driven` [W] is the power supplied by constraints that depend on time, with the multipliers of the last call.
     """
 
-    def __init__(self, loaded: LoadedRobot, tree: Tree, now: Instant, every: AllJoints | None) -> None:
+    def __init__(self, loaded: LoadedRobot, tree: Tree, now: Instant, every: AllJoints) -> None:
         self.tree, self.nv, self.driven, self.every = tree, loaded.nv, 0.0, every
         formulation = FORMULATIONS[loaded.dynamics.formulation]
-        self.masses = formulation.mass_matrix(tree.of_joints, now.q if every is None else every.q)
+        self.masses = formulation.mass_matrix(tree.of_joints, every.q)
         self.rows = with_locked_rows(ConstraintRows([], [], []), loaded.locked, loaded.nv)
         self.conditions = None
         if loaded.constrained:
@@ -229,15 +229,13 @@ class _Solver:
     def __call__(self, M: Any, rest: Any, soft: Any) -> Sequence[Any]:
         """The accelerations of all joints."""
         every = self.every
-        if every is not None:
-            rest = every.forces(sub(rest, [self._of_row(i, row, every.g) for i, row in enumerate(M)]))
-            M, soft = every.masses(M), every.columns(soft)
+        rest = every.forces(sub(rest, [self._of_row(i, row, every.g) for i, row in enumerate(M)]))
+        M, soft = every.masses(M), every.columns(soft)
         found = constrained_dynamics(*softened(branch_factor(self.tree, M), rest, self.rows, soft))
         if self.conditions is not None:
             own = found.multipliers[len(soft) : len(soft) + len(self.conditions.rate)]
             self.driven = constrained_motion.driven_power(own, self.conditions)
-        a = found.a[: self.nv]
-        return a if every is None else every.accelerations(a)
+        return every.accelerations(found.a[: self.nv])
 
     def _of_row(self, i: int, row: Sequence[Any], g: Sequence[Any]) -> Any:
         """Row i of M times g; what limbs add to the row of an axis that carries them is summed over all limbs."""

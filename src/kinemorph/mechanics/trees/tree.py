@@ -24,7 +24,7 @@ from kinemorph.algebra.scalar import S, plus
 from kinemorph.algebra.turns import Sym3, Turn, TurnFull, TurnX, TurnZ, Vec3
 from kinemorph.algebra.vectors import Mat
 from kinemorph.frozen import dataclass
-from kinemorph.mechanics.trees.driven import Driving
+from kinemorph.mechanics.trees.driven import AllJoints, Driving
 from kinemorph.mechanics.trees.motions import ELEMENTARY, Move
 
 WORLD = -1
@@ -183,9 +183,10 @@ class Tree:
         """
         return over_limbs((self.velocity_sums.get(k), x) for k, x in terms)
 
-    def all_coordinates(self, q: Sequence[S]) -> Sequence[S]:
-        """The coordinates of all joints at q: q itself, with the coordinates of driven joints appended."""
-        return q if self.driving is None else self.driving.positions(q)
+    def all_joints(self, q: Sequence[S], v: Sequence[S] | None = None) -> AllJoints:
+        """The coordinates and velocities of all joints at the state (q, v), which is theirs if no joint is driven."""
+        driving = Driving(self.nq, self.nv, (), {}, {}) if self.driving is None else self.driving
+        return AllJoints(driving, q, v)
 
     def moves(self, q: Sequence[S]) -> list[Move]:
         """The pose of every link in its parent, at configuration q."""
