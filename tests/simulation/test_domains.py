@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 import kinemorph
@@ -43,7 +44,9 @@ def test_a_coordinate_that_comes_to_rest_at_the_end_of_the_domain_does_not_finis
     text = MODEL.replace("0.3 * t", "q").replace("Tdisp(1, 0, 0)", "Tdisp(q, 0, 0)")
     system = load_text(text, "toml")
     run = kinemorph.simulate(system, 2.0, v=[1.0], output_step=0.05)
-    assert run.outcome.kind == "failed" and run.t[-1] == run.outcome.t < 1.0
+    assert run.outcome.kind == "failed" and run.outcome.t < 1.0
+    assert run.t[-1] == pytest.approx(run.outcome.t - 0.05)  # the last sample at which all formulas have rates
+    assert all(np.isfinite(run[name]).all() for name in ("q", "v", "gamma"))
     assert "the argument of acos is 1, where the domain ends" in run.outcome.message
     batch = kinemorph.simulate_batch(system, 1.0, q=[[0.0], [0.1]], v=[[1.0], [0.0]])
     assert [one.kind for one in batch.outcomes] == ["failed", "finished"]

@@ -29,6 +29,7 @@ def check_summary(path: str, examination: Examination, hints: Sequence[Hint] = (
         if system is None
         else {
             "bodies": len(system.robot.bodies),
+            "massless": system.robot.massless,
             "dof": system.robot.nv,
             "loops": len(system.robot.loops),
             "couplings": len(system.robot.couplings),
@@ -86,7 +87,8 @@ def _sizes(data: Data) -> str:
     if data["sizes"]:
         sizes = data["sizes"]
         cut = " of the cut tree" if sizes["loops"] else ""
-        parts += [counted(sizes["bodies"], "body", "bodies"), f"{sizes['dof']} dof{cut}"]
+        massless = f" ({sizes['massless']} of them massless)" if sizes["massless"] else ""
+        parts += [counted(sizes["bodies"], "body", "bodies") + massless, f"{sizes['dof']} dof{cut}"]
         parts += [counted(sizes[key], key[:-1]) for key in ("loops", "couplings") if sizes[key]]
     parts += [counted(data[key], key[:-1]) for key in ("errors", "warnings") if data[key]]
     if data["hints"]:

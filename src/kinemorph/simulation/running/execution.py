@@ -218,7 +218,7 @@ class Run:
         if self.domains.domains and kept:
             left = self.domains.left(marched.times[:kept], marched.rows[:kept, : self.stepper.plant.nq], self.stepper.p)
             if left is not None:
-                kept = left[0] + 1
+                kept = left[0] or (0 if self.done[-1] else 1)  # the dependent has no value at this sample
                 self.left = Outcome("failed", float(marched.times[left[0]]), left[1])
         self.next += kept
         self.jumps += [] if marched.jumps is None else read_jumps(self.stepper, marched.jumps)
