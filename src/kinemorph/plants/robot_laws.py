@@ -56,7 +56,8 @@ def robot_laws(loaded: LoadedRobot) -> Laws:
         constrained_motion.stabilized: constrained,
     }
     laws: dict[str, Any] = {law.__name__: partial(law, loaded) for law, exists in table.items() if exists}
-    return Laws(discrete=variational.discrete_laws(loaded), jumps=memory_laws.jumps(loaded), **laws)
+    tells = loaded.account and any(member.law.contact for member in loaded.elements.members)
+    return Laws(discrete=variational.discrete_laws(loaded), jumps=memory_laws.jumps(loaded), missing=tells, **laws)
 
 
 def rate(loaded: LoadedRobot, at: LocalInstant) -> list[Any]:
@@ -125,8 +126,10 @@ def for_one(loaded: LoadedRobot, program: Program, law: Law, outputs: Mapping[st
 
 def implicit(
     loaded: LoadedRobot, at: LocalInstant, h: Any, guess: Any, passes: int, centered: bool = False
-) -> tuple[list[Any], list[Any]]:
-    """The state s = [w, v, x] after a step of h [s], and its accelerations; see `implicit_step`.
+) -> tuple[list[Any], list[Any], Any]:
+    """The state s = [w, v, x] after a step of h [s], its accelerations, and the force [N] that contacts lack.
+
+    See `implicit_step`. A robot without an account of its energy does not compute the latter: it is 0.
 
     Stiff forces of elements and damping are evaluated at the end of the step, all others at its start, or at its middle
     if it is `centered`.
@@ -173,7 +176,7 @@ def implicit(
             everything = acting(loaded, ready, now)
             supplied = plus(supplied, constrained_motion.drive_power(loaded, ready, ends.a[:nv], everything))
         after[-2], after[-1] = after[-2] + h * supplied, after[-1] + h * dissipated
-    return after, ends.a[:nv]
+    return after, ends.a[:nv], ends.missing if loaded.account else 0.0
 
 
 def _stiff_powers(found: Acting, ends: Ends, efforts: Sequence[Effort], dampers: int) -> tuple[Any, Any]:

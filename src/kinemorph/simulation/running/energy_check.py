@@ -10,6 +10,10 @@ with the energy exchanged until then. Where a drive supplies much energy that fr
 measure for the rest. So at the end the error is also compared with the kinetic, potential and stored energy that the
 robot itself has exchanged, with a small allowance for the supplied and dissipated energy. Both are compared at
 a larger share.
+
+Where nothing supplies energy, kinetic, potential and stored energy never grow together. In methods for contact they may
+(see `linearly_implicit`), and the balance hides it: what a contact does not store counts as dissipated, also where that
+is negative. So the growth is compared with what was exchanged too.
 """
 
 from __future__ import annotations
@@ -24,6 +28,7 @@ from kinemorph.algebra.arrays import Array
 from kinemorph.errors import EnergyWarning, users_level
 from kinemorph.plants.instant import Instant
 from kinemorph.plants.robot_plant import SUPPLIED
+from kinemorph.simulation.integrators.linearly_implicit import LinearlyImplicit
 from kinemorph.simulation.results.derived_columns import recomputer
 from kinemorph.simulation.results.event import Event
 from kinemorph.simulation.results.segment import Segment
@@ -31,10 +36,12 @@ from kinemorph.simulation.results.segment import Segment
 SHARE = 0.1  # of the exchanged energy: a larger error of the balance is reported
 MOVING = 0.1  # of the largest kinetic energy: a steady motion exchanges at least this much
 PART = 0.2  # of a part of that energy, until a sample or without supply and dissipation: a larger error is reported
+NEVER_MAKES = "implicit_contact_2"  # the method that is advised where contacts make energy
 FAINT = 1e-3  # of the energy supplied and dissipated: an error that large is that of the account
 TRACE = 1e-4  # of what the robot exchanges in the whole run: a smaller error, as just after the start, does not matter
 ROUNDING = 1e-9  # of the largest energy: a run that exchanges less is at rest
 MOST_SAMPLES = 256  # samples of a run that are checked
+MADE = 0.005  # of the exchanged energy: where contacts make more, it is reported
 LOOSE = 1e-4  # relative tolerance; methods that control errors more tightly need no check
 
 
@@ -97,6 +104,37 @@ def warn_of_energy(segments: Sequence[Segment], events: Sequence[Event], step: f
         stacklevel=users_level(),
     )
     return True
+
+
+def warn_of_made_energy(segments: Sequence[Segment], events: Sequence[Event], method: object) -> bool:
+    """Warns where contacts made more than MADE of the energy that a run exchanged; returns whether it warned.
+
+    Only methods for contact are checked, and only runs in which nothing supplies energy.
+    """
+    if not isinstance(method, LinearlyImplicit):
+        return False
+    for segment in segments:
+        for part in _between(segment, [event.t for event in events]):
+            columns = run_energies(part) if part.plant.touches else None
+            if columns is None or columns[:, 2].any():
+                continue
+            total, exchanged = columns[:, 0] + columns[:, 1], exchanged_energy(columns)
+            grown = total - np.minimum.accumulate(total)
+            if grown.max() <= MADE * exchanged:
+                continue
+            k = int(np.argmax(np.diff(total))) + 1
+            who = _busiest(part, k)
+            by = f", where '{who}' does most of the work" if who else ""
+            warnings.warn(
+                f"contacts of '{part.plant.name}' make energy: kinetic and potential energy grow by {grown.max():.3g} "
+                f"J, {grown.max() / exchanged:.1%} of the {exchanged:.3g} J that were exchanged, near t = "
+                f"{part.t[k]:.4g} s{by}. Take smaller steps, or method='{NEVER_MAKES}' (--method {NEVER_MAKES}), "
+                "which never does so.",
+                EnergyWarning,
+                stacklevel=users_level(),
+            )
+            return True
+    return False
 
 
 def _between(segment: Segment, times: Sequence[float]) -> list[Segment]:
