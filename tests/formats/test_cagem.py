@@ -258,3 +258,14 @@ def test_wrong_files_in_the_notation_of_maxima_are_refused(
     found = [one for one in caught.value.findings if problem in one.problem]  # type: ignore[attr-defined]
     assert found, str(caught.value)
     assert found[0].line == line and remedy in found[0].remedy, str(caught.value)
+
+
+def test_the_longest_step_of_a_file_bounds_the_steps_of_a_run() -> None:
+    """StepMax was read and had no effect."""
+    taken = {}
+    for step in (0.005, 0.02):
+        system = load_text(PENDULUM.replace("StepMax:=0.005:", f"StepMax:={step}:"), "cagem")
+        assert system.settings.max_step == step
+        taken[step] = kinemorph.simulate(system, 1.0, method="dop853", rtol=1e-3).statistics.accepted
+    assert taken[0.005] >= 200 > 2 * taken[0.02] - 10
+    assert kinemorph.simulate(system, 1.0, method="dop853", rtol=1e-3, max_step=1.0).statistics.accepted < taken[0.02]

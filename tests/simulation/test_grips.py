@@ -11,7 +11,7 @@ import pytest
 
 from kinemorph import Body, RobotBuilder, System, derive, elements, load, load_text, neutral, simulate
 from kinemorph.elements import Actuator, Contact, HuntCrossley, PairContact, Plane, Regularized
-from kinemorph.errors import EnergyWarning
+from kinemorph.errors import ChatterWarning, EnergyWarning
 
 FAR = Contact("floor", "ball", HuntCrossley(1e5, 1.0), ground=Plane(point=(0.0, 0.0, -100.0)), radius=0.03)
 
@@ -35,6 +35,30 @@ def test_a_ball_held_by_two_fingers_stays_with_and_without_a_far_floor() -> None
     assert ends[0] == pytest.approx(ends[1], abs=1e-12) and abs(ends[0]) < 1e-4
     exact = simulate(pinched(), 2.0, q=start, method="rodas", rtol=1e-7)["q.ball_root.z"][-1]
     assert ends[0] == pytest.approx(exact, abs=2e-5)
+
+
+@pytest.mark.parametrize("step", [5e-3, 1e-2])
+def test_a_method_that_drops_a_grip_says_so(step: float) -> None:
+    """Linearly implicit Euler let the ball fall by 21 m without a word; contact steps of the same size hold it."""
+    start = [0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0]
+    with pytest.warns(ChatterWarning, match=r"contacts of 'pinch' \('left', 'right'\).*method='implicit_contact'"):
+        dropped = simulate(pinched(), 2.0, q=start, method="linearly_implicit_euler", step=step)
+    assert dropped["q.ball_root.z"][-1] < -0.1
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", EnergyWarning)
+        warnings.simplefilter("error", ChatterWarning)
+        held = simulate(pinched(), 1.0, q=start, method="implicit_contact", step=step)
+    assert abs(held["q.ball_root.z"][-1]) < 1e-4
+
+
+def test_a_ball_that_rests_says_nothing_with_linearly_implicit_steps() -> None:
+    robot = RobotBuilder("rest").add(Body.sphere("ball", 0.1, 0.03)).root("ball", "free").build()
+    floor = Contact("floor", "ball", HuntCrossley(1e4, 1.0), radius=0.03)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        depth = (0.1 * 9.81 / 1e4) ** (1.0 / 1.5)
+        start = [0.0, 0.0, 0.03 - depth, 1.0, 0.0, 0.0, 0.0]
+        simulate(System(robot, (floor,)), 0.5, q=start, method="linearly_implicit_euler", step=1e-3)
 
 
 @pytest.mark.slow

@@ -46,7 +46,7 @@ def robot_laws(loaded: LoadedRobot) -> Laws:
     table: dict[Callable[..., Any], bool] = {  # each law, and whether this robot has it
         **dict.fromkeys((rate, residual, place, drift, efforts, implicit, for_one), True),
         stored: acted_on,
-        stiff: acted_on and not constrained and not loaded.dynamics.robot.driven,
+        stiff: acted_on and not constrained,
         powers: acted_on,
         constrained_motion.reactions: True,
         constrained_motion.constraints: constrained,
@@ -240,7 +240,7 @@ class _Solver:
 
 
 def stiff(loaded: LoadedRobot, at: Instant) -> tuple[Tree, StiffByName]:
-    """The tree, and the stiff forces of elements on it by name."""
+    """The tree of all joints, and the stiff forces of elements on it by name."""
     tree = loaded.tree(at.p, at.t)
     points: dict[str, PointForce] = {}
     joints: dict[str, JointForce] = {}
@@ -250,7 +250,7 @@ def stiff(loaded: LoadedRobot, at: Instant) -> tuple[Tree, StiffByName]:
         points |= _numbered(name, stiff.points)
         joints |= _numbered(name, stiff.joints)
         pairs |= _numbered(name, stiff.pairs)
-    return tree, StiffByName(points, joints, pairs)
+    return tree.of_joints, StiffByName(points, joints, pairs, loaded.all_joints(tree, at))
 
 
 def powers(loaded: LoadedRobot, at: Instant) -> dict[str, float]:
