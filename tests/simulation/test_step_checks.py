@@ -88,6 +88,15 @@ def test_joints_whose_controllers_are_well_damped_say_nothing() -> None:
     assert said(system, 2.0, q=[0.3], method="implicit_contact", step=1e-3) == []
 
 
+def test_the_element_whose_account_is_off_is_named_and_not_the_one_that_works_most() -> None:
+    """A motor that pushes with a constant force does most of the work, and its account is exact."""
+    stiff = elements.Spring("stiff", "cart", "mass", 4e5, 0.1, 5.0)
+    push = elements.AppliedEffort("push", "x", 500.0)
+    soft = elements.Spring("soft", "cart", "mass", 10.0, 0.1)
+    found = said(sliders(push, soft, stiff), 0.2, q=[0.3, 0.4], method="implicit_contact", step=1e-3)
+    assert [isinstance(one, EnergyWarning) and "by 'stiff' above all" in str(one) for one in found] == [True]
+
+
 # ── impacts ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 

@@ -26,6 +26,7 @@ import numpy as np
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.errors import EnergyWarning, users_level
+from kinemorph.mechanics.steps.frozen_stiffness import frozen
 from kinemorph.plants.instant import Instant
 from kinemorph.plants.robot_plant import SUPPLIED
 from kinemorph.simulation.integrators.linearly_implicit import LinearlyImplicit
@@ -52,7 +53,7 @@ class EnergyError:
     t: float  # [s], where the balance changes fastest
     error: float  # [J]
     exchanged: float  # [J]
-    element: str | None  # the element that does most work at that time
+    element: str | None  # the element whose work is accounted for worst there, see `_culprit`
     until: float | None = None  # [s]; where given, `exchanged` is what had been exchanged until then
     own: bool = False  # whether `exchanged` is without the supplied and dissipated energy
 
@@ -72,15 +73,17 @@ class EnergyError:
         return f"it is off by {self.error:.3g} J, {self.share:.0%} of the {self.exchanged:.3g} J {whose}"
 
 
-def energy_error(segments: Sequence[Segment], events: Sequence[Event]) -> EnergyError | None:
+def energy_error(segments: Sequence[Segment], events: Sequence[Event], step: float | None = None) -> EnergyError | None:
     """The error of the energy balance of a run; None where supplied energy is not recorded, or nothing moves.
+
+    `step` [s] is the fixed size of its steps.
 
     Events may change the energy, so the samples between two events are checked separately.
     """
     worst: EnergyError | None = None
     for segment in segments:
         for part in _between(segment, [event.t for event in events]):
-            found = _error_of(part)
+            found = _error_of(part, step)
             if found is not None and (worst is None or found.share > worst.share):
                 worst = found
     return worst
@@ -88,11 +91,11 @@ def energy_error(segments: Sequence[Segment], events: Sequence[Event]) -> Energy
 
 def warn_of_energy(segments: Sequence[Segment], events: Sequence[Event], step: float | None) -> bool:
     """Warns where the energy error of a run is more than SHARE of the exchanged energy; returns whether it warned."""
-    found = energy_error(segments, events)
+    found = energy_error(segments, events, step)
     if found is None or found.share <= SHARE:
         return False
     where = f", most of it near t = {found.t:.4g} s"
-    where += f", where '{found.element}' does most of the work" if found.element else ""
+    where += f", by '{found.element}' above all" if found.element else ""
     if step is None:
         remedy = "Take a smaller tolerance (rtol=, --rtol)."
     else:
@@ -106,7 +109,9 @@ def warn_of_energy(segments: Sequence[Segment], events: Sequence[Event], step: f
     return True
 
 
-def warn_of_made_energy(segments: Sequence[Segment], events: Sequence[Event], method: object) -> bool:
+def warn_of_made_energy(
+    segments: Sequence[Segment], events: Sequence[Event], step: float | None, method: object
+) -> bool:
     """Warns where contacts made more than MADE of the energy that a run exchanged; returns whether it warned.
 
     Only methods for contact are checked, and only runs in which nothing supplies energy.
@@ -123,8 +128,8 @@ def warn_of_made_energy(segments: Sequence[Segment], events: Sequence[Event], me
             if grown.max() <= MADE * exchanged:
                 continue
             k = int(np.argmax(np.diff(total))) + 1
-            who = _busiest(part, k)
-            by = f", where '{who}' does most of the work" if who else ""
+            who = _culprit(part, k, step)
+            by = f", by '{who}' above all" if who else ""
             warnings.warn(
                 f"contacts of '{part.plant.name}' make energy: kinetic and potential energy grow by {grown.max():.3g} "
                 f"J, {grown.max() / exchanged:.1%} of the {exchanged:.3g} J that were exchanged, near t = "
@@ -164,7 +169,7 @@ def run_energies(part: Segment) -> Array | None:
     return found if _finite(found) else None
 
 
-def _error_of(part: Segment) -> EnergyError | None:
+def _error_of(part: Segment, step: float | None) -> EnergyError | None:
     columns = run_energies(part)
     if columns is None:
         return None
@@ -189,7 +194,7 @@ def _error_of(part: Segment) -> EnergyError | None:
             why = (float(part.t[last]), last == len(balance) - 1)
     k = int(np.argmax(np.abs(np.diff(balance[: last + 1])))) + 1
     t = float(part.t[k])
-    return EnergyError(t, error, exchanged, _busiest(part, k) if error > SHARE * exchanged else None, *why)
+    return EnergyError(t, error, exchanged, _culprit(part, k, step) if error > SHARE * exchanged else None, *why)
 
 
 def _most(values: Array) -> Array:
@@ -212,11 +217,45 @@ def _finite(values: Array) -> bool:
     return bool(np.isfinite(values).all())
 
 
+def _culprit(part: Segment, k: int, step: float | None) -> str | None:
+    """The name of the element whose work is accounted for worst between the samples k - 1 and k, or None.
+
+    In a step of h, a force of stiffness K and damping C changes by (C + h K) v, and its work is uncertain by h times
+    v (C + h K) v. A constant force is accounted for exactly, however much work it does. The element for which this is
+    largest is the culprit; where no force is stiff, the element that does most work.
+    """
+    law = part.plant.laws.stiff
+    h = float(part.t[k] - part.t[k - 1]) if step is None else step
+    uncertain: dict[str, float] = {}
+    for row in (k - 1, k):
+        if law is None:
+            break
+        at = _instant(part, row)
+        tree, stiff = law(at)
+        v = part.v[row]
+        for share in frozen(tree, at.q, at.v, stiff, h).shares:
+            name = _element_of(part, share.name)
+            uncertain[name] = uncertain.get(name, 0.0) + h * float(v @ (share.C + h * share.K) @ v)
+    if any(value > 0.0 for value in uncertain.values()):
+        return max(uncertain, key=lambda name: uncertain[name])
+    return _busiest(part, k)
+
+
+def _element_of(part: Segment, share: str) -> str:
+    """The name of the element that a stiff force belongs to: "feet" for "feet.2"."""
+    names = {element.name for element in part.plant.elements}
+    return share if share in names else share.rpartition(".")[0]
+
+
 def _busiest(part: Segment, k: int) -> str | None:
     """The name of the element with the largest power (supplied, dissipated or stored) at sample k, or None."""
-    plant = part.plant
-    if plant.laws.powers is None:
+    if part.plant.laws.powers is None:
         return None
-    row = (part.q[k], part.v[k], part.x[k], part.m[k], part.u[k], part.p)
-    powers: dict[str, float] = plant.laws.powers(Instant(float(part.t[k]), *(values.tolist() for values in row)))
+    powers: dict[str, float] = part.plant.laws.powers(_instant(part, k))
     return max(powers, key=lambda name: powers[name], default=None)
+
+
+def _instant(part: Segment, k: int) -> Instant:
+    """The system at sample k."""
+    q, v, x, m, u = (group[k].tolist() for group in (part.q, part.v, part.x, part.m, part.u))
+    return Instant(float(part.t[k]), q, v, x, m, u, part.p.tolist())

@@ -18,7 +18,7 @@ def warn_of_steps(segments: Sequence[Segment], events: Sequence[Event], step: fl
     """
     return (
         warn_of_energy(segments, events, step)
-        or warn_of_made_energy(segments, events, method)
+        or warn_of_made_energy(segments, events, step, method)
         or warn_of_damping(segments, method, step)
         or warn_of_impacts(segments, step)
     )
