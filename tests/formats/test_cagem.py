@@ -277,3 +277,14 @@ def test_an_elastic_body_is_one_finding() -> None:
     with pytest.raises(ParseError) as caught:
         load_text(CRANK + lines, "cagem")
     assert len(caught.value.findings) == 1  # type: ignore[attr-defined]
+
+
+def test_the_longest_step_of_a_file_bounds_the_steps_of_a_run() -> None:
+    """StepMax was read and had no effect."""
+    taken = {}
+    for step in (0.005, 0.02):
+        system = load_text(PENDULUM.replace("StepMax:=0.005:", f"StepMax:={step}:"), "cagem")
+        assert system.settings.max_step == step
+        taken[step] = kinemorph.simulate(system, 1.0, method="dop853", rtol=1e-3).statistics.accepted
+    assert taken[0.005] >= 200 > 2 * taken[0.02] - 10
+    assert kinemorph.simulate(system, 1.0, method="dop853", rtol=1e-3, max_step=1.0).statistics.accepted < taken[0.02]

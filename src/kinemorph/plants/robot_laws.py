@@ -51,7 +51,7 @@ def robot_laws(loaded: LoadedRobot) -> Laws:
     table: dict[Callable[..., Any], bool] = {  # each law, and whether this robot has it
         **dict.fromkeys((rate, residual, place, drift, efforts, implicit, for_one), True),
         stored: acted_on,
-        stiff: acted_on and not constrained and not loaded.dynamics.robot.driven,
+        stiff: acted_on and not constrained,
         powers: acted_on,
         constrained_motion.reactions: True,
         constrained_motion.constraints: constrained,
@@ -61,7 +61,8 @@ def robot_laws(loaded: LoadedRobot) -> Laws:
         constrained_motion.stabilized: constrained,
     }
     laws: dict[str, Any] = {law.__name__: partial(law, loaded) for law, exists in table.items() if exists}
-    return Laws(discrete=variational.discrete_laws(loaded), jumps=memory_laws.jumps(loaded), **laws)
+    tells = loaded.account and any(member.law.contact for member in loaded.elements.members)
+    return Laws(discrete=variational.discrete_laws(loaded), jumps=memory_laws.jumps(loaded), missing=tells, **laws)
 
 
 def rate(loaded: LoadedRobot, at: LocalInstant) -> list[Any]:
@@ -130,8 +131,10 @@ def for_one(loaded: LoadedRobot, program: Program, law: Law, outputs: Mapping[st
 
 def implicit(
     loaded: LoadedRobot, at: LocalInstant, h: Any, guess: Any, passes: int, centered: bool = False
-) -> tuple[list[Any], list[Any]]:
-    """The state s = [w, v, x] after a step of h [s], and its accelerations; see `implicit_step`.
+) -> tuple[list[Any], list[Any], Any]:
+    """The state s = [w, v, x] after a step of h [s], its accelerations, and the force [N] that contacts lack.
+
+    See `implicit_step`. A robot without an account of its energy does not compute the latter: it is 0.
 
     Stiff forces of elements and damping are evaluated at the end of the step, all others at its start, or at its middle
     if it is `centered`.
@@ -178,7 +181,7 @@ def implicit(
             everything = acting(loaded, ready, now)
             supplied = plus(supplied, constrained_motion.drive_power(loaded, ready, ends.a[:nv], everything))
         after[-2], after[-1] = after[-2] + h * supplied, after[-1] + h * dissipated
-    return after, ends.a[:nv]
+    return after, ends.a[:nv], ends.missing if loaded.account else 0.0
 
 
 def _stiff_powers(
@@ -251,7 +254,7 @@ class _Solver:
 
 
 def stiff(loaded: LoadedRobot, at: Instant) -> tuple[Tree, StiffByName]:
-    """The tree, and the stiff forces of elements on it by name."""
+    """The tree of all joints, and the stiff forces of elements on it by name."""
     tree = loaded.tree(at.p, at.t)
     points: dict[str, PointForce] = {}
     joints: dict[str, JointForce] = {}
@@ -261,7 +264,7 @@ def stiff(loaded: LoadedRobot, at: Instant) -> tuple[Tree, StiffByName]:
         points |= _numbered(name, stiff.points)
         joints |= _numbered(name, stiff.joints)
         pairs |= _numbered(name, stiff.pairs)
-    return tree, StiffByName(points, joints, pairs)
+    return tree.of_joints, StiffByName(points, joints, pairs, loaded.all_joints(tree, at))
 
 
 def powers(loaded: LoadedRobot, at: Instant) -> dict[str, float]:

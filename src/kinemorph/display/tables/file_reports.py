@@ -5,6 +5,7 @@ A line of `check` begins as in the messages of compilers, `file:line: error: ...
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -122,6 +123,8 @@ def system_summary(system: System, examination: Examination | None = None, path:
     found = mobility(system)
     data["mobility"] = mobility_summary(system.robot, found) if found.rows else None
     data["settings"] = asdict(system.settings) if system.settings != Settings() else {}
+    if not math.isfinite(system.settings.max_step):  # JSON has no infinity
+        data["settings"].pop("max_step", None)
     data["file"] = None
     if examination is not None:
         title = FORMATS[examination.format].title

@@ -108,7 +108,11 @@ def robot_tables(data: Data) -> Parts:
         parts.append(grid_of("parameters", data["parameters"], columns, ("value",)))
     if data.get("settings"):
         start = [(key, _spaced(data["settings"][key])) for key in "qv" if data["settings"][key]]
-        times = [(key, f"{data['settings'][key]:g} s") for key in ("duration", "sample")]
+        times = [
+            (key, f"{data['settings'][key]:g} s")
+            for key in ("duration", "sample", "max_step")
+            if key in data["settings"]
+        ]
         parts += ["settings of a run", Facts([*start, *times]), ""]
     conventions = [(topic.replace("_", " "), text) for topic, text in data["conventions"].items()]
     return [*parts, "conventions", Facts(conventions)]

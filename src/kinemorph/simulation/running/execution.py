@@ -24,6 +24,7 @@ from kinemorph.simulation.march.guards import Guard, Pace
 from kinemorph.simulation.march.layout import Status
 from kinemorph.simulation.results.trajectory import Event, Outcome, Segment, Statistics, Trajectory
 from kinemorph.simulation.running.by_name import named_state
+from kinemorph.simulation.running.dead_points import dead_point
 from kinemorph.simulation.running.patience import Patience
 from kinemorph.simulation.running.switches import JumpMade, Switches, kind_of, read_jumps, state_groups
 from kinemorph.simulation.stepping.domains import DomainWatch
@@ -216,7 +217,9 @@ class Run:
         marched = self.stepper.through(times, stop)
         kept = min(len(marched.times), wanted)
         if self.domains.domains and kept:
-            left = self.domains.left(marched.times[:kept], marched.rows[:kept, : self.stepper.plant.nq], self.stepper.p)
+            t, rows = marched.times[:kept], marched.rows[:kept]
+            left = self.domains.left(t, rows[:, : self.stepper.plant.nq], self.stepper.p)
+            left = left or dead_point(self.domains, self.stepper, t, rows)
             if left is not None:
                 kept = left[0] or (0 if self.done[-1] else 1)  # the dependent has no value at this sample
                 self.left = Outcome("failed", float(marched.times[left[0]]), left[1])
