@@ -34,6 +34,7 @@ FLAT = 1e-8  # singular values below this do not determine the tangent
 SINGULAR = 1e-11  # singular values of the bordered matrix below this, relative to the largest, are zero
 ROUNDING = 1e-15  # a residual that is not improved further
 TURN = 0.95  # the cosine of the angle between tangents below which a step is too long
+CLOSED = "The branch is closed: it returned to its first orbit."
 _numbers = range  # the builtin: `range` is the range of the parameter in this file
 LEAST_SIZE = 1e-2  # the scale of a coordinate that is near zero
 
@@ -154,6 +155,8 @@ def continuation(
         )
     first = follower.begun()
     forth = follower.follow(first)
+    if forth.end == CLOSED:
+        return follower.branch([first.orbit, *forth.orbits], forth.special, (CLOSED, CLOSED))
     back = follower.follow(follower.tested(first._replace(tangent=-first.tangent)), reverse=True)
     return follower.branch(
         [*back.orbits[::-1], first.orbit, *forth.orbits], [*back.special[::-1], *forth.special], (back.end, forth.end)
@@ -372,7 +375,7 @@ class Follower:
             if end:
                 return found._replace(end=end)
             if len(found.orbits) > 5 and self._closed(here, first, h):
-                return found._replace(end="The branch is closed: it returned to its first orbit.")
+                return found._replace(end=CLOSED)
             here = new
             h = min(how.max_step, h * (1.6 if iterations <= EASY else 1.0 if iterations <= EASY + 2 else 0.6))
         return found._replace(end=f"{counted(how.points, 'orbit')} were found; raise `points` to follow it further.")

@@ -6,6 +6,7 @@ which only the constraints hold; the last one ends as the cycle does.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -15,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kinemorph.algebra.arrays import Array
+from kinemorph.algebra.scalar import sin
 from kinemorph.analysis.orbits.flow_piece import Ending, FlowPiece, RunOptions, guard_slopes, period_at, stopping
 from kinemorph.analysis.orbits.return_map import Return, ReturnMap, Returns, Steps, check_names
 from kinemorph.analysis.orbits.section import Conditions, Section, check_supported
@@ -146,10 +148,17 @@ class FlowMap:
 
     def motion(self, z: Array, p: Array, duration: float, samples: int = 200) -> Trajectory:
         """The motion from z for a duration [s], with `samples` samples."""
-        t = self.section.home.t
+        t, guard, relabel = self.section.home.t, self.ending.guard, self.section.conditions.relabel
         given = self._given(self.state(z, p), p)
+        changes = replace(guard, reset=relabel) if guard is not None and relabel is not None else ()
         return simulate(
-            self.plant, t + duration, start=t, output_step=duration / samples, **given, **self.options.steps
+            self.plant,
+            t + duration,
+            start=t,
+            output_step=duration / samples,
+            events=changes,
+            **given,
+            **self.options.steps,
         )
 
     def _given(self, state: Mapping[str, Array], p: Array) -> dict[str, Any]:
@@ -271,6 +280,7 @@ def return_map(
     t: float = 0.0,
     shift: Mapping[str, float | None] | Sequence[str] = (),
     relabel: Law | None = None,
+    begins: Law | Mapping[str, Law] | None = None,
     kept: Mapping[str, Law] | None = None,
     coordinates: Sequence[str] | None = None,
     parameters: str | Sequence[str] | None = None,
@@ -287,14 +297,17 @@ def return_map(
 
     `period`        the period [s] of what drives the system, or a law of p, as `lambda p: 2.0 * math.pi / p[0]`
     `section`       a Guard, a law that is zero on the section (`lambda v: v[0]`), or a column that is zero on it, such
-                    as "v.elbow". Passages count in the direction in which the first state moves
+                    as "v.elbow". Passages count in the direction in which the first state moves. The law of an angle
+                    that keeps growing has to repeat, `lambda q: sin(q[0])`
     `q`, `v`, `x`   a first state, by name or in order. Where it is not on the section, the motion from it is followed
                     to the section
     `u`, `p`, `t`   constant inputs, parameters, and the time at which cycles begin [s]
     `shift`         coordinates that advance in a cycle: by a given amount, {"q.wheel": 2 pi}, or by any amount, where
                     the motion does not depend on them, ["base.x"]
-    `relabel`       a law that returns the groups of the state that change their names at the end of a cycle, such as
-                    those of left and right: `lambda q, v: {"q": [q[1], q[0]], "v": [v[1], v[0]]}`
+    `relabel`       a law that returns the groups of the state that change at the end of a cycle: left and right change
+                    names, `lambda q, v: {"q": [q[1], q[0]], "v": [v[1], v[0]]}`, or an impact changes velocities
+    `begins`        laws that are zero where cycles begin, by name, or one of them, if the state after `relabel` is not
+                    on the section itself
     `kept`          laws of quantities that the motion conserves, such as energy; they keep the value of the first
                     state. Without them, orbits of a conservative system are not isolated
     `coordinates`   names of independent coordinates of the section; by default they are chosen
@@ -306,19 +319,22 @@ def return_map(
     if (period is None) == (section is None):
         raise UnsupportedError(
             "return_map: give `period` for a system that is driven in time, or `section` for one that is not; "
-            f"{'neither' if period is None else 'both'} of them is given."
+            f"{'neither' if period is None else 'both'} of them {'is' if period is None else 'are'} given."
         )
     made: dict[str, Any] = {"forces": forces, "locked": locked, "parameters": parameters}
     plant = as_plant(model, **{name: value for name, value in made.items() if value})
     check_supported(plant)
     options = RunOptions(method, rtol, atol, longest)
     home = closed_point(plant, q, v, x, u, p, t)
+    if period is not None:
+        period_at(period, home.p)  # raises where it is not a time
     amounts = shift if isinstance(shift, Mapping) else dict.fromkeys([shift] if isinstance(shift, str) else shift)
-    guard = None if section is None else _guard(plant, section, home)
-    if guard is not None:
+    guard = None if section is None else _guard(plant, section, amounts)
+    if guard is not None and begins is None:
         home, guard = _on_section(plant, home, guard, options)
+    begun = begins if isinstance(begins, Mapping) else {"begins": begins} if begins else {}
     conditions = Conditions(
-        {} if guard is None else {guard.name: guard.law},
+        {} if guard is None else dict(begun) or {guard.name: guard.law},
         dict(kept or {}),
         (*(name for name, by in amounts.items() if by is None), *_sums(plant)),
         {name: by for name, by in amounts.items() if by is not None},
@@ -338,21 +354,18 @@ def as_map(model: Model | ReturnMap, p: Any, motion: Mapping[str, Any], caller: 
     return model
 
 
-def _guard(plant: Plant, section: Guard | Law | str, home: Point) -> Guard:
-    """The section as a guard; "either way" until the direction of the motion is known."""
+def _guard(plant: Plant, section: Guard | Law | str, shift: Mapping[str, float | None]) -> Guard:
+    """The section as a guard. A coordinate that is shifted by an amount after each cycle is zero at multiples of it."""
     if isinstance(section, Guard):
         return section
     if callable(section):
         return Guard("section", section)
-    group, _, name = section.rpartition(".") if section[:2] in ("q.", "v.") else ("x", "", section)
-    if section[:2] in ("q.", "v."):
-        group, name = section[0], section[2:]
+    group, name = (section[0], section[2:]) if section[:2] in ("q.", "v.") else ("x", section)
     place = plant.index(group, name)
-    laws: dict[str, Law] = {
-        "q": lambda q: q[place],
-        "v": lambda v: v[place],
-        "x": lambda x: x[place],
-    }
+    turn = shift.get(section, shift.get(name)) if group == "q" else None
+    if turn:
+        return Guard(section, lambda q: sin(q[place] * (2.0 * math.pi / turn)))
+    laws: dict[str, Law] = {"q": lambda q: q[place], "v": lambda v: v[place], "x": lambda x: x[place]}
     return Guard(section, laws[group])
 
 

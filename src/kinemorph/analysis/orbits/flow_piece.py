@@ -22,7 +22,7 @@ from kinemorph.analysis.orbits.section import Section
 from kinemorph.analysis.small_motions.plant_derivatives import Point, built
 from kinemorph.codegen.building.function import CompiledFunction
 from kinemorph.codegen.derivatives.differentiate import jacobian
-from kinemorph.errors import UnsupportedError
+from kinemorph.errors import KinemorphError, UnsupportedError
 from kinemorph.plants.programs import Plant
 from kinemorph.plants.user_laws import Law, of_groups
 from kinemorph.simulation.march.guards import Guard
@@ -75,16 +75,16 @@ class Ending:
 
 def period_at(period: float | Law, p: Array, places: Sequence[int] = ()) -> tuple[float, Array]:
     """(period [s], its derivative (k,) by the parameters at these places in p)."""
+    value = float(of_groups(period, {"p": p.tolist()}, "'period'") if callable(period) else period)
+    if not 0.0 < value < np.inf:
+        raise UnsupportedError(f"the period is {value:g} s; expected a finite time above 0.")
     if not callable(period):
-        return float(period), np.zeros(len(places))
-    value = float(of_groups(period, {"p": p.tolist()}, "'period'"))
+        return value, np.zeros(len(places))
     slopes = []
     for k in places:
         moved = [Dual(one, 1.0, level=LEVEL) if j == k else one for j, one in enumerate(p.tolist())]
         found = of_groups(period, {"p": moved}, "'period'")
         slopes.append(float(found.tangent) if isinstance(found, Dual) else 0.0)
-    if not 0.0 < value < np.inf:
-        raise UnsupportedError(f"the period is {value} s; expected a finite time above 0.")
     return value, np.array(slopes)
 
 
@@ -112,6 +112,12 @@ class FlowPiece:
 
     def __call__(self, z: Array, p: Array) -> Return:
         """The end of the piece that starts at z (n,), at the parameters p, with slopes."""
+        try:
+            return self._carried(z, p)
+        except (KinemorphError, np.linalg.LinAlgError) as error:  # a law is not defined there
+            return Return.lost(len(z), len(self.varied), str(error))
+
+    def _carried(self, z: Array, p: Array) -> Return:
         plant, k, n = self.plant, len(self.varied), len(z)
         first = self.begin.at(np.asarray(z, dtype=float), p)
         if not first.off < OFF or not np.isfinite([*first.q, *first.v, *first.x]).all():

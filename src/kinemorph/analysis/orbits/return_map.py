@@ -23,7 +23,7 @@ from kinemorph.codegen.building.function import CompiledFunction
 from kinemorph.codegen.derivatives.differentiate import jacobian
 from kinemorph.codegen.graphs.program import Program
 from kinemorph.codegen.graphs.tracing import trace
-from kinemorph.errors import ModelError, ShapeError, UnsupportedError
+from kinemorph.errors import KinemorphError, ModelError, ShapeError, UnsupportedError
 from kinemorph.plants.user_laws import Column, columns
 from kinemorph.words import did_you_mean, quoted
 
@@ -250,10 +250,12 @@ class ExplicitMap(_Timeless):
 
     def __call__(self, z: Array, p: Array) -> Return:
         """One iteration, with slopes."""
-        out, by_z, by_p = self._slopes(z, p)
         places = [place_of(self.parameters, name, "parameter") for name in self.varied]
-        message = "" if np.isfinite(out).all() else f"the map '{self.name}' gives a value that is not finite."
-        return Return(out, 1.0, by_z, by_p[:, places], np.zeros(len(z)), np.zeros(len(places)), message)
+        try:
+            out, by_z, by_p = self._slopes(z, p)
+        except KinemorphError as error:  # the formula is not defined there
+            return Return.lost(len(z), len(places), str(error))
+        return Return(out, 1.0, by_z, by_p[:, places], np.zeros(len(z)), np.zeros(len(places)))
 
     def many(
         self,
@@ -270,8 +272,8 @@ class ExplicitMap(_Timeless):
         p = np.broadcast_to(p, (len(here), len(self.parameters)))
         alive = np.arange(len(here))
         for cycle in range(cycles):
-            with np.errstate(all="ignore"):
-                after = np.atleast_2d(self._compiled(here[alive], np.ascontiguousarray(p[alive])))
+            after = np.empty((len(alive), len(self.columns)))
+            self._compiled.shared(after, here[alive], np.ascontiguousarray(p[alive]), threads=threads)
             fine = np.isfinite(after).all(axis=1) & (np.abs(after).max(axis=1, initial=0.0) < 1e100)
             here[alive] = after
             alive = alive[fine]
