@@ -54,6 +54,7 @@ HOMES: dict[str, str] = {
     "RollingDisc": "kinemorph.model.elements.constraints.rolling",
     "RollingSphere": "kinemorph.model.elements.constraints.rolling",
     "ContactSwitch": "kinemorph.model.elements.sensing.sensors",
+    "Integral": "kinemorph.model.elements.sensing.integrals",
     "Encoder": "kinemorph.model.elements.sensing.sensors",
     "ForceTorqueSensor": "kinemorph.model.elements.sensing.sensors",
     "IMU": "kinemorph.model.elements.sensing.sensors",
@@ -156,6 +157,7 @@ if TYPE_CHECKING:  # the same names for type checkers; a test compares the two l
     from kinemorph.model.elements.gaits.gaits import Rhythmic as Rhythmic
     from kinemorph.model.elements.gaits.gaits import Serpenoid as Serpenoid
     from kinemorph.model.elements.gaits.pantograph_gait import PantographGait as PantographGait
+    from kinemorph.model.elements.sensing.integrals import Integral as Integral
     from kinemorph.model.elements.sensing.sensors import IMU as IMU
     from kinemorph.model.elements.sensing.sensors import ContactSwitch as ContactSwitch
     from kinemorph.model.elements.sensing.sensors import Encoder as Encoder

@@ -25,8 +25,8 @@ from kinemorph.analysis.small_motions.plant_derivatives import Point, built, clo
 from kinemorph.analysis.small_motions.variational_plant import varied as varied_plant
 from kinemorph.errors import UnsupportedError
 from kinemorph.plants.programs import Plant
-from kinemorph.plants.robot_plant import DISSIPATED, SUPPLIED
 from kinemorph.plants.robot_plant import plant as as_plant
+from kinemorph.plants.robot_plant import summed_states
 from kinemorph.plants.user_laws import Column, Law
 from kinemorph.simulation.march.guards import Guard
 from kinemorph.simulation.results.trajectory import Trajectory
@@ -128,7 +128,7 @@ class FlowMap:
                 raise UnsupportedError(f"the cycle of '{self.name}' cannot be divided: {first.message}")
             span = first.duration
         run = self.motion(z, p, span)
-        free = Conditions({}, {}, pinned=_sums(self.plant))
+        free = Conditions({}, {}, pinned=summed_states(self.plant))
         times = [float(t) for t in self.section.home.t + span * np.arange(1, count) / count]
         sections = [self.section]
         for t, q, v, x in zip(times, *_states_at(run, np.array(times)), strict=True):
@@ -336,7 +336,7 @@ def return_map(
     conditions = Conditions(
         {} if guard is None else dict(begun) or {guard.name: guard.law},
         dict(kept or {}),
-        (*(name for name, by in amounts.items() if by is None), *_sums(plant)),
+        (*(name for name, by in amounts.items() if by is None), *summed_states(plant)),
         {name: by for name, by in amounts.items() if by is not None},
         relabel,
     )
@@ -399,11 +399,6 @@ def _on_section(plant: Plant, home: Point, guard: Guard, options: RunOptions) ->
         along = float(g_s @ plant.compiled("rate")(*home.inputs) + g_t)
         guard = replace(guard, direction="rising" if along > 0.0 else "falling")
     return home, guard
-
-
-def _sums(plant: Plant) -> tuple[str, ...]:
-    """The names of further states x that only sum up: the motion does not depend on them."""
-    return tuple(column.name for column in plant.x if column.name in (SUPPLIED, DISSIPATED))
 
 
 def _states_at(run: Trajectory, times: Array) -> tuple[Array, Array, Array]:

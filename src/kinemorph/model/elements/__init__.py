@@ -34,6 +34,7 @@ FILES: dict[str, tuple[str, ...]] = {
     "constraints.prescribed": ("PrescribedMotion",),
     "control.references": ("MinimumJerk", "Profile", "Setpoint", "Sinusoid", "SplinePath"),
     "constraints.rolling": ("KnifeEdge", "RollingDisc", "RollingSphere"),
+    "sensing.integrals": ("Integral",),
     "sensing.sensors": ("ContactSwitch", "Encoder", "ForceTorqueSensor", "IMU", "Probe"),
     "forces.springs": ("Spring", "Damper", "Rope", "Bumper"),
     "forces.tires": ("Tire",),
