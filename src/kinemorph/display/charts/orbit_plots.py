@@ -19,6 +19,7 @@ from kinemorph.errors import UnsupportedError
 
 WIDTH, HEIGHT = 7.0, 4.6  # [inch]
 MARKS = {"fold": "o", "branch point": "P", "doubling": "s", "Neimark-Sacker": "D"}
+FEW = 400  # values of a parameter up to which a bifurcation diagram has larger dots
 FALLEN, OPEN = GROUND, "#ffffff"  # colors of starts that fall, and of those that reach no attractor
 
 
@@ -151,7 +152,8 @@ def plot_bifurcation(
     plain_axes(axes)
     values = diagram[name]
     over = np.broadcast_to(diagram.values[:, None], values.shape)
-    axes.plot(over.ravel(), values.ravel(), ",", color=LINES[0], alpha=0.6)
+    dots = {"marker": ",", "alpha": 0.6} if len(values) > FEW else {"marker": ".", "markersize": 2.5, "alpha": 0.8}
+    axes.plot(over.ravel(), values.ravel(), linestyle="", color=LINES[0], **dots)
     unit = diagram.map.columns[place_of(diagram.map.columns, name, "coordinate")].unit
     _label(axes, (diagram.parameter, _unit_of(diagram.map, diagram.parameter)), (name, unit))
     lost = f", {len(diagram.messages)} do not return" if diagram.messages else ""
