@@ -45,6 +45,7 @@ HOMES: dict[str, str] = {
     "DCMotor": "kinemorph.model.elements.drives.motors",
     "PairContact": "kinemorph.model.elements.contact.pair_contacts",
     "PrescribedMotion": "kinemorph.model.elements.constraints.prescribed",
+    "Hold": "kinemorph.model.elements.phases.holds",
     "MinimumJerk": "kinemorph.model.elements.control.references",
     "Profile": "kinemorph.model.elements.control.references",
     "Setpoint": "kinemorph.model.elements.control.references",
@@ -67,9 +68,16 @@ HOMES: dict[str, str] = {
     # their parts
     "Table": "kinemorph.model.elements.forces.applied",
     "EasyDynNormal": "kinemorph.model.elements.contact.contact_laws",
+    "Plastic": "kinemorph.model.elements.contact.impact_laws",
+    "Newton": "kinemorph.model.elements.contact.impact_laws",
+    "Poisson": "kinemorph.model.elements.contact.impact_laws",
+    "Energetic": "kinemorph.model.elements.contact.impact_laws",
     "HuntCrossley": "kinemorph.model.elements.contact.contact_laws",
     "Regularized": "kinemorph.model.elements.contact.contact_laws",
     "Anchor": "kinemorph.model.elements.contact.contact_laws",
+    "Automaton": "kinemorph.model.elements.phases.automaton",
+    "Phase": "kinemorph.model.elements.phases.automaton",
+    "Edge": "kinemorph.model.elements.phases.automaton",
     "Plane": "kinemorph.model.elements.contact.grounds",
     "HeightMap": "kinemorph.model.elements.contact.grounds",
     "HeightFunction": "kinemorph.model.elements.contact.grounds",
@@ -120,6 +128,10 @@ if TYPE_CHECKING:  # the same names for type checkers; a test compares the two l
     from kinemorph.model.elements.contact.grounds import HeightFunction as HeightFunction
     from kinemorph.model.elements.contact.grounds import HeightMap as HeightMap
     from kinemorph.model.elements.contact.grounds import Plane as Plane
+    from kinemorph.model.elements.contact.impact_laws import Energetic as Energetic
+    from kinemorph.model.elements.contact.impact_laws import Newton as Newton
+    from kinemorph.model.elements.contact.impact_laws import Plastic as Plastic
+    from kinemorph.model.elements.contact.impact_laws import Poisson as Poisson
     from kinemorph.model.elements.contact.pair_contacts import PairContact as PairContact
     from kinemorph.model.elements.control.controllers import PD as PD
     from kinemorph.model.elements.control.controllers import PID as PID
@@ -157,6 +169,10 @@ if TYPE_CHECKING:  # the same names for type checkers; a test compares the two l
     from kinemorph.model.elements.gaits.gaits import Rhythmic as Rhythmic
     from kinemorph.model.elements.gaits.gaits import Serpenoid as Serpenoid
     from kinemorph.model.elements.gaits.pantograph_gait import PantographGait as PantographGait
+    from kinemorph.model.elements.phases.automaton import Automaton as Automaton
+    from kinemorph.model.elements.phases.automaton import Edge as Edge
+    from kinemorph.model.elements.phases.automaton import Phase as Phase
+    from kinemorph.model.elements.phases.holds import Hold as Hold
     from kinemorph.model.elements.sensing.integrals import Integral as Integral
     from kinemorph.model.elements.sensing.sensors import IMU as IMU
     from kinemorph.model.elements.sensing.sensors import ContactSwitch as ContactSwitch

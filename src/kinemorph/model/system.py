@@ -6,6 +6,7 @@ Elements are frozen data (springs, contacts, motors, controllers); the laws that
 
 from __future__ import annotations
 
+import math
 import operator
 from collections import Counter
 from collections.abc import Iterable
@@ -26,6 +27,7 @@ from kinemorph.shown import Shown
 from kinemorph.words import counted, did_you_mean, listed, quoted
 
 if TYPE_CHECKING:
+    from kinemorph.model.elements.phases.automaton import Automaton
     from kinemorph.model.modules.assembly import Assembly
 
 
@@ -49,6 +51,7 @@ class Settings:
     v: tuple[float, ...] = ()
     duration: float = 10.0  # [s]
     sample: float = 0.01  # time between stored states [s]
+    max_step: float = math.inf  # the longest step that a method may choose [s]
     loops: str = LOOP_METHOD_NAMES[0]  # the method that keeps loops closed and other constraints satisfied
 
 
@@ -60,6 +63,7 @@ class System(Shown, Fixed):
     elements: tuple[Element, ...] = ()
     settings: Settings = field(default_factory=Settings)
     assembly: Assembly | None = None  # the modules that the robot is made of, if any: a run may dock and undock them
+    automaton: Automaton | None = None  # the phases of a hybrid motion; None where there is only one
     source: str = field(default="", compare=False)  # the URDF, xacro, SDF or MJCF file that it was loaded from, if any
 
     def __post_init__(self) -> None:
@@ -81,6 +85,9 @@ class System(Shown, Fixed):
             if not 0.0 < value < np.inf:
                 found = f"{what} is {value} s, expected a finite time above 0"
                 problems.append(Problem("settings", "", found, "Give a positive number of seconds.", what))
+        if not self.settings.max_step > 0.0:
+            found = f"max_step is {self.settings.max_step} s, expected a time above 0"
+            problems.append(Problem("settings", "", found, "Give a positive number of seconds.", "max_step"))
         if self.settings.loops not in LOOP_METHOD_NAMES:
             found = f"loops is {self.settings.loops!r}, expected one of {listed(LOOP_METHOD_NAMES)}"
             hint = did_you_mean(str(self.settings.loops), LOOP_METHOD_NAMES).strip()
@@ -90,7 +97,7 @@ class System(Shown, Fixed):
 
     def __getstate__(self) -> dict[str, Any]:
         """The fields, for pickling; raises UnsupportedError where a function in an element cannot be imported."""
-        check_importable(self.elements, f"system '{self.name}'")
+        check_importable(self.members, f"system '{self.name}'")
         return super().__getstate__()
 
     def __repr__(self) -> str:
@@ -103,6 +110,11 @@ class System(Shown, Fixed):
     def name(self) -> str:
         """The robot's name."""
         return self.robot.name
+
+    @property
+    def members(self) -> tuple[Element, ...]:
+        """All that acts on the robot: the elements, and the automaton where there is one."""
+        return self.elements if self.automaton is None else (*self.elements, self.automaton)
 
     def element(self, name: str) -> Element:
         """The element of this name."""

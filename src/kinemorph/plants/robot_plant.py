@@ -31,9 +31,10 @@ from kinemorph.plants.driven_columns import driven_columns, driven_units
 from kinemorph.plants.instant import Instant
 from kinemorph.plants.loaded_robot import Additions, LoadedRobot
 from kinemorph.plants.loop_methods import LoopMethod, loop_method, names_independent
-from kinemorph.plants.programs import Place, Plant, Stage, Tick
+from kinemorph.plants.programs import Place, Plant
 from kinemorph.plants.recipe import recipe_of
 from kinemorph.plants.robot_laws import robot_laws
+from kinemorph.plants.sample_instants import Stage, Tick
 from kinemorph.plants.user_laws import Column, Law, columns
 from kinemorph.words import did_you_mean
 
@@ -83,7 +84,7 @@ def plant(
         )
         return model
     robot = model.robot if isinstance(model, Dynamics) else as_robot(model)
-    cast = ensemble(robot, model.elements if isinstance(model, System) else ())
+    cast = ensemble(robot, model.members if isinstance(model, System) else ())
     if isinstance(model, System):
         robot = robot_with_rotors(model)
         cast = replace(cast, robot=robot)
@@ -143,11 +144,12 @@ def plant(
         manifold=tuple(Place(link.kind, link.q, link.v) for link in loaded.bare.links),
         ticks=_ticks(cast),
         guards=tuple(name for *_, name in cast.guards),
+        automaton=model.automaton if isinstance(model, System) else None,
         touches=any(member.law.contact for member in cast.members),
         settlers=(cast.settlers(located=False), cast.settlers(located=True)),
         elements=model.elements if isinstance(model, System) else (),
         assembly=model.assembly if isinstance(model, System) else None,
-        constraint_names=(*constraint_names(robot), *cast.constraint_names),
+        constraint_names=loaded.constraint_names,
         position_rows=len(constraint_names(robot)) + len(cast.position_rows),
         loops=kept_by,
     )
@@ -159,7 +161,8 @@ _MADE: WeakValueDictionary[Any, Plant] = WeakValueDictionary()  # plants with a 
 
 
 def shared_plant(model: Robot | System | Dynamics | Plant, **options: Any) -> Plant:
-    """As `plant`, but returns an equal plant with its compiled programs, if one was made before and is still in use.
+    """The plant of a robot, as `plant` makes it; an equal one with its compiled programs, if there is one in use
+    already.
 
     Use it for runs that add nothing to the plant. User guards, for example, have to be traced for every run, because
     the variables that they read from their scope may have changed.

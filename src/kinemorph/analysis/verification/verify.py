@@ -55,7 +55,7 @@ def verify(
                     ("dalembert" up to 12)
     """
     if isinstance(model, System):
-        ensemble(model.robot, model.elements)
+        ensemble(model.robot, model.members)
     if isinstance(model, Robot | System):
         model = derive(model, few_calls=True)
     if isinstance(model, Assembly):

@@ -26,7 +26,7 @@ def element_rows(system: System) -> list[Data]:
     and events of its law.
     """
     try:
-        cast = ensemble(system.robot, system.elements)
+        cast = ensemble(system.robot, system.members)
     except ModelError:  # an element has no law: only its fields are known
         return [{**_plain(element), "kind": kind_of(type(element).__name__)} for element in system.elements]
     return [_row(cast, index) for index in range(len(cast.members))]

@@ -20,11 +20,23 @@ from kinemorph.frozen import Fixed
 from kinemorph.mechanics.elements.checks import nearest, wrong
 from kinemorph.mechanics.elements.data_checks import data_problems, number_problems
 from kinemorph.mechanics.elements.law import Clock, ElementLaw, Slot, law_of
+from kinemorph.model.elements.phases.automaton import Automaton
 from kinemorph.model.parameter import Parameter, parameters_of
 from kinemorph.model.robot import Robot
 from kinemorph.words import did_you_mean, listed
 
-RESERVED = ("t", "q", "v", "a", "u", "m", "tau", "energy", "world")  # names with a meaning in signals and columns
+RESERVED = (
+    "t",
+    "q",
+    "v",
+    "a",
+    "u",
+    "m",
+    "tau",
+    "energy",
+    "world",
+    "phase",
+)  # names with a meaning in signals and columns
 
 
 class Member(NamedTuple):
@@ -188,6 +200,19 @@ class Ensemble(Fixed):
         )
 
     @cached_property
+    def automaton(self) -> Member | None:
+        """The hybrid automaton among the members; None where the system has only one phase."""
+        return next((member for member in self.members if isinstance(member.element, Automaton)), None)
+
+    @cached_property
+    def acts_in(self) -> tuple[tuple[int, ...] | None, ...]:
+        """For each member the numbers of the phases in which it acts; None where it acts in all phases."""
+        automaton = self.automaton
+        if automaton is None:
+            return (None,) * len(self.members)
+        return tuple(automaton.element.acts_in(member.element.name) for member in self.members)
+
+    @cached_property
     def parameters(self) -> tuple[Parameter, ...]:
         """All parameters in the data of the elements."""
         return parameters_of(tuple(member.element for member in self.members))
@@ -291,7 +316,7 @@ def _full(element: Any, slot: Slot) -> Slot:
 
 
 def _joined(element: Any, name: str) -> str:
-    return f"{element.name}.{name}" if name else str(element.name)
+    return ".".join(part for part in (str(element.name), name) if part)
 
 
 def _owner(name: str) -> str:

@@ -32,6 +32,7 @@ FILES: dict[str, tuple[str, ...]] = {
     "drives.motors": ("DCMotor",),
     "contact.pair_contacts": ("PairContact",),
     "constraints.prescribed": ("PrescribedMotion",),
+    "phases.holds": ("Hold",),
     "control.references": ("MinimumJerk", "Profile", "Setpoint", "Sinusoid", "SplinePath"),
     "constraints.rolling": ("KnifeEdge", "RollingDisc", "RollingSphere"),
     "sensing.integrals": ("Integral",),
@@ -44,6 +45,7 @@ PARTS: dict[str, tuple[str, ...]] = {
     "forces.applied": ("Table",),
     "contact.contact_laws": ("EasyDynNormal", "HuntCrossley", "Regularized", "Anchor"),
     "contact.grounds": ("Plane", "HeightMap", "HeightFunction"),
+    "phases.automaton": ("Automaton", "Phase", "Edge"),
     "forces.joint_forces": ("with_joint_forces",),
 }  # further public names: parts of elements, and functions
 

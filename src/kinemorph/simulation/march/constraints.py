@@ -70,10 +70,11 @@ class Constraints:
             left = self.correct(moment, site.base, site.new)
             loop.let(site.failed, lambda failed, left: (left <= KEPT).where(failed, 1.0), site.failed, left)
 
-    def correct(self, moment: View, base: View, s: View) -> View:
+    def correct(self, moment: View, base: View, s: View, m: View | None = None) -> View:
         """Writes code that moves a state onto the constraints: s = [w, v, x], with w about `base`, at time `moment`.
 
-        Returns a view of the largest constraint error before the last correction, divided by its tolerance.
+        `m` is the memory, by default that of the step. Returns a view of the largest constraint error before the last
+        correction, divided by its tolerance.
         """
         loop, plant = self.loop, self.plant
         assert plant.holding is not None
@@ -83,7 +84,7 @@ class Constraints:
         loop.let(count, lambda: 0.0)
         loop.let(on, lambda: 1.0)
         with loop.while_(on):
-            loop.call(plant.holding, [better, left], self.site.inputs(t=moment, base=base, s=s))
+            loop.call(plant.holding, [better, left], self.site.inputs(t=moment, base=base, s=s, m=m or self.site.m))
             loop.copy(s, better)
             loop.let(count, lambda n: n + 1.0, count)
             loop.let(

@@ -68,7 +68,7 @@ class Watching:
 
     def _look_at(self, moment: View) -> None:
         """Writes code for `hit`: 1 if some guard has crossed zero by this time in the direction that counts, else 0."""
-        loop, at, hit = self.loop, self.at, self.hit
+        loop, at, hit, awake = self.loop, self.at, self.hit, self.guards.awake
         self.interpolate(moment)
         ins = self.site.inputs(t=moment, base=self.site.base_old, s=self.between)
         loop.call(self.guards.program, [self.values], ins)
@@ -80,6 +80,16 @@ class Watching:
                 *(self.values[i], at["sides"][i], self.which[i]),
             )
             loop.let(hit, lambda hit, fired: hit.maximum(fired), hit, loop["fired"][i])
+        if awake is None:
+            return
+        found, counts = loop.scratch("guard_crossed"), loop.scratch("guard_counts", (self.guards.count,))
+        loop.copy(found, hit)
+        with loop.if_(found):  # an edge counts in its own phase only
+            loop.call(awake, [counts], ins)
+            loop.let(hit, lambda: 0.0)
+            with loop.repeat(self.guards.count) as i:
+                loop.let(loop["fired"][i], lambda fired, one: fired * one, loop["fired"][i], counts[i])
+                loop.let(hit, lambda hit, fired: hit.maximum(fired), hit, loop["fired"][i])
 
     def _note_sides(self) -> None:
         with self.loop.repeat(self.guards.count) as i:

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import Any
+from functools import cached_property, partial
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,9 +21,12 @@ from kinemorph.codegen.building.function import CompiledFunction
 from kinemorph.codegen.derivatives.differentiate import forward
 from kinemorph.codegen.graphs.program import Program
 from kinemorph.errors import ModelError, ShapeError
+from kinemorph.model.elements.phases.automaton import Edge
+from kinemorph.plants.jumps.guard_programs import awake, resetting
+from kinemorph.plants.jumps.pure_functions import is_pure
 from kinemorph.plants.programs import Plant
 from kinemorph.plants.user_laws import Law, of_groups
-from kinemorph.simulation.march.layout import Guards
+from kinemorph.simulation.march.layout import Guards, Jump
 
 RESOLUTION = 1e-12  # [s] events of a guard that are closer count as one: the state has not left the guard's zero
 MOST_QUICK = 20  # events in a row that follow too soon: so many count as rest, even if they do not come ever faster
@@ -41,7 +44,8 @@ class Guard:
                     as `lambda q: q[2] - 0.1`
     `direction`     the change of sign that counts: "falling" (from positive to negative), "rising" or "both"
     `reset`         returns the state after the event as a dict of the groups that change, {"v": [...]}; its arguments
-                    are named like those of `law`, and are floats
+                    are named like those of `law`. A function that only computes with its arguments and with constants
+                    is compiled; any other function is called in Python at every event, with floats
     `stop`          whether the event ends the run
     `shortest`      the time between resets [s] below which resets that come ever faster count as rest
 
@@ -90,6 +94,17 @@ class Pace:
         return float(t + (last * ratio / (1.0 - ratio) if ratio < 1.0 else 0.0))
 
 
+class Switched(NamedTuple):
+    """The state after a jump: q (nq,), v (nv,), x (nx,), m (nm,), the energy lost [J], impulses (nc,)."""
+
+    q: Array
+    v: Array
+    x: Array
+    m: Array
+    lost: float
+    impulses: Array
+
+
 class Seldom:
     """A program that is called at events only: it is interpreted for the first few calls, and compiled after them.
 
@@ -130,22 +145,61 @@ class Watch:
         for name in names:
             if names.count(name) > 1:
                 raise ModelError(f"guard '{name}' is given {names.count(name)} times. Give each guard its own name.")
-        self.plant, self.guards = plant, tuple(guards)
-        self.switches = plant.guards if located else ()  # names of guards of elements, after those of the user
+        self.plant, self.guards, self.located = plant, tuple(guards), located
+        edges = plant.automaton.edges if plant.automaton else ()
+        self.first_edge = len(plant.guards) - len(edges)  # guards of edges come last
+        # indices of the guards of elements, after those of the user; edges are located by every method
+        self.switches = tuple(range(0 if located else self.first_edge, len(plant.guards)))
 
     @cached_property
     def marched(self) -> Guards:
         """The guards in the form that the march expects."""
         directions = [DIRECTIONS[guard.direction] for guard in self.guards]
-        return Guards(self._traced, (*directions, *(-1 for _ in self.switches)), of_elements=not self.guards)
+        return Guards(
+            self._traced,
+            (*directions, *(-1 for _ in self.switches)),
+            of_elements=not self.guards,
+            own=len(self.guards) - (self.switches[0] if self.switches else 0),
+            located=self.located,
+            jumps=(*map(self._own_jump, self.guards), *map(self._jump, self.switches)),
+            make_awake=lambda: awake(self.plant, len(self.guards), self.switches),
+        )
 
     def _traced(self) -> Program:
         laws = {guard.name: guard.law for guard in self.guards}
-        return self.plant.observed(laws, "guards", switches=bool(self.switches))
+        return self.plant.observed(laws, "guards", switches=self.switches)
+
+    def _own_jump(self, guard: Guard) -> Jump | None:
+        """The jump of a guard of the user whose reset can be compiled; None where Python has to act at the event."""
+        if guard.reset is None or not is_pure(guard.reset):
+            return None
+        try:
+            program = resetting(self.plant, guard.reset, guard.name)
+        except Exception:  # it branches on numbers, or uses NumPy in ways that cannot be traced: Python calls it
+            return None
+        return Jump(lambda: program, guard.stop)
+
+    def _jump(self, switch: int) -> Jump:
+        """The jump at an edge, or where an element changes its memory, which all guards of elements share."""
+        edge = self.edge(switch)
+        return self._switch if edge is None else Jump(partial(self.plant.switching, switch), edge.stop)
+
+    @cached_property
+    def _switch(self) -> Jump:
+        return Jump(partial(self.plant.switching_of, self.first_edge), moves=False, shared=True)
+
+    def edge(self, switch: int) -> Edge | None:
+        """The edge of the automaton whose guard has this index in the plant's guards; None for other guards."""
+        if self.plant.automaton is None or switch < self.first_edge:
+            return None
+        return self.plant.automaton.edges[switch - self.first_edge]
 
     @property
     def program(self) -> Program:
-        """The program (t, base, s, m, u, p) -> values of all guards: the user's, then those of elements."""
+        """The program (t, base, s, m, u, p) -> values of all guards: the user's, then those of elements.
+
+        `LocalInstant` explains the letters.
+        """
         return self.marched.program
 
     @cached_property
@@ -156,9 +210,14 @@ class Watch:
     def _along(self) -> Seldom:
         """The program of the values and rates of all guards.
 
-        Its inputs are (t, base, s, m, u, p) as for `Plant.rate`, then the rates d_t and d_s of t and s.
+        Its inputs are (t, base, s, m, u, p) as for `Plant.rate`, see `LocalInstant`, then the rates d_t and d_s of t
+        and s.
         """
         return Seldom(forward(self.program, ("t", "s"), values=True))
+
+    @cached_property
+    def _awake(self) -> Seldom | None:
+        return None if self.marched.awake is None else Seldom(self.marched.awake)
 
     @cached_property
     def _rate(self) -> Seldom:
@@ -167,9 +226,9 @@ class Watch:
     def sides(self, *state: Any, zero: Array | float = 0.0, due: Array | float = 0.0) -> Array:
         """The side of zero on which each guard is, +1 or -1: the sign of its value, or of its rate at value zero.
 
-        `state` is (t, base, s, m, u, p). Values up to `zero`, shape (guards,), count as zero: see `zero_at`. `due`,
-        shape (guards,), holds the sides of guards whose change of sign was not found yet, and 0 for the others: such a
-        guard stays on that side while it is zero. See the method `due`.
+        `state` is (t, base, s, m, u, p), see `LocalInstant`. Values up to `zero`, shape (guards,), count as zero: see
+        `zero_at`. `due`, shape (guards,), holds the sides of guards whose change of sign was not found yet, and 0 for
+        the others: such a guard stays on that side while it is zero. See the method `due`.
         """
         far: Array = self._values(*state)
         if np.all(np.abs(far) > np.maximum(FAR, zero)):  # none is at zero: their rates do not matter
@@ -193,10 +252,12 @@ class Watch:
     def is_met(self, guard: int, *state: Any) -> bool:
         """Whether a guard of an element is still zero or negative, after other events at the same instant.
 
-        Another event may have changed its value: a foot that has left the ground does not begin to slide.
+        Another event may have changed its value: a foot that has left the ground does not begin to slide. An edge
+        counts only in the phase that it leaves.
         """
         values, rates = self._along(*state, 1.0, self._rate(*state))
-        return bool(values[guard] <= 1e-8 * (1.0 + abs(rates[guard])))
+        counts = self._awake is None or self._awake(*state)[guard] > 0.0
+        return bool(counts and values[guard] <= 1e-8 * (1.0 + abs(rates[guard])))
 
     def zero_at(self, fired: Sequence[int], *state: Any) -> Array:
         """How far from zero the guards of an event were when it was found, shape (guards,); 0 for the others.
@@ -209,13 +270,13 @@ class Watch:
         found: Array = np.where(near & np.isin(np.arange(len(values)), fired), np.abs(values), 0.0)
         return found
 
-    def switched(self, switch: int, *state: Any) -> tuple[Array, Array]:
-        """(m, x): the memory and the further states after a guard of an element has fallen through zero.
+    def switched(self, switch: int, *state: Any) -> Switched:
+        """The state after a guard of an element, or of an edge, has fallen through zero.
 
-        `switch` is the index of that guard among the elements' guards, `state` is (t, base, s, m, u, p).
+        `switch` is the index of that guard in the plant's guards, `state` is (t, base, s, m, u, p).
         """
-        m, x = self.plant.compiled("switching", switch)(*state)
-        return m, x
+        q, v, x, m, lost, impulses = self.plant.compiled("switching", switch)(*state)
+        return Switched(q, v, x, m, float(lost), impulses)
 
     def after(self, guard: Guard, state: Mapping[str, Any]) -> dict[str, Array]:
         """The groups of the state that a guard's reset changes, with their new values."""

@@ -14,6 +14,7 @@ from kinemorph.codegen.loops.loop_program import View
 from kinemorph.plants.programs import Plant
 from kinemorph.simulation.integrators.method import Method, Shape
 
+LOG_LENGTH = 16  # jumps of one call
 HUGE = 1e300  # a number that is not below it counts as infinite; in float32 this bound is infinity itself
 
 
@@ -30,6 +31,10 @@ class Status(IntEnum):
     LOST = 7  # velocities that were named as independent do not determine the others
     INTERRUPTED = 8  # a batch was interrupted by the user; no march returns this, nor the next one
     GIVEN_UP = 9  # a state of a batch diverges, would take too many steps, or has elements that switch without end
+    BREACH = 10  # a jump led to a state that breaks constraints
+    LOGGED = 11  # the log of jumps is full
+    ENOUGH = 12  # as many jumps have happened as were asked for
+    STOPPED = 13  # a jump ended the run
 
 
 class Layout:
@@ -59,20 +64,55 @@ class Layout:
 
 
 @dataclass(frozen=True, eq=False)
+class Jump:
+    """How the state jumps at an event of a guard; `make` traces the program of `Plant.switching`, at its first use.
+
+    Several guards may share a jump. Its program then has one more input, the index of the guard.
+    """
+
+    make: Callable[[], Program]
+    stop: bool = False  # whether the run ends there
+    moves: bool = True  # whether q and v may change, so that constraints are checked afterwards
+    shared: bool = False  # whether the program takes the index of the guard, in the plant's guards
+
+    @cached_property
+    def program(self) -> Program:
+        """The program (t, base, s, m, u, p) -> (q, v, x, m, lost, impulses)."""
+        return self.make()
+
+
+@dataclass(frozen=True, eq=False)
 class Guards:
     """Functions whose change of sign is an event, and the direction in which each of them counts.
 
-    `make` traces the program (t, base, s, m, u, p) -> values, at its first use.
+    `make` traces the program (t, base, s, m, u, p) -> values, at its first use, and `make_awake` the program that says
+    which of them count in the present phase, or returns None where all do.
     """
 
     make: Callable[[], Program]
     directions: tuple[int, ...]  # +1 rising, -1 falling, 0 both
     of_elements: bool = False  # whether all of them are guards of the plant's elements
+    own: int = 0  # the index of the plant's first guard among them, whether or not it is watched
+    located: bool = False  # whether elements change their memory at events of their guards, and not after steps
+    jumps: tuple[Jump | None, ...] = ()  # of each guard, or empty; None where Python has to act at the event
+    make_awake: Callable[[], Program | None] = lambda: None
 
     @cached_property
     def program(self) -> Program:
-        """The program (t, base, s, m, u, p) -> values of the guards, shape (count,)."""
+        """The program (t, base, s, m, u, p) -> values of the guards, shape (count,); `LocalInstant` explains the
+        letters.
+        """
         return self.make()
+
+    @cached_property
+    def awake(self) -> Program | None:
+        """The program (t, base, s, m, u, p) -> 1 for each guard that counts in the present phase, else 0."""
+        return self.make_awake()
+
+    @property
+    def compiled(self) -> bool:
+        """Whether the march itself lets the state jump at some events, so that it need not return to Python there."""
+        return any(jump is not None for jump in self.jumps)
 
     @property
     def count(self) -> int:
@@ -104,8 +144,18 @@ def layout(plant: Plant, method: Method, guards: Guards | None = None) -> Layout
             "m": (len(plant.m),),  # memory during the last step
             "m_next": (len(plant.m),),  # and from now on
             "clock": (len(plant.ticks),),  # number of the next tick of each clock
+            "events": (),  # the number of jumps so far
             "accepted": (),
             "rejected": (),
             **{f"own_{name}": shape for name, shape in method.memory(plant).items()},
         }
     )
+
+
+def log_width(plant: Plant) -> int:
+    """The length of a row in the log of jumps.
+
+    It holds the time, the index of the guard, its side after the jump (0 where it stays at zero), the energy lost, the
+    impulses of all constraints, and the rows [q, v, x, m] before and after.
+    """
+    return 4 + len(plant.constraint_names) + 2 * (plant.nq + plant.nv + plant.nx + len(plant.m))

@@ -5,7 +5,7 @@
             take a step of the method; accept it or try a smaller one
             move the local coordinates to where it ended
             bring it back onto the constraints, where there are some
-            look whether a guard has changed its sign; then find where, and stop there
+            look whether a guard has changed its sign; then find where, and let the state jump, or stop there
             let memory change: after the step, and at the ticks of clocks, beyond which no step goes
         read the sample off the last step's dense output
 
@@ -27,7 +27,8 @@ from kinemorph.plants.programs import Plant
 from kinemorph.simulation.integrators.method import Method, Site, snap_reach
 from kinemorph.simulation.march.constraints import Constraints
 from kinemorph.simulation.march.crossings import Watching
-from kinemorph.simulation.march.layout import HUGE, Guards, Status, layout
+from kinemorph.simulation.march.jumps import Jumps
+from kinemorph.simulation.march.layout import HUGE, LOG_LENGTH, Guards, Status, layout, log_width
 from kinemorph.simulation.march.memory import Clocks, Memory
 
 # the arrays of a march's memory that methods may read and write
@@ -43,9 +44,11 @@ def march(
     """The loop program that marches a plant by a method through up to `samples` sample times.
 
     Inputs      memory; times (samples,), ascending, of which the first `count` () are wanted; `stop` (), a time that no
-                step goes beyond; `limits` (5,): rtol, atol, smallest step, largest step, most steps to try; u, p
+                step goes beyond; `limits` (6,): rtol, atol, smallest step, largest step, most steps to try, most
+                jumps; u, p
     Outputs     memory_end; rows (samples, nq + nv + nx + nm): [q, v, x, m] at each time; done (), how many were
-                reached; status (), a Status; fired (guards,), 1 for each guard that has changed its sign
+                reached; status (), a Status; fired (guards,), 1 for each guard that has changed its sign; where jumps
+                are compiled, log (LOG_LENGTH, `log_width`), a row for each, and logged (), how many there are
 
     With `fixed`, all steps have the size h in the memory, except for steps that end at `stop`.
     """
@@ -58,7 +61,7 @@ def march(
             "times": (samples,),
             "count": (),
             "stop": (),
-            "limits": (5,),
+            "limits": (6,),
             **{name: plant.ports[name] for name in ("u", "p")},
         },
         {
@@ -67,6 +70,7 @@ def march(
             "done": (),
             "status": (),
             **({"fired": (guards.count,)} if guards else {}),
+            **({"log": (LOG_LENGTH, log_width(plant)), "logged": ()} if guards and guards.compiled else {}),
         },
     )
     _March(loop, plant, method, guards, fixed).write()
@@ -103,7 +107,7 @@ class _March:
     def __init__(self, loop: LoopBuilder, plant: Plant, method: Method, guards: Guards | None, fixed: bool) -> None:
         self.loop, self.plant, self.method, self.guards, self.fixed = loop, plant, method, guards, fixed
         plan, limits = layout(plant, method, guards), loop["limits"]
-        rtol, atol, self.smallest, self.largest, self.most = (limits[k] for k in range(5))
+        rtol, atol, self.smallest, self.largest, self.most = (limits[k] for k in range(5))  # jumps: see `Jumps`
         self.at = at = {name: plan.view(loop["memory_end"], name) for name in plan.shapes}
         self.status, self.tries = loop["status"], loop.buffer("tries")
         self.going, self.step, self.good, self.cut = (loop.buffer(name) for name in ("going", "step", "good", "cut"))
@@ -125,8 +129,12 @@ class _March:
             **{name: at[name] for name in REMEMBERED},
         )
         self.constraints = Constraints(site, at, self.status)
-        settling = plant.settling(located=guards is not None and bool(plant.guards))
+        settling = plant.settling(located=guards is not None and guards.located)
         self.memory = Memory(site, at, self.status, self.clocks, settling)
+        self.watching = Watching(site, at, guards, self._interpolate, self.between) if guards else None
+        self.jumps = None
+        if guards and guards.compiled and self.watching:
+            self.jumps = Jumps(site, at, guards, self.status, self.constraints, self.watching.values)
 
     def write(self) -> None:
         """Writes the code of the whole march: the steps up to each sample time, and the samples."""
@@ -140,6 +148,10 @@ class _March:
         if self.guards:
             with loop.repeat(self.guards.count) as i:
                 loop.let(loop["fired"][i], lambda: 0.0)
+        if self.jumps:
+            loop.let(loop["logged"], lambda: 0.0)
+            with loop.repeat(loop["log"].shape[0]) as k, loop.repeat(loop["log"].shape[1]) as i:
+                loop.let(loop["log"][k, i], lambda: 0.0)
         with loop.repeat(loop["count"]) as k:
             target = loop["times"][k]
             self.look(target)
@@ -170,7 +182,9 @@ class _March:
     # ── one step ──────────────────────────────────────────────────────────────────────────────────────────────────
 
     def take_step(self, target: View) -> None:
-        """Writes code that tries one step toward a sample time: choose h, attempt the step, accept or reject it."""
+        """Writes code that tries one step toward a sample time: choose the step size, attempt the step, accept or
+        reject it.
+        """
         loop, at, site = self.loop, self.at, self.site
         stop = self.clocks.find_bound(target)
         self.constraints.choose_dependent(self.memory.remember)
@@ -196,8 +210,8 @@ class _March:
         with loop.if_(self.good):
             self._accept()
             self.constraints.find_flat(self.between)
-            if self.guards:
-                Watching(site, at, self.guards, self._interpolate, self.between).write(self._happen)
+            if self.watching:
+                self.watching.write(self._happen)
             self.memory.change()
         with loop.otherwise():
             loop.let(at["rejected"], lambda n: n + 1.0, at["rejected"])
@@ -334,7 +348,7 @@ class _March:
             loop.copy(row.part(nq + ns - nv, len(plant.m)), at["m"])
 
     def _happen(self, moment: View) -> None:
-        """Writes code that returns to an event at `moment` [s] within the step, and stops the march there.
+        """Writes code that returns to an event at `moment` [s] within the step; the state jumps, or the march stops.
 
         The state s = [w, v, x] at the event is in the array `between`.
         """
@@ -342,7 +356,10 @@ class _March:
         loop.copy(at["t"], moment)
         loop.let(at["t_low"], lambda: 0.0)
         loop.let(at["fresh"], lambda: 1.0)
-        loop.let(self.status, lambda: float(Status.EVENT))
         if self.plant.holding is not None:
             self.constraints.correct(moment, at["base_old"], self.between)
         self._stand_at(self.between)
+        if self.jumps:
+            self.jumps.write()
+        else:
+            loop.let(self.status, lambda: float(Status.EVENT))

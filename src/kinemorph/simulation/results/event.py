@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 
 from kinemorph.algebra.arrays import Array
 
-EventKind = Literal["crossing", "reset", "stop", "rest", "switch", "dock", "undock", "refused"]
+EventKind = Literal["crossing", "reset", "stop", "rest", "switch", "edge", "dock", "undock", "refused"]
 TOLD = 3  # the count of numbers that one line shows
 WORDS = ("rest", "dock", "undock", "refused")  # kinds that are shown after the name of an event
 
@@ -26,7 +26,8 @@ class Quantity(NamedTuple):
 
 @dataclass(frozen=True, repr=False)
 class Event:
-    """A change of sign of a guard, rest after a series of such events, a switch of an element, a docking or undocking.
+    """A change of sign of a guard, rest after a series of such events, a switch of an element, an edge of an automaton,
+    a docking or undocking.
 
     `before` and `after` are the states just before and just after the event, by group (q, v, x, m).
 

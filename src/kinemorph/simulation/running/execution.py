@@ -22,13 +22,15 @@ from kinemorph.plants.sample_instants import instants
 from kinemorph.simulation.files.storage import Checkpoints
 from kinemorph.simulation.march.guards import Guard, Pace
 from kinemorph.simulation.march.layout import Status
-from kinemorph.simulation.results.trajectory import Event, EventKind, Outcome, Segment, Statistics, Trajectory
+from kinemorph.simulation.results.trajectory import Event, Outcome, Segment, Statistics, Trajectory
 from kinemorph.simulation.running.by_name import named_state
+from kinemorph.simulation.running.dead_points import dead_point
 from kinemorph.simulation.running.patience import Patience
-from kinemorph.simulation.running.switches import Switches, state_groups
+from kinemorph.simulation.running.switches import JumpMade, Switches, kind_of, read_jumps, state_groups
 from kinemorph.simulation.stepping.domains import DomainWatch
 from kinemorph.simulation.stepping.failures import explained
 from kinemorph.simulation.stepping.plant_stepper import Marched, PlantStepper, State
+from kinemorph.words import counted
 
 T = TypeVar("T")
 Progress = Callable[[float, float, int], None]  # (simulated time [s], size of the next step [s], events so far)
@@ -120,6 +122,8 @@ class Run:
         self.left: Outcome | None = None  # the failure because a dependent has left its domain
         self.patience = Patience(stepper, float(times[0]), self.until)
         self.switches = Switches()
+        self.jumps: list[JumpMade] = []  # jumps that the march has carried out, beyond the samples so far
+        self.ended: Outcome | None = None  # the outcome where such a jump ends the run
 
     def carry_out(self, progress: Progress | None) -> Outcome:
         """Marches from boundary to boundary until something ends the run, and returns its outcome."""
@@ -178,16 +182,29 @@ class Run:
             if marched.status is Status.TICK:
                 self._tick()
                 continue
-            if marched.status not in (Status.GOING, Status.BUDGET):
+            if marched.status not in (Status.GOING, Status.BUDGET, Status.LOGGED):
                 while len(behind := self._wanted(self.stepper.state.t)):  # samples that did not fit into the call
                     self._through(behind, self.stepper.state.t, len(behind))
+            if (outcome := self._jumped(marched)) is not None:
+                return outcome
             if marched.status is Status.EVENT:
                 outcome = self._happen(marched.fired)
                 self._tick()  # a tick at the same instant comes after the event
                 if outcome is not None:
                     return outcome
-            elif marched.status not in (Status.GOING, Status.BUDGET):
+            elif marched.status not in (Status.GOING, Status.BUDGET, Status.LOGGED):
                 return Outcome("failed", self.stepper.state.t, explained(self.stepper, marched.status))
+        return None
+
+    def _jumped(self, marched: Marched) -> Outcome | None:
+        """The outcome of a run that ends at one of the jumps that the march has carried out; None if it goes on."""
+        t = self.stepper.state.t
+        if self.ended is not None:
+            return self.ended
+        if marched.status is Status.STOPPED:
+            return Outcome("stopped", t, f"Event '{self.events[-1].name}' ended the run at t = {t:.9g} s.")
+        if marched.status is Status.ENOUGH:
+            return Outcome("stopped", t, f"The run ended at t = {t:.9g} s, after {counted(len(self.events), 'event')}.")
         return None
 
     def _wanted(self, until: float) -> Array:
@@ -200,19 +217,59 @@ class Run:
         marched = self.stepper.through(times, stop)
         kept = min(len(marched.times), wanted)
         if self.domains.domains and kept:
-            left = self.domains.left(marched.times[:kept], marched.rows[:kept, : self.stepper.plant.nq], self.stepper.p)
+            t, rows = marched.times[:kept], marched.rows[:kept]
+            left = self.domains.left(t, rows[:, : self.stepper.plant.nq], self.stepper.p)
+            left = left or dead_point(self.domains, self.stepper, t, rows)
             if left is not None:
-                kept = left[0] + 1
+                kept = left[0] or (0 if self.done[-1] else 1)  # the dependent has no value at this sample
                 self.left = Outcome("failed", float(marched.times[left[0]]), left[1])
-        self._keep(marched.times[:kept], marched.rows[:kept])
         self.next += kept
+        self.jumps += [] if marched.jumps is None else read_jumps(self.stepper, marched.jumps)
+        self._store(marched.times[:kept], marched.rows[:kept])
         return marched
+
+    def _store(self, times: Array, rows: Array) -> None:
+        """Stores samples, and the jumps between them; a jump waits until all samples before it are there."""
+        following = self.times[self.next] if self.next < len(self.times) else np.inf
+        while self.jumps and self.jumps[0].event.t <= following and self.ended is None:
+            jump = self.jumps.pop(0)
+            t, moves = jump.event.t, jump.event.kind != "switch"
+            earlier, later = (int(np.searchsorted(times, t, side=side)) for side in ("left", "right"))
+            self._keep(times[:earlier], rows[:earlier])
+            if moves:
+                self._keep_at(t, jump.before)
+            self.ended = self._after_jump(jump)
+            first = later if moves else earlier  # a sample at the time of a jump is the state after it
+            times, rows = times[first:], rows[first:]
+        if self.ended is None:  # beyond the end of the run nothing is kept
+            self._keep(times, rows)
+
+    def _after_jump(self, jump: JumpMade) -> Outcome | None:
+        """Records a jump that the march has carried out; returns an Outcome if the run ends there."""
+        watch, t = self.stepper.watch, jump.event.t
+        assert watch is not None
+        guard = watch.guards[jump.guard] if jump.guard < len(watch.guards) else None
+        rest = None if guard is None else self._rest(jump.guard, guard, t, jump.event.before)
+        if rest is not None:
+            return rest
+        if jump.event.kind != "switch":
+            self.done.append([])  # the state jumps: another segment starts
+            self._keep_at(t, jump.after)
+        self.events.append(jump.event)
+        if guard is not None and jump.side == 0.0 and not guard.stop:
+            return self._stays(guard, t, jump.event.after)
+        endless = self.switches.endless(t, jump.event.name)
+        return None if endless is None else Outcome("failed", t, endless)
+
+    def _keep_at(self, t: float, row: Array) -> None:
+        """Stores a sample `row` at the time t [s], unless the segment has one at this time already."""
+        if not self.done[-1] or self.done[-1][-1].t[-1] < t:
+            self._keep(np.array([t]), row[None])
 
     def _keep_now(self) -> None:
         """Stores a sample of the present state, unless the segment has one at this time already."""
         t, q, v, x = self.stepper.state
-        if not self.done[-1] or self.done[-1][-1].t[-1] < t:
-            self._keep(np.array([t]), np.concatenate([q, v, x, self.stepper.m])[None])
+        self._keep_at(t, np.concatenate([q, v, x, self.stepper.m]))
 
     def _keep(self, times: Array, rows: Array) -> None:
         if len(times):
@@ -254,13 +311,13 @@ class Run:
             if index >= len(stepper.watch.guards):
                 if not stepper.watch.is_met(index, *stepper.inputs):  # a foot that has left the ground does not slide
                     continue
-                ended = ended or self._switch(index - len(stepper.watch.guards))
+                ended = ended or self._switch(stepper.watch.switches[index - len(stepper.watch.guards)])
                 continue
             guard = stepper.watch.guards[index]
             before = state_groups(self.stepper)
             if guard.reset is not None:
                 self._keep_now()
-                ended = ended or self._rest(index, guard, t)
+                ended = ended or self._rest(index, guard, t, before)
                 if ended is not None:
                     continue
                 changed = self._reset(guard, {"t": t, "u": stepper.u, "p": stepper.p, **before})
@@ -269,17 +326,11 @@ class Run:
                 self.done.append([])  # the state jumps: another segment starts
                 self._keep_now()
             after = state_groups(self.stepper)
-            kind: EventKind = "stop" if guard.stop else "reset" if guard.reset is not None else "crossing"
-            self.events.append(Event(t, guard.name, kind, before, after))
+            self.events.append(Event(t, guard.name, kind_of(guard), before, after))
             if guard.stop:
                 ended = ended or Outcome("stopped", t, f"Event '{guard.name}' ended the run at t = {t:.9g} s.")
             elif guard.reset is not None and stepper.side(index) == 0.0:
-                self.events.append(Event(t, guard.name, "rest", after, after))
-                ended = Outcome(
-                    "rest",
-                    t,
-                    f"After event '{guard.name}' at t = {t:.9g} s the motion is at rest: the guard stays at 0.",
-                )
+                ended = self._stays(guard, t, after)
         if ended is not None:
             self._keep_now()
         return ended
@@ -297,18 +348,35 @@ class Run:
             raise ControllerError(f"the reset of guard '{guard.name}' raised {told(error)}.") from error
 
     def _switch(self, switch: int) -> Outcome | None:
-        """Lets an element change its memory; q and v stay the same. Returns an Outcome (failed) if it never stops."""
+        """Lets an element change its memory, or takes an edge; returns an Outcome if the run ends there."""
+        jumps = self.stepper.watch is not None and self.stepper.watch.edge(switch) is not None
+        if jumps:
+            self._keep_now()
         event, endless = self.switches.carry_out(self.stepper, switch)
         self.events.append(event)
+        if jumps:
+            self.done.append([])  # the state jumps: another segment starts
+            self._keep_now()
+        if event.kind == "stop":
+            return Outcome("stopped", event.t, f"Event '{event.name}' ended the run at t = {event.t:.9g} s.")
         return None if endless is None else Outcome("failed", event.t, endless)
 
-    def _rest(self, index: int, guard: Guard, t: float) -> Outcome | None:
-        """The outcome of a run that comes to rest, since events of a guard come ever faster; None if it does not."""
+    def _stays(self, guard: Guard, t: float, state: Mapping[str, Array]) -> Outcome:
+        """The outcome of a run that ends at the time t [s] at rest, because a guard stays at zero after its reset."""
+        self.events.append(Event(t, guard.name, "rest", state, state))
+        return Outcome(
+            "rest", t, f"After event '{guard.name}' at t = {t:.9g} s the motion is at rest: the guard stays at 0."
+        )
+
+    def _rest(self, index: int, guard: Guard, t: float, state: Mapping[str, Array]) -> Outcome | None:
+        """The outcome of a run that comes to rest, since events of a guard come ever faster; None if it does not.
+
+        `state` are the groups of the state before the event at the time t [s].
+        """
         end = self.paces[index].at_rest(t)
         if end is None:
             return None
-        after = state_groups(self.stepper)
-        self.events.append(Event(end, guard.name, "rest", after, after))
+        self.events.append(Event(end, guard.name, "rest", state, state))
         return Outcome(
             "rest",
             end,

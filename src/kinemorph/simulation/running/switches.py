@@ -1,15 +1,19 @@
-"""Switches: elements that change their memory where one of their guards falls through zero, in single runs and batches.
-
-The positions and velocities stay the same; an event records what has changed.
+"""Switches: elements that change their memory where one of their guards falls through zero, and edges of an automaton,
+at which the whole state may jump; in single runs and in batches. An event records what has changed.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+import numpy as np
 
 from kinemorph.algebra.arrays import Array
-from kinemorph.simulation.march.guards import RESOLUTION
-from kinemorph.simulation.results.event import Event
+from kinemorph.plants.programs import Plant
+from kinemorph.simulation.march.guards import RESOLUTION, Guard
+from kinemorph.simulation.results.event import Event, EventKind, Quantity
 from kinemorph.simulation.stepping.plant_stepper import PlantStepper
 
 MOST_SWITCHES = 100  # switches of elements at one instant
@@ -22,25 +26,89 @@ class Switches:
         self._together, self._last = 0, -math.inf
 
     def carry_out(self, stepper: PlantStepper, switch: int) -> tuple[Event, str | None]:
-        """Lets an element change its memory now; returns the event, and a message if elements switch without end.
+        """Lets the state change now; returns the event, and a message if elements switch without end.
 
-        `switch` is the index of the guard that fell through zero, among those of the elements.
+        `switch` is the index, in the plant's guards, of the guard that fell through zero.
         """
-        assert stepper.watch is not None
+        watch = stepper.watch
+        assert watch is not None
         t, before = stepper.state.t, state_groups(stepper)
-        m, x = stepper.watch.switched(switch, *stepper.inputs)
-        stepper.m = m
-        stepper.place(None, x=x)
-        name = stepper.watch.switches[switch]
-        event = Event(t, name, "switch", before, state_groups(stepper))
+        after = watch.switched(switch, *stepper.inputs)
+        stepper.m = after.m
+        if watch.edge(switch) is None:
+            stepper.place(None, x=after.x)
+        else:
+            stepper.place(None, after.q, after.v, after.x)
+        event = event_of(stepper.plant, t, switch, before, state_groups(stepper), after.lost, after.impulses)
+        return event, self.endless(t, event.name)
+
+    def endless(self, t: float, name: str) -> str | None:
+        """Counts a switch `name` at the time t [s]; returns a message if switches at one instant do not stop."""
         self._together = self._together + 1 if t - self._last < RESOLUTION else 0
         self._last = t
         if self._together < MOST_SWITCHES:
-            return event, None
-        return event, (
+            return None
+        return (
             f"At t = {t:.9g} s '{name}' switches back and forth without end. Simulate with a fixed step, such as "
             "step=1e-3, or use another law."
         )
+
+
+class JumpMade(NamedTuple):
+    """A jump that the march has carried out: its event, and the rows [q, v, x, m] before and after."""
+
+    event: Event
+    before: Array
+    after: Array
+    guard: int  # the index of the guard among all guards of the run
+    side: float  # the sign of the guard afterwards; 0 where it stays at zero
+
+
+def read_jumps(stepper: PlantStepper, log: Array) -> Iterator[JumpMade]:
+    """The jumps in a log of the march, see `simulation.march.march`."""
+    plant, watch = stepper.plant, stepper.watch
+    assert watch is not None
+    nc = len(plant.constraint_names)
+    parts = np.cumsum([plant.nq, plant.nv, plant.nx])
+    for row in log:
+        before, after = np.split(row[4 + nc :], 2)
+        old, new = (dict(zip("qvxm", np.split(half, parts), strict=True)) for half in (before, after))
+        t, index = float(row[0]), int(row[1])
+        if index < len(watch.guards):
+            guard = watch.guards[index]
+            event = Event(t, guard.name, kind_of(guard), old, new)
+        else:
+            switch = watch.switches[index - len(watch.guards)]
+            event = event_of(plant, t, switch, old, new, float(row[3]), row[4 : 4 + nc])
+        yield JumpMade(event, before, after, index, float(row[2]))
+
+
+def kind_of(guard: Guard) -> EventKind:
+    """The kind of the events of a guard of the user."""
+    return "stop" if guard.stop else "reset" if guard.reset is not None else "crossing"
+
+
+def event_of(
+    plant: Plant,
+    t: float,
+    switch: int,
+    before: Mapping[str, Array],
+    after: Mapping[str, Array],
+    lost: float,
+    impulses: Array,
+) -> Event:
+    """The event of the guard with the index `switch` in the plant's guards: an element switched, or an edge was taken.
+
+    `impulses` (nc,) are those of all constraints [N s or N m s]; those that are not zero become numbers of the event.
+    """
+    name, edges = plant.guards[switch], plant.automaton.edges if plant.automaton else ()
+    if switch < len(plant.guards) - len(edges):
+        return Event(t, name, "switch", before, after)
+    edge = edges[switch - (len(plant.guards) - len(edges))]
+    numbers = [Quantity("energy_loss", float(lost), "J")] if edge.impact != "none" else []
+    for row, impulse in zip(plant.constraint_names, impulses.tolist(), strict=True):
+        numbers += [Quantity(f"impulse.{row}", impulse)] if impulse else []
+    return Event(t, name, "stop" if edge.stop else "edge", before, after, f"'{edge.target}' begins", tuple(numbers))
 
 
 def state_groups(stepper: PlantStepper) -> dict[str, Array]:

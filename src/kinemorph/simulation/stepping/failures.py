@@ -121,7 +121,9 @@ def explained(stepper: PlantStepper, status: Status) -> str:
 
 
 def _outside_domain(stepper: PlantStepper) -> str | None:
-    """A message if a dependent of the robot is at the end of its domain at the last state, or after the next step."""
+    """A message if a dependent quantity of the robot is at the end of its domain, now or after the next step; else
+    None.
+    """
     plant, (t, q, v, _) = stepper.plant, stepper.state
     watch, p = DomainWatch(plant), stepper.p
     if not watch.domains:

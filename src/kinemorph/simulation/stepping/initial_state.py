@@ -70,6 +70,20 @@ def closed_start(plant: Plant, t: float, state: tuple[Array, Array, Array], give
     return ClosedState(q, v, look.note)
 
 
+def entered_memory(plant: Plant, given: Any, state: tuple[Any, ...]) -> Array:
+    """The memory m at the start of a run, shape (..., nm), such as the positions at which points are held.
+
+    `state` is (t, base, s, m, u, p); names of memory that the user has `given` keep their values.
+    """
+    memory: Array = state[3]
+    if plant.laws.jumps is None or plant.laws.jumps.enter is None:
+        return memory
+    new = np.array(plant.compiled("entering")(*state))
+    kept = [plant.index("m", name) for name in plant.named("m", given)]
+    new[..., kept] = memory[..., kept]
+    return new
+
+
 def closed_already(plant: Plant, t: float, given: Mapping[str, Array]) -> npt.NDArray[np.bool_]:
     """Which of B states satisfy the constraints up to rounding, shape (B,).
 

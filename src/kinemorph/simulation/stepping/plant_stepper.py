@@ -25,11 +25,13 @@ from kinemorph.simulation.integrators.method import CHANGED, Method
 from kinemorph.simulation.march.guards import Guard, Watch
 from kinemorph.simulation.march.layout import Status
 from kinemorph.simulation.stepping.failures import explained, runs_away
-from kinemorph.simulation.stepping.initial_state import closed_start
+from kinemorph.simulation.stepping.initial_state import closed_start, entered_memory
 from kinemorph.simulation.stepping.sample_clocks import Clockwork
 from kinemorph.simulation.stepping.step_options import MIN_STEP, StepOptions, step_options, takes_old_names
 
 ROWS = 256  # samples in one call
+# statuses after which the stepper can be advanced further
+GOING_ON = (Status.GOING, Status.BUDGET, Status.TICK, Status.EVENT, Status.LOGGED, Status.ENOUGH, Status.STOPPED)
 JUMPED = 1.0  # the argument of `refresh` where the state has jumped: nothing of the last step is used again
 
 
@@ -49,6 +51,7 @@ class Marched(NamedTuple):
     rows: Array  # (n, nq + nv + nx + nm)
     status: Status
     fired: tuple[int, ...]  # indices of guards, where the status is EVENT
+    jumps: Array | None = None  # the log of jumps that were carried out, see `march`; None where there are none
 
 
 class ForeignMethod(NamedTuple):
@@ -177,6 +180,7 @@ class PlantStepper(ABC):
         """
         self.u, self.p, self.m = (self.plant.initial(*pair) for pair in (("u", u), ("p", p), ("m", m)))
         self._store(t, *(self.plant.initial(group, given) for group, given in zip("qvx", (q, v, x), strict=True)))
+        self.m = entered_memory(self.plant, m, self.inputs)
         if close or q is not None or v is not None:
             self.close(q, v)
         self._at("clock")[:] = self.clockwork.first(t, self.plant.named("m", m))
@@ -227,7 +231,8 @@ class PlantStepper(ABC):
         self.m = m
 
     def refresh(self, fresh: float = CHANGED) -> None:
-        """Has to be called after m, u or p have changed, so that the next step does not use rates of the last one.
+        """Has to be called after memory, inputs or parameters have changed, so that the next step uses no rates of the
+        last.
 
         `fresh` is JUMPED where the state has changed too: then the next step uses nothing of the last one.
         """
@@ -256,13 +261,13 @@ class PlantStepper(ABC):
             if status is Status.TICK or self.next_tick < math.inf:
                 self.tick()
             self._check(status)
-            if status is Status.EVENT:
+            if status in (Status.EVENT, Status.STOPPED, Status.ENOUGH):
                 break
         return self.state
 
     def _check(self, status: Status) -> None:
         """Raises StepError where the march has failed, as `status` says, or where the motion diverges."""
-        if status not in (Status.BUDGET, Status.GOING, Status.TICK, Status.EVENT):
+        if status not in GOING_ON:
             raise StepError(explained(self, status))
         state = self._stored()
         reason = runs_away(self.plant, state.t, state.v, self.h if self.fixed else None)

@@ -16,7 +16,7 @@ from kinemorph.errors import UnsupportedError
 from kinemorph.simulation.integrators.methods import method_named
 from kinemorph.simulation.march.compiled import compiled_march
 from kinemorph.simulation.march.guards import Guard, watch_of
-from kinemorph.simulation.march.layout import Layout, Status, layout
+from kinemorph.simulation.march.layout import HUGE, Layout, Status, layout
 from kinemorph.simulation.stepping.plant_stepper import Marched, PlantStepper, State
 from kinemorph.simulation.stepping.step_options import check_positive
 
@@ -39,9 +39,10 @@ class Stepper(PlantStepper):
                 f"method '{self.method.name}' needs a fixed step size, and no step is given. Give step=0.001 [s], or "
                 "use an adaptive method, such as 'dop853'."
             )
-        self.limits = np.array([options.rtol, options.atol, options.min_step, options.max_step, MOST_TRIES])
+        self.limits = np.array([options.rtol, options.atol, options.min_step, options.max_step, MOST_TRIES, HUGE])
         located = bool(plant.guards) and not self.fixed
-        self.watch = watch_of(plant, guards, located=located) if guards or located else None
+        watched = guards or located or (plant.automaton is not None and plant.automaton.edges)
+        self.watch = watch_of(plant, guards, located=located) if watched else None
         marched = self.watch.marched if self.watch else None
         self.plan: Layout = layout(plant, self.method, marched)
         self.run = compiled_march(plant, self.method, samples=self.rows, guards=marched, fixed=self.fixed)
@@ -112,7 +113,7 @@ class Stepper(PlantStepper):
         self._at("fresh")[...] = max(float(self._at("fresh")), fresh)
 
     def step(self) -> State:
-        """Advances by one accepted step; returns the state at its end."""
+        """Advances by one accepted step, or to an event within it; returns the state there."""
         before = self._at("accepted").item()
         while self._at("accepted").item() == before:
             status = self._call(np.array([1e300]), math.inf, most=1).status
@@ -145,4 +146,5 @@ class Stepper(PlantStepper):
         self._ticks_first = status is Status.EVENT
         fired = tuple(map(int, np.flatnonzero(outs[4]))) if self.watch and status is Status.EVENT else ()
         self.cross(fired)
-        return Marched(times[:done], rows[:done], status, fired)
+        jumps = outs[5][: int(outs[6])] if len(outs) > 5 else None
+        return Marched(times[:done], rows[:done], status, fired, jumps)

@@ -24,10 +24,15 @@ from kinemorph.words import did_you_mean, listed
 PLACEHOLDER = "value of "  # the prefix of the names of placeholders
 
 
-def text_value(element: Any, text: str, view: ElementView, own: Mapping[str, S] | None = None) -> S:
-    """The value of an expression at this instant; `own` are the names of the law itself, with their values."""
+def text_value(
+    element: Any, text: str, view: ElementView, own: Mapping[str, S] | None = None, *, any_signal: bool = False
+) -> S:
+    """The value of an expression at this instant; `own` are the names of the law itself, with their values.
+
+    With `any_signal` it may name every signal, also those that depend on more than the time.
+    """
     own, instant = own or {}, view.instant
-    meanings = _meanings(element, text, instant.ensemble, own)
+    meanings = _meanings(element, text, instant.ensemble, own, any_signal)
     formula = parse_expression(text, meanings)
     read = {
         value.name: own[name] if name in own else read_now(name, view)
@@ -43,13 +48,15 @@ def text_at(element: Any, text: str, ensemble: Ensemble, given: Mapping[str, flo
     return float(evaluate(formula, {PLACEHOLDER + name: value for name, value in given.items()}))
 
 
-def text_problems(element: Any, text: str, ensemble: Ensemble, own: tuple[str, ...] = (), *, v: bool) -> list[str]:
+def text_problems(
+    element: Any, text: str, ensemble: Ensemble, own: tuple[str, ...] = (), *, v: bool, any_signal: bool = False
+) -> list[str]:
     """The first problem of an expression, or none.
 
-    `own` are the names of the law; `v`: whether it may name velocities.
+    `own` are the names of the law; `v`: whether it may name velocities; `any_signal` is that of `text_value`.
     """
     try:
-        meanings = _meanings(element, text, ensemble, dict.fromkeys(own, 0.0))
+        meanings = _meanings(element, text, ensemble, dict.fromkeys(own, 0.0), any_signal)
         for name in names_in(text):
             if name not in meanings and name != "pi":
                 what, remedy = _unknown(name, element, ensemble, own, v=v)
@@ -74,7 +81,9 @@ def reads_time_or_place(name: str, ensemble: Ensemble) -> bool:
     return name in ensemble.sources
 
 
-def _meanings(element: Any, text: str, ensemble: Ensemble, own: Mapping[str, S]) -> dict[str, Value]:
+def _meanings(
+    element: Any, text: str, ensemble: Ensemble, own: Mapping[str, S], any_signal: bool = False
+) -> dict[str, Value]:
     """The values or placeholders of the names in a text; unknown names are left out."""
     parameters = {parameter.name: parameter for parameter in ensemble.robot.parameters}
     known: dict[str, Value] = {**parameters, **dict(element.known)}
@@ -85,7 +94,7 @@ def _meanings(element: Any, text: str, ensemble: Ensemble, own: Mapping[str, S])
             found[name] = Parameter(PLACEHOLDER + name, 0.0)
         elif name in known:
             found[name] = known[name]
-        elif name in ensemble.signals and reads_time_or_place(name, ensemble):
+        elif name in ensemble.signals and (any_signal or reads_time_or_place(name, ensemble)):
             found[name] = Parameter(PLACEHOLDER + name, 0.0)
     return found
 

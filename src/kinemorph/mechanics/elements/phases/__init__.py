@@ -1,0 +1,1 @@
+"""The laws of automata and of held points."""

@@ -1,0 +1,104 @@
+"""The law of a hybrid automaton: the present phase as memory, its edges as guards, its locked joints as constraints.
+
+The values of guards and the jump of the state at an edge need the motion of the whole robot: see `plants.jumps.phases`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from kinemorph.algebra.scalar import S, times
+from kinemorph.errors import ModelError, Problem
+from kinemorph.mechanics.elements.constraints.constraint_texts import text_problems
+from kinemorph.mechanics.elements.constraints.row_forces import RowForces
+from kinemorph.mechanics.elements.ensemble import Ensemble
+from kinemorph.mechanics.elements.instant import ElementView
+from kinemorph.mechanics.elements.law import Slot, register
+from kinemorph.mechanics.elements.phases.relabeling import relabeling_problems, reset_target
+from kinemorph.model.elements.phases.automaton import Automaton, Edge
+from kinemorph.model.robot import Robot
+from kinemorph.words import did_you_mean, quoted
+
+
+class AutomatonLaw(RowForces):
+    """Phases as memory, edges as guards; a joint that some phase locks has a constraint row on its velocities."""
+
+    def memory(self, element: Automaton) -> tuple[Slot, ...]:
+        return (Slot("phase", "", float(element.first)),)
+
+    def signals(self, element: Automaton) -> tuple[Slot, ...]:
+        return (Slot("phase"), *super().signals(element))
+
+    def publish(self, element: Automaton, view: ElementView) -> Mapping[str, S]:
+        forces = super().publish(element, view) if self._rows(element) else {}
+        return {"phase": view.m[0], **forces}
+
+    def guards(self, element: Automaton) -> tuple[str, ...]:
+        return tuple(edge.name for edge in element.edges)
+
+    def unit(self, element: Automaton) -> str:
+        return ""
+
+    def problems(self, element: Automaton, robot: Robot) -> list[str]:
+        found: list[Any] = []
+        known = robot.v_names
+        for phase in element.phases:
+            for name in phase.locked:
+                if name not in known:
+                    what = f"phase '{phase.name}' locks '{name}', but robot '{robot.name}' has no such velocity"
+                    remedy = f"{did_you_mean(name, known)} Name joints of one axis, or velocities: {quoted(known)}."
+                    found.append(_problem(what, remedy))
+        return found
+
+    def problems_among(self, element: Automaton, ensemble: Ensemble) -> list[str]:
+        found: list[Any] = []
+        known = [member.element.name for member in ensemble.members if member.element is not element]
+        for phase in element.phases:
+            for name in phase.elements:
+                if name not in known:
+                    what = f"phase '{phase.name}' names the element '{name}', but there is no such element"
+                    found.append(_problem(what, f"{did_you_mean(name, known)} Known: {quoted(known)}."))
+        for edge in element.edges:
+            for text in edge.texts:
+                for problem in text_problems(element, text, ensemble, v=True, any_signal=True):
+                    one = Problem.of(problem)
+                    found.append(_problem(f"edge '{edge.name}': {one.what}", one.remedy))
+            found += [_problem(*pair) for pair in relabeling_problems(edge, ensemble)]
+            found += [_problem(*pair) for pair in _reset_problems(edge, ensemble)]
+        return found
+
+    def row_names(self, element: Automaton) -> tuple[Sequence[str], Sequence[str]]:
+        return (), tuple(f"lock.{name}" for name in _locks(element))
+
+    def velocity_rows(self, element: Automaton, view: ElementView) -> Sequence[S]:
+        instant, names = view.instant, view.robot.v_names
+        return [
+            times(instant.in_phases(phases), instant.v[names.index(name)]) for name, phases in _locks(element).items()
+        ]
+
+
+def _locks(element: Automaton) -> dict[str, tuple[int, ...]]:
+    """The velocities that some phase locks, each with the numbers of the phases that lock it."""
+    names = dict.fromkeys(name for phase in element.phases for name in phase.locked)
+    return {name: tuple(k for k, one in enumerate(element.phases) if name in one.locked) for name in names}
+
+
+def _reset_problems(edge: Edge, ensemble: Ensemble) -> list[tuple[str, str]]:
+    if callable(edge.reset):
+        return []
+    found = []
+    for name, _ in edge.reset:
+        try:
+            reset_target(name, ensemble)
+        except ModelError as error:
+            problem = Problem.of(error.problems[0])
+            found.append((f"edge '{edge.name}': {problem.what}", problem.remedy))
+    return found
+
+
+def _problem(what: str, remedy: str) -> Problem:
+    return Problem("automaton", "", what, remedy.strip(), "edges")
+
+
+register(Automaton, AutomatonLaw())

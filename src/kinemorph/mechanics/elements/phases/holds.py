@@ -1,0 +1,48 @@
+"""The law of held points: constraint rows in meters between a point and where it was when the phase began."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kinemorph.algebra.scalar import S, minus
+from kinemorph.mechanics.elements.checks import finite_vector, known_body, wrong
+from kinemorph.mechanics.elements.constraints.row_forces import RowForces
+from kinemorph.mechanics.elements.instant import ElementView
+from kinemorph.mechanics.elements.law import Slot, register
+from kinemorph.model.elements.phases.holds import Hold
+from kinemorph.model.robot import Robot
+
+AXES = "xyz"
+
+
+class HoldLaw(RowForces):
+    """A point held in world directions; its memory is the position [m] at which it is held."""
+
+    def problems(self, element: Hold, robot: Robot) -> list[str]:
+        found = known_body(element, "body", element.body, robot) + finite_vector(element, "point")
+        axes = element.axes
+        if not axes or set(axes) - set(AXES) or len(set(axes)) < len(axes):
+            problem = f"axes is '{axes}'; expected some of the letters x, y and z, each once"
+            found.append(wrong(element.name, problem, 'Write "xyz", or "xz" for a planar robot.', "axes"))
+        return found
+
+    def memory(self, element: Hold) -> tuple[Slot, ...]:
+        return tuple(Slot(f"{axis}.held", "m") for axis in element.axes)
+
+    def entered(self, element: Hold, view: ElementView) -> Sequence[S]:
+        return _position(element, view)
+
+    def row_names(self, element: Hold) -> tuple[Sequence[str], Sequence[str]]:
+        return tuple(element.axes), ()
+
+    def position_rows(self, element: Hold, view: ElementView) -> Sequence[S]:
+        return [minus(now, held) for now, held in zip(_position(element, view), view.m, strict=True)]
+
+
+def _position(element: Hold, view: ElementView) -> list[S]:
+    """The coordinates [m] of the point along the directions in which it is held."""
+    point = view.place(element.body, element.point).position
+    return [point[AXES.index(axis)] for axis in element.axes]
+
+
+register(Hold, HoldLaw())

@@ -1,0 +1,176 @@
+"""Hybrid automata as data: phases of a motion, and the edges that lead from one phase to another.
+
+    Phase   which elements act in it, and which joints are locked
+    Edge    the guard that ends one phase, and how the state jumps before the next one begins
+
+The robot is the same in all phases, as a rule with a floating base: an element that holds a foot acts in some phases
+and sleeps in the others, so that no phase needs equations of its own. The present phase is memory of the run, and
+its number is the column "phase". An element that no phase names acts in all phases.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, TypeAlias
+
+from kinemorph.errors import ModelError, Problem
+from kinemorph.model.elements.constraints.own_constraints import Known, as_known, undeclared, with_known
+from kinemorph.model.elements.control.wiring import Names, as_names
+from kinemorph.model.input_reader import short
+from kinemorph.model.parameter import Value
+from kinemorph.words import did_you_mean, quoted
+
+Quantity: TypeAlias = str | Callable[..., Any]  # a text with names of signals, or a function of t, q, v, x, m, u, p
+Pairs: TypeAlias = tuple[tuple[str, str], ...]  # may be given as a mapping
+
+
+@dataclass(frozen=True)
+class Phase:
+    """A phase of a hybrid motion.
+
+    `elements`  names of elements that act in this phase. An element that some phase names sleeps in the phases that do
+                not name it: it exerts no force, imposes no constraint and causes no event
+    `locked`    names of joints of one axis, or of single velocities, that do not move in this phase
+    """
+
+    name: str
+    elements: Names = ()
+    locked: Names = ()
+
+    def __post_init__(self) -> None:
+        as_names(self, "elements", "locked")
+
+
+@dataclass(frozen=True)
+class Edge:
+    """A transition from the phase `source` to the phase `target`, where `guard` falls through zero.
+
+    `guard`     a number that is above 0 until the phase ends: a text such as "foot.z - 0.01" with names of coordinates
+                ("q.hip"), velocities, parameters and signals of elements, or a function of some of t, q, v, x, m, u, p
+    `when`      a number of the same kind; the edge is taken only if it is above 0 at that instant
+    `relabel`   exchanges names, such as left and right: {"left_hip": "right_hip", "right_hip": "left_hip"} gives the
+                left hip the state of the right one. Names are those of joints, of coordinates or of elements; a minus
+                sign before the second name changes the sign of its values: {"root.y": "-root.y"}
+    `reset`     new values after the exchange, {"v.hip": "-0.5 * v.hip"}, or a function of some of t, q, v, x, m, u, p
+                that returns {"v": [...]}, with values for some of q, v, x and m
+    `impact`    "plastic": velocities jump, by impulses, to velocities that satisfy all constraints and locked joints
+                of the target; "none": they do not change
+    `stop`      whether the run ends here
+
+    In this order: names are exchanged, values are reset, the target phase begins (points are held where they are now),
+    velocities jump by the impact.
+    """
+
+    name: str
+    source: str
+    target: str
+    guard: Quantity
+    when: Quantity | None = None
+    relabel: Pairs = ()
+    reset: Pairs | Callable[..., Any] = ()
+    impact: Literal["plastic", "none"] = "plastic"
+    stop: bool = False
+
+    def __post_init__(self) -> None:
+        for key in ("relabel", "reset"):
+            given = getattr(self, key)
+            if not (key == "reset" and callable(given)):
+                object.__setattr__(self, key, _pairs(self, key, given))
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """All expressions of the edge that are given as text: its guard, its condition, its new values."""
+        formulas = () if callable(self.reset) else tuple(text for _, text in self.reset)
+        return tuple(text for text in (self.guard, self.when, *formulas) if isinstance(text, str))
+
+
+@dataclass(frozen=True)
+class Automaton:
+    """A hybrid automaton: its phases, its edges, and the phase in which runs begin, by default the first one.
+
+    `known` gives the values of further names in the texts of edges.
+    """
+
+    phases: tuple[Phase, ...]
+    edges: tuple[Edge, ...] = ()
+    initial: str = ""
+    known: Known = ()
+    name: str = field(default="", init=False)  # empty, so that events have the names of edges
+
+    def __post_init__(self) -> None:
+        for key, kind in (("phases", Phase), ("edges", Edge)):
+            given = getattr(self, key)
+            several = (given,) if isinstance(given, kind) else tuple(given)
+            for one in several:
+                if not isinstance(one, kind):
+                    what = f"{key} has {short(one)}; expected objects of the type {kind.__name__}"
+                    raise ModelError(Problem("automaton", "", what, f"Write {kind.__name__}(...).", key))
+            object.__setattr__(self, key, several)
+        as_known(self)
+        problems = [*self._repeated("phases"), *self._repeated("edges"), *self._unknown()]
+        if not self.phases:
+            problems.append(Problem("automaton", "", "it has no phases", "Give at least one Phase.", "phases"))
+        if problems:
+            raise ModelError(problems)
+
+    def _repeated(self, key: str) -> list[Problem]:
+        names = [one.name for one in getattr(self, key)]
+        return [
+            Problem("automaton", "", f"{key} has '{name}' {names.count(name)} times", "Rename all but one.", key)
+            for name in dict.fromkeys(names)
+            if names.count(name) > 1
+        ]
+
+    def _unknown(self) -> list[Problem]:
+        known = [phase.name for phase in self.phases]
+        named = [(f"edge '{edge.name}'", name) for edge in self.edges for name in (edge.source, edge.target)]
+        named += [("initial", self.initial)] if self.initial else []
+        return [
+            Problem(
+                "automaton",
+                "",
+                f"{who} names the phase '{name}', but there is no such phase",
+                f"{did_you_mean(name, known)} Known: {quoted(known)}.".strip(),
+                "edges",
+            )
+            for who, name in named
+            if name not in known
+        ]
+
+    def number(self, phase: str) -> int:
+        """The number of a phase: its index in `phases`."""
+        return [one.name for one in self.phases].index(phase)
+
+    @property
+    def first(self) -> int:
+        """The number of the phase in which runs begin."""
+        return self.number(self.initial) if self.initial else 0
+
+    def acts_in(self, element: str) -> tuple[int, ...] | None:
+        """The numbers of the phases in which an element acts; None where no phase names it, so that it always acts."""
+        found = tuple(k for k, phase in enumerate(self.phases) if element in phase.elements)
+        return found or None
+
+    def knowing(self, names: Mapping[str, Value]) -> Automaton:
+        """The automaton, with the values from `names` added to `known` for further names that its texts contain."""
+        texts = tuple(text for edge in self.edges for text in edge.texts)
+        return _replaced(self, with_known(texts, self.known, names))
+
+    def brief(self) -> Automaton:
+        """The automaton as it is written to a model file: `known` without the parameters that the file declares."""
+        return _replaced(self, undeclared(self.known))
+
+
+def _replaced(automaton: Automaton, known: Known) -> Automaton:
+    return replace(automaton, known=known)
+
+
+def _pairs(edge: Edge, key: str, given: Any) -> Pairs:
+    """A mapping or pairs of names as a tuple of pairs."""
+    try:
+        return tuple((str(a), str(b)) for a, b in (given.items() if isinstance(given, Mapping) else given))
+    except (TypeError, ValueError):
+        example = {"relabel": '{"left": "right", "right": "left"}', "reset": '{"v.hip": "-v.hip"}'}[key]
+        what = f"edge '{edge.name}': {key} is {short(given)}; expected a dict from names to texts"
+        raise ModelError(Problem("automaton", "", what, f"Write {example}.", key)) from None

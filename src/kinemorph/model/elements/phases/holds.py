@@ -1,0 +1,21 @@
+"""Points that are held where they are when a phase begins: feet that stand, hands that grip."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from kinemorph.model.body import Vector
+
+
+@dataclass(frozen=True)
+class Hold:
+    """`point` [m] of a body stays where it was when the present phase began; in a run without phases, at its start.
+
+    `axes` are the world directions in which it is held: "xyz", "xz" for a planar robot, "z" for a foot that slides
+    without friction. The forces on the body are the signals "name.x.force" and so on [N].
+    """
+
+    name: str
+    body: str
+    point: Vector = field(default=(0.0, 0.0, 0.0), metadata={"kind": "length"})
+    axes: str = "xyz"

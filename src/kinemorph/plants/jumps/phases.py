@@ -1,0 +1,163 @@
+"""Phases of a hybrid motion: when an edge of the automaton is taken, and how the state jumps there.
+
+    edge_values     the guards of all edges: an edge is taken where its guard falls through zero,
+    awake_edges     if it leaves the present phase and its condition holds
+    taken_edge      names are exchanged, values are reset, the new phase begins, velocities jump by the impact
+
+At a plastic impact impulses act along all constraints of the new phase, so that the new velocities satisfy them:
+
+    M (v+ - v-) = J^T impulses,     J v+ = 0
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from kinemorph.algebra.scalar import less, times
+from kinemorph.errors import ModelError
+from kinemorph.mechanics.constraints.constrained import with_locked_rows
+from kinemorph.mechanics.elements.constraints.constraint_texts import text_value
+from kinemorph.mechanics.elements.instant import SystemInstant
+from kinemorph.mechanics.elements.phases.relabeling import relabeled, relabeling, reset_target
+from kinemorph.mechanics.trees import charts
+from kinemorph.model.elements.phases.automaton import Automaton, Edge, Quantity
+from kinemorph.plants.constrained_motion import conditions_at, seen
+from kinemorph.plants.forces import summed
+from kinemorph.plants.instant import Instant
+from kinemorph.plants.loaded_robot import LoadedRobot
+from kinemorph.plants.user_laws import checked_length, of_groups, one_number
+
+GROUPS = ("q", "v", "x", "m")  # the groups of the state that an edge may change
+
+
+def edge_values(loaded: LoadedRobot, now: SystemInstant, at: Instant) -> list[Any]:
+    """The values of the guards of all edges."""
+    automaton = _automaton(loaded)
+    return [_value(loaded, now, at, edge.guard, f"'{edge.name}', guard") for edge in automaton.edges]
+
+
+def awake_edges(loaded: LoadedRobot, now: SystemInstant, at: Instant) -> list[Any]:
+    """1 for each edge that leaves the present phase and whose condition holds, else 0."""
+    member = loaded.elements.automaton
+    if member is None:
+        return []
+    automaton: Automaton = member.element
+    found = []
+    for edge in automaton.edges:
+        awake = now.in_phases((automaton.number(edge.source),))
+        if edge.when is not None:
+            awake = times(awake, less(0.0, _value(loaded, now, at, edge.when, f"'{edge.name}', when")))
+        found.append(awake)
+    return found
+
+
+def taken_edge(loaded: LoadedRobot, number: int, at: Instant) -> dict[str, Any]:
+    """The state (q, v, x, m) after the edge with this number, the energy lost [J], and the impulses (nc,)."""
+    member = loaded.elements.automaton
+    assert member is not None
+    automaton: Automaton = member.element
+    edge = automaton.edges[number]
+    at = _reset(loaded, edge, _renamed(loaded, edge, at))
+    memory = list(at.m)
+    memory[member.m] = float(automaton.number(edge.target))
+    at = _begun(loaded, edge, at._replace(m=memory))
+    tree = loaded.tree(at.p, at.t)
+    if edge.impact == "none" or not loaded.constrained:
+        return {**_groups(at), "lost": 0.0, "impulses": [0.0] * len(loaded.constraint_names)}
+    ready = loaded.prepared(tree)
+    found = conditions_at(loaded, ready, at, bias=False)
+    rows = with_locked_rows(found.rows([-rate for rate in found.rate]), loaded.locked, loaded.nv)
+    change, impulses, *_ = loaded.dynamics.under(ready, at.q, [0.0] * loaded.nv, rows)
+    impulses = impulses[: len(found.rate)]
+    lost: Any = 0.0
+    for impulse, rate in zip(impulses, found.rate, strict=True):  # the rates after the impact are 0
+        lost = lost - 0.5 * times(impulse, rate)
+    after = at._replace(v=summed(at.v, change))
+    if loaded.account:
+        after = after._replace(x=[*at.x[:-1], at.x[-1] + lost])
+    return {**_groups(after), "lost": lost, "impulses": impulses}
+
+
+def _automaton(loaded: LoadedRobot) -> Automaton:
+    member = loaded.elements.automaton
+    assert member is not None
+    found: Automaton = member.element
+    return found
+
+
+def _groups(at: Instant) -> dict[str, Any]:
+    return {group: list(getattr(at, group)) for group in GROUPS}
+
+
+def _value(loaded: LoadedRobot, now: SystemInstant, at: Instant, quantity: Quantity, what: str) -> Any:
+    """The value of a guard or a condition, which is a text or a user function."""
+    if callable(quantity):
+        return one_number(of_groups(quantity, loaded.user_groups(at), what), what)
+    member = loaded.elements.automaton
+    assert member is not None
+    view = now.views[loaded.elements.members.index(member)]
+    return text_value(member.element, quantity, view, any_signal=True)
+
+
+def _renamed(loaded: LoadedRobot, edge: Edge, at: Instant) -> Instant:
+    """The instant after names are exchanged; states of the user and the account of energy stay the same."""
+    names, own = relabeling(edge, loaded.elements), loaded.added.states
+    return at._replace(
+        q=relabeled(at.q, names.q),
+        v=relabeled(at.v, names.v),
+        x=[*at.x[:own], *relabeled(at.x[own:], names.x)],
+        m=relabeled(at.m, names.m),
+    )
+
+
+def _reset(loaded: LoadedRobot, edge: Edge, at: Instant) -> Instant:
+    """The instant with the new values that the reset of an edge gives."""
+    if callable(edge.reset):
+        return _own_reset(loaded, edge, at)
+    if not edge.reset:
+        return at
+    now = seen(loaded, loaded.tree(at.p, at.t), at)
+    member = loaded.elements.automaton
+    assert member is not None
+    view = now.views[loaded.elements.members.index(member)]
+    new = _groups(at)
+    for name, text in edge.reset:
+        group, index = reset_target(name, loaded.elements)
+        index += loaded.added.states if group == "x" else 0
+        new[group][index] = text_value(member.element, text, view, any_signal=True)
+    return at._replace(**new)._replace(q=charts.finished(loaded.bare, new["q"]))
+
+
+def _own_reset(loaded: LoadedRobot, edge: Edge, at: Instant) -> Instant:
+    what = f"'{edge.name}', reset"
+    changed = of_groups(edge.reset, loaded.user_groups(at), what)  # type: ignore[arg-type]  # it is callable
+    if not isinstance(changed, Mapping) or not set(changed) <= set(GROUPS):
+        raise ModelError(
+            f"law {what} returns {changed!r}; expected a dict of new values for q, v, x or m, as {{'v': [0.0, 1.0]}}."
+        )
+    new = {}
+    for group, values in changed.items():
+        old: Sequence[Any] = getattr(at, group)
+        own = loaded.added.states if group == "x" else len(old)
+        new[group] = [*checked_length(values, own, f"law {what}, {group},"), *old[own:]]
+    at = at._replace(**new)
+    return at._replace(q=charts.finished(loaded.bare, at.q))
+
+
+def _begun(loaded: LoadedRobot, edge: Edge, at: Instant) -> Instant:
+    """The instant with the memory of elements that begin to act: points are held where they are now.
+
+    An element that acted in the source phase too keeps its memory, unless names were exchanged: then it is the memory
+    of another part.
+    """
+    automaton = _automaton(loaded)
+    source, target = automaton.number(edge.source), automaton.number(edge.target)
+    now, memory = seen(loaded, loaded.tree(at.p, at.t), at), list(at.m)
+    for index, (element, law, _, start) in enumerate(loaded.elements.members):
+        phases = loaded.elements.acts_in[index]
+        if phases is None or target not in phases or (source in phases and not edge.relabel):
+            continue
+        new = law.entered(element, now.views[index])
+        memory[start : start + len(new or ())] = new or ()
+    return at._replace(m=memory)

@@ -1,0 +1,220 @@
+"""Jumps of the state at events, as part of the march: edges of an automaton, and resets that were traced.
+
+At an event the program of the guard gives the state from which the motion continues, and the march goes on without a
+return to Python. Each jump is written to a log: a run reads it to know its events, and where its segments begin.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from kinemorph.codegen.derivatives.differentiate import forward
+from kinemorph.codegen.loops.loop_program import View
+from kinemorph.simulation.integrators.method import Site
+from kinemorph.simulation.march.constraints import Constraints
+from kinemorph.simulation.march.layout import LOG_LENGTH, Guards, Status, log_width
+
+BREACH = 1e-6  # relative to the size of a loop, or per second: a state that breaks constraints by more is refused
+SMALL, NEAR = 1e-12, 1e-8  # values of guards that count as zero; values at an event whose time is known up to rounding
+
+
+class Jumps:
+    """Writes the code that carries out jumps. `at` are the arrays of the march's memory, `status` is its status."""
+
+    def __init__(
+        self, site: Site, at: Mapping[str, View], guards: Guards, status: View, constraints: Constraints, values: View
+    ) -> None:
+        """`values` (guards,) are the values of the guards at the event."""
+        self.site, self.at, self.guards, self.status, self.constraints = site, at, guards, status, constraints
+        self.loop, self.plant, self.values = site.loop, site.plant, values
+        loop, plant = self.loop, self.plant
+        self.taken = loop.buffer("taken")  # the index of the guard whose jump is carried out
+        self.old, self.new = (loop.buffer(f"jump_{name}", (self.row_size,)) for name in ("old", "new"))
+        self.lost, self.side = loop.buffer("jump_lost"), loop.buffer("jump_side")
+        self.moved = loop.buffer("jump_moved")  # whether q or v may have changed
+        self.numbers = loop.constant("jump_numbers", [float(i) for i in range(guards.count)])
+        self.impulses = loop.buffer("jump_impulses", (len(plant.constraint_names),))
+
+    @property
+    def row_size(self) -> int:
+        """The length of a row [q, v, x, m]."""
+        plant = self.plant
+        return plant.nq + plant.nv + plant.nx + len(plant.m)
+
+    def write(self) -> None:
+        """Writes code for the event at the present state: the first guard that fired jumps, or the march stops.
+
+        It stops where a guard has fired whose jump is not compiled; Python then handles all of them.
+        """
+        loop, jumps = self.loop, self.guards.jumps
+        python = loop.buffer("by_python")
+        loop.let(python, lambda: 0.0)
+        for i, jump in enumerate(jumps):
+            if jump is None:
+                loop.let(python, lambda some, fired: some.maximum(fired), python, loop["fired"][i])
+        with loop.if_(python):
+            loop.let(self.status, lambda: float(Status.EVENT))
+        with loop.otherwise():
+            self._jump()
+            self._check()
+            self._find_sides()
+            self._log()
+
+    def _jump(self) -> None:
+        """Writes code for the state after the jump of the first guard that fired."""
+        loop, at, plant, site = self.loop, self.at, self.plant, self.site
+        nq, nv, nx = plant.nq, plant.nv, plant.nx
+        loop.copy(self.old.part(0, nq), at["base"])
+        loop.copy(self.old.part(nq, nv + nx), at["s"].part(nv, nv + nx))
+        loop.copy(self.old.part(nq + nv + nx, len(plant.m)), at["m_next"])
+        parts = [self.new.part(0, nq), self.new.part(nq, nv), self.new.part(nq + nv, nx)]
+        parts.append(self.new.part(nq + nv + nx, len(plant.m)))
+        loop.let(self.taken, lambda: -1.0)
+        with loop.repeat(self.guards.count) as i:
+            loop.let(
+                self.taken,
+                lambda taken, fired, k: ((taken < 0.0) * fired).where(k, taken),
+                *(self.taken, loop["fired"][i], self.numbers[i]),
+            )
+        here, which = loop.buffer("jump_here"), loop.buffer("jump_which")
+        loop.let(self.moved, lambda: 0.0)
+        for jump in dict.fromkeys(jump for jump in self.guards.jumps if jump is not None):
+            own = [float(i) for i, other in enumerate(self.guards.jumps) if other is jump]
+            loop.let(here, lambda taken, own=own: (taken >= own[0]) * (taken <= own[-1]), self.taken)
+            assert own == [own[0] + k for k in range(len(own))]  # guards that share a jump are neighbors
+            with loop.if_(here):
+                loop.let(self.moved, lambda jump=jump: float(jump.moves))
+                loop.let(which, lambda taken, first=self.guards.own: taken - first, self.taken)
+                more = [which] if jump.shared else []
+                loop.call(jump.program, [*parts, self.lost, self.impulses], [*site.inputs(m=at["m_next"]), *more])
+        self._stand()
+        loop.copy(at["m_next"], parts[3])
+        loop.let(at["events"], lambda n: n + 1.0, at["events"])
+
+    def _stand(self) -> None:
+        """Writes code that makes the row `new` the present state."""
+        loop, at, plant = self.loop, self.at, self.plant
+        nq, nv, nx = plant.nq, plant.nv, plant.nx
+        loop.copy(at["base"], self.new.part(0, nq))
+        if nv:
+            with loop.repeat(nv) as i:
+                loop.let(at["s"][i], lambda: 0.0)
+        loop.copy(at["s"].part(nv, nv + nx), self.new.part(nq, nv + nx))
+
+    def _check(self) -> None:
+        """Writes code that brings the new state onto the constraints, or stops the march where it breaks them."""
+        loop, plant = self.loop, self.plant
+        if plant.constraints is None or not any(jump is not None and jump.moves for jump in self.guards.jumps):
+            return
+        with loop.if_(self.moved):
+            self._check_constraints()
+
+    def _check_constraints(self) -> None:
+        loop, at, plant, site = self.loop, self.at, self.plant, self.site
+        assert plant.constraints is not None
+        nc, nh, nv = len(plant.constraint_names), plant.position_rows, plant.nv
+        phi, rate = loop.buffer("jump_phi", (nh,)), loop.buffer("jump_rate", (nc,))
+        J, sizes = loop.buffer("jump_rows", (nc, nv)), loop.buffer("jump_sizes", (nc,))
+        worst = loop.buffer("jump_worst")
+        loop.call(plant.constraints, [phi, rate, J, sizes], site.inputs(m=at["m_next"]))
+        loop.let(worst, lambda: 0.0)
+        for errors, count in ((phi, nh), (rate, nc)):
+            if count:
+                with loop.repeat(count) as i:
+                    loop.let(worst, lambda w, e, size: w.maximum(abs(e) / size), worst, errors[i], sizes[i])
+        loop.let(
+            self.status,
+            lambda status, worst: (worst > BREACH).where(float(Status.BREACH), status),
+            *(self.status, worst),
+        )
+        if plant.holding is not None:
+            kept = loop.buffer("jump_kept")
+            loop.let(kept, lambda worst: worst <= BREACH, worst)
+            with loop.if_(kept):
+                self.constraints.correct(at["t"], at["base"], at["s"], at["m_next"])
+                self._replace()
+
+    def _replace(self) -> None:
+        """Writes code that makes the corrected s = [w, v, x] the present state: its w becomes 0 again."""
+        loop, at, plant = self.loop, self.at, self.plant
+        nq, nv, nx = plant.nq, plant.nv, plant.nx
+        loop.call(plant.place, [self.new.part(0, nq)], [at["base"], at["s"]])
+        loop.copy(self.new.part(nq, nv + nx), at["s"].part(nv, nv + nx))
+        self._stand()
+
+    def _find_sides(self) -> None:
+        """Writes code for the sides of all guards at the new state: signs of values, or of rates where they are zero.
+
+        A guard that has fired at the same instant and has not been taken keeps its side, so that it fires next.
+        """
+        loop, at, guards, site = self.loop, self.at, self.guards, self.site
+        n = guards.count
+        values, rates = loop.buffer("jump_values", (n,)), loop.buffer("jump_slopes", (n,))
+        ds, one = loop.buffer("jump_ds", (self.plant.ns,)), loop.constant("jump_one", [1.0])
+        ins = site.inputs(m=at["m_next"])
+        loop.call(self.plant.rate, [ds], ins)
+        loop.call(forward(guards.program, ("t", "s"), values=True), [values, rates], [*ins, one[0], ds])
+        numbers = self.numbers
+        with loop.repeat(n) as i:
+            loop.let(
+                at["sides"][i],
+                _side,
+                *(numbers[i], self.taken, values[i], rates[i], self.values[i], at["sides"][i], loop["fired"][i]),
+            )
+            loop.let(
+                self.side,
+                lambda k, taken, side, known: k.equals(taken).where(side, known),
+                *(numbers[i], self.taken, at["sides"][i], self.side),
+            )
+            loop.let(loop["fired"][i], lambda: 0.0)
+
+    def _log(self) -> None:
+        """Writes code that adds the jump to the log; the march returns where the log is full or the run has to end."""
+        loop, at, plant = self.loop, self.at, self.plant
+        log, logged, nc = loop["log"], loop["logged"], len(plant.constraint_names)
+        assert log.shape == (LOG_LENGTH, log_width(plant))
+        numbers, here = loop.constant("log_numbers", [float(k) for k in range(LOG_LENGTH)]), loop.buffer("log_here")
+        with loop.repeat(LOG_LENGTH) as k:
+            loop.let(here, lambda k, n: k.equals(n), numbers[k], logged)
+            with loop.if_(here):
+                row = log[k]
+                for place, number in enumerate((at["t"], self.taken, self.side, self.lost)):
+                    loop.copy(row[place], number)
+                if nc:
+                    loop.copy(row.part(4, nc), self.impulses)
+                loop.copy(row.part(4 + nc, self.row_size), self.old)
+                loop.copy(row.part(4 + nc + self.row_size, self.row_size), self.new)
+        loop.let(logged, lambda n: n + 1.0, logged)
+        stops = loop.constant("jump_stops", [float(jump is not None and jump.stop) for jump in self.guards.jumps])
+        numbers, stopping = self.numbers, loop.buffer("jump_stopping")
+        loop.let(stopping, lambda: 0.0)
+        with loop.repeat(self.guards.count) as i:
+            loop.let(
+                stopping,
+                lambda some, k, taken, stop: some.maximum(k.equals(taken) * stop),
+                *(stopping, numbers[i], self.taken, stops[i]),
+            )
+        loop.let(
+            self.status,
+            lambda status, stopping, n, most, logged: (status > 0.0).where(
+                status,
+                (stopping > 0.0).where(
+                    float(Status.STOPPED),
+                    (n >= most).where(float(Status.ENOUGH), (logged >= LOG_LENGTH).where(float(Status.LOGGED), 0.0)),
+                ),
+            ),
+            *(self.status, stopping, at["events"], loop["limits"][5], logged),
+        )
+
+
+def _side(number: Any, taken: Any, value: Any, rate: Any, before: Any, side: Any, fired: Any) -> Any:
+    """The side of a guard after a jump: +1 or -1; 0 where its value is zero and stays zero."""
+    mine = number.equals(taken)
+    slope = 1.0 + abs(rate)
+    near = abs(before) <= NEAR * slope
+    zero = (mine * near).where(abs(before), 0.0).maximum(SMALL * slope)
+    small = abs(value) <= zero
+    due = (1.0 - mine) * fired.maximum(abs(before) <= SMALL * slope)
+    at_zero = due.where(side, (rate > 0.0).where(1.0, (rate < 0.0).where(-1.0, 0.0)))
+    return small.where(at_zero, (value > 0.0).where(1.0, -1.0))
