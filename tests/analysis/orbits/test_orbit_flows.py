@@ -15,6 +15,8 @@ from kinemorph.errors import ShapeError, UnsupportedError
 from kinemorph.model import library
 from kinemorph.model.body import Body, diagonal
 from kinemorph.model.building.builder import RobotBuilder
+from kinemorph.model.elements.sensing.sensors import Encoder
+from kinemorph.model.system import System
 from kinemorph.orbits import basin, bifurcation_diagram, continuation, periodic_orbit, return_map
 from kinemorph.plants.own_equations import first_order, second_order
 
@@ -218,3 +220,6 @@ def test_an_equilibrium_is_not_an_orbit_and_wrong_arguments_are_said() -> None:
         return_map(DUFFING, period=1.0, shift=["turn"])
     with pytest.raises(UnsupportedError, match="the period is -1"):
         periodic_orbit(DUFFING, period=-1.0)
+    clocked = System(library.pendulum(), (Encoder("e", library.pendulum().joint_names[0], every=0.1),))
+    with pytest.raises(UnsupportedError, match="has memory, such as 'e"):
+        periodic_orbit(clocked, period=1.0)
