@@ -334,6 +334,6 @@ def check_supported(plant: Plant) -> None:
     """Raises UnsupportedError for plants whose state is more than q, v and x."""
     if plant.m:
         raise UnsupportedError(
-            f"'{plant.name}' has memory, such as '{plant.m[0].name}', which is no coordinate of an orbit. Use continuous "
-            "elements in place of sampled ones; in place of phases, give `section` and `relabel`."
+            f"'{plant.name}' has memory, such as '{plant.m[0].name}', which is no coordinate of an orbit. Use "
+            "continuous elements in place of sampled ones; in place of phases, give `section` and `relabel`."
         )
