@@ -423,9 +423,7 @@ class Dynamics(Fixed, ShownEquations):
         """
         from kinemorph.deriving.impact_functions import impact_function
 
-        return impact_function(
-            self._maker, (frames,) if isinstance(frames, str) else tuple(frames), law, friction, axes
-        )
+        return impact_function(self._maker, frames, law, friction, axes)
 
     # ── laws over any scalar ──────────────────────────────────────────────────────────────────────────────────────
 
