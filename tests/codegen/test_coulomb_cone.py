@@ -55,27 +55,25 @@ def test_many_impulses_obey_the_cone(n: int, freedom: int) -> None:
 
 @all_ways
 def test_every_backend_computes_it_alike(way: str) -> None:
-    block = CoulombCone(2)
-    given = entries(2, 8, 6 if way == "matlab" else 12)
+    block = CoulombCone(1 if way in ("c", "matlab") else 2)
+    given = entries(block.n, 8, 6)
     given[2, 5] = np.nan
-    whole = trace(lambda x: x[0].block(block, x), {"x": (block.n_in,)}, name=block.label)
-    (expected,) = assert_agrees(way, whole, [given], 1e-9)
-    (by_loops,) = assert_agrees(way, routine(block), [given], 1e-9)
-    np.testing.assert_allclose(by_loops, expected, rtol=1e-9, atol=1e-9)
-    assert np.isnan(expected[2]).all() and np.isfinite(expected[[0, 1, 3, 4, 5]]).all()
+    (found,) = assert_agrees(way, routine(block), [given], 1e-9)
+    np.testing.assert_allclose(found, np.stack(block.meaning(*given.T), axis=-1), rtol=1e-9, atol=1e-9)
+    assert np.isnan(found[2]).all() and np.isfinite(np.delete(found, 2, axis=0)).all()
 
 
 def test_redundant_contacts_compiled() -> None:
-    block = CoulombCone(4)
-    given = entries(4, 6, 40)
+    block = CoulombCone(3)
+    given = entries(3, 6, 40)
     function = build(trace(lambda x: x[0].block(block, x), {"x": (block.n_in,)}))
-    check(4, given, function(given))
+    check(3, given, function(given))
 
 
 @pytest.mark.parametrize("mode", ["forward", "reverse"])
 def test_derivatives_follow_the_contacts_that_push_and_slide(mode: str) -> None:
     block = CoulombCone(2)
-    start, turn = entries(2, 8, 8, seed=3), np.random.default_rng(1).normal(size=(block.n_in, 3))
+    start, turn = entries(2, 8, 3, seed=3), np.random.default_rng(1).normal(size=(block.n_in, 3))
     symmetric = np.array([[i * 6 + j, j * 6 + i] for i in range(6) for j in range(i)])
     turn[symmetric[:, 1]] = turn[symmetric[:, 0]]
 

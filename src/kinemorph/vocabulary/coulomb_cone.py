@@ -79,6 +79,7 @@ class CoulombCone(Block):
                     found = _round(self.n, entries[left], best[left], least[left], fan)
                     best[left], least[left] = found
             least = np.where(np.isfinite(least), least, np.nan)
+            best[:, ::3] = np.maximum(best[:, ::3], entries[:, m * m + m + self.n :])  # without rounding errors
         return (*best.T, least)
 
 

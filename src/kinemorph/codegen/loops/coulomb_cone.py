@@ -117,8 +117,12 @@ def coulomb_cone(block: CoulombCone, loop: LoopBuilder, routine: Callable[[Block
         )
     unknown, nothing = loop.buffer("unknown"), loop.buffer("nothing")  # 0, or NaN where there is no result
     loop.let(unknown, lambda e, zero: zero / (e < LARGE), best.error, nothing)
-    with loop.repeat(m) as i:
-        loop.let(loop["y"][i], lambda p, unknown: p + unknown, best.p[i], unknown)
+    with loop.repeat(n) as i:
+        loop.let(
+            loop["y"].part(i * 3, 3),
+            lambda p, floor, unknown: [p[0].maximum(floor) + unknown, p[1] + unknown, p[2] + unknown],
+            *(best.p.part(i * 3, 3), floor[i], unknown),
+        )
     loop.let(loop["y"][m], lambda e, unknown: e + unknown, best.error, unknown)
 
 
