@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from kinemorph.algebra.scalar import S, div, less, maximum, minimum, minus, sqrt, times, where
+from kinemorph.algebra.scalar import S, absolute, div, less, less_equal, maximum, minimum, minus, sqrt, times, where
 from kinemorph.algebra.vectors import add, dot, matvec, sub
 from kinemorph.mechanics.constraints.constrained import ConstraintRows
 from kinemorph.mechanics.derivatives.branch_factor import BranchFactor, branch_factor
@@ -38,6 +38,8 @@ from kinemorph.mechanics.impacts.sliding_path import (
 from kinemorph.mechanics.recursions.composite_bodies import mass_matrix
 from kinemorph.mechanics.trees.tree import Tree
 from kinemorph.model.elements.contact.impact_laws import Energetic, ImpactLaw, Newton, Plastic, Poisson
+
+SOLVED = 1e-9  # of the largest velocity of a contact: a larger violation of the law is no solution
 
 
 class Impacted(NamedTuple):
@@ -122,7 +124,13 @@ def impulses_of(
     if n == 1 or law.in_sequence:
         rounds = 1 if n == 1 else (n if sweeps is None else sweeps)
         return _in_sequence(W, u, contacts.friction, e, law, rounds, width), 0.0
-    return AT_ONCE[type(law)](W, u, contacts.friction, e, width)
+    p, error = AT_ONCE[type(law)](W, u, contacts.friction, e, width)
+    fast: S = 0.0
+    for x in u:
+        fast = maximum(fast, absolute(x))
+    solved = less_equal(error, SOLVED * fast)
+    unknown = div(where(solved, 0.0 * fast, fast - fast), where(solved, 1.0, 0.0))  # 0, or NaN where nothing fits
+    return [x + unknown for x in p], error + unknown
 
 
 def _of_present(space: ContactSpace, contacts: ContactRows) -> ContactSpace:
