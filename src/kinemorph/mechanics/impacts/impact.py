@@ -39,6 +39,7 @@ from kinemorph.mechanics.recursions.composite_bodies import mass_matrix
 from kinemorph.mechanics.trees.tree import Tree
 from kinemorph.model.elements.contact.impact_laws import Energetic, ImpactLaw, Newton, Plastic, Poisson
 
+MOST_SCALED = 10.0  # the most by which impulses of restitution are scaled: jammed contacts would take any impulse
 SOLVED = 1e-9  # of the largest velocity of a contact: a larger violation of the law is no solution
 
 
@@ -238,12 +239,13 @@ def _energetic(
 
 
 def _positive_root(a: S, b: S, c: S) -> S:
-    """The largest x >= 0 with  a x + b x^2 / 2 <= c,  for c >= 0; 1e6 where there is no largest."""
+    """The largest x from 0 to `MOST_SCALED` with  a x + b x^2 / 2 <= c,  for c >= 0."""
     c = maximum(c, 0.0)
     square = a * a + 2.0 * b * c
     below = a + sqrt(maximum(square, 0.0))
     ends = less(0.0, below) * less(0.0, square)
-    return where(ends, div(2.0 * c, where(ends, below, 1.0)), where(less(0.0, maximum(a, b)), 0.0, 1e6))
+    root = where(ends, div(2.0 * c, where(ends, below, 1.0)), where(less(0.0, maximum(a, b)), 0.0, MOST_SCALED))
+    return minimum(root, MOST_SCALED)
 
 
 AT_ONCE: dict[type[ImpactLaw], Callable[..., tuple[list[S], S]]] = {
