@@ -46,7 +46,7 @@ class CoulombCone(Block):
     """The impulses p, shape (3 n,), of n contacts, and the largest violation of the equations above [m/s].
 
     Takes W (3 n, 3 n) row by row, b (3 n,), mu (n,) and floor (n,). W is symmetric and positive semidefinite. Where no
-    pyramid has a solution, p and the violation are NaN.
+    solution of a pyramid is found, p and the violation are NaN.
     """
 
     n: int

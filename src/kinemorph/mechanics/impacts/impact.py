@@ -49,8 +49,8 @@ class Impacted(NamedTuple):
     `v` (nv,) are the velocities after it, `impulses` (n, 1 + t) [N s] those of the contacts, normal first, `held` (nc,)
     those of the rows that hold. `loss` [J] is the kinetic energy lost and `gain` [J] that gained, one of which is 0.
     `approach` [m/s] is the largest speed at which a contact still approaches, above 0 where a sequence ended too early.
-    `error` [m/s] is the largest violation of the law's equations by contacts at once. It is NaN, as is all else, where
-    the law has no solution: Newton's law may contradict Coulomb's where contacts are redundant.
+    `error` [m/s] is the largest violation of the law's equations by contacts at once. It is NaN, as are
+    the impulses, where no solution is found: Newton's law may contradict Coulomb's where contacts are redundant.
     """
 
     v: list[S]
@@ -130,7 +130,9 @@ def impulses_of(
     for x in u:
         fast = maximum(fast, absolute(x))
     solved = less_equal(error, SOLVED * fast)
-    unknown = div(where(solved, 0.0 * fast, fast - fast), where(solved, 1.0, 0.0))  # 0, or NaN where nothing fits
+    unknown = div(
+        where(solved, 0.0 * fast, fast - fast), where(solved, 1.0, 0.0)
+    )  # 0, or NaN where no solution is found
     return [x + unknown for x in p], error + unknown
 
 
